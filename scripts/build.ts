@@ -1,19 +1,19 @@
-// Makes the package that is published: what the command line and the threads import, as JavaScript, with the data that
-// lies beside it. `npm run build` writes dist/; a test builds into another folder and runs what came out.
+// Builds the published package: the command line and the threads with everything they import, as JavaScript, and their
+// data files. `npm run build` writes dist/; a test builds into another folder and runs the result.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
-/** Read by the code at run time, from beside it. */
+/** Data files that the code reads at run time, relative to its own location. */
 const DATA = ['server/gen/memory.binpb'];
 
-/** The file that programs import. Its declarations name no other file, so it is declared alone. */
+/** The file that programs import. It imports no other file in its declarations, so its types are generated alone. */
 const DOOR = join('src', 'index.ts');
 const DECLARE = '--declaration --emitDeclarationOnly --isolatedDeclarations --noResolve --noCheck'.split(' ');
 const AS_SOURCES = '--ignoreConfig --target es2024 --module nodenext --allowImportingTsExtensions'.split(' ');
 
-/** Writes the compiled sources under `folder`, an absolute path, which is emptied first. Throws with the compiler's words. */
+/** Compiles the sources into `folder`, an absolute path, which is emptied first. Throws with the compiler's output. */
 export function build(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');

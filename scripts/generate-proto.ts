@@ -1,31 +1,31 @@
-// Generates src/server/gen from proto/: messages, typed stubs of the services, and the descriptor set that reflection
-// serves. `npm run proto` writes it; a test runs the same steps into another folder and compares.
+// Generates src/server/gen from proto/: messages, typed stubs of the services, and the descriptor set for reflection.
+// `npm run proto` writes it; a test runs the same steps into another folder and compares.
 //
-// Messages and stubs go to separate files. Stubs load grpc-js, which the server and its threads do not use.
+// Messages and stubs go to separate files: stubs load grpc-js, which the server and its threads do not use.
 //
-// buf carries its own compiler, and the plugin runs from node_modules, so nothing is fetched.
+// buf includes a compiler, and the plugin runs from node_modules, so nothing is fetched.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
 const GENERATED = join(ROOT, 'src', 'server', 'gen');
-/** What the plugin makes of proto/memory/v1/memory.proto, below the folder. */
+/** The plugin's output for proto/memory/v1/memory.proto, relative to the folder. */
 const MESSAGES = join('memory', 'v1', 'memory.ts');
 const SERVICES = join('memory', 'v1', 'services.ts');
 
 const PLUGIN_OPTIONS = [
   'env=node',
-  // Every 64-bit field is a count or a time in seconds; one beyond 2^53 is refused while decoding.
+  // Every 64-bit field is a count or a time in seconds; decoding rejects values over 2^53.
   'forceLong=number',
-  // Node runs the sources as they are, and wants the suffix that is on disk.
+  // Node runs the sources directly, so imports need the suffix of the file on disk.
   'importSuffix=.ts',
   'snakeToCamel=keys',
   'outputJsonMethods=false',
   'useExactTypes=false',
 ];
 
-/** Writes the generated files under `folder`, which is emptied first. Throws with buf's words when it fails. */
+/** Writes the generated files into `folder`, which is emptied first. Throws with buf's output when it fails. */
 export function generate(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -51,7 +51,7 @@ function buf(...args: string[]): void {
   execFileSync(join(ROOT, 'node_modules', '.bin', 'buf'), args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
-/** The stubs of a file that has messages and stubs. They take the messages from the file that has those alone. */
+/** The stubs of a file with messages and stubs, changed to import the messages from their own file. */
 function servicesOf(whole: string, messages: string): string {
   const header = between(whole, '', 'import {');
   const library = between(whole, 'import {\n  type CallOptions', ' from "@grpc/grpc-js";\n');

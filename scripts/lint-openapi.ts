@@ -1,6 +1,6 @@
-// Runs two linters over the document that GET /api/openapi.json answers with: `npm run lint-openapi`. They are no
-// dependencies, since they weigh 80 MB and 200 packages: npm fetches them into its own cache. Without them,
-// test/conformance/openapi.test.ts holds the document to the same rules and to real answers.
+// Runs two linters over the document of GET /api/openapi.json: `npm run lint-openapi`. They are not dependencies
+// because they weigh 80 MB and 200 packages; npm fetches them into its own cache. test/conformance/openapi.test.ts
+// checks the same rules without them, and compares the document with real answers.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,28 +1,25 @@
-// After an install: makes uWebSockets.js loadable where the C library is older than the one its binaries were linked on.
+// Runs after installation: makes uWebSockets.js loadable on systems whose C library is older than its binaries require.
 //
-// The published Linux binaries ask for GLIBC_2.38, and only for __isoc23_strtol, __isoc23_strtoul and __isoc23_sscanf,
-// which differ from the plain functions in nothing but binary literals. A patched copy points those names at the plain
-// functions and makes the version requirement weak. The package's own files stay as they are: the copy goes to
-// node_modules/.cache/granary, where src/server/http/uws-loader.ts looks for it. Only files whose SHA-256 is known are
-// patched. Whatever happens, the install goes on: without a loadable binary the server listens with node:http.
+// The published Linux binaries need GLIBC_2.38, but only for __isoc23_strtol, __isoc23_strtoul and __isoc23_sscanf,
+// which differ from the plain functions only in binary literals. A patched copy refers to the plain functions and makes
+// the version requirement weak. The package's own files stay unchanged: the copy goes to node_modules/.cache/granary,
+// where src/server/http/uws-loader.ts looks for it. Only files with a known SHA-256 are patched. The installation
+// continues in any case: without a loadable binary the server uses node:http.
 //
-// Plain JavaScript, because npm may run it with a Node that does not read TypeScript.
+// Plain JavaScript, because npm may run it with a Node that cannot read TypeScript.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/**
- * SHA-256 of each binary of the version that package.json pins, as it was published and as it is patched. The server loads
- * no other.
- */
+/** SHA-256 of each binary of the version pinned in package.json, published and patched. The server loads no others. */
 export const DIGESTS = createRequire(import.meta.url)('./uws-digests.json');
 
 const NEWER = 'GLIBC_2.38';
 const PREFIX = '__isoc23_';
 const REDIRECTED = new Set(['strtol', 'strtoul', 'sscanf'].map((name) => PREFIX + name));
-/** The version each architecture's plain functions have had from the start; by ELF's e_machine. */
+/** Version of the plain functions on each architecture, by ELF's e_machine. */
 const BASE_VERSION = { 62: 'GLIBC_2.2.5', 183: 'GLIBC_2.17' };
 
 const SHT_DYNSYM = 11;
@@ -31,8 +28,8 @@ const SHT_GNU_VERSYM = 0x6fffffff;
 const VER_FLG_WEAK = 2;
 
 /**
- * A patched copy of a 64-bit little-endian ELF shared object. Throws when it asks GLIBC_2.38 for anything else than the
- * three functions, or has a shape that was not expected; `bytes` is left alone.
+ * Returns a patched copy of a 64-bit little-endian ELF shared object. Throws when it needs GLIBC_2.38 for other
+ * functions than the three, or has an unexpected layout. `bytes` is unchanged.
  */
 export function patchElf(bytes) {
   const elf = Buffer.from(bytes);
@@ -47,7 +44,7 @@ export function patchElf(bytes) {
   const dynsym = sections.find(({ type }) => type === SHT_DYNSYM);
   const versym = sections.find(({ type }) => type === SHT_GNU_VERSYM);
   const verneed = sections.find(({ type }) => type === SHT_GNU_VERNEED);
-  expect(dynsym && versym && verneed, 'a section of dynamic symbols is missing');
+  expect(dynsym && versym && verneed, 'a dynamic symbol section is missing');
   const strings = sections[dynsym.link];
   const text = (at) => {
     const start = strings.offset + at;
@@ -57,14 +54,14 @@ export function patchElf(bytes) {
   const needs = readNeeds(elf, verneed, text).filter(({ file }) => file.startsWith('libc.so'));
   const newer = needs.find(({ version }) => version === NEWER);
   const base = needs.find(({ version }) => version === baseVersion);
-  expect(newer && base, `${NEWER} or ${baseVersion} is not asked of libc`);
+  expect(newer && base, `${NEWER} or ${baseVersion} is not required from libc`);
 
   for (let symbol = 0; symbol * 24 < dynsym.size; symbol++) {
     const versionAt = versym.offset + symbol * 2;
     if ((elf.readUInt16LE(versionAt) & 0x7fff) !== newer.index) continue;
     const nameAt = dynsym.offset + symbol * 24;
     const name = text(elf.readUInt32LE(nameAt));
-    expect(REDIRECTED.has(name), `it asks ${NEWER} for ${name}`);
+    expect(REDIRECTED.has(name), `${NEWER} is required for ${name}`);
     // The plain name is the end of the long one, so the string table needs no change.
     elf.writeUInt32LE(elf.readUInt32LE(nameAt) + PREFIX.length, nameAt);
     elf.writeUInt16LE(base.index, versionAt);
@@ -88,7 +85,7 @@ function readSections(elf) {
   });
 }
 
-/** The versions asked of each library: Elf64_Verneed, each followed by its Elf64_Vernaux entries. */
+/** Versions required from each library: Elf64_Verneed, each followed by its Elf64_Vernaux entries. */
 function readNeeds(elf, verneed, text) {
   const needs = [];
   let at = verneed.offset;
@@ -109,7 +106,10 @@ function readNeeds(elf, verneed, text) {
   return needs;
 }
 
-/** True where the published binaries cannot load for the age of the C library alone (false on musl: nothing helps). */
+/**
+ * True where the published binaries fail only because the C library is too old. False on musl, where the patch does not
+ * help.
+ */
 export function needsPatch() {
   if (process.platform !== 'linux') return false;
   const version = process.report.getReport().header.glibcVersionRuntime;
@@ -132,7 +132,7 @@ function main() {
     const bytes = readFileSync(source);
     const patched = sha256(bytes) === asPublished ? patchElf(bytes) : undefined;
     if (patched === undefined || sha256(patched) !== asPatched) {
-      console.warn(`granary: ${name} is not the file that was expected, so it is not patched`);
+      console.warn(`granary: ${name} is not the expected file, so it is not patched; the server will use node:http`);
       continue;
     }
     mkdirSync(cache, { recursive: true });
@@ -146,6 +146,8 @@ if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.a
   try {
     main();
   } catch (error) {
-    console.warn(`granary: uWebSockets.js could not be prepared for this C library (${error.message})`);
+    console.warn(
+      `granary: cannot prepare uWebSockets.js for this C library (${error.message}); the server will use node:http`,
+    );
   }
 }

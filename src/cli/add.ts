@@ -20,7 +20,7 @@ export function registerAdd(program: Command): void {
   const command = program
     .command('add')
     .description('Add a grain: a belief of three words, a text, or any type with --fields')
-    .argument('[words...]', 'SUBJECT RELATION OBJECT of a belief, or the text of an event')
+    .argument('[words...]', 'SUBJECT RELATION OBJECT for a belief, or the text of an event')
     .option('--type <type>', 'one of the ten grain types', 'belief')
     .option(
       '--fields <json>',
@@ -60,23 +60,23 @@ async function add(words: string[], options: AddOptions): Promise<void> {
 function fieldsOf(words: readonly string[], { type, fields }: AddOptions): JsonObject {
   const given = fields === undefined ? {} : objectOf(fields);
   if (words.length === 0) {
-    if (fields === undefined) throw usage('say what to add: words, or --fields');
+    if (fields === undefined) throw usage('nothing to add: give words, or --fields');
     return given;
   }
   if (type === 'belief') {
     const [subject, relation, object, ...more] = words;
     if (subject === undefined || relation === undefined || object === undefined)
-      throw usage('a belief wants SUBJECT RELATION OBJECT: granary add ada likes tea');
-    // Which of the three the rest belongs to is for the writer to say.
+      throw usage('a belief needs SUBJECT RELATION OBJECT: granary add ada likes tea');
+    // Only the caller knows which of the three parts the extra words belong to.
     if (more.length > 0)
       throw usage(
-        `a belief has three words, not ${words.length}: quote what belongs together, as in granary add ${quoted(subject)} ${quoted(relation)} ${quoted([object, ...more].join(' '))}`,
+        `a belief has three parts, not ${words.length}: quote words that belong together, as in granary add ${quoted(subject)} ${quoted(relation)} ${quoted([object, ...more].join(' '))}`,
       );
     return { ...given, subject, relation, object };
   }
   const field = Object.hasOwn(WORDS_FIELD, type) ? WORDS_FIELD[type as GrainType] : undefined;
   if (field === undefined)
-    throw usage(`a grain of type ${type} wants --fields, not words: granary add --type ${type} --fields '{…}'`);
+    throw usage(`a grain of type ${type} needs --fields, not words: granary add --type ${type} --fields '{…}'`);
   return { ...given, [field]: words.join(' ') };
 }
 
@@ -94,7 +94,7 @@ const WORDS_FIELD: Readonly<Record<GrainType, string | undefined>> = {
   consent: undefined,
 };
 
-/** As a shell takes it for one word. */
+/** Quotes text so that a shell reads it as one word. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `"${word.replace(/["\\$`]/g, '\\$&')}"`;
 }
@@ -104,7 +104,7 @@ function objectOf(text: string): JsonObject {
     const value = parseJson(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // Said below.
+    // The error is thrown below.
   }
-  throw usage(`--fields wants a JSON object, as in '{"content":"Met Ada"}'`);
+  throw usage(`--fields must be a JSON object, as in '{"content":"Met Ada"}'`);
 }

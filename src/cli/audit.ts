@@ -1,4 +1,5 @@
-// `granary audit`: the trail of a memory, the last of it for people or all of it as JSON lines.
+// `granary audit`: a memory's audit trail. It prints the newest entries as a table, or exports all of them as JSON
+// lines.
 import type { Command } from 'commander';
 import { stringifyJson } from '../engine/grain/api/json.ts';
 import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
@@ -21,21 +22,21 @@ interface Conditions extends ServerOptions {
 }
 
 const SECONDS_MAX = 9_999_999_999;
-/** Digits of a hash that are shown, and enough to ask by. */
+/** Digits of a hash to show. They are enough to look the grain up. */
 const HASH_DIGITS = 12;
 
 export function registerAudit(program: Command): void {
-  const audit = program.command('audit').description('Look at the audit trail of a memory');
+  const audit = program.command('audit').description('Show or export the audit trail of a memory');
   const tail = audit
     .command('tail', { isDefault: true })
-    .description('Print its last entries, the newest last')
-    .option('-n, --limit <n>', 'entries at most', integer(1, 500), 20)
+    .description('Print the newest entries, oldest of them first')
+    .option('-n, --limit <n>', 'maximum number of entries', integer(1, 500), 20)
     .option('--verify', 'the hash chain is recomputed too');
   withConditions(tail).action(tailEntries);
   const all = audit
     .command('export')
-    .description('Write its entries as JSON lines, the oldest first')
-    .option('-o, --out <file>', 'the file; without it, or with -, standard output');
+    .description('Write all entries as JSON lines, oldest first')
+    .option('-o, --out <file>', 'output file; the default, or -, is standard output');
   withConditions(all).action(exportEntries);
 }
 
@@ -44,7 +45,7 @@ function withConditions(command: Command): Command {
     .option('--user <id>', 'only entries about this user, or by them')
     .option(
       '--event <type>',
-      'only these event types; a name that ends in * stands for all that begin so; may be given several times',
+      'only these event types; a name that ends in * stands for all that begin so; repeat the option for more',
       gather,
     )
     .option('--grain <hash>', 'only entries about this grain; its hash, or the first 8 digits or more')
@@ -74,13 +75,13 @@ async function tailEntries(options: Conditions & { readonly limit: number; reado
   const isBroken = page['chain_valid'] === false;
   if (isBroken) process.exitCode = EXIT.failed;
   if (options.json) return printJson({ ...page, entries });
-  if (entries.length === 0) printLine('There is no such entry.');
+  if (entries.length === 0) printLine('No audit entry matches.');
   else
     printTable(
       ['when (UTC)', 'seq', 'what', 'who', 'grain', 'details'].map((title) => ({ title })),
       entries.map((entry) => [
         utc(Number(entry['timestamp'])),
-        // A caller that sees some entries is told no numbers.
+        // The server leaves sequence numbers out for callers that may read only some of the entries.
         entry['partition'] === 0
           ? String(entry['seq'] ?? '')
           : `${String(entry['partition'])}:${String(entry['seq'] ?? '')}`,
@@ -90,12 +91,12 @@ async function tailEntries(options: Conditions & { readonly limit: number; reado
         clipped(stringifyJson(withoutNames(entry['details'])), Math.max(20, terminalColumns() - 94)),
       ]),
     );
-  if (verify === true) printLine(isBroken ? 'The chain is broken.' : 'The chain is whole.');
+  if (verify === true) printLine(isBroken ? 'The audit chain is broken.' : 'The audit chain is intact.');
 }
 
 const NAMES: ReadonlySet<string> = new Set(['grain', 'old_grain', 'prior_grain', 'source']);
 
-/** Details without the enciphered names of grains: the hash stands beside them while the grain is there. */
+/** Entry details without the enciphered names of grains. The entry has the readable hash while the grain exists. */
 export function withoutNames(details: JsonValue | undefined): JsonObject {
   const named = Object.entries((details ?? {}) as JsonObject); // the contract: an object
   return Object.fromEntries(named.filter(([member]) => !NAMES.has(member)));
@@ -103,7 +104,7 @@ export function withoutNames(details: JsonValue | undefined): JsonObject {
 
 async function exportEntries(options: Conditions & { readonly out?: string }): Promise<void> {
   const out = options.out === '-' ? undefined : options.out;
-  if (out === undefined && options.json === true) throw usage('--json goes with --out');
+  if (out === undefined && options.json === true) throw usage('--json needs --out');
   const { withConnection } = await import('./connection.ts');
   let entries = 0;
   const written = await withConnection(options, (connection) => {

@@ -1,4 +1,4 @@
-// `granary compliance`: runs the checks on a memory and shows what came of them. A check that fails makes the exit code 1.
+// `granary compliance`: runs the compliance checks on a memory and prints the results. A failed check sets exit code 1.
 import type { Command } from 'commander';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { EXIT, usage } from './failure.ts';
@@ -23,46 +23,47 @@ const FORMATS = ['json', 'text', 'csv'];
 export function registerCompliance(program: Command): void {
   const compliance = program
     .command('compliance')
-    .description('Run the checks of compliance on a memory, and tell what they found');
+    .description('Run compliance checks on a memory and show the results');
   withServerOptions(
     withMemoryOption(
       compliance
         .command('run', { isDefault: true })
-        .description('Run the checks; exit code 1 when one fails')
+        .description('Run the checks; exit code 1 if one fails')
         .option(
           '--regulation <name>',
           'only the checks of this regulation: gdpr, hipaa, eu_ai_act, soc2, ccpa, lgpd or pipl',
         )
-        .option('--all', 'show the checks that pass or are skipped too')
-        .option('--latest', 'show the last result instead of running them'),
+        .option('--all', 'also show checks that passed or were skipped')
+        .option('--latest', 'show the last result; run nothing'),
     ),
   ).action(run);
   withServerOptions(
     withMemoryOption(
       compliance
         .command('violations')
-        .description('The checks that fail, worst first, with what helps')
+        .description('Failed checks, most severe first, with how to fix them')
         .option('--severity <name>', 'only violations of this severity: critical, high, medium or low')
         .option('--group <name>', 'only violations of this group of checks'),
     ),
   ).action(violations);
   withServerOptions(
-    withMemoryOption(compliance.command('impact').description('Impact assessments, with what they leave unanswered')),
+    withMemoryOption(compliance.command('impact').description('Impact assessments and the questions they leave open')),
   ).action(impact);
   withServerOptions(
     withMemoryOption(
       compliance
         .command('report')
-        .description('The report of the last full run')
+        .description('Report of the last full run')
         .option('--format <name>', 'format of the report: json, text or csv', 'text')
-        .option('--output <file>', 'write it there instead of to stdout'),
+        .option('--output <file>', 'write to this file instead of stdout'),
     ),
   ).action(report);
 }
 
 async function run(options: ComplianceOptions): Promise<void> {
   const { regulation } = options;
-  if (options.latest && regulation !== undefined) throw usage('--latest shows the last result, whatever it was about');
+  if (options.latest && regulation !== undefined)
+    throw usage('--latest shows the last result as it is: leave --regulation out');
   const result = options.latest
     ? await ask(options, 'GET', 'verify/latest')
     : await ask(options, 'POST', 'verify/run', regulation === undefined ? {} : { regulation });
@@ -77,7 +78,7 @@ async function run(options: ComplianceOptions): Promise<void> {
     );
   printLine();
   const { total, pass, fail, warn, skip } = result;
-  printLine(`${total} checks: ${pass} pass, ${fail} fail, ${warn} warn, ${skip} skip`);
+  printLine(`${total} checks: ${pass} passed, ${fail} failed, ${warn} warnings, ${skip} skipped`);
 }
 
 async function violations(options: ComplianceOptions): Promise<void> {
@@ -90,7 +91,7 @@ async function violations(options: ComplianceOptions): Promise<void> {
   const found = answer['violations'] as JsonObject[]; // the operation's schema
   if (found.length > 0) process.exitCode = EXIT.failed;
   if (options.json) return printJson(answer);
-  if (found.length === 0) return printLine('No check fails.');
+  if (found.length === 0) return printLine('No check failed.');
   printTable(
     [
       { title: 'severity' },
@@ -122,7 +123,7 @@ async function impact(options: ComplianceOptions): Promise<void> {
 
 async function report(options: ComplianceOptions): Promise<void> {
   const { format = 'text', output, memory } = options;
-  if (!FORMATS.includes(format)) throw usage(`--format is one of ${FORMATS.join(', ')}`);
+  if (!FORMATS.includes(format)) throw usage(`--format must be one of ${FORMATS.join(', ')}`);
   const { withConnection } = await import('./connection.ts');
   await withConnection(options, async (connection) => {
     const pieces = async function* (): AsyncGenerator<Piece> {

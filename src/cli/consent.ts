@@ -1,4 +1,4 @@
-// `granary consent`: grants, revokes and shows what users agree to.
+// `granary consent`: grants, revokes and lists consent.
 import type { Command } from 'commander';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { readExpiry } from './expiry.ts';
@@ -17,12 +17,12 @@ interface ConsentOptions extends ServerOptions {
 }
 
 export function registerConsent(program: Command): void {
-  const consent = program.command('consent').description('Grant, revoke and show what users agree to');
+  const consent = program.command('consent').description('Grant, revoke and list consent of users');
   withServerOptions(
     withMemoryOption(
       consent
         .command('grant')
-        .description('Record that a user agrees to a purpose (`*` is every purpose)')
+        .description('Record that a user consents to a purpose (`*` is every purpose)')
         .argument('<user>')
         .argument('<purpose>')
         .option('--basis <text>', 'lawful basis of the consent, as free text')
@@ -34,7 +34,7 @@ export function registerConsent(program: Command): void {
     withMemoryOption(
       consent
         .command('revoke')
-        .description('Record that a user does not agree to a purpose')
+        .description('Record that a user does not consent to a purpose')
         .argument('<user>')
         .argument('<purpose>')
         .option('--reason <text>', 'why the consent is withdrawn'),
@@ -44,7 +44,7 @@ export function registerConsent(program: Command): void {
     withMemoryOption(
       consent
         .command('status', { isDefault: true })
-        .description('What users have agreed to, those first who spoke last')
+        .description('List consents, users with the newest decision first')
         .option('--user <id>', 'only this user')
         .option('--purpose <name>', 'only this purpose'),
     ),

@@ -1,5 +1,5 @@
-// `granary export`: a memory as one .mg file, which keeps every hash, or as JSON lines for other programs; or all that it holds
-// of one person, as JSON.
+// `granary export`: writes a memory to a .mg file, which keeps every hash, or to JSON lines; or all data about one
+// person as JSON.
 import { type Command, Option } from 'commander';
 import { stringifyJson } from '../engine/grain/api/json.ts';
 import type { Connection } from './connection.ts';
@@ -23,16 +23,14 @@ interface ExportOptions extends ServerOptions {
 export function registerExport(program: Command): void {
   const command = program
     .command('export')
-    .description('Write a memory into a .mg file or as JSON lines')
-    .option('-o, --out <file>', 'the file; without it, or with -, standard output')
-    .addOption(
-      new Option('--format <format>', 'by default what the name of the file says, else mg').choices(['mg', 'jsonl']),
-    )
+    .description('Write a memory to a .mg file or as JSON lines')
+    .option('-o, --out <file>', 'output file; the default, or -, is standard output')
+    .addOption(new Option('--format <format>', 'default: from the file name, else mg').choices(['mg', 'jsonl']))
     .option('--namespace <name>', 'only grains of this namespace')
-    .option('--grain-type <type>', 'only grains of these types; may be given several times', gather)
-    .option('--current', 'no old versions')
-    .option('--user <id>', 'all that is held of this person, as JSON: grains, consents, restriction')
-    .option('--portable', 'with --user: the bytes of each grain, for another system');
+    .option('--grain-type <type>', 'only grains of these types; repeat the option for more', gather)
+    .option('--current', 'leave superseded versions out')
+    .option('--user <id>', 'all data about this person, as JSON: grains, consents, restriction')
+    .option('--portable', "with --user: include each grain's bytes, for import elsewhere");
   withServerOptions(withMemoryOption(command)).action(exportMemory);
 }
 
@@ -40,15 +38,15 @@ async function exportMemory(options: ExportOptions): Promise<void> {
   const { user } = options;
   const out = options.out === '-' ? undefined : options.out;
   if (user !== undefined && (options.namespace ?? options.grainType ?? options.format ?? options.current) !== undefined)
-    throw usage('--user goes with --portable and --out alone');
-  if (user === undefined && options.portable === true) throw usage('--portable goes with --user');
+    throw usage('--user combines only with --portable and --out');
+  if (user === undefined && options.portable === true) throw usage('--portable needs --user');
   const format =
     user !== undefined
       ? 'json'
       : (options.format ?? (out !== undefined && /\.(jsonl|ndjson|json)$/.test(out) ? 'jsonl' : 'mg'));
   if (out === undefined && format === 'mg' && process.stdout.isTTY === true)
-    throw usage('a .mg file is not for a terminal: say --out FILE');
-  if (out === undefined && options.json === true) throw usage('--json goes with --out');
+    throw usage('a .mg file is binary and does not go to a terminal: give --out FILE');
+  if (out === undefined && options.json === true) throw usage('--json needs --out');
   const { withConnection } = await import('./connection.ts');
   const written = await withConnection(options, async (connection) => {
     const pieces =
@@ -87,7 +85,7 @@ async function* jsonPieces(connection: Connection, options: ExportOptions): Asyn
   for await (const grain of itemsOf(connection, `/memories/${encodeURIComponent(memory)}/grains`, 'grains', query)) {
     grains += 1;
     const { hash, grain_type, fields: shown, superseded_by } = grain;
-    // An import takes no link between versions among the fields.
+    // An import rejects version links among the fields, so leave them out.
     const { superseded_by: _, ...fields } = shown as Record<string, unknown>; // a grain's fields are an object
     const line = { grain_type, fields, hash, ...(superseded_by == null ? {} : { superseded_by }) };
     yield { bytes: Buffer.from(`${stringifyJson(line)}\n`, 'utf8'), grains };

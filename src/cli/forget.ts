@@ -20,23 +20,24 @@ interface ForgetOptions extends ServerOptions {
 export function registerForget(program: Command): void {
   const command = program
     .command('forget')
-    .description('Remove grains by hash or subject, or erase a user with --user alone')
-    .argument('[hashes...]', 'whole, or the first 8 digits or more of each')
+    .description('Remove grains by hash or subject, or erase a user (--user alone)')
+    .argument('[hashes...]', 'full hashes, or at least the first 8 digits of each')
     .option('--subject <text>', 'forgets every grain with exactly this subject, all versions')
     .option('--user <id>', 'alone: the user to erase; with hashes or a subject: only grains of this user')
     .option('--reason <text>', 'why the grains are forgotten, which a policy may demand')
-    .option('--yes', 'really do it; without it only what would go is shown')
-    .option('--proof <file>', 'a new file for the proof of the erasure, as JSON');
+    .option('--yes', 'carry it out; without --yes, only show what would be removed')
+    .option('--proof <file>', 'write the erasure proof to this new file, as JSON');
   withServerOptions(withMemoryOption(command)).action(forget);
 }
 
 async function forget(hashes: string[], options: ForgetOptions): Promise<void> {
   const { memory, subject, user, reason } = options;
   if (hashes.length === 0 && subject === undefined && user === undefined)
-    throw usage('say what to forget: hashes, --subject or --user');
+    throw usage('nothing to forget: give hashes, --subject or --user');
   const erases = hashes.length === 0 && subject === undefined;
   const { proof } = options;
-  if (proof !== undefined && !erases) throw usage('--proof goes with the erasure of a user: --user alone');
+  if (proof !== undefined && !erases)
+    throw usage('--proof is only for erasing a user: give --user without hashes or --subject');
   const { withConnection } = await import('./connection.ts');
   const path = `/memories/${encodeURIComponent(memory)}/forget`;
   const conditions: JsonObject = {

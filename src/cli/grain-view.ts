@@ -1,13 +1,13 @@
-// Grains as people read them: what a grain says in one line, and all of its fields.
+// Grains for terminals: a one-line summary, and all fields.
 
 import { stringifyJson } from '../engine/grain/api/json.ts';
 import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 import type { GrainType } from '../engine/grain/grain.ts';
 import { printable, printLine, printPairs, utc } from './output.ts';
 
-/** Fields that a grain says itself with, by type; others say it with what they have. */
+/** Fields that summarise a grain, by type. Other types use the fields they have. */
 const SAYING = ['content', 'description', 'conclusion', 'agreed_content', 'thinking_content', 'trigger'] as const;
-/** Fields in which answers tell a time. */
+/** Fields of an answer that hold a time. */
 const TIMES = new Set(['created_at', 'valid_from', 'valid_to', 'expires_at']);
 
 const SAID_BY_TYPE: Readonly<Record<GrainType, (fields: JsonObject) => string>> = {

@@ -17,17 +17,17 @@ interface CreateOptions extends ServerOptions {
 
 export function registerKeys(program: Command): void {
   const keys = program.command('keys').description('List, create and revoke API keys');
-  withServerOptions(keys.command('list', { isDefault: true }).description('All keys, without their secrets')).action(
-    list,
-  );
+  withServerOptions(
+    keys.command('list', { isDefault: true }).description('List all keys, without their secrets'),
+  ).action(list);
   withServerOptions(
     keys
       .command('create')
-      .description('Make a key; it is printed once')
+      .description('Create a key; its secret is printed once')
       .option('--name <text>', 'name of the key')
       .option(
         '--scope <scope>',
-        "scopes of the key; read, write, admin or metrics (/metrics alone); may be given several times; the default is the caller's own",
+        "scopes of the key; read, write, admin or metrics (/metrics alone); repeat the option for more; the default is the caller's own",
         gather,
       )
       .option('-m, --memory <id>', 'memory that the key is bound to')
@@ -36,7 +36,7 @@ export function registerKeys(program: Command): void {
       .option('--expires <time>', 'time at which the key expires, in Unix seconds, or YYYY-MM-DD', readExpiry),
   ).action(create);
   withServerOptions(
-    keys.command('revoke').description('Revoke a key: the next call with it fails').argument('<key-id>'),
+    keys.command('revoke').description('Revoke a key; the next call with it fails').argument('<key-id>'),
   ).action(revoke);
 }
 
@@ -80,7 +80,7 @@ async function create(options: CreateOptions): Promise<void> {
   const key = await withConnection(options, (connection) => connection.json('POST', '/auth/keys', { json }));
   if (options.json) return printJson(key);
   printLine(text(key['raw_key']));
-  printNote(`Key ${text(key['key_id'])} (${text(key['name'])}). It is shown only now.`);
+  printNote(`Key ${text(key['key_id'])} (${text(key['name'])}). Save it now: it is not shown again.`);
 }
 
 async function revoke(keyId: string, options: ServerOptions): Promise<void> {

@@ -1,4 +1,4 @@
-// `granary memories`: list, create and delete them.
+// `granary memories`: lists, creates and deletes memories.
 import { type Command, Option } from 'commander';
 import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 import { usage } from './failure.ts';
@@ -19,12 +19,14 @@ interface CreateOptions extends ServerOptions {
 
 export function registerMemories(program: Command): void {
   const memories = program.command('memories').description('List, create and delete memories');
-  withServerOptions(memories.command('list', { isDefault: true }).description('All that the key may see')).action(list);
+  withServerOptions(
+    memories.command('list', { isDefault: true }).description('List all memories that the key may see'),
+  ).action(list);
   withServerOptions(
     memories
       .command('create')
-      .description('Make a memory')
-      .argument('[id]', 'letters, digits, ".", "_", "-"; by default made of the name')
+      .description('Create a memory')
+      .argument('[id]', 'letters, digits, ".", "_", "-"; default: derived from the name')
       .option('--name <text>', 'name of the memory')
       .option('--description <text>', 'description of the memory')
       .option(
@@ -38,7 +40,7 @@ export function registerMemories(program: Command): void {
       )
       .option(
         '--policy <preset>',
-        'names of the policy presets that hold from the first grain on; may be given several times',
+        'names of the policy presets that hold from the first grain on; repeat the option for more',
         gather,
       )
       .addOption(
@@ -57,9 +59,9 @@ export function registerMemories(program: Command): void {
   withServerOptions(
     memories
       .command('delete')
-      .description('Delete a memory: its keys are destroyed, so no copy of it can be read any more')
+      .description('Delete a memory: its keys are destroyed, so no copy of it can be decrypted')
       .argument('<id>')
-      .option('--yes', 'really do it; without it only what would go is shown'),
+      .option('--yes', 'carry it out; without --yes, only show what would be removed'),
   ).action(remove);
 }
 
@@ -84,7 +86,7 @@ async function create(id: string | undefined, options: CreateOptions): Promise<v
   const { name, description, partitions, language, dedup } = options;
   const threshold = options.dedupThreshold === undefined ? undefined : Number(options.dedupThreshold);
   if (threshold !== undefined && !(threshold >= 0 && threshold <= 1))
-    throw usage('--dedup-threshold wants a number from 0 to 1');
+    throw usage('--dedup-threshold must be a number from 0 to 1');
   const json: JsonObject = {
     ...present({ id, name, description, language, dedup }),
     ...(partitions === undefined ? {} : { partitions }),
@@ -95,7 +97,7 @@ async function create(id: string | undefined, options: CreateOptions): Promise<v
     mayCreate: true,
   });
   if (options.json) return printJson(memory);
-  printLine(`Memory ${text(memory['id'])} is there.`);
+  printLine(`Memory ${text(memory['id'])} is created.`);
 }
 
 async function remove(id: string, options: ServerOptions & { readonly yes?: true }): Promise<void> {

@@ -1,4 +1,4 @@
-// `granary policy`: shows the sealed policy of a memory, what a change would come to, and applies it.
+// `granary policy`: shows a memory's sealed policy, simulates a change, and applies it.
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { parseJson } from '../engine/grain/api/json.ts';
@@ -23,13 +23,13 @@ export function registerPolicy(program: Command): void {
     withMemoryOption(
       policy
         .command('show', { isDefault: true })
-        .description('The policy that holds, or a version of it')
+        .description('Show the policy in force, or a version of it')
         .option('--version <n>', 'version of the policy to show'),
     ),
   ).action(show);
   withServerOptions(
     withMemoryOption(
-      withChange(policy.command('simulate').description('What a change would come to; nothing changes')),
+      withChange(policy.command('simulate').description('Show the effect of a change without applying it')),
     ),
   ).action(simulate);
   withServerOptions(
@@ -39,10 +39,10 @@ export function registerPolicy(program: Command): void {
 
 function withChange(command: Command): Command {
   return command
-    .option('--add <preset>', 'names of the policy presets to add; may be given several times', gather)
-    .option('--remove <preset>', 'names of the policy presets to remove; may be given several times', gather)
-    .option('--set <rule=value>', 'override a rule (consent.mode=opt_in); may be given several times', gather)
-    .option('--overrides <file>', 'overrides from a file of JSON')
+    .option('--add <preset>', 'names of the policy presets to add; repeat the option for more', gather)
+    .option('--remove <preset>', 'names of the policy presets to remove; repeat the option for more', gather)
+    .option('--set <rule=value>', 'override a rule (consent.mode=opt_in); repeat the option for more', gather)
+    .option('--overrides <file>', 'overrides from a JSON file')
     .option('--reason <text>', 'why the policy changes, which loosening needs');
 }
 
@@ -113,14 +113,14 @@ async function changeOf({ add, remove, set, overrides, reason }: PolicyOptions):
 
 function objectOf(value: unknown): JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw usage('--overrides wants a file with an object of rules');
+    throw usage('--overrides must be a file with a JSON object of rules');
   return value as JsonObject; // just parsed
 }
 
-/** `consent.mode=opt_in`: the value is JSON where it reads as such, else a word. */
+/** Parses `consent.mode=opt_in`. The value is JSON if it parses as such, otherwise a string. */
 function ruleOf(text: string): readonly [string, JsonValue] {
   const at = text.indexOf('=');
-  if (at < 1) throw usage(`--set wants rule=value, not ${text}`);
+  if (at < 1) throw usage(`--set must be rule=value, not ${text}`);
   const value = text.slice(at + 1);
   try {
     return [text.slice(0, at), parseJson(value) as JsonValue]; // just parsed

@@ -1,4 +1,4 @@
-// `granary recall`: by words, by structure, or by both, within a time.
+// `granary recall`: finds grains by words, by structure, or both, within a time span.
 import type { Command } from 'commander';
 import { parseJson } from '../engine/grain/api/json.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
@@ -45,30 +45,30 @@ export function registerRecall(program: Command): void {
     .option('--namespace <name>', 'only grains of exactly this namespace')
     .option('--user <id>', 'only grains of this data subject')
     .option('--type <type>', 'only grains of this type, one of the ten')
-    .option('--tag <tag>', 'only grains that have all of these tags; may be given several times', gather)
+    .option('--tag <tag>', 'only grains that have all of these tags; repeat the option for more', gather)
     .option('-n, --limit <n>', 'number of hits at most', integer(1, 500), 10)
-    .option('--since <time>', 'not before: 2024-05-01, 2024-05, yesterday, "3 days ago"')
+    .option('--since <time>', 'from this time: 2024-05-01, 2024-05, yesterday, "3 days ago"')
     .option('--until <time>', 'not after')
-    .option('--when <phrase>', 'both: "last 7 days", "this month", "between 2024-01 and 2024-03"')
-    .option('--no-time-phrase', 'take the whole question as words')
-    .option('--superseded', 'old versions too')
+    .option('--when <phrase>', 'time span: "last 7 days", "this month", "between 2024-01 and 2024-03"')
+    .option('--no-time-phrase', 'do not read a time from the question')
+    .option('--superseded', 'include superseded versions')
     .option(
       '--scope <path>',
       'only grains whose namespace is this path, lies above it (acme of acme/prod) or lies below it',
     )
-    .option('--explain', 'why each hit is there, and what was left out');
+    .option('--explain', 'explain each hit, and what was left out');
   withServerOptions(withMemoryOption(command)).action(recall);
 }
 
 async function recall(words: string[], options: RecallOptions): Promise<void> {
   const question = words.join(' ').trim();
-  // An empty question is a slip, as of a variable that is not set: without words grains are asked for by conditions.
+  // An empty question is probably an unset shell variable. Recall by conditions alone has no words at all.
   if (question === '' && words.length > 0)
     throw usage(
-      'the question is empty: say words, or leave them out and give conditions (granary recall --subject ada)',
+      'the question is empty: give words, or leave them out and give conditions (granary recall --subject ada)',
     );
   if (question === '' && !hasCondition(options))
-    throw usage('say what to recall: words (granary recall "where did we park"), or conditions such as --subject');
+    throw usage('nothing to recall: give words (granary recall "where did we park"), or conditions such as --subject');
   const { request, noted } = requestOf(question, options, Math.floor(Date.now() / 1000));
   if (options.explain === true) return explained(request, noted, options);
   const [{ withConnection }, { RPC }] = await Promise.all([import('./connection.ts'), import('./rpcs.ts')]);
@@ -107,7 +107,7 @@ function hasCondition(options: RecallOptions): boolean {
   );
 }
 
-/** The same over HTTP, which tells what was left out, too. */
+/** The same over HTTP, whose answer also says what was left out. */
 async function explained(
   request: Partial<RecallRequest>,
   noted: string | undefined,
@@ -120,7 +120,7 @@ async function explained(
   ]);
   const path = `/memories/${encodeURIComponent(options.memory)}`;
   const asked = Object.entries(request).map(([name, value]) => [toSnake(name), value]);
-  const json = { ...Object.fromEntries(asked), explanation: true, score_breakdown: true } as JsonObject; // of plain values
+  const json = { ...Object.fromEntries(asked), explanation: true, score_breakdown: true } as JsonObject; // options hold plain values
   const { answer, language, ms } = await withConnection(options, async (connection) => {
     const { language = 'en' } = await connection.json('GET', path);
     const startedMs = performance.now();
@@ -158,7 +158,7 @@ async function explained(
   printNote(`${number(results.length)} of ${number(Number(answer['total_candidates']))} candidates in ${duration(ms)}`);
 }
 
-/** The request that words and options mean; times in seconds. Throws USAGE. */
+/** The request for the given words and options; times in seconds. Throws USAGE. */
 export function requestOf(
   words: string,
   options: Omit<RecallOptions, keyof ServerOptions | 'memory'>,
@@ -198,7 +198,7 @@ function spanOf(options: Pick<RecallOptions, 'since' | 'until' | 'when'>, nowSec
   const of = (flag: string, phrase: string): TimeSpan => {
     const seconds = /^\d{9,10}$/.test(phrase) ? Number(phrase) : undefined;
     const span = seconds === undefined ? readPhrase(phrase, nowSeconds) : { from: seconds, to: seconds };
-    if (span === undefined) throw usage(`${flag} does not understand "${phrase}" as a time`);
+    if (span === undefined) throw usage(`${flag}: "${phrase}" is not a recognised time`);
     return span;
   };
   const spans = [
@@ -213,6 +213,6 @@ function spanOf(options: Pick<RecallOptions, 'since' | 'until' | 'when'>, nowSec
     ...(tos.length === 0 ? {} : { to: Math.min(...tos) }),
   };
   if (span.from !== undefined && span.to !== undefined && span.from > span.to)
-    throw usage('the time ends before it begins');
+    throw usage('the time ends before it begins: check --since and --until');
   return span;
 }

@@ -1,4 +1,4 @@
-// `granary remember`: a text, and the beliefs that it states.
+// `granary remember`: stores a text and the beliefs found in it.
 import type { Command } from 'commander';
 import { gather, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { printJson, printLine, printNote } from './output.ts';
@@ -17,15 +17,15 @@ interface RememberOptions extends ServerOptions {
 export function registerRemember(program: Command): void {
   const command = program
     .command('remember')
-    .description('Store a text as an event, and what it says plainly as beliefs')
+    .description('Store a text as an event, and the beliefs that it states')
     .argument('<words...>', 'the text')
-    .option('--sync', 'wait for the beliefs and show them')
-    .option('--drop-source', 'forget the text once its beliefs are stored')
+    .option('--sync', 'wait for the beliefs and print them')
+    .option('--drop-source', 'delete the text once its beliefs are stored')
     .option('--event-date', 'the first date in the text sets valid_from where that is unset')
     .option('--namespace <name>', 'namespace of the grains')
     .option('--user <id>', 'the data subject')
     .option('--session <id>', 'session that the text belongs to')
-    .option('--tag <tag>', 'tags of the source event; may be given several times', gather)
+    .option('--tag <tag>', 'tags of the source event; repeat the option for more', gather)
     .addHelpText(
       'after',
       `
@@ -76,7 +76,7 @@ async function remember(words: string[], options: RememberOptions): Promise<void
   for (const [at, fields] of said.entries()) printLine(`${extractedHashes[at]?.slice(0, 12)}  ${tripleOf(fields)}`);
 }
 
-/** A belief's three sides, as the server gave its fields. */
+/** Subject, relation and object of a belief, from the server's fields. */
 function tripleOf(fieldsJson: string): string {
   const { subject, relation, object } = JSON.parse(fieldsJson) as Readonly<Record<string, string>>; // a belief's fields
   return `${subject} ${relation} ${object}`;

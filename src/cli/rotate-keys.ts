@@ -1,4 +1,4 @@
-// `granary rotate-keys`: a new version of a memory's key, or a new master key around all of them.
+// `granary rotate-keys`: starts a new version of a memory's key, or wraps all keys under a new master key.
 import { type Command, Option } from 'commander';
 import { execOnDeployment, execOnMemories, resultsJson } from './deployment.ts';
 import { usage } from './failure.ts';
@@ -14,7 +14,7 @@ interface RotateOptions extends ServerOptions {
 export function registerRotateKeys(program: Command): void {
   const command = program
     .command('rotate-keys')
-    .description('Begin a new version of a memory key, or wrap every key under a new master key')
+    .description('Start a new version of a memory key, or wrap every key under a new master key')
     .addOption(
       new Option(
         '--scope <scope>',
@@ -23,13 +23,13 @@ export function registerRotateKeys(program: Command): void {
         .choices(['memory', 'kek'])
         .default('memory'),
     )
-    .option('--all', 'of every memory, one after the other');
+    .option('--all', 'every memory, one after the other');
   withServerOptions(withMemoryOption(command)).action(rotateKeys);
 }
 
 async function rotateKeys(options: RotateOptions): Promise<void> {
   const { scope, all } = options;
-  if (scope === 'kek' && all) throw usage('--scope kek is about the deployment: no --all');
+  if (scope === 'kek' && all) throw usage('--scope kek concerns the whole deployment: leave --all out');
   const { withConnection } = await import('./connection.ts');
   const results = await withConnection(options, async (connection) =>
     scope === 'kek'

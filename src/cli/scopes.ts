@@ -1,4 +1,4 @@
-// `granary scopes`: the tree of scopes of a memory, and the erasure of a scope.
+// `granary scopes`: a memory's scope tree, and the erasure of a scope.
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { parseJson } from '../engine/grain/api/json.ts';
@@ -17,20 +17,22 @@ interface ScopeOptions extends ServerOptions {
 }
 
 export function registerScopes(program: Command): void {
-  const scopes = program.command('scopes').description('Show, set and take away the scopes of a memory; erase one');
+  const scopes = program.command('scopes').description('Show, set and clear the scopes of a memory; erase one');
   const part = (name: string, about: string): Command => scopes.command(name).description(about);
   const withOptions = (command: Command): Command => withServerOptions(withMemoryOption(command));
-  withOptions(scopes.command('show', { isDefault: true }).description('The tree, a path a line')).action(show);
+  withOptions(scopes.command('show', { isDefault: true }).description('Print the tree, one path per line')).action(
+    show,
+  );
   withOptions(
     part('set', 'Set or replace the tree').argument('<file>', 'JSON: {"name","children":[…]}; "-" is standard input'),
   ).action(set);
-  withOptions(part('delete', 'Take the tree away; the grains stay')).action(remove);
+  withOptions(part('delete', 'Clear the tree; the grains stay')).action(remove);
   withOptions(
-    part('erase', 'Erase a scope and all below it: their keys are destroyed')
-      .argument('<path>', 'names joined by slashes; without a tree a namespace')
+    part('erase', 'Erase a scope and all scopes below it: their keys are destroyed')
+      .argument('<path>', 'names joined by slashes; without a tree, a namespace')
       .option('--reason <text>', 'why the scope is erased')
-      .option('--yes', 'really do it; without it only what would go is shown')
-      .option('--proof <file>', 'a new file for the proof of the erasure, as JSON'),
+      .option('--yes', 'carry it out; without --yes, only show what would be removed')
+      .option('--proof <file>', 'write the erasure proof to this new file, as JSON'),
   ).action(erase);
 }
 
@@ -55,7 +57,7 @@ async function set(file: string, options: ScopeOptions): Promise<void> {
 async function remove(options: ScopeOptions): Promise<void> {
   const answer = await ask(options, 'DELETE', 'scope-tree');
   if (options.json) return printJson(answer);
-  printLine('There is no tree any more; the grains stay.');
+  printLine('The tree is cleared; the grains stay.');
 }
 
 async function erase(path: string, options: ScopeOptions): Promise<void> {
@@ -73,7 +75,7 @@ async function erase(path: string, options: ScopeOptions): Promise<void> {
     ['grains erased', Number(answer['count'])],
     ['at', `${utc(Number(answer['timestamp']))} UTC`],
   ]);
-  const proofs = Array.isArray(answer['proofs']) ? (answer['proofs'] as JsonObject[]) : []; // of the contract's shape
+  const proofs = Array.isArray(answer['proofs']) ? (answer['proofs'] as JsonObject[]) : []; // the contract: objects
   if (proofs.length === 0) return;
   printLine();
   printTable(
@@ -91,10 +93,10 @@ function readTree(file: string): JsonObject {
   try {
     value = parseJson(readFileSync(file === '-' ? 0 : file, 'utf8'));
   } catch (error) {
-    throw new Failure('FILE', `${file} is no JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Failure('FILE', `${file} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw usage('a tree is {"name": …, "children": […]}');
+    throw usage('a tree must be {"name": …, "children": […]}');
   return value as JsonObject; // parsed JSON that is an object
 }
 
@@ -102,7 +104,7 @@ function printTree(tree: JsonObject): void {
   printLine(String(tree['name']));
   const walk = (node: JsonObject, above: string): void => {
     for (const child of (node['children'] ?? []) as JsonObject[]) {
-      // as the server checked it
+      // checked by the server
       const path = above === '' ? String(child['name']) : `${above}/${String(child['name'])}`;
       printLine(`  ${path}`);
       walk(child, path);

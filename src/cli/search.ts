@@ -1,4 +1,4 @@
-// `granary search`: words alone.
+// `granary search`: keyword search only.
 import type { Command } from 'commander';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { type Hit, hitJson, printHits } from './hits.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { cachedQueries } from './cached-queries.ts';
 import type { Embedder } from './embedder.ts';
 
-/** Gives each text a new number; a text that begins with `-` has no vector. */
+/** Numbers texts by first use; a text that begins with `-` has no vector. */
 function counting(): { readonly embedder: Embedder; readonly asked: string[][]; closed: number } {
   let next = 0;
   const counted = {
@@ -26,18 +26,18 @@ function counting(): { readonly embedder: Embedder; readonly asked: string[][]; 
 
 const query = { priority: 'query' } as const;
 
-test('what was asked lately is not asked again, and the oldest makes room', async () => {
+test('cached queries are not embedded again, and the oldest is evicted', async () => {
   const { embedder, asked } = counting();
   const cached = cachedQueries(embedder, 2);
   assert.equal(cached.name, 'counting/1');
   assert.deepEqual(await cached.embed(['a', '-b'], query), [Float32Array.of(0), undefined]);
   assert.deepEqual(await cached.embed(['-b', 'a'], query), [undefined, Float32Array.of(0)]);
-  assert.deepEqual(await cached.embed(['c'], query), [Float32Array.of(1)]); // '-b' goes
+  assert.deepEqual(await cached.embed(['c'], query), [Float32Array.of(1)]); // evicts '-b'
   assert.deepEqual(await cached.embed(['a', '-b'], query), [Float32Array.of(0), undefined]);
   assert.deepEqual(asked, [['a', '-b'], ['c'], ['-b']]);
 });
 
-test('more texts than it has room for still get theirs', async () => {
+test('one call may have more texts than the cache has entries', async () => {
   const cached = cachedQueries(counting().embedder, 1);
   assert.deepEqual(
     await cached.embed(['a', 'b', 'c'], query),
@@ -49,7 +49,7 @@ test('more texts than it has room for still get theirs', async () => {
   );
 });
 
-test('a vector belongs to its caller', async () => {
+test('callers may change the vectors they get', async () => {
   const cached = cachedQueries(counting().embedder, 4);
   const [first] = await cached.embed(['a'], query);
   first!.fill(9);
@@ -58,7 +58,7 @@ test('a vector belongs to its caller', async () => {
   assert.deepEqual(await cached.embed(['a'], query), [Float32Array.of(0)]);
 });
 
-test('backlog goes straight through', async () => {
+test('backlog bypasses the cache', async () => {
   const { embedder, asked } = counting();
   const cached = cachedQueries(embedder, 4);
   await cached.embed(['a']);
@@ -67,7 +67,7 @@ test('backlog goes straight through', async () => {
   assert.equal(asked.length, 3);
 });
 
-test('a failure is not remembered', async () => {
+test('failures are not cached', async () => {
   const { embedder } = counting();
   let failing = true;
   const cached = cachedQueries(
@@ -80,7 +80,7 @@ test('a failure is not remembered', async () => {
   await assert.rejects(cached.embed(['a'], { ...query, signal: AbortSignal.abort(new Error('late')) }), /late/);
 });
 
-test('close closes what is behind it', async () => {
+test('close also closes the inner embedder', async () => {
   const counted = counting();
   await cachedQueries(counted.embedder, 4).close();
   assert.equal(counted.closed, 1);

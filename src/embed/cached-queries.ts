@@ -1,16 +1,16 @@
-// Remembers the vectors of queries: agents ask the same thing again and again, and a query waits for its vector.
+// Caches vectors of queries: agents repeat questions, and a query waits for its vector.
 import { createHash } from 'node:crypto';
 import { assert } from '../engine/base/assert.ts';
 import { QUERY_VECTORS_MAX } from '../engine/base/limits.ts';
 import type { Embedder } from './embedder.ts';
 
 /**
- * `embedder`, but calls of priority `query` first look among the vectors of the last `entries` queries. Backlog goes
- * straight through. Every caller gets vectors of his own. Queries are kept as digests: their words are not.
+ * Wraps `embedder`: calls with priority `query` first look in the cache of the last `entries` queries; backlog bypasses
+ * it. Every caller gets copies. Queries are keyed by digest, so their text is not kept.
  */
 export function cachedQueries(embedder: Embedder, entries = QUERY_VECTORS_MAX): Embedder {
   assert(entries >= 1, 'a cache has room');
-  /** The least recently used first. `null` for a text without a vector. */
+  /** Least recently used first. `null` for a text without a vector. */
   const known = new Map<string, Float32Array | null>();
   const remember = (key: string, vector: Float32Array | null): void => {
     known.delete(key);

@@ -1,31 +1,32 @@
-// What turns texts into vectors, wherever it runs: the built-in sentence encoder, a service, or the plain fallback.
+// Interface of everything that turns texts into vectors: the built-in sentence encoder, a remote service, or the n-gram
+// fallback.
 
 export interface EmbedOptions {
-  /** Somebody waits for a `query`; `backlog` (the default) gives way to it. */
+  /** A caller waits for a `query`; `backlog` (the default) yields to it. */
   readonly priority?: 'query' | 'backlog';
-  /** Gives the call up: it rejects with the signal's reason, and what has not begun is not begun. */
+  /** Cancels the call: it rejects with the signal's reason, and pending work does not start. */
   readonly signal?: AbortSignal;
 }
 
 export interface Embedder {
   /**
-   * Stamps vectors: two embedders of one name give the same vectors, another name means that they cannot be compared.
+   * Identifies the vectors. Embedders of one name give equal vectors; vectors under different names cannot be compared.
    * For example `use-lite-512/1`.
    */
   readonly name: string;
   /** Length of every vector. */
   readonly dimensions: number;
   /**
-   * One unit vector a text, in the order of `texts`: a Float32Array of `dimensions` numbers, L2 norm 1, in a buffer of
-   * its own; undefined for a text without words that the embedder knows. A text longer than a window (`windowsOf`) is
-   * read as far as the embedder reads. Rejects with EmbedError, or with the reason of an aborted signal.
+   * One unit vector per text, in the order of `texts`: a Float32Array of `dimensions` numbers with L2 norm 1, in its
+   * own buffer; undefined for a text without known words. Texts longer than a window (`windowsOf`) may be cut. Rejects
+   * with EmbedError, or with the reason of an aborted signal.
    */
   embed(texts: readonly string[], options?: EmbedOptions): Promise<readonly (Float32Array | undefined)[]>;
-  /** Ends what it runs; calls in flight reject, as do later ones. Resolves when nothing runs any more. */
+  /** Stops the embedder; running and later calls reject. Resolves when everything has stopped. */
   close(): Promise<void>;
 }
 
-/** Embedding failed; nothing of the call was done. */
+/** Embedding failed; no text of the call has a result. */
 export class EmbedError extends Error {
   override name = 'EmbedError';
   /** True when the same call may succeed later. */

@@ -1,4 +1,4 @@
-// The embedder that runs in this process: the sentence encoder, or hashed n-grams where it cannot load.
+// The local embedder: the sentence encoder, or hashed n-grams if the encoder cannot load.
 import { type BuiltinOptions, openBuiltinEmbedder } from './builtin/builtin.ts';
 import { withQueryThread } from './builtin/query-thread.ts';
 import { type Embedder, EmbedError } from './embedder.ts';
@@ -6,13 +6,13 @@ import { openNgramEmbedder } from './ngram.ts';
 
 export interface LocalEmbedder {
   readonly embedder: Embedder;
-  /** Why it is not the sentence encoder; absent when it is. */
+  /** Why the fallback is in use; absent for the sentence encoder. */
   readonly fallback?: string;
 }
 
 /**
- * Loads the sentence encoder (0.3 to 2 s); where that is not possible, gives the fallback and the reason. Rejects with a
- * retryable EmbedError when loading was cut off, so that a moment of trouble does not change the vectors' name.
+ * Loads the sentence encoder (0.3 to 2 s); if that is impossible, returns the fallback and the reason. Rejects with a
+ * retryable EmbedError when loading was interrupted, so that a transient failure does not change the vectors' name.
  */
 export async function openLocalEmbedder(options: BuiltinOptions = {}): Promise<LocalEmbedder> {
   const builtin = openBuiltinEmbedder(options);

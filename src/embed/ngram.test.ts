@@ -10,7 +10,7 @@ const cosine = (a: string, b: string): number => {
   return x.reduce((sum, value, i) => sum + value * y[i]!, 0);
 };
 
-test('its vectors are what its name promises', () => {
+test('vectors match what the name states', () => {
   const vector = ngramVector('Anna lives in Berlin')!;
   const places = [...vector.entries()].filter(([, value]) => Math.abs(value) > 0.2);
   assert.deepEqual(
@@ -23,13 +23,13 @@ test('its vectors are what its name promises', () => {
   );
 });
 
-test('words that are written alike are near', () => {
+test('words of similar spelling are close', () => {
   assert.ok(cosine('allergic to peanuts', 'an allergy: peanut') > cosine('allergic to peanuts', 'a window seat'));
   assert.ok(cosine('Müller', 'MÜLLER') > 0.999);
   assert.ok(cosine('東京に住んでいます', '東京に住む') > 5 * cosine('東京に住んでいます', '猫が好きです'));
 });
 
-test('every text with a letter or a digit has a unit vector, others have none', () => {
+test('every text with a letter or digit has a unit vector, other texts have none', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
       const vector = ngramVector(text);
@@ -44,7 +44,7 @@ test('every text with a letter or a digit has a unit vector, others have none', 
   assert.ok(ngramVector('word '.repeat(50_000)));
 });
 
-test('as an embedder it keeps order, heeds signals and closes', async () => {
+test('the embedder keeps order, respects signals and closes', async () => {
   const embedder = openNgramEmbedder();
   const texts = Array.from({ length: 30 }, (_, i) => (i === 3 ? '' : `text ${i}`));
   assert.deepEqual(await embedder.embed(texts), texts.map(ngramVector));

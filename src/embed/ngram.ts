@@ -1,5 +1,5 @@
-// The embedder where no model can load: words and the character n-grams of words, hashed into 512 places with a sign
-// (feature hashing, Weinberger et al. 2009). It finds words that are written alike, not what means the same.
+// The fallback embedder: words and their character n-grams, hashed into 512 signed buckets (feature hashing, Weinberger
+// et al. 2009). It matches spelling, not meaning.
 import { ENCODER_TEXT_CHARS_MAX } from '../engine/base/limits.ts';
 import { type Embedder, EmbedError } from './embedder.ts';
 import { unitVector } from './unit-vector.ts';
@@ -9,16 +9,16 @@ const DIMENSIONS = 512;
 const WORD = /[\p{L}\p{N}]+/gu;
 const GRAM_CHARS_MIN = 3;
 const GRAM_CHARS_MAX = 5;
-/** Characters of one word, or of a sentence that is written without blanks, that n-grams are taken from. */
+/** Characters of a word used for n-grams. Sentences without spaces count as one word. */
 const GRAMMED_CHARS_MAX = 1_024;
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
-/** Words of up to three letters are mostly those that every text has. */
+/** Words of up to three letters are mostly ones that every text has. */
 const SHORT_WORD_CHARS = 3;
 const SHORT_WORD_WEIGHT = 0.5;
-/** Texts between two turns of the event loop. */
+/** Texts embedded between two turns of the event loop. */
 const TEXTS_A_TURN = 8;
 
-/** An embedder of hashed n-grams. It runs in the caller's thread, gives way between texts, and needs no model. */
+/** Opens an embedder of hashed n-grams. It runs in the caller's thread, yields between texts, and needs no model. */
 export function openNgramEmbedder(): Embedder {
   let closed = false;
   return {
@@ -40,24 +40,24 @@ export function openNgramEmbedder(): Embedder {
   };
 }
 
-/** The unit vector of the first ENCODER_TEXT_CHARS_MAX characters; undefined without letters and digits. */
+/** The unit vector of the first ENCODER_TEXT_CHARS_MAX characters; undefined for a text without letters or digits. */
 export function ngramVector(text: string): Float32Array | undefined {
   const counts = new Map<string, number>();
   for (const [word] of text.slice(0, ENCODER_TEXT_CHARS_MAX).normalize('NFKC').toLowerCase().matchAll(WORD))
     counts.set(word, (counts.get(word) ?? 0) + 1);
   const sums = new Float64Array(DIMENSIONS);
   for (const [word, count] of counts) {
-    // A word that comes four times says twice as much.
+    // A word that occurs four times counts twice as much.
     const weight = Math.sqrt(count) * (word.length <= SHORT_WORD_CHARS ? SHORT_WORD_WEIGHT : 1);
     add(sums, word, weight);
     const grams = gramsOf(`<${word}>`);
-    // Together they weigh as much as the word, whatever its length.
+    // All grams together weigh as much as the word, whatever its length.
     for (const gram of grams) add(sums, gram, weight / Math.sqrt(grams.length));
   }
   return unitVector(sums);
 }
 
-/** Every run of three to five characters, of two in scripts that put no blanks between words. */
+/** All runs of three to five characters; of two in scripts that put no spaces between words. */
 function gramsOf(word: string): string[] {
   const grams: string[] = [];
   const end = Math.min(word.length, GRAMMED_CHARS_MAX);
@@ -71,7 +71,7 @@ function add(sums: Float64Array, feature: string, weight: number): void {
   sums[hash & (DIMENSIONS - 1)]! += hash >>> 31 === 0 ? weight : -weight;
 }
 
-/** FNV-1a over UTF-16 units, then murmur's last step, so that every bit depends on every character. */
+/** FNV-1a over UTF-16 units, then murmur's final step, so that every bit depends on every character. */
 function mix(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);

@@ -1,4 +1,4 @@
-/** A copy of `values` of L2 norm 1, in a buffer of its own; undefined when they have no direction or are not finite. */
+/** A copy of `values` with L2 norm 1, in its own buffer; undefined when they are all zero or not finite. */
 export function unitVector(values: ArrayLike<number>): Float32Array | undefined {
   let sum = 0;
   for (let i = 0; i < values.length; i++) sum += values[i]! * values[i]!;

@@ -8,28 +8,28 @@ import { windowsOf } from './windows.ts';
 
 const sentence = 'The meeting about the new office was moved to Thursday at noon. '; // 12 words
 
-test('a short text is one window, without the blanks at its ends', () => {
+test('a short text is one window, trimmed', () => {
   assert.deepEqual(windowsOf('  I prefer  window seats.\n'), ['I prefer  window seats.']);
 });
 
-test('a blank text has none', () => {
+test('a blank text has no windows', () => {
   for (const text of ['', ' \n\t ']) assert.deepEqual(windowsOf(text), []);
 });
 
-test('windows end where sentences do', () => {
+test('windows end at sentence boundaries', () => {
   const windows = windowsOf(sentence.repeat(20));
   assert.deepEqual(windows, [sentence.repeat(8).trim(), sentence.repeat(8).trim(), sentence.repeat(4).trim()]);
 });
 
-test('numbers, quotes and lines: what ends a sentence and what does not', () => {
-  const one = () => 60; // pieces a word, so that two words fit
+test('numbers, quotes and line breaks: which of them end a sentence', () => {
+  const one = () => 60; // pieces per word, so that two words fit
   assert.deepEqual(windowsOf('3.14 is pi', one), ['3.14 is', 'pi']);
   assert.deepEqual(windowsOf('a "b." c d', one), ['a "b."', 'c d']);
   assert.deepEqual(windowsOf('a\nb c', one), ['a', 'b c']);
   assert.deepEqual(windowsOf('a b\nc', one), ['a b', 'c']);
 });
 
-test('a sentence that is too long is cut between words, a word inside', () => {
+test('a sentence that is too long is split between words, and a word that is too long inside', () => {
   const windows = windowsOf(`${'word '.repeat(250)}end.`);
   assert.deepEqual(
     windows.map((window) => window.split(' ').length),
@@ -40,19 +40,19 @@ test('a sentence that is too long is cut between words, a word inside', () => {
   assert.ok(cut.every((window) => window.length <= EMBED_WINDOW_PIECES_MAX && window.isWellFormed()));
 });
 
-test('a text in capitals alone comes back in small letters', () => {
+test('a text in capitals becomes lower case', () => {
   assert.deepEqual(windowsOf('I AM ALLERGIC TO NUTS!'), ['i am allergic to nuts!']);
   assert.deepEqual(windowsOf('NASA launched'), ['NASA launched']);
   assert.deepEqual(windowsOf('2024'), ['2024']);
 });
 
-test('a text of 250 KB is read once, whatever it is made of', () => {
+test('a text of 250 KB is read in one pass, whatever it contains', () => {
   for (const unit of ['.', '"', '. ', 'a', 'word. ', '\n', '\u0300', 'A', 'שלום '])
     assert.ok(windowsOf(unit.repeat(250_000 / unit.length)).length <= EMBED_WINDOWS_MAX);
   assert.equal(windowsOf('x '.repeat(500_000)).length, EMBED_WINDOWS_MAX);
 });
 
-test('windows hold every word, in order, within their bounds', () => {
+test('windows hold every word, in order, within their limits', () => {
   const word = fc.constantFrom(
     'a',
     'Berlin',

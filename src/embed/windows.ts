@@ -1,11 +1,11 @@
-// Cuts a text into windows that an encoder reads whole: sentences gathered until a window is full. A sentence that is
-// longer is cut between words, a word that is longer inside. Written as one walk over words, not as a pattern for
-// sentences: a pattern that looks for the end of a run of marks takes quadratic time on a text of nothing but dots.
+// Splits a text into windows that an encoder reads whole: sentences gathered until a window is full. A longer sentence
+// is split between words, a longer word inside. It is one pass over words: a regular expression for sentences takes
+// quadratic time on a text of only dots.
 import { EMBED_WINDOW_PIECES_MAX, EMBED_WINDOW_WORDS_MAX, EMBED_WINDOWS_MAX } from '../engine/base/limits.ts';
 import { vocabularyPieces } from './builtin/vocabulary.ts';
 
 const WORD = /\S+/gu;
-/** A longer word is cut without counting: no piece has more characters than this divided by a window's pieces. */
+/** A longer word is split without counting: no piece has more characters than this divided by a window's pieces. */
 const WORD_CHARS_MAX = 16 * EMBED_WINDOW_PIECES_MAX;
 const SENTENCE_MARKS = new Set('.!?…。!?');
 const CLOSING_MARKS = new Set('"\'”’»)]}');
@@ -16,16 +16,16 @@ interface Word {
   readonly pieces: number;
 }
 
-/** What `eachWindow` gives, at once: for 250 KB some 15 ms. */
+/** All windows of `eachWindow` as an array; about 15 ms for 250 KB. */
 export function windowsOf(text: string, pieces?: (word: string) => number): string[] {
   return [...eachWindow(text, pieces)];
 }
 
 /**
- * The windows of `text` in order, without white space at their ends: sentences of at most 100 words and 128 pieces
- * together. At most EMBED_WINDOWS_MAX of them; the rest of the text is left out. A text all of whose letters are
- * capitals comes back in small letters, since a model reads shouting as another language. None for a blank text.
- * `pieces` says how many pieces a word is; by default the built-in encoder's vocabulary is asked.
+ * Yields the windows of `text` in order, trimmed: sentences of together at most 100 words and 128 pieces. At most
+ * EMBED_WINDOWS_MAX; the rest of the text is dropped. A text whose letters are all capitals becomes lower case, because
+ * a model reads capitals as another language. A blank text has no windows. `pieces` counts the pieces of a word; the
+ * default is the built-in encoder's vocabulary.
  */
 export function* eachWindow(
   text: string,
@@ -55,19 +55,19 @@ export function* eachWindow(
   yield* window.rest();
 }
 
-/** The words of the window that is being filled. */
+/** Words of the window being filled. */
 class Window {
   readonly #source: string;
   #words: Word[] = [];
   #pieces = 0;
-  /** Words up to the end of the last whole sentence. */
+  /** Words up to the end of the last complete sentence. */
   #whole = 0;
 
   constructor(source: string) {
     this.#source = source;
   }
 
-  /** Takes out what has to go so that `word` fits: the whole sentences, and if that does not do all. */
+  /** Removes what must go so that `word` fits: the complete sentences, or everything if that is not enough. */
   makeRoom(word: Word): string[] {
     const taken: string[] = [];
     if (!this.#fits(word) && this.#whole > 0) taken.push(this.#take(this.#whole));
@@ -101,7 +101,7 @@ class Window {
   }
 }
 
-/** `text` in small letters if it has letters and all of them are capitals, else itself. */
+/** `text` in lower case if it has letters and all are capitals; otherwise unchanged. */
 export function lowerCapitals(text: string): string {
   return /\p{Lu}/u.test(text) && !/\p{Ll}/u.test(text) ? text.toLowerCase() : text;
 }
@@ -112,7 +112,10 @@ function endsSentence(word: string): boolean {
   return SENTENCE_MARKS.has(word[last]!);
 }
 
-/** A word of too many pieces in cuts of as many characters as a window has pieces, never within a surrogate pair. */
+/**
+ * Splits a word of too many pieces into parts of as many characters as a window has pieces, never inside a surrogate
+ * pair.
+ */
 function* cuts(word: string): Generator<[low: number, high: number]> {
   for (let low = 0; low < word.length; ) {
     let high = Math.min(low + EMBED_WINDOW_PIECES_MAX, word.length);

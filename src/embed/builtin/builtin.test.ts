@@ -1,4 +1,4 @@
-// The owner of the encoder's thread, with a thread that has no encoder.
+// Tests the owner of the encoder's thread against a thread without an encoder.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -25,7 +25,7 @@ interface Timer {
 interface Fake {
   readonly embedder: BuiltinEmbedder;
   readonly gate: Int32Array;
-  /** What the embedder wants to be woken for; nothing wakes it but the test. */
+  /** Pending timers of the embedder. Only the test fires them. */
   readonly timers: Timer[];
   readonly log: { readonly fields: object; readonly message: string }[];
 }
@@ -54,7 +54,7 @@ function open(t: TestContext, { begun = 1_000_000, failing = '' } = {}): Fake {
   return { embedder, gate, timers, log };
 }
 
-/** Resolves when the thread has come to its text number `count`. */
+/** Resolves when the thread has reached text number `count`. */
 async function cameTo(gate: Int32Array, count: number): Promise<void> {
   for (let seen = Atomics.load(gate, 1); seen < count; seen = Atomics.load(gate, 1))
     await Atomics.waitAsync(gate, 1, seen).value;
@@ -71,7 +71,7 @@ const numbers = (vectors: readonly (Float32Array | undefined)[]): (number | unde
 const restartOf = ({ timers }: Fake): Timer =>
   timers.findLast(({ ms, cancelled }) => ms !== ENCODER_SILENCE_MS && !cancelled)!;
 
-test('one vector a text, in order, of buffers of their own; undefined for a text without words', async (t) => {
+test('returns one vector per text, in order, each in its own buffer, and undefined for a text without words', async (t) => {
   const { embedder, log } = open(t);
   assert.equal(embedder.status.state, 'cold');
   assert.deepEqual(await embedder.embed([]), []);
@@ -90,7 +90,7 @@ test('one vector a text, in order, of buffers of their own; undefined for a text
   );
 });
 
-test('a query waits for one text of the backlog at most', async (t) => {
+test('a query waits for at most one text of the backlog', async (t) => {
   const { embedder, gate } = open(t, { begun: 0 });
   const backlog = embedder.embed(Array.from({ length: 100 }, (_, i) => `backlog ${i}`));
   await cameTo(gate, 1);
@@ -100,19 +100,19 @@ test('a query waits for one text of the backlog at most', async (t) => {
   assert.deepEqual(numbers(await backlog), [0, ...Array.from({ length: 99 }, (_, i) => i + 4)]);
 });
 
-test('a short call of the backlog goes before what waits of a long one', async (t) => {
+test('a short backlog call runs before the rest of a long one', async (t) => {
   const { embedder, gate } = open(t, { begun: 0 });
   const long = embedder.embed(Array.from({ length: 200 }, (_, i) => `long ${i}`));
   await cameTo(gate, 1);
   const short = embedder.embed(['a note']);
   openGate(gate);
   const [place] = numbers(await short);
-  // Behind the batches that the thread had already.
+  // It follows the batches that the thread had already received.
   assert.equal(place, ENCODER_BATCH_TEXTS_MAX * ENCODER_BACKLOG_BATCHES_OUT_MAX);
   assert.equal((await long).length, 200);
 });
 
-test('a call that is given up rejects with its reason, and what it has not begun is not done', async (t) => {
+test('a cancelled call rejects with its reason, and its pending texts are not embedded', async (t) => {
   const { embedder, gate } = open(t, { begun: 0 });
   await embedder.load();
   const controller = new AbortController();
@@ -132,7 +132,7 @@ test('a call that is given up rejects with its reason, and what it has not begun
 });
 
 for (const order of ['exit', 'throw']) {
-  test(`a thread that dies (${order}) rejects what it had, keeps what waits, and is started again`, async (t) => {
+  test(`a thread that dies (${order}) rejects its current texts, keeps the waiting ones, and restarts`, async (t) => {
     const fake = open(t, { begun: 0 });
     const { embedder, gate, timers } = fake;
     const query = embedder.embed(['q'], { priority: 'query' });
@@ -157,7 +157,7 @@ for (const order of ['exit', 'throw']) {
   });
 }
 
-test('deaths in a row make the wait longer, up to a bound', async (t) => {
+test('repeated deaths lengthen the restart delay, up to a limit', async (t) => {
   const fake = open(t, { failing: 'crash' });
   const delays: number[] = [];
   for (let death = 0; death < 10; death++) {
@@ -173,7 +173,7 @@ test('deaths in a row make the wait longer, up to a bound', async (t) => {
   );
 });
 
-test('a thread that says nothing is ended', async (t) => {
+test('a silent thread is terminated', async (t) => {
   const fake = open(t);
   const { embedder, timers, gate } = fake;
   await embedder.load();
@@ -182,12 +182,12 @@ test('a thread that says nothing is ended', async (t) => {
   const [watch, ...others] = timers.filter(({ ms, cancelled }) => ms === ENCODER_SILENCE_MS && !cancelled);
   assert.deepEqual(others, []);
   watch!.run();
-  await assert.rejects(hanging, /said nothing for 60 seconds/);
+  await assert.rejects(hanging, /did not answer for 60 seconds/);
   restartOf(fake).run();
   assert.deepEqual(numbers(await embedder.embed(['x'], { priority: 'query' })), [0]);
 });
 
-test('an encoder that cannot load refuses everything for good', async (t) => {
+test('an encoder that cannot load rejects every call permanently', async (t) => {
   const { embedder, log } = open(t, { failing: 'load' });
   await assert.rejects(embedder.embed(['x']), final);
   await assert.rejects(embedder.embed(['x'], { priority: 'query' }), /nothing to load/);
@@ -197,7 +197,7 @@ test('an encoder that cannot load refuses everything for good', async (t) => {
   assert.equal(log.length, 1);
 });
 
-test('no more texts wait than there is room for', async (t) => {
+test('the queue of waiting texts is bounded', async (t) => {
   const { embedder, gate } = open(t, { begun: 0 });
   const full = embedder.embed(
     Array.from({ length: ENCODER_QUERY_TEXTS_MAX }, () => ''),
@@ -211,7 +211,7 @@ test('no more texts wait than there is room for', async (t) => {
   assert.deepEqual(numbers(await embedder.embed(['x'], { priority: 'query' })), [1]);
 });
 
-test('close rejects what is under way and everything after', async (t) => {
+test('close rejects running and later calls', async (t) => {
   const { embedder, gate } = open(t, { begun: 0 });
   const calls = [
     embedder.embed(['x']),
@@ -228,13 +228,13 @@ test('close rejects what is under way and everything after', async (t) => {
   await embedder.close();
 });
 
-test('on Linux the thread alone has a lower priority', { skip: process.platform !== 'linux' }, async (t) => {
+test('on Linux only the encoder thread has a lower priority', { skip: process.platform !== 'linux' }, async (t) => {
   const niceOf = (task: string): number[] => {
     try {
       const stat = readFileSync(`/proc/self/task/${task}/stat`, 'utf8');
       return [Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16])];
     } catch {
-      return []; // a thread that has ended since it was listed
+      return []; // the thread ended after it was listed
     }
   };
   const nices = (): number[] => readdirSync('/proc/self/task').flatMap(niceOf);
@@ -245,12 +245,12 @@ test('on Linux the thread alone has a lower priority', { skip: process.platform 
   assert.equal(lower.length, 1);
 });
 
-test('whatever comes together, every call settles and nothing is left behind', async (t) => {
+test('whatever calls come together, each settles and nothing is left behind', async (t) => {
   const { embedder, gate, timers } = open(t);
   const call = fc.record({
     texts: fc.array(fc.constantFrom('a', '', 'b'), { minLength: 1, maxLength: 60 }),
     priority: fc.constantFrom('query' as const, 'backlog' as const),
-    /** After how many turns of the event loop it is given up; 0: never. */
+    /** Event-loop turns before the call is cancelled; 0: never. */
     givenUpAfter: fc.integer({ min: 0, max: 4 }),
   });
   const restart = (): void => {
@@ -277,7 +277,7 @@ test('whatever comes together, every call settles and nothing is left behind', a
             (error: unknown) => assert.ok(retryable(error) || error === controller.signal.reason),
           );
           for (let turn = 0; turn < givenUpAfter; turn++) await new Promise(setImmediate);
-          // What ends the thread is waited for, so that it does not end it under a later round.
+          // A call whose text crashes the thread is awaited, so that the crash does not hit a later round.
           if (givenUpAfter > 0 && i !== crashing) controller.abort(new Error('given up'));
           await outcome;
         });

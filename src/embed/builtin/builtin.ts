@@ -1,5 +1,5 @@
-// The built-in sentence encoder as an Embedder: a thread of its own, started when it is first asked, and calls cut into
-// batches for it. A call waits here while the thread has enough to do, so that it can still be given up.
+// The built-in sentence encoder as an Embedder. Its thread starts on first use, and calls are sent to it in batches. A
+// call waits here, where it can still be cancelled, while the thread has enough to do.
 import { Worker } from 'node:worker_threads';
 import { assert } from '../../engine/base/assert.ts';
 import {
@@ -20,37 +20,39 @@ import { ENCODER_DIMENSIONS } from './graph.ts';
 import type { FromThread, Priority, ToThread } from './messages.ts';
 import type { RuntimeName } from './runtime.ts';
 
-/** The number behind the slash is raised when vectors change: another way to cut tokens, other weights. */
+/** Raise the number after the slash when vectors change, for example with the tokenizer or the weights. */
 export const BUILTIN_NAME = 'use-lite-512/1';
 
 export interface BuiltinOptions {
-  /** A folder for the converted model (28 MB); made when it is absent. Without it every start converts (0.3 s). */
+  /** Folder for the converted model (28 MB); created if absent. Without it every start converts (0.3 s). */
   readonly cacheFolder?: string | undefined;
-  /** `auto`, the default, takes onnxruntime-node where it is installed and works, else WebAssembly. */
+  /** `auto`, the default, uses onnxruntime-node if it is installed and works, otherwise WebAssembly. */
   readonly runtime?: RuntimeName | 'auto';
-  /** Where it says what happened; pino's logger fits. */
+  /** Logger for events; a pino logger fits. */
   readonly log?: { warn(fields: object, message: string): void };
-  /** True for a thread that somebody always waits for: its priority stays that of all. */
+  /** True for a thread that serves only queries: it keeps normal priority. */
   readonly queriesOnly?: boolean;
-  /** The entry of the thread; tests give their own. */
+  /** Entry file of the thread; tests pass their own. */
   readonly thread?: URL;
-  /** Handed to that entry beside the encoder's options. */
+  /** Passed to that entry with the encoder's options. */
   readonly threadData?: object;
-  /** Runs its argument after this many ms; returns what takes that back. */
+  /** Runs its argument after this many ms; returns a function that cancels it. */
   readonly delay?: (run: () => void, ms: number) => () => void;
 }
 
 export interface BuiltinStatus {
-  /** `cold`: not asked yet. `down`: the thread died and is started again after a while. `failed`: it cannot load. */
+  /** `cold`: not started. `down`: the thread died and will restart after a delay. `failed`: it cannot load. */
   readonly state: 'cold' | 'loading' | 'ready' | 'down' | 'failed' | 'closed';
   readonly runtime?: RuntimeName;
-  /** Why it is down or failed. */
+  /** Why the state is `down` or `failed`. */
   readonly reason?: string;
   readonly restarts: number;
   readonly waitingTexts: number;
 }
 
-/** The encoder, not loaded yet. Its `embed` gives vectors of 512 numbers; of longer texts the first 128 pieces are read. */
+/**
+ * Makes the encoder without loading it. `embed` gives vectors of 512 numbers and reads the first 128 pieces of a text.
+ */
 export function openBuiltinEmbedder(options: BuiltinOptions = {}): BuiltinEmbedder {
   return new BuiltinEmbedder(options);
 }
@@ -59,7 +61,7 @@ interface Call {
   readonly priority: Priority;
   readonly texts: readonly string[];
   readonly vectors: (Float32Array | undefined)[];
-  /** Texts sent to the thread, and those that came back. */
+  /** Texts sent to the thread, and answered ones. */
   sent: number;
   done: number;
   readonly settle: (failure?: { readonly reason: unknown }) => void;
@@ -93,7 +95,7 @@ export class BuiltinEmbedder implements Embedder {
   #thread: Worker | undefined;
   #batches = 0;
   #restarts = 0;
-  /** Deaths in a row. */
+  /** Consecutive deaths. */
   #deaths = 0;
   #readySinceMs = 0;
   #loads: PromiseWithResolvers<void> | undefined;
@@ -115,14 +117,14 @@ export class BuiltinEmbedder implements Embedder {
     };
   }
 
-  /** Texts of the backlog that wait or are with the thread. */
+  /** Backlog texts that wait or are with the thread. */
   get backlogTexts(): number {
     return this.#lanes.backlog.texts;
   }
 
   /**
-   * Loads the encoder unless it is loaded. Rejects with EmbedError: retryable when the thread died, not so when the
-   * encoder cannot load here at all; then every call rejects likewise.
+   * Loads the encoder unless it is loaded. Rejects with EmbedError: retryable when the thread died, otherwise when the
+   * encoder cannot load here; then every later call rejects too.
    */
   load(): Promise<void> {
     if (this.#state === 'ready') return Promise.resolve();
@@ -145,7 +147,7 @@ export class BuiltinEmbedder implements Embedder {
     if (refusal !== undefined) throw refusal;
     if (texts.length === 0) return [];
     if (lane.texts + texts.length > lane.textsMax)
-      throw new EmbedError('too much waits for the encoder', { retryable: true });
+      throw new EmbedError('the encoder has too many texts waiting: try again later', { retryable: true });
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const call: Call = {
       priority,
@@ -159,7 +161,7 @@ export class BuiltinEmbedder implements Embedder {
     lane.texts += texts.length;
     const abort = (): void => {
       this.#end(call, { reason: signal?.reason });
-      // The thread does not answer what it was told to drop, so nothing else would send it what waits.
+      // The thread does not answer dropped batches, so no answer would trigger the next send.
       this.#pump();
     };
     signal?.addEventListener('abort', abort);
@@ -189,7 +191,7 @@ export class BuiltinEmbedder implements Embedder {
     return undefined;
   }
 
-  /** Gives the thread what it may have, short calls first: a note does not wait behind a long text. */
+  /** Sends batches while the thread has room, short calls first: a note does not wait for a long text. */
   #pump(): void {
     if (this.#lanes.query.calls.size + this.#lanes.backlog.calls.size > 0) this.#start();
     for (const priority of ['query', 'backlog'] as const) {
@@ -218,7 +220,7 @@ export class BuiltinEmbedder implements Embedder {
     if (this.#cancelWatch === undefined) this.#watch();
   }
 
-  /** The process lives while somebody waits, and the thread is watched while it owes something. */
+  /** Keeps the process alive while a caller waits, and watches the thread while it owes answers. */
   #keepAlive(): void {
     const { query, backlog } = this.#lanes;
     if (query.calls.size + backlog.calls.size > 0 || this.#loads !== undefined) this.#thread?.ref();
@@ -229,7 +231,7 @@ export class BuiltinEmbedder implements Embedder {
     return this.#state === 'loading' || this.#lanes.query.out.size + this.#lanes.backlog.out.size > 0;
   }
 
-  /** From now on the thread may be silent for a while, if it owes anything. */
+  /** Restarts the silence timer if the thread owes answers. */
   #watch(): void {
     this.#cancelWatch?.();
     this.#cancelWatch = undefined;
@@ -237,7 +239,7 @@ export class BuiltinEmbedder implements Embedder {
     if (thread === undefined || !this.#owes) return;
     this.#cancelWatch = this.#delay(() => {
       this.#cancelWatch = undefined;
-      this.#died(thread, `the encoder said nothing for ${ENCODER_SILENCE_MS / 1_000} seconds`);
+      this.#died(thread, `the encoder did not answer for ${ENCODER_SILENCE_MS / 1_000} seconds`);
       void thread.terminate();
     }, ENCODER_SILENCE_MS);
   }
@@ -292,13 +294,13 @@ export class BuiltinEmbedder implements Embedder {
     const { query, backlog } = this.#lanes;
     const { out } = query.out.has(id) ? query : backlog;
     const batch = out.get(id);
-    // A batch whose call was given up while it was on its way.
+    // The call was cancelled while this batch was on its way.
     if (batch === undefined) return;
     out.delete(id);
     const { call, from } = batch;
     for (const [i, vector] of vectors.entries()) call.vectors[from + i] = vector;
     call.done += vectors.length;
-    assert(call.done <= call.texts.length, 'a text is answered once');
+    assert(call.done <= call.texts.length, 'each text is answered once');
     if (call.done === call.texts.length) this.#end(call);
   }
 
@@ -312,7 +314,7 @@ export class BuiltinEmbedder implements Embedder {
       this.#post({ kind: 'drop', batch: id });
     }
     call.settle(failure);
-    // Giving up one call of several does not prolong the thread's time for the others.
+    // Cancelling one of several calls does not give the thread more time for the others.
     if (!this.#owes) this.#watch();
     this.#keepAlive();
   }
@@ -343,7 +345,7 @@ export class BuiltinEmbedder implements Embedder {
     for (const call of begun) this.#end(call, { reason: error });
     this.#watch();
     const delayMs = Math.min(RESTART_DELAY_MAX_MS, RESTART_DELAY_MIN_MS * 2 ** this.#deaths++);
-    this.#options.log?.warn({ reason, delayMs }, "the encoder's thread is started again");
+    this.#options.log?.warn({ reason, delayMs }, "the encoder's thread restarts");
     this.#cancelRestart = this.#delay(() => {
       this.#state = 'cold';
       this.#restarts++;
@@ -361,12 +363,12 @@ function timer(run: () => void, ms: number): () => void {
   return () => clearTimeout(handle);
 }
 
-/** The thread's entry beside this module: TypeScript here, JavaScript once built. */
+/** The thread's entry file: TypeScript in the sources, JavaScript once built. */
 function entry(): URL {
   return new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url);
 }
 
-/** In the order they came where they are of one length. */
+/** Calls of equal length keep their order of arrival. */
 function shortestFirst(calls: ReadonlySet<Call>): Iterable<Call> {
   return calls.size < 2 ? calls : [...calls].sort((one, other) => one.texts.length - other.texts.length);
 }

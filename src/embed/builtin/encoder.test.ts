@@ -1,4 +1,4 @@
-// The real encoder, with WebAssembly.
+// Tests the real encoder, with WebAssembly.
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ after(async () => {
 
 const cosine = (a: Float32Array, b: Float32Array): number => a.reduce((sum, value, i) => sum + value * b[i]!, 0);
 
-test('two short texts have the vectors of the original graph', async () => {
+test('two short texts get the vectors of the original graph', async () => {
   const [peanuts, short] = await embedder.embed(['The user is allergic to peanuts', 'Short']);
   assert.deepEqual(
     [...peanuts!.slice(0, 6)].map((value) => value.toFixed(5)),
@@ -34,7 +34,7 @@ test('two short texts have the vectors of the original graph', async () => {
   assert.ok(Math.abs(cosine(peanuts!, peanuts!) - 1) < 1e-6);
 });
 
-test('all reference texts have the vectors of the original graph', {
+test('all reference texts get the vectors of the original graph', {
   skip: existsSync(REFERENCE) ? false : 'the reference vectors are not here',
 }, async () => {
   const lines = readFileSync(REFERENCE, 'utf8').trim().split('\n');
@@ -47,7 +47,7 @@ test('all reference texts have the vectors of the original graph', {
   assert.ok(Math.max(...differences) <= 1e-5, `the greatest difference is ${Math.max(...differences)}`);
 });
 
-test('what means the same is nearer than what does not', async () => {
+test('texts of similar meaning are closer than others', async () => {
   const [ask, same, other] = await embedder.embed([
     'The meeting was moved to Thursday',
     'They rescheduled the appointment for later in the week',
@@ -56,14 +56,14 @@ test('what means the same is nearer than what does not', async () => {
   assert.ok(cosine(ask!, same!) > cosine(ask!, other!));
 });
 
-test('texts in capitals are read as small letters', async () => {
+test('texts in capitals are read as lower case', async () => {
   const [capitals, small] = await embedder.embed(['I AM ALLERGIC TO NUTS', 'i am allergic to nuts'], {
     priority: 'query',
   });
   assert.deepEqual(capitals, small);
 });
 
-test('texts without known words have no vector, long ones are read from the start', async () => {
+test('texts without known words have no vector, and long texts are read from the start', async () => {
   const long = 'I prefer window seats on flights. '.repeat(7_400);
   const texts = ['', ' \n ', '😀😀', '...', 'שלום עולם', 'ok 😀', long, long.slice(0, 3_000), '\ud800'];
   const vectors = await embedder.embed(texts);

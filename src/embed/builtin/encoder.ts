@@ -1,4 +1,4 @@
-// One text in, one unit vector out: tokenizer and runtime together. It lives in the thread.
+// Encodes one text to one unit vector: tokenizer and runtime together. It lives in the thread.
 import { ENCODER_TEXT_CHARS_MAX } from '../../engine/base/limits.ts';
 import { EmbedError } from '../embedder.ts';
 import { unitVector } from '../unit-vector.ts';
@@ -10,17 +10,17 @@ import type { Tokenizer } from './tokenizer.ts';
 import { readTokenizer } from './vocabulary.ts';
 
 export interface EncoderOptions {
-  /** Where the converted model is kept; without it it is converted at every start. */
+  /** Where the converted model is cached; without it every start converts. */
   readonly cacheFolder?: string | undefined;
-  /** `auto` takes onnxruntime-node where it is installed and works. */
+  /** `auto` uses onnxruntime-node if it is installed and works. */
   readonly runtime: RuntimeName | 'auto';
-  /** The thread keeps the priority of all. */
+  /** The thread keeps normal priority. */
   readonly queriesOnly?: boolean;
 }
 
 export class SentenceEncoder {
   readonly runtime: RuntimeName;
-  /** What went wrong and was got around. */
+  /** Problems that were worked around while loading. */
   readonly notices: readonly string[];
   readonly #tokenizer: Tokenizer;
   readonly #runtime: Runtime;
@@ -32,7 +32,7 @@ export class SentenceEncoder {
     this.#runtime = runtime;
   }
 
-  /** Rejects with EmbedError, never retryable: without its package or a runtime there is no encoder. */
+  /** Rejects with EmbedError, never retryable: the package or a runtime is missing. */
   static async load(options: EncoderOptions): Promise<SentenceEncoder> {
     const folder = encoderFolder();
     const tokenizer = readTokenizer(folder);
@@ -54,8 +54,8 @@ export class SentenceEncoder {
   }
 
   /**
-   * The unit vector of `text`, of which the first 128 pieces are read; undefined where none of them is of a word that
-   * the vocabulary knows. What the runtime throws is the end of it: its memory is not to be trusted any more.
+   * The unit vector of `text`, of which the first 128 pieces are read. Undefined when no piece belongs to a known word.
+   * If the runtime throws, do not use the encoder again: its memory may be corrupt.
    */
   async encode(text: string): Promise<Float32Array | undefined> {
     const ids = this.#tokenizer.encode(lowerCapitals(text.slice(0, ENCODER_TEXT_CHARS_MAX)));

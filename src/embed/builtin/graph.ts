@@ -1,12 +1,12 @@
-// The Universal Sentence Encoder (lite, English; Cer et al. 2018) as an ONNX graph: embeddings with a timing signal, two
-// transformer layers (norm first, four heads), the mean over tokens, and one tanh layer. One text of n tokens at a time, so
-// there is no padding and no mask.
+// The Universal Sentence Encoder (lite, English; Cer et al. 2018) as an ONNX graph: embeddings with a timing signal,
+// two transformer layers (norm first, four heads), the mean over tokens, and one tanh layer. It takes one text of n
+// tokens at a time, so it needs no padding and no mask.
 import { EMBED_WINDOW_PIECES_MAX } from '../../engine/base/limits.ts';
 import { OnnxGraph } from './onnx-writer.ts';
 import type { Tensor, Weights } from './weights.ts';
 
 export const ENCODER_DIMENSIONS = 512;
-/** What the graph takes (n ids of 32 bits) and gives (1 × 512 floats, before they are made a unit vector). */
+/** Input (n 32-bit ids) and output (1 × 512 floats, not normalised) of the graph. */
 export const ENCODER_INPUT = 'ids';
 export const ENCODER_OUTPUT = 'sentence';
 
@@ -18,7 +18,7 @@ export function encoderGraph(weights: Weights): Uint8Array {
   const graph = new OnnxGraph();
   const ids = graph.input(ENCODER_INPUT, ['n']);
   const embeddings = weights.endingIn('Embeddings_en');
-  // Each embedding is added to itself once.
+  // The original graph adds each embedding to itself once.
   const doubled = graph.floats(
     embeddings.values.map((value) => 2 * value),
     embeddings.shape,
@@ -55,7 +55,7 @@ function transformerLayer(graph: OnnxGraph, weights: Weights, layer: 0 | 1, x: s
   const prefix = `Layer_${layer}/TransformerLayer`;
   const at = (name: string): Tensor => weights.endingIn(`${prefix}/${name}`);
   const bias = (name: string): Tensor => at(`${name}/bias/ConcatPartitions/concat`);
-  // The graph was folded: all its norms share the one epsilon that is left.
+  // The graph was folded: its norms share one remaining epsilon.
   const epsilon = { float: weights.scalar('layer_prepostprocess/layer_norm/Cast/x') };
   const norm = (value: string, name: string): string =>
     graph.node(
@@ -72,7 +72,7 @@ function transformerLayer(graph: OnnxGraph, weights: Weights, layer: 0 | 1, x: s
       { axis: -1, epsilon },
     );
 
-  // Only the first layer changes the width, so only there the sum needs a projection.
+  // Only the first layer changes the width, so only its residual needs a projection.
   const residual = layer === 0 ? dense(graph, x, at('dense/kernel/ConcatPartitions/concat'), bias('dense')) : x;
   const mixed = attention(graph, norm(x, ''), width, {
     qkv: at('MultiheadAttention/qkv_transform_single/kernel/part_0'),
@@ -111,7 +111,7 @@ function attention(
   return graph.node('Reshape', [joined, graph.integers([-1, width])]);
 }
 
-/** x · kernel + bias; a kernel of a convolution over single tokens is a matrix in its last two dimensions. */
+/** x · kernel + bias. The kernel of a convolution over single tokens is a matrix in its last two dimensions. */
 function dense(graph: OnnxGraph, x: string, kernel: Tensor, bias: Tensor): string {
   const product = graph.node('MatMul', [x, graph.floats(kernel.values, kernel.shape.slice(-2))]);
   return graph.node('Add', [product, graph.floats(bias.values, bias.shape)]);

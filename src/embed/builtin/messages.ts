@@ -1,16 +1,16 @@
-// What the encoder's thread and its owner say to each other.
+// Messages between the encoder's thread and its owner.
 import type { RuntimeName } from './runtime.ts';
 
 export type Priority = 'query' | 'backlog';
 
 export type ToThread =
   | { readonly kind: 'embed'; readonly batch: number; readonly priority: Priority; readonly texts: readonly string[] }
-  /** Nobody waits for this batch any more; it is not answered. */
+  /** The batch is cancelled and will not be answered. */
   | { readonly kind: 'drop'; readonly batch: number };
 
 export type FromThread =
-  /** Said once, first; without it comes `failed`, and the thread ends. */
+  /** The thread's first message. If loading fails, it sends `failed` instead and ends. */
   | { readonly kind: 'loaded'; readonly runtime: RuntimeName; readonly notices: readonly string[] }
   | { readonly kind: 'failed'; readonly reason: string }
-  /** One vector a text; their buffers are transferred. */
+  /** One vector per text; their buffers are transferred. */
   | { readonly kind: 'vectors'; readonly batch: number; readonly vectors: readonly (Float32Array | undefined)[] };

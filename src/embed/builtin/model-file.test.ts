@@ -18,7 +18,7 @@ test('two conversions give the same bytes, and the file holds them', (t) => {
   const written = readFileSync(join(cache, file!));
   assert.equal(first.notice, undefined);
   assert.equal(digest(loadModel(encoderFolder(), undefined).onnx), digest(first.onnx));
-  // What is in the file is what is used: without weights there is nothing else.
+  // The cached file is enough: without it this call would fail for lack of weights.
   assert.equal(digest(loadModel(join(cache, 'absent'), cache).onnx), digest(first.onnx));
   assert.deepEqual(readdirSync(cache), [file]);
 
@@ -36,15 +36,15 @@ test('two conversions give the same bytes, and the file holds them', (t) => {
   }
 });
 
-test('a folder that cannot be written costs the file, not the model', (t) => {
+test('a folder without write access prevents caching, not loading', (t) => {
   const folder = temporaryDirectory(t);
   writeFileSync(join(folder, 'taken'), '');
   const { onnx, notice } = loadModel(encoderFolder(), join(folder, 'taken'));
   assert.ok(onnx.length > 20_000_000);
-  assert.match(notice!, /is not kept/);
+  assert.match(notice!, /cannot cache the encoder/);
 });
 
-test('weights that are damaged or absent are refused', (t) => {
+test('damaged or missing weights are rejected', (t) => {
   const folder = temporaryDirectory(t);
   const copy = join(folder, 'weights');
   cpSync(encoderFolder(), copy, { recursive: true });
@@ -52,9 +52,9 @@ test('weights that are damaged or absent are refused', (t) => {
   const bytes = readFileSync(shard);
   bytes[77]! ^= 1;
   writeFileSync(shard, bytes);
-  assert.throws(() => new Weights(copy), /weights are not those/);
+  assert.throws(() => new Weights(copy), /weights differ from the ones/);
   rmSync(shard);
-  assert.throws(() => new Weights(copy), /group1-shard3of7 cannot be read/);
+  assert.throws(() => new Weights(copy), /cannot read the encoder.s file group1-shard3of7/);
   writeFileSync(join(copy, 'model.json'), '{"weightsManifest":[]}');
   assert.throws(() => new Weights(copy), EmbedError);
   mkdirSync(join(folder, 'empty'));

@@ -1,8 +1,8 @@
-// The converted model, kept in a file of its own: writing the graph takes longer than reading it back. Whatever is wrong
-// with the file, it is made again.
+// Caches the converted model in a file, because writing the graph takes longer than reading it back. An unusable file
+// is written again.
 //
 //   0  magic, 8 bytes            8  version, u32 little-endian
-//   12 SHA-256 of what follows   44 the ONNX model
+//   12 SHA-256 of the rest       44 the ONNX model
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { encoderGraph } from './graph.ts';
 import { Weights } from './weights.ts';
 
 const MAGIC = Buffer.from('GRANENC\n', 'latin1');
-/** Raised by every change of what the conversion writes. */
+/** Raise it whenever the conversion's output changes. */
 const VERSION = 1;
 const HEADER_BYTES = 44;
 const FILE = 'use-lite-512.encoder';
@@ -19,13 +19,14 @@ const FILE = 'use-lite-512.encoder';
 export interface Model {
   /** An ONNX model of the graph that `graph.ts` describes. */
   readonly onnx: Uint8Array;
-  /** What went wrong with the cache; the model is good all the same. */
+  /** A problem with the cache. The model is good nevertheless. */
   readonly notice?: string;
 }
 
 /**
- * The model: from its file in `cacheFolder`, or converted from the package's weights in `encoderFolder` and written
- * there, durably. Without a cache folder it is converted every time. Throws EmbedError when there are no weights.
+ * The model: from its file in `cacheFolder`, or converted from the package's weights in `encoderFolder` and then
+ * written to the cache durably. Without a cache folder every call converts. Throws EmbedError when there are no
+ * weights.
  */
 export function loadModel(encoderFolder: string, cacheFolder: string | undefined): Model {
   const path = cacheFolder === undefined ? undefined : join(cacheFolder, FILE);
@@ -38,7 +39,7 @@ export function loadModel(encoderFolder: string, cacheFolder: string | undefined
     replaceFile(path, Buffer.concat([header(onnx), onnx]));
     return { onnx };
   } catch (error) {
-    return { onnx, notice: `the encoder is not kept in ${FILE}: ${error instanceof Error ? error.message : error}` };
+    return { onnx, notice: `cannot cache the encoder in ${FILE}: ${error instanceof Error ? error.message : error}` };
   }
 }
 
@@ -56,7 +57,7 @@ function read(path: string): Uint8Array | undefined {
   try {
     bytes = readFileSync(path);
   } catch {
-    return undefined; // Whatever keeps it from being read will be told when it is written.
+    return undefined; // A read error is reported when the file is written.
   }
   const onnx = bytes.subarray(HEADER_BYTES);
   return bytes.length > HEADER_BYTES && header(onnx).equals(bytes.subarray(0, HEADER_BYTES)) ? onnx : undefined;

@@ -1,5 +1,5 @@
-// Writes a graph as an ONNX model: the few messages of onnx.proto3 that are needed, field by field. The bytes depend on
-// nothing but the graph.
+// Writes a graph as an ONNX model, with only the messages of onnx.proto3 that are needed. The bytes depend only on the
+// graph.
 //
 //   ModelProto      1 ir_version, 2 producer_name, 7 graph, 8 opset_import {1 domain, 2 version}
 //   GraphProto      1 node, 2 name, 5 initializer, 11 input, 12 output
@@ -13,12 +13,12 @@ const FLOAT = 1;
 const INT32 = 6;
 const INT64 = 7;
 const OPSET = 17;
-/** The version of the file format that came with that operator set. */
+/** The file format version that introduced that operator set. */
 const IR_VERSION = 8;
 
 type Attribute = number | readonly number[] | { readonly float: number };
 
-/** Collects nodes and constants; every method returns the name of the value it makes. */
+/** Collects nodes and constants. Every method returns the name of the value it creates. */
 export class OnnxGraph {
   readonly #nodes: Uint8Array[] = [];
   readonly #initializers: Uint8Array[] = [];
@@ -26,7 +26,7 @@ export class OnnxGraph {
   readonly #outputs: Uint8Array[] = [];
   #names = 0;
 
-  /** An input of 32-bit integers; a size that is a word may be any. */
+  /** An input of 32-bit integers. A dimension given as a string is free. */
   input(name: string, shape: readonly (number | string)[]): string {
     this.#inputs.push(valueInfo(name, INT32, shape));
     return name;
@@ -44,12 +44,12 @@ export class OnnxGraph {
     return this.#constant(INT64, [values.length], new Uint8Array(BigInt64Array.from(values, BigInt).buffer));
   }
 
-  /** One operator; of its attributes whole numbers are INT, lists INTS and `{ float }` FLOAT. */
+  /** Adds one operator. Integer attributes become INT, lists INTS, and `{ float }` FLOAT. */
   node(operator: string, inputs: readonly string[], attributes: Readonly<Record<string, Attribute>> = {}): string {
     return this.nodes(operator, inputs, 1, attributes)[0]!;
   }
 
-  /** The same for an operator of several outputs. */
+  /** The same for an operator with several outputs. */
   nodes(
     operator: string,
     inputs: readonly string[],
@@ -61,7 +61,7 @@ export class OnnxGraph {
     return outputs;
   }
 
-  /** Gives a value the name that the outside asks for. */
+  /** Gives a value its public name. */
   rename(value: string, name: string): void {
     this.#node('Identity', [value], [name], {});
   }

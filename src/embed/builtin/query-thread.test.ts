@@ -26,7 +26,7 @@ interface Both {
 }
 
 function both(t: TestContext, nowMs: () => number = () => 0): Both {
-  const [mainGate, queryGate] = [1, 2].map(() => new Int32Array(new SharedArrayBuffer(12))) as [Int32Array, Int32Array]; // of two
+  const [mainGate, queryGate] = [1, 2].map(() => new Int32Array(new SharedArrayBuffer(12))) as [Int32Array, Int32Array]; // array of two
   mainGate[0] = OPEN;
   queryGate[0] = OPEN;
   const main = fake(mainGate);
@@ -60,7 +60,7 @@ function release(gate: Int32Array): void {
 const ask = (embedder: Embedder) => embedder.embed(['q'], { priority: 'query' });
 const texts = (count: number) => Array.from({ length: count }, (_, i) => `backlog ${i}`);
 
-test('a query beside a long backlog is embedded by a thread of its own, which goes when nobody asks', async (t) => {
+test('during a long backlog, queries get a thread of their own, which closes when no query comes', async (t) => {
   const { embedder, main, mainGate, opened, timers } = both(t);
   await ask(embedder);
   shut(mainGate);
@@ -86,7 +86,7 @@ test('a query beside a long backlog is embedded by a thread of its own, which go
   assert.equal(main.status.state, 'closed');
 });
 
-test('no second thread for a short backlog, or for nobody', async (t) => {
+test('a short backlog, or one without queries, starts no second thread', async (t) => {
   const { embedder, opened } = both(t);
   const short = embedder.embed(texts(QUERY_THREAD_BACKLOG_TEXTS - 1));
   await ask(embedder);
@@ -96,7 +96,7 @@ test('no second thread for a short backlog, or for nobody', async (t) => {
   assert.equal(opened.length, 0);
 });
 
-test('a query that took long on a busy machine is the last one to do so', async (t) => {
+test('one slow query on a busy machine starts the second thread', async (t) => {
   let nowMs = 0;
   const { embedder, opened } = both(t, () => nowMs);
   await embedder.embed(['loads']);
@@ -110,7 +110,7 @@ test('a query that took long on a busy machine is the last one to do so', async 
   assert.equal((await ask(embedder))[0]![0], 0, 'the first text of its thread');
 });
 
-test('a text that hangs costs queries one wait: then they have a thread of their own', async (t) => {
+test('a text that hangs delays one query; later queries use the second thread', async (t) => {
   const { embedder, mainGate, opened } = both(t);
   await ask(embedder);
   shut(mainGate);
@@ -127,7 +127,7 @@ test('a text that hangs costs queries one wait: then they have a thread of their
   assert.equal(await hanging, 'given up');
 });
 
-test('a text that ends the second thread does not end the first, which answers the next', async (t) => {
+test('a text that kills the second thread does not kill the first, which answers the next query', async (t) => {
   const { embedder, main, mainGate, opened } = both(t);
   await embedder.embed(['warm']);
   shut(mainGate);

@@ -1,22 +1,21 @@
-// The encoder with a thread for queries: one text of a backlog takes up to 50 ms, and a query that comes meanwhile would wait
-// for it. So while a good deal waits to be embedded and somebody asks, or a query took long, a second thread holds the
-// encoder for queries alone, at the priority of all. It costs its memory again, so it is opened by need and closed when
-// nobody asked for a while.
+// The encoder with a second thread for queries. One text of the backlog takes up to 50 ms, and a query would wait for
+// it. The second thread starts when queries arrive during a long backlog, or when a query was slow; it serves only
+// queries, at normal priority. It doubles the memory, so it closes when no query comes for a while.
 import { assert } from '../../engine/base/assert.ts';
 import { QUERY_THREAD_BACKLOG_TEXTS, QUERY_THREAD_IDLE_MS, QUERY_THREAD_SLOW_MS } from '../../engine/base/limits.ts';
 import type { Embedder, EmbedOptions } from '../embedder.ts';
 import type { BuiltinEmbedder } from './builtin.ts';
 
 export interface QueryThreadOptions {
-  /** An encoder of the same model in a thread of its own, not loaded yet. */
+  /** Makes an encoder of the same model in another thread, not loaded yet. */
   readonly open: () => BuiltinEmbedder;
-  /** Runs its argument after this many ms; returns what takes that back. */
+  /** Runs its argument after this many ms; returns a function that cancels it. */
   readonly delay?: (run: () => void, ms: number) => () => void;
   /** Monotonic milliseconds. */
   readonly nowMs?: () => number;
 }
 
-/** `main`, which must be a built-in encoder, with that second thread. Closing it closes both. */
+/** Adds the second thread to `main`, a built-in encoder. Closing the result closes both. */
 export function withQueryThread(main: BuiltinEmbedder, options: QueryThreadOptions): Embedder {
   return new TwoThreads(main, options);
 }
@@ -47,13 +46,13 @@ class TwoThreads implements Embedder {
     const queries = this.#queries;
     if (queries !== undefined) this.#rest();
     else if (this.#main.backlogTexts >= QUERY_THREAD_BACKLOG_TEXTS) this.#begin();
-    // Where it dies, the text may be why: the other thread is not tried on it.
+    // If the query thread dies, the text may be the cause, so the other thread does not try it.
     return queries?.status.state === 'ready' ? queries.embed(texts, options) : this.#byMain(texts, options);
   }
 
   /**
-   * By the first thread, which is there for the backlog: where shards take all of the machine it gets little of it. One that
-   * gives no answer in time may hang over a text, for long.
+   * Uses the backlog's thread. It gets little CPU while shards use the whole machine, and a text may hang it for long;
+   * a query that times out here starts the second thread.
    */
   async #byMain(texts: readonly string[], options: EmbedOptions): Promise<readonly (Float32Array | undefined)[]> {
     const isLoaded = this.#main.status.state === 'ready';
@@ -72,12 +71,12 @@ class TwoThreads implements Embedder {
     if (this.#closed || this.#queries !== undefined) return;
     this.#queries = this.#open();
     assert(this.#queries.name === this.name, 'both threads have the same encoder');
-    // What keeps it from loading is in its own log; until then the main thread answers.
+    // Load errors are logged there; until it loads, the main thread answers.
     this.#queries.load().catch(() => undefined);
     this.#rest();
   }
 
-  /** It is asked now: from now on it may rest for a while before it is closed. */
+  /** Restarts the idle timer after a query. */
   #rest(): void {
     this.#cancelIdle?.();
     this.#cancelIdle = this.#delay(() => this.#end(), QUERY_THREAD_IDLE_MS);

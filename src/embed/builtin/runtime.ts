@@ -1,6 +1,6 @@
-// What runs the graph: onnxruntime-web, which is WebAssembly and comes with this package, or onnxruntime-node, two to four
-// times as fast, where somebody has installed it (it is large, and its installation downloads). One thread either way:
-// cores belong to the shards. Nothing is fetched: the WebAssembly file is read from the package.
+// Runs the graph on onnxruntime-web (WebAssembly, a dependency of this package), or on onnxruntime-node, which is two
+// to four times as fast but large and downloads on installation, so users install it themselves. Both use one thread:
+// cores belong to the shards. Nothing is fetched: the WebAssembly file comes from the package.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type * as onnxruntime from 'onnxruntime-web';
@@ -10,7 +10,7 @@ export type RuntimeName = 'native' | 'wasm';
 
 export interface Runtime {
   readonly name: RuntimeName;
-  /** The graph's output for `ids`: 512 numbers, not of length 1 yet, valid until the next call. */
+  /** The graph's output for `ids`: 512 numbers, not normalised, valid until the next call. */
   run(ids: Int32Array): Promise<Float32Array>;
 }
 
@@ -26,7 +26,7 @@ export function hasNativeRuntime(): boolean {
   }
 }
 
-/** Loads `model` into onnxruntime-node (`native`) or onnxruntime-web. Rejects with whatever these throw. */
+/** Loads `model` into onnxruntime-node (`native`) or onnxruntime-web. Rejects with the library's errors. */
 export async function openRuntime(name: RuntimeName, model: Uint8Array): Promise<Runtime> {
   const library = name === 'native' ? nativeLibrary() : await wasmLibrary();
   library.env.logLevel = 'error';
@@ -37,19 +37,19 @@ export async function openRuntime(name: RuntimeName, model: Uint8Array): Promise
     intraOpNumThreads: 1,
     interOpNumThreads: 1,
   });
-  // 12 MB that nobody needs once they are compiled.
+  // Frees 12 MB that are not needed after compilation.
   if (name === 'wasm') delete library.env.wasm.wasmBinary;
   return {
     name,
     run: async (ids) => {
       const outputs = await session.run({ [ENCODER_INPUT]: new library.Tensor('int32', ids, [ids.length]) });
-      return outputs[ENCODER_OUTPUT]!.data as Float32Array; // The graph's only output is of floats.
+      return outputs[ENCODER_OUTPUT]!.data as Float32Array; // the graph's only output holds floats
     },
   };
 }
 
 function nativeLibrary(): typeof onnxruntime {
-  return require('onnxruntime-node') as typeof onnxruntime; // Both packages give the interface of onnxruntime-common.
+  return require('onnxruntime-node') as typeof onnxruntime; // both packages have the interface of onnxruntime-common
 }
 
 async function wasmLibrary(): Promise<typeof onnxruntime> {

@@ -1,20 +1,20 @@
-// The encoder's thread: takes batches, embeds their texts one by one, queries before backlog. It looks at its port before
-// every text, so a query waits for one text of the backlog at most; the owner's thread is not asked in between, since it
-// may be busy.
+// The loop of the encoder's thread: takes batches and embeds their texts one by one, queries before backlog. It polls
+// its port before every text, so a query waits for at most one text of the backlog. It does not consult the owner's
+// thread, which may be busy.
 import { constants, getPriority, setPriority } from 'node:os';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { EmbedError } from '../embedder.ts';
 import type { FromThread, Priority, ToThread } from './messages.ts';
 import type { RuntimeName } from './runtime.ts';
 
-/** What gives one text its vector. */
+/** Encodes one text to one vector. */
 export interface TextEncoder {
   readonly runtime: RuntimeName;
   readonly notices: readonly string[];
   encode(text: string): Promise<Float32Array | undefined>;
 }
 
-/** A busy shard gets nine times the time of this thread. Where that makes queries wait, they get a thread of their own. */
+/** A busy shard gets nine times the CPU time of this thread. If queries get slow, a second thread serves them. */
 const NICE = 10;
 
 interface Batch {
@@ -24,8 +24,8 @@ interface Batch {
 }
 
 /**
- * Loads the encoder and serves `port` until the thread ends. Resolves when the encoder does not load (the owner is
- * told why); rejects with what the encoder throws: that ends the thread, and the owner starts another.
+ * Loads the encoder and serves `port` until the thread ends. Resolves when the encoder cannot load, after reporting
+ * why. Rejects with errors of the encoder: they end the thread, and the owner starts another.
  */
 export async function serveTexts(
   port: MessagePort,
@@ -59,7 +59,7 @@ export async function serveTexts(
   }
   say({ kind: 'loaded', runtime: encoder.runtime, notices: encoder.notices });
   for (;;) {
-    // Each says { message } while there is one.
+    // Each item is { message }; undefined when the port is empty.
     for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port))
       take(next.message as ToThread);
     const queue = queues.query.size > 0 ? queues.query : queues.backlog;
@@ -73,7 +73,7 @@ export async function serveTexts(
     const text = batch.texts[batch.vectors.length];
     if (text !== undefined) batch.vectors.push(await encoder.encode(text));
     if (batch.vectors.length < batch.texts.length) continue;
-    // False for one that was dropped meanwhile.
+    // False when the batch was dropped in the meantime.
     if (!queue.delete(batch.id)) continue;
     const buffers = batch.vectors.flatMap((vector) => (vector === undefined ? [] : [vector.buffer as ArrayBuffer]));
     say({ kind: 'vectors', batch: batch.id, vectors: batch.vectors }, buffers);
@@ -81,14 +81,14 @@ export async function serveTexts(
 }
 
 /**
- * Linux keeps a priority for each thread, and its process 0 is the thread that asks. Elsewhere the call would slow the
- * whole process down; there this thread has the priority of all.
+ * Linux has a priority per thread, and process id 0 means the calling thread. Elsewhere the call would slow down the
+ * whole process, so the thread keeps normal priority there.
  */
 function lowerPriority(): void {
   if (process.platform !== 'linux') return;
   try {
     setPriority(0, Math.min(constants.priority.PRIORITY_LOW, getPriority(0) + NICE));
   } catch {
-    // Some sandboxes forbid it. The thread works all the same.
+    // Some sandboxes forbid it. The thread works nevertheless.
   }
 }

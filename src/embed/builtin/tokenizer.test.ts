@@ -15,11 +15,11 @@ test('known texts have known ids', () => {
   assert.deepEqual(ids('Meeting at 10:30: ok'), [502, 445, 23, 38, 320, 4177, 57, 2303]);
 });
 
-test('compatible forms of a character are one', () => {
+test('compatible forms of a character are equal', () => {
   assert.deepEqual(ids('ﬁle １０'), ids('file 10'));
 });
 
-test('what the vocabulary does not have is one unknown piece a run', () => {
+test('a run outside the vocabulary is one unknown piece', () => {
   assert.deepEqual(ids('שלום'), [30, 0]);
   assert.deepEqual(ids('😀😀😀'), [30, 0]);
   assert.deepEqual(ids('hello 世界世界 x'), [2002, 102, 30, 0, 649]);
@@ -37,19 +37,19 @@ test('the first 128 pieces are kept, however long the text', () => {
   assert.equal(ids(long).length, 128);
   assert.deepEqual(ids(long), ids(long.slice(0, 1_000)));
   assert.deepEqual(ids('x'.repeat(250_000)).length, 128);
-  // Combining marks that NFKC has to sort, a surrogate pair that is cut, halves of pairs.
+  // Combining marks that NFKC must sort, a surrogate pair at the cut, and lone surrogates.
   assert.equal(ids(`${'\u0315\u0300'.repeat(125_000)}`).length <= 128, true);
   assert.deepEqual(ids(`a${'😀'.repeat(60_000)}`), [11, 0]);
   assert.deepEqual(ids('\ud83d \ude00'), [30, 0, 30, 0]);
 });
 
-test('the words of a text are as many pieces together as apart', () => {
+test('a text has as many pieces as its words together', () => {
   const text = 'Yesterday my sister told me that she would rather not fly, because of the noise.';
   const apart = text.split(' ').reduce((sum, word) => sum + vocabularyPieces(word), 0);
   assert.equal(apart, tokenizer.count(text));
 });
 
-/** The best sum of scores by trying every way to write `text`; unknown characters cost 20. */
+/** The best score by brute force over all segmentations of `text`. Unknown characters cost 20. */
 function bestByTrying(vocabulary: readonly Piece[], text: string): number {
   if (text === '') return 0;
   const known = vocabulary.filter(([piece]) => text.startsWith(piece));
@@ -58,7 +58,7 @@ function bestByTrying(vocabulary: readonly Piece[], text: string): number {
   return Math.max(...ways);
 }
 
-test('no other way to write a text has a better score', () => {
+test('no other segmentation has a better score', () => {
   const reserved: Piece[] = Array.from({ length: 6 }, (_, i) => [`<${i}>`, 0]);
   const letters = fc.constantFrom('a', 'b', 'c', '▁');
   fc.assert(
@@ -72,7 +72,7 @@ test('no other way to write a text has a better score', () => {
         const found = new Tokenizer([...reserved, ['z', -1], ...own]).encode(text.join('').replaceAll('▁', ' '));
         const source = `▁${text.join('').replaceAll('▁', ' ').trim().replace(/ +/g, '▁')}`;
         if (source === '▁') return assert.equal(found.length, 0);
-        // What is unknown in a row is one piece, so the score is counted from the text that the known pieces leave.
+        // A run of unknown characters is one piece, so the score counts the characters that known pieces do not cover.
         const all = [...reserved, ['z', -1] as const, ...own];
         const knownLength = [...found].reduce((sum, id) => sum + (id === 0 ? 0 : all[id]![0].length), 0);
         const score = [...found].reduce((sum, id) => sum + (id === 0 ? 0 : all[id]![1]!), 0);

@@ -1,33 +1,33 @@
-// Text to the ids of pieces, as SentencePiece's unigram model does it (Kudo 2018): of all ways to write the text as
-// pieces of the vocabulary the one with the greatest sum of scores, found by Viterbi in one walk over the text.
+// Converts text to piece ids with SentencePiece's unigram model (Kudo 2018): the segmentation with the greatest sum of
+// scores, found by Viterbi in one pass over the text.
 //
-// Pieces lie in a trie whose edges are one open-addressed table: (node, UTF-16 unit) to node. An edge's key is
-// `node << 16 | unit`, so there may be 65,535 nodes.
+// Pieces lie in a trie whose edges are one open-addressed table: (node, UTF-16 unit) to node. An edge's key is `node <<
+// 16 | unit`, which limits the trie to 65,535 nodes.
 import { assert } from '../../engine/base/assert.ts';
 import { EMBED_WINDOW_PIECES_MAX, ENCODER_TEXT_CHARS_MAX } from '../../engine/base/limits.ts';
 
-/** Stands for white space, and begins every text. */
+/** Marks white space, and begins every text. */
 const BLANK = '▁';
-/** The id of what no piece stands for. The ids up to RESERVED stand for nothing in a text. */
+/** The id of text that no piece matches. Ids up to RESERVED match nothing in a text. */
 export const UNKNOWN_ID = 0;
 const RESERVED = 6;
 const UNKNOWN_COST = 20;
 const NODES_MAX = 65_535;
 const TABLE_SIZE = 1 << 17;
-/** One word of ASCII, which normalizing leaves as it is: most of what is counted. */
+/** One ASCII word, which normalisation leaves unchanged. Most counted words are of this kind. */
 const PLAIN = /^[\x21-\x7e]+$/;
 
-/** A vocabulary's entry: a piece and its log probability; its place is its id. */
+/** A vocabulary entry: piece and log probability. Its position is its id. */
 export type Piece = readonly [piece: string, score: number | null];
 
 export class Tokenizer {
   readonly #edgeKeys = new Uint32Array(TABLE_SIZE);
-  /** Zero where the table is empty: no edge leads to the root. */
+  /** Zero marks an empty slot: no edge leads to the root. */
   readonly #edgeNodes = new Uint16Array(TABLE_SIZE);
-  /** By node: the id of the piece that ends there, or 0. */
+  /** By node: id of the piece that ends there, or 0. */
   readonly #ids = new Uint16Array(NODES_MAX + 1);
   readonly #scores = new Float64Array(NODES_MAX + 1);
-  /** By id: 1 where the piece has a letter or a digit. */
+  /** By id: 1 if the piece contains a letter or a digit. */
   readonly #words: Uint8Array;
   #nodes = 1;
   #best = new Float64Array(1024);
@@ -41,8 +41,8 @@ export class Tokenizer {
       const [piece, score] = vocabulary[id]!;
       let node = 0;
       for (let i = 0; i < piece.length; i++) node = this.#child(node, piece.charCodeAt(i), true);
-      // A piece that stands there twice is the later one. Pieces with a colon have no score: the model was made with a
-      // reader that took it for zero, and so were its vectors.
+      // A duplicate piece takes the later id. Pieces with a colon have no score: the model's training read it as zero,
+      // so the reference vectors do too.
       this.#ids[node] = id;
       this.#scores[node] = score ?? 0;
       this.#words[id] = Number(/[\p{L}\p{N}]/u.test(piece));
@@ -50,8 +50,8 @@ export class Tokenizer {
   }
 
   /**
-   * Ids of the pieces of `text`, at most the first 128, of which runs of unknown characters are one. Only the first
-   * ENCODER_TEXT_CHARS_MAX characters are read. None for a blank text.
+   * Ids of the first 128 pieces of `text`; a run of unknown characters is one piece. Reads the first
+   * ENCODER_TEXT_CHARS_MAX characters. Empty for a blank text.
    */
   encode(text: string): Int32Array {
     const length = this.#walk(normalized(text));
@@ -65,17 +65,17 @@ export class Tokenizer {
     return ids.slice(0, EMBED_WINDOW_PIECES_MAX);
   }
 
-  /** How many pieces `text` is, before any are cut off. */
+  /** Number of pieces in `text`, without the limit of 128. */
   count(text: string): number {
     return this.#countBack(this.#walk(normalized(text)));
   }
 
-  /** Whether any of `ids` stands for letters or digits, rather than for marks or what is unknown. */
+  /** True if any of `ids` contains letters or digits, rather than punctuation or unknown text. */
   hasWord(ids: Int32Array): boolean {
     return ids.some((id) => this.#words[id] === 1);
   }
 
-  /** Finds for every place in `symbols` the best piece that ends there. Returns the last place. */
+  /** Finds the best piece that ends at each position in `symbols`. Returns the last position. */
   #walk(symbols: string): number {
     const length = symbols.length;
     this.#grow(length + 1);
@@ -90,7 +90,7 @@ export class Tokenizer {
       const next = start + (code > 0xffff ? 2 : 1);
       let known = false;
       let node = 0;
-      // A piece that begins within a surrogate pair does not exist, and none ends within one.
+      // No piece begins or ends within a surrogate pair.
       for (let end = start; end < length; ) {
         node = this.#child(node, symbols.charCodeAt(end), false);
         if (node === 0) break;
@@ -115,7 +115,7 @@ export class Tokenizer {
     return length;
   }
 
-  /** Pieces on the best way to `end`. */
+  /** Number of pieces on the best path to `end`. */
   #countBack(end: number): number {
     let count = 0;
     for (let later = -1; end > 0; end = this.#from[end]!) {
@@ -126,7 +126,7 @@ export class Tokenizer {
     return count;
   }
 
-  /** The node that `unit` leads to from `node`; made when `make`, else 0 where there is none. */
+  /** The child of `node` for `unit`. Creates it when `make` is set; otherwise 0 if absent. */
   #child(node: number, unit: number, make: boolean): number {
     const key = ((node << 16) | unit) >>> 0;
     let slot = Math.imul(key, 0x9e3779b1) >>> 15;
@@ -147,10 +147,10 @@ export class Tokenizer {
   }
 }
 
-/** NFKC, trimmed, one BLANK in front and for each run of white space; empty for a blank text. */
+/** NFKC, trimmed, with one BLANK in front and one for each run of white space; empty for a blank text. */
 function normalized(text: string): string {
   if (PLAIN.test(text)) return BLANK + text.slice(0, ENCODER_TEXT_CHARS_MAX);
-  // Cut first: normalizing a long run of combining marks takes quadratic time.
+  // Truncate first: normalising a long run of combining marks takes quadratic time.
   const symbols = text.slice(0, ENCODER_TEXT_CHARS_MAX).normalize('NFKC').trim();
   return symbols === '' ? '' : BLANK + symbols.replace(/\s+/gu, BLANK);
 }

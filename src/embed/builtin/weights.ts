@@ -1,10 +1,10 @@
-// The encoder's weights as its package holds them: a graph's manifest that names tensors in order, and shards that
-// hold their numbers one after the other, little-endian, four bytes each.
+// Reads the encoder's weights from its package: a manifest that lists the tensors in order, and shards with their
+// numbers in sequence, little-endian, four bytes each.
 import { EmbedError } from '../embedder.ts';
 import { checkEncoderBytes, encoderFile } from './package-files.ts';
 
 const MANIFEST_SHA256 = '507d11df18b070f99e0ad650b9a4e6534a4cfb05040127e8ce579f00c8fa3b53';
-/** Of all shards in order. */
+/** Digest of all shards in order. */
 const WEIGHTS_SHA256 = '713639dff4b5b3cc4a1ca070077c0f1125022582dd1d2ec8961d92905c289300';
 
 export interface Tensor {
@@ -26,16 +26,16 @@ interface Manifest {
 export class Weights {
   readonly #tensors = new Map<string, Tensor>();
 
-  /** Reads about 28 MB from `folder`. Throws EmbedError when files are missing or are not the ones this code knows. */
+  /** Reads about 28 MB from `folder`. Throws EmbedError when files are missing or differ from the known ones. */
   constructor(folder: string) {
     const manifest = encoderFile(folder, 'model.json');
     checkEncoderBytes('manifest and graph', manifest, MANIFEST_SHA256);
-    const model = JSON.parse(manifest.toString('utf8')) as { weightsManifest: Manifest[] }; // The digest says so.
+    const model = JSON.parse(manifest.toString('utf8')) as { weightsManifest: Manifest[] }; // the digest proves the type
     const bytes = Buffer.concat(
       model.weightsManifest.flatMap(({ paths }) => paths.map((path) => encoderFile(folder, path))),
     );
     checkEncoderBytes('weights', bytes, WEIGHTS_SHA256);
-    // Numbers begin at multiples of four in a buffer of their own.
+    // A buffer of its own aligns the numbers to four bytes.
     const all = new Float32Array(new Uint8Array(bytes).buffer);
     let at = 0;
     for (const { name, shape, dtype } of model.weightsManifest.flatMap(({ weights }) => weights)) {
@@ -45,7 +45,7 @@ export class Weights {
     }
   }
 
-  /** The one tensor of floats whose name ends in `ending`. Throws EmbedError when none or several do. */
+  /** The one float tensor whose name ends in `ending`. Throws EmbedError when none or several match. */
   endingIn(ending: string): Tensor {
     const found = [...this.#tensors].filter(([name]) => name.endsWith(`/${ending}`));
     if (found.length !== 1)

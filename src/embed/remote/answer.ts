@@ -1,14 +1,14 @@
-// The body of a service's answer, checked, to unit vectors. A service is believed nothing: count, order, length and
-// every number are looked at, since one wrong vector stored is found by nobody later.
+// Validates a service's answer and converts it to unit vectors. Count, order, length and every number are checked: a
+// wrong vector in the index would never be noticed.
 import { EmbedError } from '../embedder.ts';
 
-/** Below this a vector says nothing; dividing by its length would only enlarge noise. */
+/** Vectors below this norm carry no meaning; normalising them would only amplify noise. */
 const NORM_MIN = 1e-30;
 
 /**
- * The vectors of `{"data":[{"index","embedding"}]}` in the order of their `index`, each of `dimensions` numbers (of
- * whatever one length all have, without it) and of length 1; undefined for a vector of zeros. `embedding` may be an
- * array or base64 of little-endian floats. Throws EmbedError (not retryable) for everything else.
+ * Reads `{"data":[{"index","embedding"}]}`. Returns unit vectors in the order of `index`, each of `dimensions` numbers
+ * (without `dimensions`, all must have equal length); undefined for a zero vector. `embedding` may be an array or
+ * base64 of little-endian floats. Throws EmbedError (not retryable) for anything else.
  */
 export function readAnswer(
   text: string,
@@ -23,7 +23,7 @@ export function readAnswer(
   items.forEach((item, position) => {
     const { index, embedding } = fieldsOf(item);
     const place = placeOf(index, position, items);
-    if (place < 0 || place >= count || seen.has(place)) throw broken('an index is out of range or there twice');
+    if (place < 0 || place >= count || seen.has(place)) throw broken('an index that is out of range or repeated');
     seen.add(place);
     const numbers = numbersOf(embedding);
     length ??= numbers.length;
@@ -43,7 +43,7 @@ function itemsOf(text: string): readonly unknown[] {
   try {
     body = JSON.parse(text);
   } catch {
-    throw broken('something that is not JSON'); // What it was stays out of the message: it may hold our texts.
+    throw broken('something that is not JSON'); // The message leaves the text out: it may quote our texts.
   }
   if (typeof body === 'object' && body !== null && 'data' in body && Array.isArray(body.data)) return body.data;
   throw broken('JSON without "data"');
@@ -59,10 +59,10 @@ function fieldsOf(item: unknown): Item {
   return { index: 'index' in item ? item.index : undefined, embedding: item.embedding };
 }
 
-/** Some services leave every index out and keep the order; one that numbers only some of them is not understood. */
+/** Some services omit all indexes and keep the order. Numbering only some is an error. */
 function placeOf(index: unknown, position: number, items: readonly unknown[]): number {
   if (index === undefined && items.every((item) => fieldsOf(item).index === undefined)) return position;
-  if (typeof index !== 'number' || !Number.isInteger(index)) throw broken('an index that is no number');
+  if (typeof index !== 'number' || !Number.isInteger(index)) throw broken('an index that is not a number');
   return index;
 }
 
@@ -76,10 +76,10 @@ function numbersOf(embedding: unknown): ArrayLike<number> {
 
 function fromBase64(text: string): Float32Array {
   const bytes = Buffer.from(text, 'base64');
-  // Node skips what is no base64; then what was decoded does not add up to the text.
+  // Node skips characters that are not base64; then the decoded length does not match the text's.
   const unpadded = text.replace(/={1,2}$/, '').length;
-  if (bytes.length !== Math.floor((unpadded * 3) / 4)) throw broken('a vector that is no base64');
-  if (bytes.length % 4 !== 0) throw broken(`a vector of ${bytes.length} bytes, which is no number of floats`);
+  if (bytes.length !== Math.floor((unpadded * 3) / 4)) throw broken('a vector that is not base64');
+  if (bytes.length % 4 !== 0) throw broken(`a vector of ${bytes.length} bytes, which is not a whole number of floats`);
   const floats = new Float32Array(bytes.length / 4);
   for (let i = 0; i < floats.length; i++) floats[i] = bytes.readFloatLE(4 * i);
   return floats;
@@ -94,7 +94,7 @@ function toUnit(numbers: ArrayLike<number>): Float32Array | undefined {
   }
   if (largest < NORM_MIN) return undefined;
   let sum = 0;
-  for (let i = 0; i < numbers.length; i++) sum += (numbers[i]! / largest) ** 2; // Scaled, so that nothing overflows.
+  for (let i = 0; i < numbers.length; i++) sum += (numbers[i]! / largest) ** 2; // Scaled first, so that nothing overflows.
   const norm = Math.sqrt(sum);
   const unit = new Float32Array(numbers.length);
   for (let i = 0; i < unit.length; i++) unit[i] = numbers[i]! / largest / norm;

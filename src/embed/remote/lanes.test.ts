@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { EmbedError } from '../embedder.ts';
 import { Lanes } from './lanes.ts';
 
-test('beyond the bound nobody waits, and a failed job frees its place', async () => {
+test('a full queue rejects, and a failed job frees its slot', async () => {
   const lanes = new Lanes(1, 1);
   const { signal } = new AbortController();
   let fail = (_error: Error): void => undefined;

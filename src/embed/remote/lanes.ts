@@ -1,4 +1,4 @@
-// Who goes next: a bounded number of jobs at a time, queries before backlog.
+// Schedules a bounded number of concurrent jobs, queries before backlog.
 import { assert } from '../../engine/base/assert.ts';
 import { EmbedError } from '../embedder.ts';
 
@@ -8,7 +8,7 @@ interface Waiting {
   readonly enter: () => void;
 }
 
-/** Where jobs wait. Of `slots` (at least 1) the backlog never takes the last one when there are two or more. */
+/** Queues for jobs. With two or more `slots` the backlog never takes the last one. */
 export class Lanes {
   readonly #slots: number;
   readonly #waitingMax: number;
@@ -22,8 +22,8 @@ export class Lanes {
   }
 
   /**
-   * What `job` gives, once it was its turn. Rejects with the signal's reason when that aborts while it waits, and with
-   * a retryable EmbedError when too much waits already. A running job has to look at the signal itself.
+   * Resolves to the result of `job`, which runs when a slot is free. Rejects with the signal's reason if it aborts
+   * first, and with a retryable EmbedError when the queue is full. A running job must watch the signal itself.
    */
   async run<T>(priority: Priority, signal: AbortSignal, job: () => Promise<T>): Promise<T> {
     signal.throwIfAborted();
@@ -37,7 +37,7 @@ export class Lanes {
     }
   }
 
-  /** Jobs of both kinds that run or wait. */
+  /** Jobs that run or wait, of both priorities. */
   get size(): number {
     const { query, backlog } = this.#queues;
     return this.#running.query + this.#running.backlog + query.size + backlog.size;
@@ -49,11 +49,13 @@ export class Lanes {
     return priority === 'query' || backlog < Math.max(1, this.#slots - 1);
   }
 
-  /** Resolves with the slot taken. */
+  /** Resolves once a slot is taken. */
   #turn(priority: Priority, signal: AbortSignal): Promise<void> {
     const queue = this.#queues[priority];
     if (queue.size >= this.#waitingMax) {
-      return Promise.reject(new EmbedError('too much waits for the embedding service', { retryable: true }));
+      return Promise.reject(
+        new EmbedError('too many requests wait for the embedding service: try again later', { retryable: true }),
+      );
     }
     return new Promise((resolve, reject) => {
       const give = (): void => {

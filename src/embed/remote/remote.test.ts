@@ -31,7 +31,7 @@ after(() => {
   }
 });
 
-/** A service that does with each request what `misbehave` says. */
+/** A fake service that handles each request as `misbehave` says. */
 async function fake(misbehave: Misbehave): Promise<Fake> {
   const asked: Asked[] = [];
   const requests: IncomingMessage[] = [];
@@ -39,7 +39,7 @@ async function fake(misbehave: Misbehave): Promise<Fake> {
     const pieces: Buffer[] = [];
     request.on('data', (piece: Buffer) => pieces.push(piece));
     request.on('end', () => {
-      const body = JSON.parse(Buffer.concat(pieces).toString()) as Asked; // What our own client sends.
+      const body = JSON.parse(Buffer.concat(pieces).toString()) as Asked; // sent by our own client
       asked.push(body);
       requests.push(request);
       misbehave(body, response, request, asked.length);
@@ -47,7 +47,7 @@ async function fake(misbehave: Misbehave): Promise<Fake> {
   });
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo; // It listens on a port, so it is no string.
+  const { port } = server.address() as AddressInfo; // the server listens on a port, so this is not a string
   return { url: `http://127.0.0.1:${port}`, asked, requests };
 }
 
@@ -56,7 +56,7 @@ function json(response: ServerResponse, body: unknown, headers: Record<string, s
   response.end(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** A vector that tells its text: [length, 1, 0]. */
+/** A vector that encodes its text: [length, 1, 0]. */
 const numbersOf = (text: string): number[] => [text.length, 1, 0];
 
 function base64(numbers: readonly number[]): string {
@@ -93,11 +93,11 @@ function assertUnit(vector: Float32Array | undefined, text: string): void {
 
 interface Opened {
   readonly embedder: Embedder;
-  /** What it would have waited before each retry, in ms. */
+  /** Requested waits before each retry, in ms. */
   readonly waits: number[];
 }
 
-/** Three dimensions, one at a time, no real waiting, the largest jitter. */
+/** Three dimensions, one request at a time, no real waits, maximum jitter. */
 async function open(url: string, options: Partial<RemoteOptions> = {}): Promise<Opened> {
   const waits: number[] = [];
   const embedder = await openRemoteEmbedder({
@@ -115,7 +115,7 @@ async function open(url: string, options: Partial<RemoteOptions> = {}): Promise<
   return { embedder, waits };
 }
 
-/** The error of a call that must fail; it must not tell the key nor a text. */
+/** The error of a call that must fail. It must not contain the key or a text. */
 async function failure(promise: Promise<unknown>): Promise<EmbedError> {
   const error: unknown = await promise.then(
     () => assert.fail('it should have failed'),
@@ -127,7 +127,7 @@ async function failure(promise: Promise<unknown>): Promise<EmbedError> {
   return error;
 }
 
-test('texts become unit vectors in order, asked for as base64 with the key in the header', async () => {
+test('texts become unit vectors in order; the request asks for base64 and sends the key in its header', async () => {
   const service = await fake(good);
   const { embedder } = await open(service.url);
   const texts = ['one', 'three', 'a', ''];
@@ -142,7 +142,7 @@ test('texts become unit vectors in order, asked for as base64 with the key in th
   assert.equal(embedder.dimensions, 3);
 });
 
-test('a base address that ends in /v1 is not doubled, and without a key no header is sent', async () => {
+test('a base URL that ends in /v1 is not doubled, and no key sends no header', async () => {
   const service = await fake(good);
   const embedder = await openRemoteEmbedder({ baseUrl: `${service.url}/v1/`, model: 'm', dimensions: 3 });
   await embedder.embed(['word']);
@@ -150,7 +150,7 @@ test('a base address that ends in /v1 is not doubled, and without a key no heade
   assert.equal(service.requests[0]!.headers.authorization, undefined);
 });
 
-test('dimensions that nobody gave are asked for once', async () => {
+test('missing dimensions are requested once', async () => {
   const service = await fake(good);
   const embedder = await openRemoteEmbedder({ baseUrl: service.url, model: 'm' });
   assert.equal(embedder.dimensions, 3);
@@ -159,14 +159,14 @@ test('dimensions that nobody gave are asked for once', async () => {
   assert.equal(service.asked.length, 2);
 });
 
-test('shortened vectors are asked for by their length', async () => {
+test('shortened vectors are requested by length', async () => {
   const service = await fake(good);
   const { embedder } = await open(service.url, { shorten: true });
   await embedder.embed(['word']);
   assert.equal(service.asked[0]!.dimensions, 3);
 });
 
-test('texts are cut into requests by count and by bytes, and too long ones are shortened', async () => {
+test('texts are split into requests by count and bytes, and long texts are truncated', async () => {
   const service = await fake(good);
   const { embedder } = await open(service.url, { batch: 2, concurrency: 3 });
   const texts = ['a', 'bb', 'ccc', 'dddd', 'eeeee'];
@@ -187,7 +187,7 @@ test('texts are cut into requests by count and by bytes, and too long ones are s
   assert.equal(service.asked[0]!.input[0]!.length, EMBED_TEXT_CHARS_MAX);
 });
 
-test('half a surrogate pair is sent as Unicode, and what has no word is not sent', async () => {
+test('half a surrogate pair is replaced, and a text without words is not sent', async () => {
   const service = await fake(good);
   const { embedder } = await open(service.url);
   const vectors = await embedder.embed(['a\ud800b', '  \n', '🙂', '...']);
@@ -200,7 +200,7 @@ test('half a surrogate pair is sent as Unicode, and what has no word is not sent
   assert.equal(service.asked.length, 1);
 });
 
-test('a service that refuses base64 is asked for arrays, from then on at once', async () => {
+test('after a service rejects base64, arrays are requested at once', async () => {
   const service = await fake((asked, response) => {
     if (asked.encoding_format === undefined) return good(asked, response);
     response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"encoding_format"}');
@@ -214,7 +214,7 @@ test('a service that refuses base64 is asked for arrays, from then on at once', 
   );
 });
 
-test('a service that has answered base64 is not asked twice for a request that it refuses', async () => {
+test('a service that has answered base64 gets no second request after a rejection', async () => {
   const service = await fake((asked, response, _request, call) => {
     if (call === 1) return good(asked, response);
     response.writeHead(400).end();
@@ -225,7 +225,7 @@ test('a service that has answered base64 is not asked twice for a request that i
   assert.equal(service.asked.length, 2);
 });
 
-test('vectors are put in the order of their index, or as they come where none has one', async () => {
+test('vectors follow their index, or the order of the answer if no index is given', async () => {
   const shuffled = await fake((asked, response) => {
     const data = asked.input.map((text, index) => ({ index, embedding: numbersOf(text) }));
     json(response, { data: data.reverse() });
@@ -242,7 +242,7 @@ test('vectors are put in the order of their index, or as they come where none ha
   }
 });
 
-test('numbers near the ends of their range are normalised, zeros have no vector', async () => {
+test('extreme numbers are normalised, and zeros have no vector', async () => {
   const service = await fake((_asked, response) => {
     json(response, '{"data":[{"embedding":[1e300,1e300,0]},{"embedding":[0,0,0]},{"embedding":[1e-20,0,0]}]}');
   });
@@ -280,7 +280,7 @@ const BROKEN_ANSWERS: Readonly<Record<string, (texts: readonly string[]) => unkn
   'the texts instead of JSON': (texts) => texts.join(' '),
 };
 
-test('an answer that is wrong in any way is refused whole and not asked for again', async (context) => {
+test('an invalid answer is rejected as a whole and not retried', async (context) => {
   for (const [name, answer] of Object.entries(BROKEN_ANSWERS)) {
     await context.test(name, async () => {
       const service = await fake((asked, response) => json(response, answer(asked.input)));
@@ -293,15 +293,15 @@ test('an answer that is wrong in any way is refused whole and not asked for agai
   }
 });
 
-test('another content type than JSON is refused', async () => {
+test('content types other than JSON are rejected', async () => {
   const service = await fake((_asked, response) => {
     response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>private words</h1>');
   });
   const { embedder } = await open(service.url);
-  assert.match((await failure(embedder.embed(['private words']))).message, /something else than JSON/);
+  assert.match((await failure(embedder.embed(['private words']))).message, /something other than JSON/);
 });
 
-test('a body beyond the bound is refused, told in advance or not', async () => {
+test('a body over the limit is rejected, with or without content-length', async () => {
   const told = await fake((_asked, response) => {
     response.writeHead(200, {
       'content-type': 'application/json',
@@ -338,7 +338,7 @@ test('a redirect is not followed', async () => {
   assert.equal(target.asked.length, 0);
 });
 
-test('what may be different later is asked again, with doubling waits and the wait that it asked for', async () => {
+test('transient errors are retried with doubling waits, or with the wait that the service requested', async () => {
   const service = await fake((asked, response, _request, call) => {
     if (call === 1) return response.writeHead(500).end('private words');
     if (call === 2) return response.writeHead(429, { 'retry-after': '7' }).end();
@@ -351,7 +351,7 @@ test('what may be different later is asked again, with doubling waits and the wa
   assert.deepEqual(waits, [250, 7000, 1000, 2000]);
 });
 
-test('a wait may be asked for as a date', async () => {
+test('a requested wait may be a date', async () => {
   const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5);
   const service = await fake((asked, response, _request, call) => {
     if (call === 1) return response.writeHead(503, { 'retry-after': 'Fri, 02 Jan 2026 03:04:15 GMT' }).end();
@@ -362,7 +362,7 @@ test('a wait may be asked for as a date', async () => {
   assert.deepEqual(waits, [10_000]);
 });
 
-test('asking again has an end', async () => {
+test('retries end', async () => {
   const service = await fake((_asked, response) => response.writeHead(500).end());
   const { embedder, waits } = await open(service.url);
   const error = await failure(embedder.embed(['word']));
@@ -371,7 +371,7 @@ test('asking again has an end', async () => {
   assert.equal(waits.length, EMBED_ATTEMPTS_MAX - 1);
 });
 
-test('a wait beyond the bound is handed on, and a query does not wait past its timeout', async () => {
+test('a requested wait over the limit is passed on, and a query does not wait past its timeout', async () => {
   const service = await fake((_asked, response) => response.writeHead(429, { 'retry-after': '3600' }).end());
   const { embedder, waits } = await open(service.url);
   assert.equal((await failure(embedder.embed(['word']))).retryable, true);
@@ -382,7 +382,7 @@ test('a wait beyond the bound is handed on, and a query does not wait past its t
   assert.equal(service.asked.length + shorter.asked.length, 2);
 });
 
-test('what no asking again would change is not asked again', async () => {
+test('permanent errors are not retried', async () => {
   for (const status of [400, 401, 403, 404, 413, 422]) {
     const service = await fake((_asked, response) => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(`{"error":"${KEY} private words"}`);
@@ -395,7 +395,7 @@ test('what no asking again would change is not asked again', async () => {
   }
 });
 
-test('a connection that breaks before or within the answer is tried again', async () => {
+test('a connection that breaks before or during the answer is retried', async () => {
   const service = await fake((asked, response, request, call) => {
     if (call === 1) return request.socket.destroy();
     if (call === 2) {
@@ -413,7 +413,7 @@ test('a connection that breaks before or within the answer is tried again', asyn
   assert.equal(waits.length, 3);
 });
 
-test('a service that is not there is a retryable error that names the reason', async () => {
+test('an unreachable service is a retryable error that names the reason', async () => {
   const service = await fake(good);
   const gone = servers.pop()!;
   gone.closeAllConnections();
@@ -424,7 +424,7 @@ test('a service that is not there is a retryable error that names the reason', a
   assert.match(error.message, /ECONNREFUSED/);
 });
 
-test('a service that is too slow, at once or amid its answer, is given up after the timeout', async () => {
+test('a slow service, before or during its answer, is abandoned after the timeout', async () => {
   const silent = await fake(() => undefined);
   const stuck = await fake((_asked, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
@@ -439,7 +439,7 @@ test('a service that is too slow, at once or amid its answer, is given up after 
   }
 });
 
-test('an aborted call rejects with its reason, while it runs, waits or has not begun', async () => {
+test('an aborted call rejects with its reason, whether running, waiting or not begun', async () => {
   const held: ServerResponse[] = [];
   let arrived = (): void => undefined;
   const first = new Promise<void>((resolve) => {
@@ -471,7 +471,7 @@ test('an abort ends a wait between two attempts', async () => {
     model: 'm',
     dimensions: 3,
     random: () => {
-      // The wait begins right after this; the default one listens to the signal.
+      // The wait begins right after this call; the default wait listens to the signal.
       queueMicrotask(() => controller.abort(new Error('enough')));
       return 1;
     },
@@ -480,7 +480,7 @@ test('an abort ends a wait between two attempts', async () => {
   assert.equal(service.asked.length, 1);
 });
 
-test('queries pass the backlog, which leaves them a place', async () => {
+test('queries overtake the backlog, which leaves them a slot', async () => {
   const held: { asked: Asked; response: ServerResponse }[] = [];
   let wanted = 0;
   let arrived = (): void => undefined;
@@ -499,7 +499,7 @@ test('queries pass the backlog, which leaves them a place', async () => {
   });
   const { embedder } = await open(service.url, { concurrency: 2 });
   const backlog = ['b1', 'b2'].map((text) => embedder.embed([text]));
-  // Two connections that are opened at once may be heard of in another order.
+  // Two connections opened together may be reported in either order.
   await arrival(1);
   const queries = ['q1', 'q2', 'q3'].map((text) => embedder.embed([text], { priority: 'query' }));
   for (let count = 2; count <= 5; count++) {
@@ -516,7 +516,7 @@ test('queries pass the backlog, which leaves them a place', async () => {
   );
 });
 
-test('no text leaves unasked, and a refusal or a failure to answer keeps it', async () => {
+test('no text is sent without permission; a denial or an error keeps it', async () => {
   const service = await fake(good);
   const seen: string[][] = [];
   const { embedder } = await open(service.url, {
@@ -539,7 +539,7 @@ test('no text leaves unasked, and a refusal or a failure to answer keeps it', as
   assert.equal(service.asked.length, 1);
 });
 
-test('closing rejects what runs and what comes', async () => {
+test('closing rejects running and later calls', async () => {
   let arrived = (): void => undefined;
   const arrival = new Promise<void>((resolve) => {
     arrived = resolve;
@@ -553,7 +553,7 @@ test('closing rejects what runs and what comes', async () => {
   assert.match((await failure(embedder.embed(['word']))).message, /closed/);
 });
 
-test('one failed request fails its call and frees its place', async () => {
+test('a failed request fails its call and frees its slot', async () => {
   const service = await fake((asked, response) => {
     if (asked.input[0] === 'bad') return response.writeHead(401).end();
     return good(asked, response);
@@ -567,7 +567,7 @@ test('one failed request fails its call and frees its place', async () => {
   assertUnit((await embedder.embed(['word']))[0], 'word');
 });
 
-test('options that cannot be are refused without telling the key', async () => {
+test('invalid options are rejected without revealing the key', async () => {
   const refused: Partial<RemoteOptions>[] = [
     { baseUrl: 'ftp://host' },
     { baseUrl: 'nothing' },

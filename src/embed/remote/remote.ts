@@ -1,4 +1,4 @@
-// An embedding service behind the API that OpenAI, Ollama, vLLM and many others speak: POST {base}/v1/embeddings.
+// A client for embedding services with the API of OpenAI, Ollama, vLLM and many others: POST {base}/v1/embeddings.
 import { type Clock, systemClock } from '../../engine/base/clock.ts';
 import {
   EMBED_ATTEMPTS_MAX,
@@ -16,25 +16,25 @@ import { type Outcome, post } from './request.ts';
 import { backoffMs, retryAfterMs, waitMs } from './retry.ts';
 
 export interface RemoteOptions {
-  /** Where the service is, with or without its closing `/v1`; http or https, no query, no credentials in it. */
+  /** URL of the service, with or without a final `/v1`; http or https, without query or credentials. */
   readonly baseUrl: string;
   readonly model: string;
   readonly apiKey?: string;
-  /** Length of the model's vectors. Without it the service is asked once, for a text of our own, when it is opened. */
+  /** Length of the model's vectors. Without it, opening sends one request with a text of our own to find out. */
   readonly dimensions?: number;
-  /** Asks the service to shorten its vectors to `dimensions`; not every model can. */
+  /** Ask the service to shorten its vectors to `dimensions`; not every model can. */
   readonly shorten?: boolean;
-  /** Texts of one request at most; the default and the most is EMBED_BATCH_TEXTS_MAX. */
+  /** Maximum texts per request; default and upper limit are EMBED_BATCH_TEXTS_MAX. */
   readonly batch?: number;
-  /** Requests at a time; one of them is kept for queries when there are two or more. */
+  /** Concurrent requests. With two or more, one slot is reserved for queries. */
   readonly concurrency?: number;
-  /** For one attempt; a query gets no more than that for all its attempts together. */
+  /** Timeout of one attempt, and of all attempts of a query together. */
   readonly timeoutMs?: number;
-  /** Asked before each request with the texts it would carry; false, or a throw, keeps them here. */
+  /** Called before each request with its texts. If it returns false or throws, they are not sent. */
   readonly allowEgress?: (texts: readonly string[]) => boolean | Promise<boolean>;
   readonly fetch?: typeof fetch;
   readonly clock?: Clock;
-  /** [0, 1), for the jitter. */
+  /** Returns [0, 1), for the jitter. */
   readonly random?: () => number;
   /** Resolves after `ms` or rejects with the signal's reason. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -42,16 +42,16 @@ export interface RemoteOptions {
 
 const TIMEOUT_MS = 30_000;
 const CONCURRENCY = 4;
-/** What the length of a model's vectors is asked with: nobody's text. */
+/** The text sent to find the length of the model's vectors; no user's text. */
 const PROBE = 'length';
-/** What the names of these embedders begin with. */
+/** Prefix of these embedders' names. */
 export const REMOTE_NAME_START = 'remote:';
-/** Stands in a name for how texts are cut and vectors are treated here. */
+/** Version of text splitting and vector handling, as part of the name. */
 const TREATMENT = 1;
 
 /**
- * An embedder over a service. Its name is `remote:MODEL-DIMENSIONS/1`. Rejects with EmbedError: options that cannot
- * be (not retryable), or a service that does not tell its dimensions.
+ * Opens an embedder over a service. Its name is `remote:MODEL-DIMENSIONS/1`. Rejects with EmbedError: invalid options
+ * (not retryable), or a service that does not report its dimensions.
  */
 export async function openRemoteEmbedder(options: RemoteOptions): Promise<Embedder> {
   const { dimensions } = options;
@@ -59,7 +59,10 @@ export async function openRemoteEmbedder(options: RemoteOptions): Promise<Embedd
   const service = new Service(options);
   if (dimensions !== undefined) return new RemoteEmbedder(options.model, dimensions, service);
   const [probe] = await service.ask([PROBE], 'query', new AbortController().signal);
-  if (probe === undefined) throw new EmbedError('the embedding service has no vector for a word', { retryable: false });
+  if (probe === undefined)
+    throw new EmbedError('the embedding service returned no vector for a test word: check the model', {
+      retryable: false,
+    });
   return new RemoteEmbedder(options.model, probe.length, service);
 }
 
@@ -132,12 +135,12 @@ class RemoteEmbedder implements Embedder {
         });
       }
     };
-    // No more of them wait than could run, however long the call is.
+    // At most as many batches wait as can run, however long the call is.
     const followers = Array.from({ length: this.#service.concurrency }, follow);
     try {
       await Promise.all(followers);
     } catch (error) {
-      controller.abort(error); // The call has failed: what else it asked for is of no use.
+      controller.abort(error); // The call has failed, so its other requests are useless.
       await Promise.allSettled(followers);
       throw error;
     }
@@ -149,12 +152,12 @@ function closed(): EmbedError {
   return new EmbedError('the embedder is closed', { retryable: false });
 }
 
-/** The part of a text that is sent. Half a surrogate pair, also one that the cut leaves, is no Unicode: replaced. */
+/** The part of a text to send. Lone surrogates, also those left by the cut, are replaced. */
 function sendable(text: string): string {
   return text.slice(0, EMBED_TEXT_CHARS_MAX).toWellFormed();
 }
 
-/** One service: how it is asked, and what is known of it. */
+/** One service: how to query it, and what is known about it. */
 class Service {
   dimensions: number | undefined;
   readonly concurrency: number;
@@ -162,7 +165,10 @@ class Service {
   readonly #url: string;
   readonly #lanes: Lanes;
   readonly #timeoutMs: number;
-  /** Base64 is a quarter of the bytes of JSON numbers, but not every service knows it: asked until one refuses. */
+  /**
+   * Base64 takes a quarter of the bytes of JSON numbers, but not every service supports it: request it until one
+   * rejects it.
+   */
   #base64: 'untried' | 'answered' | 'refused' = 'untried';
 
   constructor(options: RemoteOptions) {
@@ -174,7 +180,7 @@ class Service {
     this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
   }
 
-  /** Places of the texts that have a word, cut into requests. */
+  /** Positions of texts with words, split into requests. */
   *batches(texts: readonly string[]): Generator<number[], void, void> {
     const { batch = EMBED_BATCH_TEXTS_MAX } = this.#options;
     let places: number[] = [];
@@ -194,7 +200,7 @@ class Service {
     if (places.length > 0) yield places;
   }
 
-  /** The vectors of one request's texts, however often it has to be asked. */
+  /** The vectors for one request's texts, after as many attempts as needed. */
   ask(
     texts: readonly string[],
     priority: Priority,
@@ -229,7 +235,7 @@ class Service {
     if (this.#base64 !== 'refused') {
       const outcome = await this.#post(texts, true, timeoutMs, signal);
       if (outcome.kind === 'answer') this.#base64 = 'answered';
-      // A service that has answered base64 before refuses something else now.
+      // A service that has answered base64 before rejects the request for another reason.
       if (outcome.kind !== 'refused' || this.#base64 === 'answered') return outcome;
     }
     const outcome = await this.#post(texts, false, timeoutMs, signal);
@@ -244,9 +250,10 @@ class Service {
     try {
       allowed = await allowEgress(texts);
     } catch (cause) {
-      throw new EmbedError('whether texts may leave could not be found out', { retryable: true, cause });
+      throw new EmbedError('could not find out whether texts may be sent', { retryable: true, cause });
     }
-    if (allowed !== true) throw new EmbedError('texts may not leave for the embedding service', { retryable: false });
+    if (allowed !== true)
+      throw new EmbedError('policy forbids sending these texts to the embedding service', { retryable: false });
   }
 
   #post(texts: readonly string[], base64: boolean, timeoutMs: number, signal: AbortSignal): Promise<Outcome> {

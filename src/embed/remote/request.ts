@@ -1,31 +1,31 @@
-// One POST to a service and what came of it. Nothing of the key, of the texts or of the service's own words gets into
-// an error: services echo what they were sent.
+// One POST to a service and its outcome. Errors contain neither the key nor texts nor the service's own words, because
+// services echo their input.
 import { EMBED_RESPONSE_BYTES_MAX } from '../../engine/base/limits.ts';
 import { EmbedError } from '../embedder.ts';
 
 export interface Post {
-  /** What errors call it; absent: the embedding service. */
+  /** Name of the service in errors; default: the embedding service. */
   readonly service?: string;
   readonly fetch: typeof fetch;
   readonly url: string;
   readonly apiKey: string | undefined;
   readonly body: string;
   readonly timeoutMs: number;
-  /** Gives the request up: `post` rejects with its reason. */
+  /** Cancels the request: `post` rejects with its reason. */
   readonly signal: AbortSignal;
 }
 
 export type Outcome =
   | { readonly kind: 'answer'; readonly text: string }
-  /** The service refuses this request as it stands (400 or 422). */
+  /** The service rejects this request as it is (400 or 422). */
   | { readonly kind: 'refused'; readonly error: EmbedError }
-  /** The same request may succeed later. `retryAfter` is the header as it came. */
+  /** The same request may succeed later. `retryAfter` is the raw header. */
   | { readonly kind: 'again'; readonly error: EmbedError; readonly retryAfter: string | null };
 
-/** Statuses that may be different the next time. */
+/** Statuses worth retrying. */
 const AGAIN = new Set([408, 409, 425, 429]);
 
-/** Rejects with EmbedError for what asking again does not change, and with the reason of the signal. */
+/** Rejects with EmbedError for permanent failures, and with the signal's reason. */
 export async function post(request: Post): Promise<Outcome> {
   const controller = new AbortController();
   const give = (): void => controller.abort();
@@ -46,14 +46,14 @@ export async function post(request: Post): Promise<Outcome> {
   } finally {
     clearTimeout(timer);
     request.signal.removeEventListener('abort', give);
-    controller.abort(); // Lets go of a body that was not read to its end.
+    controller.abort(); // Releases a body that was not read to its end.
   }
 }
 
 async function exchange(request: Post, signal: AbortSignal): Promise<Outcome> {
   const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json' };
   if (request.apiKey !== undefined) headers['authorization'] = `Bearer ${request.apiKey}`;
-  // A redirect would carry the texts, and perhaps the key, to a host that nobody has named.
+  // A redirect could send the texts, and the key, to a host that nobody configured.
   const response = await request.fetch(request.url, {
     method: 'POST',
     headers,
@@ -65,7 +65,7 @@ async function exchange(request: Post, signal: AbortSignal): Promise<Outcome> {
   if (response.ok) {
     const type = response.headers.get('content-type') ?? '';
     if (!/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type))
-      throw failed(request, 'answered something else than JSON', false);
+      throw failed(request, 'answered with something other than JSON', false);
     return { kind: 'answer', text: await readBody(request, response) };
   }
   if (AGAIN.has(status) || status >= 500) {
@@ -91,7 +91,7 @@ async function readBody(request: Post, response: Response): Promise<string> {
 }
 
 function tooLarge(request: Post): EmbedError {
-  return failed(request, `answered more than ${EMBED_RESPONSE_BYTES_MAX} bytes`, false);
+  return failed(request, `answered with more than ${EMBED_RESPONSE_BYTES_MAX} bytes`, false);
 }
 
 function failed({ service = 'the embedding service' }: Post, what: string, retryable: boolean): EmbedError {

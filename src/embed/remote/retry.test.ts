@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { EMBED_RETRY_MAX_MS } from '../../engine/base/limits.ts';
 import { backoffMs, retryAfterMs } from './retry.ts';
 
-test('a wait is drawn from nothing up to a step that doubles as far as its bound', () => {
+test('a wait is random between zero and a step that doubles up to its limit', () => {
   const longest = (failures: number): number => backoffMs(failures, () => 1);
   assert.deepEqual([1, 2, 3, 4, 5, 6, 7, 99].map(longest), [
     250,
@@ -21,7 +21,7 @@ test('a wait is drawn from nothing up to a step that doubles as far as its bound
   );
 });
 
-test('Retry-After is read as seconds or a date, and else not at all', () => {
+test('Retry-After is read as seconds or a date, otherwise ignored', () => {
   const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5);
   assert.equal(retryAfterMs('7', nowMs), 7000);
   assert.equal(retryAfterMs(' 1.5 ', nowMs), 1500);

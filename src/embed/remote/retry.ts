@@ -1,5 +1,5 @@
-// When to ask a service again: exponential backoff with full jitter (a uniform wait between nothing and the step), so
-// that callers who failed together do not come back together.
+// Retry delays: exponential backoff with full jitter (uniform between zero and the step), so that clients that failed
+// together do not retry together.
 import { EMBED_RETRY_MAX_MS, EMBED_RETRY_MIN_MS } from '../../engine/base/limits.ts';
 
 /** Milliseconds to wait after failure number `failures` (from 1). `random` gives [0, 1). */
@@ -7,7 +7,7 @@ export function backoffMs(failures: number, random: () => number): number {
   return random() * Math.min(EMBED_RETRY_MAX_MS, EMBED_RETRY_MIN_MS * 2 ** (failures - 1));
 }
 
-/** Milliseconds that a Retry-After header asks for (seconds, or a date of HTTP); undefined for none or nonsense. */
+/** Milliseconds requested by a Retry-After header (seconds, or an HTTP date); undefined when absent or invalid. */
 export function retryAfterMs(header: string | null, nowMs: number): number | undefined {
   if (header === null) return undefined;
   const text = header.trim();
@@ -17,7 +17,7 @@ export function retryAfterMs(header: string | null, nowMs: number): number | und
   return Number.isNaN(ms) ? undefined : Math.max(0, ms - nowMs);
 }
 
-/** Resolves after `ms`, rejects with the signal's reason before. */
+/** Resolves after `ms`; rejects with the signal's reason if it aborts first. */
 export function waitMs(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);

@@ -1,6 +1,6 @@
-// An encoder's thread without an encoder, for tests. Some texts are orders; others come back as the number of texts that
-// were embedded before them. `gate` is shared: the thread begins no text whose number is not below gate[0], and counts in
-// gate[1] how many it came to.
+// An encoder thread without an encoder, for tests. Some texts are commands; the others are answered with the number of
+// texts embedded before them. `gate` is shared: the thread starts a text only if its number is below gate[0], and
+// counts the texts it has reached in gate[1].
 import { parentPort, workerData } from 'node:worker_threads';
 import { assert } from '../../../engine/base/assert.ts';
 import { EmbedError } from '../../embedder.ts';
@@ -12,7 +12,7 @@ interface FakeData {
 }
 
 assert(parentPort !== null, 'this module is a thread');
-const { gate, failing } = workerData as FakeData; // The tests' own.
+const { gate, failing } = workerData as FakeData; // set by the tests
 let embedded = 0;
 
 await serveTexts(parentPort, async () => {
