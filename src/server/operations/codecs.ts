@@ -1,5 +1,5 @@
-// The rows whose requests go to a worker as they came: a codec for each face of each. The main thread only looks up the
-// number; the worker, which loads this file too, reads the request and writes the reply with the row's own steps.
+// Codecs for the rows whose requests go to a worker undecoded, one for each face. The main thread only looks up the
+// codec's number. The worker, which also loads this file, reads the request and writes the reply with the row's own steps.
 import { assert } from '../../engine/base/assert.ts';
 import { jsonBuffer } from '../../engine/grain/api/json.ts';
 import type { Call, CallContext } from '../../shards/protocol.ts';
@@ -17,16 +17,16 @@ const ROWS: readonly Operation[] = [add, batchAdd, get, recall];
 
 const codecs: ShardCodec[] = [];
 const numbers = new Map<GrpcRow | HttpRow, number>();
-/** Of the codecs that read what was made beside the request too. */
+/** Numbers of the codecs that also read bytes prepared by the main thread (`Beside`). */
 const besideNumbers = new Map<GrpcRow | HttpRow, number>();
 
 for (const { grpc, http, plan, mutates, onUnknown, reach } of ROWS) {
-  assert(plan !== undefined, 'a row that is forwarded is one call');
-  assert(reach === 'binding', 'a row that is forwarded is kept within the binding by its shard');
-  assert(onUnknown === 'warn', 'a row that is forwarded tells what it does not know');
+  assert(plan !== undefined, 'a forwarded row makes exactly one call');
+  assert(reach === 'binding', 'a forwarded row reaches its binding only, which the shard enforces');
+  assert(onUnknown === 'warn', 'a forwarded row warns about unknown members');
   const reads = !mutates;
   if (grpc !== undefined) register(grpc, grpcCodec(grpc, plan), reads);
-  // What the path or the query adds to the body would not reach the worker.
+  // Only JSON bodies: members of the path or the query would not reach the worker.
   for (const row of http) if (row.body === 'json') register(row, httpCodec(row, plan), reads);
 }
 
@@ -43,7 +43,7 @@ function register(face: GrpcRow | HttpRow, codec: Codec, reads: boolean): void {
   besideNumbers.set(face, codecs.push(withBeside));
 }
 
-/** For workers, and for the router, which reads what is for several partitions. */
+/** Codecs by number, for workers and for the router, which reads requests to several partitions. */
 export const CODECS: ShardCodecs = Object.fromEntries(codecs.map((codec, index) => [index + 1, codec]));
 
 /** The number of a face's codec; undefined when its requests are read on the main thread. */
@@ -51,12 +51,12 @@ export function codecOf(face: GrpcRow | HttpRow): number | undefined {
   return numbers.get(face);
 }
 
-/** The number of its codec for `framed` requests; undefined for a face that nothing is made beside. */
+/** The number of the face's codec for `framed` requests; undefined when the row has no `withBeside`. */
 export function besideCodecOf(face: GrpcRow | HttpRow): number | undefined {
   return besideNumbers.get(face);
 }
 
-/** A request with what was made beside it before it: u32 bytes of that, little-endian. */
+/** Prefixes a request with the bytes that the main thread prepared: u32 length (little-endian), bytes, request. */
 export function framed(beside: Uint8Array, request: Uint8Array): Uint8Array {
   const head = Buffer.alloc(4);
   head.writeUInt32LE(beside.length);
@@ -71,7 +71,7 @@ function unframed(bytes: Uint8Array): readonly [beside: Uint8Array, request: Uin
 type Plan = (candidate: unknown, beside?: Uint8Array) => Planned;
 type Codec = (bytes: Uint8Array, context: CallContext, beside?: Uint8Array) => ReadCall;
 
-/** Notes are the warnings that the message has no place for. */
+/** `notes` are the warnings that the message has no field for. */
 function grpcCodec(row: GrpcRow, plan: Plan): Codec {
   return (bytes, context, beside) => {
     const unknown: UnknownMember[] = [];
@@ -94,14 +94,14 @@ function httpCodec(row: HttpRow, plan: Plan): Codec {
       const reply = row.reply(output, parts, told);
       assert(
         reply.kind === 'json' && reply.status === row.successStatus,
-        'a forwarded row answers JSON, as one status',
+        'a forwarded row answers JSON with one status',
       );
       return { bytes: jsonBuffer(reply.value), notes: '' };
     });
   };
 }
 
-/** None of these rows removes or governs anything: unknown members are refused only where the caller wants that. */
+/** These rows do not remove or govern data, so they refuse unknown members only if the caller asks for that. */
 function toldOf(unknown: readonly UnknownMember[], context: CallContext): readonly string[] {
   if (unknown.length === 0) return NOTHING_TOLD;
   if (context.strict === true) throw unknownRefusal(unknown);

@@ -1,5 +1,5 @@
-// Cursors of lists whose places are numbers that every change of a shard counts up: sealed, as such a number tells how much goes
-// on beside what the caller sees.
+// Encrypts list cursors that contain a shard's sequence numbers. Plain numbers would reveal how much other callers
+// change.
 import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { EngineError } from '../../engine/base/errors.ts';
 import { KEY_BYTES, open, seal } from '../../engine/crypto/envelope.ts';
@@ -8,7 +8,7 @@ import { badCursor, type CursorPlace, jsonOfPlace, type Place, placeOfJson } fro
 export class CursorSeal {
   readonly #key: KeyObject;
 
-  /** Cursors outlive a restart, as the control key does. */
+  /** Derives its key from the control key, so cursors survive a restart. */
   constructor(controlKey: KeyObject) {
     this.#key = createSecretKey(
       Buffer.from(hkdfSync('sha256', controlKey, Buffer.alloc(0), 'granary list cursors', KEY_BYTES)),
@@ -17,12 +17,12 @@ export class CursorSeal {
 
   write(place: Place, scope: string, order: 'asc' | 'desc'): string {
     const text = jsonOfPlace(place, scope, order);
-    // Its length would tell how many digits a number has.
+    // Without padding the length would reveal the number of digits.
     const padded = text.padEnd(Math.ceil(text.length / PADDED_CHARS) * PADDED_CHARS);
     return seal(this.#key, Buffer.from(padded), NO_DATA).toString('base64url');
   }
 
-  /** Throws VAL-E004 for a cursor that this deployment did not make for the list. */
+  /** Throws VAL-E004 for a cursor that this deployment did not make for the list `scope`. */
   read(cursor: string, scope: string): CursorPlace {
     let text: string;
     try {

@@ -1,5 +1,5 @@
 // An operation is one thing to do: a row of the table. Its faces are the ways to ask for it: an rpc, a route, an
-// app/exec command. What a row reads and writes is pure: a worker that is sent raw bytes can run the same row code.
+// app/exec command. Reading and writing by a row is pure: a worker that is sent raw bytes can run the same row code.
 import type { Static, TSchema } from 'typebox';
 import type { ErrorCode } from '../../engine/base/errors.ts';
 import type { Input, MemoryCalls, Output } from '../../shards/protocol.ts';
@@ -25,14 +25,14 @@ import { notesOf } from './notes.ts';
 import { compileUnknown, type FindUnknown, type UnknownMember, unknownParameters, within } from './unknown-members.ts';
 import { compileCheck, type Validate } from './validate.ts';
 
-/** A request of HTTP as data: nothing of the socket. */
+/** An HTTP request as plain data, without its socket. */
 export interface HttpParts {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, readonly string[]>>;
   /** The parsed body; undefined without one. */
   readonly json: unknown;
   readonly file: UploadedFile | undefined;
-  /** `If-None-Match`, for what has an ETag. */
+  /** The `If-None-Match` header, for answers that have an ETag. */
   readonly ifNoneMatch: string | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface UploadedFile {
   readonly bytes: Uint8Array;
 }
 
-/** What an answer of HTTP may be beside JSON. */
+/** An HTTP answer: JSON, or one of the other kinds. */
 export type HttpReply =
   | { readonly kind: 'json'; readonly status: number; readonly value: unknown }
   | {
@@ -67,76 +67,76 @@ export type HttpFace<Out> = HttpReading &
     /** The body that the route takes; by default JSON for all but GET. */
     readonly body?: 'json' | 'file' | 'none';
     readonly successStatus?: number | ((output: Out) => number);
-    /** Other statuses that are no error of the contract, and what they mean; with the body of a success, but for 304. */
+    /** Other non-error statuses and their meanings. They carry the body of a success; 304 has no body. */
     readonly otherStatuses?: Readonly<Record<number, string>>;
     readonly staysHere?: StaysHere;
     readonly beside?: Beside | undefined;
   };
 
-/** How the output becomes the answer, and what OpenAPI says of that. */
+/** How the output becomes the answer, and how OpenAPI describes the answer. */
 type HttpWriting<Out> =
-  /** The output under the mechanical rules; `answer` tells more of it than its own schema, which leaves members open. */
+  /** The output under the mechanical rules. `answer` describes members that the output's own schema leaves open. */
   | { readonly write?: undefined; readonly reply?: undefined; readonly answer?: Members }
   | {
-      /** From the output to the JSON body. */
+      /** Converts the output to the JSON body. */
       readonly write: (output: Out) => unknown;
-      /** The body under its outside names. */
+      /** Schema of the body, under outside names. */
       readonly answer: Members;
       readonly reply?: undefined;
     }
   | {
-      /** For answers that are not JSON, or not only. `parts` is the request that asked. */
+      /** For answers that are not always JSON. `parts` is the request. */
       readonly reply: (output: Out, parts: HttpParts) => HttpReply;
-      /** By content type. */
+      /** Schema of the body for each content type. */
       readonly answers: Readonly<Record<string, Members>>;
       readonly write?: undefined;
     };
 
-/** Of a body that has no members of its own. */
+/** Schema of a body without members. */
 export const NO_MEMBERS: Members = { type: 'object', properties: {} };
 
-/** How a request becomes the input, and which of its members are known: what is not known is told or refused. */
+/** How a request becomes the input, and which of its members are known. Unknown members cause a warning or a refusal. */
 type HttpReading =
   /** Query, parameters and body under the mechanical rules. */
   | { readonly read?: undefined; readonly bodySchema?: undefined }
   | {
       readonly read: (parts: HttpParts) => unknown;
-      /** The body under its outside names; `additionalProperties` leaves it open. */
+      /** Schema of the body, under outside names; `additionalProperties` leaves it open. */
       readonly bodySchema: Members;
-      /** Names that members of the body have beside those of the schema. */
+      /** Known members of the body that the schema does not name. */
       readonly otherNames?: readonly string[];
-      /** True when the query is read as under the mechanical rules; else no parameter is known. */
+      /** True when the mechanical rules read the query; otherwise every query parameter is unknown. */
       readonly takesQuery?: true;
       /** Finds unknown members where `bodySchema` leaves the body open. */
       readonly findUnknown?: FindUnknown;
     };
 
-/** An rpc, with its codecs. Made by `rpc()`, which keeps the message types together. */
+/** An rpc with its codecs. `rpc()` makes it and checks that the message types match. */
 export interface GrpcFace<Out> {
   readonly rpc: string;
-  /** Fields that the message does not have go into `unknown`. */
+  /** Appends fields that the message does not define to `unknown`. */
   readonly decode: (bytes: Uint8Array, input: SchemaNode, unknown: UnknownMember[]) => unknown;
-  /** `told` are warnings beside the output's own; a message with no place for them leaves them out. */
+  /** `told` are warnings to add to the output's own; a message without a field for warnings omits them. */
   readonly encode: (output: Out, node: SchemaNode, told: readonly string[]) => Uint8Array;
-  /** True when the message has a place for warnings; otherwise they travel as trailing metadata. */
+  /** True when the message has a field for warnings; otherwise they travel as trailing metadata. */
   readonly carriesWarnings: boolean;
   readonly staysHere: StaysHere;
   readonly beside: Beside | undefined;
 }
 
-/** True for a request that is read on the main thread though its row's others go to a worker as they came. */
+/** True for a request that the main thread must read, although the row's requests usually go to a worker undecoded. */
 export type StaysHere = ((bytes: Uint8Array, services: Services) => boolean) | undefined;
 
 /**
- * What the main thread makes for a request that goes to a worker as it came, and sends along: bytes for the row's
- * `withBeside`, or nothing. `here` for a request that is read on the main thread all the same.
+ * Bytes that the main thread prepares for an undecoded request and sends to the worker with it, for the row's
+ * `withBeside`; possibly none. `here` means that the main thread must read this request itself.
  */
 export type Beside = (
   bytes: Uint8Array,
   asked: { readonly services: Services; readonly memory: MemoryRecord; readonly deadlineMs: number },
 ) => 'here' | undefined | Promise<Uint8Array>;
 
-/** `read` and `write` only where the mechanical rules do not do. */
+/** Set `read` and `write` only where the mechanical rules do not fit. */
 export function rpc<Req extends object, Res extends object, Out>(face: {
   readonly rpc: string;
   readonly request: MessageFns<Req>;
@@ -163,14 +163,14 @@ export function rpc<Req extends object, Res extends object, Out>(face: {
           : face.write(output);
       const encoded = face.response.encode(face.response.fromPartial(partial)).finish();
       if (told.length === 0 || !('warnings' in shape)) return encoded;
-      // Of a list, what a later message has is added to what an earlier one had.
+      // Protobuf decoders append a repeated field of a later message to the earlier one, so concatenation adds warnings.
       const more = { warnings: told } as unknown as DeepPartial<Res>; // `shape` has them
       return Buffer.concat([encoded, face.response.encode(face.response.fromPartial(more)).finish()]);
     },
   };
 }
 
-/** Who may call: everybody, any valid key, or a key with a scope. */
+/** Who may call: anyone, any valid key, or a key with a scope. */
 export type Needs = 'public' | 'key' | Scope;
 
 export type Definition<In extends TSchema, Out extends TSchema> = Described<In, Out> &
@@ -178,67 +178,67 @@ export type Definition<In extends TSchema, Out extends TSchema> = Described<In, 
     run(input: Static<In>, context: Context): Promise<Static<Out>>;
   };
 
-/** Whether a call changes something: Idempotency-Key works there. */
+/** Whether a call changes data. Idempotency-Key applies to calls that do. */
 export type Change =
   | { readonly mutates: false }
   | {
       readonly mutates: true;
       /**
-       * What becomes of a request with members that are not known. `refuse` wherever something is deleted, erased, restricted or
-       * governed: what the caller meant by them is not what would happen. Else they are named in the answer's warnings.
+       * How to treat a request with unknown members. Calls that delete, erase, restrict or govern must `refuse` it, as the
+       * call would not do what the caller meant. Other calls name the members in the answer's warnings.
        */
       readonly onUnknown: 'warn' | 'refuse';
-      /** True when the call can tell what it would do: `dry_run`, or the header `x-dry-run: 1`. */
+      /** True when the call supports a dry run: `dry_run`, or the header `x-dry-run: 1`. */
       readonly dryRun?: true;
     };
 
 interface Described<In extends TSchema, Out extends TSchema> {
   readonly name: string;
   readonly summary: string;
-  /** What the summary leaves out, in a sentence or two. */
+  /** One or two sentences that add to the summary. */
   readonly description: string;
-  /** A request under outside names: the members of path, query and body together, or the arguments of the command. */
+  /** A sample request under outside names: all members of path, query and body, or the arguments of the command. */
   readonly example: Members;
   readonly needs: Needs;
-  /** Beside keys with the scope, callers that may create memories. */
+  /** True when callers that may create memories may call too, whatever the scope of their key. */
   readonly orMayCreateMemories?: true;
-  /** What the call is about: one memory, or the deployment. */
+  /** The target of the call: one memory, or the deployment. */
   readonly on: 'memory' | 'deployment';
-  /** How far it reaches: a caller bound or narrowed to less is refused (AUT-E001). Where that depends on the input, a function of it. */
+  /** The data that the call reaches; a caller bound or narrowed to less is refused (AUT-E001). May depend on the input. */
   readonly reach: Reach | ((input: Static<In>) => Reach);
-  /** Known to take long: the deployment's request timeout is not for it. */
+  /** True for long calls, which the deployment's request timeout does not limit. */
   readonly slow?: true;
-  /** True when the input has `limit`, `cursor` and `offset` of a list. */
+  /** True when the input has a list's `limit`, `cursor` and `offset`. */
   readonly paged?: true;
   readonly input: In;
   readonly output: Out;
   readonly http?: readonly HttpFace<Static<Out>>[];
   readonly grpc?: GrpcFace<Static<Out>>;
   readonly exec?: { readonly command: string };
-  /** Members of the output that are shown once: a replayed answer does not have them. */
+  /** Members of the output that only the first answer has; a replayed answer omits them. */
   readonly shownOnce?: readonly string[];
-  /** True when the memory's shards keep its answer for a repeat, so that nobody else has to. */
+  /** True when the memory's shards keep the answer for a repeated request, so the server does not. */
   readonly keptByShards?: true;
-  /** Codes of its own that OpenAPI tells. */
+  /** Error codes specific to this operation, for OpenAPI. */
   readonly errors?: readonly ErrorCode[];
-  /** Finds unknown members in what the schema leaves open, such as a grain's fields. Its input is not yet checked. */
+  /** Finds unknown members where the schema is open, such as in a grain's fields. Its input is not yet validated. */
   readonly findUnknown?: FindUnknown;
 }
 
 /**
- * A row that is one call on its memory. Both steps are pure: a worker that is sent the raw request takes them itself
- * (codecs.ts). Both throw EngineError.
+ * A row that makes exactly one call on its memory. `ask` and `answer` are pure, so a worker can run them on the raw
+ * request (codecs.ts). Both throw EngineError.
  */
 export interface SingleCall<In, Out, M extends keyof MemoryCalls> {
   readonly method: M;
   readonly ask: (input: In) => Asked<M>;
-  /** `input` is what was asked with. */
+  /** Converts the shard's output; `input` is the row's input. */
   readonly answer: (output: Output<M>, input: In) => Out;
-  /** The request with what was made beside it. */
+  /** Adds the bytes that the main thread prepared (`Beside`) to the input. */
   readonly withBeside?: (input: In, beside: Uint8Array) => In;
   /**
-   * Does what the row does beside the one call, for requests that stay on the main thread; `perform` makes the call. A
-   * worker never comes here.
+   * Does the row's further work around the one call, for requests that stay on the main thread; `perform` makes the
+   * call. Workers never run this.
    */
   readonly around?: (input: In, context: Context, perform: (input: In) => Promise<Out>) => Promise<Out>;
 }
@@ -248,15 +248,15 @@ export interface Asked<M extends keyof MemoryCalls> {
   readonly purpose?: string | undefined;
 }
 
-/** A checked request of such a row, with its types folded away. */
+/** A validated request of such a row, with its types erased. */
 export interface Planned {
   readonly method: keyof MemoryCalls;
   readonly asked: Asked<keyof MemoryCalls>;
-  /** From the shard's output to the row's. */
+  /** Converts the shard's output to the row's. */
   readonly answer: (output: unknown) => unknown;
 }
 
-/** A row with its types folded away, as the table, the transports and the wrapper hold it. */
+/** A row with its types erased, as the table and the transports hold it. */
 export interface Operation {
   readonly name: string;
   readonly summary: string;
@@ -265,12 +265,12 @@ export interface Operation {
   readonly needs: Needs;
   readonly orMayCreateMemories: boolean;
   readonly on: 'memory' | 'deployment';
-  /** `input`: where it depends on that. */
+  /** `input` when the reach depends on the input. */
   readonly reach: Exclude<Reach, object> | 'input';
   readonly mutates: boolean;
   readonly onUnknown: 'warn' | 'refuse';
   readonly dryRun: boolean;
-  /** Of the input; undefined for a row whose schema leaves nothing open. */
+  /** Checks the input; undefined for a row whose schema leaves nothing open. */
   readonly findUnknown: FindUnknown | undefined;
   readonly slow: boolean;
   readonly paged: boolean;
@@ -282,11 +282,11 @@ export interface Operation {
   readonly shownOnce: readonly string[];
   readonly keptByShards: boolean;
   readonly errors: readonly ErrorCode[];
-  /** Checks `candidate` against the input schema, then runs. */
+  /** Validates `candidate` against the input schema, then runs the operation. */
   readonly perform: (candidate: unknown, context: Context) => Promise<unknown>;
-  /** There when the row is one call on its memory: checks, and says which. */
+  /** Validates the input and returns the call to make; undefined unless the row is one call on its memory. */
   readonly plan: ((candidate: unknown, beside?: Uint8Array) => Planned) | undefined;
-  /** For app/exec: JSON args in, JSON result out. */
+  /** Reads the JSON arguments of app/exec. */
   readonly readArgs: (args: unknown, unknown: UnknownMember[]) => unknown;
   readonly writeResult: (output: unknown) => unknown;
 }
@@ -296,15 +296,15 @@ export interface HttpRow {
   readonly path: string;
   readonly body: 'json' | 'file' | 'none';
   readonly bodySchema: Members | undefined;
-  /** What OpenAPI says of the answer, by content type; undefined: JSON of the output's own schema. */
+  /** Schema of the answer for each content type; undefined means JSON of the output's own schema. */
   readonly answers: Readonly<Record<string, Members>> | undefined;
   readonly successStatus: number;
   readonly otherStatuses: Readonly<Record<number, string>>;
   readonly staysHere: StaysHere;
   readonly beside: Beside | undefined;
-  /** Members and parameters that are not known go into `unknown`. */
+  /** Appends unknown members and parameters to `unknown`. */
   readonly read: (parts: HttpParts, unknown: UnknownMember[]) => unknown;
-  /** `told` are warnings beside the output's own. */
+  /** Adds the warnings `told` to the output's own. */
   readonly reply: (output: unknown, parts: HttpParts, told: readonly string[]) => HttpReply;
 }
 
@@ -312,15 +312,15 @@ export interface GrpcRow {
   readonly rpc: string;
   readonly staysHere: StaysHere;
   readonly beside: Beside | undefined;
-  /** From the request's bytes to the input, not yet checked. Fields that are not known go into `unknown`. */
+  /** Decodes the request to an input that is not yet validated. Appends unknown fields to `unknown`. */
   readonly read: (bytes: Uint8Array, unknown: UnknownMember[]) => unknown;
-  /** `told` are warnings beside the output's own. */
+  /** Adds the warnings `told` to the output's own. */
   readonly write: (output: unknown, told: readonly string[]) => Uint8Array;
-  /** Warnings that the output's message has no place for. */
+  /** Warnings for the trailing metadata, because the output's message has no field for them. */
   readonly looseWarnings: (output: unknown, told: readonly string[]) => readonly string[];
 }
 
-/** Makes a row. The static types of `run`, `read` and `write` follow from the schemas. */
+/** Makes a row. The schemas determine the static types of `run`, `read` and `write`. */
 export function defineOperation<In extends TSchema, Out extends TSchema>(row: Definition<In, Out>): Operation {
   const input = nodeOf(row.input);
   const output = nodeOf(row.output);
@@ -366,11 +366,11 @@ export function defineOperation<In extends TSchema, Out extends TSchema>(row: De
   };
 }
 
-/** Makes a row that is one call on its memory. */
+/** Makes a row that makes exactly one call on its memory. */
 export function defineCall<In extends TSchema, Out extends TSchema, M extends keyof MemoryCalls>(
   row: Omit<Described<In, Out>, 'on'> &
     Change & {
-      /** A worker that answers the raw request knows the binding, and nothing of what the row asks for. */
+      /** Always the binding: a worker that answers a raw request cannot check any other reach. */
       readonly reach: 'binding';
       readonly call: SingleCall<Static<In>, Static<Out>, M>;
     },
@@ -439,7 +439,7 @@ function answersOf<Out>(face: HttpFace<Out>): HttpRow['answers'] {
   return face.answer === undefined ? undefined : { 'application/json': face.answer };
 }
 
-/** What of a request the face does not know. */
+/** Finds the members and parameters of a request that the face does not know. */
 function unknownOfHttp<Out>(face: HttpFace<Out>, input: TSchema): (parts: HttpParts, into: UnknownMember[]) => void {
   const outside = outsideSchema(input);
   const inPath = new Set([...face.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]));
@@ -456,21 +456,21 @@ function unknownOfHttp<Out>(face: HttpFace<Out>, input: TSchema): (parts: HttpPa
   };
 }
 
-/** An answer of JSON with what is told beside it. */
+/** Adds the warnings `told` to a JSON answer. */
 function warned(json: unknown, told: readonly string[]): unknown {
   if (told.length === 0 || !isMembers(json)) return json;
   const own = json['warnings'];
   return { ...json, warnings: Array.isArray(own) ? [...(own as readonly unknown[]), ...told] : told };
 }
 
-/** An answer that is no JSON has its warnings in a header. */
+/** Puts the warnings of an answer that is not JSON into a header. */
 function withNotes(reply: HttpReply, told: readonly string[]): HttpReply {
   if (told.length === 0) return reply;
   if (reply.kind === 'json') return { ...reply, value: warned(reply.value, told) };
   return { ...reply, headers: { ...reply.headers, 'x-warnings': encodeURI(notesOf(told)) } };
 }
 
-/** Query, then body, then path parameters: a path says most surely what is meant. */
+/** Merges query, body and path parameters; later ones win, because the path is the most explicit. */
 export function mechanicalInput(input: SchemaNode, parts: HttpParts): unknown {
   const fromPath = fromQuery(
     input,

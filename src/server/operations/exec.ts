@@ -1,4 +1,4 @@
-// POST app/exec: operations that have no route of their own, by command (service contract 7.9).
+// POST app/exec: runs operations without a route by command name (service contract 7.9).
 import { EngineError } from '../../engine/base/errors.ts';
 import type { Context } from '../context.ts';
 import { defineOperation, type Operation } from './define.ts';
@@ -7,7 +7,7 @@ import { Type } from './type.ts';
 import { UNIMPLEMENTED_COMMANDS } from './unimplemented.ts';
 import { type UnknownMember, unknownRefusal, unknownWarnings } from './unknown-members.ts';
 
-/** What is said beside the arguments is refused too, where the command refuses: it was meant for the command. */
+/** Also refuses unknown members outside `args` if the command refuses them: the caller meant them for the command. */
 function refuseUnknown(row: Operation, unknown: readonly UnknownMember[], context: Context): void {
   const all = [...context.unknown, ...unknown];
   if (all.length > 0 && (context.strict || row.onUnknown === 'refuse')) throw unknownRefusal(all);
@@ -18,7 +18,7 @@ function refuseUnknown(row: Operation, unknown: readonly UnknownMember[], contex
     });
 }
 
-/** The row of app/exec over these rows: those of them that name a command. */
+/** The row of app/exec, which offers the rows that name a command. */
 export function execOperation(rows: readonly Operation[]): Operation {
   const commands = new Map(rows.flatMap((row) => (row.exec === undefined ? [] : [[row.exec.command, row] as const])));
   const names = ['help', ...commands.keys()].sort();
@@ -27,13 +27,13 @@ export function execOperation(rows: readonly Operation[]): Operation {
     summary: 'Run a command on a memory; help lists them.',
     description: 'Each command is an operation that has no route of its own, with its own scope.',
     example: { command: 'history', args: { hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08' } },
-    // Each command asks for its own scope.
+    // Each command checks its own scope.
     needs: 'key',
     on: 'memory',
-    // So does its reach.
+    // Each command checks its own reach.
     reach: 'nothing',
     mutates: true,
-    // Each command has its own rule.
+    // Each command applies its own rule.
     onUnknown: 'warn',
     dryRun: true,
     slow: true,

@@ -1,4 +1,4 @@
-// JSON Schemas of answers, written short: for bodies that a face writes itself, under their outside names.
+// Short builders of JSON Schema for bodies that a face writes itself, with outside names.
 import { GRAIN_TYPE_NAMES } from '../../engine/grain/grain.ts';
 import type { Members } from './names.ts';
 
@@ -6,7 +6,7 @@ export const TEXT: Members = { type: 'string' };
 export const TEXTS: Members = { type: 'array', items: TEXT };
 export const FLAG: Members = { type: 'boolean' };
 export const COUNT: Members = { type: 'integer', minimum: 0 };
-/** Seconds since 1970; some are before. */
+/** Unix seconds; may be negative. */
 export const TIME: Members = { type: 'integer' };
 export const HASH: Members = { type: 'string', pattern: '^[0-9a-f]{64}$' };
 export const GRAIN_TYPE: Members = { enum: [...GRAIN_TYPE_NAMES] };
@@ -34,7 +34,7 @@ export function either(...schemas: readonly Members[]): Members {
   return { anyOf: [...schemas] };
 }
 
-/** Of `schema`, an object, the member `from` under the name `to`. */
+/** The object schema with its member `from` renamed to `to`. */
 export function renamed(schema: Members, from: string, to: string): Members {
   const rename = (name: string): string => (name === from ? to : name);
   const { properties, required } = schema as { readonly properties: Members; readonly required?: readonly string[] };
@@ -45,7 +45,7 @@ export function renamed(schema: Members, from: string, to: string): Members {
   };
 }
 
-/** `schema`, an object, with more members, or others of the same names. */
+/** The object schema with these members added or replaced. */
 export function withMembers(schema: Members, required: Members, optional: Members = {}): Members {
   const { properties, required: known = [] } = schema as {
     readonly properties: Members;

@@ -1,22 +1,22 @@
-// A protobuf message, give me its members: as strict as a body of JSON, and bounded as one. Each message is made of objects, so a
-// million empty members of two bytes take seconds; the reader counts them while the generated code asks for them.
+// Decodes protobuf messages with the strictness and limits of JSON bodies. Every nested message becomes an object, so a
+// million empty members of two bytes each take seconds to decode; the reader counts members while decoding.
 import { BinaryReader } from '@bufbuild/protobuf/wire';
 import { EngineError } from '../../engine/base/errors.ts';
 import { REQUEST_MEMBERS_MAX } from '../../engine/base/limits.ts';
 import type { MessageFns } from '../gen/memory/v1/memory.ts';
 import type { UnknownMember } from './unknown-members.ts';
 
-/** A member takes two bytes at least: its tag, and its value or length. */
+/** Shorter messages need no count: a member takes at least two bytes, its tag and its value or length. */
 const FREE_BYTES = 2 * REQUEST_MEMBERS_MAX;
-/** Up to here text that is no UTF-8 is carried on, for whoever wants the field to refuse. */
+/** Invalid UTF-8 up to this size is passed on, so that the field's own check can refuse it by name. */
 const BAD_TEXT_BYTES_MAX = 16_384;
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const UTF8_REPLACED = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
- * Puts fields that the message has no member for into `unknown`, by their numbers. Throws VAL-E003 for what is no such message,
- * VAL-E001 for more members than a request may have.
+ * Decodes a message. Appends fields that the message does not define to `unknown`, by number. Throws VAL-E003 for
+ * malformed bytes and VAL-E001 for more than REQUEST_MEMBERS_MAX members.
  */
 export function decodeMessage<Req>(codec: MessageFns<Req>, bytes: Uint8Array, unknown: UnknownMember[]): Req {
   const reader = bytes.length > FREE_BYTES ? new CountingReader(bytes) : new SkipReader(bytes, decodeUtf8);
@@ -28,14 +28,14 @@ export function decodeMessage<Req>(codec: MessageFns<Req>, bytes: Uint8Array, un
     throw new EngineError('VAL-E003', 'invalid type: the request is not a message of this method');
   }
   if (!reader.skipped) return message;
-  // Which fields they are costs a look at every tag: only a message that has some is read again.
+  // Naming unknown fields means inspecting every tag, so only a message that has some is read again.
   const naming = new NamingReader(bytes, decodeUtf8);
   codec.decode(naming);
   for (const number of naming.numbers) unknown.push({ path: `field ${number}`, kind: 'member', nearest: undefined });
   return message;
 }
 
-/** Knows whether a decoder came past a field that it has no member for. */
+/** Records whether the decoder skipped an unknown field. */
 class SkipReader extends BinaryReader {
   skipped = false;
 
@@ -45,7 +45,7 @@ class SkipReader extends BinaryReader {
   }
 }
 
-/** Counts what the generated code reads: at most two numbers a member, and each number of a packed list. */
+/** Counts the numbers that the generated code reads: at most two per member, and each number of a packed list. */
 class CountingReader extends SkipReader {
   constructor(bytes: Uint8Array) {
     super(bytes, decodeUtf8);
@@ -54,7 +54,7 @@ class CountingReader extends SkipReader {
       left -= 1;
       if (left < 0) throw new EngineError('VAL-E001', `the message has more than ${REQUEST_MEMBERS_MAX} members`);
     };
-    // The library sets the one on each reader, and has the other as a method.
+    // The library assigns `uint32` to each reader; `float` is a prototype method.
     const { uint32, float } = this;
     this.uint32 = () => {
       count();
@@ -67,7 +67,7 @@ class CountingReader extends SkipReader {
   }
 }
 
-/** Knows the numbers of fields that a decoder has no member for. */
+/** Records the numbers of the fields that the decoder skips. */
 class NamingReader extends BinaryReader {
   readonly numbers = new Set<number>();
   #tag = 0;
@@ -75,7 +75,7 @@ class NamingReader extends BinaryReader {
   constructor(...given: ConstructorParameters<typeof BinaryReader>) {
     super(...given);
     const { uint32 } = this;
-    // The library sets it on each reader. A decoder reads a field's tag right before it skips the field.
+    // The library assigns `uint32` to each reader. A decoder reads a field's tag right before it skips the field.
     this.uint32 = () => {
       this.#tag = uint32.call(this);
       return this.#tag;
@@ -88,7 +88,7 @@ class NamingReader extends BinaryReader {
   }
 }
 
-/** What is no UTF-8 becomes half a surrogate pair, as it can come in JSON too: who refuses that refuses both. */
+/** Replaces invalid UTF-8 with a lone surrogate. JSON can contain those too, so one check refuses both. */
 function decodeUtf8(bytes: Uint8Array): string {
   try {
     return UTF8.decode(bytes);

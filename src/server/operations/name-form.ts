@@ -1,12 +1,11 @@
-// Names in an input, in the one form that the engine keeps them in: Unicode's NFC. Somebody whose name comes with a
-// combining accent from one client and with a composed letter from another is one person: what is restricted, exported
-// and erased under either spelling is theirs.
+// Converts names in an input to Unicode NFC, the form that the engine stores. One client may send a name with a combining
+// accent and another with a composed letter; restriction, export and erasure must treat both as the same person.
 import type { TSchema } from 'typebox';
 import { EngineError } from '../../engine/base/errors.ts';
 import { toNfc } from '../../engine/base/nfc.ts';
 import { isMembers, nodeOf, type SchemaNode, toSnake } from './names.ts';
 
-/** Members that name a person, a place, a session, a purpose or tags: strings, or lists of them. */
+/** Members that name a person, a place, a session, a purpose or tags; each is a string or a list of strings. */
 const NAMING = new Set([
   'userId',
   'userIds',
@@ -19,19 +18,19 @@ const NAMING = new Set([
   'excludeTags',
   'scopePath',
 ]);
-/** Code points below U+0300 are their own NFC. */
+/** Text whose code points are all below U+0300 is already NFC. */
 const MAY_COMPOSE = /[\u0300-\uffff]/;
 
 /**
- * Gives the value of an input with its names in NFC: itself where nothing changes, else a copy. VAL-E001 for a name that
- * is no text.
+ * Returns the input with its names in NFC: the same object when nothing changes, else a copy. Throws VAL-E001 for a name
+ * with a NUL or a lone surrogate.
  */
 export type FormNames = <T>(value: T) => T;
 
-/** Compiled from the schema of the input, so that values which it leaves open stay as they are. */
+/** Compiles the conversion from the input's schema; open values stay unchanged. */
 export function formNamesOf(schema: TSchema): FormNames {
   const form = compile(nodeOf(schema));
-  // What comes back has the shape of what came.
+  // The result has the same shape as the value.
   return form === undefined ? (value) => value : <T>(value: T) => form(value, '') as T;
 }
 
@@ -40,10 +39,10 @@ export function nameForm(name: string): string {
   return MAY_COMPOSE.test(name) ? toNfc(name) : name;
 }
 
-/** `field` is the member's name inside; undefined in lists, whose items are refused one by one by who takes them. */
+/** `field` is the member's inside name; undefined in lists, whose consumers refuse bad items one by one. */
 type Form = (value: unknown, field: string | undefined) => unknown;
 
-/** Undefined where a schema names nobody. */
+/** Undefined for a schema without naming members. */
 function compile(node: SchemaNode): Form | undefined {
   if (node.items !== undefined) {
     const item = compile(node.items);

@@ -1,6 +1,5 @@
-// The two mechanical rules between the outside and the inside, compiled from a schema once: snake_case outside is
-// camelCase inside (never within what a schema leaves open, such as a grain's own fields), and a gRPC member `x_json`
-// is the JSON text of `x`.
+// The two mechanical naming rules, compiled once from a schema. Outside names are snake_case and inside names camelCase,
+// except where a schema is open, as for a grain's own fields. A gRPC member `x_json` holds the JSON text of `x`.
 import type { TSchema } from 'typebox';
 import { EngineError } from '../../engine/base/errors.ts';
 import { JSON_DEPTH_MAX } from '../../engine/base/limits.ts';
@@ -10,7 +9,7 @@ import { tooDeep } from '../http/json.ts';
 
 export type Members = Record<string, unknown>;
 
-/** What the rules need to see of a schema: plain JSON Schema. */
+/** The parts of a JSON Schema that the rules need. */
 export interface SchemaNode {
   readonly type?: string;
   readonly properties?: Readonly<Record<string, SchemaNode>>;
@@ -18,7 +17,7 @@ export interface SchemaNode {
   readonly required?: readonly string[];
 }
 
-/** Members of one object that go by another name outside, and what is inside them. */
+/** One member of an object: its inside and outside names, and the schema of its value. */
 interface Rename {
   readonly inside: string;
   readonly outside: string;
@@ -37,14 +36,14 @@ export function isMembers(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A schema as JSON Schema; TypeBox's types say more than the walk needs. */
+/** The schema as plain JSON Schema, without TypeBox's types. */
 export function nodeOf(schema: TSchema): SchemaNode {
   return schema as SchemaNode; // TypeBox schemas are JSON Schema objects
 }
 
 const compiled = new WeakMap<SchemaNode, readonly Rename[]>();
 
-/** The members of an object schema; empty for everything that is passed as it is. */
+/** The members of an object schema; empty for values that pass through unchanged. */
 function renamesOf(node: SchemaNode): readonly Rename[] {
   const known = compiled.get(node);
   if (known !== undefined) return known;
@@ -66,8 +65,8 @@ function isOpen(node: SchemaNode): boolean {
 }
 
 /**
- * JSON from outside to inside names. An explicit null is an absent member; members the schema does not know go. A number
- * of ours is a double, whatever its digits; one within what the schema leaves open stays as it was parsed.
+ * Converts JSON from outside to inside names. Treats an explicit null as absent and drops unknown members. Numbers that
+ * the schema names become doubles; numbers in open values stay as parsed.
  */
 export function inward(node: SchemaNode, value: unknown): unknown {
   if (isOpen(node)) return typeof value === 'bigint' && isNumeric(node) ? Number(value) : value;
@@ -84,7 +83,7 @@ export function inward(node: SchemaNode, value: unknown): unknown {
   return inside;
 }
 
-/** Values from inside to outside names; undefined members are left out. */
+/** Converts values from inside to outside names; omits undefined members. */
 export function outward(node: SchemaNode, value: unknown): unknown {
   if (isOpen(node)) return value;
   if (Array.isArray(value)) {
@@ -100,7 +99,7 @@ export function outward(node: SchemaNode, value: unknown): unknown {
   return outside;
 }
 
-/** The schema as callers see it: the same with outside names. */
+/** The schema with outside names, as callers see it. */
 export function outsideSchema(schema: TSchema): Members {
   return outsideNode(nodeOf(schema));
 }
@@ -117,7 +116,7 @@ function outsideNode(node: SchemaNode): Members {
   return copy;
 }
 
-/** The members of a query string, as the schema wants them: the last value of a name, all for an array. */
+/** Converts a query string to the schema's types. A repeated name keeps its last value; an array keeps all. */
 export function fromQuery(node: SchemaNode, query: Readonly<Record<string, readonly string[]>>): Members {
   const inside: Members = {};
   for (const { inside: name, outside, node: child } of renamesOf(node)) {
@@ -129,7 +128,7 @@ export function fromQuery(node: SchemaNode, query: Readonly<Record<string, reado
   return inside;
 }
 
-/** What does not read as the wanted type stays text, for the schema check to name. */
+/** Keeps text that is not of the wanted type, so that the schema check reports it. */
 function queryValue(type: string | undefined, text: string): unknown {
   if (type === 'boolean')
     return text === 'true' || text === '1' ? true : text === 'false' || text === '0' ? false : text;
@@ -137,7 +136,7 @@ function queryValue(type: string | undefined, text: string): unknown {
   return text;
 }
 
-/** A protobuf message (camelCase already) to inside: '' and empty lists are absent, as proto3 cannot tell them apart. */
+/** Converts a protobuf message, already camelCase, to inside. '' and [] count as absent: proto3 does not distinguish them. */
 export function fromMessage(node: SchemaNode, message: Members): Members {
   const inside: Members = {};
   for (const { inside: name, node: child } of renamesOf(node)) {
@@ -164,7 +163,7 @@ function fromMember(node: SchemaNode, value: unknown): unknown {
   return isMembers(value) && node.properties !== undefined ? fromMessage(node, value) : value;
 }
 
-/** As strict as a body over HTTP. Throws VAL-E002 for what is not JSON, VAL-E001 for too many members or too deep. */
+/** Parses JSON as strictly as an HTTP body. Throws VAL-E002 for invalid JSON, VAL-E001 for too many members or levels. */
 export function parsedJson(text: string, field: string): unknown {
   checkJsonTextBounds([text], field);
   let value: unknown;
@@ -180,8 +179,8 @@ export function parsedJson(text: string, field: string): unknown {
 }
 
 /**
- * Values from inside to a protobuf message's members. `shape` is an empty message, whose members tell what the message
- * has: `x_json` where it has that; what it does not have is left out.
+ * Converts inside values to a protobuf message's members. `shape` is an empty message; members that it lacks are
+ * omitted, and a value becomes JSON text where it has `x_json`.
  */
 export function toMessage(node: SchemaNode, value: Members, shape: Members): Members {
   const message: Members = {};

@@ -1,19 +1,19 @@
-// Warnings that a gRPC message has no place for, as the text of the trailing metadata that they travel in.
+// Encodes warnings as trailing metadata, for gRPC messages that have no field for warnings.
 
-/** Clients take 8 KiB of metadata in all, and lose the whole answer where there is more. */
+/** Clients accept 8 KiB of metadata in total; beyond that they lose the whole answer. */
 const NOTES_BYTES_MAX = 4_096;
 const WARNING_CHARS_MAX = 512;
-/** What tells how many are left out, and what stands around the list. */
+/** Room for the brackets of the list and for the count of omitted warnings. */
 const REST_BYTES = 64;
 
-/** A JSON array of them; '' for none. Where they are too many for the metadata, the last one says how many are left out. */
+/** The warnings as a JSON array; '' for none. If they exceed the limit, the last entry counts the omitted ones. */
 export function notesOf(warnings: readonly string[]): string {
   if (warnings.length === 0) return '';
   const told: string[] = [];
   let bytes = REST_BYTES;
   for (const warning of warnings) {
     const text = warning.length > WARNING_CHARS_MAX ? `${warning.slice(0, WARNING_CHARS_MAX)}…` : warning;
-    // As it is sent: what is not printable ASCII is percent-encoded, each byte as three.
+    // Count the encoded size: each byte that is not printable ASCII is percent-encoded as three.
     bytes += encodeURI(JSON.stringify(text.toWellFormed())).length + 3;
     if (bytes > NOTES_BYTES_MAX) break;
     told.push(text);

@@ -1,4 +1,4 @@
-// The groups that OpenAPI shows operations in, by their names in the table.
+// The OpenAPI tags and the operations under each, by name in the table.
 export interface Tag {
   readonly name: string;
   readonly description: string;
@@ -58,7 +58,7 @@ const TAG_OF: ReadonlyMap<string, string> = new Map(
   TAGS.flatMap(({ name, operations }) => operations.map((operation) => [operation, name] as const)),
 );
 
-/** What is in no group is of the deployment; a test finds it. */
+/** Operations without a tag fall under the deployment's; a test reports them. */
 export function tagOf(operation: string): string {
   return TAG_OF.get(operation) ?? 'deployment';
 }

@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document, made of the table: its schemas are the rows' own, under their outside names.
+// Builds the OpenAPI 3.1 document from the table, with the rows' own schemas under outside names.
 import { ERROR_MEANINGS, type ErrorCode } from '../../engine/base/errors.ts';
 import { IDEMPOTENCY_KEY_CHARS_MAX } from '../../engine/base/limits.ts';
 import { GRAIN_TYPE_NAMES } from '../../engine/grain/grain.ts';
@@ -11,13 +11,13 @@ import { isMembers, type Members, nodeOf, outsideSchema, toSnake } from './names
 import { TAGS, tagOf } from './openapi-tags.ts';
 import { described, Type } from './type.ts';
 
-/** The row of GET /openapi.json, which is in the document itself too. */
+/** The row of GET /openapi.json; the document includes it. */
 export function openApiOperation(rows: readonly Operation[]): Operation {
   let document: Members | undefined;
   const operation: Operation = defineOperation({
     name: 'openapi',
     summary: 'Show the OpenAPI document of this server.',
-    description: 'It is made from the table that the server answers by.',
+    description: 'The server generates it from the same table that it answers requests from.',
     example: {},
     needs: 'read',
     on: 'deployment',
@@ -34,12 +34,12 @@ export function openApiOperation(rows: readonly Operation[]): Operation {
   return operation;
 }
 
-/** `M/add` as `/memories/{id}/add`, relative to /api. */
+/** Expands `M/add` to `/memories/{id}/add`, relative to /api. */
 export function fullPath(path: string): string {
   return path === 'M' || path.startsWith('M/') ? `/memories/{id}${path.slice(1)}` : path;
 }
 
-/** As far as every document of OpenAPI has it. */
+/** Schema of the members that every OpenAPI document has. */
 const DOCUMENT: Members = {
   type: 'object',
   required: ['openapi', 'info', 'servers', 'tags', 'security', 'paths', 'components'],
@@ -107,7 +107,7 @@ const ERROR_SCHEMA: Members = {
       type: 'object',
       description: 'The error.',
       required: ['code', 'message', 'details', 'request_id'],
-      // Some codes tell more: where a query went wrong, what would be right.
+      // Some codes add members, such as the position of a query's error or a suggestion.
       additionalProperties: true,
       properties: {
         code: { type: 'string', pattern: '^[A-Z]{3}-E[0-9]{3}$', description: 'Error code.' },
@@ -192,7 +192,7 @@ function successes(row: Operation, face: HttpRow): Members {
   return { [String(face.successStatus)]: { description: 'Done.', content }, ...Object.fromEntries(others) };
 }
 
-/** Codes that any operation of that kind may answer with. */
+/** Error codes of the row: its own and those common to its kind. */
 function codesOf(row: Operation, face: HttpRow): readonly ErrorCode[] {
   return [
     ...(['VAL-E001'] as const),
@@ -205,7 +205,7 @@ function codesOf(row: Operation, face: HttpRow): readonly ErrorCode[] {
   ];
 }
 
-/** A response for each status that codes of the row have, and one for what may befall any. */
+/** One response for each status of the row's error codes, and a default response for other errors. */
 function errorResponses(row: Operation, face: HttpRow): Members {
   const byStatus = new Map<number, Set<ErrorCode>>();
   for (const code of codesOf(row, face)) {
@@ -224,7 +224,7 @@ function errorResponses(row: Operation, face: HttpRow): Members {
 
 const WARNINGS = described(listOf(TEXT), 'Members of the request that were ignored, and other notes.');
 
-/** Any answer tells what its request brought beside what the row knows. */
+/** Adds `warnings`, which any answer may have, to the schema. */
 function withWarnings(schema: Members): Members {
   const { properties, anyOf } = schema;
   if (Array.isArray(anyOf)) return { ...schema, anyOf: anyOf.map((one: Members) => withWarnings(one)) };
@@ -235,7 +235,7 @@ function withWarnings(schema: Members): Members {
 const GRAIN_TYPES: Members = { enum: [...GRAIN_TYPE_NAMES] };
 const SEVERITY: Members = { enum: [...SEVERITIES] };
 
-/** Members whose values are known by their names, wherever they stand. */
+/** Schemas of members that mean the same wherever they occur, by name. */
 const KNOWN: Readonly<Record<string, Members>> = {
   grain_type: GRAIN_TYPES,
   hash: HASH,
@@ -267,7 +267,7 @@ const KNOWN: Readonly<Record<string, Members>> = {
   children: { type: 'array', items: { $ref: '#/components/schemas/ScopeNode' } },
 };
 
-/** Node by node: what is a plain text or list in the row, and known by its name, is told as such. */
+/** Replaces the plain schemas of known members (`KNOWN`) by their exact ones, at every level. */
 function shown(node: Members): Members {
   const copy: Members = { ...node };
   const { properties, items, anyOf } = node;
@@ -308,7 +308,7 @@ function queryParameters(row: Operation, inPath: readonly string[]): Members[] {
     }));
 }
 
-/** OpenAPI tools read the description beside the schema. */
+/** Puts the description beside the schema, where OpenAPI tools read it. */
 function parameterSchema(name: string, schema: unknown): Members {
   if (!isMembers(schema)) return { schema };
   const { description, ...rest } = member(name, schema);
@@ -320,7 +320,7 @@ function descriptionOf(schema: unknown): unknown {
 }
 
 function requestBody(row: Operation, face: HttpRow): Members {
-  // A body of DELETE is read, for members that a caller may put there, but what it means is anybody's idea.
+  // The server reads members from a DELETE body, but HTTP defines no meaning for one, so the document omits it.
   if (face.body === 'none' || face.verb === 'DELETE') return {};
   if (face.body === 'file')
     return {

@@ -1,11 +1,11 @@
-// Pages of a list: what callers may ask for and the opaque cursor that ends an answer (service contract, Pagination).
+// Paging of lists: the request members and the opaque cursor (service contract, Pagination).
 
 import { EngineError } from '../../engine/base/errors.ts';
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, PAGE_OFFSET_MAX } from '../../engine/base/limits.ts';
 import { AnswerRoom } from '../../engine/grain/api/answer-room.ts';
 import { Type } from './type.ts';
 
-/** Members that every list takes; spread into its input schema. */
+/** Paging members of a list's input schema. */
 export const PAGE_INPUT = {
   limit: Type.Optional(
     Type.Integer({
@@ -37,7 +37,7 @@ export const PAGE_INPUT = {
   ),
 };
 
-/** Members that every list answers. */
+/** Paging members of a list's output schema. */
 export const PAGE_OUTPUT = {
   total: Type.Union([Type.Integer(), Type.Null()], {
     description: 'Number of items on all pages; null where it is not counted.',
@@ -47,7 +47,7 @@ export const PAGE_OUTPUT = {
   }),
 };
 
-/** Where a page ended: the time and the id or hash of its last item. */
+/** The end of a page: the time and the id or hash of its last item. */
 export interface Place {
   readonly timeMs: number;
   readonly id: string;
@@ -68,8 +68,8 @@ export interface PageInput {
 }
 
 /**
- * Throws VAL-E004 for a cursor that this server did not make. `scope` ties a cursor to its list. What the page is other than
- * was asked for goes into `told`. `read` reads the list's cursors, where they are not plain.
+ * Reads the paging members. Throws VAL-E004 for a cursor that this server did not make for `scope`, the list. Appends a
+ * warning to `told` when the page differs from the request. `read` decodes sealed cursors; the default decodes plain ones.
  */
 export function readPage(input: PageInput, scope: string, told: string[], read: CursorReader = readCursor): Page {
   const { limit = PAGE_LIMIT_DEFAULT, offset = 0, order = 'desc', cursor } = input;
@@ -86,11 +86,11 @@ export function readPage(input: PageInput, scope: string, told: string[], read: 
   };
 }
 
-/** A place with the order of the page that ended there; cursors of earlier builds name none. */
+/** A place with the order of its page; cursors of earlier builds have no order. */
 export type CursorPlace = Place & { readonly order: 'asc' | 'desc' | undefined };
 export type CursorReader = (cursor: string, scope: string) => CursorPlace;
 
-/** `order` is that of the page which the cursor ends. */
+/** Makes a cursor; `order` is the order of the page that ends at `place`. */
 export function writeCursor(place: Place, scope: string, order: 'asc' | 'desc'): string {
   return Buffer.from(jsonOfPlace(place, scope, order), 'utf8').toString('base64url');
 }
@@ -104,7 +104,7 @@ export function jsonOfPlace(place: Place, scope: string, order: 'asc' | 'desc'):
   return JSON.stringify([scope, place.timeMs, place.id, order]);
 }
 
-/** The place in the JSON text of a cursor. Throws VAL-E004. */
+/** Parses the JSON text of a cursor. Throws VAL-E004. */
 export function placeOfJson(text: string, scope: string): CursorPlace {
   let parts: unknown;
   try {
@@ -127,8 +127,8 @@ export function badCursor(): EngineError {
 }
 
 /**
- * A page of `items`, which are sorted by time then id, ascending. It ends where an answer has no more room for what `partOf` gives
- * of them; without it, items are small.
+ * A page of `items`, which are sorted by time, then id, ascending. With `partOf`, which converts an item for the answer,
+ * the page ends when the answer is full; lists of small items need none.
  */
 export function pageOf<T>(
   items: readonly T[],
@@ -156,7 +156,7 @@ export function pageOf<T>(
   };
 }
 
-/** How many items, in the page's order, lie at or before the place. */
+/** Number of items at or before the place, in the page's order. */
 function firstBeyond<T>(items: readonly T[], after: Place, placeOf: (item: T) => Place, order: 'asc' | 'desc'): number {
   let low = 0;
   let high = items.length;
@@ -170,7 +170,7 @@ function firstBeyond<T>(items: readonly T[], after: Place, placeOf: (item: T) =>
   return low;
 }
 
-/** Ascending by time, then by id. */
+/** Orders places ascending by time, then id. */
 export function comparePlaces(one: Place, other: Place): number {
   return one.timeMs - other.timeMs || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0);
 }

@@ -1,4 +1,4 @@
-/** The seconds that answers show of a time in milliseconds. */
+/** Converts milliseconds to the whole seconds that answers show. */
 export function seconds(atMs: number): number {
   return Math.floor(atMs / 1000);
 }

@@ -1,4 +1,4 @@
-// Every operation of this build. The transports, app/exec and the OpenAPI document are loops over it.
+// Every operation of this build. The transports, app/exec and the OpenAPI document iterate over this table.
 
 import { calQuery } from './cal/query.ts';
 import { calSwitch } from './cal/switch.ts';

@@ -1,14 +1,14 @@
-// Texts of an input beside a grain's own fields, whose rules are the engine's.
+// Schemas and checks for input texts other than a grain's fields, which the engine checks.
 import { Type } from './type.ts';
 
-/** A string without NUL, which no text of the contract may hold. */
+/** Schema of a string without NUL, which the contract forbids in every text. */
 export function plainText(bounds: { readonly minLength?: number; readonly maxLength: number }) {
   return Type.String({ ...bounds, pattern: '^[^\\u0000]*$' });
 }
 
 const LANGUAGES = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' });
 
-/** True for a code of ISO 639-1: of two letters, and the name of a language. */
+/** True for an ISO 639-1 code: two letters that name a language. */
 export function isLanguage(code: string): boolean {
   return /^[a-z]{2}$/.test(code) && LANGUAGES.of(code) !== undefined;
 }

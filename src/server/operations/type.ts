@@ -1,6 +1,6 @@
-// Builders of JSON Schema under TypeBox's names and static types. TypeBox's own load its engine for computed types, some
-// 370 modules that no schema here needs, in every thread that has operations. `validate.ts` compiles these schemas with
-// TypeBox's schema compiler, which reads plain JSON Schema.
+// JSON Schema builders with TypeBox's names and static types. TypeBox's own builders load its engine for computed types,
+// some 370 modules that no schema here needs, into every thread that has operations. `validate.ts` compiles these schemas
+// with TypeBox's schema compiler, which reads plain JSON Schema.
 import type TypeBox from 'typebox';
 
 export type { Static, TSchema } from 'typebox';
@@ -8,10 +8,10 @@ export type { Static, TSchema } from 'typebox';
 type Options = Readonly<Record<PropertyKey, unknown>>;
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The mark of an optional member. Hidden from whoever lists the schema: it is no word of JSON Schema. */
+/** Marks an optional member. Not enumerable, because it is no JSON Schema keyword. */
 const OPTIONAL = '~optional';
 
-/** Each builder gives the schema that TypeBox's builder of that name gives; type.test.ts compares them. */
+/** Each builder returns the same schema as TypeBox's builder of that name; type.test.ts compares them. */
 type Builders = Pick<
   typeof TypeBox,
   | 'Array'
@@ -43,7 +43,7 @@ const builders = {
     return { type: 'object', ...(required.length === 0 ? {} : { required }), properties, ...options };
   },
   Optional: (schema: Schema) => Object.defineProperty({ ...schema }, OPTIONAL, { value: true }),
-  /** Of texts to `value`: the one kind of key that is used. */
+  /** Maps strings to `value`; no other kind of key is used here. */
   Record: (_key: Schema, value: Schema, options?: Options) => ({
     type: 'object',
     patternProperties: { '^.*$': value },
@@ -55,7 +55,7 @@ const builders = {
   Unsafe: (schema: Schema) => ({ ...schema }),
 };
 
-/** A schema that other members share, with what it means here; `fallback` is what an absent member stands for. */
+/** A shared schema with a description for this member; `fallback` is the default of an absent member. */
 export function described<S extends object>(schema: S, description: string, fallback?: unknown): S {
   const own = { description, ...(fallback === undefined ? {} : { default: fallback }) };
   const copy = { ...schema, ...own };
@@ -63,5 +63,5 @@ export function described<S extends object>(schema: S, description: string, fall
   return copy;
 }
 
-// What TypeBox's types say beyond the schema itself (`~kind` and the like) is for the compiler alone.
+// TypeBox's type-level members (`~kind` and others) exist for the compiler only.
 export const Type = builders as unknown as Builders;

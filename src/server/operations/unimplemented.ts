@@ -1,5 +1,5 @@
-// What the contract has and this build does not, in one place. Each answers SYS-E002 after the caller was let in. The
-// list only shrinks: an operation that is built takes its line out.
+// Every operation of the contract that this build does not implement. Each authorises the caller, then answers
+// SYS-E002. Remove the line of an operation when you implement it; never add one.
 import { EngineError } from '../../engine/base/errors.ts';
 import type { Scope } from '../auth/principal.ts';
 import { defineOperation, NO_MEMBERS, type Operation, type Verb } from './define.ts';
@@ -111,7 +111,7 @@ export const UNIMPLEMENTED_ROUTES: readonly UnimplementedRoute[] = ROUTES.trim()
     };
   });
 
-/** A row that lets the caller in and answers SYS-E002. */
+/** A row that authorises the caller and answers SYS-E002. */
 function unimplementedRow(name: string, needs: Scope, on: 'memory' | 'deployment', face: object): Operation {
   return defineOperation({
     name,
@@ -131,12 +131,12 @@ function unimplementedRow(name: string, needs: Scope, on: 'memory' | 'deployment
 
 export const UNIMPLEMENTED_ROUTE_ROWS: readonly Operation[] = UNIMPLEMENTED_ROUTES.map(({ verb, path, scope }) =>
   unimplementedRow(`${verb} ${path}`, scope, path.startsWith('M') ? 'memory' : 'deployment', {
-    // Whatever is sent is not read.
+    // The request's body is ignored.
     http: [{ verb, path, body: 'none', read: () => ({}), bodySchema: NO_MEMBERS }],
   }),
 );
 
-/** By method name: the gRPC front answers these without looking at the message. */
+/** Rows by method name; gRPC answers them without decoding the message. */
 export const UNIMPLEMENTED_RPC_ROWS: ReadonlyMap<string, Operation> = new Map(
   Object.entries(UNIMPLEMENTED_RPCS).map(([rpc, scope]) => [rpc, unimplementedRow(rpc, scope, 'memory', {})]),
 );

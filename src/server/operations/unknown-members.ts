@@ -1,6 +1,6 @@
-// Members and query parameters that a request brings and its row does not know. A member that is silently dropped changes
-// what a request means: a recall with `userid` answers for everybody. So each one is named, with the known name that it is
-// nearest to; requests that remove or govern something are refused for them.
+// Finds members and query parameters that a request's row does not know. Silently dropping one changes the request: a
+// recall with `userid` would search everyone's grains. The answer names each with the nearest known name; calls that
+// remove or govern data refuse the request.
 import { EngineError } from '../../engine/base/errors.ts';
 import { COMMON_NAMES, contractNames } from '../../engine/grain/api/names.ts';
 import { GRAIN_TYPE_NAMES } from '../../engine/grain/grain.ts';
@@ -11,20 +11,20 @@ export interface UnknownMember {
   /** As the caller wrote it: `params.limt`, `grains[3].fild`. */
   readonly path: string;
   readonly kind: 'member' | 'parameter' | 'extra field';
-  /** The known name that it is nearest to, where one is near. */
+  /** The nearest known name, if one is close enough. */
   readonly nearest: string | undefined;
 }
 
-/** Names told one by one; of the others the answer tells how many they are. */
+/** Unknown members named in an answer; it only counts the rest. */
 const TOLD_MAX = 20;
 const PATH_CHARS_MAX = 80;
 
-/** Puts what `value` holds beside the schema's members into `into`. */
+/** Appends the members of `value` that the schema does not define to `into`. */
 export type FindUnknown = (value: unknown, into: UnknownMember[]) => void;
 
 /**
- * Compiled from a schema under its outside names; undefined for a schema that leaves everything open. `otherNames` are known
- * beside the schema's own members. An explicit null is an absent member.
+ * Compiles the search from a schema with outside names; undefined for a fully open schema. `otherNames` are known in
+ * addition to the schema's members. An explicit null counts as absent.
  */
 export function compileUnknown(schema: Members, otherNames: readonly string[] = []): FindUnknown | undefined {
   const { items, properties } = schema;
@@ -50,7 +50,7 @@ export function compileUnknown(schema: Members, otherNames: readonly string[] = 
   };
 }
 
-/** Runs `ofItem` over a list; anything else has no items. */
+/** Runs `ofItem` on each item of a list; ignores other values. */
 export function eachOf(value: unknown, ofItem: FindUnknown, into: UnknownMember[]): void {
   if (!Array.isArray(value)) return;
   for (const [index, item] of value.entries()) {
@@ -60,7 +60,7 @@ export function eachOf(value: unknown, ofItem: FindUnknown, into: UnknownMember[
   }
 }
 
-/** Runs `find`, and puts `name` before the paths that it found. */
+/** Runs `find` and prefixes the paths that it found with `name`. */
 export function within(name: string, into: UnknownMember[], find: () => void): void {
   const before = into.length;
   find();
@@ -74,12 +74,12 @@ function prefix(into: UnknownMember[], from: number, name: string): void {
   }
 }
 
-/** `found` are found already: beyond those that are told the nearest name is not looked for. */
+/** `found` counts the earlier ones; members past TOLD_MAX are not named, so their nearest name is not computed. */
 export function unknownMember(name: string, known: readonly string[], found = 0): UnknownMember {
   return { path: name, kind: 'member', nearest: found < TOLD_MAX ? nearestOf(name, known) : undefined };
 }
 
-/** Puts the query's parameters that are not `known` into `into`. */
+/** Appends the query parameters that are not `known` to `into`. */
 export function unknownParameters(
   query: Readonly<Record<string, unknown>>,
   known: ReadonlySet<string>,
@@ -96,8 +96,8 @@ const CONTRACT_NAMES: ReadonlySet<string> = new Set(GRAIN_TYPE_NAMES.flatMap((ty
 const COMMON = [...COMMON_NAMES].map((name) => ({ name, plain: plainOf(name), letters: lettersOf(plainOf(name)) }));
 
 /**
- * Extra fields of a grain that look like a slip of a common field: they are kept, as the contract has it, and told.
- * A name of any type is nobody's slip.
+ * Finds extra fields of a grain that look like a misspelt common field. The contract keeps them; the answer warns about
+ * them. A field name of any grain type does not count as misspelt.
  */
 export function slippedFields(fields: Readonly<Record<string, unknown>>, into: UnknownMember[]): void {
   for (const name in fields) {
@@ -107,7 +107,7 @@ export function slippedFields(fields: Readonly<Record<string, unknown>>, into: U
   }
 }
 
-/** Letters that two words do not share bound their distance: a grain may have ten thousand extra fields. */
+/** Skips the edit distance when the letters already differ too much: a grain may have ten thousand extra fields. */
 function slipOf(name: string): string | undefined {
   if (name.length > PATH_CHARS_MAX) return undefined;
   const plain = plainOf(name);
@@ -121,7 +121,7 @@ function slipOf(name: string): string | undefined {
   return undefined;
 }
 
-/** Case, underscores and hyphens are how a name is written, not which one it is. */
+/** The name without case, underscores and hyphens, which do not distinguish names. */
 function plainOf(name: string): string {
   return name.replace(/[_-]/g, '').toLowerCase();
 }
@@ -138,7 +138,7 @@ function bitsOf(letters: number): number {
   return count;
 }
 
-/** Two slips in a name of usual length, one in a short one. */
+/** Edits allowed: two in a name of usual length, one in a short name. */
 function slipsIn(plain: string): number {
   return plain.length <= 4 ? 1 : 2;
 }
@@ -157,7 +157,7 @@ function nearestOf(name: string, known: readonly string[]): string | undefined {
   return nearest;
 }
 
-// What is said of them
+// Warnings and refusals
 
 function sentence({ path, kind, nearest }: UnknownMember): string {
   const shown = `\`${shortened(path)}\``;
@@ -171,14 +171,14 @@ function shortened(path: string): string {
   return text.length <= PATH_CHARS_MAX ? text : `${text.slice(0, PATH_CHARS_MAX)}…`;
 }
 
-/** A warning for each, and one that counts those beyond. */
+/** One warning for each of the first TOLD_MAX members, and one that counts the rest. */
 export function unknownWarnings(unknown: readonly UnknownMember[]): string[] {
   const told = unknown.slice(0, TOLD_MAX).map(sentence);
   const more = unknown.length - told.length;
   return more === 0 ? told : [...told, `${more} more unknown members were ignored`];
 }
 
-/** The refusal of a request that has them. */
+/** The VAL-E001 error for a request with unknown members; `unknown` is not empty. */
 export function unknownRefusal(unknown: readonly UnknownMember[]): EngineError {
   const details = unknown.slice(0, TOLD_MAX).map(({ path, kind, nearest }) => ({
     field: shortened(path),

@@ -1,5 +1,5 @@
-// Checks an operation's input against its schema, in the contract's words: a missing or mistyped member is VAL-E003
-// (422), one out of range VAL-E001 (400), a bad page VAL-E004. Members are named as the caller wrote them.
+// Validates an operation's input against its schema and throws the contract's codes: VAL-E003 (422) for a missing or
+// mistyped member, VAL-E001 (400) for one out of range, VAL-E004 for bad paging. Errors use the caller's member names.
 import type * as Compiler from 'typebox/schema';
 import { assert } from '../../engine/base/assert.ts';
 import { EngineError, type ErrorCode } from '../../engine/base/errors.ts';
@@ -8,7 +8,7 @@ import { formNamesOf } from './name-form.ts';
 import { toSnake } from './names.ts';
 import type { Static, TSchema } from './type.ts';
 
-/** Members of every list: whatever is wrong with them is the page's fault. */
+/** Paging members, whose errors are VAL-E004. */
 const PAGE_MEMBERS = new Set(['limit', 'cursor', 'offset']);
 
 interface SchemaError {
@@ -21,10 +21,10 @@ interface SchemaError {
 /** Returns `value` as the schema's type, its names in NFC, or throws EngineError. */
 export type Validate<S extends TSchema> = (value: unknown) => Static<S>;
 
-/** TypeBox's compiler is 235 modules. A thread that starts checks nothing yet, and a command checks a row or two at all. */
+/** Loaded on first use: TypeBox's compiler is 235 modules, which a starting thread does not need and a command seldom does. */
 const compiler = onDemand<typeof Compiler>(import.meta.url, 'typebox/schema');
 
-/** A check, compiled when it is first used; `paged` inputs answer VAL-E004 for their page members. */
+/** Makes a check that compiles on first use. With `paged`, errors in the paging members are VAL-E004. */
 export function compileCheck<S extends TSchema>(schema: S, options: { readonly paged: boolean }): Validate<S> {
   const formNames = formNamesOf(schema);
   let validator: Compiler.Validator | undefined;
@@ -53,7 +53,7 @@ function asEngineError(errors: readonly SchemaError[], value: unknown, paged: bo
   return refusal('VAL-E001', path, `\`${path}\` ${first.message}`, first.message);
 }
 
-/** Not one of a list of texts: of another type, or another text. */
+/** The error for a value outside an enum: it has the wrong type, or is another string. */
 function outsideList(path: string, value: unknown, allowed: readonly unknown[]): EngineError {
   if (typeof value !== 'string') return mistyped(path, 'string');
   const issue = `must be one of ${allowed.join(', ')}`;
@@ -73,7 +73,7 @@ function refusal(code: ErrorCode, field: string, text: string, issue: string): E
   return new EngineError(code, text, { details: [{ field, issue }] });
 }
 
-/** A number by its type and none that counts: gRPC carries them, and JSON's 1e999 reads as one. */
+/** True for NaN and infinities: gRPC carries them, and JSON's 1e999 parses to Infinity. */
 function isEndless(value: unknown): boolean {
   return typeof value === 'number' && !Number.isFinite(value);
 }
@@ -83,12 +83,12 @@ function valueAt(value: unknown, instancePath: string): unknown {
   for (const part of instancePath.split('/').slice(1)) {
     if (typeof found !== 'object' || found === null) return undefined;
     const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
-    found = (found as Record<string, unknown>)[name]; // Any member of any object, to be looked at alone.
+    found = (found as Record<string, unknown>)[name]; // any member of any object, only inspected
   }
   return found;
 }
 
-/** `/aB/0/c` becomes `a_b[0].c`; within open values the caller's own names are kept, as they hold no capitals to fold. */
+/** Converts `/aB/0/c` to `a_b[0].c`. Inside open values the caller's own names stay unchanged. */
 function outsidePath(instancePath: string): string {
   let path = '';
   for (const part of instancePath.split('/').slice(1)) {
