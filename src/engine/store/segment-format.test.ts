@@ -16,7 +16,7 @@ const FORMATS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
     sections:
       '1 docs, 2 address, 3 identity, 4 facetDictionary, 5 facetPostings, 6 facetNames, 7 numbers, 8 keyed, 9 textLengths, 10 textDictionary, 11 textPostings, 12 textPositions, 13 vocabulary, 14 vectors, 15 surroundings, 16 tripleNames',
     fields:
-      'source_type, recall_priority, epistemic_status, role, model_id, tool_name, observer_id, observer_type, goal_state, assigned_agent, reasoning_type, action_phase, is_error, consent_action',
+      'action_phase, assigned_agent, consent_action, epistemic_status, goal_state, is_error, model_id, observer_id, observer_type, reasoning_type, recall_priority, role, source_type, tool_name',
   },
 };
 
@@ -30,7 +30,7 @@ test('what a segment lists belongs to its format version', () => {
     facets: numbered(FACETS),
     numbers: numbered(NUMBERS),
     sections: numbered(SECTIONS),
-    fields: [...LISTED_FIELDS].join(', '),
+    fields: [...LISTED_FIELDS].sort().join(', '),
   };
   assert.deepEqual(
     now,
