@@ -83,7 +83,7 @@ async function memory(options: object = {}) {
 }
 
 const BELIEF = { subject: 'Ada', relation: 'drinks', object: 'green tea' };
-const NOT_READY = /did not come as far in time/;
+const NOT_READY = /did not catch up in time/;
 const MS = 30_000;
 
 test('a recall waits until vectors cover what was written before it, however it is asked', async () => {

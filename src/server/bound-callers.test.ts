@@ -1,4 +1,4 @@
-// What a key bound to a part of a memory learns of the whole, and what it can do to it.
+// What a bound key can learn about the rest of its memory, and do to it.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTestServer, type TestServer } from '../../test/support/server.ts';
@@ -18,7 +18,7 @@ for (const partitions of [1, 3])
         headers: { authorization: `Bearer ${server.key}`, 'content-type': 'application/json', ...headers },
         ...(json === undefined ? {} : { body: JSON.stringify(json) }),
       });
-      return { status: response.status, body: (await response.json()) as Record<string, unknown> }; // JSON objects all
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> }; // all answers are JSON objects
     };
     await call('/memories', { id, partitions });
     for (const [namespace, user] of ['ann', 'bob', 'ann'].map((name, at) => [at === 2 ? 'n2' : 'n1', name]))

@@ -3,7 +3,7 @@ import { mock, test } from 'node:test';
 import { EngineError } from '../engine/base/errors.ts';
 import { ByteBudget, type Share } from './byte-budget.ts';
 
-/** A budget of 100 bytes whose clock is moved by hand. */
+/** A budget of 100 bytes with a manual clock. */
 function setUp(spareMs = 0) {
   let nowMs = 0;
   mock.method(performance, 'now', () => nowMs);
@@ -18,7 +18,7 @@ function setUp(spareMs = 0) {
 
 const isFull = (error: unknown): boolean => error instanceof EngineError && error.code === 'LIM-E001';
 
-test('the slowest are dropped until there is room again, and count no more', () => {
+test('the slowest holders are dropped until there is room, and their bytes no longer count', () => {
   const { budget, dropped, share, pass } = setUp();
   share('slow').hold(30);
   pass(1_000);
@@ -32,7 +32,7 @@ test('the slowest are dropped until there is room again, and count no more', () 
   assert.equal(budget.heldBytes, 75);
 });
 
-test('who is slowest himself is dropped himself', () => {
+test('a holder that is the slowest itself is dropped', () => {
   const { budget, dropped, share, pass } = setUp();
   const slow = share('slow');
   slow.hold(10);
@@ -43,7 +43,7 @@ test('who is slowest himself is dropped himself', () => {
   assert.equal(budget.heldBytes, 90);
 });
 
-test('what is worked on is not dropped: whoever comes is told that there is no room', () => {
+test('requests being processed are not dropped: a newcomer is rejected for lack of room', () => {
   const { budget, dropped, share } = setUp();
   const whole = share('whole');
   whole.hold(95);
@@ -58,7 +58,7 @@ test('what is worked on is not dropped: whoever comes is told that there is no r
   assert.equal(budget.heldBytes, 0);
 });
 
-test('who began a moment ago is spared: then the one that comes is refused', () => {
+test('new holders are spared, and the newcomer is rejected instead', () => {
   const { dropped, share, pass } = setUp(5_000);
   share('first').hold(90);
   pass(4_999);

@@ -1,17 +1,17 @@
-// Bytes that many hold at once, under one bound: requests while they arrive and are worked on, answers while their peers take
-// them. Each holder has a share. When all shares together are more than the budget, the slowest holders are dropped, as many as
-// make room for a while: whoever sends or takes at a fair pace goes on.
+// A shared limit on bytes: requests while they arrive and are processed, answers while clients read them. Each holder
+// has a share. When all shares exceed the budget, the slowest holders are dropped until there is some headroom, so
+// clients at a fair pace are not affected.
 import { EngineError } from '../engine/base/errors.ts';
 import { ANSWER_SPARED_MS } from '../engine/base/limits.ts';
 
-/** Of the budget, what is left held after the slowest were dropped: so they are looked for seldom. */
+/** Share of the budget that may stay in use after a drop. The headroom makes drops rare. */
 const RELIEVED_PART = 0.9;
 
 export interface ByteBudgetOptions {
   readonly bytesMax: number;
-  /** What those are told who were dropped, or found no room. */
+  /** Error message for holders that were dropped or found no room. */
   readonly message: string;
-  /** Holders that began less than so long ago are not dropped. */
+  /** Holders younger than this are not dropped. */
   readonly spareMs?: number;
 }
 
@@ -20,7 +20,7 @@ export class ByteBudget {
   readonly #message: string;
   readonly #spareMs: number;
   #heldBytes = 0;
-  /** Those that may be dropped. */
+  /** Shares that may be dropped. */
   readonly #droppable = new Set<Share>();
 
   constructor({ bytesMax, message, spareMs = 0 }: ByteBudgetOptions) {
@@ -33,7 +33,9 @@ export class ByteBudget {
     return this.#heldBytes;
   }
 
-  /** `drop` is called at most once, with what to tell the holder's peer (LIM-E001); its bytes are no longer counted then. */
+  /**
+   * `drop` is called at most once, with the error for the client (LIM-E001). The share's bytes no longer count then.
+   */
   share(drop: (reason: EngineError) => void): Share {
     return new Share(drop, {
       changed: (share, byBytes) => {
@@ -54,7 +56,7 @@ export class ByteBudget {
       if (this.#heldBytes <= this.bytesMax * RELIEVED_PART) return;
       share.drop(this.#refusal());
     }
-    // Nobody else gives way, and it does not itself: it is told, and decides.
+    // No holder can be dropped, the newest included: it gets the error and decides.
     if (this.#heldBytes > this.bytesMax && latest.bytes > 0) throw this.#refusal();
   }
 
@@ -68,7 +70,7 @@ interface Account {
 }
 
 export class Share {
-  /** What it holds now. */
+  /** Bytes held now. */
   bytes = 0;
   readonly startedMs = performance.now();
   readonly #account: Account;
@@ -84,12 +86,14 @@ export class Share {
     return this.bytes > 0 && !this.#isSettled;
   }
 
-  /** Bytes a millisecond since it began. */
+  /** Bytes per millisecond since the share began. */
   pace(nowMs: number): number {
     return this.bytes / (nowMs - this.startedMs + 1);
   }
 
-  /** Holds so many bytes from now on. May drop others, or this one; throws LIM-E001 when there is no room and none to make. */
+  /**
+   * Sets the bytes held. May drop other shares or this one. Throws LIM-E001 when there is no room and nothing to drop.
+   */
   hold(bytes: number): void {
     const byBytes = bytes - this.bytes;
     if (byBytes === 0) return;
@@ -97,7 +101,7 @@ export class Share {
     this.#account.changed(this, byBytes);
   }
 
-  /** All has come: it is worked on, and not dropped any more. What it holds counts until `release`. */
+  /** The request is complete and is being processed: it can no longer be dropped. Its bytes count until `release`. */
   settle(): void {
     this.#isSettled = true;
     this.#account.changed(this, 0);
@@ -115,16 +119,19 @@ export class Share {
 
 const MB = 1_048_576;
 
-/** For requests while they arrive and are worked on. */
+/** Budget for requests while they arrive and are processed. */
 export function requestBudget(megabytes: number): ByteBudget {
-  return new ByteBudget({ bytesMax: megabytes * MB, message: 'too many bytes of requests are under way' });
+  return new ByteBudget({
+    bytesMax: megabytes * MB,
+    message: 'too many bytes of requests are in progress: try again later',
+  });
 }
 
-/** For answers that peers have not taken. */
+/** Budget for answers that clients have not read. */
 export function answerBudget(megabytes: number): ByteBudget {
   return new ByteBudget({
     bytesMax: megabytes * MB,
-    message: 'too many bytes of answers wait for their callers',
+    message: 'too many bytes of answers wait for their clients: read answers faster',
     spareMs: ANSWER_SPARED_MS,
   });
 }

@@ -1,5 +1,4 @@
-// What CAL may do in this deployment: its switches, which outlive a restart, the templates that were defined, and how often a
-// caller may change something.
+// The deployment's limits for CAL: switches (durable), templates, and rates of changes per caller.
 
 import type { Clock } from '../engine/base/clock.ts';
 import { EngineError } from '../engine/base/errors.ts';
@@ -14,7 +13,7 @@ import type { ControlStore } from './control/store.ts';
 
 const ENABLED = 'cal.enabled';
 const TIER_ONE = 'cal.tier1_enabled';
-/** Of one namespace of one memory. */
+/** Per namespace of a memory. */
 const TEMPLATES_MAX = 50;
 
 export interface CalSwitches {
@@ -46,7 +45,7 @@ export class CalGate {
     return { enabled: isOn(ENABLED), tierOneEnabled: this.#config.calTier1 && isOn(TIER_ONE) };
   }
 
-  /** Members that are absent stay as they are. Resolves when it is durable. */
+  /** Sets the given switches and leaves the others. Resolves when durable. */
   async turn(switches: Partial<CalSwitches>, by: string): Promise<CalSwitches> {
     const { enabled, tierOneEnabled } = switches;
     await this.#control.commit((change) => {
@@ -67,10 +66,11 @@ export class CalGate {
 
   /** Throws CAL-E101 while the master switch is off. */
   requireOn(): void {
-    if (!this.switches.enabled) throw new EngineError('CAL-E101', 'CAL is switched off', { retryable: true });
+    if (!this.switches.enabled)
+      throw new EngineError('CAL-E101', 'CAL is switched off for this deployment', { retryable: true });
   }
 
-  /** Counts a change of `caller`. Throws E043 or E052 beyond what a minute allows. */
+  /** Counts a change by `caller`. Throws E043 or E052 over the limit per minute. */
   take(change: Change, caller: string): void {
     if (this.#quotas[change].take(caller).granted) return;
     throw new CalError(
@@ -79,13 +79,13 @@ export class CalGate {
     );
   }
 
-  /** Templates of a namespace of a memory; the unbound have those without one. */
+  /** Templates of a namespace of a memory. Unbound callers use the ones without a namespace. */
   templatesOf(memory: number, namespace: string | undefined): Templates {
     const kept = this.#control.get('setting', templatesName(memory, namespace))?.value;
-    return (kept ?? {}) as unknown as Templates; // Written by `define` alone.
+    return (kept ?? {}) as unknown as Templates; // written only by `define`
   }
 
-  /** Throws E088 for a name that is there, E089 for one too many. Resolves when it is durable. */
+  /** Throws E088 for an existing name, E089 over the limit. Resolves when durable. */
   async define(
     { memory, namespace }: { readonly memory: number; readonly namespace: string | undefined },
     name: string,
@@ -93,10 +93,11 @@ export class CalGate {
   ): Promise<void> {
     await this.#control.commit((change) => {
       const templates = this.templatesOf(memory, namespace);
-      if (Object.hasOwn(templates, name)) throw new CalError('CAL-E088', `there is a template ${name} already`);
+      if (Object.hasOwn(templates, name))
+        throw new CalError('CAL-E088', `a template ${name} exists already: choose another name`);
       if (Object.keys(templates).length >= TEMPLATES_MAX)
         throw new CalError('CAL-E089', `a namespace has at most ${TEMPLATES_MAX} templates`);
-      const value = { ...templates, [name]: definition } as unknown as JsonValue; // Strings within objects.
+      const value = { ...templates, [name]: definition } as unknown as JsonValue; // strings within objects
       change.put('setting', { name: templatesName(memory, namespace), value });
     });
   }

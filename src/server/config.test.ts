@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { helpText, isLoopback, optionLines, readConfig } from './config.ts';
 
-test('the help text says every option, its default and its variable', (t) => {
+test('the help text has every option, its default and its variable', (t) => {
   t.assert.snapshot(helpText(), { serializers: [String] });
 });
 
@@ -45,7 +45,7 @@ test('a flag wins over its variable, which wins over the default', () => {
   assert.throws(() => Object.assign(config, { httpPort: 3 }), TypeError);
 });
 
-test('a secret comes from the environment alone', () => {
+test('secrets are read only from the environment', () => {
   const key = `gr_${'0'.repeat(64)}`;
   const flags = optionLines().map(({ flag }) => flag ?? '');
   assert.equal(
@@ -56,34 +56,34 @@ test('a secret comes from the environment alone', () => {
   assert.equal(readConfig({}, { GRANARY_BOOTSTRAP_KEY: key }).bootstrapKey, key);
 });
 
-test('a bad value is refused by the name of its option', () => {
+test('an invalid value is rejected with the name of its option', () => {
   for (const [flags, text] of [
-    [{ httpPort: 'eighty' }, '--http-port wants an integer from 0 to 65535'],
+    [{ httpPort: 'eighty' }, '--http-port must be an integer from 0 to 65535'],
     [{ httpPort: '65536' }, '--http-port'],
     [{ shards: '0' }, '--shards'],
-    [{ auth: 'password' }, '--auth wants one of none, api-key'],
+    [{ auth: 'password' }, '--auth must be one of none, api-key'],
     [{ tlsCert: 'cert.pem' }, '--tls-key'],
-    [{ model: 'm' }, '--model wants --model-url'],
-    [{ modelUrl: 'http://127.0.0.1' }, '--model-url wants --model or --rerank-model'],
-    [{ modelUrl: 'file:///etc', model: 'm' }, '--model-url wants an http or https address'],
-    [{ rerankUrl: 'nowhere', rerankModel: 'r' }, '--rerank-url wants an http or https address'],
-    [{ rerankUrl: 'http://127.0.0.1' }, '--rerank-url wants --rerank-model'],
-    [{ rerankModel: 'r' }, '--rerank-model wants --rerank-url or --model-url'],
+    [{ model: 'm' }, '--model needs --model-url'],
+    [{ modelUrl: 'http://127.0.0.1' }, '--model-url needs --model or --rerank-model'],
+    [{ modelUrl: 'file:///etc', model: 'm' }, '--model-url must be an http or https URL'],
+    [{ rerankUrl: 'nowhere', rerankModel: 'r' }, '--rerank-url must be an http or https URL'],
+    [{ rerankUrl: 'http://127.0.0.1' }, '--rerank-url needs --rerank-model'],
+    [{ rerankModel: 'r' }, '--rerank-model needs --rerank-url or --model-url'],
   ] as const)
     assert.throws(() => readConfig(flags, {}), { code: 'VAL-E001', message: new RegExp(text) });
   assert.throws(() => readConfig({}, { GRANARY_INSECURE: 'maybe' }), { code: 'VAL-E001', message: /--insecure/ });
 });
 
-test('auth that is not here, or that would let anybody in, is refused', () => {
+test('unknown auth modes, and modes that would let anyone in, are rejected', () => {
   for (const auth of ['oidc', 'composite'])
-    assert.throws(() => readConfig({ auth }, {}), { code: 'AUT-E003', message: /not in this build/ });
+    assert.throws(() => readConfig({ auth }, {}), { code: 'AUT-E003', message: /is not supported/ });
   assert.throws(() => readConfig({ auth: 'none', host: '0.0.0.0' }, {}), { code: 'AUT-E003', message: /--insecure/ });
   assert.equal(readConfig({ auth: 'none', host: '0.0.0.0', insecure: true }, {}).auth, 'none');
   assert.equal(readConfig({ auth: 'none' }, {}).auth, 'none');
   assert.throws(() => readConfig({}, { GRANARY_BOOTSTRAP_KEY: 'short' }), { code: 'AUT-E003' });
 });
 
-test('loopback is what only this machine reaches', () => {
+test('loopback addresses are those that only this machine reaches', () => {
   for (const host of ['127.0.0.1', '127.1.2.3', 'localhost', '::1', '[::1]'])
     assert.equal(isLoopback(host), true, host);
   for (const host of ['0.0.0.0', '::', '10.0.0.1', '128.0.0.1', '127.0.0.1.example', ''])

@@ -1,5 +1,5 @@
-// The one table of options: from it come the flags, the environment names, the help text, the defaults and the type.
-// Only this file and main.ts read the environment; everybody else is handed a frozen `Config`.
+// The table of options. Flags, environment names, help text, defaults and the type are derived from it. Only this file
+// and main.ts read the environment; other code gets a frozen `Config`.
 import { availableParallelism } from 'node:os';
 import { EngineError } from '../engine/base/errors.ts';
 import {
@@ -14,16 +14,16 @@ import {
 import { TOKEN_COUNTERS } from '../engine/calls/cal.ts';
 
 interface Option<T> {
-  /** What a person sees behind the flag; absent for a switch. */
+  /** Placeholder shown after the flag; absent for a switch. */
   readonly argument?: string;
   readonly help: string;
-  /** The default; absent: the option is left out of the config unless it is given. */
+  /** The default. Without one the option is absent from the config unless it is set. */
   readonly fallback?: T;
-  /** How the help text tells the default when it is worked out at start. */
+  /** Text for a default that is computed at start. */
   readonly fallbackText?: string;
-  /** Read from the environment alone: a secret on a command line is seen by everybody on the machine. */
+  /** Environment only: all users of a machine can see command lines. */
   readonly secret?: true;
-  /** Turns the text of a flag or a variable into a value, or throws an Error that says what was wanted. */
+  /** Parses the text of a flag or variable. Throws an Error that states the expected form. */
   readonly parse: (text: string) => T;
 }
 
@@ -51,7 +51,7 @@ function integer(
     parse: (value) => {
       const number = Number(value);
       if (value.trim() === '' || !Number.isInteger(number) || number < range.min || number > range.max)
-        throw new Error(`wants an integer from ${range.min} to ${range.max}`);
+        throw new Error(`must be an integer from ${range.min} to ${range.max}`);
       return number;
     },
   };
@@ -72,7 +72,7 @@ function choice<const T extends string>(help: string, choices: readonly T[], fal
     fallback,
     parse: (value) => {
       const found = choices.find((one) => one === value);
-      if (found === undefined) throw new Error(`wants one of ${choices.join(', ')}`);
+      if (found === undefined) throw new Error(`must be one of ${choices.join(', ')}`);
       return found;
     },
   };
@@ -85,7 +85,7 @@ function onOff(help: string): Option<boolean> {
     parse: (value) => {
       if (value === 'true' || value === '1' || value === '') return true;
       if (value === 'false' || value === '0') return false;
-      throw new Error('wants true or false');
+      throw new Error('must be true or false');
     },
   };
 }
@@ -105,128 +105,128 @@ function list(argument: string, help: string): Option<readonly string[]> {
   };
 }
 
-/** Shards of a data directory that is made without saying how many. */
+/** Shards of a new data directory when the option is not set. */
 export const SHARDS_DEFAULT = 8;
 
 const OPTIONS = {
-  dataDir: text('DIR', 'where everything is kept', './data'),
+  dataDir: text('DIR', 'directory of all data', './data'),
   host: text('HOST', 'address to listen on', '127.0.0.1'),
-  httpPort: integer('port of HTTP; 0 picks a free one', { min: 0, max: 65_535, fallback: 8080 }),
-  grpcPort: integer('port of gRPC; 0 picks a free one', { min: 0, max: 65_535, fallback: 50_051 }),
-  singlePort: onOff('gRPC answers on the port of HTTP too, which node:http serves then; --grpc-port is not used'),
-  shards: optionalInteger('shards of a new data directory; an existing one keeps its own', {
+  httpPort: integer('HTTP port; 0 picks a free one', { min: 0, max: 65_535, fallback: 8080 }),
+  grpcPort: integer('gRPC port; 0 picks a free one', { min: 0, max: 65_535, fallback: 50_051 }),
+  singlePort: onOff('serve gRPC on the HTTP port too, with node:http; --grpc-port is then unused'),
+  shards: optionalInteger('shards of a new data directory; an existing one keeps its number', {
     min: 1,
     max: SHARDS_MAX,
     fallbackText: String(SHARDS_DEFAULT),
   }),
-  workers: integer('worker threads, at most one a shard', {
+  workers: integer('worker threads, at most one per shard', {
     min: 1,
     max: SHARDS_MAX,
     fallback: Math.min(SHARDS_MAX, Math.max(2, availableParallelism() - 1)),
     fallbackText: 'cores - 1, at least 2',
   }),
-  auth: choice('who may call', ['none', 'api-key', 'oidc', 'composite'], 'api-key'),
+  auth: choice('authentication of callers', ['none', 'api-key', 'oidc', 'composite'], 'api-key'),
   http: choice(
-    'HTTP listener: node:http, or uWebSockets.js, which takes less time a request and no HTTP/1.0',
+    'HTTP listener: node:http, or uWebSockets.js, which needs less CPU per request and does not speak HTTP/1.0',
     ['node', 'uws'],
     'node',
   ),
-  http10Port: optionalInteger('with --http uws: another port, which node:http serves, for peers that speak HTTP/1.0', {
-    min: 0,
-    max: 65_535,
-    fallbackText: 'none',
-  }),
-  insecure: onOff('allow auth none on an address that others can reach'),
+  http10Port: optionalInteger(
+    'with --http uws: an additional port, served by node:http, for peers that speak HTTP/1.0',
+    {
+      min: 0,
+      max: 65_535,
+      fallbackText: 'none',
+    },
+  ),
+  insecure: onOff('allow --auth none on an address that other machines can reach'),
   tlsCert: optionalText('FILE', 'certificate chain (PEM) for both ports'),
   tlsKey: optionalText('FILE', 'private key (PEM) of the certificate'),
-  rateLimit: integer('requests a minute a key, burst a sixth of it; 0 is off', {
+  rateLimit: integer('requests per minute per key, a sixth of them at once; 0 is off', {
     min: 0,
     max: 100_000_000,
     fallback: 0,
   }),
   requestMemoryMb: integer(
-    'memory for requests while they arrive and are worked on, in MiB; beyond it the slowest are refused',
+    'memory (MiB) for requests while they arrive and are processed; above it the slowest are rejected',
     {
       min: MEMORY_MB_MIN,
       max: 1_048_576,
       fallback: REQUEST_MEMORY_MB,
     },
   ),
-  answerMemoryMb: integer('memory for answers that callers have not taken, in MiB; beyond it the slowest are cut off', {
+  answerMemoryMb: integer('memory (MiB) for answers that clients have not read; above it the slowest are cut off', {
     min: MEMORY_MB_MIN,
     max: 1_048_576,
     fallback: ANSWER_MEMORY_MB,
   }),
-  corsOrigins: list('LIST', 'origins that browsers may call from, separated by commas; * is any'),
-  allowedHosts: list('LIST', 'with --auth none: names that this server is called by beside those of loopback'),
-  indexHeapMb: integer('heap for index structures kept open, in MiB, over all workers', {
+  corsOrigins: list('LIST', 'origins that browsers may call from, separated by commas; * allows any'),
+  allowedHosts: list('LIST', 'with --auth none: host names of this server besides those of loopback'),
+  indexHeapMb: integer('heap (MiB) for open index structures, over all workers', {
     min: 16,
     max: 1_048_576,
     fallback: 512,
   }),
-  vectorHeapMb: integer("heap for memories' vectors kept open, in MiB, over all workers", {
+  vectorHeapMb: integer('heap (MiB) for loaded vectors, over all workers', {
     min: 16,
     max: 1_048_576,
     fallback: 4_096,
   }),
-  embedder: choice('what turns texts into vectors', ['builtin', 'remote', 'ngram', 'none'], 'builtin'),
+  embedder: choice('source of vectors', ['builtin', 'remote', 'ngram', 'none'], 'builtin'),
   embeddingUrl: optionalText('URL', "service with OpenAI's embeddings interface, for --embedder remote"),
-  embeddingModel: optionalText('NAME', 'model that the embedding service is asked for'),
+  embeddingModel: optionalText('NAME', 'model to request from the embedding service'),
   embeddingDimensions: optionalInteger("length of that model's vectors", {
     min: 1,
     max: VECTOR_DIMENSIONS_MAX,
-    fallbackText: 'the service is asked',
+    fallbackText: "from the service's answer",
   }),
   embeddingKey: secret('API key of the embedding service'),
   modelUrl: optionalText('URL', "service with OpenAI's chat interface, for hyde and llm_rerank of a recall"),
-  model: optionalText('NAME', 'language model that it is asked for'),
+  model: optionalText('NAME', 'language model to request from that service'),
   modelKey: secret('API key of that service'),
-  rerankUrl: optionalText(
-    'URL',
-    'service whose /rerank puts hits in order, for rerank of a recall; else that of --model-url',
-  ),
-  rerankModel: optionalText('NAME', 'reranker that it is asked for'),
+  rerankUrl: optionalText('URL', 'service whose /rerank orders hits, for rerank of a recall; default: --model-url'),
+  rerankModel: optionalText('NAME', 'reranker to request from that service'),
   rerankKey: secret('API key of that service'),
-  calTier1: onOff('CAL may ADD, SUPERSEDE and REVERT, for keys with the scope write'),
-  calTimeoutMs: integer('time after which a CAL query is answered CAL-E031; ASSEMBLE gets twice as long', {
+  calTier1: onOff('allow ADD, SUPERSEDE and REVERT in CAL, for keys with the scope write'),
+  calTimeoutMs: integer('time limit of a CAL query, which then fails with CAL-E031; ASSEMBLE gets twice as long', {
     min: 10,
     max: 300_000,
     fallback: 5_000,
   }),
-  calStrict: onOff('CAL refuses what is not in its specification, and keeps its limits to the letter'),
-  calAutoToon: onOff('ASSEMBLE without FORMAT may choose toon where its budget gets tight'),
+  calStrict: onOff('reject CAL syntax outside the specification, and apply its limits exactly'),
+  calAutoToon: onOff('ASSEMBLE without FORMAT may choose toon when its budget is tight'),
   calTokens: choice(
-    'how CAL counts tokens; encodings of models want the package gpt-tokenizer',
+    'how CAL counts tokens; model encodings need the package gpt-tokenizer',
     TOKEN_COUNTERS,
     'estimate',
   ),
-  calAudit: choice('whether each CAL query leaves an audit entry (its hash, never its text)', ['on', 'off'], 'on'),
-  memoriesMax: integer('memories that may exist at once', { min: 1, max: MEMORIES_MAX, fallback: MEMORIES_MAX }),
-  requestTimeoutMs: integer('time after which a request is answered SYS-E005', {
+  calAudit: choice('write an audit entry for each CAL query (its hash, never its text)', ['on', 'off'], 'on'),
+  memoriesMax: integer('maximum number of memories', { min: 1, max: MEMORIES_MAX, fallback: MEMORIES_MAX }),
+  requestTimeoutMs: integer('time limit of a request, which then fails with SYS-E005', {
     min: 10,
     max: 600_000,
     fallback: REQUEST_TIMEOUT_MS,
   }),
-  deployment: text('NAME', 'name of this deployment, as /config tells it', 'self-hosted'),
-  logLevel: choice('lines of the log', ['silent', 'error', 'warn', 'info', 'debug'], 'info'),
-  masterKeyFile: optionalText('FILE', 'file with the master key; read, never written'),
-  bootstrapKey: secret('first admin key (gr_ and 64 hex); without it one is made and kept in keys/bootstrap.key'),
-  masterKey: secret('master key (64 hex); without it one is made and kept in keys/master.key'),
+  deployment: text('NAME', 'name of this deployment, shown by /config', 'self-hosted'),
+  logLevel: choice('minimum level of log lines', ['silent', 'error', 'warn', 'info', 'debug'], 'info'),
+  masterKeyFile: optionalText('FILE', 'file with the master key; never written'),
+  bootstrapKey: secret('first admin key (gr_ and 64 hex); default: generated and stored in keys/bootstrap.key'),
+  masterKey: secret('master key (64 hex); default: generated and stored in keys/master.key'),
 } as const satisfies Record<string, Option<unknown>>;
 
 type OptionName = keyof typeof OPTIONS;
 type ValueOf<O> = O extends Option<infer T> ? T : never;
 
-/** Everything that can be set from outside, read once and frozen. */
+/** All settings, read once and frozen. */
 export type Config = Readonly<{ [Name in OptionName]: ValueOf<(typeof OPTIONS)[Name]> }>;
 
 /** An option as a command line shows it. */
 export interface OptionLine {
   readonly name: OptionName;
-  /** `--data-dir <DIR>`; absent for a secret. */
+  /** For example `--data-dir <DIR>`; absent for a secret. */
   readonly flag?: string;
   readonly env: string;
-  /** What it does, its default and, where it has a flag, its variable. */
+  /** Meaning, default and, for options with a flag, the variable. */
   readonly description: string;
 }
 
@@ -234,7 +234,7 @@ function hyphenated(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** Every option in the order of the table. */
+/** Every option in table order. */
 export function optionLines(): readonly OptionLine[] {
   return names().map((name) => {
     const option: Option<unknown> = OPTIONS[name];
@@ -260,7 +260,7 @@ function names(): OptionName[] {
   return Object.keys(OPTIONS) as OptionName[]; // keys of the literal above
 }
 
-/** The options as a help text prints them, one a line. */
+/** The options as help text, one per line. */
 export function helpText(): string {
   const lines = optionLines();
   const width = Math.max(...lines.map((line) => (line.flag ?? line.env).length));
@@ -268,8 +268,8 @@ export function helpText(): string {
 }
 
 /**
- * A config from flags (by camelCase name, as commander gives them; a switch is `true`) and the environment; a flag wins
- * over a variable. Throws EngineError AUT-E003 or VAL-E001 with the option's name.
+ * Reads the config from flags (camelCase names, as commander gives them; a switch is `true`) and the environment; a
+ * flag overrides its variable. Throws EngineError AUT-E003 or VAL-E001 that names the option.
  */
 export function readConfig(
   flags: Readonly<Record<string, string | boolean | number | undefined>>,
@@ -282,7 +282,7 @@ export function readConfig(
     const given = flag === undefined ? env[line.env] : String(flag);
     values[line.name] = given === undefined ? option.fallback : parsed(line, option, given);
   }
-  const config = Object.freeze(values) as Config; // every name of the table was just set from its own parser
+  const config = Object.freeze(values) as Config; // the loop above set every name of the table
   checkConfig(config);
   return config;
 }
@@ -291,7 +291,7 @@ function parsed(line: OptionLine, option: Option<unknown>, given: string): unkno
   try {
     return option.parse(given);
   } catch (error) {
-    const wanted = error instanceof Error ? error.message : 'is not understood';
+    const wanted = error instanceof Error ? error.message : 'is not valid';
     throw new EngineError('VAL-E001', `${line.flag?.split(' ')[0] ?? line.env} ${wanted}`);
   }
 }
@@ -307,30 +307,33 @@ function checkModels({ modelUrl, model, rerankUrl, rerankModel }: Config): void 
     ['--rerank-url', rerankUrl],
   ] as const)
     if (url !== undefined && !/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
-      throw new EngineError('VAL-E001', `${flag} wants an http or https address`);
-  if (model !== undefined && modelUrl === undefined) throw new EngineError('VAL-E001', '--model wants --model-url');
+      throw new EngineError('VAL-E001', `${flag} must be an http or https URL`);
+  if (model !== undefined && modelUrl === undefined) throw new EngineError('VAL-E001', '--model needs --model-url');
   if (modelUrl !== undefined && model === undefined && rerankModel === undefined)
-    throw new EngineError('VAL-E001', '--model-url wants --model or --rerank-model');
+    throw new EngineError('VAL-E001', '--model-url needs --model or --rerank-model');
   if (rerankUrl !== undefined && rerankModel === undefined)
-    throw new EngineError('VAL-E001', '--rerank-url wants --rerank-model');
+    throw new EngineError('VAL-E001', '--rerank-url needs --rerank-model');
   if (rerankModel !== undefined && rerankUrl === undefined && modelUrl === undefined)
-    throw new EngineError('VAL-E001', '--rerank-model wants --rerank-url or --model-url');
+    throw new EngineError('VAL-E001', '--rerank-model needs --rerank-url or --model-url');
 }
 
 function checkConfig(config: Config): void {
   if (config.http10Port !== undefined && (config.http !== 'uws' || config.singlePort))
-    throw new EngineError('VAL-E001', '--http10-port goes with --http uws: node:http answers HTTP/1.0 on its own port');
+    throw new EngineError('VAL-E001', '--http10-port needs --http uws: node:http answers HTTP/1.0 on its own port');
   if (config.auth === 'oidc' || config.auth === 'composite')
-    throw new EngineError('AUT-E003', `--auth ${config.auth} is not in this build: use api-key or none`);
+    throw new EngineError('AUT-E003', `--auth ${config.auth} is not supported: use api-key or none`);
   if (config.auth === 'none' && !isLoopback(config.host) && !config.insecure)
-    throw new EngineError('AUT-E003', `--auth none on ${config.host} lets anybody in: add --insecure to allow it`);
+    throw new EngineError('AUT-E003', `--auth none on ${config.host} lets anyone in: add --insecure to allow it`);
   if (config.auth === 'none' && config.corsOrigins.includes('*'))
-    throw new EngineError('AUT-E003', '--auth none and --cors-origins * let any web page in: name the origins');
+    throw new EngineError(
+      'AUT-E003',
+      '--auth none with --cors-origins * lets any web page in: list the allowed origins',
+    );
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined))
-    throw new EngineError('VAL-E001', '--tls-cert and --tls-key go together');
+    throw new EngineError('VAL-E001', '--tls-cert and --tls-key must be set together');
   if (config.embedder === 'remote' && (config.embeddingUrl === undefined || config.embeddingModel === undefined))
-    throw new EngineError('VAL-E001', '--embedder remote wants --embedding-url and --embedding-model');
+    throw new EngineError('VAL-E001', '--embedder remote needs --embedding-url and --embedding-model');
   checkModels(config);
   if (config.bootstrapKey !== undefined && !/^g[rp]_[0-9a-f]{64}$/.test(config.bootstrapKey))
-    throw new EngineError('AUT-E003', 'GRANARY_BOOTSTRAP_KEY wants gr_ and 64 hex characters');
+    throw new EngineError('AUT-E003', 'GRANARY_BOOTSTRAP_KEY must be gr_ and 64 hex characters');
 }

@@ -1,4 +1,4 @@
-// What an operation gets beside its input: who asks, of which memory, and the parts of the server that it may use.
+// The context of an operation: caller, memory, and the parts of the server that it may use.
 import type { Clock } from '../engine/base/clock.ts';
 import type { CallContext, Input, MemoryCalls, Output } from '../shards/protocol.ts';
 import type { Principal, Scope } from './auth/principal.ts';
@@ -20,7 +20,7 @@ import type { CursorSeal } from './operations/cursor-seal.ts';
 import type { UnknownMember } from './operations/unknown-members.ts';
 import type { Shards } from './shards.ts';
 
-/** The parts of a running server. Made once in main.ts. */
+/** The parts of a running server. main.ts makes them once. */
 export interface Services {
   readonly config: Config;
   readonly clock: Clock;
@@ -28,40 +28,40 @@ export interface Services {
   readonly control: ControlStore;
   readonly memories: Memories;
   readonly keys: Keys;
-  /** Erasures, and the rest of each after its answer. */
+  /** Erasures, with the work that continues after the answer. */
   readonly erasures: Pick<Erasures, 'user' | 'scope'>;
   readonly masterKeys: Pick<MasterKeys, 'current' | 'rotate' | 'whileStill'>;
-  /** Milliseconds since 1970 at which this process began to serve. */
+  /** When this process started to serve, in milliseconds since 1970. */
   readonly startedAtMs: number;
-  /** Reads a .mg file or a single blob, off this thread when it is large. Throws FMT-E001, FMT-E003. */
+  /** Reads a .mg file or a single blob; large ones in another thread. Throws FMT-E001, FMT-E003. */
   readonly readImport: (bytes: Uint8Array) => Promise<ImportedFile>;
-  /** Reads the facts or the first date in a text, in a thread of its own. Rejects with LIM-E001, SYS-E005, SYS-E001. */
+  /** Reads the facts or the first date from a text, in a separate thread. Rejects with LIM-E001, SYS-E005, SYS-E001. */
   readonly readText: (task: TextTask) => Promise<TextOutcome>;
-  /** What is extracted after the answer. */
+  /** Extractions that run after the answer. */
   readonly extractions: Pick<Extractions, 'reserve' | 'markerOf' | 'clear'>;
-  /** What CAL may do here, beside what each query may. */
+  /** The deployment's limits for CAL, apart from those of each query. */
   readonly cal: CalGate;
-  /** What makes vectors of texts. */
+  /** Embedders for texts. */
   readonly embedders: Pick<Embedders, 'of' | 'status' | 'check' | 'nameOf'>;
-  /** What makes the vectors of questions. */
+  /** Vectors of questions. */
   readonly queryVectors: Pick<QueryVectors, 'of' | 'isSettled'>;
   /** Reads that wait for vectors. */
   readonly indexWaits: Pick<IndexWaits, 'wait'>;
-  /** What a recall may ask of models. */
+  /** Models for recall. */
   readonly models: RecallModels;
-  /** Cursors that tell nothing of what others do. */
+  /** Seals cursors, so that they reveal nothing about other callers' data. */
   readonly cursors: CursorSeal;
-  /** The HTTP listener in use, which may be another than asked for. */
+  /** The HTTP listener in use, which may differ from the requested one. */
   readonly httpListener: () => string;
-  /** The port of gRPC; undefined before it listens. */
+  /** The gRPC port; undefined before the server listens. */
   readonly grpcPort: () => number | undefined;
-  /** Why disks take no writes; empty when all do. */
+  /** Why disks reject writes; empty when all accept them. */
   readonly disks: () => readonly string[];
-  /** True when the server is shutting down: health says so. */
+  /** True during shutdown; health reports it. */
   readonly isEnding: () => boolean;
 }
 
-/** Members of a shard call's context that an operation may set for one call. */
+/** Members of a shard call's context that an operation may set per call. */
 export type CallExtras = Partial<Pick<CallContext, 'reason' | 'purpose' | 'idempotency' | 'deadlineMs'>>;
 
 export interface Context {
@@ -70,29 +70,29 @@ export interface Context {
   readonly requestId: string;
   readonly deadlineMs: number;
   readonly reason: string | undefined;
-  /** Where the call may look and write: what its key is bound to, narrowed by headers. */
+  /** Bindings of the key, narrowed by headers: the call reads and writes only within them. */
   readonly namespace: string | undefined;
   readonly userId: string | undefined;
   readonly idempotency: { readonly key: string; readonly bodyHash: string } | undefined;
-  /** True when the caller wants no unknown member passed over (`x-strict`). */
+  /** True when unknown members are errors (`x-strict`). */
   readonly strict: boolean;
-  /** True when the caller wants to know what the call would do (`x-dry-run`). */
+  /** True for a dry run (`x-dry-run`). */
   readonly dryRun: boolean;
-  /** How long the call is to wait for indexes (`x-wait-for-index-ms`); undefined: not at all. */
+  /** Maximum wait for indexes in ms (`x-wait-for-index-ms`); undefined: no wait. */
   readonly waitForIndexMs: number | undefined;
-  /** What the request brought beside what its row knows; they are told already. */
+  /** Request members that the operation does not know. The answer already reports them. */
   readonly unknown: UnknownMember[];
-  /** Warnings of the answer beside those in its output. Operations add to them. */
+  /** Warnings of the answer besides those in its output. Operations add to them. */
   readonly told: string[];
-  /** The memory that the call is about; asserts that it is about one. */
+  /** The memory of the call; asserts that there is one. */
   readonly memory: MemoryRecord;
-  /** One call on that memory. */
+  /** Makes one shard call on that memory. */
   call<M extends keyof MemoryCalls>(method: M, input: Input<M>, extras?: CallExtras): Promise<Output<M>>;
   /**
-   * Runs a change of that memory whose shard calls keep no answer of their own: with an idempotency key once, and its
-   * output is answered again.
+   * Runs a change of that memory whose shard calls store no answer. A repeated idempotency key returns the first
+   * output.
    */
   once<T>(work: () => Promise<T>): Promise<T>;
-  /** Throws AUT-E001 unless the caller has this scope too. */
+  /** Throws AUT-E001 unless the caller also has this scope. */
   require(scope: Scope): void;
 }

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { temporaryDirectory } from '../../test/support/temporary.ts';
 import { LAYOUT_FILE, openLayout } from './data-directory.ts';
 
-test('a directory is new until something is kept in it, also when its first start was cut off', (t) => {
+test('a directory counts as new until it holds data, also after an interrupted first start', (t) => {
   const directory = temporaryDirectory(t);
   assert.deepEqual(openLayout(directory, 3, 8), { shards: 3, isNew: true });
   assert.deepEqual(openLayout(directory, undefined, 8), { shards: 3, isNew: true });
@@ -14,7 +14,7 @@ test('a directory is new until something is kept in it, also when its first star
   assert.throws(() => openLayout(directory, 4, 8), { code: 'VAL-E001' });
 });
 
-test('a layout that this build cannot read is refused by name, and left as it is', (t) => {
+test('an unreadable layout is rejected by name and left unchanged', (t) => {
   const directory = temporaryDirectory(t);
   openLayout(directory, 3, 8);
   const path = join(directory, LAYOUT_FILE);

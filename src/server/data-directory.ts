@@ -1,4 +1,4 @@
-// What a data directory says of itself: its format and its number of shards, fixed when it was made.
+// The layout of a data directory: format and number of shards, fixed at creation.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder, replaceFile } from '../engine/base/durable-file.ts';
@@ -6,35 +6,41 @@ import { EngineError } from '../engine/base/errors.ts';
 import { SHARDS_MAX } from '../engine/base/limits.ts';
 
 export const LAYOUT_FILE = 'layout.json';
-/** What a restore puts in place, inside the data directory, and the file in it that says it is whole. */
+/** Folder inside the data directory where a restore is staged, and the file in it that marks it complete. */
 export const RESTORE_FOLDER = 'restore.new';
 export const RESTORE_READY_FILE = 'ready';
 const FORMAT = 1;
 
 export interface Layout {
   readonly shards: number;
-  /** True when nothing was kept in it yet: it was made just now, or by a start that was cut off. */
+  /** True when it holds no data yet: just created, or its first start was interrupted. */
   readonly isNew: boolean;
 }
 
 /**
- * Reads the layout of `directory`, or makes it with `wanted` shards (`fallback` when nobody said). Throws STO-E001 for
- * another format, VAL-E001 when other shards are asked for than it has.
+ * Reads the layout of `directory`, or creates it with `wanted` shards (or `fallback`). Throws STO-E001 for another
+ * format, VAL-E001 when `wanted` differs from the existing number.
  */
 export function openLayout(directory: string, wanted: number | undefined, fallback: number): Layout {
   const path = join(directory, LAYOUT_FILE);
   if (existsSync(join(directory, RESTORE_FOLDER, RESTORE_READY_FILE)))
-    throw new EngineError('STO-E001', `a restore into ${directory} was cut off: granary restore finishes it`);
+    throw new EngineError(
+      'STO-E001',
+      `a restore into ${directory} was interrupted: run granary restore to complete it`,
+    );
   if (existsSync(path)) {
     makeFolder(join(directory, 'keys'));
     const shards = read(path);
     if (wanted !== undefined && wanted !== shards)
-      throw new EngineError('VAL-E001', `--shards ${wanted}: ${directory} was made with ${shards}, which is fixed`);
+      throw new EngineError(
+        'VAL-E001',
+        `--shards ${wanted}: ${directory} was created with ${shards} shards, and the number is fixed`,
+      );
     const isNew = !['control', 'shard-0'].some((folder) => existsSync(join(directory, folder)));
     return { shards, isNew };
   }
   if (existsSync(join(directory, 'control')))
-    throw new EngineError('STO-E001', `${directory} holds data and no ${LAYOUT_FILE}`);
+    throw new EngineError('STO-E001', `${directory} holds data but no ${LAYOUT_FILE}`);
   makeFolder(join(directory, 'keys'));
   const shards = wanted ?? fallback;
   replaceFile(path, Buffer.from(`${JSON.stringify({ format: FORMAT, shards })}\n`));
@@ -47,7 +53,7 @@ function read(path: string): number {
     if (format === FORMAT && Number.isInteger(shards) && Number(shards) >= 1 && Number(shards) <= SHARDS_MAX)
       return Number(shards);
   } catch {
-    // Not JSON: said below, as for another format.
+    // Not JSON: the error below covers it.
   }
-  throw new EngineError('STO-E001', `${path} is not of a format that this build reads`);
+  throw new EngineError('STO-E001', `${path} has a format that this build cannot read`);
 }

@@ -1,11 +1,11 @@
-// Callers that wait until a time and no longer.
+// Bounds how long callers wait.
 import { EngineError } from '../engine/base/errors.ts';
 import { type Expiring, Expiry } from './expiry.ts';
 
 export class Deadlines {
   readonly #expiry = new Expiry();
 
-  /** Settles as `work` does, or rejects with SYS-E005 once `waitMs` have passed; the work itself goes on. */
+  /** Settles like `work`, or rejects with SYS-E005 after `waitMs`; the work itself continues. */
   race<T>(work: Promise<T>, waitMs: number): Promise<T> {
     return new Promise((resolve, reject) => {
       const late: Expiring = { expire: () => reject(new EngineError('SYS-E005', 'timed out')) };

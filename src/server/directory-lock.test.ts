@@ -23,11 +23,11 @@ const NODE = [process.execPath, '--input-type=module-typescript', '-e', HOLD];
 
 interface Holder {
   readonly child: ChildProcess;
-  /** `locked`, or why not, and the process's number as it knows it. */
+  /** `locked` or the error, and the process id as the process knows it. */
   readonly said: string;
 }
 
-/** A process that takes the lock of `directory`, says so, and holds it until it is killed. */
+/** A process that locks `directory`, reports it, and holds the lock until it is killed. */
 async function holder(t: TestContext, directory: string, before: readonly string[] = []): Promise<Holder> {
   const [command, ...words] = [...before, ...NODE, directory];
   const child = spawn(command!, words, { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -46,25 +46,25 @@ function refusal(pattern: RegExp): (error: unknown) => boolean {
   return (error) => error instanceof EngineError && error.code === 'STO-E001' && pattern.test(error.message);
 }
 
-test('a directory is locked once in a process, by whatever path, and free again after its release', (t) => {
+test('a directory is locked once per process, by any path, and free again after release', (t) => {
   const directory = join(temporaryDirectory(t), 'data');
   const lock = lockDirectory(directory);
   symlinkSync(directory, `${directory}-link`);
   for (const path of [directory, `${directory}-link`]) {
-    assert.throws(() => lockDirectory(path, 0), refusal(/is in use by another process; one server at a time/));
+    assert.throws(() => lockDirectory(path, 0), refusal(/is in use by another process; only one server at a time/));
     assert.equal(tryLockDirectory(path), undefined);
   }
   lock.release();
   assert.deepEqual(readdirSync(directory), [LOCK_FILE]);
   const again = lockDirectory(directory);
-  // A second release of the first lock does not give away the second.
+  // A second release of the first lock does not release the second lock.
   lock.release();
   assert.equal(tryLockDirectory(directory), undefined);
   again.release();
   assert.equal(statSync(join(directory, LOCK_FILE)).size, 0);
 });
 
-test('another thread of the process is refused too, and its attempt leaves the lock in place', async (t) => {
+test('another thread of the process is rejected, and its attempt leaves the lock in place', async (t) => {
   const directory = temporaryDirectory(t);
   const lock = lockDirectory(directory);
   const attempt = async (): Promise<string> => {
@@ -81,15 +81,15 @@ test('another thread of the process is refused too, and its attempt leaves the l
     return String(said);
   };
   assert.match(await attempt(), /in use/);
-  // Closing a file gives up every lock of fcntl that the process has on it: other processes must still be refused.
+  // Closing a file releases all fcntl locks of the process on it: other processes must still be rejected.
   assert.match((await holder(t, directory)).said, /in use/);
   lock.release();
   assert.equal(await attempt(), 'locked');
-  // It went with the thread.
+  // The lock ended with the thread.
   lockDirectory(directory).release();
 });
 
-test('a second process is refused; the lock of a killed one is free at once, also while it is a zombie', async (t) => {
+test('a second process is rejected; the lock of a killed one is free at once, even while it is a zombie', async (t) => {
   const directory = temporaryDirectory(t);
   const first = await holder(t, directory);
   assert.match(first.said, /^locked/);
@@ -99,13 +99,13 @@ test('a second process is refused; the lock of a killed one is free at once, als
   lockDirectory(directory).release();
 
   if (process.platform === 'win32') return t.skip('no zombies here');
-  // A parent that never asks how its child ended.
+  // A parent that never waits for its child.
   const orphanage = ['sh', '-c', '"$@" & exec sleep 600', 'sh'];
   const { child, said } = await holder(t, directory, orphanage);
   const pid = Number(said.split(' ').at(-1));
   assert.match(said, /^locked/);
   process.kill(pid, 'SIGKILL');
-  // Its files are closed before it turns into a zombie.
+  // The kernel closes its files before it becomes a zombie.
   while (!isZombie(pid)) await new Promise((resolve) => setImmediate(resolve));
   const lock = lockDirectory(directory);
   process.kill(pid, 0);
@@ -117,7 +117,7 @@ function isZombie(pid: number): boolean {
   return spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout.startsWith('Z');
 }
 
-test('in two containers the same process number means nothing: one of them has the directory', async (t) => {
+test('process ids of two containers are unrelated, and only one container gets the directory', async (t) => {
   const container = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
   if (spawnSync(container[0]!, [...container.slice(1), 'true']).status !== 0)
     return t.skip('this user may not make a PID namespace');
@@ -129,7 +129,7 @@ test('in two containers the same process number means nothing: one of them has t
   await Promise.all([kill(first.child), kill(second.child)]);
 });
 
-test('of several processes that find a killed one’s lock, one gets it', async (t) => {
+test('of several processes that find a killed process’s lock, one gets it', async (t) => {
   const directory = temporaryDirectory(t);
   await kill((await holder(t, directory)).child);
   const rivals = await Promise.all(Array.from({ length: 4 }, () => holder(t, directory)));
@@ -137,10 +137,10 @@ test('of several processes that find a killed one’s lock, one gets it', async 
   assert.equal(winners.length, 1, rivals.map(({ said }) => said).join('; '));
 });
 
-test('the refusal says what server.json tells of the holder, and is made by the lock alone', (t) => {
+test('the error reports the holder from server.json, and depends only on the lock', (t) => {
   const directory = temporaryDirectory(t);
   const addresses = { http: 'http://127.0.0.1:1', grpc: '127.0.0.1:2', secret: 'ab'.repeat(32) };
-  // Left by a server that was killed: nobody has the directory.
+  // A killed server left it: no process holds the directory.
   writeServerFile(directory, addresses);
   const lock = lockDirectory(directory);
   const told = new RegExp(`in use by another server: process ${process.pid}, at http://127.0.0.1:1;`);
@@ -153,31 +153,31 @@ test('the refusal says what server.json tells of the holder, and is made by the 
   lock.release();
 });
 
-test('a lock file that is something else is refused in words', (t) => {
+test('an invalid lock file gives a readable error', (t) => {
   const directory = temporaryDirectory(t);
-  // Not a lock that SQLite made, nor an empty file.
+  // Neither a lock file of SQLite nor an empty file.
   writeFileSync(
     join(directory, LOCK_FILE),
     'something else entirely, as long as a header of a database would be. '.repeat(20),
   );
-  assert.throws(() => lockDirectory(directory), refusal(new RegExp(`${LOCK_FILE} cannot be locked: `)));
+  assert.throws(() => lockDirectory(directory), refusal(new RegExp(`cannot lock .*${LOCK_FILE}: `)));
 });
 
-test('a folder that cannot be written is refused in words', {
+test('a folder without write access gives a readable error', {
   skip: process.getuid?.() === 0 && 'root may write everywhere',
 }, (t) => {
   const closed = join(temporaryDirectory(t), 'closed');
   mkdirSync(closed, { mode: 0o500 });
-  assert.throws(() => lockDirectory(closed), refusal(/cannot be made: /));
+  assert.throws(() => lockDirectory(closed), refusal(/cannot create /));
 });
 
-test('locking says nothing on stderr, and nothing else in the sources names the lock file', async (t) => {
+test('locking prints nothing on stderr, and no other source names the lock file', async (t) => {
   const { stderr, stdout } = spawnSync(NODE[0]!, [...NODE.slice(1), temporaryDirectory(t)], {
     input: '',
     encoding: 'utf8',
   });
   assert.deepEqual([stdout.split(' ')[0], stderr], ['locked', '']);
-  // Whoever opened and closed it by another way would give up the lock of its process.
+  // Any other code that opens and closes the file would release the lock of its process.
   const root = join(import.meta.dirname, '..');
   const naming = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
     (name) =>

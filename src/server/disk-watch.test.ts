@@ -9,7 +9,7 @@ import { DiskWatch, type Probe } from './disk-watch.ts';
 const failure = (code: string): Error => Object.assign(new Error(`${code}: words of the system`), { code });
 const quiet = { warn: () => undefined, info: () => undefined };
 
-test('a disk that takes a write is well, and keeps nothing of it', async (t) => {
+test('a disk that accepts a write is healthy, and the test file is removed', async (t) => {
   const dataDirectory = temporaryDirectory(t);
   for (const name of ['keys', 'control', 'shard-0']) mkdirSync(join(dataDirectory, name));
   const watch = new DiskWatch({ dataDirectory, shards: 1, log: quiet });
@@ -21,7 +21,7 @@ test('a disk that takes a write is well, and keeps nothing of it', async (t) => 
   assert.ok(statSync(dataDirectory).mtimeMs > mtimeMs, 'it really wrote');
 });
 
-test('what a disk refuses with is told in words, said once in the log, and gone when it is over', async (t) => {
+test('a disk error is described, logged once, and cleared when it is over', async (t) => {
   const dataDirectory = temporaryDirectory(t);
   let fails: string | undefined;
   const said: string[] = [];
@@ -58,7 +58,7 @@ test('what a disk refuses with is told in words, said once in the log, and gone 
   ]);
 });
 
-test('a disk that does not answer is told after a while, and is not asked twice meanwhile', async (t) => {
+test('a disk that does not answer is reported after a while, without a second probe', async (t) => {
   let nowMs = 0;
   let asked = 0;
   let answer = (): void => undefined;

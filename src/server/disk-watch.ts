@@ -1,5 +1,5 @@
-// Whether the disks under a data directory take writes. A full disk, one that the kernel has made read-only and a used-up
-// quota are found out though nobody writes: a small file is written now and again, synced and removed.
+// Checks that the disks under a data directory accept writes. A full disk, a read-only remount or an exhausted quota is
+// noticed even without traffic: a small file is written periodically, synced and removed.
 import { open, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFileError } from '../engine/base/durable-file.ts';
@@ -8,7 +8,7 @@ import type { Logger } from './log.ts';
 
 const PROBE_FILE = 'disk.probe';
 
-/** What is done to a folder to learn whether it takes writes. Rejects with what the file system says. */
+/** Tests whether a folder accepts writes. Rejects with the file system's error. */
 export interface Probe {
   readonly freeBytes: (folder: string) => Promise<number>;
   readonly write: (folder: string) => Promise<void>;
@@ -48,7 +48,7 @@ export class DiskWatch {
   readonly #parts: DiskWatchParts;
   readonly #probe: Probe;
   readonly #nowMs: () => number;
-  /** Why a folder takes no writes, by folder. */
+  /** Why a folder rejects writes, by folder. */
   #refusing = new Map<string, string>();
   #looking: { readonly sinceMs: number; readonly done: Promise<void> } | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -70,7 +70,7 @@ export class DiskWatch {
     await this.#looking?.done;
   }
 
-  /** What is wrong, as it was found a moment ago: nobody waits for a disk to learn how it is. */
+  /** The problems found by the last probe: callers do not wait for a disk. */
   get reasons(): readonly string[] {
     const reasons = [...this.#refusing].map(([folder, reason]) => `${folder} takes no writes: ${reason}`);
     const lateMs = this.#looking === undefined ? 0 : this.#nowMs() - this.#looking.sinceMs;
@@ -81,7 +81,7 @@ export class DiskWatch {
     return reasons;
   }
 
-  /** Looks at every disk once. A look that is under way is not doubled. Never rejects. */
+  /** Probes every disk once, unless a probe is running. Never rejects. */
   look(): Promise<void> {
     this.#looking ??= {
       sinceMs: this.#nowMs(),
@@ -105,7 +105,7 @@ export class DiskWatch {
     this.#refusing = found;
   }
 
-  /** One folder a disk: keys and shards may lie on disks of their own. */
+  /** One folder per disk: keys and shards may be on disks of their own. */
   async #folders(): Promise<readonly string[]> {
     const { dataDirectory, shards } = this.#parts;
     const names = ['.', 'keys', 'control', ...Array.from({ length: shards }, (_, shard) => `shard-${shard}`)];

@@ -1,27 +1,27 @@
-// What ends at a time: calls of gRPC, and waiting for an answer. One timer for all of them, which looks every TICK_MS: a timer a
-// call would cost more than most calls do.
+// Deadlines: of gRPC calls, and of waits for answers. One timer for all, every TICK_MS: a timer per call would cost
+// more than most calls.
 
-/** How much later than its time something may end. */
+/** Maximum delay after a deadline. */
 const TICK_MS = 20;
 
 export interface Expiring {
-  /** Called once, unless it was taken out before. */
+  /** Called once, unless it was removed before. */
   expire(): void;
 }
 
 export class Expiry {
-  /** By the tick at which they end. */
+  /** By the tick of their deadline. */
   private readonly waiting = new Map<number, Set<Expiring>>();
   private timer: NodeJS.Timeout | undefined;
 
-  /** `atMs`: of the clock of performance.now(). Returns the tick, to be taken out by. */
+  /** `atMs`: on the clock of performance.now(). Returns the tick, which is needed to remove the entry. */
   add(one: Expiring, atMs: number): number {
     const tick = Math.ceil(atMs / TICK_MS);
     let waiting = this.waiting.get(tick);
     if (waiting === undefined) {
       waiting = new Set();
       this.waiting.set(tick, waiting);
-      // It keeps no process alive: the connection of whoever waits does.
+      // The timer does not keep the process alive; the caller's connection does.
       this.timer ??= setInterval(() => this.look(), TICK_MS).unref();
     }
     waiting.add(one);

@@ -1,4 +1,4 @@
-// A server that asks for no key is kept from the pages that a browser on the same machine shows.
+// A server without keys is protected from web pages in a browser on the same machine.
 import assert from 'node:assert/strict';
 import { connect } from 'node:http2';
 import { after, before, describe, test } from 'node:test';
@@ -30,7 +30,7 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
     const host = (): string => `Host: localhost:${server.httpPort}`;
     const LIST = 'GET /api/memories HTTP/1.1';
 
-    test('the names of this machine, and those that are allowed, are answered; others are refused', async () => {
+    test('host names of this machine and allowed ones are answered; others are rejected', async () => {
       const port = server.httpPort;
       for (const name of [
         `localhost:${port}`,
@@ -64,7 +64,7 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
       assert.match(await told('GET /health/live HTTP/1.1', ['Host:']), /^(400|AUT-E001|VAL-E002)$/);
     });
 
-    test('a page is answered when it came from here or is allowed', async () => {
+    test('a page of this server or of an allowed origin is answered', async () => {
       const port = server.httpPort;
       const json = 'Content-Type: application/json';
       for (const origin of [
@@ -98,7 +98,7 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
         'https://app.example',
       ])
         assert.equal(await told(LIST, [host(), `Origin: ${origin}`]), '200', origin);
-      // Through a tunnel: another port here, and so in the page's address.
+      // A tunnel changes the port in the page's address.
       assert.equal(await told(LIST, ['Host: localhost:9999', 'Origin: http://localhost:9999']), '200');
       assert.equal(await told(LIST, ['Host: granary.internal', 'Origin: https://granary.internal']), '200');
       assert.equal(
@@ -107,7 +107,7 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
       );
     });
 
-    test('what a browser says of a request without Origin counts too', async () => {
+    test('browser headers count for a request without Origin too', async () => {
       for (const site of ['cross-site', 'same-site'])
         for (const mode of ['no-cors', 'websocket', 'cors'])
           assert.equal(
@@ -123,7 +123,7 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
       assert.equal(await told(LIST, [host(), 'Origin: https://app.example', 'Sec-Fetch-Site: cross-site']), '200');
     });
 
-    test('a key that is sent is still checked, and no preflight lets another page in', async () => {
+    test('a key is checked even if none is needed, and a preflight lets no other page in', async () => {
       assert.equal(await told(LIST, [host(), 'Authorization: Bearer wrong']), 'AUT-E004');
       const client = await SocketClient.open(server.httpPort);
       for (const [origin, allowed] of [
@@ -138,7 +138,7 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
       client.close();
     });
 
-    test('gRPC is asked by its own name', async () => {
+    test('gRPC is checked by its own authority', async () => {
       const code = (port: number, headers: Record<string, string>): Promise<unknown> =>
         new Promise((resolve, reject) => {
           const session = connect(`http://127.0.0.1:${port}`);
@@ -173,7 +173,7 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
     });
 
     if (flags['singlePort'] !== undefined)
-      test('HTTP/2 is asked by its authority', async () => {
+      test('HTTP/2 is checked by its authority', async () => {
         const session = connect(server.http);
         const status = (headers: Record<string, string>): Promise<unknown> =>
           new Promise((resolve, reject) => {
@@ -190,14 +190,14 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
       });
 
     if (flags['http'] !== 'uws')
-      test('a whole address as the target counts as Host', async () => {
+      test('an absolute target counts as Host', async () => {
         assert.equal(await told('GET http://localhost/api/memories HTTP/1.1', ['Host: evil.example']), '200');
         assert.equal(await told('GET http://evil.example/api/memories HTTP/1.1', [host()]), 'AUT-E001');
         assert.equal(await told('GET /api/memories HTTP/1.0', []), '200', 'HTTP/1.0 has no Host, and no browser');
       });
   });
 
-test('with keys, and for their bearers, any page and any name will do', async (t) => {
+test('with keys, any page and any host name are answered', async (t) => {
   const server = await startTestServer({});
   t.after(() => server.close());
   const headers = {
@@ -208,7 +208,7 @@ test('with keys, and for their bearers, any page and any name will do', async (t
   assert.equal((await fetch(`${server.http}/api/memories`, { headers })).status, 200);
 });
 
-test('on an address that others reach, other pages are refused, and names once some are given', async (t) => {
+test('on a public address other pages are rejected, and unknown host names once some are configured', async (t) => {
   const open = await startTestServer({ auth: 'none', host: '0.0.0.0', insecure: 'true' });
   t.after(() => open.close());
   const named = await startTestServer({
@@ -232,7 +232,7 @@ test('on an address that others reach, other pages are refused, and names once s
   assert.equal(await told(named, ['Host: mine.example:80']), 200);
 });
 
-test('any origin and no key do not go together', () => {
+test('any origin without keys is rejected', () => {
   assert.throws(() => readConfig({ auth: 'none', corsOrigins: '*' }, {}), {
     code: 'AUT-E003',
     message: /--cors-origins/,

@@ -1,4 +1,4 @@
-// Long messages of gRPC are read by a thread, as long JSON bodies are, and mean there what they mean here.
+// A thread reads long gRPC messages, as it reads long JSON bodies, with the same result as this thread.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { EngineError } from '../engine/base/errors.ts';
@@ -15,7 +15,7 @@ const reader = new JsonReader();
 after(() => reader.close());
 
 const LONG = 'x'.repeat(JSON_PARSED_HERE_BYTES_MAX);
-/** Field 1000, which no message has. */
+/** Field 1000, which no message defines. */
 const STRANGER = Buffer.of(0xc2, 0x3e, 0x00);
 
 function addOf(content: string): Buffer {
@@ -25,7 +25,7 @@ function addOf(content: string): Buffer {
   return Buffer.concat([AddRequest.encode(message).finish(), STRANGER]);
 }
 
-test('the thread reads a message as its row does', async () => {
+test('the thread reads a message like its operation', async () => {
   const row = OPERATIONS.find(({ grpc }) => grpc?.rpc === 'Add')?.grpc;
   assert.ok(row !== undefined);
   const bytes = addOf(LONG);
@@ -35,7 +35,7 @@ test('the thread reads a message as its row does', async () => {
   assert.deepEqual(await reader.readMessage('Add', bytes), { candidate, unknown });
 });
 
-test('what is wrong with a message has the same code from the thread', async () => {
+test('an invalid message has the same code from the thread', async () => {
   const broken = SupersedeRequest.encode(SupersedeRequest.fromPartial({ oldHash: 'f', fieldsJson: `{"a":"${LONG}` }));
   const row = OPERATIONS.find(({ grpc }) => grpc?.rpc === 'Supersede')?.grpc;
   assert.ok(row !== undefined);
@@ -53,7 +53,7 @@ test('what is wrong with a message has the same code from the thread', async () 
 
 test('only long messages go to the thread', async () => {
   const read: ReadInput[] = [];
-  // It lets everybody in and runs nothing.
+  // Accepts every caller and runs nothing.
   const wrapper = {
     perform: async (_: unknown, face: Face<unknown>) => {
       read.push(await face.read());
@@ -71,7 +71,7 @@ test('only long messages go to the thread', async () => {
   });
   for (const content of ['short', LONG]) {
     const call: Partial<GrpcCall> = { method: 'Add', bytes: addOf(content), header: () => undefined };
-    await handle(call as GrpcCall); // what the handler looks at
+    await handle(call as GrpcCall); // the members that the handler reads
   }
   assert.deepEqual(elsewhere, ['Add']);
   const [short, long] = read;

@@ -1,4 +1,4 @@
-// The gRPC face of the table: an rpc's bytes in, its row's answer out.
+// The gRPC transport of the operation table: bytes of an rpc in, the operation's answer out.
 import { assert } from '../engine/base/assert.ts';
 import { JSON_PARSED_HERE_BYTES_MAX } from '../engine/base/limits.ts';
 import type { GrpcCall, GrpcHandler } from './grpc/front.ts';
@@ -13,7 +13,7 @@ import type { Arrival, Face, Forward, ReadInput, Wrapper } from './wrapper.ts';
 
 interface Route {
   readonly operation: Operation;
-  /** Of its codec, when its requests go to a worker as they came. */
+  /** Number of its codec, when a worker decodes its requests. */
   readonly codec: number | undefined;
 }
 
@@ -27,15 +27,15 @@ const ROUTES: ReadonlyMap<string, Route> = new Map([
 
 interface Reply {
   readonly bytes: Uint8Array;
-  /** Those that the message has no place for, as `notesOf` gives them. */
+  /** Warnings about unknown fields, from `notesOf`. */
   readonly warnings: string;
 }
 
 export interface GrpcParts {
   readonly wrapper: Wrapper;
-  /** Where the same server answers over HTTP; Health tells it, for callers who know the gRPC address alone. */
+  /** Port of HTTP on this server. Health reports it to callers that know only the gRPC address. */
   readonly httpPort: () => number | undefined;
-  /** What a long message says, read elsewhere than on this thread. */
+  /** Decodes a long message in another thread. */
   readonly readLong: (rpc: string, bytes: Uint8Array) => Promise<ReadMessage>;
 }
 

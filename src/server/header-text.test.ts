@@ -14,7 +14,7 @@ const codeOf = (value: string): string | undefined => {
   return undefined;
 };
 
-test('any name goes through a header percent-encoded, and comes out composed', () => {
+test('any name can be sent percent-encoded in a header, and arrives in NFC', () => {
   const name = fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => !text.includes('\0'));
   fc.assert(
     fc.property(name, (text) =>
@@ -24,7 +24,7 @@ test('any name goes through a header percent-encoded, and comes out composed', (
   assert.equal(headerName("utf-8'de'zoe%CC%88", 'x-user-id'), 'zo\u00eb');
 });
 
-test('plain names stay as they are; what could be read as another name is refused', () => {
+test('plain names stay unchanged; ambiguous ones are rejected', () => {
   for (const plain of ['ann', 'a%20b', "o'hara", "UTF-8'", '50% of it']) assert.equal(headerName(plain, 'h'), plain);
   for (const nothing of [undefined, '', "UTF-8''"]) assert.equal(headerName(nothing, 'h'), undefined);
   for (const unclear of ['zo\u00eb', 'm\u00c3\u00bcller', 'a\ufffdb', "UTF-8''%ff", "UTF-8''%4", "UTF-8''a%00b"])
@@ -33,7 +33,7 @@ test('plain names stay as they are; what could be read as another name is refuse
   assert.equal(headerText("UTF-8''gr%C3%A2ce", 'x-reason'), 'grâce');
 });
 
-test('a call is narrowed to the name that its header means', async () => {
+test('a call is narrowed to the name that its header encodes', async () => {
   const parts = await makeParts();
   const narrowedTo = (value: string) =>
     ask(parts, 'POST', '/auth/keys', { key: ADMIN, json: {}, headers: { 'x-user-id': value } });

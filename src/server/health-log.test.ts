@@ -14,7 +14,7 @@ const healthOf = (shard: number, ...reasons: string[]): ShardHealth => ({
   sealedSequence: 0,
 });
 
-test('each reason is said once, and again when it comes back', () => {
+test('each reason is logged once, and again when it returns', () => {
   const said: unknown[] = [];
   const log = new HealthLog({ warn: (what: unknown) => void said.push(what) });
   const rounds = [

@@ -1,8 +1,8 @@
-// What is wrong with the shards, said once in the log when it is first seen: health tells it only to those who ask.
+// Logs problems of shards when they first appear; health reports them only on request.
 import { HEALTH_LOG_MS, HEALTH_LOG_REASONS_MAX } from '../engine/base/limits.ts';
 import type { Logger } from './log.ts';
 
-/** A shard, or the control log, and what is wrong with it. */
+/** A shard, or the control log, with its problems. */
 interface Looked {
   readonly shard: number | 'control';
   readonly reasons: readonly string[];
@@ -16,7 +16,7 @@ export class HealthLog {
     this.#log = log;
   }
 
-  /** Says what was not said yet. A reason that went away and comes back is said again. */
+  /** Logs new reasons. A reason that disappears and returns is logged again. */
   take(shards: readonly Looked[]): void {
     const now = new Set<string>();
     for (const { shard, reasons } of shards)
@@ -24,24 +24,24 @@ export class HealthLog {
         if (now.size >= HEALTH_LOG_REASONS_MAX) break;
         const key = `${shard} ${reason}`;
         now.add(key);
-        if (!this.#said.has(key)) this.#log.warn({ shard, reason }, 'a shard is not as it should be');
+        if (!this.#said.has(key)) this.#log.warn({ shard, reason }, 'a shard has a problem');
       }
     this.#said = now;
   }
 }
 
-/** Looks now and again. Returns what ends it. */
+/** Checks periodically. Returns a function that stops it. */
 export function watchHealth(health: () => Promise<readonly Looked[]>, log: Logger): () => void {
   const told = new HealthLog(log);
   let isAsking = false;
   const look = async (): Promise<void> => {
-    // A worker that is down is the pool's to tell; one that is slow is not asked twice.
+    // The pool reports workers that are down; a slow one is not asked twice.
     if (isAsking) return;
     isAsking = true;
     try {
       told.take(await health());
     } catch {
-      // Said by the pool.
+      // The pool logs it.
     } finally {
       isAsking = false;
     }

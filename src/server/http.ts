@@ -1,4 +1,4 @@
-// The HTTP face of the table: a request to its row, the row's answer as a response.
+// The HTTP transport of the operation table: finds a request's operation and sends its answer.
 import { unreachable } from '../engine/base/assert.ts';
 import { EngineError } from '../engine/base/errors.ts';
 import { ANSWER_SHARED_BYTES_MIN, MESSAGE_BYTES_MAX } from '../engine/base/limits.ts';
@@ -22,7 +22,7 @@ import { type Forward, requestIdOf, type Wrapper } from './wrapper.ts';
 interface Route {
   readonly operation: Operation;
   readonly row: HttpRow;
-  /** Of its codec, when its requests go to a worker as they came. */
+  /** Number of its codec, when a worker decodes its requests. */
   readonly codec: number | undefined;
 }
 
@@ -30,15 +30,15 @@ export interface HandlerParts {
   readonly wrapper: Wrapper;
   readonly cors: Cors;
   readonly extra: readonly Operation[];
-  /** There when the server asks for no key. */
+  /** Set when the server requires no key. */
   readonly pages: PageGuard | undefined;
-  /** The value of a JSON body. */
+  /** Parses a JSON body. */
   readonly readJson: (bytes: Uint8Array) => Promise<unknown>;
-  /** What answers have a share of until they are taken. */
+  /** Budget of answers until clients have read them. */
   readonly answers: ByteBudget;
 }
 
-/** Answers every request. `extra` are rows whose paths are whole (`/metrics`), of the table or beside it. */
+/** Answers every request. `extra` are operations with absolute paths (`/metrics`). */
 export function httpHandler(parts: HandlerParts): HttpHandler {
   const { cors, pages } = parts;
   const router = new Router<Route>();
@@ -77,7 +77,7 @@ export function httpHandler(parts: HandlerParts): HttpHandler {
   };
 }
 
-/** What asks whether anybody is there: HAProxy's check when it is told nothing else, and `OPTIONS *`. */
+/** Targets of availability checks: HAProxy's default, and `OPTIONS *`. */
 const WHOLE_SERVER: ReadonlySet<string> = new Set(['/', '*']);
 
 function refusedPage(pages: PageGuard, request: HttpRequest): EngineError | undefined {
@@ -111,7 +111,7 @@ async function answer(
   const params = isOfMemory ? rest : match.params;
   let parts: HttpParts | undefined;
   let taken: Promise<Uint8Array> | undefined;
-  // A body comes once.
+  // A body can be read only once.
   const jsonBytes = (): Promise<Uint8Array> => {
     taken ??= jsonBody(request, MESSAGE_BYTES_MAX);
     return taken;
@@ -140,7 +140,7 @@ async function answer(
         return { candidate: row.read(parts, unknown), bytes, unknown };
       },
       write: (output, told) => row.reply(output, parts ?? NO_PARTS, told),
-      // A query adds to the body, and would not reach the worker.
+      // A query adds to the body and would not reach the worker.
       ...(codec === undefined || request.query !== ''
         ? {}
         : {
@@ -199,7 +199,7 @@ async function bodyOf(request: HttpRequest, row: HttpRow, { jsonBytes, readJson 
     }
     case 'file': {
       const { fileName, bytes } = await fileUpload(request);
-      // What separates the parts differs each time that a form is sent.
+      // The boundary differs each time a form is sent.
       return { json: undefined, file: { name: fileName, bytes }, bytes };
     }
     default:
@@ -220,7 +220,7 @@ function queryOf(query: string): HttpParts['query'] {
   return values;
 }
 
-/** Throws LIM-E001, with nothing sent, where there is no room for the answer. */
+/** Throws LIM-E001 before anything is sent when there is no room for the answer. */
 async function send(
   request: HttpRequest,
   reply: HttpReply,
@@ -246,7 +246,7 @@ async function send(
   }
 }
 
-/** A long answer has its share until the system has taken it. */
+/** Counts a long answer until the system has taken it. */
 function holdAnswer(request: HttpRequest, bytes: number, answers: ByteBudget): void {
   if (bytes <= ANSWER_SHARED_BYTES_MIN) return;
   const share = answers.share(() => request.cut());
@@ -259,7 +259,7 @@ function holdAnswer(request: HttpRequest, bytes: number, answers: ByteBudget): v
   request.whenOver(() => share.release());
 }
 
-/** One piece at a time is held, while it waits for the peer. */
+/** Only one piece is held at a time, while it waits for the peer. */
 async function sendStream(
   request: HttpRequest,
   reply: HttpReply & { readonly kind: 'stream' },
@@ -269,14 +269,15 @@ async function sendStream(
   const share = answers.share(() => request.cut());
   const stream = request.stream(reply.status, [...Object.entries(reply.headers), ...headers]);
   try {
-    // What fails on the way is thrown to the listener, which cuts the connection: the caller sees an end too early.
+    // An error during streaming is thrown to the listener, which cuts the connection: the client sees a truncated
+    // answer.
     for await (const chunk of reply.body) {
       share.hold(chunk.length);
       await stream.write(chunk);
       share.hold(0);
     }
   } catch (error) {
-    // Not to be answered: it has begun.
+    // The answer has begun, so no error can be sent.
     throw error instanceof EngineError ? new Error('the answer could not be completed', { cause: error }) : error;
   } finally {
     share.release();

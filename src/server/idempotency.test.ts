@@ -1,4 +1,4 @@
-// What an idempotency key covers, through a whole server: each change once, and the same key for nothing else.
+// Idempotency keys on a whole server: each change happens once, and a key covers one request.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTestServer, type TestServer } from '../../test/support/server.ts';
@@ -50,7 +50,7 @@ async function newMemory(partitions: number): Promise<string> {
 const codeOf = ({ body }: Told): string | undefined => body.error?.code;
 
 for (const partitions of [1, 2]) {
-  test(`a grant that is sent again does not take back what was revoked since, ${partitions} partitions`, async () => {
+  test(`a repeated grant does not undo a later revocation, ${partitions} partitions`, async () => {
     const memory = await newMemory(partitions);
     const said = { user_id: 'ann', purpose: 'storage' };
     const first = await call('POST', `${memory}/consent/grant`, { json: said, once: 'grant' });
@@ -83,7 +83,7 @@ for (const partitions of [1, 2]) {
   });
 }
 
-test('the same key for what another path, query or person is asked of is refused', async () => {
+test('a key used for another path, query or person is rejected', async () => {
   const memory = await newMemory(1);
   const made = await Promise.all(
     ['one', 'two'].map((name) => call('POST', '/auth/keys', { json: { name, scopes: ['read'] }, once: name })),
@@ -104,7 +104,7 @@ test('the same key for what another path, query or person is asked of is refused
   assert.equal(codeOf(await of('bob')), 'VAL-E005');
 });
 
-test('a file that is sent again is the same file, whatever stands between its parts', async () => {
+test('a repeated file upload matches, whatever its boundary', async () => {
   const memory = await newMemory(1);
   await call('POST', `${memory}/add`, { json: { subject: 's', relation: 'likes', object: 'tea' } });
   const exported = await fetch(`${server.http}/api${memory}/export-file`, {
@@ -119,6 +119,6 @@ test('a file that is sent again is the same file, whatever stands between its pa
   };
   const first = await send('grains.mg');
   assert.equal(first.body.imported, 1);
-  // Every form has a boundary of its own.
+  // Every form has its own boundary.
   assert.deepEqual(await send('grains.mg'), first);
 });

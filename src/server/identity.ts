@@ -1,13 +1,13 @@
-// How a local caller makes sure which server it has reached, before it sends a key. A server draws a secret at its start
-// and keeps it in server.json, which only its own user can read. Asked with a challenge, it answers with a code over the
-// challenge under that secret. What else has taken the port since, or has it in another network namespace, cannot.
+// Lets a local caller identify a server before it sends a key. A server creates a secret at start and stores it in
+// server.json, which only its own user can read. It answers a challenge with a MAC under that secret. Another process
+// that took the port, or has it in another network namespace, cannot.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 export const CHALLENGE_HEADER = 'x-granary-challenge';
 export const PROOF_HEADER = 'x-granary-proof';
 
 const HEX_32_BYTES = /^[0-9a-f]{64}$/;
-/** Keeps these codes apart from whatever else may be made under the secret. */
+/** Separates these codes from other uses of the secret. */
 const PURPOSE = 'granary server proof\0';
 
 /** 32 random bytes in hex, for a secret or a challenge. */

@@ -11,7 +11,7 @@ const BIG = '9007199254740993';
 for (const http of ['uws', 'node'])
   test(`integers beyond 2^53 are exact over HTTP (${http})`, async () => {
     const server = await startTestServer({ http, auth: 'none' });
-    /** Texts in and out: JSON.parse would round what is looked for. */
+    /** Raw texts: JSON.parse would round the numbers under test. */
     const call = async (path: string, body?: string): Promise<string> => {
       const init = body === undefined ? {} : { method: 'POST', body, headers: { 'content-type': 'application/json' } };
       const response = await fetch(`${server.http}/api/memories/default${path}`, init);
@@ -37,7 +37,7 @@ for (const http of ['uws', 'node'])
       const history = await call('/app/exec', `{"command":"history","args":{"hash":"${hash}"}}`);
       assert.match(history, /"count":9007199254740995/);
 
-      // Members of our own are doubles: too large is out of range, not of a wrong type.
+      // Members of the API are doubles: too large is out of range, not a type error.
       assert.match(await call('/recall', `{"query":"c","limit":${BIG}}`), /^200 .*is treated as 500/);
       assert.match(await call('/recall', `{"query":"c","time_start":${BIG}}`), /^400 .*VAL-E001/);
       const future = `{"subject":"a","relation":"b","object":"e","created_at":${BIG}}`;

@@ -1,4 +1,4 @@
-// How a server ends: what was opened is closed in the opposite order, once, whoever asks.
+// Shutdown of a server: parts close once, in the reverse order of opening.
 import type { Logger } from './log.ts';
 
 interface Opened {
@@ -15,17 +15,17 @@ export class Lifecycle {
     this.#log = log;
   }
 
-  /** True from the moment the server began to end: health says no. */
+  /** True once shutdown has begun: health reports unavailable. */
   get isEnding(): boolean {
     return this.#closing !== undefined;
   }
 
-  /** Remembers what is to be closed before everything opened earlier. */
+  /** Registers a part, to be closed before all parts opened earlier. */
   opened(what: string, close: () => void | Promise<void>): void {
     this.#opened.push({ what, close });
   }
 
-  /** Closes everything. A part that fails is logged, and the others are closed all the same. */
+  /** Closes everything. A failing part is logged, and the others are closed nevertheless. */
   close(): Promise<void> {
     this.#closing ??= this.#closeAll();
     return this.#closing;

@@ -130,7 +130,7 @@ for (const listener of ['uws', 'node'])
       assert.equal(new Set(seen).size, 6);
       assert.equal(seen.length, 6);
 
-      // A memory's file goes into another memory, and comes out the same.
+      // A memory's file is imported into another memory, and exports unchanged.
       await call(server, 'POST', '/api/memories', { key, json: { id: 'copy' } });
       const file = await call(server, 'GET', `${M}/export-file`, { key });
       assert.equal(file.headers.get('content-type'), 'application/octet-stream');
@@ -178,7 +178,7 @@ for (const listener of ['uws', 'node'])
     }
   });
 
-test('an idempotency key replays a write, and refuses another body', async () => {
+test('an idempotency key replays a write, and rejects another body', async () => {
   const server = await start(newFolder());
   try {
     const key = server.firstKey;
@@ -193,7 +193,7 @@ test('an idempotency key replays a write, and refuses another body', async () =>
   }
 });
 
-/** A unary call of a generated client as a promise. */
+/** Makes a unary call of a generated client a promise. */
 function unary<Res>(
   run: (metadata: Metadata, done: (error: ServiceError | null, reply: Res) => void) => ClientUnaryCall,
   headers: Record<string, string> = {},
@@ -264,7 +264,7 @@ test('over gRPC: writes, reads, history, batches, and errors with their trailers
         batches.batchAdd(
           {
             items: [
-              // The second of an event is part of what it is.
+              // An event's time in seconds is part of its identity.
               { grainType: 'event', fieldsJson: '{"content":"met at the station","created_at":1760000000}' },
               { grainType: 'event', fieldsJson: '{' },
               { grainType: 'event', fieldsJson: '{"content":"met at the station","created_at":1760000000}' },
@@ -362,7 +362,7 @@ test('a recall over gRPC answers like one over HTTP', async () => {
   }
 });
 
-/** The members that are not optional in the message, at their defaults. */
+/** The members that are not optional in the message, with their defaults. */
 const EMPTY_RECALL = {
   subject: '',
   relation: '',
@@ -393,7 +393,7 @@ const EMPTY_RECALL = {
   aggregationIntent: false,
 };
 
-test('a data directory keeps everything over a stop, and lets one server in', async () => {
+test('a data directory keeps everything over a restart, and accepts one server at a time', async () => {
   const folder = newFolder();
   const first = await start(folder);
   const key = first.firstKey;
@@ -411,7 +411,7 @@ test('a data directory keeps everything over a stop, and lets one server in', as
   for (const name of ['bootstrap.key', 'master.key', 'control.key'])
     assert.equal(statSync(join(folder, 'keys', name)).mode & 0o777, 0o600, name);
 
-  await assert.rejects(start(folder, { shards: '3' }), { code: 'VAL-E001', message: /made with 2/ });
+  await assert.rejects(start(folder, { shards: '3' }), { code: 'VAL-E001', message: /created with 2 shards/ });
   await assert.rejects(start(folder, {}, { GRANARY_MASTER_KEY: '0'.repeat(64) }), { code: 'AUT-E003' });
   const second = await start(folder);
   assert.equal(second.firstKey, undefined);
@@ -430,7 +430,7 @@ test('a data directory keeps everything over a stop, and lets one server in', as
   await second.close();
 });
 
-test('a bootstrap key from the environment takes the place of the one before', async () => {
+test('a bootstrap key from the environment replaces the previous one', async () => {
   const folder = newFolder();
   const first = await start(folder);
   const made = first.firstKey;
@@ -452,7 +452,7 @@ test('a start that fails leaves nothing open', async () => {
   await other.close();
 });
 
-test('a request under way is answered before the server ends', async () => {
+test('a running request is answered before the server ends', async () => {
   const folder = newFolder();
   const server = await start(folder);
   const key = server.firstKey;

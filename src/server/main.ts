@@ -1,4 +1,4 @@
-// The server, wired from the bottom to the top: lock, keys, control log, shards, services, wrapper, listeners.
+// Wires the server from bottom to top: lock, keys, control log, shards, services, wrapper, listeners.
 
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../engine/base/clock.ts';
@@ -66,39 +66,39 @@ import { requestIdOf, Wrapper } from './wrapper.ts';
 export interface ServerDeps {
   readonly clock?: Clock;
   readonly log?: Logger;
-  /** The worker's entry file, in place of the one with the real engine. */
+  /** The worker's entry file; default: the one with the real engine. */
   readonly entry?: URL;
-  /** True: the fault hook of shards works. Tests alone. */
+  /** Enables fault injection in shards. Only for tests. */
   readonly faults?: boolean;
-  /** True: removals repeat what was done before, whatever policies say (`CallContext.repeats`). A restore alone. */
+  /** Removals repeat earlier ones without policy checks (`CallContext.repeats`). Only for a restore. */
   readonly repeats?: boolean;
-  /** How embedders are opened, in place of what the configuration says. Tests and benchmarks alone. */
+  /** How to open embedders, instead of the configuration. Only for tests and benchmarks. */
   readonly openers?: Openers;
-  /** False where the caller tells the warnings of the start itself. */
+  /** False when the caller prints the warnings of the start itself. */
   readonly logsWarnings?: boolean;
-  /** The lock of the data directory, where the caller has taken it. The server gives it back. */
+  /** The lock of the data directory, if the caller has taken it. The server releases it. */
   readonly lock?: DirectoryLock;
 }
 
 export interface RunningServer {
   readonly httpPort: number;
   readonly grpcPort: number;
-  /** That of --http10-port. */
+  /** Port of --http10-port. */
   readonly http10Port: number | undefined;
-  /** `http://host:port` or `https://…`, as another process on this machine reaches it. */
+  /** `http://host:port` or `https://…`, as reachable from this machine. */
   readonly http: string;
   /** `host:port`. */
   readonly grpc: string;
   readonly httpListener: 'uws' | 'node';
-  /** The first key, when it was made by this start: it is told here and nowhere else. */
+  /** The first key, if this start created it. It is returned only here. */
   readonly firstKey: string | undefined;
-  /** What an operator should know. */
+  /** Warnings for the operator. */
   readonly warnings: readonly string[];
-  /** Drains and closes everything; the same promise however often it is called. */
+  /** Drains and closes everything; every call returns the same promise. */
   close(): Promise<void>;
 }
 
-/** Starts a server. Rejects with EngineError or the system's error, with nothing left open. */
+/** Starts a server. Rejects with EngineError or the system's error, and leaves nothing open. */
 export async function startServer(config: Config, deps: ServerDeps = {}): Promise<RunningServer> {
   const log = deps.log ?? makeLog(config.logLevel);
   const lifecycle = new Lifecycle(log);
@@ -110,12 +110,12 @@ export async function startServer(config: Config, deps: ServerDeps = {}): Promis
   }
 }
 
-/** VAL-E001 where what counts tokens is not installed: at the start, rather than at somebody's first query. */
+/** Throws VAL-E001 when the token counter is not installed: at start, rather than at the first query. */
 function loadTokenCounter({ calTokens }: Config): void {
   try {
     tokenCounter(calTokens);
   } catch {
-    throw new EngineError('VAL-E001', `--cal-tokens ${calTokens} wants a package: npm install gpt-tokenizer`);
+    throw new EngineError('VAL-E001', `--cal-tokens ${calTokens} needs a package: npm install gpt-tokenizer`);
   }
 }
 
@@ -132,11 +132,11 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
   loadTokenCounter(config);
   const lock = deps.lock ?? lockDirectory(config.dataDir);
   lifecycle.opened('lock', () => lock.release());
-  // One that a killed server left: what has its port now is somebody else.
+  // A killed server left it: another process may have its port now.
   removeServerFile(config.dataDir);
   const network = networkDiskOf(config.dataDir);
   if (network !== undefined)
-    warn(`${config.dataDir} lies on ${network}, which is not supported: keep it on a local disk`);
+    warn(`${config.dataDir} is on ${network}, which is not supported: move it to a local disk`);
   const layout = openLayout(config.dataDir, config.shards, SHARDS_DEFAULT);
   const masterKeys = new MasterKeys({
     dataDirectory: config.dataDir,
@@ -216,7 +216,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
   const extractions = new Extractions(log);
   lifecycle.opened('extractions under way', () => extractions.close(DRAIN_MS));
   const disks = new DiskWatch({ dataDirectory: config.dataDir, shards: layout.shards, log });
-  lifecycle.opened('look at disks', () => within(disks.close(), DRAIN_MS));
+  lifecycle.opened('disk checks', () => within(disks.close(), DRAIN_MS));
   disks.start();
   const listener = chooseListener(config.singlePort ? 'node' : config.http);
   if (listener.reason !== undefined) warn(`HTTP is served by node:http: ${listener.reason}`);
@@ -257,7 +257,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
   });
   lifecycle.opened('timers', keepTime({ keys, control, authenticator, log }));
   lifecycle.opened(
-    'look at health',
+    'health checks',
     watchHealth(async () => {
       const { refusing } = control;
       const reasons = refusing === undefined ? [] : [`writes are refused: ${refusing}`];
@@ -276,15 +276,13 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
   const wrapper = new Wrapper({ services, authenticator, limiter, metrics, log, repeats, secret });
   lifecycle.opened('requests under way', () => within(wrapper.idle(), DRAIN_MS));
 
-  const onError = (error: unknown): void => log.error({ err: error }, 'a listener met an error');
+  const onError = (error: unknown): void => log.error({ err: error }, 'error in a listener');
   const tls =
     config.tlsCert === undefined || config.tlsKey === undefined
       ? {}
       : { tls: { certFile: config.tlsCert, keyFile: config.tlsKey } };
   if (config.auth !== 'none' && config.tlsCert === undefined && !isLoopback(config.host))
-    warn(
-      `keys and data travel in the clear on ${config.host}: give --tls-cert and --tls-key, or put a proxy with TLS in front`,
-    );
+    warn(`keys and data are sent unencrypted on ${config.host}: set --tls-cert and --tls-key, or use a proxy with TLS`);
   const pages =
     config.auth === 'none'
       ? new PageGuard({ host: config.host, hosts: config.allowedHosts, origins: config.corsOrigins })
@@ -345,7 +343,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
   if (http10 !== undefined) lifecycle.opened('HTTP/1.0', () => http10.drain(DRAIN_MS));
   const grpc = shared ?? (await startGrpc({}));
   ports = { http: http.port, grpc: shared === undefined ? grpc.port : http.port };
-  // Before HTTP, so that whoever watches its health is told first.
+  // Before HTTP, so that clients that watch its health know first.
   lifecycle.opened('gRPC', () => grpc.drain(DRAIN_MS));
 
   const host = reachable(config.host);
@@ -368,7 +366,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
   };
 }
 
-/** The port for peers that speak HTTP/1.0, beside a listener that does not. */
+/** The port for HTTP/1.0 peers, next to a listener without HTTP/1.0. */
 async function listenHttp10(
   { host, http10Port: port }: Config,
   options: Omit<ListenOptions, 'host' | 'port'>,
@@ -377,7 +375,7 @@ async function listenHttp10(
   return port === undefined ? undefined : listenNode({ ...options, host, port }, handler);
 }
 
-/** The line on stdout that tells whoever started the server where it is. */
+/** The line on stdout that reports the server's addresses. */
 export function readyLine({ http, grpc }: { readonly http: string; readonly grpc: string }): string {
   return `${JSON.stringify({ ready: true, http, grpc, pid: process.pid })}\n`;
 }
@@ -396,7 +394,7 @@ function startPool(
       keysDirectory: join(config.dataDir, 'keys', `shard-${shard}`),
       shard,
       shards,
-      // A worker that is started again gets those of that time.
+      // A restarted worker gets the keys of that time.
       masterKeys: masterKeys.current.raw,
       indexHeapBytes: Math.floor((config.indexHeapMb * 1024 * 1024) / shards),
       vectorHeapBytes: Math.floor((config.vectorHeapMb * 1024 * 1024) / shards),
@@ -411,7 +409,7 @@ function limiterOf(config: Config, clock: Clock): RateLimiter | undefined {
   return new RateLimiter({ perMinute: config.rateLimit, burst: Math.max(1, config.rateLimit / 6), clock });
 }
 
-/** What is written down now and then: when keys were used, how many authentications failed. Returns what ends it. */
+/** Periodic records: last use of keys, number of failed authentications. Returns a function that stops it. */
 function keepTime(parts: {
   readonly keys: Keys;
   readonly control: ControlStore;
@@ -428,7 +426,7 @@ function keepTime(parts: {
         change.audit({ event: 'auth.failed', actor: 'system', subject: '', details: { count } }),
       );
     } catch (error) {
-      log.error({ err: error }, 'uses of keys were not written down');
+      log.error({ err: error }, 'cannot record when keys were used');
     }
   };
   const timer = setInterval(() => void write(), KEY_USE_WRITE_MS);
@@ -439,7 +437,7 @@ function keepTime(parts: {
   };
 }
 
-/** Waits for `work`, but not longer than `ms`. */
+/** Waits for `work`, at most `ms`. */
 async function within(work: Promise<void>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
@@ -449,7 +447,7 @@ async function within(work: Promise<void>, ms: number): Promise<void> {
   clearTimeout(timer);
 }
 
-/** The address that a process on this machine calls: a wildcard is reached by loopback. */
+/** The host for callers on this machine: a wildcard address is reached by loopback. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::' || host === '[::]') return '[::1]';

@@ -58,7 +58,7 @@ const keyFile = (dataDir: string) => readFileSync(join(dataDir, 'keys', 'master.
 const checkFile = (dataDir: string) => readFileSync(join(dataDir, 'keys', 'master.check'), 'utf8');
 const lines = (text: string) => text.trim().split('\n');
 
-/** Every key of the folder opens under `master` alone, and nothing is left to rotate. */
+/** Every key of the folder opens under `master` alone, and no rotation is pending. */
 function assertRotated(dataDir: string, master: MasterKey): void {
   const loaded = loadMasterKey({ dataDirectory: dataDir, value: undefined, file: undefined });
   assert.deepEqual([loaded.rotating, loaded.key.ids], [false, [master.id]]);
@@ -81,7 +81,7 @@ before(async () => {
 });
 after(() => rmSync(closed, { recursive: true, force: true }));
 
-/** A closed data directory with a grain in it: the test's own copy. */
+/** A closed data directory with one grain, copied for this test. */
 function prepared(t: TestContext): string {
   const dataDir = temporaryDirectory(t);
   cpSync(closed, dataDir, { recursive: true });
@@ -96,7 +96,7 @@ test('rotate_keys kek wraps every key under a new master key while the server se
   cpSync(join(dataDir, 'keys'), join(before, 'keys'), { recursive: true });
   const { body } = await post(server, dataDir, EXEC, rotate);
   const { rotated, fingerprint } = body['result'] as { rotated: number; fingerprint: string };
-  // Blob, token and index key of the memory, a user's key, that of the scope, the control key.
+  // Blob, token and index key of the memory, a user's key, the scope's, and the control key.
   assert.equal(rotated, 6);
   assert.equal(ownKey(dataDir).id, fingerprint);
   assert.notEqual(keyFile(dataDir), keyFile(before));
@@ -110,7 +110,7 @@ test('rotate_keys kek wraps every key under a new master key while the server se
   await again.close();
 });
 
-/** What a crash leaves after each step of a rotation. */
+/** States after a crash at each step of a rotation. */
 const CUTS: Record<string, (dataDir: string, next: MasterKey) => void> = {
   'the new key is in the file, nothing else': (dataDir, next) => {
     const check = checkFile(dataDir);
@@ -137,7 +137,7 @@ const CUTS: Record<string, (dataDir: string, next: MasterKey) => void> = {
 };
 
 for (const [cut, leave] of Object.entries(CUTS))
-  test(`a rotation that ended when ${cut} is finished by the next start`, async (t) => {
+  test(`a rotation that ended when ${cut} is completed by the next start`, async (t) => {
     const dataDir = prepared(t);
     const next = MasterKey.random(ownKey(dataDir));
     leave(dataDir, next);
@@ -149,7 +149,7 @@ for (const [cut, leave] of Object.entries(CUTS))
     assert.deepEqual(lines(checkFile(dataDir)), [next.id]);
   });
 
-test('a key that the operator holds is rotated by a start with the new one before the old', async (t) => {
+test('an operator’s key is rotated by a start with the new key before the old one', async (t) => {
   const dataDir = prepared(t);
   const [old] = lines(keyFile(dataDir));
   copyFileSync(join(dataDir, 'keys', 'master.key'), join(dataDir, 'elsewhere'));

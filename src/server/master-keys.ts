@@ -1,6 +1,6 @@
-// The master key of a running server, and its rotation: a new one is written down beside the old, every key of every
-// shard is wrapped under it, the old one is forgotten. A rotation that a crash or an error cut short is finished by the
-// next start, or by asking again; until then both keys open everything.
+// The master key of a running server, and its rotation: store a new key next to the old one, wrap every key of every
+// shard under it, then drop the old one. A rotation interrupted by a crash or an error is completed by the next start,
+// or by asking again; until then both keys are valid.
 
 import { EngineError } from '../engine/base/errors.ts';
 import { beginRotation, finishRotation, type LoadedMasterKey, MasterKey } from '../engine/keys/master-key.ts';
@@ -11,31 +11,31 @@ import type { Shards } from './shards.ts';
 export interface MasterKeysParts {
   readonly dataDirectory: string;
   readonly loaded: LoadedMasterKey;
-  /** True when the key lives in `keys/master.key`; otherwise its operator keeps it and gives it at start. */
+  /** True when `keys/master.key` holds the key; otherwise its operator gives it at start. */
   readonly ownFile: boolean;
   readonly warn: (text: string) => void;
 }
 
-/** What a rotation works on, once it is there. */
+/** The parts that a rotation works on, once they exist. */
 export interface RotatedParts {
   readonly shards: Pick<Shards, 'rewrapKeys'>;
   readonly control: Pick<ControlStore, 'commit' | 'rewrapKeys'>;
 }
 
 export interface Rotated {
-  /** Keys that were wrapped anew. */
+  /** Number of keys wrapped again. */
   readonly rotated: number;
-  /** Names the new master key and says nothing about it: 16 hex digits. */
+  /** Identifies the new master key without revealing it: 16 hex digits. */
   readonly fingerprint: string;
 }
 
 export class MasterKeys {
   readonly #parts: MasterKeysParts;
   #rotated: RotatedParts | undefined;
-  /** The current key; while a rotation is under way it also accepts the one before. */
+  /** The current key; during a rotation it also accepts the previous one. */
   #key: MasterKey;
   #rotating: boolean;
-  /** Settles when nothing that needs the keys to stay as they are is under way. */
+  /** Settles when no work runs that needs unchanged keys. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(parts: MasterKeysParts) {
@@ -43,12 +43,12 @@ export class MasterKeys {
     this.#parts = parts;
     this.#key = loaded.key;
     this.#rotating = loaded.rotating;
-    // From now on new keys are wrapped under the first key alone: a start with the older ones only must be refused.
+    // From now on new keys are wrapped under the first key, so a start with only the older ones must be rejected.
     if (loaded.rotating) beginRotation(dataDirectory, loaded.key, ownFile);
     else if (loaded.key.ids.length > 1) {
       // A crash between the last two steps of a rotation left the old key in our file.
       if (ownFile) finishRotation(dataDirectory, loaded.key, true);
-      else warn('the master key was given together with older ones, which nothing needs any more');
+      else warn('older master keys were given that are no longer needed: give only the first one');
       this.#key = loaded.key.alone();
     }
   }
@@ -57,22 +57,23 @@ export class MasterKeys {
     return this.#key;
   }
 
-  /** Finishes what was begun before this start. An error is told as a warning: everything opens with both keys. */
+  /** Completes a rotation from before this start. An error becomes a warning, because both keys still work. */
   async start(parts: RotatedParts): Promise<void> {
     this.#rotated = parts;
     if (!this.#rotating) return;
     try {
       await this.whileStill(() => this.#finish('system'));
-      if (!this.#parts.ownFile) this.#parts.warn('every key is wrapped under the new master key: give that one alone');
+      if (!this.#parts.ownFile)
+        this.#parts.warn('every key is wrapped under the new master key: give only that one from now on');
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      this.#parts.warn(`the rotation of the master key is not finished, both keys are still needed: ${reason}`);
+      this.#parts.warn(`the rotation of the master key is incomplete, and both keys are still needed: ${reason}`);
     }
   }
 
   /**
-   * Makes a new master key, or goes on with a rotation that was cut short. VAL-E001 when the operator holds the key,
-   * STO-E001 or STO-E002 when a shard could not follow: nothing is lost, asking again goes on from there.
+   * Makes a new master key, or continues an interrupted rotation. VAL-E001 when the operator holds the key, STO-E001 or
+   * STO-E002 when a shard failed: nothing is lost, and asking again continues.
    */
   rotate(actor: string): Promise<Rotated> {
     return this.whileStill(async () => {
@@ -81,7 +82,7 @@ export class MasterKeys {
     });
   }
 
-  /** Runs `work` when nobody rotates, and lets nobody rotate meanwhile. */
+  /** Runs `work` while no rotation runs, and blocks rotations meanwhile. */
   whileStill<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#turn.then(work);
     this.#turn = result.catch(() => undefined);
@@ -93,8 +94,8 @@ export class MasterKeys {
     if (!ownFile)
       throw new EngineError(
         'VAL-E001',
-        'the master key is kept outside: start the server with the new key before the old one, separated by a comma ' +
-          '(in a file: a line each)',
+        'the operator holds the master key: start the server with the new key before the old one, separated by a comma ' +
+          '(in a file: one per line)',
       );
     const next = MasterKey.random(this.#key);
     beginRotation(dataDirectory, next, true);
@@ -112,7 +113,7 @@ export class MasterKeys {
     finishRotation(dataDirectory, this.#key, ownFile);
     this.#key = this.#key.alone();
     this.#rotating = false;
-    // The control log's own key is one of them.
+    // One of them is the control log's own key.
     const rotated = rewrapped + ofRecords + 1;
     const fingerprint = this.#key.id;
     await control.commit((change) =>

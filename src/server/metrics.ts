@@ -1,13 +1,16 @@
-// Counters of this process, in the Prometheus text form, at GET /metrics of the HTTP listener. It needs an admin key
-// in every mode but `none`. Labels are bounded: names of operations, faces and codes of the contract.
+// Counters of this process as Prometheus text, at GET /metrics of the HTTP listener. Except in mode `none` it requires
+// an admin key or one with the scope metrics. Labels are bounded: operations, transports and codes of the contract.
 import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
 
-/** Upper bounds, in seconds. */
+/** Upper bounds in seconds. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 type Face = 'http' | 'grpc';
 
-/** Times of one operation over one face, each counted in the first bucket that holds it; the last one holds the rest. */
+/**
+ * Times of one operation over one transport. Each is counted in the first bucket that holds it; the last bucket holds
+ * the rest.
+ */
 interface Times {
   readonly labels: { readonly operation: string; readonly face: Face };
   readonly buckets: Float64Array;
@@ -20,7 +23,7 @@ interface Answers {
   count: number;
 }
 
-/** What a registry asks of a metric when it is scraped. */
+/** The interface that a registry needs from a metric. */
 interface Scraped {
   readonly name: string;
   get(): Promise<object>;
@@ -32,7 +35,7 @@ export class Metrics {
   readonly #times = new Map<string, Times>();
   #inFlight = 0;
 
-  /** These are read when somebody scrapes. */
+  /** The callbacks are called on each scrape. */
   constructor(counts: {
     readonly memories: () => number;
     readonly keys: () => number;
@@ -41,7 +44,7 @@ export class Metrics {
     readonly notEmbedded: () => number;
   }) {
     collectDefaultMetrics({ register: this.#registry });
-    // Every request counts here, so it costs one look-up; prom-client's own counters check and join labels each time.
+    // One look-up per request: prom-client's counters would validate and join labels each time.
     this.#register({
       name: 'granary_requests_total',
       help: 'Requests answered, by operation, face and error code (ok without one).',
@@ -57,11 +60,11 @@ export class Metrics {
     this.#gauge('granary_requests_in_flight', 'Requests being answered.', () => this.#inFlight);
     this.#gauge('granary_memories', 'Memories that exist.', counts.memories);
     this.#gauge('granary_api_keys', 'API keys, revoked ones included.', counts.keys);
-    this.#gauge('granary_extractions_waiting', 'Texts that are still to be extracted from.', counts.extractions);
-    this.#gauge('granary_embedded_grains', 'Grains given vectors since the start.', counts.embedded);
+    this.#gauge('granary_extractions_waiting', 'Texts that await extraction.', counts.extractions);
+    this.#gauge('granary_embedded_grains', 'Grains embedded since the start.', counts.embedded);
     this.#gauge(
       'granary_not_embedded_grains',
-      'Grains since the start whose text no attempt could embed.',
+      'Grains since the start that could not be embedded.',
       counts.notEmbedded,
     );
   }
@@ -69,7 +72,7 @@ export class Metrics {
   #register(metric: { name: string; help: string; type: 'counter' | 'histogram'; values: () => object[] }): void {
     const { name, help, type, values } = metric;
     const scraped: Scraped = { name, get: async () => ({ name, help, type, aggregator: 'sum', values: values() }) };
-    this.#registry.registerMetric(scraped as unknown as Metric); // the registry asks for no more than this
+    this.#registry.registerMetric(scraped as unknown as Metric); // the registry needs no more
   }
 
   #gauge(name: string, help: string, read: () => number): void {
@@ -119,7 +122,7 @@ export class Metrics {
   }
 }
 
-/** Buckets count what lies below them too. */
+/** Buckets are cumulative. */
 function histogramOf({ labels, buckets, seconds }: Times): object[] {
   const name = 'granary_request_seconds';
   let count = 0;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { temporaryDirectory } from '../../test/support/temporary.ts';
 import { networkDiskOf } from './network-disk.ts';
 
-test('a file system that other machines share is told by its name', { skip: process.platform !== 'linux' }, (t) => {
+test('a shared file system is recognised and named', { skip: process.platform !== 'linux' }, (t) => {
   assert.equal(networkDiskOf(temporaryDirectory(t)), undefined);
   // The kernel's number is signed on some machines.
   for (const [type, name] of [

@@ -1,15 +1,15 @@
-// Keeps the pages of other sites from a server that asks for no key. A browser on the same machine reaches it as well as its
-// owner does, and sends what any page tells it to; what it says of the page is all there is to go by. A page that brings a name
-// of its own to this machine's address (DNS rebinding) is told by the name in Host.
+// Protects a server without keys from pages of other sites. A browser on the same machine can reach it and sends what
+// any page asks for; only the browser's own headers reveal the page. A page whose host name resolves to this machine
+// (DNS rebinding) is recognised by Host.
 import { EngineError } from '../engine/base/errors.ts';
 import { isLoopback } from './config.ts';
 
-/** What a request says of where it comes from and whom it is for. */
+/** Origin and target of a request. */
 export interface Asking {
   readonly method: string;
-  /** Host or `:authority`. Undefined: the peer is no browser. */
+  /** Host or `:authority`. Undefined: the peer is not a browser. */
   readonly authority: string | undefined;
-  /** A header by its lower-case name. */
+  /** Returns a header by lower-case name. */
   readonly header: (name: string) => string | undefined;
 }
 
@@ -18,30 +18,30 @@ export class PageGuard {
   readonly #anyHost: boolean;
   readonly #origins: ReadonlySet<string>;
 
-  /** `host` is listened on; `hosts` are names beside it and loopback, `origins` those of other pages that may call. */
+  /** `host`: the listening address; `hosts`: further names besides loopback; `origins`: pages that may call. */
   constructor(allowed: {
     readonly host: string;
     readonly hosts: readonly string[];
     readonly origins: readonly string[];
   }) {
     this.#hosts = new Set([bare(allowed.host), ...allowed.hosts.map(bare)]);
-    // By which names others know an address that they reach is not known here, unless it is said.
+    // The public names of an address are unknown unless they are configured.
     this.#anyHost = !isLoopback(allowed.host) && allowed.hosts.length === 0;
     this.#origins = new Set(allowed.origins);
   }
 
-  /** Throws AUT-E001 for what a page of another site may have made the browser send. */
+  /** Throws AUT-E001 for a request that a page of another site may have caused. */
   check(asking: Asking): void {
     const authority = this.#checkHost(asking.authority);
     const origin = asking.header('origin');
     if (origin !== undefined) {
       if (!this.#origins.has(origin) && !isOwn(origin, authority))
-        throw refusal(`answers no page of ${origin}`, `--cors-origins ${origin}`);
+        throw refusal(`does not answer pages of ${origin}`, `--cors-origins ${origin}`);
       return;
     }
     const site = asking.header('sec-fetch-site');
     if (site === undefined || site === 'same-origin' || site === 'none' || isLink(asking)) return;
-    throw refusal('answers no page of another site', '--cors-origins and its Origin');
+    throw refusal('does not answer pages of other sites', '--cors-origins and its Origin');
   }
 
   #checkHost(sent: string | undefined): Authority | undefined {
@@ -49,14 +49,14 @@ export class PageGuard {
     const authority = authorityIn(sent);
     const isKnown = authority !== undefined && (isLoopback(authority.name) || this.#hosts.has(authority.name));
     if (!isKnown && !this.#anyHost)
-      throw refusal(`is not called ${sent}`, `--allowed-hosts ${authority?.name ?? 'NAME'}`);
+      throw refusal(`does not answer to the name ${sent}`, `--allowed-hosts ${authority?.name ?? 'NAME'}`);
     return authority;
   }
 }
 
 interface Authority {
   readonly name: string;
-  /** '' when it is that of the scheme. */
+  /** Empty for the scheme's default port. */
   readonly port: string;
 }
 
@@ -65,7 +65,7 @@ function authorityIn(sent: string): Authority | undefined {
   return found === null ? undefined : { name: bare(found[1] ?? ''), port: found[2] ?? '' };
 }
 
-/** A name as names are compared. */
+/** Normalises a name for comparison. */
 function bare(name: string): string {
   const lower = name.trim().toLowerCase();
   return lower.startsWith('[') ? lower.slice(1, -1) : lower.replace(/\.$/, '');
@@ -73,7 +73,7 @@ function bare(name: string): string {
 
 const PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
 
-/** The page came from here: from the host that the request goes to, by the same name or another one of loopback. */
+/** True for a page of this server: its host is the request's, or another loopback name. */
 function isOwn(origin: string, authority: Authority | undefined): boolean {
   if (authority === undefined || !URL.canParse(origin)) return false;
   const { origin: parsed, protocol, hostname, port } = new URL(origin);
@@ -84,7 +84,7 @@ function isOwn(origin: string, authority: Authority | undefined): boolean {
   return name === authority.name || (isLoopback(name) && isLoopback(authority.name));
 }
 
-/** Somebody followed a link: the page that has it sees nothing of the answer. */
+/** True for a followed link: the linking page cannot read the answer. */
 function isLink({ method, header }: Asking): boolean {
   return method === 'GET' && header('sec-fetch-mode') === 'navigate' && header('sec-fetch-dest') === 'document';
 }

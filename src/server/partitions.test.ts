@@ -1,9 +1,9 @@
-// What a memory of several partitions must do as one of a single partition does, over HTTP.
+// Memories of several partitions must behave like those of one, over HTTP.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startTestServer } from '../../test/support/server.ts';
 
-test('idempotency keys and counts of users do not see partitions', async () => {
+test('idempotency keys and user counts are independent of partitions', async () => {
   const server = await startTestServer({ shards: '4' });
   const call = async (path: string, json?: unknown, idempotencyKey?: string) => {
     const response = await fetch(`${server.http}/api${path}`, {

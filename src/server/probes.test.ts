@@ -1,4 +1,4 @@
-// What load balancers ask, as they ask it: HTTP/1.0, without Host, with no key, by paths without /api.
+// Probes of load balancers: HTTP/1.0, without Host or key, on paths without /api.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startTestServer, type TestServer } from '../../test/support/server.ts';
@@ -24,7 +24,7 @@ async function withServer(flags: Record<string, string>, run: (server: TestServe
   }
 }
 
-/** What HAProxy's `option httpchk` and nginx's `proxy_pass` send when they are told nothing else. */
+/** Default requests of HAProxy's `option httpchk` and nginx's `proxy_pass`. */
 async function answersHttp10(server: TestServer, port: number): Promise<void> {
   assert.equal((await saying(port, 'OPTIONS / HTTP/1.0\r\n\r\n')).status, 204);
   for (const path of ['/health', '/health/live', '/health/ready', '/api/health/live'])
@@ -36,7 +36,7 @@ async function answersHttp10(server: TestServer, port: number): Promise<void> {
       `Authorization: Bearer ${server.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   );
   assert.match(String(added.body), /"blob_hash":"[0-9a-f]{64}"/);
-  // A file comes as a stream, which has no end but the connection's.
+  // A file is streamed, and ends with the connection.
   const file = await saying(
     port,
     `GET /api/memories/default/export-file HTTP/1.0\r\nAuthorization: Bearer ${server.key}\r\n\r\n`,
@@ -44,7 +44,7 @@ async function answersHttp10(server: TestServer, port: number): Promise<void> {
   assert.deepEqual([file.status, file.body.subarray(0, 2).toString()], [200, 'MG']);
 }
 
-test('HTTP/1.0 is answered by the listener that serves unless another is asked for', () =>
+test('the listener answers HTTP/1.0 unless another one is requested', () =>
   withServer({}, async (server) => {
     assert.equal(server.httpListener, 'node');
     await answersHttp10(server, server.httpPort);
@@ -62,7 +62,7 @@ test('HTTP/1.0 is answered beside uWebSockets.js, on a port of its own', () =>
   }));
 
 for (const http of ['uws', 'node'])
-  test(`probes need no key, and say why nothing should be sent here (${http})`, () =>
+  test(`probes need no key, and report why the server is not ready (${http})`, () =>
     withServer({ http }, async (server) => {
       const told = async (path: string) => {
         const answer = await fetch(`${server.http}${path}`);
@@ -78,7 +78,7 @@ for (const http of ['uws', 'node'])
       assert.equal((await fetch(server.http, { method: 'OPTIONS' })).status, 204);
     }));
 
-test('a server that ends is alive and not ready', async () => {
+test('a server that is shutting down is alive and not ready', async () => {
   const parts = await makeParts();
   assert.equal((await ask(parts, 'GET', '/health/ready')).status, 200);
   Object.assign(parts.services, { isEnding: () => true });

@@ -1,4 +1,4 @@
-// A header that says who asks or for whom comes once: of two, a proxy may have checked one and the server taken the other.
+// Headers about identity must not repeat: a proxy may have checked one value and the server used the other.
 import assert from 'node:assert/strict';
 import { connect } from 'node:http2';
 import { after, before, describe, test } from 'node:test';
@@ -49,11 +49,11 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
         assert.equal(await told([...plain, ...twice]), 'VAL-E001', twice.join());
       assert.equal(await told([...plain, `X-API-Key: ${server.key}`]), '200');
       assert.equal(await told([...plain, 'X-API-Key: another']), 'VAL-E001');
-      // What only names the request may come as often as it likes.
+      // Headers that only name the request may repeat.
       assert.equal(await told([...plain, 'X-Request-Id: a', 'X-Request-Id: b', 'X-Other: 1', 'X-Other: 2']), '200');
     });
 
-    test('a challenge that comes twice is refused like others', async () => {
+    test('a repeated challenge is rejected like other headers', async () => {
       const client = await SocketClient.open(server.httpPort);
       const twice = [`X-Granary-Challenge: ${'0'.repeat(64)}`, `X-Granary-Challenge: ${'1'.repeat(64)}`];
       client.send(['GET /api/health HTTP/1.1', 'Host: localhost', ...twice, '', ''].join('\r\n'));
@@ -67,7 +67,7 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
       const session = connect(`http://${server.grpc}`);
       const code = (path: string, headers: readonly string[]): Promise<unknown> =>
         new Promise((resolve, reject) => {
-          // As a list, names may repeat.
+          // A list allows repeated names.
           const stream = session.request([
             ...[':method', 'POST', ':path', path, ':scheme', 'http', ':authority', 'localhost'],
             ...['content-type', 'application/grpc', 'te', 'trailers', ...headers],
@@ -81,7 +81,7 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
           stream.on('close', () => resolve(found)).resume();
           stream.end(Buffer.alloc(5));
         });
-      // The client refuses to send this one twice; it is read as the others are.
+      // The client cannot send this one twice; it is read like the others.
       const key = ['authorization', `Bearer ${server.key}`];
       const health = '/memory.v1.MemoryService/Health';
       const recall = '/memory.v1.MemoryService/Recall';

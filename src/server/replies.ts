@@ -1,5 +1,5 @@
-// Idempotency of changes of the deployment (memories, keys): an answer is kept in the control store and given again.
-// Changes of a memory keep theirs in the memory's own shard.
+// Idempotency for changes of the deployment (memories, keys): the control store keeps answers and returns them again.
+// For changes of a memory its own shard keeps them.
 import type { Clock } from '../engine/base/clock.ts';
 import { EngineError } from '../engine/base/errors.ts';
 import { CONTROL_REPLIES_MAX, IDEMPOTENCY_KEEP_MS } from '../engine/base/limits.ts';
@@ -15,7 +15,7 @@ interface Claim {
 export class ReplyCache {
   readonly #store: ControlStore;
   readonly #clock: Clock;
-  /** Claims whose first call still runs. Bounded by the requests that run. */
+  /** Claims whose first call still runs; bounded by the running requests. */
   readonly #running = new Map<string, { readonly bodyHash: string; readonly output: Promise<unknown> }>();
 
   constructor(store: ControlStore, clock: Clock) {
@@ -24,8 +24,8 @@ export class ReplyCache {
   }
 
   /**
-   * Runs `work` once a claim: a second call with the same body gets the first one's output, without the members that
-   * are shown once; with another body it throws VAL-E005. An output is kept 24 hours; a failure is not kept.
+   * Runs `work` once per claim. A repeat with the same body gets the first output, without members that are shown once;
+   * with another body it throws VAL-E005. Outputs are kept for 24 hours; failures are not kept.
    */
   async once(claim: Claim, shownOnce: readonly string[], work: () => Promise<unknown>): Promise<unknown> {
     const kept = this.#kept(claim.key);
@@ -62,7 +62,7 @@ export class ReplyCache {
     return output;
   }
 
-  /** Answers too old, and the oldest ones when there are too many; the store keeps them in the order they came. */
+  /** Expired answers, and the oldest ones over the limit; the store keeps them in order of arrival. */
   #stale(): string[] {
     const stale: string[] = [];
     const oldest = this.#clock.nowMs() - IDEMPOTENCY_KEEP_MS;

@@ -1,5 +1,5 @@
-// `<data-dir>/server.json`: where the server that has the directory listens. Whoever holds the lock writes it; without
-// the lock it says nothing, since a server that was killed leaves it behind.
+// `<data-dir>/server.json`: the addresses of the server that has the directory. The holder of the lock writes it.
+// Without the lock the file means nothing, because a killed server leaves it behind.
 import { readFileSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -10,10 +10,10 @@ const SERVER_FILE = 'server.json';
 export interface ServerFile {
   readonly http: string;
   readonly grpc: string;
-  /** The server's process, as it is numbered on its own host. For people: nothing is decided by it. */
+  /** The server's process id on its own host; only for people. */
   readonly pid: number;
   readonly host: string;
-  /** Known to the server and to who can read this file: identity.ts. */
+  /** Known to the server and to readers of this file: identity.ts. */
   readonly secret: string;
 }
 
@@ -24,7 +24,7 @@ export function writeServerFile(directory: string, own: Pick<ServerFile, 'http' 
   try {
     replaceFile(path, Buffer.from(`${JSON.stringify(file)}\n`));
   } catch (error) {
-    throw storageError(`${path} cannot be written`, error);
+    throw storageError(`cannot write ${path}`, error);
   }
 }
 
@@ -33,11 +33,11 @@ export function removeServerFile(directory: string): void {
   try {
     rmSync(path, { force: true });
   } catch (error) {
-    throw storageError(`${path} cannot be removed`, error);
+    throw storageError(`cannot remove ${path}`, error);
   }
 }
 
-/** What the file says; undefined when there is none that can be read. */
+/** The file's contents; undefined when it is missing or invalid. */
 export function readServerFile(directory: string): ServerFile | undefined {
   try {
     const file = JSON.parse(readFileSync(join(directory, SERVER_FILE), 'utf8')) as Partial<Record<string, unknown>>; // each is checked
@@ -51,7 +51,7 @@ export function readServerFile(directory: string): ServerFile | undefined {
   }
 }
 
-/** Who has a locked directory, in words, as far as its file tells. */
+/** Describes the holder of a locked directory, as far as the file shows. */
 export function holderOf(directory: string): string {
   const file = readServerFile(directory);
   if (file === undefined) return 'another process';

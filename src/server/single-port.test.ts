@@ -52,7 +52,7 @@ interface Told {
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
-/** One request over HTTP/1.1, which a client with TLS asks for in its handshake. */
+/** One HTTP/1.1 request; with TLS the client selects it in the handshake. */
 async function overHttp1(server: TestServer, path: string, body?: string): Promise<Told> {
   const headers = { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' };
   const method = body === undefined ? 'GET' : 'POST';
@@ -75,7 +75,7 @@ async function overHttp1(server: TestServer, path: string, body?: string): Promi
   });
 }
 
-/** Requests over one HTTP/2 connection, side by side. */
+/** Concurrent requests over one HTTP/2 connection. */
 async function overHttp2(server: TestServer, asks: readonly { path: string; body?: string }[]): Promise<Told[]> {
   const session = connectHttp2(server.http, { ca: CERTIFICATE, servername: 'localhost' });
   try {
@@ -140,7 +140,7 @@ for (const flags of [{ singlePort: 'true' }, { singlePort: 'true', ...FILES }] a
       assert.equal(file[0]?.status, 200);
       assert.ok((file[0]?.body.length ?? 0) > content.length);
 
-      // Both on connections that were opened before the others.
+      // Both on connections opened before the others.
       assert.match((await add(client, server.key, 'a second one')).hash, /^[0-9a-f]{64}$/);
       const config = JSON.parse((await overHttp1(server, '/api/config')).body) as { features: object };
       assert.deepEqual(
@@ -153,7 +153,7 @@ for (const flags of [{ singlePort: 'true' }, { singlePort: 'true', ...FILES }] a
       client.close();
     }));
 
-test('without TLS the first bytes tell, however they come', () =>
+test('without TLS the first bytes decide, in whatever pieces they arrive', () =>
   withServer({ singlePort: 'true' }, async (server) => {
     const socket = connect(server.httpPort, '127.0.0.1').setNoDelay();
     const answered = new Promise<string>((resolve) => {
@@ -163,7 +163,7 @@ test('without TLS the first bytes tell, however they come', () =>
         if (text.split('HTTP/1.1 200').length === 3) resolve(text);
       });
     });
-    // Two requests behind each other, the first one's method in pieces.
+    // Two pipelined requests, the first one's method in pieces.
     const request = 'PUT /api/health HTTP/1.1\r\nHost: x\r\n\r\n'.replace('PUT', 'GET');
     for (const piece of [request.slice(0, 1), request.slice(1, 3), request.slice(3) + request]) {
       socket.write(piece);
@@ -176,7 +176,7 @@ test('without TLS the first bytes tell, however they come', () =>
     silent.destroy();
   }));
 
-test('a drain lets calls on the shared port finish and closes what is idle', async () => {
+test('a drain lets calls on the shared port finish and closes idle connections', async () => {
   const server = await startTestServer({ singlePort: 'true' });
   const client = grpcClient(server, {});
   await add(client, server.key, 'before');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GRPC_STATUS, STATUS, type WireStatus } from './status.ts';
 
-/** What each HTTP status may be over gRPC: the two must not tell a client to do different things. */
+/** gRPC statuses allowed for each HTTP status: both must tell a client to do the same. */
 const KINDS: Record<number, readonly (keyof typeof GRPC_STATUS)[]> = {
   400: ['INVALID_ARGUMENT'],
   401: ['UNAUTHENTICATED'],

@@ -1,4 +1,4 @@
-// What each error code of the contract is on the wire. A code without its statuses does not compile.
+// Statuses of the contract's error codes. A code without statuses does not compile.
 import type { CalErrorCode, ErrorCode } from '../engine/base/errors.ts';
 import { CAL_ERRORS } from '../engine/cal/errors.ts';
 
@@ -32,7 +32,7 @@ export interface WireStatus {
 
 const wire = (http: number, grpc: keyof typeof GRPC_STATUS): WireStatus => ({ http, grpc: GRPC_STATUS[grpc] });
 
-/** Of queries: what the caller wrote wrong, but for these. */
+/** Query errors are the caller's, with these exceptions. */
 const CAL_EXCEPTIONS: Readonly<Partial<Record<CalErrorCode, WireStatus>>> = {
   'CAL-E030': wire(429, 'RESOURCE_EXHAUSTED'),
   'CAL-E031': wire(504, 'DEADLINE_EXCEEDED'),
@@ -50,15 +50,15 @@ const CAL_EXCEPTIONS: Readonly<Partial<Record<CalErrorCode, WireStatus>>> = {
   'CAL-E088': wire(409, 'ALREADY_EXISTS'),
   'CAL-E089': wire(429, 'RESOURCE_EXHAUSTED'),
 };
-// Keys of the table of codes, which Object.keys forgets.
+// Object.keys loses the type of the keys.
 const CAL_CODES = Object.keys(CAL_ERRORS) as CalErrorCode[];
 const CAL_STATUS = Object.fromEntries(
   CAL_CODES.map((code) => [code, CAL_EXCEPTIONS[code] ?? wire(400, 'INVALID_ARGUMENT')]),
-) as Readonly<Record<CalErrorCode, WireStatus>>; // A row for each of them was just made.
+) as Readonly<Record<CalErrorCode, WireStatus>>; // the loop made a row for each of them
 
 /**
- * Codes that only HTTP routes can give have no gRPC status in the contract; here they have the one of their kind, for
- * an operation that gets a second face.
+ * The contract has no gRPC status for codes that only HTTP routes use; here they have a matching one, in case an
+ * operation gets a second transport.
  */
 export const STATUS: Readonly<Record<ErrorCode, WireStatus>> = {
   'VAL-E001': wire(400, 'INVALID_ARGUMENT'),

@@ -1,4 +1,4 @@
-// Whoever records TLS and gets the private key later reads nothing: no suite without a key that is made for the session.
+// Recorded TLS traffic must stay unreadable even if the private key leaks: only suites with forward secrecy.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -6,10 +6,10 @@ import { type ConnectionOptions, connect } from 'node:tls';
 import { startTestServer, type TestServer } from '../../test/support/server.ts';
 
 const TLS = join(import.meta.dirname, '..', '..', 'test', 'fixtures', 'tls');
-/** A key for which suites exist that encrypt the session's secret under it. */
+/** A key for which suites without forward secrecy exist. */
 const FILES = { tlsCert: join(TLS, 'rsa-cert.pem'), tlsKey: join(TLS, 'rsa-key.pem') };
 
-/** The suite that was agreed on, or undefined when the server agrees to none. */
+/** The negotiated suite; undefined when the server accepts none. */
 function agreed(port: number, options: ConnectionOptions): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', servername: 'localhost', rejectUnauthorized: false, ...options });
@@ -53,8 +53,8 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
     });
   });
 
-test('keys that travel in the clear where others can listen are warned of', async () => {
-  const clear = /in the clear/;
+test('unencrypted keys on a public address cause a warning', async () => {
+  const clear = /sent unencrypted/;
   for (const [flags, isTold] of [
     [{ host: '0.0.0.0' }, true],
     [{ host: '0.0.0.0', ...FILES }, false],

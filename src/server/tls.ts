@@ -1,8 +1,8 @@
-// What both transports agree to in a TLS handshake.
+// TLS settings of both transports.
 
 /**
- * Suites of TLS 1.2: each session has a key of its own, so that who gets the server's key later cannot read what was
- * recorded; and none of the older ciphers. Those of TLS 1.3 are all of that kind.
+ * TLS 1.2 suites: only ones with forward secrecy, so that a leaked key does not reveal recorded sessions, and no old
+ * ciphers. All suites of TLS 1.3 qualify.
  */
 const SUITES_12 = [
   'ECDHE-ECDSA-AES128-GCM-SHA256',
@@ -14,8 +14,8 @@ const SUITES_12 = [
 ];
 const SUITES_13 = ['TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_128_GCM_SHA256'];
 
-/** For servers of Node. */
+/** For Node's servers. */
 export const TLS_OPTIONS = { minVersion: 'TLSv1.2', ciphers: [...SUITES_13, ...SUITES_12].join(':') } as const;
 
-/** For uWebSockets.js, which has those of TLS 1.3 by itself. */
+/** For uWebSockets.js, which enables those of TLS 1.3 itself. */
 export const UWS_CIPHERS = SUITES_12.join(':');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The version of the package this code is part of. */
+/** The version of this package. */
 export const VERSION: string = readVersion();
 
 function readVersion(): string {

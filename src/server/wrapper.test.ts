@@ -1,4 +1,4 @@
-// Who gets in, how often, with which answer: the contract's section 3 through the table's rows.
+// Access rules: the contract's section 3 through the operation table.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Scope } from './auth/principal.ts';
@@ -25,7 +25,7 @@ test('without credentials only health and config answer', async () => {
   }
 });
 
-test('an unknown, revoked or expired key is AUT-E004, in each place a key may stand', async () => {
+test('an unknown, revoked or expired key is AUT-E004, in each place where a key can be sent', async () => {
   const parts = await makeParts();
   const key = await makeKey(parts, ['read'], { expiresAtMs: parts.clock.nowMs() + 1000 });
   const stats = (headers: Record<string, string>) => ask(parts, 'GET', '/memories/default/stats', { headers });
@@ -46,7 +46,7 @@ test('an unknown, revoked or expired key is AUT-E004, in each place a key may st
   assert.equal((await ask(parts, 'DELETE', '/auth/keys/key_none', { key: ADMIN })).body['code'], 'AUT-E007');
 });
 
-test('each scope does what it may and nothing more', async () => {
+test('each scope allows its operations and no others', async () => {
   const parts = await makeParts();
   const routes: readonly (readonly [Scope, string, string, unknown])[] = [
     ['read', 'GET', '/memories/default/stats', undefined],
@@ -94,7 +94,7 @@ test('a key bound to a memory sees no other, whether it exists or not', async ()
   assert.ok((keys as { memory_id?: string }[]).every((one) => one.memory_id === 'mine'));
 });
 
-test('a key of a memory that was deleted is no key of another that has its id', async () => {
+test('a deleted memory’s key does not work for a new memory with its id', async () => {
   const parts = await makeParts();
   const make = () => ask(parts, 'POST', '/memories', { key: ADMIN, json: { id: 'mine' } });
   await make();
@@ -132,7 +132,7 @@ test('a request narrows to a namespace or user, and never widens', async () => {
   assert.equal((await recall(bound, { 'x-user-id': 'bob' })).body['code'], 'AUT-E001');
 });
 
-test('a narrowed call of an admin administers no more than a key bound like that', async () => {
+test('a narrowed admin call has only the rights of a key bound that way', async () => {
   const parts = await makeParts();
   await ask(parts, 'POST', '/memories', { key: ADMIN, json: { id: 'kept' } });
   const narrow = (verb: string, path: string, json?: unknown) =>
@@ -151,7 +151,7 @@ test('a narrowed call of an admin administers no more than a key bound like that
   assert.equal((await ask(parts, 'DELETE', '/memories/kept', { key: ADMIN })).status, 200);
 });
 
-test('mode none lets anybody be admin at home, writes only elsewhere, and still checks what is sent', async () => {
+test('mode none makes local callers admin, allows others only writes, and still checks sent keys', async () => {
   const home = await makeParts({ flags: { auth: 'none' } });
   assert.equal((await ask(home, 'GET', '/auth/keys')).status, 200);
   assert.equal((await ask(home, 'GET', '/auth/keys', { key: `gr_${'0'.repeat(64)}` })).body['code'], 'AUT-E004');
@@ -191,7 +191,7 @@ test('failed authentications are limited by address; a good key is not', async (
   assert.equal(parts.authenticator.takeFailed(), 0);
 });
 
-test('the rate limit counts a key, tells what is left, and refills', async () => {
+test('the rate limit counts by key, reports what is left, and refills', async () => {
   const parts = await makeParts({ flags: { rateLimit: 12 } });
   const stats = (key: string) => ask(parts, 'GET', '/memories/default/stats', { key });
   const other = await makeKey(parts, ['read']);
@@ -209,7 +209,7 @@ test('the rate limit counts a key, tells what is left, and refills', async () =>
   assert.equal((await stats(ADMIN)).status, 200);
 });
 
-test('a request id is echoed when it is sane, else made', async () => {
+test('a valid request id is echoed, otherwise one is made', async () => {
   const parts = await makeParts();
   const idOf = async (given?: string) =>
     (await ask(parts, 'GET', '/health', { headers: given === undefined ? {} : { 'x-request-id': given } })).headers[
@@ -220,7 +220,7 @@ test('a request id is echoed when it is sane, else made', async () => {
     assert.match(await idOf(bad), /^req_[a-z2-7]{24}$/);
 });
 
-test('an idempotency key reaches the shard with the hash of the body, and is one caller’s own', async () => {
+test('an idempotency key reaches the shard with the body’s hash, and is separate for each caller', async () => {
   const parts = await makeParts();
   const claims = async (key: string, header: string, json: unknown, path = '/memories/default/add') => {
     await ask(parts, 'POST', path, { key, json, headers: { 'idempotency-key': header } });
@@ -238,7 +238,7 @@ test('an idempotency key reaches the shard with the hash of the body, and is one
   assert.notEqual((await claims(await makeKey(parts, ['write']), 'one', BELIEF))?.key, first?.key);
 });
 
-test('upkeep under an idempotency key is done once, and its key is the memory’s', async () => {
+test('maintenance with an idempotency key runs once, and its key belongs to the memory', async () => {
   let rotations = 0;
   const rotateKeys = async () => {
     rotations += 1;
@@ -257,13 +257,13 @@ test('upkeep under an idempotency key is done once, and its key is the memory’
   assert.equal((await send('/add', BELIEF, 'two')).status, 200);
   assert.equal((await send('/app/exec', rotate, 'two')).body['code'], 'VAL-E005');
   assert.deepEqual((await send('/flush', null, 'three')).body, (await send('/flush', null, 'three')).body);
-  // What was refused leaves its key free.
+  // A rejected call leaves its key free.
   assert.equal((await send('/app/exec', { command: 'rotate_keys', args: {} }, 'four')).body['code'], 'VAL-E003');
   assert.equal((await send('/app/exec', rotate, 'four')).status, 200);
   assert.equal(rotations, 2);
 });
 
-test('a repeated change of the deployment is answered once, and a secret shown once', async () => {
+test('a repeated change of the deployment runs once, and a secret is shown once', async () => {
   const parts = await makeParts();
   const create = (json: unknown, header = 'k') =>
     ask(parts, 'POST', '/auth/keys', { key: ADMIN, json, headers: { 'idempotency-key': header } });
@@ -280,7 +280,7 @@ test('a repeated change of the deployment is answered once, and a secret shown o
   assert.notEqual((await create({ name: 'b' })).body['key_id'], first.body['key_id']);
 });
 
-test('a bug is SYS-E001 without its words, which the log has; no key reaches the log', async () => {
+test('a bug is SYS-E001 without details, which the log has; no key reaches the log', async () => {
   const logLines: string[] = [];
   const parts = await makeParts({ logLines });
   const told = await ask(parts, 'POST', '/memories/default/batch-add', {

@@ -1,6 +1,5 @@
-// Around every operation, once for all faces and in the contract's order: authentication, rate limit, scope, memory,
-// then the input, the deadline, the run, the answer, the counters. A transport brings an `Arrival` and gets an answer
-// that is never an exception.
+// Wraps every operation, on all transports and in the contract's order: authentication, rate limit, scope, memory, then
+// input, deadline, run, answer, counters. A transport passes an `Arrival` and gets an answer; nothing is thrown.
 import { hash } from 'node:crypto';
 import { assert } from '../engine/base/assert.ts';
 import { EngineError } from '../engine/base/errors.ts';
@@ -30,56 +29,59 @@ import { type UnknownMember, unknownRefusal, unknownWarnings } from './operation
 import { ReplyCache } from './replies.ts';
 import type { MemoryContext } from './shards.ts';
 
-/** A request as far as it is known before its body is looked at. */
+/** A request before its body is read. */
 export interface Arrival {
   readonly operation: Operation;
   readonly face: 'http' | 'grpc';
-  /** The memory that the path names, or the metadata; undefined: the key's own, else `default`. */
+  /** The memory in the path or metadata; undefined: the key's own, else `default`. */
   readonly memoryId: string | undefined;
-  /** What the caller calls the request. */
+  /** The request id sent by the caller. */
   readonly requestId: string | undefined;
   /**
-   * A header or metadata entry, by its lower-case name. Throws VAL-E001 when it came more than once: each that is read
-   * here says who asks, for whom, or what is done.
+   * A header or metadata entry by lower-case name. Throws VAL-E001 when it repeats: every header read here decides
+   * about identity, rights or effects.
    */
   readonly header: (name: string) => string | undefined;
   readonly remoteAddress: string;
-  /** What the path names beside the memory, and the query as sent; absent: nothing. An idempotency key is for one of them. */
+  /** Path parameters besides the memory, and the query as sent. An idempotency key covers one such target. */
   readonly target?: string;
-  /** Epoch ms after which the caller does not wait. */
+  /** Deadline in epoch ms. */
   readonly deadlineMs?: number;
 }
 
-/** What a transport does between the wrapper's steps. */
+/** The transport's steps within the wrapper. */
 export interface Face<Reply> {
-  /** The input, not yet checked, and the bytes that say what is asked, for idempotency. Called after the caller was let in. */
+  /**
+   * Returns the input, not validated yet, and the bytes that identify the request for idempotency. Called after the
+   * caller is admitted.
+   */
   readonly read: () => ReadInput | Promise<ReadInput>;
-  /** `told` are warnings beside the output's own. */
+  /** `told` are warnings besides the output's own. */
   readonly write: (output: unknown, told: readonly string[]) => Reply;
-  /** There when the request goes to a worker as it came: then nothing is read here, or written. */
+  /** Set when a worker decodes the request: then nothing is read or written here. */
   readonly forward?: Forward<Reply> | undefined;
 }
 
 export interface ReadInput {
   readonly candidate: unknown;
   readonly bytes: Uint8Array;
-  /** What the request brings and the row does not know. */
+  /** Members of the request that the operation does not know. */
   readonly unknown: readonly UnknownMember[];
 }
 
 export interface Forward<Reply> {
   /** Its number in operations/codecs.ts. */
   readonly codec: number;
-  /** Called after the caller was let in. */
+  /** Called after the caller is admitted. */
   readonly bytes: () => Uint8Array | Promise<Uint8Array>;
-  /** True for one that is read here all the same. */
+  /** True for a request that must be read here nevertheless. */
   readonly staysHere?: StaysHere;
-  /** What is made here and sent along, and the codec that reads both. */
+  /** Data made here and sent with the request, and the codec that reads both. */
   readonly beside?: { readonly codec: number; readonly make: Beside } | undefined;
   readonly write: (reply: RawReply) => Reply;
 }
 
-/** `headers` go with every answer: request id, rate limit, what a 401 must carry. */
+/** `headers` go with every answer: request id, rate limit, and what a 401 must have. */
 export type Answer<Reply> = { readonly requestId: string; readonly headers: Readonly<Record<string, string>> } & (
   | { readonly ok: true; readonly reply: Reply }
   | { readonly ok: false; readonly error: EngineError }
@@ -87,7 +89,7 @@ export type Answer<Reply> = { readonly requestId: string; readonly headers: Read
 
 const REQUEST_ID_PATTERN = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** True for a shard call that goes along with the idempotency key of its request. */
+/** True for a shard call that carries its request's idempotency key. */
 function isKeyed(method: keyof MemoryCalls): boolean {
   const row = MEMORY_ROWS[method];
   return 'retry' in row && row.retry === 'keyed';
@@ -106,7 +108,7 @@ export class Wrapper {
   readonly #deadlines = new Deadlines();
   readonly #repeats: boolean;
   readonly #secret: string | undefined;
-  /** Requests being answered, for the drain. */
+  /** Running requests, for the drain. */
   #running = 0;
   #idle: (() => void) | undefined;
 
@@ -116,9 +118,9 @@ export class Wrapper {
     limiter: RateLimiter | undefined;
     metrics: Metrics;
     log: Logger;
-    /** True where a copy is brought up to what was removed since (`CallContext.repeats`). */
+    /** True while a restored copy repeats later removals (`CallContext.repeats`). */
     repeats?: boolean;
-    /** Proves to local callers which server this is (identity.ts). */
+    /** Proves the server's identity to local callers (identity.ts). */
     secret?: string;
   }) {
     this.#services = parts.services;
@@ -170,7 +172,7 @@ export class Wrapper {
     }
   }
 
-  /** Before anybody is let in: the caller sends no key until it knows who answers. */
+  /** Before authentication: the caller sends no key until the server has proved its identity. */
   #prove(arrival: Arrival, headers: Record<string, string>): void {
     const challenge = arrival.header(CHALLENGE_HEADER);
     if (challenge === undefined || this.#secret === undefined) return;
@@ -178,7 +180,7 @@ export class Wrapper {
     if (proof !== undefined) headers[PROOF_HEADER] = proof;
   }
 
-  /** Lets the caller in, or throws: who, how often, with which scope, on which memory. */
+  /** Admits the caller or throws: checks identity, rate, scope and memory. */
   #admit(arrival: Arrival, headers: Record<string, string>): Admitted {
     const { operation } = arrival;
     if (operation.mutates && !operation.dryRun && flagHeader(arrival, 'x-dry-run'))
@@ -194,7 +196,7 @@ export class Wrapper {
     });
     this.#limit(principal, arrival.remoteAddress, headers);
     const mayCreate = operation.orMayCreateMemories && principal.createsMemories === true;
-    // Any key has at least the scope read, but for those that open the metrics alone.
+    // Every key has at least the scope read, except metrics-only ones.
     if (!mayCreate) requireScope(principal, operation.needs === 'key' ? 'read' : operation.needs);
     const memory = operation.on === 'memory' ? this.#memoryOf(principal, arrival.memoryId) : undefined;
     const namespace = narrowed(principal.namespace, nameHeader(arrival, 'x-namespace'), 'namespace');
@@ -213,22 +215,23 @@ export class Wrapper {
     throw new EngineError('LIM-E001', 'rate limit exceeded');
   }
 
-  /** A bound key learns nothing of other memories, not even whether they exist. */
+  /** A bound key learns nothing about other memories, not even whether they exist. */
   #memoryOf(principal: Principal, asked: string | undefined): MemoryRecord {
     const id = asked ?? principal.memoryId ?? DEFAULT_MEMORY;
     if (principal.memoryId !== undefined && principal.memoryId !== id)
-      throw new EngineError('AUT-E001', 'this key is bound to another memory');
+      throw new EngineError('AUT-E001', 'this key is bound to a different memory');
     return this.#services.memories.get(id);
   }
 
-  /** Sends the request to its memory's worker as it came; `here` for one that is to be read here. */
+  /** Sends the undecoded request to its memory's worker; resolves to `here` when it must be read here. */
   async #forward(
     arrival: Arrival,
     admitted: Admitted,
     requestId: string,
     { codec, beside, body }: Pick<Forward<unknown>, 'codec' | 'beside'> & { readonly body: Uint8Array },
   ): Promise<RawReply | 'here'> {
-    // The router would read what is for several partitions on this thread: a long one goes by the ways of rows that stay here.
+    // The router would decode a request for several partitions on this thread, so a long one takes the path of
+    // operations that are read here.
     if (body.length > JSON_PARSED_HERE_BYTES_MAX && admitted.memory !== undefined && admitted.memory.partitions > 1)
       return 'here';
     const asked = this.#askedOf(arrival, admitted, requestId, body);
@@ -283,17 +286,17 @@ export class Wrapper {
         return memory;
       },
       require: (scope) => requireScope(principal, scope),
-      // The claim has a place of its own: a changing call of the work would be answered with it.
+      // The claim has a number of its own; otherwise one of the work's changing calls would get its stored answer.
       once: (work) => this.#once(asked, admitted, changes++, work),
       call<M extends keyof MemoryCalls>(method: M, input: Input<M>, extras: CallExtras = {}): Promise<Output<M>> {
-        // A request that makes several changing calls gives each its own key, the same ones when it is sent again.
+        // Each changing call of a request gets a key of its own, the same one when the request is repeated.
         const place = isKeyed(method) ? changes++ : undefined;
         return services.shards.call(method, { ...shardContext(asked, admitted, place), ...extras }, input);
       },
     };
   }
 
-  /** The key is claimed in the memory too, where the keys of its other changes are. */
+  /** The key is claimed in the memory too, which holds the keys of its other changes. */
   async #once<T>(asked: AskedFor, admitted: Admitted, place: number, work: () => Promise<T>): Promise<T> {
     const { idempotency } = asked;
     if (idempotency === undefined) return work();
@@ -307,13 +310,13 @@ export class Wrapper {
         try {
           return await work();
         } catch (error) {
-          // Nothing is kept of a failure: its key is free again.
+          // Failures are not kept: the key is free again.
           await claim(true).catch(() => undefined);
           throw error;
         }
       },
     );
-    return output as T; // what `work` gave, now or before
+    return output as T; // the output of `work`, now or before
   }
 
   #run(operation: Operation, candidate: unknown, context: Context): Promise<unknown> {
@@ -324,7 +327,7 @@ export class Wrapper {
     return this.#untilDeadline(work, context.deadlineMs);
   }
 
-  /** What runs on after the deadline is not waited for; shards drop what is past it. */
+  /** Work that continues after the deadline is not awaited; shards drop expired calls. */
   #untilDeadline<T>(work: Promise<T>, deadlineMs: number): Promise<T> {
     return this.#deadlines.race(work, Math.max(0, deadlineMs - this.#services.clock.nowMs()));
   }
@@ -335,14 +338,14 @@ export class Wrapper {
       this.#log.debug({ operation, request: requestId, code: caught.code }, caught.message);
       return caught;
     }
-    // Nobody is there to be answered.
-    if (caught instanceof RequestAborted) return new EngineError('SYS-E005', 'the caller has gone');
-    // A bug of this server: the caller learns that it is one, the log what it is.
+    // The caller has disconnected.
+    if (caught instanceof RequestAborted) return new EngineError('SYS-E005', 'the caller has disconnected');
+    // A bug in the server: the caller learns only that, the log has the details.
     this.#log.error({ operation, request: requestId, err: caught }, 'internal error');
     return new EngineError('SYS-E001', 'internal error');
   }
 
-  /** Resolves when no request is being answered. */
+  /** Resolves when no request runs. */
   async idle(): Promise<void> {
     if (this.#running === 0) return;
     await new Promise<void>((resolve) => {
@@ -358,7 +361,7 @@ interface Admitted {
   readonly userId: string | undefined;
 }
 
-/** What a request says beside its body. */
+/** The parts of a request besides its body. */
 interface AskedFor {
   readonly requestId: string;
   readonly repeats: boolean;
@@ -369,10 +372,10 @@ interface AskedFor {
   readonly idempotency: Context['idempotency'];
 }
 
-/** `change`: which changing call of the request this is, from 0; undefined for one that changes nothing. */
+/** `change`: number of this changing call within the request, from 0; undefined for a call that changes nothing. */
 function shardContext(asked: AskedFor, admitted: Admitted, change: number | undefined): MemoryContext {
   const { memory, principal, namespace, userId } = admitted;
-  assert(memory !== undefined, 'a call goes to a memory');
+  assert(memory !== undefined, 'a call needs a memory');
   const context: { -readonly [K in keyof MemoryContext]: MemoryContext[K] } = {
     memory: memory.number,
     actor: principal.actor,
@@ -391,7 +394,7 @@ function shardContext(asked: AskedFor, admitted: Admitted, change: number | unde
   return context;
 }
 
-/** A narrowed call may do what a key bound like that may, and no more. */
+/** A narrowed call has only the rights of a key bound that way. */
 function withBindings(principal: Principal, namespace: string | undefined, userId: string | undefined): Principal {
   if (namespace === principal.namespace && userId === principal.userId) return principal;
   return {
@@ -408,7 +411,7 @@ function requireScope(principal: Principal, scope: Scope): void {
     throw new EngineError('AUT-E001', `this needs scope ${scope}`, { details: [{ field: 'scope', issue: scope }] });
 }
 
-/** The caller's request id when it is sane, else one of ours. */
+/** The caller's request id if valid, otherwise a new one. */
 export function requestIdOf(given: string | undefined): string {
   return given !== undefined && REQUEST_ID_PATTERN.test(given) ? given : randomId('req');
 }
@@ -417,20 +420,20 @@ function waitHeader(arrival: Arrival): number | undefined {
   const value = arrival.header('x-wait-for-index-ms') ?? '';
   if (value === '') return undefined;
   if (/^\d{1,5}$/.test(value) && Number(value) <= INDEX_WAIT_MS_MAX) return Number(value);
-  throw new EngineError('VAL-E001', `\`x-wait-for-index-ms\` is 0 to ${INDEX_WAIT_MS_MAX} milliseconds`, {
+  throw new EngineError('VAL-E001', `\`x-wait-for-index-ms\` must be from 0 to ${INDEX_WAIT_MS_MAX} milliseconds`, {
     details: [{ field: 'x-wait-for-index-ms', issue: `not 0 to ${INDEX_WAIT_MS_MAX}` }],
   });
 }
 
-/** A header that says yes or no. VAL-E001 for anything else. */
+/** A boolean header. VAL-E001 for an invalid value. */
 function flagHeader(arrival: Arrival, header: string): boolean {
   const value = arrival.header(header) ?? '';
   if (value === '' || value === '0' || value === 'false') return false;
   if (value === '1' || value === 'true') return true;
-  throw new EngineError('VAL-E001', `\`${header}\` is 1 or 0`, { details: [{ field: header, issue: '1 or 0' }] });
+  throw new EngineError('VAL-E001', `\`${header}\` must be 1 or 0`, { details: [{ field: header, issue: '1 or 0' }] });
 }
 
-/** Names what a row does not know in the answer, or refuses the request for it. */
+/** Lists unknown members in the answer, or rejects the request for them. */
 function toldOrRefused(operation: Operation, unknown: readonly UnknownMember[], context: Context): void {
   if (unknown.length === 0) return;
   if (context.strict || operation.onUnknown === 'refuse') throw unknownRefusal(unknown);
@@ -443,8 +446,8 @@ function nameHeader(arrival: Arrival, header: string): string | undefined {
 }
 
 /**
- * The key is told apart by who sent it; the body's hash covers all that was asked: of which memory, for whom where the call is
- * bound or narrowed, what path and query say beside the body, and whether it was a dry run: the change itself is another request.
+ * Keys are separate for each caller. The body's hash covers the whole request: memory, bindings and narrowing, path and
+ * query, and whether it is a dry run, because the change itself is another request.
  */
 function idempotencyOf(
   arrival: Arrival,

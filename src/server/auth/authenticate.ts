@@ -1,4 +1,4 @@
-// Who is calling: credentials in, a principal out, for the modes `none` and `api-key` (service contract, section 3).
+// Authentication: turns credentials into a principal, for the modes `none` and `api-key` (service contract, section 3).
 import type { Clock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { AUTH_FAILURES_PER_MINUTE } from '../../engine/base/limits.ts';
@@ -7,9 +7,9 @@ import { heldBy, type Principal } from './principal.ts';
 import { RateLimiter } from './rate-limit.ts';
 
 export interface Credentials {
-  /** The text of `authorization`, of the header or the metadata. */
+  /** Value of `authorization`, from the header or the metadata. */
   readonly authorization: string | undefined;
-  /** The older header `X-API-Key`. */
+  /** Value of the older header `X-API-Key`. */
   readonly apiKey: string | undefined;
   readonly remoteAddress: string;
 }
@@ -20,7 +20,7 @@ export class Authenticator {
   readonly #failures: RateLimiter;
   #failed = 0;
 
-  /** `open` tells in mode `none` that others than this machine can reach the listeners. */
+  /** `open`: in mode `none`, other machines can reach the listeners. */
   constructor(parts: { mode: 'none' | 'api-key'; open: boolean; keys: Keys; clock: Clock }) {
     this.#keys = parts.keys;
     this.#anonymous = parts.mode === 'none' ? anonymousOn(parts.open) : undefined;
@@ -32,8 +32,8 @@ export class Authenticator {
   }
 
   /**
-   * Throws AUT-E005 without credentials, AUT-E004 for ones that are not good, LIM-E001 for an address that sent too
-   * many of those. A credential that is sent is checked in every mode.
+   * Throws AUT-E005 without credentials, AUT-E004 for invalid ones, and LIM-E001 for an address with too many failures.
+   * Credentials that are sent are checked in every mode.
    */
   authenticate(credentials: Credentials): Principal {
     const raw = rawKey(credentials);
@@ -46,10 +46,10 @@ export class Authenticator {
     this.#failed += 1;
     if (!this.#failures.take(credentials.remoteAddress).granted)
       throw new EngineError('LIM-E001', 'too many failed authentications from this address');
-    throw new EngineError('AUT-E004', 'token not recognised, revoked or expired');
+    throw new EngineError('AUT-E004', 'API key not recognised, revoked or expired');
   }
 
-  /** Failed authentications since the last time this was asked: one audit entry tells of them together. */
+  /** Number of failed authentications since the last call; one audit entry covers them all. */
   takeFailed(): number {
     const failed = this.#failed;
     this.#failed = 0;
@@ -58,15 +58,15 @@ export class Authenticator {
 }
 
 /**
- * The key as sent; '' for an Authorization of another kind, which counts as a bad one. Throws VAL-E001 for two keys: who
- * stands in front of this server may have looked at the other one.
+ * The key as sent; empty for another Authorization scheme, which counts as an invalid key. Throws VAL-E001 for two
+ * different keys: a proxy in front of this server may have checked the other one.
  */
 function rawKey({ authorization = '', apiKey = '' }: Credentials): string | undefined {
   const legacy = apiKey === '' ? undefined : apiKey.trim();
   if (authorization === '') return legacy;
   const bearer = /^bearer[ ]+(\S+)[ ]*$/i.exec(authorization)?.[1] ?? '';
   if (legacy !== undefined && legacy !== bearer)
-    throw new EngineError('VAL-E001', 'Authorization and X-API-Key name different keys: send one');
+    throw new EngineError('VAL-E001', 'Authorization and X-API-Key carry different keys: send only one');
   return bearer;
 }
 
@@ -87,12 +87,15 @@ function principalOf(key: KeyRecord): Principal {
 }
 
 /**
- * A binding narrowed by what the request asks for: the header's value where the key is free, refused with AUT-E001
- * where it names another than the key is bound to.
+ * Narrows a binding by the request's header. An unbound key takes the header's value; throws AUT-E001 when the header
+ * names something other than the key's binding.
  */
 export function narrowed(bound: string | undefined, asked: string | undefined, name: string): string | undefined {
   if (asked === undefined || asked === '') return bound;
   if (bound !== undefined && bound !== asked)
-    throw new EngineError('AUT-E001', `this key is bound to another ${name}: a request may narrow, never widen`);
+    throw new EngineError(
+      'AUT-E001',
+      `this key is bound to a different ${name}: a request can only narrow the binding`,
+    );
   return asked;
 }

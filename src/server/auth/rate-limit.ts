@@ -1,4 +1,4 @@
-// Token buckets by name (a key, an address). A full bucket is the same as none, so what is idle is forgotten.
+// Token buckets by name (a key, an address). Idle buckets are dropped, because a full bucket equals none.
 
 import { assert } from '../../engine/base/assert.ts';
 import type { Clock } from '../../engine/base/clock.ts';
@@ -9,10 +9,10 @@ interface Bucket {
   atMs: number;
 }
 
-/** What a caller is told of its bucket. */
+/** State of a bucket, as reported to its caller. */
 export interface Allowance {
   readonly granted: boolean;
-  /** Requests a minute. */
+  /** Requests per minute. */
   readonly limit: number;
   /** Whole tokens left. */
   readonly remaining: number;
@@ -37,12 +37,12 @@ export class RateLimiter {
     this.#max = options.bucketsMax ?? RATE_BUCKETS_MAX;
   }
 
-  /** Takes a token of `name` when there is one. */
+  /** Takes a token from bucket `name` if one is left. */
   take(name: string): Allowance {
     const bucket = this.#filled(name);
     const granted = bucket.tokens >= 1;
     if (granted) bucket.tokens -= 1;
-    // Set again, so that the map's order is that of use and its first entry is the idlest.
+    // Delete and set: the map then keeps order of use, and its first entry is the least recently used.
     this.#buckets.delete(name);
     this.#buckets.set(name, bucket);
     if (this.#buckets.size > this.#max) this.#forget();

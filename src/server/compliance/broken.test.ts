@@ -1,5 +1,5 @@
-// States that are really broken: records edited in the log, names written into index files, keys that were lost. Each is
-// measured by an engine over its own folder, and the check that is there for it fails.
+// Real damage: records edited in the log, names written into index files, lost keys. An engine measures each over its
+// own folder, and the matching check must fail.
 import assert from 'node:assert/strict';
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ interface Broken {
   add(fields: JsonObject): Promise<number>;
   grain(ordinal: number): GrainRecord;
   put(sequence: number, record: GrainRecord): Promise<void>;
-  /** Ids of the checks that fail. */
+  /** Ids of the failed checks. */
   failing(): Promise<readonly string[]>;
 }
 
@@ -59,7 +59,7 @@ async function broken(t: TestContext, options: Partial<EngineOptions> = {}): Pro
 
 async function failingOf(engine: Engine): Promise<readonly string[]> {
   const { partitions } = await engine.write('compliance', context, { runId: 'vrf_broken' });
-  // Through a thread nothing but plain data comes.
+  // Threads pass only plain data.
   const checks = judge({ partitions: structuredClone(partitions), deployment: BARE_DEPLOYMENT }, undefined);
   return checks.filter(({ status }) => status === 'fail').map(({ id }) => id);
 }
@@ -69,13 +69,13 @@ const alsoFails = async ({ failing }: Broken, ...ids: readonly string[]): Promis
   for (const id of ids) assert.ok(found.includes(id), `${id} among ${found.join(', ')}`);
 };
 
-test('a memory in order fails no check', async (t) => {
+test('an intact memory fails no check', async (t) => {
   const { add, failing } = await broken(t);
   await add({ subject: 'somebody' });
   assert.deepEqual(await failing(), []);
 });
 
-test('plaintext in the log, an edited envelope, another grain under an address', async (t) => {
+test('plaintext in the log, an edited envelope, the wrong grain under an address', async (t) => {
   const shard = await broken(t);
   const { engine, add, grain, put } = shard;
   const memory = engine.store.memory(1);
@@ -105,7 +105,7 @@ test('plaintext in the log, an edited envelope, another grain under an address',
   assert.equal(integrity?.status, 'fail');
 });
 
-test('a nonce used twice under a key', async (t) => {
+test('a nonce used twice with one key', async (t) => {
   const shard = await broken(t);
   const { add, grain, put } = shard;
   const [one, two] = [await add({ subject: 'somebody one' }), await add({ subject: 'somebody two' })];
@@ -129,7 +129,7 @@ test("a user's grain under the memory's key", async (t) => {
   await alsoFails(shard, 'encryption_per_user_keys');
 });
 
-test('a key that was lost behind the store', async (t) => {
+test('a lost key', async (t) => {
   const root = mkdtempSync(join(tmpdir(), 'granary-broken-'));
   t.after(() => rmSync(root, { recursive: true }));
   const first = await openShard(root);
@@ -166,7 +166,7 @@ test('audit entries edited and removed, and a clock set back', async (t) => {
   await alsoFails(shard, 'audit_chain_integrity', 'audit_sequence_gapless', 'audit_retention');
 });
 
-/** Adds of one engine, whose seal notes the trail's end; then another engine over the same folder. */
+/** Adds with one engine, whose seal records the trail's end, then opens another engine over the same folder. */
 async function reopened(t: TestContext): Promise<{ readonly engine: Engine; readonly log: FaultyLog }> {
   const root = mkdtempSync(join(tmpdir(), 'granary-broken-'));
   t.after(() => rmSync(root, { recursive: true }));
@@ -183,7 +183,7 @@ async function reopened(t: TestContext): Promise<{ readonly engine: Engine; read
   return { engine, log };
 }
 
-test('a trail that was written anew, every hash following from the one before', async (t) => {
+test('a rewritten trail whose hashes are consistent', async (t) => {
   const { engine, log } = await reopened(t);
   let previous = GENESIS.hash;
   const replacements = engine.store.allKeyed(1, 'audit').map((sequence): [number, Uint8Array] => {
@@ -201,7 +201,7 @@ test('a trail that was written anew, every hash following from the one before', 
   for (const id of ['audit_chain_integrity', 'audit_immutability']) assert.ok(failing.includes(id), id);
 });
 
-test('a trail that was cut at its end', async (t) => {
+test('a truncated trail', async (t) => {
   const { engine, log } = await reopened(t);
   await log.append({ records: [], removals: [engine.store.allKeyed(1, 'audit').at(-1)!] });
   const failing = await failingOf(engine);
@@ -209,7 +209,7 @@ test('a trail that was cut at its end', async (t) => {
     assert.ok(failing.includes(id), `${id} among ${failing.join(', ')}`);
 });
 
-test('a policy with a seal that is not its own', async (t) => {
+test('a policy with the wrong seal', async (t) => {
   const shard = await broken(t);
   const { engine, log } = shard;
   const change = { addPolicies: ['retention_30d'] };
@@ -226,7 +226,7 @@ test('a policy with a seal that is not its own', async (t) => {
   await alsoFails(shard, 'policy_seal_intact');
 });
 
-test('grains past their time, and their names in an index file', async (t) => {
+test('expired grains, and names in an index file', async (t) => {
   const shard = await broken(t);
   const { engine, add } = shard;
   const day = 86_400;
@@ -241,7 +241,7 @@ test('grains past their time, and their names in an index file', async (t) => {
   await alsoFails(shard, 'blind_index_enabled', 'blind_index_no_plaintext');
 });
 
-test('a log that takes nothing more', async (t) => {
+test('a log that rejects writes', async (t) => {
   const shard = await broken(t);
   await shard.add({ subject: 'somebody' });
   shard.log.failNextSync({ written: false });

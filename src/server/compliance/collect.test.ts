@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../../../test/support/temporary.ts';
 import { makeParts } from '../testing/parts.ts';
 import { deploymentEvidence } from './collect.ts';
 
-test('a master key file counts by where it really lies', async (t) => {
+test('a master key file counts by its real location', async (t) => {
   const root = temporaryDirectory(t);
   const dataDir = join(root, 'data');
   mkdirSync(dataDir);

@@ -1,4 +1,4 @@
-// Evidence for one run on one memory: the partitions measure themselves, the server adds what it alone knows.
+// Gathers the evidence for one run on one memory: measurements by the partitions, and facts that only the server knows.
 import { realpathSync } from 'node:fs';
 import { sep } from 'node:path';
 import { EngineError } from '../../engine/base/errors.ts';
@@ -10,7 +10,7 @@ import { leavingForVectors } from '../embedding/egress.ts';
 import { LAST_BACKUP } from '../operations/deployment/backup.ts';
 import type { DeploymentEvidence, Evidence, KeyFact, OutsideService } from './evidence.ts';
 
-/** Evidence that is being gathered, by deployment and memory: who asks meanwhile is given the same. */
+/** Evidence being gathered, by deployment and memory. Concurrent runs share it. */
 const gathering = new WeakMap<Services['control'], Map<number, Promise<Gathered>>>();
 
 export interface Gathered {
@@ -19,7 +19,7 @@ export interface Gathered {
   readonly partitions: Evidence['partitions'];
 }
 
-/** What the partitions measure, in a run of its own or in the one that is under way. */
+/** Measurements of the partitions, from a new run or the one in progress. */
 export function gather(context: Context, runId: string): Promise<Gathered> {
   const { control, clock } = context.services;
   const running = gathering.get(control) ?? new Map<number, Promise<Gathered>>();
@@ -37,7 +37,7 @@ export function gather(context: Context, runId: string): Promise<Gathered> {
   return gathered;
 }
 
-/** A shard that does not answer, or whose memory does not open, is no reason for no verdict: everything fails then. */
+/** A shard that does not answer, or whose memory cannot be opened, still gives a verdict: all its checks fail. */
 function unmeasured(error: unknown): readonly PartitionEvidence[] {
   if (!(error instanceof EngineError) || !/^(STO|CRY|SYS)-/.test(error.code)) throw error;
   const missing = { error: error.message };
@@ -89,17 +89,17 @@ export function deploymentEvidence(
   };
 }
 
-/** By where they really lie, so that a link does not hide it. */
+/** Compares real paths, so that a symbolic link does not hide the location. */
 function liesIn(file: string, directory: string): boolean {
   try {
     return realpathSync(file).startsWith(`${realpathSync(directory)}${sep}`);
   } catch {
-    // A file that is gone after the start is no evidence that it lay elsewhere.
+    // A file removed after the start is no evidence that it was elsewhere.
     return true;
   }
 }
 
-/** Where the memory's texts may be sent. */
+/** Services that the memory's texts may be sent to. */
 function servicesOf({ config }: Services, memory: MemoryRecord): readonly OutsideService[] {
   const named: readonly (readonly [name: string, url: string | undefined])[] = [
     ['embedding', leavingForVectors(memory, config) === undefined ? undefined : config.embeddingUrl],

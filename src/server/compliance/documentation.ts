@@ -1,5 +1,5 @@
-// The technical documentation of the system (EU AI Act Art. 11 and Annex IV), as a report exports it. The check looks at
-// these very parts, so a part that is empty in the report is empty in the verdict.
+// The technical documentation of the system (EU AI Act Art. 11 and Annex IV), as a report exports it. The check
+// examines the same parts, so a part that is empty in the report fails the check.
 import { CAL_VERSION } from '../../engine/cal/run/kinds.ts';
 import { FIELD_MAP_VERSION } from '../../engine/grain/codec/container.ts';
 import { VERSION } from '../version.ts';
@@ -7,11 +7,11 @@ import { type Evidence, policyOf } from './evidence.ts';
 import { CHECKS } from './table.ts';
 
 export interface Documentation {
-  /** What names the sealed policy; empty where nobody has sealed one. */
+  /** Identifies the sealed policy; empty when none is sealed. */
   readonly policy: Readonly<Record<string, unknown>>;
-  /** Of the formats and interfaces. */
+  /** Versions of the formats and interfaces. */
   readonly versions: Readonly<Record<string, string>>;
-  /** Roles and who fills them; roles that nobody fills are left out. */
+  /** Roles and the models that fill them; unfilled roles are left out. */
   readonly models: Readonly<Record<string, string>>;
   /** Ids of the checks. */
   readonly checks: readonly string[];
@@ -30,12 +30,12 @@ export function technicalDocumentation(evidence: Evidence): Documentation {
   };
 }
 
-/** Names of the parts that say nothing. */
+/** Names of the empty parts. */
 export function emptyParts(parts: object): readonly string[] {
   return Object.entries(parts).flatMap(([name, part]) => (saysNothing(part) ? [name] : []));
 }
 
-/** True for what is absent, and for a list or an object without a member that says something. */
+/** True for an absent value, and for a list or object whose members are all empty. */
 function saysNothing(part: unknown): boolean {
   if (part === null || part === undefined || part === '') return true;
   return typeof part === 'object' && Object.values(part).every(saysNothing);

@@ -1,4 +1,4 @@
-// What verdicts are made of: what the partitions measured of themselves, and what only the server knows.
+// Evidence for verdicts: measurements by the partitions, and facts that only the server knows.
 import type { Area, PartitionEvidence, PolicyEvidence } from '../../engine/calls/compliance.ts';
 import type { Scope } from '../auth/principal.ts';
 
@@ -8,37 +8,37 @@ export interface KeyFact {
   readonly scopes: readonly Scope[];
 }
 
-/** A service that texts may be sent to. */
+/** A service that may receive texts. */
 export interface OutsideService {
   readonly name: string;
   readonly url: string;
-  /** False for one on this machine. */
+  /** False for a service on this machine. */
   readonly external: boolean;
 }
 
 export interface DeploymentEvidence {
   readonly nowSeconds: number;
   readonly authMode: string;
-  /** `own`: made by the server, and kept beside the data. */
+  /** `own`: the server made the key and stores it with the data. */
   readonly masterKeySource: 'environment' | 'file' | 'own';
-  /** True for a file of an operator's that lies in the data directory. */
+  /** True for an operator's key file inside the data directory. */
   readonly masterKeyBesideData: boolean;
-  /** True for bytes that nobody drew at random: few different ones, or a series. */
+  /** True for bytes that are clearly not random: few different values, or a sequence. */
   readonly masterKeyIsGuessable: boolean;
   readonly tls: boolean;
-  /** True when no other machine reaches the listeners. */
+  /** True when the listeners are reachable only from this machine. */
   readonly loopback: boolean;
   readonly services: readonly OutsideService[];
-  /** Keys that are live and may be used on the memory. */
+  /** Live keys that are valid for the memory. */
   readonly keys: readonly KeyFact[];
   readonly region: string | undefined;
-  /** Who makes the vectors and answers of models; '' for what nobody does. */
+  /** Names of the embedding and language models; empty for unfilled roles. */
   readonly modelAssignments: Readonly<Record<string, string>>;
-  /** Seconds; of the full run before this one. */
+  /** Time of the previous full run, in seconds. */
   readonly previousFullRunAt: number | undefined;
-  /** Seconds; of the newest backup of the deployment. */
+  /** Time of the deployment's newest backup, in seconds. */
   readonly backedUpAt: number | undefined;
-  /** Slower tiers that hold grains. */
+  /** Slower storage tiers that hold grains. */
   readonly tiers: readonly string[];
 }
 
@@ -53,7 +53,7 @@ export type AreaName = {
   string;
 type Measured<K extends AreaName> = Exclude<PartitionEvidence[K], { readonly error: string } | number>;
 
-/** An area of every partition. Throws where one could not be measured. */
+/** One area of every partition. Throws when a partition could not be measured. */
 export function areas<K extends AreaName>({ partitions }: Evidence, name: K): readonly Measured<K>[] {
   if (partitions.length === 0) throw new Error('no partition answered');
   return partitions.map((partition) => {
@@ -63,12 +63,12 @@ export function areas<K extends AreaName>({ partitions }: Evidence, name: K): re
   });
 }
 
-/** The sum of a number over the partitions. */
+/** Sums a number over the partitions. */
 export function sum<K extends AreaName>(evidence: Evidence, name: K, of: (area: Measured<K>) => number): number {
   return areas(evidence, name).reduce((total, area) => total + of(area), 0);
 }
 
-/** What governs the memory; every partition has the same. */
+/** The memory's policy; every partition has the same. */
 export function policyOf(evidence: Evidence): PolicyEvidence {
   const [policy] = areas(evidence, 'policy');
   if (policy === undefined) throw new Error('no partition answered');

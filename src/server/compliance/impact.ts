@@ -1,4 +1,4 @@
-// Impact assessments of the laws on artificial intelligence, from what the policy holds of them (`ai.*`).
+// Impact assessments required by AI laws, from the policy's `ai.*` rules.
 import type { Rules } from '../../engine/govern/policy/rules.ts';
 
 export const FRAMEWORKS = ['eu_ai_act', 'colorado_ai_act'] as const;
@@ -10,7 +10,7 @@ export interface Assessment {
   readonly riskClass: string;
   readonly status: 'complete' | 'incomplete' | 'overdue' | 'not_required';
   readonly answers: Readonly<Record<string, unknown>>;
-  /** Questions without an answer. */
+  /** Unanswered questions. */
   readonly gaps: readonly string[];
   /** Seconds. */
   readonly lastReviewedAt: number | null;
@@ -19,7 +19,7 @@ export interface Assessment {
 
 const YEAR_SECONDS = 365 * 86_400;
 
-/** What an assessment has to answer, by the names under which `ai.impact_assessment.answers` holds it. */
+/** Questions of each assessment, by their names in `ai.impact_assessment.answers`. */
 const QUESTIONS: Readonly<Record<Framework, { readonly reference: string; readonly names: readonly string[] }>> = {
   eu_ai_act: {
     reference: 'Regulation (EU) 2024/1689, Art. 27(1)',

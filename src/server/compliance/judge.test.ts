@@ -1,4 +1,4 @@
-// Every check over evidence that is in order, and over evidence that is not: one table, a row for each way to come out.
+// Runs every check over good and over bad evidence: one table row for each outcome.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -42,7 +42,7 @@ before(async () => {
     },
     isAdmin: true,
   });
-  // A seal notes where the trail ends.
+  // A seal records where the trail ends.
   await engine.write('flush', context, {});
   const { partitions } = await engine.write('compliance', context, { runId: 'vrf_test' });
   measured = partitions[0]!;
@@ -55,7 +55,7 @@ type Change = (partition: Writable<PartitionEvidence>, deployment: Writable<Depl
 // biome-ignore lint/suspicious/noExplicitAny: members are broken one by one
 type Writable<T> = { -readonly [K in keyof T]: any };
 
-/** What was measured, with what a memory in use has beside. */
+/** Real measurements, plus what a memory in use has. */
 function evidence(change: Change = () => undefined): Evidence {
   const partition = structuredClone(measured) as Writable<PartitionEvidence>;
   const now = Math.floor(partition.nowMs / 1000);
@@ -175,7 +175,7 @@ const external = { name: 'embedding', url: 'http://embed.example.com', external:
 const accepted = [{ rule: 'some rule', wanted: ['POL-E002'], got: '' }];
 const refused = [{ rule: 'some rule', wanted: ['POL-E002'], got: 'POL-E002' }];
 
-/** How each check comes out of a change of good evidence. No change: as it is. */
+/** The status of each check after a change to good evidence. Without a change: the status for good evidence. */
 const OUTCOMES: readonly (readonly [id: string, expected: Status, change?: Change])[] = [
   ['encryption_at_rest', 'pass'],
   ['encryption_at_rest', 'fail', set('blobs', { plaintext: 1 })],
@@ -507,7 +507,7 @@ const OUTCOMES: readonly (readonly [id: string, expected: Status, change?: Chang
   ['gdpr_record_of_processing', 'skip', all(rule('records.controller', null), set('data', { personal: 0 }))],
 ];
 
-test('each check comes out as its evidence says', () => {
+test('each check has the status that its evidence implies', () => {
   const wrong = OUTCOMES.flatMap(([id, expected, change], row) => {
     const status = statusOf(id, change);
     return status === expected ? [] : [`row ${row}: ${id} is ${status}, not ${expected}`];
@@ -515,7 +515,7 @@ test('each check comes out as its evidence says', () => {
   assert.deepEqual(wrong, []);
 });
 
-test("the table is the contract's, every check has a judge, and one way at least in which it does not pass", () => {
+test('the table is the one of the contract, and every check has a judge and at least one way not to pass', () => {
   assert.equal(CHECKS.length, 88);
   assert.deepEqual(
     CHECKS.map(({ id }) => id).filter((id) => JUDGES[id] === undefined),
@@ -542,7 +542,7 @@ test("the table is the contract's, every check has a judge, and one way at least
     policy_lifecycle: 6,
     records: 1,
   });
-  // The detector is the same everywhere.
+  // The detector is the same for all memories.
   const always = ['hipaa_phi_detection'];
   const tried = new Set(OUTCOMES.filter(([, status]) => status !== 'pass').map(([id]) => id));
   assert.deepEqual(
@@ -553,7 +553,7 @@ test("the table is the contract's, every check has a judge, and one way at least
     for (const { regulation, article } of regulations) assert.ok(REGULATIONS.includes(regulation) && article !== '');
 });
 
-test('what a change of the policy is told to affect are checks of the table', () => {
+test('the checks that a policy change lists as affected exist in the table', () => {
   const ids = new Set(CHECKS.map(({ id }) => id));
   assert.deepEqual(
     affectedChecks(RULE_PATHS).filter((id) => !ids.has(id)),
@@ -561,7 +561,7 @@ test('what a change of the policy is told to affect are checks of the table', ()
   );
 });
 
-test('what cannot be measured fails, and never passes', () => {
+test('a check without measurements fails', () => {
   const checks = judge(
     evidence((partition) => {
       for (const area of [
@@ -580,7 +580,7 @@ test('what cannot be measured fails, and never passes', () => {
     }),
     undefined,
   );
-  // What judges by the server's own settings, or the detector, needs no shard.
+  // Checks of server settings or of the detector need no shard.
   const passing = checks.filter(({ status }) => status === 'pass').map(({ id }) => id);
   assert.deepEqual(passing, ['encryption_master_key_source', 'authz_authentication_required']);
   assert.match(checks[0]!.detail, /^check errored: blobs: the disk is gone/);
@@ -592,14 +592,14 @@ test('what cannot be measured fails, and never passes', () => {
   );
 });
 
-test('one bad partition of several is enough', () => {
+test('one bad partition among several fails the check', () => {
   const good = evidence();
   const bad = evidence(set('blobs', { plaintext: 1 }));
   const both = { ...good, partitions: [...good.partitions, ...bad.partitions] };
   assert.equal(judge(both, undefined).find(({ id }) => id === 'encryption_at_rest')?.status, 'fail');
 });
 
-test('a filter keeps the checks of its regulation, and looks at a law without its preset', () => {
+test('a filter selects the checks of its regulation, even without its preset', () => {
   for (const regulation of REGULATIONS) {
     const checks = judge(evidence(set('policy', { presets: [] })), regulation);
     assert.ok(checks.length > 0 && checks.length < 88, regulation);

@@ -1,4 +1,4 @@
-// Evidence, give me the verdicts: all checks in the order of the table. Whatever a check throws is its failing.
+// Turns evidence into verdicts, for all checks in table order. A check that throws fails.
 import type { PresetName } from '../../engine/govern/policy/presets.ts';
 import { AUDIT } from './checks/audit.ts';
 import { AUTHORIZATION } from './checks/authorization.ts';
@@ -34,13 +34,13 @@ export const JUDGES: Readonly<Record<string, Judge>> = {
   ...RECORDS,
 };
 
-/** Groups that are about one law alone: they are looked at where its preset holds, or somebody asks for it. */
+/** Groups about a single law: checked when its preset is active or on request. */
 const LAWS: ReadonlySet<string> = new Set(['hipaa', 'eu_ai_act', 'soc2', 'ccpa', 'lgpd', 'pipl'] satisfies (PresetName &
   Regulation)[]);
 
 export interface JudgedCheck extends CheckRow, Verdict {}
 
-/** Every check, or those of one regulation. A check that leans on others leans on their verdicts of this run. */
+/** Judges every check, or those of one regulation. A check that depends on others uses their verdicts of this run. */
 export function judge(evidence: Evidence, regulation: Regulation | undefined): readonly JudgedCheck[] {
   const presets = presetsOf(evidence);
   const verdicts = new Map<string, Verdict>();
@@ -56,14 +56,14 @@ export function judge(evidence: Evidence, regulation: Regulation | undefined): r
 function verdictOf(id: string, evidence: Evidence, verdicts: ReadonlyMap<string, Verdict>): Verdict {
   try {
     const judgeIt = JUDGES[id];
-    if (judgeIt === undefined) throw new Error('nobody judges it');
+    if (judgeIt === undefined) throw new Error('this check has no judge');
     return judgeIt(evidence, verdicts);
   } catch (error) {
     return fail(`check errored: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-/** None where the policy cannot be read: its own checks tell. */
+/** Empty when the policy cannot be read; its own checks report that. */
 function presetsOf(evidence: Evidence): readonly string[] {
   try {
     return policyOf(evidence).presets;

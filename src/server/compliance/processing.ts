@@ -1,13 +1,13 @@
-// The record of processing activities (GDPR Art. 30), put together from what the policy says and what the memory holds.
+// The record of processing activities (GDPR Art. 30), from the policy and the memory's contents.
 import { areas, type Evidence, policyOf } from './evidence.ts';
 
 export interface ProcessingRecord {
   readonly controller: unknown;
   readonly purposes: readonly string[];
-  /** Of persons and of data. */
+  /** Categories of persons and of data. */
   readonly categories: readonly string[];
   readonly recipients: readonly string[];
-  /** To where texts go; `none` where they go nowhere. */
+  /** Recipients of texts; `none` without any. */
   readonly transfers: readonly string[];
   readonly retention: Readonly<Record<string, unknown>>;
   readonly measures: readonly string[];
@@ -30,7 +30,7 @@ export function recordOfProcessing(evidence: Evidence): ProcessingRecord {
       default_ttl_days: rules['retention.default_ttl_days'],
       by_namespace: rules['retention.by_namespace'],
       by_type: rules['retention.by_type'],
-      audit: 'kept for good',
+      audit: 'kept indefinitely',
       provenance_days: rules['retention.provenance_days'],
     },
     measures: [
@@ -41,7 +41,7 @@ export function recordOfProcessing(evidence: Evidence): ProcessingRecord {
   };
 }
 
-/** Measures that this run found in place: what was not measured is not claimed. */
+/** Measures that this run verified. Unmeasured ones are not listed. */
 function measured(evidence: Evidence): readonly string[] {
   const isSealed =
     areas(evidence, 'blobs').every(
@@ -57,7 +57,7 @@ function measured(evidence: Evidence): readonly string[] {
     ({ checked, firstBadSeq, rewritten }) => checked > 0 && firstBadSeq === undefined && !rewritten,
   );
   return [
-    ...(isSealed ? ['AES-256-GCM with a key a user'] : []),
+    ...(isSealed ? ['AES-256-GCM with one key per user'] : []),
     ...(isBlind ? ['blind tokens in indexes'] : []),
     ...(isChained ? ['hash-chained audit trail'] : []),
   ];

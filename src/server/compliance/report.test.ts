@@ -34,14 +34,14 @@ test('rows are quoted, and none is a formula', () => {
   assert.ok(second?.includes('gdpr Art. 17; gdpr Art. 5(2); ccpa §1798.105'));
 });
 
-test('a report for people has every check, and the log of erasures', () => {
+test('a text report has every check, and the log of erasures', () => {
   const text = textReport(report);
   for (const { id } of checks) assert.ok(text.includes(id), id);
   assert.match(text, /4 checks: 1 pass, 1 fail, 1 warn, 1 skip/);
   assert.match(text, /2023-11-14T22:13:20\.000Z user\.erased erased:0011223344556677/);
 });
 
-test('what is skipped counts in no rate, and where all is skipped there is none', () => {
+test('skipped checks do not count towards rates; if all are skipped, the rate is zero', () => {
   assert.equal(tallyOf(checks).passRate, 1 / 3);
   assert.equal(tallyOf(checks.slice(3)).passRate, 0);
   assert.equal(jsonReport(report)['pass_rate'], 1 / 3);

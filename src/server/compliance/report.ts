@@ -1,4 +1,4 @@
-// What a run is told as: one object, a text for people, or rows.
+// Formats a run: as one object, as text, or as CSV rows.
 import type { JsonObject } from '../../shards/protocol.ts';
 import { type Run, shownCheck, tallyOf } from './run.ts';
 
@@ -52,7 +52,7 @@ export function shownAssessment({
 
 const COLUMNS = ['id', 'group', 'regulations', 'severity', 'status', 'detail'] as const;
 
-/** RFC 4180: a line a check, ended by CR LF. Regulations stand behind one another as `gdpr Art. 32; soc2 CC6.1`. */
+/** RFC 4180: one line per check, ended by CR LF. Regulations are joined as `gdpr Art. 32; soc2 CC6.1`. */
 export function csvReport({ run }: Report): string {
   const lines = run.checks.map((check) => {
     const { regulations, ...rest } = shownCheck(check);
@@ -62,7 +62,7 @@ export function csvReport({ run }: Report): string {
   return [COLUMNS.join(','), ...lines, ''].join('\r\n');
 }
 
-/** In quotes where it must be; what a spreadsheet would take for a formula begins with an apostrophe. */
+/** Quotes a value where necessary. An apostrophe precedes anything that a spreadsheet would take for a formula. */
 function quoted(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
@@ -73,7 +73,7 @@ export function textReport({ memory, run, policy, erasures }: Report): string {
   const time = (seconds: number): string => new Date(seconds * 1000).toISOString();
   const lines = [
     `Compliance of memory ${memory}`,
-    `Run ${run.runId}, ${time(run.startedAt)} to ${time(run.finishedAt)}${run.regulation === null ? '' : `, ${run.regulation} alone`}`,
+    `Run ${run.runId}, ${time(run.startedAt)} to ${time(run.finishedAt)}${run.regulation === null ? '' : `, ${run.regulation} only`}`,
     `Policy version ${String(policy['version'])}, presets ${String(policy['presets']) || 'none'}, seal ${String(policy['seal_hash'])}`,
     `${total} checks: ${pass} pass, ${fail} fail, ${warn} warn, ${skip} skip`,
     '',

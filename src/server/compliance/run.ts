@@ -1,4 +1,4 @@
-// A run of the checks on a memory: gathered, judged, told in the trail, and kept.
+// Runs the checks on a memory: gathers evidence, judges it, writes an audit entry, and stores the result.
 import { EngineError } from '../../engine/base/errors.ts';
 import type { JsonValue } from '../../shards/protocol.ts';
 import type { Context } from '../context.ts';
@@ -13,10 +13,10 @@ import { type ProcessingRecord, recordOfProcessing } from './processing.ts';
 import { checkOf, type Regulation, regulationOf } from './table.ts';
 import type { Status, Verdict } from './verdict.ts';
 
-/** A check of a run as it is kept; the rest of its row is the table's. */
+/** A check as stored with a run; the table has its other columns. */
 export interface KeptCheck extends Verdict {
   readonly id: string;
-  /** Seconds: of the first run, of those without a break, in which it failed or warned. */
+  /** Time of the first run, in seconds, of the current unbroken series in which it failed or warned. */
   readonly detectedAt?: number;
 }
 
@@ -24,12 +24,12 @@ export interface Run {
   readonly runId: string;
   /** null: every check. */
   readonly regulation: Regulation | null;
-  /** Seconds. */
+  /** In seconds. */
   readonly startedAt: number;
   readonly finishedAt: number;
   readonly checks: readonly KeptCheck[];
   readonly assessments: readonly Assessment[];
-  /** null where the evidence for it was missing. */
+  /** null when its evidence was missing. */
   readonly processing: ProcessingRecord | null;
   readonly documentation: Documentation | null;
 }
@@ -40,7 +40,7 @@ export interface Tally {
   readonly fail: number;
   readonly warn: number;
   readonly skip: number;
-  /** Of the checks that were not skipped; 0 where all were. */
+  /** Share of passed checks, without skipped ones; 0 when all were skipped. */
   readonly passRate: number;
 }
 
@@ -51,7 +51,7 @@ export function tallyOf(checks: readonly Pick<KeptCheck, 'status'>[]): Tally {
   return { total: checks.length, pass, fail, warn, skip, passRate: judged === 0 ? 0 : pass / judged };
 }
 
-/** Runs the checks and keeps what came of them. Throws VER-E002. */
+/** Runs the checks and stores the result. Throws VER-E002. */
 export async function runChecks(context: Context, filter: string | undefined): Promise<Run> {
   const regulation = regulationOf(filter);
   if (regulation === null)
@@ -83,7 +83,7 @@ export async function runChecks(context: Context, filter: string | undefined): P
   await keep(context, run);
   const { total, pass, fail, warn, skip } = tallyOf(run.checks);
   const details = { run_id: run.runId, regulation: regulation ?? '', total, pass, fail, warn, skip };
-  // A shard that takes no writes has its verdict all the same.
+  // A shard that rejects writes still gets its verdict.
   await context.call('note', { event: 'verify.run', details }).catch(toleratingStorage);
   return run;
 }
@@ -92,13 +92,13 @@ function toleratingStorage(error: unknown): void {
   if (!(error instanceof EngineError) || !/^(STO|SYS)-/.test(error.code)) throw error;
 }
 
-/** The last run, `full`: of those without a filter. Undefined when none was kept. */
+/** The last run; with `full`, the last one without a filter. Undefined when none is stored. */
 export function keptRun({ services, memory }: Pick<Context, 'services' | 'memory'>, which: 'latest' | 'full') {
   const kept = services.control.get('setting', nameOf(memory.number, which))?.value;
-  return kept as unknown as Run | undefined; // as `keep` wrote it
+  return kept as unknown as Run | undefined; // written by `keep`
 }
 
-/** The last run without a filter, which is made now if there is none. */
+/** The last run without a filter. Runs the checks if there is none. */
 export async function fullRun(context: Context): Promise<Run> {
   return keptRun(context, 'full') ?? runChecks(context, undefined);
 }
@@ -132,7 +132,7 @@ function assessments(evidence: Evidence): readonly Assessment[] {
   );
 }
 
-/** A policy that cannot be read fails its checks; what else is told of it is missing then. */
+/** An unreadable policy fails its checks; dependent parts are then missing from the run. */
 function orNull<T>(work: () => T): T | null {
   try {
     return work();

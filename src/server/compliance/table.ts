@@ -1,5 +1,5 @@
-// The checks of a verification (service contract, section 13), in its order: what each is about, which articles want it,
-// how bad its failing is, and what helps. How each is judged stands in `checks/`.
+// The checks of a verification (service contract, section 13), in its order: subject, regulations, severity of a
+// failure, description and remedy. `checks/` holds the code that judges them.
 
 export const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const;
 export type Severity = (typeof SEVERITIES)[number];
@@ -21,7 +21,7 @@ export interface CheckRow {
   readonly remediation: string;
 }
 
-// id; group; articles: a letter for the regulation, then what follows it; severity; description; remediation
+// id; group; citations: a letter for the regulation, then the article; severity; description; remediation
 const ROWS = `
 encryption_at_rest; encryption; G32 H164.312(a)(2)(iv) 2-CC6.1 L46 P51; C; Stored grains are ciphertext; Restore the plaintext grains from a backup, and find out what wrote them
 encryption_algorithm; encryption; G32 H164.312(e) 2-CC6.1; H; Grains and keys are sealed with AES-256-GCM; Seal what does not conform anew: rotate the key of the memory, then compact
@@ -150,7 +150,10 @@ export function checkOf(id: string): CheckRow | undefined {
   return BY_ID.get(id);
 }
 
-/** The regulation that a filter names, in any case, `-` for `_`; undefined for an empty one, null for no regulation. */
+/**
+ * The regulation of a filter, case-insensitive, `-` counts as `_`. Undefined for an empty filter, null for an unknown
+ * regulation.
+ */
 export function regulationOf(filter: string | undefined): Regulation | undefined | null {
   const plain = (filter ?? '').trim().toLowerCase().replaceAll('-', '_');
   if (plain === '') return undefined;

@@ -1,4 +1,4 @@
-// The first key of a deployment: from the environment, else made on the first start, told once and kept in
+// The first key of a deployment: from the environment, or generated at the first start, printed once and stored in
 // `<data-dir>/keys/bootstrap.key` for the command line on the same machine.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import type { Keys } from './keys.ts';
 
 export const BOOTSTRAP_FILE = 'bootstrap.key';
 
-/** Makes sure that there is a first key. Resolves to its text when it was made just now, to be shown once. */
+/** Ensures that a first key exists. Resolves to its text if it was just generated, to be shown once. */
 export async function ensureBootstrapKey(
   dataDirectory: string,
   keys: Keys,
@@ -20,7 +20,7 @@ export async function ensureBootstrapKey(
   }
   const path = join(dataDirectory, 'keys', BOOTSTRAP_FILE);
   if (keys.bootstrap() !== undefined) return undefined;
-  // A crash between the file and the record leaves the file: the key in it is taken then.
+  // A crash may leave the file without its record: use the key in the file then.
   const left = existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
   const raw = /^gr_[0-9a-f]{64}$/.test(left) ? left : `gr_${randomBytes(32).toString('hex')}`;
   replaceFile(path, Buffer.from(`${raw}\n`), 0o600);

@@ -1,4 +1,4 @@
-// What was deleted and revoked in a deployment since a copy of it was taken: so that a restored copy does not bring it
+// What was deleted or revoked in a deployment since a copy of it was made, so that a restored copy does not bring it
 // back.
 import type { KeyRecord, MemoryRecord } from './records.ts';
 import type { ControlStore } from './store.ts';
@@ -8,11 +8,11 @@ export interface HeldControl {
   readonly memories: readonly MemoryRecord[];
   /** Keys of the copy that were revoked since. */
   readonly keys: readonly KeyRecord[];
-  /** Keys of the copy whose person was erased since: their records name nobody any more. */
+  /** Keys of the copy whose person was erased since; their current records name no one. */
   readonly erasedKeys: readonly KeyRecord[];
 }
 
-/** The audit chain tells which memories the two have in common, and the one of now which were deleted. */
+/** The audit chains show which memories both have in common, and the current one shows which were deleted. */
 export function heldControl(copy: ControlStore, now: ControlStore): HeldControl {
   const hashes = new Map<number, string>();
   const deleted = new Set<number>();
@@ -23,7 +23,7 @@ export function heldControl(copy: ControlStore, now: ControlStore): HeldControl 
   const shared = new Set<number>();
   const sharedKeys = new Set<unknown>();
   for (const { seq, hash, event, details } of copy.auditEntries()) {
-    // Each hash covers all before it, so from the first difference on nothing is shared.
+    // Each hash covers all entries before it, so nothing after the first difference is shared.
     if (hashes.get(seq) !== hash) break;
     if (event === 'instance.created') shared.add(memoryIn(details));
     if (event === 'auth.key_created') sharedKeys.add(membersOf(details)['key_id']);
@@ -33,7 +33,7 @@ export function heldControl(copy: ControlStore, now: ControlStore): HeldControl 
     const { keyId, revokedAtMs } = key;
     if (revokedAtMs !== undefined || isErased(key)) return false;
     const today = now.get('key', keyId);
-    // A first key goes without a trace when another takes its place.
+    // A first key disappears without an entry when another one replaces it.
     return today === undefined ? sharedKeys.has(keyId) : today.revokedAtMs !== undefined;
   };
   return {
@@ -49,5 +49,5 @@ function memoryIn(details: string): number {
 }
 
 function membersOf(details: string): Readonly<Record<string, unknown>> {
-  return JSON.parse(details) as Record<string, unknown>; // details of an entry are an object
+  return JSON.parse(details) as Record<string, unknown>; // entry details are an object
 }

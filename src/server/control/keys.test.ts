@@ -7,7 +7,7 @@ import { CONTROL_KEY } from '../testing/parts.ts';
 import { Keys } from './keys.ts';
 import { ControlStore } from './store.ts';
 
-test('when a key was used is written down once the log takes it', async () => {
+test('the time of a key’s last use is stored once the log accepts it', async () => {
   const clock = new StepClock();
   const disk = new MemoryLogStore();
   const log = new FaultyLog(new MemoryLog(disk));

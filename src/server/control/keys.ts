@@ -1,5 +1,5 @@
-// API keys: made once, shown once, kept as SHA-256 only. Looked up by that hash; bound, expired and revoked ones are
-// told apart here, and nowhere else.
+// API keys: created and shown once, stored only as SHA-256 and looked up by that hash. This file alone distinguishes
+// bound, expired and revoked keys.
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
@@ -29,7 +29,7 @@ export class Keys {
   readonly #store: ControlStore;
   readonly #clock: Clock;
   readonly #byHash = new Map<string, KeyRecord>();
-  /** Keys used since their records were written, and when. Bounded by the number of keys. */
+  /** Keys used since their records were written, with the time. Bounded by the number of keys. */
   readonly #used = new Map<string, number>();
   #sorted: readonly KeyRecord[] | undefined;
 
@@ -44,7 +44,7 @@ export class Keys {
     });
   }
 
-  /** The live key that this text is, or undefined for what is unknown, revoked or expired. */
+  /** The live key with this text; undefined when unknown, revoked or expired. */
   authenticate(raw: string): KeyRecord | undefined {
     if (!KEY_PATTERN.test(raw)) return undefined;
     const digest = hash('sha256', raw, 'buffer');
@@ -68,17 +68,17 @@ export class Keys {
     return this.#sorted;
   }
 
-  /** When the key was last used, whether written down yet or not. */
+  /** When the key was last used, including uses that are not stored yet. */
   lastUsedMs(key: KeyRecord): number | undefined {
     return this.#used.get(key.keyId) ?? key.lastUsedAtMs;
   }
 
-  /** Makes a key. `raw` is given here once and kept nowhere. MEM-E003 for one bound to a memory that is not there. */
+  /** Creates a key. Only this answer has `raw`. MEM-E003 when it is bound to a memory that does not exist. */
   async create(wanted: NewKey, actor: string): Promise<{ readonly key: KeyRecord; readonly raw: string }> {
     const raw = `${wanted.memoryId === undefined ? 'gr' : 'gp'}_${randomBytes(32).toString('hex')}`;
     const key = await this.#store.commit((change) => {
       if (this.#store.count('key') >= API_KEYS_MAX) throw new EngineError('LIM-E002', `${API_KEYS_MAX} keys exist`);
-      // It may have gone since it was looked up.
+      // The memory may have been deleted since it was looked up.
       if (wanted.memoryId !== undefined && !isThere(this.#store.get('memory', wanted.memoryId)))
         throw new EngineError('MEM-E003', 'memory instance not found');
       const record = recordOf(randomId('key'), raw, wanted, this.#clock.nowMs());
@@ -89,7 +89,10 @@ export class Keys {
     return { key, raw };
   }
 
-  /** Revokes at once: the next call with the key fails. False when it is unknown; true too for one revoked already. */
+  /**
+   * Revokes a key: the next call with it fails. Resolves to false when it is unknown, and to true when it was revoked
+   * already.
+   */
   async revoke(keyId: string, actor: string): Promise<boolean> {
     return this.#store.commit((change) => {
       const key = this.find(keyId);
@@ -99,7 +102,7 @@ export class Keys {
     });
   }
 
-  /** The record of the deployment's first key, if there ever was one. */
+  /** The record of the deployment's first key, if there is one. */
   bootstrap(): KeyRecord | undefined {
     for (const key of this.#store.values('key')) if (key.bootstrap === true) return key;
     return undefined;
@@ -118,7 +121,7 @@ export class Keys {
     });
   }
 
-  /** Writes down when keys were last used, a bounded number at a time. `all`: at the end, also what changed little. */
+  /** Stores when keys were last used, a bounded number at a time. `all`: at shutdown, also small changes. */
   async writeUses(options: { readonly all: boolean } = { all: false }): Promise<void> {
     while (this.#used.size > 0) {
       const uses: [string, number][] = [];
@@ -131,7 +134,7 @@ export class Keys {
     }
   }
 
-  /** Those that the log does not take wait for the next time. */
+  /** Uses that the log rejects are written next time. */
   async #noteUses(uses: readonly (readonly [keyId: string, usedMs: number])[], all: boolean): Promise<void> {
     try {
       await this.#store.commit((change) => {
@@ -149,7 +152,7 @@ export class Keys {
   }
 }
 
-/** Revokes a key with the rest of a change; one that is revoked already keeps its time. */
+/** Revokes a key within a change; a revoked one keeps its time. */
 function revokeKey(
   change: Pick<Change, 'put' | 'audit'>,
   key: KeyRecord,
@@ -160,17 +163,17 @@ function revokeKey(
   change.audit({ event: 'auth.key_revoked', actor, subject: '', details: { key_id: key.keyId } });
 }
 
-/** Whose keys an erasure takes along. */
+/** Selects the keys that an erasure of a person revokes. */
 export interface KeysOfPerson {
   readonly userId: string;
   readonly memoryId: string;
-  /** True when who erases acts for the whole deployment: then keys for the person in every memory go as well. */
+  /** True when the caller acts for the whole deployment: the person's keys for every memory are revoked too. */
   readonly everywhere: boolean;
 }
 
 /**
- * Revokes the keys of a person who is erased, and takes out of their records what names the person: binding, name, principal.
- * Those that were revoked before lose it, too. The keys can still be told by their ids.
+ * Revokes the keys of an erased person and removes the binding, name and principal from their records, also from keys
+ * revoked earlier. The keys can still be identified by id.
  */
 export function eraseKeys(
   change: Pick<Change, 'put' | 'audit'>,
@@ -181,7 +184,7 @@ export function eraseKeys(
   for (const key of [...keys]) if (isOfPerson(key, person)) eraseKey(change, key, by);
 }
 
-/** Ends a key of a memory that is deleted: whose it was goes with the memory. */
+/** Ends a key of a deleted memory, and removes its owner from the record. */
 export function endKey(
   change: Pick<Change, 'put' | 'audit'>,
   key: KeyRecord,
@@ -192,7 +195,7 @@ export function endKey(
   else revokeKey(change, key, by);
 }
 
-/** Revokes a key and takes out of its record whose it was. */
+/** Revokes a key and removes its owner from the record. */
 export function eraseKey(
   change: Pick<Change, 'put' | 'audit'>,
   key: KeyRecord,
@@ -215,8 +218,8 @@ export function eraseKey(
 }
 
 /**
- * Bound to the person in the memory of the erasure, or given to the person there. A key for the person in every memory belongs
- * to the deployment: an admin of one memory does not end it.
+ * True for a key bound to the person in the erasure's memory, or given to the person there. A person's key for every
+ * memory belongs to the deployment, so an admin of one memory does not revoke it.
  */
 function isOfPerson(key: KeyRecord, { userId, memoryId, everywhere }: KeysOfPerson): boolean {
   if (key.erased === true) return false;

@@ -13,7 +13,7 @@ import { Memories, repliesPrefix, slugOf } from './memories.ts';
 
 const BY = { actor: 'system', requestId: 'test' };
 
-test('default is there from the first start on, and made once', async () => {
+test('default exists from the first start on, and is created once', async () => {
   const store = new MemoryLogStore();
   const first = await makeParts({ store });
   const number = first.services.memories.get('default').number;
@@ -23,7 +23,7 @@ test('default is there from the first start on, and made once', async () => {
   assert.equal(second.services.memories.count, 1);
 });
 
-test('an id comes from the name, with a suffix where it is taken; a given id that is taken is refused', async () => {
+test('an id is derived from the name, with a suffix if taken; an explicit id that is taken is rejected', async () => {
   const { services } = await makeParts();
   const ids: string[] = [];
   for (let round = 0; round < 3; round += 1) ids.push((await services.memories.create({ name: 'Ällo Wörld!' }, BY)).id);
@@ -34,12 +34,12 @@ test('an id comes from the name, with a suffix where it is taken; a given id tha
   assert.match((await services.memories.create({}, BY)).id, /^mem_[a-z2-7]{24}$/);
 });
 
-test('slugs are ids', () => {
+test('slugs are valid ids', () => {
   for (const name of ['a', 'A B', '--x--', 'x'.repeat(200), `${'y'.repeat(62)} z`, '9._-q', '_u', 'Ω mega'])
     assert.match(slugOf(name), /^[a-z0-9][A-Za-z0-9._-]{0,62}$/, name);
 });
 
-test('a deletion that was cut off goes on at the next start', async () => {
+test('an interrupted deletion continues at the next start', async () => {
   const store = new MemoryLogStore();
   const first = await makeParts({
     store,
@@ -69,7 +69,7 @@ test('a deletion that was cut off goes on at the next start', async () => {
   assert.equal(second.services.control.get('memory', 'gone'), undefined);
 });
 
-test('a deletion that a shard held up is completed behind its answer, and holds up no start', async () => {
+test('a deletion delayed by a shard completes after its answer, and does not delay a start', async () => {
   const store = new MemoryLogStore();
   const first = await makeParts({ store });
   const memory = await first.services.memories.create({ id: 'gone' }, BY);
@@ -83,7 +83,7 @@ test('a deletion that a shard held up is completed behind its answer, and holds 
       if (away && !('check' in input)) return Promise.reject(new EngineError('STO-E002'));
       return Promise.resolve({ keyFingerprint: '' });
     },
-  } as unknown as Shards; // as far as deletions ask
+  } as unknown as Shards; // as far as deletions use it
   const { control, clock } = first.services;
   const made = () => new Memories({ store: control, shards, clock, memoriesMax: 10, retryMs: 1 });
   const memories = made();
@@ -97,7 +97,7 @@ test('a deletion that a shard held up is completed behind its answer, and holds 
       if (id === 'gone' && value === undefined) resolve();
     });
   });
-  // The timer keeps no process alive; this does.
+  // The timer does not keep the process alive; this one does.
   const alive = setInterval(() => undefined, 1_000);
   away = false;
   await gone;
@@ -107,7 +107,7 @@ test('a deletion that a shard held up is completed behind its answer, and holds 
   await first.close();
 });
 
-test('a memory that its policy keeps is not even begun to be deleted', async () => {
+test('the deletion of a memory that its policy keeps does not even begin', async () => {
   const { services } = await makeParts({
     instead: { dropMemory: () => Promise.reject(new EngineError('POL-E003')) },
   });
@@ -116,7 +116,7 @@ test('a memory that its policy keeps is not even begun to be deleted', async () 
   assert.equal(services.memories.find('held')?.deleting, undefined);
 });
 
-test('a memory whose keys are lost goes, unless the policy that was last noted keeps it', async () => {
+test('a memory with lost keys can be deleted unless its last known policy keeps it', async () => {
   const dropped: unknown[] = [];
   const { services } = await makeParts({
     instead: {
@@ -128,10 +128,10 @@ test('a memory whose keys are lost goes, unless the policy that was last noted k
   });
   const { memories, control } = services;
   const policyOf = (version: number, presets: readonly string[]) =>
-    JSON.parse(JSON.stringify(policyJson(sealed(version, presets)))) as JsonObject; // as it comes over a thread
+    JSON.parse(JSON.stringify(policyJson(sealed(version, presets)))) as JsonObject; // as it arrives from a thread
   const noted = await memories.create({ id: 'noted' }, BY);
   await memories.noteGoverning(noted, policyOf(2, ['legal_hold']));
-  // The answer of an earlier change comes late.
+  // The answer to an earlier change arrives late.
   await memories.noteGoverning(noted, policyOf(1, []));
   const policy = { presets: ['legal_hold'], overrides: {} };
   for (const memory of [memories.get('noted'), await memories.create({ id: 'first', policy }, BY)]) {
@@ -153,7 +153,7 @@ function sealed(version: number, presets: readonly string[]): SealedPolicy {
   return { ...unsetPolicy(), ...composed, sealedRules: nested(composed.rules), version };
 }
 
-test('a memory whose keys cannot be made is not there', async () => {
+test('a memory whose keys cannot be created does not exist', async () => {
   let made = 0;
   const dropped: unknown[] = [];
   const { services } = await makeParts({
@@ -174,13 +174,13 @@ test('a memory whose keys cannot be made is not there', async () => {
   assert.ok(services.memories.find('default') !== undefined);
 });
 
-test('a deployment has so many memories and no more', async () => {
+test('the number of memories is bounded', async () => {
   const { services } = await makeParts({ flags: { memoriesMax: 2 } });
   await services.memories.create({ id: 'second' }, BY);
   await assert.rejects(services.memories.create({ id: 'third' }, BY), { code: 'LIM-E002' });
 });
 
-test('which embedders memories have chosen is known, also after a start', async () => {
+test('the embedders that memories chose are known, also after a start', async () => {
   const store = new MemoryLogStore();
   const first = await makeParts({ store });
   const memory = await first.services.memories.create({ id: 'grams', vectorBackend: 'ngram' }, BY);
@@ -195,7 +195,7 @@ test('which embedders memories have chosen is known, also after a start', async 
   assert.equal(services.memories.hasBackend('ngram'), false);
 });
 
-test('a policy that is cut off while it is sealed is settled by the next start, and by what fails at once', async () => {
+test('an interrupted policy seal is settled by the next start, and a failed one at once', async () => {
   const store = new MemoryLogStore();
   const sealed = policyJson({ ...unsetPolicy(), version: 3, ...compose(['gdpr']) }) as JsonObject; // a policy is an object
   const policy = () => Promise.resolve({ policy: { ...sealed, rules: nested(compose(['gdpr']).rules) } });
@@ -214,7 +214,7 @@ test('a policy that is cut off while it is sealed is settled by the next start, 
   await second.close();
 });
 
-test('where nobody tells what holds, a policy stays unsettled, and the start goes on', async () => {
+test('without an answer about the policy in force, it stays unsettled and the start continues', async () => {
   const store = new MemoryLogStore();
   const policy = () => Promise.reject(new EngineError('STO-E001'));
   const first = await makeParts({ store, instead: { policy } });

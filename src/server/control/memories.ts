@@ -1,4 +1,4 @@
-// The memories of a deployment: their records, the rules of their ids, and how one comes and goes on the shards.
+// The memories of a deployment: records, id rules, creation and deletion on the shards.
 
 import type { Clock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
@@ -20,7 +20,7 @@ import type { ControlStore } from './store.ts';
 export type { MemoryRecord } from './records.ts';
 
 export const DEFAULT_MEMORY = 'default';
-/** Memories told to the shards at once; with several partitions each is several calls. */
+/** Memories attached to the shards at once; each partition adds a call. */
 const ATTACH_ROUND = 250;
 const ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
@@ -39,7 +39,7 @@ export interface NewMemory {
   readonly policy?: Omit<NonNullable<MemorySettings['policy']>, 'sealedBy'>;
 }
 
-/** Who changes it. */
+/** Actor and request of a change. */
 interface By {
   readonly actor: string;
   readonly requestId: string;
@@ -51,13 +51,13 @@ export class Memories {
   readonly #clock: Clock;
   readonly #max: number;
   readonly #byNumber = new Map<number, MemoryRecord>();
-  /** By time then id; made again when a memory came or went. */
+  /** Ordered by time, then id; computed again after a memory is created or deleted. */
   #sorted: readonly MemoryRecord[] | undefined;
-  /** How many memories have each `vector_backend`; those without one count under ''. */
+  /** Number of memories per `vector_backend`; those without one count under ''. */
   readonly #backends = new Map<string, number>();
 
   #scopesChanged: Promise<void> = Promise.resolve();
-  /** Deletions that are begun and could not be completed yet, by number: what tries each again. */
+  /** Deletions that have begun and could not be completed, by memory number, with their retry timers. */
   readonly #unfinished = new Map<number, NodeJS.Timeout>();
   readonly #retryMs: number;
   readonly #log: Pick<Logger, 'warn'> | undefined;
@@ -69,7 +69,7 @@ export class Memories {
     readonly clock: Clock;
     readonly memoriesMax: number;
     readonly log?: Pick<Logger, 'warn'>;
-    /** How long a deletion that could not be completed waits. */
+    /** Wait before an incomplete deletion is retried. */
     readonly retryMs?: number;
   }) {
     this.#retryMs = parts.retryMs ?? ERASURE_RETRY_MS;
@@ -99,17 +99,17 @@ export class Memories {
     }
   }
 
-  /** Whether a memory has this `vector_backend`; '' for none of its own. */
+  /** True when a memory has this `vector_backend`; '' means none of its own. */
   hasBackend(backend: string): boolean {
     return (this.#backends.get(backend) ?? 0) > 0;
   }
 
-  /** The memory with that number, also while it is being deleted. */
+  /** The memory with that number, also during its deletion. */
   byNumber(number: number): MemoryRecord | undefined {
     return this.#byNumber.get(number);
   }
 
-  /** Settings by number, for the router; of memories that are being deleted too. */
+  /** Settings by number, for the router; also of memories being deleted. */
   settingsOf(number: number): MemorySettings | undefined {
     const memory = this.#byNumber.get(number);
     return memory === undefined ? undefined : settingsOf(memory);
@@ -131,7 +131,7 @@ export class Memories {
     return this.#store.count('memory');
   }
 
-  /** All that answer, oldest first, ties by id. */
+  /** All live memories, oldest first, ties by id. */
   list(): readonly MemoryRecord[] {
     this.#sorted ??= [...this.#store.values('memory')]
       .filter((memory) => memory.deleting !== true)
@@ -140,26 +140,26 @@ export class Memories {
   }
 
   /**
-   * Tells the shards of every memory, goes on with deletions that a stop cut off (those that cannot be completed now, in the
-   * background), and makes `default` where the deployment is new. Run once, before anything is served.
+   * Attaches every memory to the shards, continues interrupted deletions (in the background if they cannot complete
+   * now), and creates `default` in a new deployment. Run once, before the server answers.
    */
   async start(): Promise<void> {
     const all = [...this.#store.values('memory')];
     for (const memory of all)
       if (memory.deleting === true) await this.#destroy(memory, 'system', 'start').catch(() => undefined);
     const living = all.filter((memory) => memory.deleting !== true).map(settingsOf);
-    // In rounds, as workers take a bounded number of calls at once.
+    // In rounds: workers accept a bounded number of calls at once.
     for (let from = 0; from < living.length; from += ATTACH_ROUND)
       await this.#shards.attach(living.slice(from, from + ATTACH_ROUND));
-    // One that does not answer stays as it is: its texts stay here.
+    // A memory whose shards do not answer stays unsettled: its texts are not sent out.
     for (const memory of all) if (memory.sealing === true) await this.settleSealing(memory).catch(() => undefined);
     if (this.find(DEFAULT_MEMORY) === undefined && all.length === 0)
       await this.create({ id: DEFAULT_MEMORY }, { actor: 'system', requestId: 'start' });
   }
 
   /**
-   * Makes a memory. Throws VAL-E001 for a bad id or option, MEM-E004 when a given id is taken, LIM-E002 past the
-   * deployment's number of memories.
+   * Creates a memory. Throws VAL-E001 for an invalid id or option, MEM-E004 when the given id is taken, LIM-E002 over
+   * the deployment's limit.
    */
   async create(wanted: NewMemory, by: { actor: string; requestId: string }): Promise<MemoryRecord> {
     if (wanted.id !== undefined && !ID_PATTERN.test(wanted.id))
@@ -193,8 +193,8 @@ export class Memories {
     try {
       await this.#shards.call('attachMemory', contextOf(memory, by), { settings: settingsOf(memory) });
     } catch (error) {
-      // Its keys could not be made: nobody was told of it, so it goes again, from partitions that have it too. What one that
-      // is away has of it is never named again.
+      // Its keys could not be created. The memory was not announced, so drop it again, from all partitions. An
+      // unreachable partition may keep leftovers, which no id refers to.
       await this.#shards.call('dropMemory', contextOf(memory, by), {}).catch(() => undefined);
       await this.#store.commit((change) => change.remove('memory', memory.id));
       throw error;
@@ -218,7 +218,7 @@ export class Memories {
     return randomId('mem');
   }
 
-  /** Sets the tree of a memory's scopes in every partition. MEM-E003 when the memory has gone meanwhile. */
+  /** Sets a memory's scope tree in every partition. MEM-E003 when the memory was deleted in the meantime. */
   async setScopes(memory: MemoryRecord, root: ScopeNode, by: By): Promise<NonNullable<MemorySettings['scopes']>> {
     const scopes = { root, updatedAtMs: this.#clock.nowMs() };
     await this.#changeScopes(memory, scopes, by);
@@ -229,7 +229,10 @@ export class Memories {
     await this.#changeScopes(memory, undefined, by);
   }
 
-  /** One after the other, so that the shards hear of the last one last. What is cut off is told them at the next start. */
+  /**
+   * Changes run one after the other, so that the shards end with the last one. After an interruption the next start
+   * repeats it.
+   */
   #changeScopes(memory: MemoryRecord, scopes: MemorySettings['scopes'], by: By): Promise<void> {
     const change = this.#scopesChanged.then(async () => {
       const changed = await this.#store.commit((group) => {
@@ -245,14 +248,14 @@ export class Memories {
     return change;
   }
 
-  /** Keeps what a list of memories shows of a policy, as the wire has it, that was sealed just now. */
+  /** Stores the parts of a newly sealed policy that a list of memories shows. */
   async noteGoverning({ id, number }: MemoryRecord, policy: JsonObject): Promise<void> {
     const governing = governingOf(policy);
     await this.#store.commit((change) => {
       const memory = this.find(id);
       if (memory?.number !== number) return;
       const { sealing, ...noted } = memory;
-      // Answers may come in another order than the versions that they tell of.
+      // Answers may arrive in another order than the versions that they report.
       const isNews =
         (memory.governing?.version ?? 0) <= governing.version &&
         JSON.stringify(memory.governing) !== JSON.stringify(governing);
@@ -260,7 +263,10 @@ export class Memories {
     });
   }
 
-  /** A policy is about to be sealed: until it is noted no text of the memory leaves, also after a stop in between. */
+  /**
+   * A policy is about to be sealed. Until it is recorded no text of the memory is sent out, even after a restart in
+   * between.
+   */
   async beginSealing({ id, number }: MemoryRecord): Promise<void> {
     await this.#store.commit((change) => {
       const memory = this.find(id);
@@ -268,7 +274,7 @@ export class Memories {
     });
   }
 
-  /** Notes what holds, where sealing a policy failed or was cut off. */
+  /** Records the policy in force after a seal failed or was interrupted. */
   async settleSealing(memory: MemoryRecord): Promise<void> {
     const { policy } = await this.#shards.call(
       'policy',
@@ -279,24 +285,28 @@ export class Memories {
   }
 
   /**
-   * Destroys a memory's keys in every shard, then forgets it; API keys that are bound to it are revoked. Resolves to the proof's fingerprint. POL-E003 when its policy
-   * keeps it.
+   * Destroys a memory's keys in every shard, then removes its record and revokes API keys bound to it. Resolves to the
+   * proof's fingerprint. POL-E003 when its policy forbids deletion.
    */
   async delete(memory: MemoryRecord, by: { actor: string; requestId: string }): Promise<string> {
     const { keyFingerprint } = await this.#shards.call('dropMemory', contextOf(memory, by), { check: true });
-    // Keys that are lost took the policy along: what was last noted of it counts.
-    if (keyFingerprint !== '' && isHeld(memory)) throw new EngineError('POL-E003', 'a legal hold keeps everything');
+    // With lost keys the policy is unreadable too, so the last recorded one counts.
+    if (keyFingerprint !== '' && isHeld(memory))
+      throw new EngineError('POL-E003', 'a legal hold keeps all data of this memory');
     await this.#store.commit((change) => {
       if (this.find(memory.id)?.number !== memory.number) throw new EngineError('MEM-E003');
       change.put('memory', { ...memory, deleting: true });
-      // Another memory may have this id one day, which is none of theirs.
+      // Another memory may get this id later, and these keys must not open it.
       for (const key of [...this.#store.values('key')])
         if (key.memoryId === memory.id) endKey(change, key, { actor: by.actor, nowMs: this.#clock.nowMs() });
     });
     return this.#destroy(memory, by.actor, by.requestId);
   }
 
-  /** Nobody can ask for it again, as the memory answers no more: what fails is tried again until the server ends. */
+  /**
+   * Clients cannot repeat the request, because the memory no longer answers: failures are retried until the server
+   * stops.
+   */
   async #destroy(memory: MemoryRecord, actor: string, requestId: string): Promise<string> {
     try {
       return await this.#destroyNow(memory, actor, requestId);
@@ -309,7 +319,7 @@ export class Memories {
     }
   }
 
-  /** What is not complete is gone on with at the next start. */
+  /** The next start continues incomplete deletions. */
   close(): void {
     this.#closed = true;
     for (const timer of this.#unfinished.values()) clearTimeout(timer);
@@ -334,12 +344,12 @@ export class Memories {
   }
 }
 
-/** What the names of a memory's own settings begin with; they go with it. */
+/** Prefix of the names of a memory's own settings; they are deleted with it. */
 export function settingsPrefix(memory: number): string {
   return `memory/${memory}/`;
 }
 
-/** What the ids of answers begin with that are kept of a memory; they go with it. */
+/** Prefix of the ids of stored answers about a memory; they are deleted with it. */
 export function repliesPrefix(memory: number): string {
   return `${memory} `;
 }
@@ -354,7 +364,7 @@ function isHeld({ governing, policy }: MemoryRecord): boolean {
   return compose(policy.presets, readOverrides(policy.overrides as PolicyValue)).rules['deletion.hold']; // JSON of rules
 }
 
-/** What is kept beside a policy, as the wire has it, for whoever does not ask its memory. */
+/** A summary of a policy, for code that does not ask the memory's shards. */
 function governingOf(policy: JsonObject): Governing & { readonly version: number } {
   const { presets, rules, version } = policy;
   const { guardrail } = rules as JsonObject; // a policy has all its rules
@@ -372,7 +382,7 @@ function governingOf(policy: JsonObject): Governing & { readonly version: number
   };
 }
 
-/** What shards need to know of a memory. */
+/** The settings of a memory that shards need. */
 export function settingsOf(memory: MemoryRecord): MemorySettings {
   const {
     number,
@@ -402,7 +412,7 @@ export function settingsOf(memory: MemoryRecord): MemorySettings {
   };
 }
 
-/** An id made of a name: lower case, runs of other characters become one hyphen; '' when nothing is left. */
+/** Derives an id from a name: lower case, runs of other characters become a hyphen; empty when nothing is left. */
 export function slugOf(name: string): string {
   return name
     .normalize('NFKD')

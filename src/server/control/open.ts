@@ -1,4 +1,4 @@
-// The control log of a data directory, opened.
+// Opens the control log of a data directory.
 import type { KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,14 +11,14 @@ import { CorruptRecord } from '../../engine/log/log.ts';
 import { RecordKeys } from './record-keys.ts';
 import { ControlStore } from './store.ts';
 
-/** Raised when its records change in a way that an older build cannot read. */
+/** Raise it when records change in a way that older builds cannot read. */
 export const CONTROL_FORMAT = 2;
-/** The oldest that is read: 1 had everything under the control key. */
+/** Oldest format that is read. In format 1 the control key sealed all records. */
 const OLDEST_FORMAT = 1;
 
 /**
- * Opens it, making it when it is not there and the deployment is new: shards are made after it, so where one is, a lost
- * control log is refused (STO-E001). The caller holds the lock of the directory. Throws as both parts do.
+ * Opens the control log; creates it in a new deployment. Shards are created after it, so if a shard exists, a missing
+ * control log is an error (STO-E001). The caller holds the lock of the directory. Also throws the errors of both parts.
  */
 export function openControl(
   dataDirectory: string,
@@ -26,7 +26,7 @@ export function openControl(
   shards: number,
   clock: Clock,
 ): ControlStore {
-  // No shard has this number: a shard's log in its place is refused.
+  // No shard has this number, so a shard's log in this place is rejected.
   const stamp = { formatVersion: CONTROL_FORMAT, readsFrom: OLDEST_FORMAT, shard: SHARDS_MAX, shards };
   const exists = Array.from({ length: shards }, (_, shard) => join(dataDirectory, `shard-${shard}`)).some(existsSync);
   const log = openLmdbLog(join(dataDirectory, 'control'), { stamp, exists });
@@ -34,7 +34,7 @@ export function openControl(
     return ControlStore.open(log, key, clock, new RecordKeys(join(dataDirectory, 'keys', 'control'), master, key));
   } catch (error) {
     void log.close();
-    // A record that is damaged knows its sequence, and not whose it is.
+    // The error for a damaged record has its sequence but not the log it belongs to.
     if (error instanceof CorruptRecord)
       throw new EngineError('STO-E001', `the control log in ${dataDirectory} is damaged: ${error.message}`);
     throw error;

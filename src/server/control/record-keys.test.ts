@@ -1,4 +1,4 @@
-// Records of the control log that name a person lie under keys of their own: what takes the record takes the key.
+// Records that name a person are sealed under keys of their own: deleting the record destroys the key.
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,20 +28,20 @@ function begun(t: TestContext) {
   return { directory, disk, recordKeys, reopened };
 }
 
-/** Records of API keys as they lie in the log. */
+/** API key records as stored in the log. */
 const keyRecords = (disk: MemoryLogStore): Buffer[] =>
   [...new MemoryLog(disk.clone()).scan(1)]
     .flatMap((item) => (item instanceof CorruptRecord ? [] : [Buffer.from(item.bytes)]))
     .filter((bytes) => (bytes[0]! & 127) === 2);
 
-test('every version of the record of a bound key is closed for good once the key is erased', async (t) => {
+test('once its key is erased, no version of a bound key’s record can be opened', async (t) => {
   const { disk, recordKeys, reopened } = begun(t);
   const store = reopened();
   const keys = new Keys(store, clock);
   const { key, raw } = await keys.create({ name: 'of ann', scopes: ['read'], userId: 'ann' }, 'system');
   await keys.create({ name: 'of nobody', scopes: ['read'] }, 'system');
   const versions = keyRecords(disk).filter(([kind]) => kind! >= UNDER_OWN_KEY);
-  // A use rewrites the record; the bytes before it may lie about for long.
+  // A use rewrites the record; the old bytes may stay on disk for long.
   assert.ok(keys.authenticate(raw) !== undefined);
   await keys.writeUses({ all: true });
   versions.push(...keyRecords(disk).filter(([kind]) => kind! >= UNDER_OWN_KEY));
@@ -64,7 +64,7 @@ test('every version of the record of a bound key is closed for good once the key
   assert.deepEqual((await again.verify()).findings, []);
   await again.close();
 
-  // An older copy of the log beside today's keys: the record is passed over, the rest is read.
+  // An older copy of the log with current keys: the record is skipped, the rest is read.
   const restored = ControlStore.open(new MemoryLog(older), CONTROL_KEY, clock, recordKeys());
   assert.deepEqual(
     [...restored.values('key')].map(({ name }) => name),
@@ -73,7 +73,7 @@ test('every version of the record of a bound key is closed for good once the key
   assert.deepEqual((await restored.verify()).findings, []);
 });
 
-test('a key whose record a crash let go of is destroyed by the next start; others open under a new master key', async (t) => {
+test('the next start destroys the key of a record deleted by an interrupted change; others open under a new master key', async (t) => {
   const { recordKeys, reopened } = begun(t);
   const store = reopened();
   const { key } = await new Keys(store, clock).create({ name: 'of ann', scopes: ['read'], userId: 'ann' }, 'system');
@@ -92,7 +92,7 @@ test('a key whose record a crash let go of is destroyed by the next start; other
   assert.equal(last.get('key', key.keyId)?.userId, 'ann');
 });
 
-test('a lost key of a record is told by its folder', async (t) => {
+test('the error for a lost record key names its folder', async (t) => {
   const { directory, reopened } = begun(t);
   const store = reopened();
   await new Keys(store, clock).create({ name: 'of ann', scopes: ['read'], userId: 'ann' }, 'system');

@@ -1,6 +1,6 @@
-// Keys of single records of the control log. A record that names a person lies under a key of its own in `keys/control`, beside the
-// control key: when what it says is taken back, the key is destroyed. So no version of it can be opened again: not one that was
-// replaced, whose bytes stay in the log's free pages for a while, nor one in a copy that was made before.
+// Keys of single records of the control log. A record that names a person has its own key in `keys/control`; deleting
+// the record destroys the key. Then no version of the record can be opened: neither replaced ones, whose bytes stay in
+// the log's free pages for a while, nor those in earlier copies.
 import type { KeyObject } from 'node:crypto';
 import { EngineError } from '../../engine/base/errors.ts';
 import { deriveGrainKey } from '../../engine/crypto/derive.ts';
@@ -15,14 +15,14 @@ export class RecordKeys {
   readonly #controlKey: Buffer;
   readonly #directory: string;
 
-  /** Those in `directory`, made when it is not there. Throws as `KeyStore.open` does. */
+  /** Opens the keys in `directory`, which is created if absent. Throws like `KeyStore.open`. */
   constructor(directory: string, master: MasterKey, controlKey: KeyObject) {
     this.#keys = KeyStore.open(directory, master, { name: STORE });
     this.#controlKey = controlKey.export();
     this.#directory = directory;
   }
 
-  /** The id of a new key. It is on disk after `flush`. */
+  /** Returns the id of a new key, which is durable after `flush`. */
   make(): number {
     const { id, key } = this.#keys.allocate('user');
     key.fill(0);
@@ -37,7 +37,7 @@ export class RecordKeys {
     return this.#keys.state(id) === 'destroyed';
   }
 
-  /** Opens nothing without the control key either. CRY-E002 when it was destroyed, STO-E001 when it is missing. */
+  /** The key also depends on the control key. CRY-E002 when it was destroyed, STO-E001 when it is missing. */
   get(id: number): KeyObject {
     const key = this.#read(id);
     const derived = sealKey(deriveGrainKey(key, this.#controlKey));
@@ -58,7 +58,7 @@ export class RecordKeys {
     if (ids.length > 0) this.#keys.destroy(ids, nowMs);
   }
 
-  /** Destroys keys that no record needs: those of records that a crash let go of before their keys went. */
+  /** Destroys keys that no record needs: a crash came between deleting their records and destroying them. */
   destroyOthers(needed: ReadonlySet<number>, nowMs: number): void {
     const others: number[] = [];
     for (let id = 1; id < this.#keys.nextId; id++)
@@ -66,7 +66,7 @@ export class RecordKeys {
     this.destroy(others, nowMs);
   }
 
-  /** Wraps them under `next`'s current master key. Returns how many were wrapped anew. */
+  /** Wraps the keys under `next`'s current master key. Returns how many were wrapped again. */
   rewrap(next: MasterKey): number {
     return this.#keys.rewrap(next);
   }

@@ -1,6 +1,6 @@
-// What the control log holds: one live record an entity, a kind byte in the clear and sealed JSON behind it. A change
-// writes the whole entity again and deletes its old record in the same transaction, so that the log never holds more
-// than what is there now, and opening it is reading it. Audit entries stay for good, and are not read at open.
+// Record formats of the control log. Each entity has one live record: a kind byte and sealed JSON. A change writes the
+// whole entity again and deletes the old record in the same transaction, so the log holds only current state, and
+// opening it means reading it. Audit entries are permanent and are not read at open.
 //
 //   kind u8 | sealed JSON                     under the control key
 //   kind u8 + 128 | key u32 | sealed JSON     under a key of its own (record-keys.ts), and the control key
@@ -11,36 +11,36 @@ import type { Scope } from '../auth/principal.ts';
 /** Numbers on disk. Append-only. */
 export const RECORD_KINDS = { memory: 1, key: 2, reply: 3, setting: 4, audit: 5 } as const;
 
-/** Added to the kind of a record that lies under a key of its own. */
+/** Added to the kind of a record with its own key. */
 export const UNDER_OWN_KEY = 128;
 
 export interface MemoryRecord extends MemorySettings {
   readonly name: string;
   readonly description: string;
-  /** Actor that made it. */
+  /** The actor that created it. */
   readonly owner: string;
 
-  /** The caller's own; they mean nothing to the server. */
+  /** Set by clients; the server does not interpret them. */
   readonly settings?: JsonObject;
-  /** What its policy says now, for whoever lists memories: the policy itself is in its partitions. */
+  /** A summary of its policy for lists of memories. The partitions hold the policy itself. */
   readonly governing?: Governing;
-  /** A policy is being sealed that is not noted here yet. */
+  /** A policy is being sealed that is not recorded here yet. */
   readonly sealing?: true;
-  /** Its keys are being destroyed: it answers no more, and a start goes on with the deletion. */
+  /** Its keys are being destroyed: the memory no longer answers, and a start continues the deletion. */
   readonly deleting?: true;
 }
 
 export interface Governing {
-  /** Of the policy; absent in records of older builds. */
+  /** Version of the policy; absent in records of older builds. */
   readonly version?: number;
   readonly presets: readonly string[];
   readonly guardrailPatterns: readonly string[];
   readonly guardrailMode: string;
-  /** What becomes of texts that would go to a service outside. */
+  /** How to treat texts that would go to an external service. */
   readonly egress: EgressAction;
-  /** What counts as personal data there; absent in records of older builds: all of it. */
+  /** Categories that count as personal data; absent in records of older builds: all. */
   readonly egressCategories?: '*' | readonly string[];
-  /** A legal hold keeps everything. Absent in records of older builds: not known. */
+  /** A legal hold keeps all data. Unknown when absent, in records of older builds. */
   readonly isHeld?: boolean;
 }
 
@@ -51,7 +51,7 @@ export interface KeyRecord {
   readonly scopes: readonly Scope[];
   /** First 10 characters of the key. */
   readonly prefix: string;
-  /** SHA-256 of the key, hex. The key itself is nowhere. */
+  /** SHA-256 of the key, hex. The key itself is not stored. */
   readonly hash: string;
   readonly createdAtMs: number;
   readonly memoryId?: string;
@@ -60,13 +60,13 @@ export interface KeyRecord {
   readonly expiresAtMs?: number;
   readonly lastUsedAtMs?: number;
   readonly revokedAtMs?: number;
-  /** The person whose it was has been erased: nothing here names them any more. */
+  /** Its person was erased: the record names no one. */
   readonly erased?: true;
-  /** The key that the deployment made, or was given, at its first start. */
+  /** The deployment's first key, generated or given at its first start. */
   readonly bootstrap?: true;
 }
 
-/** What an idempotency key answered, to be answered again. */
+/** The answer to a call with an idempotency key, for repeats. */
 export interface ReplyRecord {
   readonly id: string;
   readonly bodyHash: string;
@@ -93,7 +93,7 @@ export function entityId<K extends EntityKind>(kind: K, value: Entities[K]): str
   return String((value as unknown as Record<string, unknown>)[member]); // each entity has the member named above
 }
 
-/** True for what may name a person: it lies under a key of its own, which goes with the record. */
+/** True for a record that may name a person: it gets its own key, which is destroyed with the record. */
 export function isPersonal<K extends EntityKind>(kind: K, value: Entities[K]): boolean {
   switch (kind) {
     case 'key': {
@@ -109,5 +109,5 @@ export function isPersonal<K extends EntityKind>(kind: K, value: Entities[K]): b
   }
 }
 
-/** In the names of settings that hold what an erasure intends. */
+/** Part of the names of settings that hold a planned erasure. */
 export const ERASURE_MARK = '/erasure/';

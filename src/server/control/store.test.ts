@@ -14,7 +14,7 @@ import { ControlStore } from './store.ts';
 const clock = new StepClock();
 const setting = (name: string, value: number) => ({ name, value });
 
-/** A log that refuses every append while `full`. */
+/** A log that rejects every append while `full`. */
 class RefusingLog extends MemoryLog {
   full = false;
   override append(append: Append): Promise<number> {
@@ -22,7 +22,7 @@ class RefusingLog extends MemoryLog {
   }
 }
 
-test('what was committed is there after a reopen, and nothing else lies in the log', async () => {
+test('committed changes are there after a reopen, and the log holds nothing else', async () => {
   const disk = new MemoryLogStore();
   const store = ControlStore.open(new MemoryLog(disk), CONTROL_KEY, clock);
   for (let round = 0; round < 5; round += 1) {
@@ -38,10 +38,10 @@ test('what was committed is there after a reopen, and nothing else lies in the l
   assert.deepEqual([...again.values('setting')], [setting('a', 4), setting('b', 4)]);
 });
 
-test('any changes leave what a Map would hold, before and after a reopen', async () => {
+test('any changes leave the same state as a Map, before and after a reopen', async () => {
   const steps = fc.array(
     fc.record({
-      // Changes of one transaction; a plan that throws at the end does none of them.
+      // Changes of one transaction; a plan that throws at the end changes nothing.
       puts: fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c', 'd'), fc.option(fc.nat(9))), { maxLength: 4 }),
       throws: fc.boolean(),
       waits: fc.boolean(),
@@ -75,7 +75,7 @@ test('any changes leave what a Map would hold, before and after a reopen', async
   );
 });
 
-test('a refused append takes back the whole group, and tells whoever watches', async () => {
+test('a rejected append undoes the whole group, and watchers hear of it', async () => {
   const log = new RefusingLog();
   const store = ControlStore.open(log, CONTROL_KEY, clock);
   const seen: unknown[] = [];
@@ -94,7 +94,7 @@ test('a refused append takes back the whole group, and tells whoever watches', a
   assert.deepEqual(store.get('setting', 'a'), setting('a', 4));
 });
 
-test('nothing lies in the log in the clear, and another key opens nothing', async () => {
+test('the log holds no plaintext, and another key opens nothing', async () => {
   const disk = new MemoryLogStore();
   const store = ControlStore.open(new MemoryLog(disk), CONTROL_KEY, clock);
   await store.commit((change) => change.put('setting', { name: 'swordfish', value: 'swordfish' }));
@@ -105,7 +105,7 @@ test('nothing lies in the log in the clear, and another key opens nothing', asyn
   assert.throws(() => ControlStore.open(new MemoryLog(disk), other, clock), { code: 'CRY-E001' });
 });
 
-test('audit entries make one chain over groups and reopens', async () => {
+test('audit entries form one chain over groups and reopens', async () => {
   const disk = new MemoryLogStore();
   for (let opened = 0; opened < 3; opened += 1) {
     const store = ControlStore.open(new MemoryLog(disk), CONTROL_KEY, clock);
@@ -123,7 +123,7 @@ test('audit entries make one chain over groups and reopens', async () => {
   }
 });
 
-test('memory numbers are never given twice, not even after their memory is gone and the store is opened again', async () => {
+test('memory numbers are never reused, even after deletion and reopen', async () => {
   const disk = new MemoryLogStore();
   const given = new Set<number>();
   for (let opened = 0; opened < 3; opened += 1) {
@@ -141,7 +141,7 @@ test('memory numbers are never given twice, not even after their memory is gone 
   assert.equal(given.size, 9);
 });
 
-test('a verification names a record that does not open and an audit entry that is gone', async () => {
+test('a verification finds a record that does not open and a missing audit entry', async () => {
   const disk = new MemoryLogStore();
   const store = ControlStore.open(new MemoryLog(disk), CONTROL_KEY, clock);
   for (let round = 0; round < 3; round += 1)

@@ -30,7 +30,7 @@ import {
 const AUDIT_HEAD = 'audit.head';
 const MEMORY_NEXT = 'memory.next';
 
-/** What a record is sealed for: one of one kind never opens as one of another. */
+/** Additional data for sealing: a record of one kind does not open as another. */
 const AADS = new Map(Object.keys(RECORD_KINDS).map((kind) => [kind, Buffer.from(`control ${kind}`, 'ascii')]));
 
 function aadOf(kind: string): Buffer {
@@ -40,7 +40,7 @@ function aadOf(kind: string): Buffer {
 }
 
 const KIND_NAMES = new Map(Object.entries(RECORD_KINDS).map(([kind, byte]) => [byte as number, kind]));
-/** Records that a verification reads before others get their turn. */
+/** Records that a verification reads before it yields. */
 const VERIFY_SLICE = 500;
 
 export interface ControlFinding {
@@ -59,24 +59,24 @@ interface Held<T> {
   value: T;
   /** Its record in the log; 0 before the first append. */
   sequence: Sequence;
-  /** The id of the key of its own that the record lies under; 0 for the control key alone. */
+  /** Id of the record's own key; 0 for the control key alone. */
   own: number;
 }
 type Tables = { [K in EntityKind]: Map<string, Held<Entities[K]>> };
 
-/** Told of every change of one kind, those undone included: `value` is what is there now. */
+/** Called for every change of one kind, undone ones included: `value` is the current state. */
 type Watcher<K extends EntityKind> = (
   id: string,
   value: Entities[K] | undefined,
   before: Entities[K] | undefined,
 ) => void;
 
-/** What a plan may do. Changes show at once to every reader, and are taken back if the log refuses the group. */
+/** Operations of a plan. Changes are visible at once to every reader, and undone if the log rejects the group. */
 export interface Change {
   put<K extends EntityKind>(kind: K, value: Entities[K]): void;
   remove(kind: EntityKind, id: string): void;
   audit(draft: AuditDraft): void;
-  /** A number for a new memory, never given before. */
+  /** A number for a new memory, never used before. */
   takeMemoryNumber(): number;
 }
 
@@ -90,9 +90,9 @@ export class ControlStore {
   readonly #log: Log;
   readonly #key: KeyObject;
   readonly #clock: Clock;
-  /** Without them everything lies under the control key. */
+  /** Without them the control key seals everything. */
   readonly #recordKeys: RecordKeys | undefined;
-  /** Keys of records that are gone and could not be destroyed yet. */
+  /** Keys of deleted records that are not destroyed yet. */
   #doomedKeys: number[] = [];
   readonly #tables: Tables = { memory: new Map(), key: new Map(), reply: new Map(), setting: new Map() };
   readonly #watchers: { [K in EntityKind]: Watcher<K>[] } = { memory: [], key: [], reply: [], setting: [] };
@@ -108,7 +108,7 @@ export class ControlStore {
     this.#recordKeys = recordKeys;
   }
 
-  /** Reads every live record. Throws CRY-E001 under a wrong key and CorruptRecord for a record that is damaged. */
+  /** Reads every live record. Throws CRY-E001 under a wrong key, and CorruptRecord for a damaged record. */
   static open(log: Log, key: KeyObject, clock: Clock, recordKeys?: RecordKeys): ControlStore {
     const store = new ControlStore(log, key, clock, recordKeys);
     store.#replay();
@@ -124,7 +124,7 @@ export class ControlStore {
       if (record instanceof CorruptRecord) throw record;
       const { number, own, sealed } = partsOf(record.bytes);
       const kind = ENTITY_KINDS.find((one) => RECORD_KINDS[one] === number);
-      // In an older copy of the log: what it said was taken back since.
+      // In an older copy of the log: the key was destroyed since.
       if (kind === undefined || this.#recordKeys?.isDestroyed(own) === true) continue;
       this.#take(kind, { own, sealed }, record.sequence);
     }
@@ -139,7 +139,8 @@ export class ControlStore {
 
   #keyOf(own: number): KeyObject {
     if (own === 0) return this.#key;
-    if (this.#recordKeys === undefined) throw new EngineError('STO-E001', 'the keys of records are not at hand');
+    if (this.#recordKeys === undefined)
+      throw new EngineError('STO-E001', 'this record needs record keys, which were not opened');
     return this.#recordKeys.get(own);
   }
 
@@ -165,17 +166,17 @@ export class ControlStore {
     this.#watchers[kind].push(watcher);
   }
 
-  /** Why changes are refused until the log is opened again, or undefined. */
+  /** Why changes are rejected until the log is opened again; undefined when they are not. */
   get poisoned(): string | undefined {
     return this.#log.poisoned;
   }
 
-  /** Why changes are refused, for now or until the log is opened again. */
+  /** Why changes are rejected, temporarily or until the log is opened again. */
   get refusing(): string | undefined {
     return this.#log.poisoned ?? this.#log.refusing;
   }
 
-  /** What the deployment did, oldest first, after entry `after`. */
+  /** The deployment's audit entries after entry `after`, oldest first. */
   *auditEntries(after = 0): IterableIterator<AuditEntry> {
     for (const record of this.#log.scan(1)) {
       if (record instanceof CorruptRecord) throw record;
@@ -187,8 +188,8 @@ export class ControlStore {
   }
 
   /**
-   * Reads everything again: every record must open, and the audit entries must be one chain up to its head. Other work
-   * goes on in between.
+   * Reads everything again: every record must open, and the audit entries must form one chain up to its head. Yields in
+   * between.
    */
   async verify(): Promise<ControlReport> {
     const findings: ControlFinding[] = [];
@@ -229,12 +230,14 @@ export class ControlStore {
   }
 
   /**
-   * Runs `plan` when its turn comes and resolves with what it returned, once its changes are durable. A plan that
-   * throws changes nothing. Rejects with STO-E001 when the log refuses: then nothing of the group happened.
+   * Queues `plan`, and resolves to its result once its changes are durable. A plan that throws changes nothing. Rejects
+   * with STO-E001 when the log rejects the group: then nothing of the group is applied.
    */
   commit<T>(plan: (change: Change) => T): Promise<T> {
     if (this.#waiting.length >= CONTROL_PENDING_MAX)
-      return Promise.reject(new EngineError('LIM-E001', 'too many changes of the deployment wait'));
+      return Promise.reject(
+        new EngineError('LIM-E001', 'too many changes of the deployment are waiting: try again later'),
+      );
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({ run: plan, resolve: (value) => resolve(value as T), reject }); // resolved with run's value
       this.#draining ??= this.#drain();
@@ -242,10 +245,10 @@ export class ControlStore {
   }
 
   async #drain(): Promise<void> {
-    // The first change waits one turn for others that come in the same one.
+    // The first change waits one turn for others of the same turn.
     await Promise.resolve();
     while (this.#waiting.length > 0) await this.#commitGroup(this.#waiting.splice(0, CONTROL_GROUP_MAX));
-    // In the same turn that found nothing waiting: a change that comes later begins a drain of its own.
+    // In the turn that found the queue empty: a later change starts a new drain.
     this.#draining = undefined;
   }
 
@@ -305,7 +308,7 @@ export class ControlStore {
     this.#destroyKeys(doomed);
   }
 
-  /** Their records are gone. What cannot be destroyed now goes with the next change, or at the next start. */
+  /** Destroys keys of deleted records. Failures are repeated with the next change, or at the next start. */
   #destroyKeys(ids: readonly number[]): void {
     if (this.#recordKeys === undefined) return;
     this.#doomedKeys.push(...ids);
@@ -326,7 +329,7 @@ export class ControlStore {
     return Buffer.concat([head, sealed]);
   }
 
-  /** Wraps the keys of records under `next`'s current master key. Returns how many were wrapped anew. */
+  /** Wraps the record keys under `next`'s current master key. Returns how many were wrapped again. */
   rewrapKeys(next: MasterKey): number {
     return this.#recordKeys?.rewrap(next) ?? 0;
   }
@@ -336,13 +339,13 @@ export class ControlStore {
     return this.#log.bytesOnDisk();
   }
 
-  /** The log into one folder, then the keys of its records into another: what the copy holds then has its key. */
+  /** Copies the log into one folder, then the record keys into another, so that the copied log has all its keys. */
   async backup(directory: string, keysDirectory: string): Promise<void> {
     await this.#log.backup(directory);
     this.#recordKeys?.copyTo(keysDirectory);
   }
 
-  /** Waits for the changes under way, then closes the log. */
+  /** Waits for running changes, then closes the log. */
   async close(): Promise<void> {
     await this.#draining;
     await this.#log.close();
@@ -355,7 +358,7 @@ interface Sealed {
   readonly sealed: Uint8Array;
 }
 
-/** A record's kind, the key of its own (0: none) and what is sealed. */
+/** Splits a record into its kind, the id of its own key (0: none) and the sealed bytes. */
 function partsOf(bytes: Uint8Array): Sealed & { readonly number: number } {
   const number = bytes[0] ?? 0;
   if (number < UNDER_OWN_KEY) return { number, own: 0, sealed: bytes.subarray(1) };
@@ -365,7 +368,7 @@ function partsOf(bytes: Uint8Array): Sealed & { readonly number: number } {
 
 /** The changes of one transaction. */
 class Group implements Change {
-  /** What was changed, with the record and the key of its own that it had before. */
+  /** Changed entities, with their previous record and key. */
   readonly dirty = new Map<
     string,
     { readonly kind: EntityKind; readonly id: string; readonly sequence: Sequence; readonly own: number }
@@ -430,7 +433,7 @@ class Group implements Change {
     return { undos: this.#undos.length, audits: this.audits.length };
   }
 
-  /** Takes back what came after the mark, last first. A number taken stays taken: numbers may have gaps. */
+  /** Undoes changes after the mark, last first. Taken numbers stay taken: numbers may have gaps. */
   undoTo(mark: { undos: number; audits: number }): void {
     while (this.#undos.length > mark.undos) this.#undos.pop()?.();
     this.audits.length = mark.audits;

@@ -1,21 +1,21 @@
-// What is still to be embedded in one shard, as the follower sees it. A shard keeps how far each memory's vectors reach
-// (per embedder, so that those of another embedder serve until the new ones are complete), and the log is what they
-// follow: nothing here has to be remembered over a restart.
+// The grains of one shard that await embedding, as the follower sees them. The shard stores how far each memory's
+// vectors reach, per embedder, so that old vectors serve until the new ones are complete. Progress follows from the
+// log, so nothing is stored here.
 
-/** A stretch of one memory's log without vectors of its embedder: sequences above `after`, up to `upTo`. */
+/** A range of one memory's log without vectors of its embedder: sequences above `after`, up to `upTo`. */
 export interface BacklogPage {
   readonly memory: number;
-  /** The memory's `vector_backend`; '' for the deployment's own. */
+  /** The memory's `vector_backend`; '' for the deployment's default. */
   readonly backend: string;
   readonly after: number;
   readonly upTo: number;
-  /** Of what is taken ahead of its turn: how far the memory was embedded when it was taken. */
+  /** For a page taken out of order: how far the memory was embedded at that time. */
   readonly aheadOf?: number;
-  /** The stretch's grains that have words, ordinals ascending. A stretch may have none: then it is only to be noted. */
+  /** The range's grains with words, ordinals ascending. It may be empty: then the range is only marked as done. */
   readonly grains: readonly { readonly ordinal: number; readonly text: string }[];
 }
 
-/** The vectors of a page: of each grain with any, one a window of its text, in order. */
+/** The vectors of a page: for each grain with any, one per window of its text, in order. */
 export interface EmbeddedPage {
   readonly memory: number;
   readonly embedder: { readonly name: string; readonly dimensions: number };
@@ -27,14 +27,14 @@ export interface EmbeddedPage {
 
 export interface Backlog {
   /**
-   * The oldest stretches that wait, of memories in turn, with about `grainsMax` grains in all; none when nothing waits.
-   * `stampOf` tells the name and dimensions of a backend's embedder, or undefined for one that is out of order at the
-   * moment: its memories are left out.
+   * The oldest pending ranges, from memories in turn, with about `grainsMax` grains in all; empty when nothing is
+   * pending. `stampOf` returns name and dimensions of a backend's embedder, or undefined while it is out of order: its
+   * memories are left out.
    */
   pages(stampOf: StampOf, grainsMax: number): Promise<readonly BacklogPage[]>;
-  /** What was just written and is short, of memories that were not asked about since: it goes ahead of what waits. Absent where nothing does. */
+  /** Short texts that were just written, of memories not returned since; they go ahead of the backlog. Optional. */
   fresh?(stampOf: StampOf, grainsMax: number): Promise<readonly BacklogPage[]>;
-  /** Keeps vectors. A grain that was removed meanwhile is passed over. */
+  /** Stores vectors. Grains removed in the meantime are skipped. */
   store(page: EmbeddedPage): Promise<void>;
 }
 

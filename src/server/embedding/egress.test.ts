@@ -12,7 +12,7 @@ const PERSONAL = 'Write to ann@example.org from 192.168.7.9';
 
 type Memory = Pick<MemoryRecord, 'vectorBackend' | 'governing' | 'policy' | 'sealing'>;
 
-/** What leaves of a text with personal data in it; undefined: nothing. */
+/** The part of a text with personal data that may be sent; undefined: none. */
 const forVectors = (memory: Memory, config: Parameters<typeof leavingForVectors>[1]) =>
   leavingForVectors(memory, config)?.(PERSONAL);
 const forModel = (memory: Memory, url: string | undefined) => leavingForModel(memory, url)?.(PERSONAL);
@@ -28,7 +28,7 @@ const governedNow = (egress: 'allow' | 'redact' | 'block', egressCategories?: '*
 });
 const REDACTED = 'Write to [EMAIL] from [IP_ADDRESS]';
 
-test('texts leave for the service when the memory chose it, or nothing else and the deployment did', () => {
+test('texts go to the service when the memory chose it, or chose none and the deployment did', () => {
   assert.equal(forVectors({ vectorBackend: 'remote' }, BUILTIN), PERSONAL);
   assert.equal(forVectors({}, REMOTE), PERSONAL);
   assert.equal(forVectors({}, BUILTIN), undefined);
@@ -36,7 +36,7 @@ test('texts leave for the service when the memory chose it, or nothing else and 
     assert.equal(forVectors({ vectorBackend }, REMOTE), undefined);
 });
 
-test('a service on this machine is no outside', () => {
+test('a service on this machine is not external', () => {
   for (const embeddingUrl of HERE) {
     const config = { embedder: 'builtin', embeddingUrl } as const;
     assert.equal(forVectors({ vectorBackend: 'builtin', ...governedNow('block') }, config), PERSONAL, embeddingUrl);
@@ -48,7 +48,7 @@ test('a service on this machine is no outside', () => {
   assert.deepEqual(outsideBackends(BUILTIN), ['remote']);
 });
 
-test('what a policy has taken out of texts does not leave, from the first grain on and when it changes', () => {
+test('texts are redacted as the policy says, from the first grain on and after changes', () => {
   const outside = 'https://models.example.org/v1';
   for (const preset of ['gdpr', 'soc2']) {
     assert.equal(forVectors({ vectorBackend: 'remote', ...madeWith(preset) }, REMOTE), REDACTED, preset);
@@ -66,12 +66,12 @@ test('what a policy has taken out of texts does not leave, from the first grain 
   assert.equal(forModel({}, outside), PERSONAL);
 });
 
-test('nothing leaves while a policy is being sealed', () => {
+test('no text is sent while a policy is being sealed', () => {
   assert.equal(forModel({ ...governedNow('allow'), sealing: true }, 'https://models.example.org/v1'), undefined);
   assert.equal(forVectors({ vectorBackend: 'remote', sealing: true }, REMOTE), undefined);
 });
 
-test('only what the policy counts is taken out, and all of it where a record does not say', () => {
+test('only the policy’s categories are redacted, and all of them if a record has none', () => {
   const outside = 'https://models.example.org/v1';
   assert.equal(forModel(governedNow('redact'), outside), REDACTED);
   assert.equal(forModel(governedNow('redact', '*'), outside), REDACTED);

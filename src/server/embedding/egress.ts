@@ -1,5 +1,5 @@
-// How a memory's texts, and the questions asked of it, may be sent to a service outside: for embedding, or to a model. This
-// is the one place that says so: whoever hands texts to such a service asks here first, and sends what comes back.
+// Decides how a memory's texts and questions may be sent to external services, for embedding or to a model. All code
+// that sends text to such a service asks here first and sends only the returned text.
 
 import { compose, readOverrides } from '../../engine/govern/policy/compose.ts';
 import { egressAction, egressCategories } from '../../engine/govern/policy/in-force.ts';
@@ -12,13 +12,14 @@ import type { MemoryRecord } from '../control/records.ts';
 
 type Governed = Pick<MemoryRecord, 'governing' | 'policy' | 'sealing'>;
 
-/** What of a text may be sent. */
+/** Returns the part of a text that may be sent. */
 export type Leaving = (text: string) => string;
 
 /**
- * How texts leave for the embedding service; undefined: they do not. They do when the memory chose the service itself, or chose
- * nothing and the deployment's own embedder is the service, and its policy does not block them. So not those of a memory that
- * left the service for another embedder, though its old vectors still answer. A service on this machine is no outside.
+ * How texts may be sent to the embedding service; undefined: not at all. They may when the memory chose the service, or
+ * chose nothing and the service is the deployment's default, unless its policy blocks it. A memory that switched to
+ * another embedder sends nothing more, although its old vectors still answer. A service on this machine is not
+ * external.
  */
 export function leavingForVectors(
   memory: Pick<MemoryRecord, 'vectorBackend'> & Governed,
@@ -30,12 +31,12 @@ export function leavingForVectors(
   return isChosen ? leavingUnder(memory) : undefined;
 }
 
-/** How a question and what was found for it leave for the model at `url`; undefined: they do not. */
+/** How a question and its hits may be sent to the model at `url`; undefined: not at all. */
 export function leavingForModel(memory: Governed, url: string | undefined): Leaving | undefined {
   return isHere(url) ? whole : leavingUnder(memory);
 }
 
-/** What memories call an embedder by whose texts leave this machine. */
+/** Backend names whose embedder sends texts to another machine. */
 export function outsideBackends({ embedder, embeddingUrl }: Pick<Config, 'embedder' | 'embeddingUrl'>): string[] {
   if (isHere(embeddingUrl)) return [];
   return embedder === 'remote' ? ['', 'remote'] : ['remote'];
@@ -56,9 +57,9 @@ interface Egress {
   readonly categories: '*' | readonly PiiCategory[];
 }
 
-/** As the policy has it that was sealed last, or that the memory was made with. */
+/** From the policy sealed last, or the one that the memory was created with. */
 function egressOf({ governing, policy, sealing }: Governed): Egress {
-  // What will hold in a moment is not known yet.
+  // The next policy is not known yet, so block everything.
   if (sealing === true) return { action: 'block', categories: '*' };
   if (governing !== undefined) {
     const { egress: action, egressCategories: named = '*' } = governing;

@@ -8,7 +8,7 @@ import { embedGrains } from './embed-grains.ts';
 const SENTENCE = 'The meeting about the new office was moved to Thursday at noon. ';
 const FOREVER = new AbortController().signal;
 
-/** Remembers its texts and gives the place of each as an angle; later calls end before earlier ones. */
+/** Records its texts and encodes each position as an angle; later calls finish before earlier ones. */
 function embedder(): Embedder & { readonly texts: string[]; callsMax: number; windowsMax: number; underWay: number } {
   const texts: string[] = [];
   const made = {
@@ -34,7 +34,7 @@ function embedder(): Embedder & { readonly texts: string[]; callsMax: number; wi
   return made;
 }
 
-test('windows of all texts go in calls of a bounded number, two at a time, and come back in order', async () => {
+test('windows of all texts go in calls of bounded size, two at a time, and return in order', async () => {
   const made = embedder();
   const texts = [SENTENCE.repeat(2_000), 'short', '', SENTENCE.repeat(900)];
   const vectors: (readonly Float32Array[])[] = [];
@@ -54,7 +54,7 @@ test('windows of all texts go in calls of a bounded number, two at a time, and c
     );
 });
 
-test('other work has its turn while long texts are cut', async () => {
+test('other work gets its turn while long texts are split', async () => {
   const long = SENTENCE.repeat(4_000);
   let turns = 0;
   let done = false;
@@ -69,7 +69,7 @@ test('other work has its turn while long texts are cut', async () => {
   assert.ok(turns >= 3, `${turns} turns`);
 });
 
-test('a call that fails ends the other, and nothing is under way afterwards', async () => {
+test('a failed call ends the other, and nothing runs afterwards', async () => {
   const made = embedder();
   let calls = 0;
   let given: AbortSignal | undefined;

@@ -1,24 +1,24 @@
-// From the texts of grains to their vectors: windows are cut in short slices, since the thread that cuts them answers
-// requests too, and embedded in calls of a bounded number, one of which is made ready while another is under way.
+// Embeds the texts of grains. Windows are cut in short slices, because this thread also answers requests, and are
+// embedded in calls of bounded size: one is prepared while another runs.
 
 import { type Embedder, EmbedError } from '../../embed/embedder.ts';
 import { eachWindow } from '../../embed/windows.ts';
 import { EMBED_CALL_WINDOWS_MAX, FOLLOW_SLICE_MS } from '../../engine/base/limits.ts';
 
-/** A unit vector's length may differ from 1 by so much. */
+/** Tolerance for the norm of a unit vector. */
 const UNIT_TOLERANCE = 0.01;
 
 interface Window {
-  /** Place of its grain. */
+  /** Index of its grain. */
   readonly grain: number;
   readonly text: string;
 }
 
 /**
- * Calls `done` for each text in order with the vectors of its windows, in order; windows without words have none. Rejects
- * with EmbedError, also for what is no unit vector of the embedder's dimensions, or with the reason of the signal; then
- * nothing of it is under way, and `done` was called for the texts before. `between` runs between two calls of the embedder, while
- * the one before is under way; the next waits for it.
+ * Calls `done` for each text in order with the vectors of its windows; windows without words have none. Rejects with
+ * EmbedError, also for a vector that is not a unit vector of the embedder's dimensions, or with the signal's reason;
+ * then nothing is running, and `done` was called for the earlier texts. `between` runs between two calls of the
+ * embedder, while the previous one runs; the next call waits for it.
  */
 export async function embedGrains(
   embedder: Embedder,
@@ -38,12 +38,12 @@ export async function embedGrains(
       { priority: 'backlog', signal: given },
     );
     if (vectors.length !== windows.length) throw broken(`${vectors.length} vectors for ${windows.length} texts`);
-    // Vectors of a long text go behind those of its windows before.
+    // The vectors of a long text follow those of its earlier windows.
     await before;
     vectors.forEach((vector, i) => {
       if (vector !== undefined) made[windows[i]!.grain]!.push(checked(vector, embedder));
     });
-    // The last one may go on in the next call.
+    // The last text may continue in the next call.
     tell(windows.at(-1)!.grain);
   };
   const failed = new AbortController();
@@ -55,7 +55,7 @@ export async function embedGrains(
       if (calls++ > 0) await between?.();
       const before = last;
       last = call(windows, before, given);
-      // Its failure is met where it is awaited.
+      // Its failure is handled where it is awaited.
       last.catch(() => undefined);
       await before;
     }
@@ -68,7 +68,7 @@ export async function embedGrains(
   tell(texts.length);
 }
 
-/** The windows of all texts, as many at a time as one call has. */
+/** The windows of all texts, in groups for one call each. */
 async function* callsOf(texts: readonly string[], signal: AbortSignal): AsyncGenerator<readonly Window[]> {
   let windows: Window[] = [];
   let sliceEndMs = performance.now() + FOLLOW_SLICE_MS;
@@ -88,12 +88,12 @@ async function* callsOf(texts: readonly string[], signal: AbortSignal): AsyncGen
   if (windows.length > 0) yield windows;
 }
 
-/** What a shard is given it takes for granted: a vector that is none would be its end. */
+/** Shards do not validate vectors: an invalid one would crash them. */
 function checked(vector: Float32Array, { dimensions }: Embedder): Float32Array {
   if (vector.length !== dimensions) throw broken(`a vector of ${vector.length} numbers instead of ${dimensions}`);
   let sum = 0;
   for (let i = 0; i < dimensions; i++) sum += vector[i]! * vector[i]!;
-  if (!(Math.abs(Math.sqrt(sum) - 1) <= UNIT_TOLERANCE)) throw broken('a vector that is not of length 1');
+  if (!(Math.abs(Math.sqrt(sum) - 1) <= UNIT_TOLERANCE)) throw broken('a vector whose length is not 1');
   return vector;
 }
 

@@ -24,7 +24,7 @@ function embedder(name: string): Embedder & { asked: number; closed: boolean } {
   return made;
 }
 
-test('an embedder is opened when it is first asked for, once, and its queries are remembered', async () => {
+test('an embedder is opened on first use, once, and its queries are cached', async () => {
   const made = embedder('model/1');
   let opened = 0;
   const open = () => {
@@ -48,7 +48,7 @@ test('an embedder is opened when it is first asked for, once, and its queries ar
   assert.equal(embedders.of(''), undefined);
 });
 
-test('one that cannot be opened is tried again after a while, and what stands in for it is told', async () => {
+test('an embedder that failed to open is retried later, and its fallback is reported', async () => {
   let now = 0;
   let fails = 1;
   const embedders = new Embedders(
@@ -69,7 +69,7 @@ test('one that cannot be opened is tried again after a while, and what stands in
   assert.equal(embedders.status().reason, 'no model here');
 });
 
-test('who made vectors is found by their name, and opened for them; not one that is not here any more', async () => {
+test('the embedder that made vectors is found by their name and opened, unless it is gone', async () => {
   const opened: string[] = [];
   const open = (name: string) => () => {
     opened.push(name);
@@ -85,7 +85,7 @@ test('who made vectors is found by their name, and opened for them; not one that
   assert.deepEqual(opened, ['other/1', 'ngram-hash-512/1', 'remote:new-2/1']);
 });
 
-test("what memories may call each embedder by, the deployment's own also by no name", () => {
+test("the names that memories may use for each embedder, the default's empty name included", () => {
   const open = () => Promise.resolve({ embedder: embedder('e') });
   assert.deepEqual(new Embedders('ngram', { builtin: open, ngram: open }, { log }).choices(), [
     ['builtin'],
@@ -94,7 +94,7 @@ test("what memories may call each embedder by, the deployment's own also by no n
   assert.deepEqual(new Embedders('none', { ngram: open }, { log }).choices(), [['ngram']]);
 });
 
-test('a backend is one of the known names, and configured', () => {
+test('a backend must be known and configured', () => {
   const embedders = new Embedders('none', {}, { log });
   assert.equal(embedders.of(''), undefined);
   assert.deepEqual(embedders.status(), { backend: 'none', dimensions: 0, state: 'none' });
@@ -102,7 +102,7 @@ test('a backend is one of the known names, and configured', () => {
     backend: 'remote',
     dimensions: 0,
     state: 'failed',
-    reason: 'it is not configured here',
+    reason: 'it is not configured in this deployment',
   });
   embedders.check('none');
   embedders.check('');

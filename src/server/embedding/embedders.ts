@@ -1,5 +1,5 @@
-// The embedders of a deployment by the names that memories choose them with. Each is opened when something is first asked
-// of it, so that a server whose memories have no vectors loads no model.
+// The embedders of a deployment, by the names that memories use. Each opens on first use, so a server without vectors
+// loads no model.
 
 import { BUILTIN_NAME } from '../../embed/builtin/builtin.ts';
 import { cachedQueries } from '../../embed/cached-queries.ts';
@@ -10,27 +10,27 @@ import { EngineError } from '../../engine/base/errors.ts';
 import { EMBEDDER_REOPEN_MS } from '../../engine/base/limits.ts';
 import type { Logger } from '../log.ts';
 
-/** What `vector_backend` may say. An empty one is the deployment's own. */
+/** Values of `vector_backend`. An empty value is the deployment's default. */
 export const VECTOR_BACKENDS = ['builtin', 'remote', 'ngram', 'none'] as const;
 export type VectorBackend = (typeof VECTOR_BACKENDS)[number];
 
 export interface OpenedEmbedder {
   readonly embedder: Embedder;
-  /** Why another one than the one asked for was opened. */
+  /** Why a fallback was opened. */
   readonly fallback?: string;
 }
 
-/** How each backend that this deployment has is opened; those left out are not configured. */
+/** How to open each configured backend; the others are absent. */
 export type Openers = Partial<Record<Exclude<VectorBackend, 'none'>, () => Promise<OpenedEmbedder>>>;
 
-/** What stats and /config say of the deployment's own embedder. */
+/** Status of the default embedder for stats and /config. */
 export interface EmbedderStatus {
-  /** The embedder's name once it is open, else the backend's. */
+  /** The embedder's name once open, before that the backend's. */
   readonly backend: string;
   /** 0 until it is open. */
   readonly dimensions: number;
   readonly state: 'none' | 'cold' | 'opening' | 'ready' | 'failed';
-  /** Why it failed, or what it stands in for. */
+  /** Why it failed, or what it replaces. */
   readonly reason?: string;
 }
 
@@ -61,8 +61,8 @@ export class Embedders {
   }
 
   /**
-   * The embedder of a memory's `vector_backend`, when it is open. Undefined for `none`, for one that is not configured,
-   * and for one that is being opened, which this begins.
+   * The open embedder for a memory's `vector_backend`. Undefined for `none`, for an unconfigured one, and for one that
+   * is still opening; the call starts that.
    */
   of(backend: string): Embedder | undefined {
     const name = this.#resolve(backend);
@@ -72,7 +72,7 @@ export class Embedders {
     return slot.opened?.embedder;
   }
 
-  /** The same, waiting for it to open. Undefined when it cannot be. */
+  /** The same, but waits for it to open. Undefined when it cannot open. */
   async ready(backend: string): Promise<Embedder | undefined> {
     const found = this.of(backend);
     const name = this.#resolve(backend);
@@ -82,7 +82,7 @@ export class Embedders {
   }
 
   /**
-   * What memories may call each embedder of this deployment by: its name, and '' for the deployment's own. One list an
+   * The names that memories may use for each embedder: its own, and '' for the deployment's default. One list per
    * embedder.
    */
   choices(): readonly (readonly string[])[] {
@@ -91,14 +91,14 @@ export class Embedders {
     );
   }
 
-  /** The name of a memory's `vector_backend`, also where that is the deployment's own. */
+  /** The name for a memory's `vector_backend`, resolving the deployment's default. */
   nameOf(backend: string): VectorBackend {
     return this.#resolve(backend);
   }
 
   /**
-   * The embedder that made vectors of this name, and the backend that it is; opened if need be. Undefined when this
-   * deployment does not have it any more.
+   * The embedder that made vectors of this name, with its backend; opened if necessary. Undefined when this deployment
+   * no longer has it.
    */
   async named(name: string): Promise<{ readonly backend: VectorBackend; readonly embedder: Embedder } | undefined> {
     for (const [backend, { opened }] of this.#slots)
@@ -113,7 +113,7 @@ export class Embedders {
   check(backend: string): void {
     const name = this.#resolve(backend);
     if (name === 'none' || this.#openers[name] !== undefined) return;
-    const issue = 'is not configured here';
+    const issue = 'is not configured in this deployment';
     throw new EngineError('VAL-E001', `\`vector_backend\` ${issue}`, { details: [{ field: 'vector_backend', issue }] });
   }
 
@@ -127,7 +127,7 @@ export class Embedders {
       return { backend: stamp, dimensions, state: 'ready', ...(fallback === undefined ? {} : { reason: fallback }) };
     }
     if (this.#openers[name] === undefined)
-      return { backend: name, dimensions: 0, state: 'failed', reason: 'it is not configured here' };
+      return { backend: name, dimensions: 0, state: 'failed', reason: 'it is not configured in this deployment' };
     const state = opening !== undefined ? 'opening' : reason !== undefined ? 'failed' : 'cold';
     return { backend: name, dimensions: 0, state, ...(reason === undefined ? {} : { reason }) };
   }
@@ -142,7 +142,7 @@ export class Embedders {
     if (backend === '') return this.#own;
     const known = VECTOR_BACKENDS.find((name) => name === backend);
     if (known === undefined) {
-      const issue = `wants one of ${VECTOR_BACKENDS.join(', ')}`;
+      const issue = `must be one of ${VECTOR_BACKENDS.join(', ')}`;
       throw new EngineError('VAL-E001', `\`vector_backend\` ${issue}`, {
         details: [{ field: 'vector_backend', issue }],
       });

@@ -14,7 +14,7 @@ import { makeLog } from '../log.ts';
 import type { Backlog, BacklogPage, EmbeddedPage, StampOf } from './backlog.ts';
 import { Follower, type FollowerOptions } from './follower.ts';
 
-/** A shard of texts by memory, which has everything embedded up to a sequence. */
+/** A fake shard with texts by memory, embedded up to a sequence. */
 class TextShard implements Backlog {
   readonly kept: EmbeddedPage[] = [];
   readonly #texts: readonly string[];
@@ -46,7 +46,7 @@ class TextShard implements Backlog {
   }
 }
 
-/** A unit vector that tells a text's length. */
+/** A unit vector that encodes a text's length. */
 const vectorOf = (text: string): Float32Array => Float32Array.of(Math.cos(text.length), Math.sin(text.length));
 
 interface Fake extends Embedder {
@@ -54,7 +54,7 @@ interface Fake extends Embedder {
   readonly calls: (readonly string[])[];
 }
 
-/** Gives each text its vector; `fails` says which calls do not, by their texts and their number from 1. */
+/** Gives each text its vector; `fails` selects failing calls, by texts and number (from 1). */
 function embedder(name: string, fails: (texts: readonly string[], call: number) => boolean = () => false): Fake {
   const calls: (readonly string[])[] = [];
   return {
@@ -70,7 +70,7 @@ function embedder(name: string, fails: (texts: readonly string[], call: number) 
   };
 }
 
-/** Time that passes when nothing else is to do: a rest ends at once, and the clock moves by it. */
+/** A fake clock that advances when nothing else is to do: a rest ends at once, and the clock moves by its length. */
 function clock() {
   let ms = 0;
   const after = (wait: number, run: () => void): (() => void) => {
@@ -99,7 +99,7 @@ async function until(condition: () => boolean): Promise<void> {
 const ordinalsOf = (shard: TextShard): number[] =>
   shard.kept.flatMap(({ grains }) => grains.map(({ ordinal }) => ordinal));
 
-test('every shard is followed to its end, grains without words included, and later writes are taken up', async () => {
+test('every shard is followed to its end, grains without words included, and later writes follow', async () => {
   const texts = ['one', '', 'a much longer text', '…', 'five'];
   const shards = [new TextShard(texts), new TextShard(['x']), new TextShard([])];
   const follower = follow(shards, embedder('e'));
@@ -116,7 +116,7 @@ test('every shard is followed to its end, grains without words included, and lat
   assert.equal(follower.passedOver, 0);
 });
 
-test('shards where nothing waits are not asked again after every page of another', async () => {
+test('idle shards are not polled again after every page of another shard', async () => {
   const busy = new TextShard(Array.from({ length: 40 }, (_, i) => `text ${i}`));
   const asked = { idle: 0 };
   const idle: Backlog = {
@@ -133,7 +133,7 @@ test('shards where nothing waits are not asked again after every page of another
   await follower.close();
 });
 
-test('an embedder that fails for every text is left alone for a while that doubles, and nothing is lost', async () => {
+test('an embedder that fails for every text pauses with doubling waits, and nothing is lost', async () => {
   const broken = embedder('broken', (_texts, call) => call <= 6);
   const shard = new TextShard(['a', 'b']);
   const time = clock();
@@ -148,7 +148,7 @@ test('an embedder that fails for every text is left alone for a while that doubl
   assert.deepEqual(ordinalsOf(shard), [1, 2]);
 });
 
-test('a text that fails by itself is passed over, told once without its words, and the others go on', async () => {
+test('a failing text is skipped and reported once without its words, and the others continue', async () => {
   const lines: string[] = [];
   const told = makeLog('warn', { write: (line: string) => void lines.push(line) });
   const made = embedder('e', (texts) => texts.includes('poison'));
@@ -166,7 +166,7 @@ test('a text that fails by itself is passed over, told once without its words, a
   assert.ok(!lines.join().includes('poison'));
 });
 
-test('a text that takes its service down each time is found out over the outages that it makes', async () => {
+test('a text that crashes its service every time is identified over several outages', async () => {
   let downFor = 0;
   const fragile = embedder('fragile', (texts) => {
     if (downFor > 0) {
@@ -184,7 +184,7 @@ test('a text that takes its service down each time is found out over the outages
   assert.equal(follower.passedOver, 1);
 });
 
-test('vectors that are none are no text of the backlog but the embedder, and never reach a shard', async () => {
+test('invalid vectors are the embedder’s fault, not a text’s, and never reach a shard', async () => {
   for (const vector of [
     Float32Array.of(1, 0, 0),
     Float32Array.of(Number.NaN, 0),
@@ -210,7 +210,7 @@ test('vectors that are none are no text of the backlog but the embedder, and nev
   assert.deepEqual(ordinalsOf(shard), [1, 3]);
 });
 
-test('vectors that could not be kept are made again, and a backend of another name waits', async () => {
+test('vectors that could not be stored are computed again, and a page of another backend waits', async () => {
   const shards = [new TextShard(['a', 'b', 'c']), new TextShard(['never'], 'nobody')];
   shards[0]!.refusals = 2;
   const made = embedder('e');
@@ -221,7 +221,7 @@ test('vectors that could not be kept are made again, and a backend of another na
   assert.equal(shards[1]!.reached, 0);
 });
 
-test('closing gives up the call under way, and a shard that cannot be asked is asked again', async () => {
+test('closing cancels the running call, and a shard that failed is asked again', async () => {
   let asked = 0;
   const hanging: Embedder = {
     name: 'slow',
@@ -245,12 +245,12 @@ test('closing gives up the call under way, and a shard that cannot be asked is a
   assert.equal(follower.isOut, false, 'giving up is no failure');
 });
 
-test("a text that ends the encoder's thread costs itself alone", async (t) => {
+test("a text that crashes the encoder's thread affects only itself", async (t) => {
   const gate = new Int32Array(new SharedArrayBuffer(12)).fill(1_000_000);
   const encoder = openBuiltinEmbedder({
     thread: new URL('../../embed/builtin/testing/fake-thread.ts', import.meta.url),
     threadData: { gate },
-    // The thread is started again at once, and never thought to be silent.
+    // The thread restarts at once and never counts as silent.
     delay: (run, ms) => {
       const soon = setImmediate(ms === ENCODER_SILENCE_MS ? () => undefined : run);
       return () => clearImmediate(soon);
@@ -270,7 +270,7 @@ test("a text that ends the encoder's thread costs itself alone", async (t) => {
   assert.equal(encoder.status.restarts, 2 * (1 + FOLLOW_TRIES_ALONE));
 });
 
-/** A backlog of long texts of one memory, a text a page, and notes of another memory that go ahead. */
+/** A backlog of long texts of one memory, one text per page, and notes of another memory that go ahead. */
 class NoteShard implements Backlog {
   readonly #texts: readonly string[];
   notes: string[] = [];
@@ -304,7 +304,7 @@ class NoteShard implements Backlog {
 /** More windows than five calls have. */
 const LONG = 'some words that fill a window '.repeat((EMBED_CALL_WINDOWS_MAX * 5 * 100) / 6);
 
-test('a note is embedded after one more call of the backlog of another memory, whatever its shard', async () => {
+test('a note waits for at most one more call of another memory’s backlog, in any shard', async () => {
   const busy = new NoteShard([LONG, LONG]);
   const quiet = new NoteShard([]);
   const order: string[] = [];
@@ -324,7 +324,7 @@ test('a note is embedded after one more call of the backlog of another memory, w
   assert.ok(order.indexOf('note') <= 3, order.join());
 });
 
-test('a backlog goes on however many notes come', async () => {
+test('a backlog advances however many notes arrive', async () => {
   const shard = new NoteShard(['a', 'b', 'c'].map((text) => text.repeat(4)));
   let calls = 0;
   const made = embedder('e');

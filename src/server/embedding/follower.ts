@@ -1,5 +1,5 @@
-// Follows the shards' logs with the vectors of one embedder: takes what waits, a page at a time from each shard in turn, has
-// it embedded, and gives the vectors back. Nobody waits for it, and what it was doing when the process ended it does again.
+// Embeds new grains with one embedder: takes pages from the shards in turn, embeds them, and returns the vectors. No
+// caller waits for it, and after a restart it repeats unfinished work.
 
 import type { Embedder } from '../../embed/embedder.ts';
 import {
@@ -16,24 +16,24 @@ import { PageKeeper } from './page-keeper.ts';
 import { Suspects } from './suspects.ts';
 
 export interface FollowerOptions {
-  /** One a shard. */
+  /** One per shard. */
   readonly backlogs: readonly Backlog[];
-  /** What memories call the embedder by; pages of others are not asked for. */
+  /** Names of the embedder's backend; only their pages are requested. */
   readonly backends: readonly string[];
-  /** The embedder, when it is open; undefined is asked again. */
+  /** The embedder once it is open; while undefined, asked again later. */
   readonly embedder: () => Embedder | undefined;
-  /** Whether a memory's texts may be handed to it; without it all may. Pages of others wait. */
+  /** Whether a memory's texts may go to the embedder; default: all may. Other pages wait. */
   readonly mayEmbed?: (memory: number) => boolean;
   readonly log: Pick<Logger, 'warn' | 'info'>;
-  /** Told when vectors were given back, or nothing waits. */
+  /** Called when vectors were stored, or when nothing is pending. */
   readonly progressed?: () => void;
   /** Monotonic milliseconds. */
   readonly nowMs?: () => number;
-  /** Calls back once after so many milliseconds; the result takes that back. */
+  /** Calls `run` once after so many milliseconds; the result cancels it. */
   readonly after?: (ms: number, run: () => void) => () => void;
 }
 
-/** The embedder failed: not asked again before a time, which doubles with each failure in a row. */
+/** The embedder failed: no call before a certain time. The wait doubles with each consecutive failure. */
 interface Outage {
   readonly untilMs: number;
   readonly waitMs: number;
@@ -42,7 +42,7 @@ interface Outage {
 interface Shard {
   readonly backlog: Backlog;
   readonly suspects: Suspects;
-  /** Nothing waited there a moment ago: it is not asked before, while others are worked on. */
+  /** Nothing was pending a moment ago: while other shards have work, this one is not asked before. */
   restsUntilMs: number;
 }
 
@@ -54,7 +54,7 @@ export class Follower {
   readonly #stop = new AbortController();
   #outage: Outage | undefined;
   #running: Promise<void> | undefined;
-  /** Ends the rest between two rounds early. */
+  /** Ends the pause between two rounds early. */
   #endRest: () => void = () => {};
   #embedded = 0;
   #passedOver = 0;
@@ -66,17 +66,17 @@ export class Follower {
     this.#after = options.after ?? afterByTimer;
   }
 
-  /** Grains given vectors since the start. */
+  /** Grains embedded since the start. */
   get embedded(): number {
     return this.#embedded;
   }
 
-  /** Grains since the start whose text no attempt could embed: they are found by their words alone. */
+  /** Grains since the start that could not be embedded: only their words are searchable. */
   get passedOver(): number {
     return this.#passedOver;
   }
 
-  /** True while the embedder is left alone, as it failed. */
+  /** True while the embedder is paused after a failure. */
   get isOut(): boolean {
     return this.#outage !== undefined && this.#outage.untilMs > this.#nowMs();
   }
@@ -85,12 +85,12 @@ export class Follower {
     this.#running ??= this.#follow();
   }
 
-  /** Somebody waits: the rest is over. */
+  /** A read waits: end the pause. */
   wake(): void {
     this.#endRest();
   }
 
-  /** Begins nothing more; resolves when nothing is under way. */
+  /** Starts no more work; resolves when nothing runs. */
   async close(): Promise<void> {
     this.#stop.abort();
     this.#endRest();
@@ -124,7 +124,7 @@ export class Follower {
     });
   }
 
-  /** One shard's next pages; false when nothing could be done. */
+  /** Processes one shard's next pages; false when nothing could be done. */
   async #round(shard: Shard): Promise<boolean> {
     const embedder = this.isOut ? undefined : this.#options.embedder();
     if (embedder === undefined) return false;
@@ -145,15 +145,15 @@ export class Follower {
     try {
       return await take();
     } catch (error) {
-      // A shard that is starting again, or a disk that is full: the next round asks anew.
-      this.#options.log.warn({ err: error }, 'what is to be embedded could not be read');
+      // A restarting shard or a full disk: the next round asks again.
+      this.#options.log.warn({ err: error }, 'cannot read the grains that await embedding');
       return [];
     }
   }
 
   /**
-   * What was just written and is short, of all shards, ahead of the page whose turn it is: a note does not wait for the backlog of
-   * others, or of its own memory. Some rounds at most, so that the backlog goes on while much is written. True when something was embedded.
+   * Embeds short, new texts of all shards ahead of the next page: a note does not wait for any backlog. The number of
+   * rounds is bounded, so the backlog advances during heavy writes. True when something was embedded.
    */
   async #freshen(embedder: Embedder, stampOf: StampOf): Promise<boolean> {
     let worked = false;
@@ -200,16 +200,16 @@ export class Follower {
       for (const { ordinal, error } of passedOver)
         this.#options.log.warn(
           { err: error, memory, ordinal, embedder: embedder.name },
-          'a grain cannot be embedded: it is found by its words alone',
+          'a grain cannot be embedded: only its words are searchable',
         );
     } catch (error) {
-      this.#options.log.warn({ err: error, memory }, 'vectors could not be kept; they are made again');
+      this.#options.log.warn({ err: error, memory }, 'cannot store vectors; they will be computed again');
       return false;
     }
     return isWhole;
   }
 
-  /** The page as a whole, or grain by grain where that failed. */
+  /** Embeds the page as a whole, or grain by grain after a failure. */
   async #embed(
     suspects: Suspects,
     page: BacklogPage,
@@ -231,10 +231,7 @@ export class Follower {
       } catch (error) {
         signal.throwIfAborted();
         suspects.add(page);
-        this.#options.log.info(
-          { err: error, memory: page.memory },
-          'a page failed: its grains are embedded one by one',
-        );
+        this.#options.log.info({ err: error, memory: page.memory }, 'a page failed: embedding its grains one by one');
       }
     }
     await suspects.embedApart(embedder, page, keeper, signal);
@@ -244,7 +241,10 @@ export class Follower {
     const waitMs = Math.min(FOLLOW_RETRY_MAX_MS, (this.#outage?.waitMs ?? FOLLOW_RETRY_MIN_MS / 2) * 2);
     this.#outage = { untilMs: this.#nowMs() + waitMs, waitMs };
     const { backends } = this.#options;
-    this.#options.log.warn({ err: error, backends, retry_in_ms: waitMs }, 'embedding failed; grains wait for it');
+    this.#options.log.warn(
+      { err: error, backends, retry_in_ms: waitMs },
+      'embedding failed; grains wait for the embedder',
+    );
   }
 }
 

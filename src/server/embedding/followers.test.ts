@@ -14,7 +14,7 @@ const embedder = (name: string, embed: Embedder['embed']): Embedder => ({
   close: () => Promise.resolve(),
 });
 
-/** One grain a backend, each in a memory of its own, which waits until it is stored. */
+/** One grain per backend, each in its own memory, pending until stored. */
 class Shard implements Backlog {
   readonly waiting = new Map([
     ['', 1],
@@ -35,7 +35,7 @@ class Shard implements Backlog {
   }
 }
 
-test('an embedder that hangs holds up the memories that chose it alone, and one that none chose is not opened', async () => {
+test('an embedder that hangs delays only the memories that chose it, and an unused one is not opened', async () => {
   const opened: string[] = [];
   const open = (name: string, embed: Embedder['embed']) => () => {
     opened.push(name);
@@ -68,7 +68,7 @@ test('an embedder that hangs holds up the memories that chose it alone, and one 
   assert.deepEqual(opened, ['model/1', 'grams/1']);
 });
 
-test('texts of a memory are handed to the service when they may leave, and wait otherwise', async () => {
+test('a memory’s texts go to the service if they may be sent, and wait otherwise', async () => {
   const sent: string[] = [];
   const service = embedder('service/1', async (texts) => {
     sent.push(...texts);

@@ -1,4 +1,4 @@
-// One follower for each embedder that memories have chosen: one that is slow or out of order holds up its own alone.
+// One follower per embedder in use, so that a slow or broken one delays only its own memories.
 
 import type { Logger } from '../log.ts';
 import type { Backlog } from './backlog.ts';
@@ -6,15 +6,15 @@ import type { Embedders } from './embedders.ts';
 import { Follower } from './follower.ts';
 
 export interface FollowersOptions {
-  /** One a shard. */
+  /** One per shard. */
   readonly backlogs: readonly Backlog[];
   readonly embedders: Pick<Embedders, 'of' | 'choices'>;
-  /** Whether a memory has this `vector_backend`; an embedder that none has is not opened. */
+  /** Whether a memory has this `vector_backend`; unused embedders are not opened. */
   readonly isChosen: (backend: string) => boolean;
   /** Whether texts of the memory may be sent to the embedding service. */
   readonly mayLeave: (memory: number) => boolean;
   readonly log: Pick<Logger, 'warn' | 'info'>;
-  /** Told when one has given vectors back, or nothing waits for it. */
+  /** Called when vectors were stored, or when nothing is pending. */
   readonly progressed?: () => void;
 }
 
@@ -35,12 +35,12 @@ export class Followers {
     );
   }
 
-  /** Grains given vectors since the start. */
+  /** Grains embedded since the start. */
   get embedded(): number {
     return this.#followers.reduce((sum, { embedded }) => sum + embedded, 0);
   }
 
-  /** Grains since the start that no attempt could embed. */
+  /** Grains since the start that could not be embedded. */
   get passedOver(): number {
     return this.#followers.reduce((sum, { passedOver }) => sum + passedOver, 0);
   }
@@ -49,12 +49,12 @@ export class Followers {
     for (const follower of this.#followers) follower.start();
   }
 
-  /** Ends their rest: somebody waits. */
+  /** A read waits: end the followers' pauses. */
   wake(): void {
     for (const follower of this.#followers) follower.wake();
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing runs. */
   async close(): Promise<void> {
     await Promise.all(this.#followers.map((follower) => follower.close()));
   }

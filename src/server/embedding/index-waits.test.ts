@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import type { MemoryRecord } from '../control/records.ts';
 import { INDEX_NOT_READY, IndexWaits, type IndexWaitsOptions } from './index-waits.ts';
 
-const MEMORY = { number: 7 } as MemoryRecord; // all that is looked at
+const MEMORY = { number: 7 } as MemoryRecord; // the only member that is read
 
-/** Lags that are told one after the other, and a timer that runs when the test says so. */
+/** Returns the given lags one by one; the test fires the timer. */
 function waits(lags: number[], more: Partial<IndexWaitsOptions> = {}) {
   const asked: (readonly number[] | undefined)[] = [];
   const seen: { wakes: number; timers: number; expire: () => void } = { wakes: 0, timers: 0, expire: () => undefined };
@@ -35,13 +35,13 @@ const turns = async (count = 20): Promise<void> => {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-test('what is covered is not waited for', async () => {
+test('a covered read does not wait', async () => {
   const { made, asked, seen } = waits([0]);
   assert.equal(await made.wait(MEMORY, 1_000), undefined);
   assert.deepEqual([asked, seen.wakes, seen.timers], [[undefined], 0, 0]);
 });
 
-test('a waiter looks again at each progress and not otherwise, at what was there when it came', async () => {
+test('a waiter checks again only on progress, for what was there when it came', async () => {
   const { made, asked, seen } = waits([3, 3, 2, 0]);
   const waited = made.wait(MEMORY, 1_000);
   await turns();
@@ -56,13 +56,13 @@ test('a waiter looks again at each progress and not otherwise, at what was there
   assert.deepEqual([asked.length, seen.wakes, seen.timers], [4, 2, 0]);
 });
 
-test('progress between two looks is not missed', async () => {
+test('progress between two checks is not missed', async () => {
   let made: IndexWaits | undefined;
   const lags = [1, 1, 0];
   made = new IndexWaits({
     lagOf: async () => {
       const waiting = lags.shift() ?? 0;
-      // While the answer is on its way the vectors come.
+      // The vectors arrive while the answer is on its way.
       if (lags.length === 1) made?.progressed();
       return { waiting, upTo: [1] };
     },
@@ -73,7 +73,7 @@ test('progress between two looks is not missed', async () => {
   assert.equal(await made.wait(MEMORY, 1_000), undefined);
 });
 
-test('the time that is over, and a memory that nobody follows, are told', async () => {
+test('a timeout, and a memory that no follower serves, are reported', async () => {
   const { made, seen } = waits([5, 5, 5]);
   const waited = made.wait(MEMORY, 1_000);
   await turns();
@@ -81,6 +81,6 @@ test('the time that is over, and a memory that nobody follows, are told', async 
   assert.equal(await waited, INDEX_NOT_READY);
   assert.equal(seen.timers, 0);
   const alone = waits([5], { isFollowed: () => false });
-  assert.match((await alone.made.wait(MEMORY, 1_000)) ?? '', /not followed/);
+  assert.match((await alone.made.wait(MEMORY, 1_000)) ?? '', /are not being computed/);
   assert.equal(alone.asked.length, 1);
 });

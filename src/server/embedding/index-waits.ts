@@ -1,15 +1,15 @@
-// Reads that wait until vectors cover what was acknowledged before them. Text is covered by the acknowledgement itself. Nobody
-// polls: a waiter looks again when a follower has given vectors back, or has seen that nothing waits.
+// Lets reads wait until vectors cover what was acknowledged before them; text is covered on acknowledgement. Waiters do
+// not poll: they check again when a follower stored vectors or found nothing pending.
 import type { MemoryRecord } from '../control/records.ts';
 
 export interface IndexWaitsOptions {
-  /** Grains of a memory up to these places that have no vectors yet; without places, up to now. By partition. */
+  /** Grains of a memory without vectors, up to these sequences; default: up to now. By partition. */
   readonly lagOf: (memory: number, upTo?: readonly number[]) => Promise<VectorLag>;
-  /** Whether the memory will have vectors: its embedder is there, and its texts may go to it. */
+  /** Whether the memory will get vectors: its embedder is available, and its texts may be sent to it. */
   readonly isFollowed: (memory: MemoryRecord) => boolean;
-  /** Ends the followers' rest. */
+  /** Ends the followers' pauses. */
   readonly wake: () => void;
-  /** Calls back once after so many milliseconds; the result takes that back. */
+  /** Calls `run` once after so many milliseconds; the result cancels it. */
   readonly after?: (ms: number, run: () => void) => () => void;
 }
 
@@ -19,9 +19,8 @@ export interface VectorLag {
   readonly upTo: readonly number[];
 }
 
-export const INDEX_NOT_READY =
-  'the index did not come as far in time: what was just written may be found by its words alone';
-const NOT_FOLLOWED = 'nothing was waited for: the vectors of this memory are not followed at the moment';
+export const INDEX_NOT_READY = 'the index did not catch up in time: recent writes may be found only by their words';
+const NOT_FOLLOWED = 'did not wait: the vectors of this memory are not being computed at the moment';
 
 export class IndexWaits {
   readonly #options: IndexWaitsOptions;
@@ -32,14 +31,14 @@ export class IndexWaits {
     this.#options = options;
   }
 
-  /** A follower has got on. */
+  /** A follower made progress. */
   progressed(): void {
     const waiters = this.#waiters;
     this.#waiters = [];
     for (const waiter of waiters) waiter();
   }
 
-  /** Resolves when vectors cover what was there at the call, or after `ms`: then to the warning that says so. */
+  /** Resolves when vectors cover everything written before the call; after `ms`, to a warning instead. */
   async wait(memory: MemoryRecord, ms: number): Promise<string | undefined> {
     const { lagOf, isFollowed, wake, after = afterByTimer } = this.#options;
     let { waiting, upTo } = await lagOf(memory.number);
@@ -53,7 +52,7 @@ export class IndexWaits {
     });
     try {
       while (!isOver) {
-        // Heard before the look, so that what comes in between is not missed.
+        // Register before checking, so that progress in between is not missed.
         const progress = new Promise<void>((resolve) => {
           endWait = resolve;
           this.#waiters.push(resolve);

@@ -1,4 +1,4 @@
-// From the configuration to the embedders that it allows.
+// Makes the embedders that the configuration allows.
 import { join } from 'node:path';
 import { openLocalEmbedder } from '../../embed/local.ts';
 import { openNgramEmbedder } from '../../embed/ngram.ts';
@@ -7,7 +7,7 @@ import type { Config } from '../config.ts';
 import type { Logger } from '../log.ts';
 import type { Openers } from './embedders.ts';
 
-/** Where the built-in model lies once it has been converted; it may be deleted, and is made again. */
+/** Folder of the converted built-in model. It may be deleted; it is created again. */
 export const MODEL_FOLDER = 'models';
 
 export function openersOf(config: Config, log: Logger): Openers {

@@ -7,7 +7,7 @@ import { PageKeeper } from './page-keeper.ts';
 const VECTOR = Float32Array.of(1, 0);
 const GRAINS = 2 * FOLLOW_STRETCH_GRAINS + 2;
 
-/** Every third sequence is a grain of the page, which reaches further than the last. */
+/** Every third sequence is a grain of the page; the page extends past the last one. */
 const PAGE = {
   memory: 1,
   backend: '',
@@ -16,7 +16,7 @@ const PAGE = {
   grains: Array.from({ length: GRAINS }, (_, i) => ({ ordinal: 10 + 3 * i, text: 'word' })),
 };
 
-/** Keeps stretches after a turn; `refuses` says which (from 1) it does not. */
+/** Stores ranges after a turn; `refuses` selects one (from 1) that it rejects. */
 function shard(refuses = 0): Backlog & { readonly kept: EmbeddedPage[] } {
   const kept: EmbeddedPage[] = [];
   let asked = 0;
@@ -35,7 +35,7 @@ function shard(refuses = 0): Backlog & { readonly kept: EmbeddedPage[] } {
 const STAMP = { name: 'e/1', dimensions: 2 };
 const endsOf = (kept: readonly EmbeddedPage[]) => kept.map(({ after, upTo, grains }) => [after, upTo, grains.length]);
 
-test('a page is kept in stretches that follow one another, to the end of what it reaches', async () => {
+test('a page is stored in consecutive ranges, to its end', async () => {
   const backlog = shard();
   const keeper = new PageKeeper(backlog, PAGE, STAMP);
   for (let i = 0; i < GRAINS; i++) keeper.add(i === 0 ? [] : [VECTOR]);
@@ -49,7 +49,7 @@ test('a page is kept in stretches that follow one another, to the end of what it
   assert.deepEqual(backlog.kept[0]!.embedder, STAMP);
 });
 
-test('what was made of a page that fails is kept, with those that were passed over', async () => {
+test('vectors of a failed page are stored, together with the skipped grains', async () => {
   const backlog = shard();
   const keeper = new PageKeeper(backlog, PAGE, STAMP);
   const error = new Error('poison');
@@ -68,7 +68,7 @@ test('what was made of a page that fails is kept, with those that were passed ov
   assert.deepEqual(none.kept, []);
 });
 
-test('behind a stretch that was not kept none is handed over', async () => {
+test('after a rejected range no further one is sent', async () => {
   const backlog = shard(2);
   const keeper = new PageKeeper(backlog, PAGE, STAMP);
   for (let i = 0; i < GRAINS; i++) keeper.add([VECTOR]);
@@ -76,7 +76,7 @@ test('behind a stretch that was not kept none is handed over', async () => {
   assert.equal(backlog.kept.length, 1);
 });
 
-test('a page without grains is noted', async () => {
+test('a page without grains is marked as done', async () => {
   const backlog = shard();
   await new PageKeeper(backlog, { ...PAGE, grains: [] }, STAMP).finish();
   assert.deepEqual(endsOf(backlog.kept), [[PAGE.after, PAGE.upTo, 0]]);

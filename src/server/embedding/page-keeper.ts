@@ -1,5 +1,5 @@
-// Gives a page's vectors to its shard in stretches while others are being made: the embedder has always something to do, and
-// what was made is kept though the rest of its page fails.
+// Sends a page's vectors to its shard in ranges while others are computed. The embedder never idles, and finished
+// vectors survive a failure in the same page.
 
 import { FOLLOW_STRETCH_GRAINS, FOLLOW_STRETCH_VECTORS } from '../../engine/base/limits.ts';
 import type { Backlog, BacklogPage, EmbeddedPage } from './backlog.ts';
@@ -15,12 +15,12 @@ export class PageKeeper {
   readonly #backlog: Backlog;
   readonly #page: BacklogPage;
   readonly #embedder: EmbeddedPage['embedder'];
-  /** Grains of the page that were added. */
+  /** Grains of the page added so far. */
   #added = 0;
-  /** Those of them that were not handed to the shard yet. */
+  /** Added grains not yet sent to the shard. */
   #waiting: Grain[] = [];
   #waitingVectors = 0;
-  /** Where the last stretch ends that was handed over. */
+  /** End of the last range sent. */
   #after: number;
   #storing: Promise<void> = Promise.resolve();
   #stored = 0;
@@ -33,12 +33,12 @@ export class PageKeeper {
     this.#after = page.after;
   }
 
-  /** The grains that were not added yet, in order. */
+  /** The grains not added yet, in order. */
   get rest(): BacklogPage['grains'] {
     return this.#page.grains.slice(this.#added);
   }
 
-  /** Vectors of the next grain, none for one without words. */
+  /** Adds the vectors of the next grain; none for one without words. */
   add(vectors: readonly Float32Array[]): void {
     const { ordinal } = this.#page.grains[this.#added]!;
     this.#added += 1;
@@ -48,15 +48,15 @@ export class PageKeeper {
     if (isFull && this.#added < this.#page.grains.length) this.#handOver(ordinal);
   }
 
-  /** The next grain goes without. */
+  /** Skips the next grain. */
   passOver(error: unknown): void {
     this.#passedOver.push({ ordinal: this.#page.grains[this.#added]!.ordinal, error });
     this.add([]);
   }
 
   /**
-   * Hands over what was added, and resolves when all is kept: to the grains that got vectors and those passed over. Rejects when the
-   * shard did not take a stretch; nothing behind that one was handed over.
+   * Sends what was added, and resolves when all is stored, with the grains embedded and skipped. Rejects when the shard
+   * rejected a range; no range after it was sent.
    */
   async finish(): Promise<{ readonly stored: number; readonly passedOver: readonly PassedOver[] }> {
     const isWhole = this.#added === this.#page.grains.length;
@@ -79,7 +79,7 @@ export class PageKeeper {
       await this.#backlog.store({ memory, embedder: this.#embedder, after, upTo, ...ahead, grains });
       this.#stored += grains.length;
     });
-    // A failure is met by whoever finishes.
+    // `finish` reports the failure.
     this.#storing.catch(() => undefined);
   }
 }

@@ -14,7 +14,7 @@ import { QueryVectors, type QueryVectorsOptions } from './query-vector.ts';
 
 type Backend = 'builtin' | 'remote' | 'ngram';
 
-/** Embedders by backend; the deployment's own is the built-in one. */
+/** Embedders by backend; the default is the built-in one. */
 interface Setting {
   readonly embedders?: Partial<Record<Backend, Embedder>>;
   readonly status?: EmbedderStatus['state'];
@@ -22,10 +22,10 @@ interface Setting {
   /** Names of the embedders whose vectors answer. */
   readonly serving?: readonly string[];
   readonly lag?: number;
-  /** So often the shard says that the memory's vectors are on their way to heap. */
+  /** How many times the shard reports that vectors are still loading. */
   readonly loading?: number;
   readonly mayLeave?: boolean;
-  /** What of a text may be sent; without it all of it. */
+  /** The part of a text that may be sent; default: all of it. */
   readonly leaves?: (text: string) => string;
 }
 
@@ -63,7 +63,7 @@ const memory = (vectorBackend?: string): MemoryRecord =>
 const of = (setting: Setting, vectorBackend?: string, waitMs = 1_000) =>
   made(setting).vectors.of(memory(vectorBackend), 'who', waitMs);
 
-test('a question has its vector, with who made it and of what', async () => {
+test('a question gets its vector, with the embedder and the text used', async () => {
   const { vector, warning } = await of({});
   assert.deepEqual([...new Float32Array(vector!.bytes.buffer)], [...Float32Array.of(0.6, 0.8)]);
   assert.equal(vector!.of, 'who');
@@ -72,7 +72,7 @@ test('a question has its vector, with who made it and of what', async () => {
   assert.equal(warning, undefined);
 });
 
-test('whose vectors answer is asked until they are the own ones alone', async () => {
+test('the serving vectors are looked up until only the memory’s own ones answer', async () => {
   const { vectors, asked } = made({
     serving: ['old/1'],
     embedders: { builtin: embedder('e/1'), ngram: embedder('old/1') },
@@ -94,7 +94,7 @@ test('whose vectors answer is asked until they are the own ones alone', async ()
   assert.equal(vectors.isSettled(memory('ngram')), false, 'its own is another one now');
 });
 
-test('a question waits a while for vectors that are on their way to heap, half of its time at most', async () => {
+test('a question waits for loading vectors, at most half of its time', async () => {
   const waits: number[] = [];
   const after: QueryVectorsOptions['after'] = (ms, run) => {
     if (ms !== VECTORS_LOADING_LOOK_MS) return () => undefined;
@@ -118,19 +118,19 @@ test('a question waits a while for vectors that are on their way to heap, half o
   }
 });
 
-test('a memory without vectors is answered from words: with the reason when it will have some', async () => {
+test('a memory without vectors answers by words, with a warning if it will get some', async () => {
   assert.deepEqual(await of({ serving: [] }), {});
   assert.deepEqual(await of({}, 'none'), {});
   assert.match((await of({ serving: [], lag: 3 })).warning!, /still to be embedded/);
   assert.deepEqual(await of({ embedders: { builtin: embedder('e/1', async () => [undefined]) } }), {});
 });
 
-test('an embedder that is not there, fails or hangs costs a warning and bounded time, never the answer', async () => {
+test('a missing, failing or hanging embedder costs a warning and bounded time, never the answer', async () => {
   const none = { embedders: {} };
   assert.match((await of({ ...none, status: 'opening' })).warning!, /being loaded/);
   assert.match((await of({ ...none, status: 'failed' })).warning!, /out of order/);
   assert.match((await of({ ...none, status: 'failed', serving: [], lag: 1 })).warning!, /out of order/);
-  assert.match((await of({ serving: ['gone/1'] })).warning!, /not here any more/);
+  assert.match((await of({ serving: ['gone/1'] })).warning!, /no longer has/);
   const failing = embedder('e/1', () => Promise.reject(new Error('gone')));
   assert.match((await of({ embedders: { builtin: failing } })).warning!, /out of order/);
   const listening = embedder(
@@ -145,7 +145,7 @@ test('an embedder that is not there, fails or hangs costs a warning and bounded 
     assert.match((await of({ embedders: { builtin: hanging } }, undefined, 5)).warning!, /in time/);
 });
 
-test('a question goes to the service when texts of its memory may leave, also for old vectors of the service', async () => {
+test('a question goes to the service if its memory’s texts may, also for old vectors of the service', async () => {
   const sent: string[] = [];
   const service = embedder('service/1', (texts) => {
     sent.push(...texts);
@@ -163,7 +163,7 @@ test('a question goes to the service when texts of its memory may leave, also fo
   assert.deepEqual(sent, ['who']);
 });
 
-test('after one wait in vain queries wait shortly, until one is answered or some time has passed', async () => {
+test('after one timeout queries wait only briefly, until one succeeds or some time has passed', async () => {
   let nowMs = 0;
   let hangs = true;
   const waits: number[] = [];
@@ -192,7 +192,7 @@ test('after one wait in vain queries wait shortly, until one is answered or some
   assert.deepEqual(waits, [whole, short, whole]);
 });
 
-test('a question is redacted on its way to the service, and its vector is of the question', async () => {
+test('a question is redacted for the service, and its vector is for the question', async () => {
   const sent: string[] = [];
   const service = embedder('service/1', (texts) => {
     sent.push(...texts);

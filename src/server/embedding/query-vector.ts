@@ -1,5 +1,5 @@
-// The vector of a question, if it can be had in time: recall answers from words alone otherwise, and says so. It is made by
-// the embedder whose vectors answer for the memory at the moment, which is not the memory's own while that is catching up.
+// Gets the vector of a question in bounded time; otherwise the recall uses only words and warns. The embedder is the
+// one whose vectors currently answer for the memory, which differs from the memory's own while that is catching up.
 
 import type { Embedder } from '../../embed/embedder.ts';
 import {
@@ -18,21 +18,21 @@ import type { Leaving } from './egress.ts';
 import type { Embedders } from './embedders.ts';
 
 export interface QueryVector {
-  /** Absent without vectors, and for a text that has none. */
+  /** Absent without vectors, and for a text without one. */
   readonly vector?: NonNullable<RecallQuery['vector']>;
-  /** Why the answer is of words alone. */
+  /** Why the answer is based on words only. */
   readonly warning?: string;
 }
 
 export interface QueryVectorsOptions {
   readonly embedders: Pick<Embedders, 'of' | 'nameOf' | 'named' | 'status'>;
-  /** Whose vectors answer for a memory, and how many grains have still to be embedded. */
+  /** The embedders whose vectors answer for a memory, and the number of grains without vectors. */
   readonly stateOf: (memory: number) => Promise<Output<'vectorState'>>;
-  /** How questions of the memory leave for the embedding service; undefined: they do not. */
+  /** How the memory's questions may be sent to the embedding service; undefined: not at all. */
   readonly leaving: (memory: MemoryRecord) => Leaving | undefined;
   /** Monotonic milliseconds. */
   readonly nowMs?: () => number;
-  /** Calls back once after so many milliseconds; the result takes that back. */
+  /** Calls `run` once after so many milliseconds; the result cancels it. */
   readonly after?: (ms: number, run: () => void) => () => void;
 }
 
@@ -40,10 +40,13 @@ type Asked = Pick<MemoryRecord, 'number' | 'vectorBackend'>;
 
 export class QueryVectors {
   readonly #options: QueryVectorsOptions;
-  /** By memory the name of its own embedder, once its vectors alone answer: then they do for as long as that stays. */
+  /**
+   * By memory: name of its own embedder, once only that one's vectors answer. It stays valid as long as the embedder
+   * does.
+   */
   readonly #settled = new Map<number, string>();
   readonly #nowMs: () => number;
-  /** By backend: until when its queries get a short time, as one waited in vain. */
+  /** By backend: until when its queries get a short timeout, after one timed out. */
   readonly #shortUntilMs = new Map<string, number>();
 
   constructor(options: QueryVectorsOptions) {
@@ -52,15 +55,15 @@ export class QueryVectors {
   }
 
   /**
-   * True when the memory's own embedder is open and its vectors answer: so the shard need not be asked before, and can be
-   * sent the request as it came.
+   * True when the memory's own embedder is open and its vectors answer: no query to the shard is needed, and the
+   * request can be passed on unchanged.
    */
   isSettled(memory: Asked): boolean {
     const own = this.#options.embedders.of(memory.vectorBackend ?? '');
     return own !== undefined && this.#settled.get(memory.number) === own.name;
   }
 
-  /** Never rejects. Waits `waitMs` at most, also for an embedder that does not listen to its signal. */
+  /** Never rejects. Waits at most `waitMs`, also for an embedder that ignores its signal. */
   async of(memory: MemoryRecord, text: string, waitMs: number): Promise<QueryVector> {
     const backend = memory.vectorBackend ?? '';
     const isShort = (this.#shortUntilMs.get(backend) ?? 0) > this.#nowMs();
@@ -77,7 +80,7 @@ export class QueryVectors {
       if (isShort && made.vector !== undefined) this.#shortUntilMs.delete(backend);
       return made;
     } catch {
-      // So that an embedder that hangs does not cost every recall the whole wait. A caller's own short one tells nothing.
+      // A hanging embedder must not cost every recall the full wait. A caller's own short timeout proves nothing.
       if (given.signal.aborted && !isShort && waitMs >= mostMs)
         this.#shortUntilMs.set(backend, this.#nowMs() + QUERY_VECTOR_SHORT_FOR_MS);
       return wordsAlone(`the embedder ${given.signal.aborted ? 'did not answer in time' : 'is out of order'}`);
@@ -106,7 +109,10 @@ export class QueryVectors {
     return wordsAlone(own === undefined ? this.#trouble(backend) : GONE);
   }
 
-  /** Whose vectors answer, once they are in heap or half of the time is over: then the shard answers by words, and says so. */
+  /**
+   * Finds whose vectors answer, once they are loaded or half of the time is over; then the shard answers by words, and
+   * reports it.
+   */
   async #stateOf(memory: number, waitMs: number, signal: AbortSignal): Promise<Output<'vectorState'>> {
     const { stateOf, after = afterByTimer } = this.#options;
     const mostMs = Math.min(VECTORS_LOADING_WAIT_MS, waitMs / 2);
@@ -117,7 +123,7 @@ export class QueryVectors {
     }
   }
 
-  /** The text's vectors of the first embedder, with those of the others, that partitions may have, beside. */
+  /** The text's vector from the first embedder, plus those of other embedders that partitions may still use. */
   async #embedded(
     memory: MemoryRecord,
     text: string,
@@ -127,7 +133,7 @@ export class QueryVectors {
     const leaving = this.#options.leaving(memory);
     const allowed = chosen.flatMap(({ backend, embedder }) => {
       if (backend !== 'remote') return [{ embedder, sent: text }];
-      // No service is sent more of it.
+      // Services get no more of the text than this.
       return leaving === undefined ? [] : [{ embedder, sent: leaving(text.slice(0, EMBED_TEXT_CHARS_MAX)) }];
     });
     if (allowed.length === 0) return wordsAlone(KEPT);
@@ -143,7 +149,7 @@ export class QueryVectors {
   }
 
   #settle(memory: number, name: string): void {
-    // Numbers of memories that were deleted stay behind, and are never used again.
+    // Entries of deleted memories would stay forever, because numbers are not reused.
     if (this.#settled.size >= MEMORIES_MAX) this.#settled.clear();
     this.#settled.set(memory, name);
   }
@@ -154,15 +160,15 @@ export class QueryVectors {
   }
 }
 
-const GONE = "the memory's vectors are of an embedder that is not here any more";
-const KEPT = "the memory's vectors are of a service that its questions may not be sent to";
+const GONE = "the memory's vectors are of an embedder that this deployment no longer has";
+const KEPT = "the memory's questions may not be sent to the service that made its vectors";
 
-/** How a recall says that vectors had no part in it. */
+/** The warning of a recall that used no vectors. */
 function wordsAlone(reason: string): { readonly warning: string } {
   return { warning: `found by words alone: ${reason}` };
 }
 
-/** The warning of an answer whose shard says so (`vectorsBehind`). */
+/** The warning for an answer whose shard reports `vectorsBehind`. */
 export const VECTORS_NOT_READY = wordsAlone("the memory's vectors are not ready yet").warning;
 
 function afterByTimer(ms: number, run: () => void): () => void {

@@ -1,11 +1,11 @@
-// A shard's backlog behind the calls that a shard answers.
+// Implements a shard's backlog with shard calls.
 import type { EmbedderStamp } from '../../engine/calls/recall.ts';
 import { packVectors } from '../../engine/index/vectors/transfer.ts';
 import type { Router } from '../../shards/router.ts';
 import type { Backlog, StampOf } from './backlog.ts';
 import { VECTOR_BACKENDS } from './embedders.ts';
 
-/** The backlog of the shard with that index. `outside`: backends whose embedders are no part of this machine. */
+/** The backlog of the shard with that index. `outside`: backends whose embedders run on other machines. */
 export function shardBacklog(
   router: Pick<Router, 'callShard'>,
   shard: number,
@@ -18,7 +18,7 @@ export function shardBacklog(
     },
     async pages(stampOf, grainsMax) {
       const embedders = embeddersOf(stampOf);
-      // A call looks at a bounded number of memories: nothing waits when it was all of them.
+      // One call examines a bounded number of memories. Nothing is pending once all were examined.
       for (let looked = 0; ; ) {
         const found = await router.callShard(shard, 'embedPages', { embedders, grainsMax, outside });
         looked += found.looked;

@@ -1,6 +1,7 @@
-// Tells a text that no embedder survives from an embedder that is out of order. What failed is tried again grain by grain,
-// each attempt right after the embedder has shown that it works: with a text of our own, or with the grain before. Who fails
-// alone then so many times is at fault. Also where each attempt takes a service down for a while: counts are kept between.
+// Distinguishes a text that breaks every embedder from an embedder that is out of order. After a failure, grains are
+// tried one by one, each right after the embedder has proved to work: with a text of ours, or with the previous grain.
+// A grain that fails this way several times is at fault. Counts survive outages, since each attempt may take a service
+// down.
 
 import type { Embedder } from '../../embed/embedder.ts';
 import { FOLLOW_SUSPECTS_MAX, FOLLOW_TRIES_ALONE } from '../../engine/base/limits.ts';
@@ -8,7 +9,7 @@ import type { BacklogPage } from './backlog.ts';
 import { embedGrains } from './embed-grains.ts';
 import type { PageKeeper } from './page-keeper.ts';
 
-/** Nobody's text. */
+/** Not a user's text. */
 const PROBE = 'a word';
 
 interface Failures {
@@ -16,14 +17,14 @@ interface Failures {
   error: unknown;
 }
 
-/** The grains of one shard that failed alone. */
+/** The grains of one shard that failed on their own. */
 export class Suspects {
   /** By memory and ordinal, the oldest suspicion first. */
   readonly #failures = new Map<string, Failures>();
-  /** Memories whose page failed when it was last tried. */
+  /** Memories whose page failed last time. */
   readonly #memories = new Set<number>();
 
-  /** True for a page that is to be tried grain by grain. */
+  /** True for a page to be tried grain by grain. */
   has({ memory }: BacklogPage): boolean {
     return this.#memories.has(memory);
   }
@@ -33,14 +34,14 @@ export class Suspects {
     if (this.#memories.size < FOLLOW_SUSPECTS_MAX) this.#memories.add(memory);
   }
 
-  /** The page's vectors are kept: nothing of it is tried again. */
+  /** The page's vectors are stored: none of it is tried again. */
   clear({ memory, grains }: BacklogPage): void {
     this.#memories.delete(memory);
     if (this.#failures.size > 0) for (const { ordinal } of grains) this.#failures.delete(`${memory} ${ordinal}`);
   }
 
   /**
-   * What is left of the page, grain by grain. Rejects with the embedder's error when it does not work for our own text either:
+   * Embeds the rest of the page grain by grain. Rejects with the embedder's error when it also fails on our own text:
    * then the embedder is out of order.
    */
   async embedApart(embedder: Embedder, page: BacklogPage, keeper: PageKeeper, signal: AbortSignal): Promise<void> {

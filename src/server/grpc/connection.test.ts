@@ -1,4 +1,4 @@
-// What a connection bears whose peer does not keep to HTTP/2, or keeps to it without end: it ends, and the front goes on.
+// Misuse of HTTP/2: the connection ends and the front continues.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { GRPC_KEEPALIVE_MS, GRPC_LOOK_MS, GRPC_STREAMS_MAX, HEADERS_TIMEOUT_MS } from '../../engine/base/limits.ts';
@@ -23,7 +23,7 @@ const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
 const [DATA, HEADERS, RST_STREAM, SETTINGS, PING, , WINDOW_UPDATE, CONTINUATION] = [0, 1, 3, 4, 6, 7, 8, 9];
 const [END_STREAM, ACK, END_HEADERS] = [1, 1, 4];
 
-/** A frame of HTTP/2. */
+/** Builds an HTTP/2 frame. */
 function h2(type: number, flags: number, stream: number, payload: Uint8Array = new Uint8Array(0)): Buffer {
   const head = Buffer.alloc(9);
   head.writeUIntBE(payload.length, 0, 3);
@@ -33,12 +33,12 @@ function h2(type: number, flags: number, stream: number, payload: Uint8Array = n
   return Buffer.concat([head, payload]);
 }
 
-/** Headers that enter no table: name and value in turn, shorter than 127 bytes unless `bytes` are. */
+/** Encodes headers that enter no table: names and values in turn, each shorter than 127 bytes unless `bytes` are. */
 function literal(name: string, value: string): Buffer {
   const text = (given: string): Buffer => {
     const bytes = Buffer.from(given);
     const { length } = bytes;
-    // A length of 127 or more is what is beyond that, seven bits at a time.
+    // A length of 127 or more is encoded as the excess, seven bits at a time.
     const head = [Math.min(length, 127)];
     for (let rest = length - 127; length >= 127; rest = Math.floor(rest / 128)) {
       head.push(rest < 128 ? rest : (rest % 128) | 128);
@@ -68,7 +68,7 @@ async function livesOn(front: GrpcFront): Promise<void> {
   assert.equal(statusOf(await ask(await openSession(front.port), [frame(Buffer.from('lives on'))])), 0);
 }
 
-test('frames that break the protocol end their connection', async () => {
+test('frames that violate the protocol end their connection', async () => {
   const front = await startFront(echo);
   const cases: readonly (readonly [string, Uint8Array])[] = [
     ['no preface', Buffer.from('GET / HTTP/1.1\r\nhost: x\r\n\r\n')],
@@ -108,10 +108,10 @@ test('frames that break the protocol end their connection', async () => {
   await livesOn(front);
 });
 
-test('headers beyond the limit reset their stream, and endless ones end the connection', async () => {
+test('headers over the limit reset their stream, and endless ones end the connection', async () => {
   const front = await startFront(echo);
   const session = await openSession(front.port);
-  // The limit holds once the client has said that it heard of it.
+  // The limit applies once the client has acknowledged it.
   assert.equal(statusOf(await ask(session, [frame(Buffer.from('x'))])), 0);
   const large = openStream(session, { 'x-large': 'x'.repeat(20_000) });
   await new Promise((resolve) => large.once('close', resolve));
@@ -136,12 +136,12 @@ for (const [name, flood] of [
   ['pings', h2(PING, 0, 0, Buffer.alloc(8))],
   ['settings', h2(SETTINGS, 0, 0)],
 ] as const)
-  test(`a flood of ${name} whose answers nobody reads ends its connection`, async () => {
+  test(`a flood of ${name} with unread answers ends its connection`, async () => {
     const front = await startFront(echo);
     const client = await connected(front);
     client.socket.pause();
     const many = Buffer.concat(Array.from({ length: 1_000 }, () => flood));
-    // Far more than what the sockets of both sides hold.
+    // Far more than the socket buffers of both sides hold.
     for (let sent = 0; sent < 2_000 && !client.socket.destroyed; sent++) {
       if (!client.socket.write(many))
         await Promise.race([new Promise((resolve) => client.socket.once('drain', resolve)), client.closed]);
@@ -180,7 +180,7 @@ test('calls that are reset as fast as they are made end their connection, after 
   await livesOn(front);
 });
 
-test('a connection has so many calls under way and no more', async () => {
+test('the number of calls on a connection is bounded', async () => {
   let release: () => void = () => undefined;
   const released = new Promise<void>((resolve) => {
     release = resolve;
@@ -203,7 +203,7 @@ test('a connection has so many calls under way and no more', async () => {
   assert.equal(statusOf(await other), 0);
 });
 
-/** Until the answer to a ping has come, or the connection has ended. */
+/** Waits for the answer to a ping, or for the end of the connection. */
 async function livesAfterPing(client: SocketClient): Promise<void> {
   client.send(h2(PING, 0, 0, Buffer.alloc(8)));
   const answer = h2(PING, ACK, 0, Buffer.alloc(8));
@@ -217,12 +217,12 @@ async function livesAfterPing(client: SocketClient): Promise<void> {
   await Promise.race([answered, client.closed]);
 }
 
-test('a peer that says nothing, and one that answers no ping, is cut off', async (context) => {
+test('a silent peer, and one that answers no ping, is disconnected', async (context) => {
   context.mock.timers.enable({ apis: ['setInterval'] });
   const front = await startFront(echo);
   const silent = toBeClosed(await SocketClient.open(front.port));
   const deaf = await connected(front);
-  // Its settings have arrived when those of the front have.
+  // Its settings have arrived once those of the front have.
   await new Promise((resolve) => deaf.socket.once('data', resolve));
   const session = await openSession(front.port);
   const until = async (ms: number): Promise<void> => {
@@ -240,7 +240,7 @@ test('a peer that says nothing, and one that answers no ping, is cut off', async
   assert.equal(statusOf(await ask(session, [frame(Buffer.from('x'))])), 0);
 });
 
-test('a drain closes idle connections at once, and others when their calls have ended', async () => {
+test('a drain closes idle connections at once, and others when their calls end', async () => {
   let arrived: () => void = () => undefined;
   let release: () => void = () => undefined;
   const inside = new Promise<void>((resolve) => {
@@ -267,7 +267,7 @@ test('a drain closes idle connections at once, and others when their calls have 
   assert.equal(statusOf(await running), 0);
   await drained;
   await assert.rejects(SocketClient.open(front.port), /ECONNREFUSED/);
-  // Once more is nothing.
+  // A second drain does nothing.
   await front.drain(60_000);
   front.close();
 });

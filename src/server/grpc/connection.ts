@@ -1,5 +1,4 @@
-// One HTTP/2 connection and the calls on it: whether its peer lives, how old it may become, and how it ends in good
-// order.
+// One HTTP/2 connection with its calls: keepalive, maximum age and orderly shutdown.
 import { constants, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import {
   GRPC_CONNECTION_AGE_MS,
@@ -20,13 +19,13 @@ export class Connection implements Carrier {
   readonly calls = new Set<Exchange>();
   private readonly session: ServerHttp2Session;
   private readonly bornAt: number;
-  /** The peer has said what every peer says first. */
+  /** The peer has sent the first frame that every peer sends. */
   private isHeard = false;
   private aliveAt: number;
   private isPinged = false;
-  /** At most as many as there are streams. */
+  /** Bounded by the number of streams. */
   private readonly answered: ServerHttp2Stream[] = [];
-  /** The look at which it began to end. */
+  /** Number of the look at which shutdown began. */
   private endingAt: number | undefined;
 
   constructor(session: ServerHttp2Session, shared: Shared, accept: Accept) {
@@ -46,7 +45,7 @@ export class Connection implements Carrier {
     );
   }
 
-  /** Every GRPC_LOOK_MS. */
+  /** Called every GRPC_LOOK_MS. */
   look(): void {
     const now = this.shared.looks;
     for (const call of this.calls) call.look();
@@ -64,7 +63,7 @@ export class Connection implements Carrier {
     }
   }
 
-  /** Lets no more calls begin, tells the peer the last one that did, and closes when those under way have ended. */
+  /** Accepts no more calls, tells the peer the last accepted one, and closes when the running ones end. */
   end(): void {
     if (this.endingAt !== undefined || this.session.destroyed) return;
     this.endingAt = this.shared.looks;
@@ -72,7 +71,7 @@ export class Connection implements Carrier {
     this.session.close();
   }
 
-  /** RFC 9113, 8.1. A reset overtakes what was not sent before it: hence the ping, whose answer says that it was. */
+  /** RFC 9113, 8.1. A reset overtakes unsent data, so send a ping first: its answer shows that the data was sent. */
   cutOff(stream: ServerHttp2Stream): void {
     this.answered.push(stream);
     if (this.answered.length === 1) this.cutOffAnswered();
@@ -93,7 +92,7 @@ export class Connection implements Carrier {
   private ping(answered: () => void): void {
     const { session } = this;
     if (session.destroyed) return;
-    // It throws at once, or fails later, when the connection is about to end by itself.
+    // The ping throws, or fails later, when the connection is about to end by itself.
     const isSent = session.ping((error) => {
       if (error === null && !session.destroyed) answered();
     });

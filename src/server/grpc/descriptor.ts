@@ -1,6 +1,5 @@
-// The contract as data: the descriptor set that was generated from proto/, and what is named in it; with the standard
-// services, which reflection describes too. Loaded with the first question of a reflection: reading a descriptor set takes
-// the whole of @bufbuild/protobuf.
+// The descriptor set generated from proto/, with an index of its names and the standard services, which reflection
+// describes too. Loaded on the first reflection request, because it needs all of @bufbuild/protobuf.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
@@ -17,25 +16,25 @@ const set = fromBinary(FileDescriptorSetSchema, readFileSync(join(import.meta.di
 
 const FILES: readonly FileDescriptorProto[] = [...set.file, ...STANDARD_FILES];
 
-/** Each file by its name, as an encoded FileDescriptorProto. */
+/** Files by name, as encoded FileDescriptorProto. */
 const ENCODED: ReadonlyMap<string, Uint8Array> = new Map(
   FILES.map((file) => [file.name, toBinary(FileDescriptorProtoSchema, file)]),
 );
 
-/** All that a front serves, with their packages. */
+/** All services of a front, with their packages. */
 export const SERVICE_NAMES: readonly string[] = FILES.flatMap((file) =>
   file.service.map((service) => `${file.package}.${service.name}`),
 );
 
 let symbols: ReadonlyMap<string, string> | undefined;
 
-/** The name of the file that declares this: a message, field, enum or value of one, a service or method, in full. */
+/** Name of the file that declares a symbol (message, field, enum, enum value, service or method), by full name. */
 export function fileOfSymbol(symbol: string): string | undefined {
   symbols ??= new Map(FILES.flatMap((file) => symbolsIn(file).map((name) => [name, file.name])));
   return symbols.get(symbol);
 }
 
-/** The encoded file of that name and all that it imports, each once, itself first; none when there is no such file. */
+/** The encoded file of that name and all its imports, each once, itself first; empty when there is no such file. */
 export function filesNeeded(name: string): readonly Uint8Array[] {
   const needed = new Map<string, Uint8Array>();
   const visit = (wanted: string): void => {

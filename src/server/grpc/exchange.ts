@@ -1,5 +1,5 @@
-// One call as a stream of HTTP/2: its bytes come out of the stream, its answer goes in, and whatever ends it early is
-// told. What is made for each call counts here, since that is most of what a call costs.
+// One call as an HTTP/2 stream: reads the request, writes the answer, and reports an early end. Allocations here count:
+// they are most of the cost of a call.
 import {
   constants,
   type IncomingHttpHeaders,
@@ -19,30 +19,30 @@ import { framed, type Message, MessageReader } from './message-reader.ts';
 import { timeoutMs } from './timeout.ts';
 import { asRefusal, ProtocolError, trailersOfError, trailersOfSuccess } from './trailers.ts';
 
-/** What all calls of a front share. */
+/** State shared by all calls of a front. */
 export interface Shared {
   readonly expiry: Expiry;
   readonly inflation: Inflation;
-  /** What requests and long answers have a share of, with those of other listeners. */
+  /** Budgets for requests and long answers, shared with the other listeners. */
   readonly requests: ByteBudget;
   readonly answers: ByteBudget;
-  /** How often the front has looked at its calls, every GRPC_LOOK_MS: a clock that costs nothing to read. */
+  /** Number of looks so far, one every GRPC_LOOK_MS: a clock that is free to read. */
   looks: number;
   readonly requestIdOf: (given: string | undefined) => string;
   readonly onError: ((error: unknown) => void) | undefined;
 }
 
-/** What a call knows of its connection. */
+/** What a call needs from its connection. */
 export interface Carrier {
   readonly shared: Shared;
-  /** The peer's IP address, or '' when it had gone at once. */
+  /** The peer's IP address; empty when it disconnected at once. */
   readonly remoteAddress: string;
   readonly calls: Set<Exchange>;
-  /** Resets a stream that is answered and still sends, once the peer has the answer. */
+  /** Resets a stream that is answered but still sends, once the peer has the answer. */
   cutOff(stream: ServerHttp2Stream): void;
 }
 
-/** As they come with the event `stream`. */
+/** Arguments of the event `stream`. */
 export interface Head {
   readonly headers: IncomingHttpHeaders;
   /** Names and values in turn, as sent. */
@@ -50,7 +50,7 @@ export interface Head {
 }
 
 const CONTENT_TYPE = 'application/grpc+proto';
-/** As a list, which every stream may keep without a copy. */
+/** A shared list, so that streams need no copy. */
 const RESPONSE: readonly string[] = [':status', '200', 'content-type', CONTENT_TYPE, 'grpc-accept-encoding', ENCODINGS];
 const WITH_TRAILERS: ServerStreamResponseOptions & { sendDate: boolean } = { waitForTrailers: true, sendDate: false };
 const WITHOUT_BODY: ServerStreamResponseOptions & { sendDate: boolean } = { endStream: true, sendDate: false };
@@ -59,9 +59,10 @@ const PATIENCE_LOOKS = Math.ceil(GRPC_PEER_TIMEOUT_MS / GRPC_LOOK_MS);
 const CALL = Symbol('call');
 
 /**
- * A stream knows its call while there is one. Listeners that close over the call would keep it and its request for as
- * long as Node keeps the stream; these are shared, and what they lead to is let go when the stream closes. Measured
- * together with response headers as one list: 29 µs an echo instead of 39, medians of 7 rounds in turns.
+ * A stream refers to its call as long as there is one. Listeners that close over the call would keep it and its request
+ * alive as long as Node keeps the stream; these listeners are shared, and the reference is removed when the stream
+ * closes. Measured together with response headers as one list: 29 µs an echo instead of 39, medians of 7 rounds in
+ * turns.
  */
 type Carrying = ServerHttp2Stream & { [CALL]?: Exchange | undefined };
 
@@ -83,33 +84,33 @@ function onClose(this: Carrying): void {
 }
 
 function onError(): void {
-  // A stream that is reset, and whatever else is wrong with one, closes: that tells.
+  // Every stream error is followed by `close`, which handles it.
 }
 
-/** Ends a stream with nothing but a head. */
+/** Ends a stream with headers only. */
 export function refuseStream(carrier: Carrier, stream: ServerHttp2Stream, headers: OutgoingHttpHeaders): void {
   stream.respond(headers, WITHOUT_BODY);
   if (!stream.readableEnded) carrier.cutOff(stream);
 }
 
-/** Ends a call before there is one: with a status alone. */
+/** Ends a stream before there is a call: with a status only. */
 export function refuseCall(carrier: Carrier, stream: ServerHttp2Stream, trailers: OutgoingHttpHeaders): void {
   refuseStream(carrier, stream, { ':status': 200, 'content-type': CONTENT_TYPE, ...trailers });
 }
 
 export abstract class Exchange implements Expiring {
-  /** Milliseconds since 1970 after which the caller no longer waits. */
+  /** Deadline in milliseconds since 1970. */
   readonly deadlineMs: number | undefined;
   protected readonly carrier: Carrier;
   protected readonly stream: ServerHttp2Stream;
   protected readonly reader: MessageReader;
-  /** Nothing more is to be answered. */
+  /** The call is answered. */
   protected isOver = false;
-  /** The look of the front since which we wait for the peer; undefined while it waits for us. */
+  /** The look since which the call waits for the peer; undefined while the peer waits for the server. */
   protected waitingSince: number | undefined;
   private readonly head: Head;
   private readonly tick: number | undefined;
-  /** Of what is kept of the request; undefined until something is. */
+  /** Budget share of the buffered request; undefined before anything is buffered. */
   private requestShare: Share | undefined;
   private answerShare: Share | undefined;
   private hasBegun = false;
@@ -123,7 +124,7 @@ export abstract class Exchange implements Expiring {
     this.reader = new MessageReader(messageBytesMax);
     this.waitingSince = carrier.shared.looks;
     carrier.calls.add(this);
-    (stream as Carrying)[CALL] = this; // its only place
+    (stream as Carrying)[CALL] = this; // set only here
     stream.on('error', onError);
     stream.on('close', onClose);
     const timeout = head.headers['grpc-timeout'];
@@ -155,7 +156,7 @@ export abstract class Exchange implements Expiring {
   header(name: string): string | undefined {
     const { headers, rawHeaders } = this.head;
     if (headers[name] === undefined || name.endsWith('-bin')) return undefined;
-    // Of several with one name `headers` joins some and drops others.
+    // For repeated names, `headers` joins some values and drops others.
     return firstHeader(rawHeaders, name);
   }
 
@@ -170,7 +171,7 @@ export abstract class Exchange implements Expiring {
     this.controller?.abort(new RequestAborted());
   }
 
-  /** Ends the call when its peer has sent nothing whole, or taken nothing, for too long. */
+  /** Ends the call when its peer has completed no message, or read nothing, for too long. */
   look(): void {
     if (this.waitingSince === undefined || this.carrier.shared.looks - this.waitingSince <= PATIENCE_LOOKS) return;
     if (this.isOver) this.stream.close(constants.NGHTTP2_CANCEL);
@@ -178,12 +179,12 @@ export abstract class Exchange implements Expiring {
       this.refuse(new ProtocolError(GRPC_STATUS.DEADLINE_EXCEEDED, 'SYS-E005', 'the request did not arrive in time'));
   }
 
-  /** Called when the connection lets no more calls begin: a call that would last as long as its caller likes ends. */
+  /** Called when the connection accepts no more calls: ends calls that could last forever. */
   windUp(): void {
     // Most calls end by themselves.
   }
 
-  /** The stream brought this. */
+  /** Takes received bytes. */
   take(chunk: Buffer): void {
     if (this.isOver) return;
     this.reader.push(chunk);
@@ -194,7 +195,7 @@ export abstract class Exchange implements Expiring {
     }
   }
 
-  /** The stream brings no more. */
+  /** The request has ended. */
   finish(): void {
     if (this.isOver) return;
     try {
@@ -204,13 +205,13 @@ export abstract class Exchange implements Expiring {
     }
   }
 
-  /** All before the trailers has left. */
+  /** Everything before the trailers has been sent. */
   sendTrailers(): void {
     this.stream.sendTrailers(this.trailers);
     if (!this.stream.readableEnded) this.carrier.cutOff(this.stream);
   }
 
-  /** The stream is no more, whether the call was over or not. */
+  /** The stream has closed, with or without an answer. */
   closed(): void {
     this.carrier.calls.delete(this);
     this.answerShare?.release();
@@ -219,33 +220,33 @@ export abstract class Exchange implements Expiring {
     this.controller?.abort(new RequestAborted());
   }
 
-  /** Something of the request came, and is in the reader. May throw what `failed` takes. */
+  /** Request bytes have arrived in the reader. May throw errors that `failed` handles. */
   protected abstract received(): void;
-  /** The request has ended, whole or not. May throw what `failed` takes. */
+  /** The request has ended, complete or not. May throw errors that `failed` handles. */
   protected abstract ended(): void;
 
-  /** True while somebody works on the request, whether the caller still waits or not. */
+  /** True while the request is being processed, even if the caller no longer waits. */
   protected get isWorkedOn(): boolean {
     return false;
   }
 
-  /** Called once, when nothing more is to be answered. */
+  /** Called once, when the call is answered. */
   protected settled(): void {
-    // Nothing is held that has to be let go.
+    // Nothing to release.
   }
 
   protected get path(): string {
     return this.head.headers[':path'] ?? '';
   }
 
-  /** Counts what is kept of the request. Throws LIM-E001, or ends the call with it, where there is no room. */
+  /** Counts buffered request bytes. Without room it throws LIM-E001, or ends the call with it. */
   protected hold(bytes: number): void {
     if (this.requestShare === undefined && bytes === 0) return;
     this.requestShare ??= this.carrier.shared.requests.share((reason) => this.refuse(reason));
     this.requestShare.hold(bytes);
   }
 
-  /** The request is whole: it is worked on, whoever else sends. */
+  /** The request is complete and is being processed: other senders can no longer displace it. */
   protected holdOn(bytes: number): void {
     this.hold(bytes);
     this.requestShare?.settle();
@@ -256,7 +257,7 @@ export abstract class Exchange implements Expiring {
     return this.carrier.shared.inflation.inflate(bytes, this.head.headers['grpc-encoding']?.toString(), bytesMax);
   }
 
-  /** Sends a message; others may follow. False when the peer has enough to take for now. */
+  /** Sends a message; more may follow. False when the peer's window is full for now. */
   protected send(message: Uint8Array): boolean {
     if (this.isOver || this.isGone) return true;
     this.begin();
@@ -265,7 +266,7 @@ export abstract class Exchange implements Expiring {
     return isTaken;
   }
 
-  /** Ends the call well, behind a last message if there is one. Of no effect once the call is over. */
+  /** Ends the call with success, after an optional last message. No effect once the call is over. */
   protected succeed(headers?: Readonly<Record<string, string>>, message?: Uint8Array): void {
     if (message !== undefined && message.length > ANSWER_SHARED_BYTES_MIN && !this.isOver && !this.isGone) {
       try {
@@ -292,14 +293,14 @@ export abstract class Exchange implements Expiring {
     }
   }
 
-  /** Ends the call with what was thrown; a bug is reported. */
+  /** Ends the call with a thrown error; bugs are reported. */
   protected failed(caught: unknown, headers?: Readonly<Record<string, string>>): void {
     const refusal = asRefusal(caught);
     if (refusal !== caught && !(caught instanceof RequestAborted)) this.carrier.shared.onError?.(caught);
     this.refuse(refusal, headers);
   }
 
-  /** Ends the call with a status. Of no effect once the call is over. */
+  /** Ends the call with a status. No effect once the call is over. */
   protected refuse(refusal: EngineError | ProtocolError, headers?: Readonly<Record<string, string>>): void {
     if (!this.settle()) return;
     const trailers = trailersOfError(refusal, this.withRequestId(headers));
@@ -332,7 +333,7 @@ export abstract class Exchange implements Expiring {
     this.stream.on('wantTrailers', onWantTrailers);
   }
 
-  /** False when the call was over before, or nobody is there to be answered. */
+  /** False when the call was over already or the peer has disconnected. */
   private settle(): boolean {
     if (this.isOver) return false;
     this.isOver = true;

@@ -1,5 +1,5 @@
-// The gRPC front's interface: an rpc's name and its bytes in, bytes or an error out. It knows no messages: codecs stand
-// behind it, and another implementation may take its place without the rest knowing.
+// Interface of the gRPC front: an rpc's name and bytes in, bytes or an error out. It does not know messages: codecs are
+// behind it, so the implementation can be replaced.
 import type { Socket } from 'node:net';
 import type { EngineError } from '../../engine/base/errors.ts';
 import type { ByteBudget } from '../byte-budget.ts';
@@ -10,29 +10,29 @@ export interface GrpcCall {
   readonly service: string;
   /** As in the proto: `Recall`. */
   readonly method: string;
-  /** The request message. A view of what was received: copy what is kept or handed to another thread. */
+  /** The request message. A view of the received bytes: copy what is kept or sent to another thread. */
   readonly bytes: Buffer;
-  /** Milliseconds since 1970 after which the caller no longer waits. */
+  /** Deadline in milliseconds since 1970. */
   readonly deadlineMs: number | undefined;
-  /** The peer's IP address, or '' when it has gone. */
+  /** The peer's IP address; empty when it has disconnected. */
   readonly remoteAddress: string;
   /** Fires when the caller cancels, its deadline passes or the connection closes before the answer. */
   readonly aborted: AbortSignal;
-  /** A metadata entry by its lower-case name; of several with one name, the first. Binary entries are not seen. */
+  /** A metadata entry by lower-case name; the first one of several. Binary entries are left out. */
   header(name: string): string | undefined;
-  /** A metadata entry that may come once. Throws VAL-E001 when it came more often. */
+  /** A metadata entry that must not repeat. Throws VAL-E001 when it does. */
   only(name: string): string | undefined;
 }
 
-/** `headers` travel as trailers, with any answer. Text that is not printable ASCII is percent-encoded there. */
+/** `headers` are sent as trailers with any answer. Text other than printable ASCII is percent-encoded. */
 export type GrpcAnswer = { readonly headers?: Readonly<Record<string, string>> } & (
   | { readonly bytes: Uint8Array }
   | { readonly error: EngineError }
 );
 
 /**
- * Answers a call. A rejection with EngineError is that error; with anything else it is a bug, goes to `onError` and is
- * answered INTERNAL.
+ * Answers a call. A rejection with EngineError is sent as that error; anything else is a bug, goes to `onError` and is
+ * sent as INTERNAL.
  */
 export type GrpcHandler = (call: GrpcCall) => Promise<GrpcAnswer>;
 
@@ -42,34 +42,34 @@ export interface GrpcOptions {
   readonly port: number;
   readonly tls?: TlsFiles;
   /**
-   * It listens on no port of its own (`host`, `port` and `tls` are not looked at): connections come by `inject`. Their
-   * requests of another content type than gRPC's go to this handler.
+   * Listen on no port (`host`, `port` and `tls` are ignored): connections arrive through `inject`. This handler gets
+   * their requests with content types other than gRPC's.
    */
   readonly otherwise?: HttpHandler;
-  /** For those requests, as ListenOptions have it. */
+  /** For those requests, as in ListenOptions. */
   readonly bodyTimeoutMs?: number;
   readonly onError?: (error: unknown) => void;
-  /** Looks at what any call says in its headers (`:authority` is one), or throws EngineError. */
+  /** Checks the headers of every call (`:authority` included); throws EngineError to reject it. */
   readonly checkCaller?: (header: GrpcCall['header']) => void;
-  /** What requests, and answers, have a share of; without them the front has budgets of its own. */
+  /** Budgets for requests and answers; default: budgets of the front's own. */
   readonly requests?: ByteBudget;
   readonly answers?: ByteBudget;
-  /** Lets a caller use reflection, by its metadata, or throws EngineError. */
+  /** Decides by metadata whether a caller may use reflection; throws EngineError to reject it. */
   readonly allowReflection: (header: GrpcCall['header'], remoteAddress: string) => void | Promise<void>;
-  /** The caller's request id when it is sane, else one of ours: for errors that no handler has seen. */
+  /** The caller's request id if valid, otherwise a new one; for errors before any handler runs. */
   readonly requestIdOf: (given: string | undefined) => string;
 }
 
 export interface GrpcFront {
-  /** 0 when it listens on none. */
+  /** 0 when it does not listen. */
   readonly port: number;
-  /** Serves a connection that speaks HTTP/2 and was accepted, and decrypted, by somebody else. */
+  /** Serves an HTTP/2 connection that another listener has accepted and decrypted. */
   inject(connection: Socket): void;
-  /** What grpc.health.v1 says of the server and of each service. It says yes from the start. */
+  /** Sets the status that grpc.health.v1 reports for the server and each service. It is SERVING from the start. */
   setServing(serving: boolean): void;
-  /** Says NOT_SERVING, stops accepting, lets calls finish; after `deadlineMs` it cuts them off. */
+  /** Reports NOT_SERVING, stops accepting, and lets calls finish; ends them after `deadlineMs`. */
   drain(deadlineMs: number): Promise<void>;
-  /** Cuts everything off at once. */
+  /** Ends everything at once. */
   close(): void;
 }
 

@@ -1,4 +1,4 @@
-// grpc.health.v1: what load balancers and probes ask, open to everybody.
+// grpc.health.v1 for load balancers and probes; open to everyone.
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import { GRPC_WATCHES_MAX } from '../../engine/base/limits.ts';
 import { GRPC_STATUS } from '../status.ts';
@@ -23,7 +23,7 @@ export class Health {
   private readonly watches = new Set<Watch>();
   private status = SERVING;
 
-  /** `services`: those that are told of; the server itself is ''. */
+  /** `services`: those with a status of their own; the server itself is ''. */
   constructor(services: readonly string[]) {
     this.services = new Set(['', ...services]);
   }
@@ -39,7 +39,7 @@ export class Health {
     return this.services.has(service) ? this.status : SERVICE_UNKNOWN;
   }
 
-  /** Beyond the limit there is no room for another. */
+  /** Adds a watch, within the limit. */
   add(watch: Watch): void {
     if (this.watches.size >= GRPC_WATCHES_MAX)
       throw new ProtocolError(GRPC_STATUS.RESOURCE_EXHAUSTED, 'LIM-E001', 'too many watches of health');
@@ -67,7 +67,7 @@ export class Health {
   }
 }
 
-/** Tells a caller each change of a service's status, beginning with the present one, until it goes. */
+/** Sends the current status of a service and every change, until the caller disconnects. */
 class Watch implements Conversation {
   private readonly health: Health;
   private readonly call: StreamingCall;

@@ -148,7 +148,7 @@ test('an error is a status, a message and trailers, thrown or returned', async (
   }
 });
 
-test('a bug is INTERNAL, is reported, and keeps its words to itself', async () => {
+test('a bug is INTERNAL, is reported, and does not reveal its message', async () => {
   const reported: unknown[] = [];
   const bug = new TypeError('secret');
   const { client } = await start(() => Promise.reject(bug), { onError: (error) => reported.push(error) });
@@ -207,7 +207,7 @@ test('a cancelled call and a passed deadline fire `aborted`', async () => {
   await fired;
   assert.ok(signal.reason instanceof RequestAborted);
 
-  // On a busy machine the time may be over before the call has left: then it is made again with more.
+  // On a busy machine the deadline may pass before the call has left: then repeat it with a longer one.
   let late: AbortSignal | undefined;
   started = (given) => {
     late = given;
@@ -259,7 +259,7 @@ function listServices(client: Client, key: string): Promise<Reply> {
   });
 }
 
-test('reflection lists the services to whom it is allowed', async () => {
+test('reflection lists the services to permitted callers', async () => {
   const { client } = await start(echo, {
     allowReflection: async (header, remoteAddress) => {
       assert.equal(remoteAddress, '127.0.0.1');
@@ -309,7 +309,7 @@ test('a drain lets calls finish and ends health watches', async () => {
   await drained;
 });
 
-test('a drain cuts off what does not finish by its deadline', async () => {
+test('a drain ends calls that miss its deadline', async () => {
   let arrived: () => void = () => undefined;
   const inside = new Promise<void>((resolve) => {
     arrived = resolve;
@@ -324,7 +324,7 @@ test('a drain cuts off what does not finish by its deadline', async () => {
   assert.ok((await running).error);
 });
 
-test('a port that is taken is refused', async () => {
+test('a port in use is an error', async () => {
   const { front } = await start(echo);
   await assert.rejects(
     listenGrpc({ host: '127.0.0.1', port: front.port, allowReflection: () => undefined, requestIdOf: String }, echo),
@@ -332,8 +332,8 @@ test('a port that is taken is refused', async () => {
   );
 });
 
-test('status numbers are grpc-js’s', () => {
+test('status numbers equal those of grpc-js', () => {
   for (const [name, number] of Object.entries(GRPC_STATUS)) {
-    assert.equal(number, nativeStatus[name as keyof typeof nativeStatus], name); // names are compared, so any will do
+    assert.equal(number, nativeStatus[name as keyof typeof nativeStatus], name); // only names are compared
   }
 });

@@ -1,4 +1,4 @@
-// The gRPC front on node:http2. Raw bytes in and out: messages are decoded by who needs them.
+// The gRPC front on node:http2. It passes raw bytes; their consumers decode messages.
 import { readFileSync } from 'node:fs';
 import {
   createSecureServer,
@@ -40,7 +40,7 @@ import { StreamingCall } from './streaming-call.ts';
 import { asRefusal, ProtocolError, trailersOfError } from './trailers.ts';
 import { UnaryCall } from './unary-call.ts';
 
-/** The messages are protobuf whatever else is asked for; parameters say nothing of them. */
+/** Messages are protobuf in any case; parameters do not matter. */
 const CONTENT_TYPE = /^application\/grpc(?:\+proto)?\s*(?:;|$)/i;
 
 const SESSIONS: SecureServerOptions = {
@@ -107,7 +107,7 @@ class Http2Front implements GrpcFront {
       requestIdOf: options.requestIdOf,
       onError: options.onError,
     };
-    this.port = (server.address() as AddressInfo | null)?.port ?? 0; // it listens on TCP, or on nothing
+    this.port = (server.address() as AddressInfo | null)?.port ?? 0; // it listens on TCP, or not at all
     server.maxConnections = CONNECTIONS_MAX;
     server.on('error', (error) => options.onError?.(error));
     server.on('session', (session: ServerHttp2Session) => this.connected(session));
@@ -116,7 +116,7 @@ class Http2Front implements GrpcFront {
 
   inject(connection: Socket): void {
     if (this.isDraining || this.connections.size >= CONNECTIONS_MAX) connection.destroy();
-    // Whoever injects has decrypted already: to a server without TLS every connection is just accepted.
+    // The injecting listener has decrypted already: a server without TLS accepts any connection.
     else this.server.emit('connection', connection);
   }
 
@@ -197,7 +197,7 @@ class Http2Front implements GrpcFront {
   }
 }
 
-/** Ends a stream that becomes no call by gRPC's status. */
+/** Ends a stream before it becomes a call, with a gRPC status. */
 function refuse(
   carrier: Carrier,
   stream: ServerHttp2Stream,
@@ -207,7 +207,7 @@ function refuse(
   if (readOver(stream)) refuseCall(carrier, stream, trailersOfError(refusal, { 'x-request-id': requestId }));
 }
 
-/** Ends a stream that is no call of gRPC at all by HTTP's own status. */
+/** Ends a stream that is not gRPC, with an HTTP status. */
 function refuseByStatus(
   carrier: Carrier,
   stream: ServerHttp2Stream,
@@ -219,7 +219,7 @@ function refuseByStatus(
   if (readOver(stream)) refuseStream(carrier, stream, status === 405 ? { ...headers, allow: 'POST' } : headers);
 }
 
-/** Passes over what the stream still brings; false when nobody is there to be answered. */
+/** Discards the rest of the stream's input; false when the peer has disconnected. */
 function readOver(stream: ServerHttp2Stream): boolean {
   stream.on('error', () => undefined);
   stream.resume();

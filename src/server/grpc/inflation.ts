@@ -1,5 +1,5 @@
-// Compressed messages, give me what was compressed. A few at once: each may grow to the limit while it is inflated, and
-// a thousand streams of one connection would do so together.
+// Inflates compressed messages, a few at a time: each may grow to the limit, and a thousand streams of one connection
+// could do so together.
 import { promisify } from 'node:util';
 import { gunzip, inflate } from 'node:zlib';
 import { GRPC_INFLATIONS_MAX } from '../../engine/base/limits.ts';
@@ -7,17 +7,20 @@ import { GRPC_STATUS } from '../status.ts';
 import { tooLong } from './message-reader.ts';
 import { ProtocolError } from './trailers.ts';
 
-/** What a caller may compress with; told with a refusal of anything else. */
+/** Encodings that callers may use; sent when another one is rejected. */
 export const ENCODINGS = 'identity,deflate,gzip';
 
 const WAYS = { gzip: promisify(gunzip), deflate: promisify(inflate) };
 
 export class Inflation {
   private running = 0;
-  /** Those whose turn it is not yet: at most as many as there are streams. */
+  /** Waiting messages, bounded by the number of streams. */
   private readonly waiting: (() => void)[] = [];
 
-  /** Rejects with ProtocolError when the bytes are not of that encoding, with LIM-E003 when they grow too large. */
+  /**
+   * Rejects with ProtocolError for bytes that are not in that encoding, and with LIM-E003 when they inflate beyond the
+   * limit.
+   */
   async inflate(bytes: Buffer, encoding: string | undefined, bytesMax: number): Promise<Buffer> {
     const way = encoding === 'gzip' || encoding === 'deflate' ? WAYS[encoding] : undefined;
     if (way === undefined) throw unknown(encoding);
@@ -26,7 +29,7 @@ export class Inflation {
     try {
       return await way(bytes, { maxOutputLength: bytesMax });
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLong(bytesMax); // all of zlib's have one
+      if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLong(bytesMax); // all zlib errors have a code
       throw new ProtocolError(GRPC_STATUS.INTERNAL, 'VAL-E002', 'Failed to decompress message');
     } finally {
       const next = this.waiting.shift();

@@ -1,49 +1,49 @@
-// Received bytes of a stream, give me its messages. Each has a prefix: one byte that says whether it is compressed, and
-// its length in four, big-endian.
+// Splits a stream's bytes into messages. Each message has a prefix: one byte for compression, and four bytes for its
+// length, big-endian.
 import { EngineError } from '../../engine/base/errors.ts';
 import { GRPC_STATUS } from '../status.ts';
 import { ProtocolError } from './trailers.ts';
 
 const PREFIX_BYTES = 5;
 const NOTHING = Buffer.alloc(0);
-/** From here on a message is not copied behind its prefix. */
+/** Messages from this size on are not copied after their prefix. */
 const COPY_BYTES_MAX = 16_384;
 
 export interface Message {
-  /** A view of what was received. */
+  /** A view of the received bytes. */
   readonly bytes: Buffer;
   readonly isCompressed: boolean;
 }
 
 /**
- * A message that comes in one piece is a view of what was received. One that has to wait for its rest is copied to room of its
- * own (`keep`): a few bytes would keep all that was received with them, and a message which comes byte by byte costs
- * its bytes and not an object for each of them.
+ * A message received in one piece is a view of the received bytes. A partial one is copied to a buffer of its own
+ * (`keep`): otherwise a few bytes would keep a whole read alive. A message that arrives byte by byte costs its bytes,
+ * not an object for each.
  */
 export class MessageReader {
   private bytes: Buffer = NOTHING;
   private start = 0;
   private end = 0;
-  /** Whether `bytes` was made here, and so what is given out is a view of nothing else. */
+  /** True when `bytes` is a buffer made here, so that views refer only to it. */
   isOwn = false;
   private readonly bytesMax: number;
 
-  /** `bytesMax`: of a message, as it was sent. */
+  /** `bytesMax`: limit for a message as sent. */
   constructor(bytesMax: number) {
     this.bytesMax = bytesMax;
   }
 
-  /** How much was received and not given out. */
+  /** Bytes received and not returned yet. */
   get heldBytes(): number {
     return this.end - this.start;
   }
 
-  /** Room that what is held takes. */
+  /** Size of the buffer. */
   get roomBytes(): number {
     return this.isOwn ? this.bytes.length : this.heldBytes;
   }
 
-  /** The rest of a message may be long in coming: what is held gets room of its own. */
+  /** Moves partial bytes to a buffer of their own, since the rest may take long to arrive. */
   keep(): void {
     if (!this.isOwn) this.grow(0);
   }
@@ -62,7 +62,7 @@ export class MessageReader {
   }
 
   /**
-   * The next message that is whole. Throws as soon as its prefix tells that it is too long (LIM-E003) or not a message
+   * The next complete message. Throws as soon as its prefix shows that it is too long (LIM-E003) or invalid
    * (ProtocolError).
    */
   next(): Message | undefined {
@@ -78,7 +78,7 @@ export class MessageReader {
     return { bytes: bytes.subarray(start + PREFIX_BYTES, end), isCompressed: flag === 1 };
   }
 
-  /** Moves what is held to where there is room for more: twice as much, but not beyond the message. */
+  /** Enlarges the buffer: twice the size, but not beyond the message. */
   private grow(byBytes: number): void {
     const held = this.heldBytes;
     const needed = held + byBytes;
@@ -96,7 +96,7 @@ export function tooLong(bytesMax: number): EngineError {
   return new EngineError('LIM-E003', `the message is larger than ${bytesMax} bytes`);
 }
 
-/** A message as it is sent: in one piece, or, when it is long, behind its prefix without being copied. */
+/** Frames a message: in one piece, or, when it is long, as prefix and message without a copy. */
 export function framed(message: Uint8Array): readonly [Uint8Array] | readonly [Uint8Array, Uint8Array] {
   const { length } = message;
   const isCopied = length <= COPY_BYTES_MAX;

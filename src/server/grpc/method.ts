@@ -1,4 +1,4 @@
-// A method of a front: answered at once, or in a conversation.
+// A method of a front: unary or streaming.
 
 import type { StreamingMethod } from './streaming-call.ts';
 import type { UnaryMethod } from './unary-call.ts';

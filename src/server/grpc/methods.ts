@@ -1,4 +1,4 @@
-// The methods of a front, by their paths: the contract's, which all go to one handler, and the standard services.
+// A front's methods by path: those of the contract, which share one handler, and the standard services.
 
 import type { GrpcHandler, GrpcOptions } from './front.ts';
 import type { Health } from './health.ts';

@@ -71,7 +71,8 @@ test('the services have exactly the methods of the contract, all unary', () => {
   }
 });
 
-// Written by hand from the contract: these numbers are on other people's wires. A `?` is proto3's `optional`.
+// Written by hand from the contract. Field numbers must not change: clients depend on them. `?` means proto3's
+// `optional`.
 const BINDING: Record<string, string> = {
   AddOptions: '1 extract_event_date? 2 auto_relate? 3 extract_memories? 4 sync?',
   AddRequest: '1 grain_type 2 fields_json 3 options?',

@@ -1,4 +1,4 @@
-// gRPC over HTTP/2 as a client sees it that knows no gRPC: headers, frames, statuses and resets.
+// gRPC over HTTP/2 as seen by a client that knows no gRPC: headers, frames, statuses and resets.
 import assert from 'node:assert/strict';
 import type { ClientHttp2Session, IncomingHttpHeaders } from 'node:http2';
 import { after, type TestContext, test } from 'node:test';
@@ -92,7 +92,7 @@ test('content types of gRPC are served, others are 415; other methods are 405', 
     assert.equal(headers[':status'], 405, method);
     assert.equal(headers['allow'], 'POST');
   }
-  // A request that goes on is not read to its end.
+  // A request that continues is not read to its end.
   const stream = openStream(session, { 'content-type': 'text/plain' });
   const answer = answerOf(stream);
   stream.write('x');
@@ -139,7 +139,7 @@ test('a message arrives whole, in whatever pieces it comes', async () => {
   assert.deepEqual((await ask(session, byteByByte)).data, frame(HELLO));
 });
 
-test('a request of no message, of two, or of a part of one is refused before anything runs', async () => {
+test('a request without a message, with two, or with part of one is rejected before anything runs', async () => {
   let handled = 0;
   const { port } = await startFront(async ({ bytes }) => {
     handled += 1;
@@ -161,7 +161,7 @@ test('a request of no message, of two, or of a part of one is refused before any
     ['a message longer than any', [Buffer.from([0, 255, 255, 255, 255])], RESOURCE_EXHAUSTED],
   ];
   for (const [name, pieces, status] of cases) assert.equal(statusOf(await ask(session, pieces)), status, name);
-  // Headers alone end some requests.
+  // Some requests end with their headers.
   const alone = openStream(session, {});
   const answer = answerOf(alone);
   alone.end();
@@ -169,7 +169,7 @@ test('a request of no message, of two, or of a part of one is refused before any
   assert.equal(handled, 0);
 });
 
-test('a message that is too long is refused at its prefix, and its sender is told to stop', async () => {
+test('a message that is too long is rejected at its prefix, and its sender is told to stop', async () => {
   const { port } = await startFront(echo);
   const stream = openStream(await openSession(port));
   const answered = answerOf(stream);
@@ -183,7 +183,7 @@ test('a message that is too long is refused at its prefix, and its sender is tol
   assert.equal(answer.rstCode, 0);
 });
 
-test('gzip and deflate are understood, what grows too large or is none is refused, others are told what is', async () => {
+test('gzip and deflate are accepted; invalid or oversized data and other encodings are rejected', async () => {
   const { port } = await startFront(echo);
   const session = await openSession(port);
   const text = Buffer.from('granary '.repeat(1_000));
@@ -197,7 +197,7 @@ test('gzip and deflate are understood, what grows too large or is none is refuse
   const unknown = await compressed(text, 'snappy');
   assert.equal(statusOf(unknown), GRPC_STATUS.UNIMPLEMENTED);
   assert.equal(unknown.headers['grpc-accept-encoding'], 'identity,deflate,gzip');
-  // An encoding may be named and not be used.
+  // A request may name an encoding without using it.
   assert.deepEqual((await ask(session, [frame(text)], { 'grpc-encoding': 'snappy' })).data, frame(text));
   const most = await compressed(gzipSync(Buffer.alloc(MESSAGE_BYTES_MAX)), 'gzip');
   assert.equal(statusOf(most), GRPC_STATUS.OK);
@@ -209,7 +209,7 @@ test('gzip and deflate are understood, what grows too large or is none is refuse
   }
 });
 
-test('metadata are seen by name, the first of several, and no binary ones', async () => {
+test('metadata are read by name, the first of several, without binary ones', async () => {
   const seen: (string | undefined)[] = [];
   const { port } = await startFront(async (call) => {
     for (const name of ['x-one', 'x-many', 'x-none', 'x-bin', 'x-blob-bin']) seen.push(call.header(name));
@@ -225,7 +225,7 @@ test('metadata are seen by name, the first of several, and no binary ones', asyn
   assert.deepEqual(seen, ['1', 'a', undefined, undefined, undefined]);
 });
 
-test('grpc-timeout is a deadline of the call, and a wrong one is refused', async () => {
+test('grpc-timeout sets the deadline of a call, and an invalid one is rejected', async () => {
   const seen: (number | undefined)[] = [];
   const { port } = await startFront(async ({ bytes, deadlineMs }) => {
     seen.push(deadlineMs === undefined ? undefined : deadlineMs - Date.now());
@@ -243,7 +243,7 @@ test('grpc-timeout is a deadline of the call, and a wrong one is refused', async
     ['99999999n', 100],
   ] as const) {
     let status = await statusAfter(given);
-    // A tenth of a second, which is the most that this unit can say, may be over before a busy machine has answered.
+    // A tenth of a second, the maximum of this unit, may pass before a busy machine answers.
     while (ms === 100 && status === GRPC_STATUS.DEADLINE_EXCEEDED) status = await statusAfter(given);
     assert.equal(status, 0, given);
     const left = seen.pop() ?? 0;
@@ -256,7 +256,7 @@ test('grpc-timeout is a deadline of the call, and a wrong one is refused', async
   }
 });
 
-test('a deadline that passes answers the call, whether it runs or its request is not whole', async () => {
+test('a passed deadline ends the call, whether it runs or its request is incomplete', async () => {
   const running: GrpcCall[] = [];
   const { port } = await startFront((call) => {
     running.push(call);
@@ -265,7 +265,7 @@ test('a deadline that passes answers the call, whether it runs or its request is
     });
   });
   const session = await openSession(port);
-  // On a busy machine the time may be over before the request is whole: then it is sent again with more.
+  // On a busy machine the deadline may pass before the request is complete: then send it again with a longer one.
   for (let ms = 30; running.length === 0; ms *= 2) {
     const answer = await ask(session, [frame(HELLO)], { 'grpc-timeout': `${ms}m` });
     assert.equal(statusOf(answer), GRPC_STATUS.DEADLINE_EXCEEDED);
@@ -278,7 +278,7 @@ test('a deadline that passes answers the call, whether it runs or its request is
   assert.equal(running.length, 1);
 });
 
-test('a reset while the call runs aborts it, and its answer goes nowhere', async () => {
+test('a reset while the call runs aborts it, and its answer is dropped', async () => {
   let arrived: (call: GrpcCall) => void = () => undefined;
   let release: () => void = () => undefined;
   const inside = new Promise<GrpcCall>((resolve) => {
@@ -308,7 +308,7 @@ test('a reset while the call runs aborts it, and its answer goes nowhere', async
   assert.deepEqual(reported, []);
 });
 
-test('an error of a handler that is none is reported once', async () => {
+test('a handler error that is not an EngineError is reported once', async () => {
   const reported: unknown[] = [];
   const bug = new RangeError('secret');
   const { port } = await startFront(() => Promise.reject(bug), { onError: (error) => reported.push(error) });
@@ -318,7 +318,7 @@ test('an error of a handler that is none is reported once', async () => {
   assert.deepEqual(reported, [bug]);
 });
 
-test('requests that are not whole count together, and what is too much is refused', async () => {
+test('incomplete requests share a budget, and requests over it are rejected', async () => {
   const requests = requestBudget(64);
   const { port } = await startFront(echo, { requests });
   const half = MESSAGE_BYTES_MAX - 5;
@@ -339,12 +339,12 @@ test('requests that are not whole count together, and what is too much is refuse
   assert.equal(headers['grpc-status'], String(GRPC_STATUS.RESOURCE_EXHAUSTED));
   assert.equal(headers['x-error-code'], 'LIM-E001');
   for (const stream of streams) stream.close(8);
-  // What was given up counts no more.
+  // Abandoned requests no longer count.
   const other = await openSession(port);
   assert.equal(statusOf(await ask(other, [frame(Buffer.alloc(MESSAGE_BYTES_MAX))])), GRPC_STATUS.OK);
 });
 
-/** Lets the front look at its connections until that much time has passed, each time with what peers answered. */
+/** Advances time for the front's checks of its connections, with the peers' answers in between. */
 async function pass(context: TestContext, session: ClientHttp2Session, forMs: number): Promise<void> {
   for (let ms = 0; ms <= forMs && !session.destroyed; ms += GRPC_LOOK_MS) {
     context.mock.timers.tick(GRPC_LOOK_MS);
@@ -352,7 +352,7 @@ async function pass(context: TestContext, session: ClientHttp2Session, forMs: nu
   }
 }
 
-test('a request that never ends is given up', async (context) => {
+test('a request that never ends is abandoned', async (context) => {
   context.mock.timers.enable({ apis: ['setInterval'] });
   const { port } = await startFront(echo);
   const session = await openSession(port);
@@ -368,7 +368,7 @@ test('a request that never ends is given up', async (context) => {
   assert.equal(statusOf(await ask(session, [frame(HELLO)])), GRPC_STATUS.OK);
 });
 
-test('who does not take an answer is cut off', async (context) => {
+test('a peer that does not read its answer is disconnected', async (context) => {
   context.mock.timers.enable({ apis: ['setInterval'] });
   const { port } = await startFront(async () => ({ bytes: Buffer.alloc(1_000_000) }));
   const session = await openSession(port);
@@ -381,7 +381,7 @@ test('who does not take an answer is cut off', async (context) => {
   assert.equal(stream.rstCode, 8); // CANCEL
 });
 
-test('an old connection is asked to make a new one, and closes when its calls have ended', async (context) => {
+test('an old connection is told to reconnect, and closes when its calls have ended', async (context) => {
   context.mock.timers.enable({ apis: ['setInterval'] });
   let release: () => void = () => undefined;
   const released = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-// Server reflection, v1 and v1alpha: clients that have no proto file ask for the descriptors. Both versions have the same
+// Server reflection, v1 and v1alpha: clients without the proto files request descriptors. Both versions have the same
 // messages.
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import { onDemand } from '../../engine/base/on-demand.ts';
@@ -10,7 +10,7 @@ import { ProtocolError } from './trailers.ts';
 
 const described = onDemand<typeof Descriptor>(import.meta.url, './descriptor');
 
-/** ServerReflectionRequest: `host`, and which of the others is there says what is asked. */
+/** ServerReflectionRequest has `host` and one of the other fields, which selects the question. */
 const HOST = 1;
 const FILE_BY_FILENAME = 3;
 const FILE_CONTAINING_SYMBOL = 4;
@@ -20,11 +20,11 @@ const LIST_SERVICES = 7;
 
 interface Question {
   readonly host: string;
-  /** The field that was asked last, as the last of a oneof counts; 0 for none. */
+  /** The last field present, as in any oneof; 0 for none. */
   readonly field: number;
-  /** A name; of an extension, that of the type. */
+  /** A name; for an extension, the name of the type. */
   readonly text: string;
-  /** Of an extension. */
+  /** Number of an extension. */
   readonly number: number;
 }
 
@@ -45,7 +45,7 @@ class Reflection implements Conversation {
   constructor(call: StreamingCall, allow: GrpcOptions['allowReflection']) {
     this.call = call;
     this.allowed = admit(call, allow);
-    // Who asks nothing hears of it all the same.
+    // Reports a rejection even if the caller sends no request.
     this.allowed.catch((caught: unknown) => call.fail(caught));
   }
 
@@ -62,7 +62,7 @@ class Reflection implements Conversation {
   }
 
   settled(): void {
-    // It holds nothing.
+    // Nothing to release.
   }
 }
 
@@ -70,7 +70,7 @@ async function admit(call: StreamingCall, allow: GrpcOptions['allowReflection'])
   await allow((name) => call.only(name), call.remoteAddress);
 }
 
-/** A ServerReflectionResponse: the host, the question itself, and an answer or why there is none. */
+/** A ServerReflectionResponse: host, the request itself, and an answer or an error. */
 function answerTo(bytes: Uint8Array): Uint8Array {
   const question = questionIn(bytes);
   const writer = new BinaryWriter().uint32(10).string(question.host).uint32(18).bytes(bytes);
@@ -93,7 +93,7 @@ function answerTo(bytes: Uint8Array): Uint8Array {
   }
 }
 
-/** The file and those that it needs, or that it is not there. */
+/** The file with its imports, or an error. */
 function filesOrError(writer: BinaryWriter, name: string, missing: string): Uint8Array {
   const files = described().filesNeeded(name);
   if (files.length === 0) return withError(writer, GRPC_STATUS.NOT_FOUND, missing);
@@ -128,7 +128,7 @@ function questionIn(bytes: Uint8Array): Question {
   return { host, field, text, number };
 }
 
-/** ExtensionRequest: the type it extends, and its number. */
+/** ExtensionRequest: extended type and number. */
 function extensionIn(bytes: Uint8Array): [type: string, number: number] {
   let [type, number] = ['', 0];
   const reader = new BinaryReader(bytes);

@@ -36,7 +36,7 @@ import {
 after(closeAll);
 
 const modules = join(import.meta.dirname, '..', '..', '..', 'node_modules');
-// A message of a package that is loaded at run time has no type.
+// Messages of a package loaded at run time have no static type.
 type Loose = Record<string, never> & { readonly [name: string]: never };
 
 function definition(file: string, path: readonly string[]): ServiceClientConstructor {
@@ -57,7 +57,7 @@ interface Conversation {
   on(event: string, listener: (given: never) => void): Conversation;
 }
 
-/** Asks all questions on one stream, and gives the answers in order. */
+/** Sends all questions on one stream and returns the answers in order. */
 async function reflect(
   Service: ServiceClientConstructor,
   port: number,
@@ -83,7 +83,7 @@ interface FilesAnswer {
   readonly original_request: unknown;
 }
 
-test('reflection of both versions gives the files of names and symbols, and says what it has not', async () => {
+test('reflection of both versions returns files by name and symbol, and reports missing ones', async () => {
   const { port } = await startFront(echo);
   for (const Service of reflections) {
     const symbols = [
@@ -129,7 +129,7 @@ test('reflection of both versions gives the files of names and symbols, and says
   }
 });
 
-test('reflection describes the standard services as their proto files do, and lists them', async () => {
+test('reflection lists the standard services and describes them like their proto files', async () => {
   const { port } = await startFront(echo);
   const [reflection] = reflections;
   assert.ok(reflection !== undefined);
@@ -172,18 +172,18 @@ test('reflection describes the standard services as their proto files do, and li
   assert.equal(symbol?.file_descriptor_response?.file_descriptor_proto.length, 1);
 });
 
-/** A type or service of a loaded file as plain data, without what only its own file says. */
+/** A type or service of a loaded file as plain data, without the parts that only its own file has. */
 function shapeOf(definition: unknown): unknown {
   return JSON.parse(
     JSON.stringify(definition, (key, value: unknown) => {
       if (key === 'fileDescriptorProtos' || key === 'options') return undefined;
-      // The loader names the entries of a map otherwise than protoc, whose name clients expect.
+      // The loader names map entries differently from protoc; clients expect protoc's name.
       return value === 'StatusesEntry' ? 'Statuses' : value;
     }),
   );
 }
 
-test('every refusal of the protocol has a code and tells the request', async () => {
+test('every protocol error has a code and the request id', async () => {
   const { port } = await startFront(echo);
   const session = await openSession(port);
   const cases: readonly (readonly [readonly Uint8Array[], OutgoingHttpHeaders, number, string])[] = [
@@ -212,7 +212,7 @@ test('every refusal of the protocol has a code and tells the request', async () 
   assert.ok(late.headers['x-request-id']);
 });
 
-test('who does not take the answers of reflection is not asked further', async () => {
+test('reflection stops reading requests from a peer that does not read its answers', async () => {
   const { port } = await startFront(echo);
   const session = await openSession(port);
   const stream = openStream(session, { ':path': '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo' });
@@ -221,7 +221,7 @@ test('who does not take the answers of reflection is not asked further', async (
   const question = frame(Buffer.concat([Buffer.of(34, 23), Buffer.from('memory.v1.MemoryService')]));
   const many = 1_000;
   stream.end(Buffer.concat(Array.from({ length: many }, () => question)));
-  // Whoever asks beside it is answered all the same.
+  // Other calls on the connection are answered nevertheless.
   assert.equal(statusOf(await ask(session, [frame(Buffer.from('x'))])), 0);
   stream.resume();
   const answer = await answered;
@@ -231,7 +231,7 @@ test('who does not take the answers of reflection is not asked further', async (
   assert.equal(count, many);
 });
 
-test('what is no question, or too long a one, ends the conversation', async () => {
+test('an invalid or oversized question ends the stream', async () => {
   const { port } = await startFront(echo);
   const session = await openSession(port);
   const reflection = { ':path': '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo' };
@@ -291,7 +291,7 @@ test('a client of health checks, lists and watches', async () => {
   assert.deepEqual(none.seen, ['SERVICE_UNKNOWN']);
 });
 
-test('so many may watch and no more, and those who went make room', async () => {
+test('the number of watches is bounded, and ended ones make room', async () => {
   const { port } = await startFront(echo);
   const session = await openSession(port);
   const watch = () => {
@@ -326,7 +326,7 @@ for (const [name, options] of [
   ['gzip', { 'grpc.default_compression_algorithm': compressionAlgorithms.gzip }],
   ['deflate', { 'grpc.default_compression_algorithm': compressionAlgorithms.deflate }],
 ] as const)
-  test(`grpc-js has hundreds of calls under way, large and small ones, ${name}`, async () => {
+  test(`grpc-js runs hundreds of calls at once, large and small, ${name}`, async () => {
     const { port } = await startFront(echo);
     const client = toBeClosed(
       new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {

@@ -1,10 +1,10 @@
-// The services of the contract and their methods, by name. What reflection tells of them besides is in descriptor.ts.
+// The contract's services and methods by name. descriptor.ts has the details for reflection.
 import { MemoryBatchServiceDefinition, MemoryServiceDefinition } from '../gen/memory/v1/memory.ts';
 
 export interface Service {
   /** With its package: `memory.v1.MemoryService`. */
   readonly name: string;
-  /** Of the contract every one is unary. */
+  /** All methods of the contract are unary. */
   readonly methods: readonly string[];
 }
 

@@ -1,5 +1,5 @@
-// The standard services as descriptors: what a client without their proto files has to know of grpc.health.v1 and of
-// reflection itself. A test holds them against the published proto files.
+// Descriptors of the standard services, which clients without their proto files need for grpc.health.v1 and reflection.
+// A test compares them with the published proto files.
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import {
   type DescriptorProto,
@@ -12,17 +12,17 @@ import {
   FieldDescriptorProto_Type as Type,
 } from '@bufbuild/protobuf/wkt';
 
-/** What messages are made of. */
+/** Fields of messages. */
 type Field = Exclude<MessageInitShape<typeof FieldDescriptorProtoSchema>, FieldDescriptorProto>;
 type Message = Exclude<MessageInitShape<typeof DescriptorProtoSchema>, DescriptorProto>;
 
 interface FieldOptions {
   readonly repeated?: true;
-  /** It is a choice of the message's one oneof. */
+  /** The field is in the message's only oneof. */
   readonly choice?: true;
 }
 
-/** `type`: a scalar, or the full name of a message behind a dot. */
+/** `type`: a scalar, or a message's full name after a dot. */
 function field(name: string, number: number, type: Type | string, options: FieldOptions = {}): Field {
   return {
     name,
@@ -40,7 +40,7 @@ function message(name: string, fields: readonly Field[], oneof?: string): Messag
 
 function healthFile(): FileDescriptorProto {
   const statuses = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'].map((name, number) => ({ name, number }));
-  // A map is a list of entries on the wire.
+  // On the wire a map is a list of entries.
   const entry = message('StatusesEntry', [
     field('key', 1, Type.STRING),
     field('value', 2, '.grpc.health.v1.HealthCheckResponse'),

@@ -1,5 +1,5 @@
-// A call of many messages each way, in their order. What is sent waits for the peer to take it: as long as it does not,
-// no further message is looked at.
+// A call with many messages each way, in order. As long as the peer does not read the answers, no further message is
+// read.
 import type { ServerHttp2Stream } from 'node:http2';
 import { GRPC_PROBE_BYTES_MAX } from '../../engine/base/limits.ts';
 import { drained } from '../http/drained.ts';
@@ -7,13 +7,13 @@ import { GRPC_STATUS } from '../status.ts';
 import { type Carrier, Exchange, type Head } from './exchange.ts';
 import { ProtocolError } from './trailers.ts';
 
-/** The other end of a streaming call. What it throws ends the call. */
+/** Handles a streaming call. An error that it throws ends the call. */
 export interface Conversation {
   /** Called for one message at a time. */
   message(bytes: Buffer): void | Promise<void>;
-  /** The caller sends no more. */
+  /** The caller has half-closed the stream. */
   ended(): void;
-  /** The call is over, for whatever reason. */
+  /** The call is over, for any reason. */
   settled(): void;
 }
 
@@ -22,7 +22,7 @@ export interface StreamingMethod {
 }
 
 export class StreamingCall extends Exchange {
-  /** Undefined when the call was refused before it began. */
+  /** Undefined when the call was rejected before it began. */
   private readonly conversation: Conversation | undefined;
   private isReading = false;
   private hasAll = false;
@@ -30,22 +30,22 @@ export class StreamingCall extends Exchange {
   constructor(carrier: Carrier, stream: ServerHttp2Stream, head: Head, callee: StreamingMethod) {
     super(carrier, stream, head, GRPC_PROBE_BYTES_MAX);
     if (this.isOver) return;
-    // The peer may be silent as long as it likes.
+    // The peer may stay silent for any time.
     this.waitingSince = undefined;
     this.conversation = callee.converse(this);
   }
 
-  /** Sends a message, once those before it were. */
+  /** Sends a message after earlier ones. */
   say(message: Uint8Array): void {
     this.send(message);
   }
 
-  /** Ends the call well. */
+  /** Ends the call with success. */
   complete(): void {
     this.succeed();
   }
 
-  /** Ends the call with what was thrown. */
+  /** Ends the call with a thrown error. */
   fail(caught: unknown): void {
     this.failed(caught);
   }

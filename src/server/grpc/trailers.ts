@@ -1,18 +1,18 @@
-// How a call ends on the wire: a status, a message and the rest of the trailers.
+// The end of a call on the wire: status, message and the other trailers.
 import type { OutgoingHttpHeaders } from 'node:http2';
 import { EngineError, type ErrorCode } from '../../engine/base/errors.ts';
 import { GRPC_STATUS, type GrpcStatus, STATUS } from '../status.ts';
 
-/** Trailers share one frame with the rest: a message is cut before it could break that. */
+/** Trailers share one frame, so long messages are truncated. */
 const MESSAGE_CHARS_MAX = 2_000;
 const PRINTABLE = /^[ -~]*$/;
 
-/** A refusal of the protocol's own: its status is what gRPC has for it, whatever the contract's code has elsewhere. */
+/** A protocol error: it has gRPC's own status, whatever the contract maps its code to. */
 export class ProtocolError extends Error {
   override name = 'ProtocolError';
   readonly status: GrpcStatus;
   readonly code: ErrorCode;
-  /** That the caller needs to do better; sent beside the status. */
+  /** Sent with the status; it helps the caller to correct the request. */
   readonly headers: Readonly<Record<string, string>> | undefined;
 
   constructor(status: GrpcStatus, code: ErrorCode, message: string, headers?: Readonly<Record<string, string>>) {
@@ -23,20 +23,20 @@ export class ProtocolError extends Error {
   }
 }
 
-/** The trailers of a call that went well. */
+/** Trailers of a successful call. */
 export function trailersOfSuccess(headers: Readonly<Record<string, string>> | undefined): OutgoingHttpHeaders {
   const trailers: OutgoingHttpHeaders = { 'grpc-status': GRPC_STATUS.OK, 'grpc-message': 'OK' };
   if (headers !== undefined) addTo(trailers, headers);
   return trailers;
 }
 
-/** The trailers of a call that was refused, a code of the contract among them. */
+/** Trailers of a failed call, with the contract's code if there is one. */
 export function trailersOfError(
   error: EngineError | ProtocolError,
   headers: Readonly<Record<string, string>> | undefined,
 ): OutgoingHttpHeaders {
   const isContracts = error instanceof EngineError;
-  // A lone surrogate cannot be encoded, and would lose the whole answer.
+  // A lone surrogate cannot be encoded and would prevent the whole answer.
   const message = encodeURI(error.message.slice(0, MESSAGE_CHARS_MAX).toWellFormed());
   const status = isContracts ? STATUS[error.code].grpc : error.status;
   const trailers: OutgoingHttpHeaders = { 'grpc-status': status, 'grpc-message': message };
@@ -47,12 +47,12 @@ export function trailersOfError(
   return trailers;
 }
 
-/** Bytes of details that go with an error; a caller can do without what is longer. */
+/** Maximum bytes of error details; longer ones are left out. */
 const DETAILS_BYTES_MAX = 4_096;
 
 /**
- * google.rpc.Status in base64: code, message and one detail, a google.protobuf.StringValue that holds JSON. Written by hand: three
- * messages of two fields each.
+ * google.rpc.Status in base64: code, message and one detail, a google.protobuf.StringValue with JSON. Written by hand:
+ * three messages of two fields each.
  */
 function detailsOf(status: GrpcStatus, error: EngineError): string {
   const { code, message, more } = error;
@@ -81,7 +81,7 @@ function addTo(trailers: OutgoingHttpHeaders, headers: Readonly<Record<string, s
   }
 }
 
-/** What the caller learns of something thrown: a refusal as it is, of a bug only that it is one. */
+/** The error to send for a thrown value: errors of the contract as they are, bugs without details. */
 export function asRefusal(caught: unknown): EngineError | ProtocolError {
   return caught instanceof EngineError || caught instanceof ProtocolError ? caught : new EngineError('SYS-E001');
 }

@@ -1,4 +1,4 @@
-// A call of one message each way: nothing runs before the request has ended and is known to be one message.
+// A unary call: it runs only after the request has ended with exactly one message.
 import type { ServerHttp2Stream } from 'node:http2';
 import type { EngineError } from '../../engine/base/errors.ts';
 import { MESSAGE_BYTES_MAX } from '../../engine/base/limits.ts';
@@ -12,7 +12,7 @@ export interface UnaryMethod {
   /** With its package. */
   readonly service: string;
   readonly name: string;
-  /** As a GrpcHandler; ProtocolError too may be given or thrown. */
+  /** Like GrpcHandler, but may also return or throw ProtocolError. */
   readonly run: (call: GrpcCall) => Promise<GrpcAnswer | { readonly error: EngineError | ProtocolError }>;
 }
 
@@ -45,7 +45,7 @@ export class UnaryCall extends Exchange implements GrpcCall {
     const { reader } = this;
     if (this.message === undefined) {
       const message = reader.next();
-      // What it waits for may be long in coming, and a view would keep all that was received with it.
+      // The rest may take long, and a view would keep the whole read alive.
       if (message === undefined) reader.keep();
       else this.message = reader.isOwn ? message : { ...message, bytes: Buffer.from(message.bytes) };
     }
@@ -98,7 +98,7 @@ export class UnaryCall extends Exchange implements GrpcCall {
     try {
       running = this.callee.run(this);
     } catch (caught) {
-      // A handler that throws before its first await is as good as one that rejects.
+      // A handler that throws before its first await counts as one that rejects.
       this.isRunning = false;
       this.failed(caught);
       return;
@@ -116,7 +116,7 @@ export class UnaryCall extends Exchange implements GrpcCall {
     );
   }
 
-  /** The request's bytes are nobody's any more. */
+  /** The request's bytes are no longer needed. */
   private ran(): void {
     this.isRunning = false;
     this.bytes = EMPTY;

@@ -5,7 +5,7 @@ import { Body } from './body.ts';
 
 const CHUNK_BYTES = 65_536;
 
-test('a body that is dropped for want of room lets its connection flow', async () => {
+test('a body dropped for lack of room does not block its connection', async () => {
   const budget = new ByteBudget({ bytesMax: CHUNK_BYTES, message: 'no room' });
   const flows: string[] = [];
   const flow = {
@@ -15,7 +15,7 @@ test('a body that is dropped for want of room lets its connection flow', async (
   };
   const body = new Body(-1, flow, budget);
   body.push(new Uint8Array(CHUNK_BYTES));
-  // The only one that can give way is this body itself.
+  // Only this body can be dropped.
   body.push(new Uint8Array(CHUNK_BYTES));
   assert.equal(budget.heldBytes, 0);
   assert.notEqual(flows.at(-1), 'pause');

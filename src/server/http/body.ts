@@ -1,5 +1,5 @@
-// A request's body while it arrives: holds a little until somebody asks, then collects up to what was asked for. What it holds is
-// a share of the budget of requests until the request was handled.
+// Buffers a request's body: a little until it is requested, then up to the requested limit. Its bytes count in the
+// request budget until the request was handled.
 import { assert } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { BODY_PIECE_BYTES_MIN, BODY_PIECES_MAX, BODY_UNASKED_BYTES_MAX } from '../../engine/base/limits.ts';
@@ -7,15 +7,15 @@ import type { ByteBudget, Share } from '../byte-budget.ts';
 import { RequestAborted } from './listener.ts';
 
 const EMPTY = new Uint8Array(0);
-/** Pieces below this are copied together: each as an object of its own would cost more than its bytes. */
+/** Smaller pieces are copied together: an object for each would cost more than its bytes. */
 const SMALL_BYTES = 16_384;
 const GATHERED_BYTES_MIN = 1_024;
 
-/** Stops and restarts what the socket gives. */
+/** Pauses and resumes the socket. */
 export interface Flow {
   pause(): void;
   resume(): void;
-  /** Answers 400, and closes the connection: no more pieces come. */
+  /** Answers 400 and closes the connection; no more pieces arrive. */
   refuse(status: 400): void;
 }
 
@@ -27,15 +27,15 @@ export class Body {
   private chunks: Uint8Array[] = [];
   private bytes = 0;
   private pieces = 0;
-  /** The last chunk, when it was made here, and how much of it is used. */
+  /** The last chunk, if allocated here, and its used length. */
   private gathered: Uint8Array | undefined;
   private gatheredBytes = 0;
-  /** Room that the chunks take. */
+  /** Allocated bytes of the chunks. */
   private heldBytes = 0;
   private complete = false;
   private paused = false;
   private failure: Error | undefined;
-  /** -1 until somebody asks. */
+  /** -1 until the body is requested. */
   private bytesMax = -1;
   private resolve: ((body: Uint8Array) => void) | undefined;
   private reject: ((reason: Error) => void) | undefined;
@@ -48,7 +48,7 @@ export class Body {
 
   /** See `HttpRequest.body`. */
   ask(bytesMax: number): Promise<Uint8Array> {
-    assert(this.bytesMax === -1, 'a body is asked for once');
+    assert(this.bytesMax === -1, 'a body is requested once');
     this.bytesMax = bytesMax;
     if (this.declaredBytes > bytesMax || this.bytes > bytesMax) this.fail(tooLarge(bytesMax));
     if (this.failure !== undefined) return Promise.reject(this.failure);
@@ -63,7 +63,7 @@ export class Body {
     });
   }
 
-  /** The next bytes. They belong to the body from here on, unless they are `lent`: then only until this returns. */
+  /** Takes the next bytes. The body owns them, unless they are `lent`: those are valid only during the call. */
   push(chunk: Uint8Array, lent = false): void {
     if (this.failure !== undefined) return;
     this.bytes += chunk.byteLength;
@@ -80,9 +80,9 @@ export class Body {
     try {
       this.share.hold(this.heldBytes);
     } catch (error) {
-      this.fail(error as Error); // all that it throws is a refusal
+      this.fail(error as Error); // it throws only errors
     }
-    // Holding more may drop this very body: nobody would resume a flow that is paused now.
+    // Holding more may have dropped this body, and a paused flow would never be resumed.
     if (this.isFailed) return;
     if (this.bytesMax < 0 && this.bytes > BODY_UNASKED_BYTES_MAX && !this.paused) {
       this.paused = true;
@@ -94,7 +94,7 @@ export class Body {
     return this.failure !== undefined;
   }
 
-  /** No more comes. */
+  /** The body is complete. */
   finish(): void {
     if (this.failure !== undefined) return;
     this.complete = true;
@@ -102,7 +102,7 @@ export class Body {
     this.resolve?.(this.join());
   }
 
-  /** What was collected is let go; whoever asks gets `reason`. Later bytes are dropped. */
+  /** Drops the collected bytes; readers get `reason`. Later bytes are ignored. */
   fail(reason: Error): void {
     if (this.complete || this.failure !== undefined) return;
     this.failure = reason;
@@ -115,13 +115,13 @@ export class Body {
     }
   }
 
-  /** Nobody will ask, or needs it any more. */
+  /** The body is not needed any more. */
   discard(): void {
     // An error with its stack costs more than the rest of a short request.
     if (!this.complete) this.fail(new RequestAborted());
   }
 
-  /** The request was handled: its bytes are nobody's any more. */
+  /** The request was handled: its bytes are no longer needed. */
   release(): void {
     this.discard();
     this.share.release();
@@ -135,7 +135,7 @@ export class Body {
       return;
     }
     this.closeGathered();
-    // The first piece is the whole body as a rule.
+    // Usually the first piece is the whole body.
     if (chunk.length >= SMALL_BYTES || this.chunks.length === 0) this.chunks.push(lent ? Buffer.from(chunk) : chunk);
     else {
       const room = Math.max(GATHERED_BYTES_MIN, Math.min(SMALL_BYTES, this.bytes));

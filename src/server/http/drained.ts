@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { RequestAborted } from './listener.ts';
 
-/** Resolves when a stream that is full takes more; rejects with RequestAborted when it closes before. */
+/** Resolves when a full stream can take more; rejects with RequestAborted when it closes first. */
 export function drained(stream: Writable): Promise<void> {
   return new Promise((resolve, reject) => {
     const drain = (): void => {

@@ -1,4 +1,4 @@
-// An EngineError as HTTP carries it.
+// Sends EngineErrors over HTTP.
 import { EngineError } from '../../engine/base/errors.ts';
 import { HEADER_BYTES_MAX } from '../../engine/base/limits.ts';
 import { randomId } from '../control/ids.ts';
@@ -25,7 +25,7 @@ export function errorBody(error: EngineError, requestId: string): string {
   return JSON.stringify({ error: { ...more, code, message, details, request_id: requestId } });
 }
 
-/** What a listener says to a request that it refuses by itself, before anybody could read an id in it. */
+/** The listener's own error, for requests rejected before a request id is known. */
 export function refusal(status: RefusedStatus): { readonly headers: ResponseHeaders; readonly body: string } {
   const id = randomId('req');
   return {
@@ -38,7 +38,7 @@ export function refusal(status: RefusedStatus): { readonly headers: ResponseHead
 }
 
 const REFUSALS: Readonly<Record<RefusedStatus, EngineError>> = {
-  400: new EngineError('VAL-E002', 'the request is not one of HTTP/1.1'),
-  408: new EngineError('SYS-E005', 'the request did not come to its end in time'),
+  400: new EngineError('VAL-E002', 'the request is not valid HTTP/1.1'),
+  408: new EngineError('SYS-E005', 'the request did not complete in time'),
   431: new EngineError('LIM-E003', `the headers are larger than ${HEADER_BYTES_MAX} bytes`),
 };

@@ -1,4 +1,4 @@
-// A request without a socket, for tests of what handles one.
+// A request without a socket, for tests of handlers.
 import { EngineError } from '../../engine/base/errors.ts';
 import type { HttpRequest, ResponseHeaders } from './listener.ts';
 

@@ -1,5 +1,5 @@
-// Headers as they came: names and values in turn. Parsers join or drop headers that came twice, each in its own way; what
-// decides who asks, and for whom, is therefore read from this list.
+// Headers as received: names and values in turn. Parsers join or drop repeated headers, each in its own way; headers
+// that decide about identity and rights are therefore read from this list.
 import { EngineError } from '../../engine/base/errors.ts';
 
 /** The value of the first header with this lower-case name. */
@@ -9,13 +9,14 @@ export function firstHeader(list: readonly string[], name: string): string | und
 }
 
 /**
- * The value of a header that may come once. Throws VAL-E001 when it came more often: a proxy in front of this server may
- * have checked another one of them than this server would take.
+ * A header that must not repeat. Throws VAL-E001 when it does: a proxy in front of this server may have checked another
+ * of the values.
  */
 export function onlyHeader(list: readonly string[], name: string): string | undefined {
   const at = indexOf(list, name, 0);
   if (at < 0) return undefined;
-  if (indexOf(list, name, at + 2) >= 0) throw new EngineError('VAL-E001', `${name} came more than once`);
+  if (indexOf(list, name, at + 2) >= 0)
+    throw new EngineError('VAL-E001', `${name} was sent more than once: send it once`);
   return list[at + 1];
 }
 

@@ -1,4 +1,4 @@
-// What peers that speak HTTP/1.0 get: stock nginx in front of this server, and health checks of HAProxy.
+// HTTP/1.0 peers: nginx with default settings, and HAProxy's health checks.
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { listenNode } from './node.ts';
@@ -28,7 +28,7 @@ suite('HTTP/1.0', { timeout: TIMEOUT_MS }, () => {
     );
 
   test(
-    'keeps a connection that is asked to stay, and takes bodies',
+    'keeps a connection alive on request, and accepts bodies',
     served(echo, async ({ open }) => {
       const client = await open();
       for (const body of ['one', 'and another']) {
@@ -40,7 +40,7 @@ suite('HTTP/1.0', { timeout: TIMEOUT_MS }, () => {
     }),
   );
 
-  test('a stream has no chunks, and ends with the connection', async () => {
+  test('a stream is not chunked, and ends with the connection', async () => {
     const bytes = pattern(300_000);
     await served(
       async (request) => {
@@ -60,7 +60,7 @@ suite('HTTP/1.0', { timeout: TIMEOUT_MS }, () => {
   });
 
   test(
-    'a whole address as the target names host and path, whatever Host says',
+    'an absolute target gives host and path, whatever Host contains',
     served(
       (request) => request.respond(200, TEXT, `${request.authority} ${request.path} ${request.query}`),
       async ({ open }) => {

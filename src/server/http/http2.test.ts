@@ -1,4 +1,4 @@
-// HTTP over HTTP/2, as it comes on a port shared with gRPC: what a peer does not send, or does not take.
+// HTTP over HTTP/2 on a port shared with gRPC: peers that send or read too slowly.
 import assert from 'node:assert/strict';
 import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2';
 import { createServer } from 'node:net';
@@ -8,7 +8,7 @@ import { type HttpHandler, RequestAborted } from './listener.ts';
 
 after(closeAll);
 
-/** A connection to a front that hands requests to `handler`, and does not wait long. */
+/** A connection to a front with `handler` and short timeouts. */
 async function connected(handler: HttpHandler): Promise<{ session: ClientHttp2Session; reported: unknown[] }> {
   const reported: unknown[] = [];
   const onError = (error: unknown): void => void reported.push(error);
@@ -24,7 +24,7 @@ function post(session: ClientHttp2Session): ClientHttp2Stream {
   return session.request({ ':method': 'POST', ':path': '/', 'content-type': 'application/json' });
 }
 
-test('a body that does not come to its end is 408, and its connection goes on', async () => {
+test('an incomplete body is 408, and its connection continues', async () => {
   const asked: Promise<Uint8Array>[] = [];
   const { session, reported } = await connected(async (request) => {
     const body = request.body(1_000);
@@ -47,12 +47,12 @@ test('a body that does not come to its end is 408, and its connection goes on', 
   assert.deepEqual(reported, []);
 });
 
-test('a peer that takes nothing of its answer is cut off', async () => {
+test('a peer that does not read its answer is disconnected', async () => {
   const { session } = await connected((request) => request.respond(200, [], Buffer.alloc(8 << 20)));
   const stream = session.request({ ':path': '/' });
   const closed = new Promise<number>((resolve) => stream.on('close', () => resolve(stream.rstCode ?? 0)));
   stream.on('error', () => undefined);
-  // Nobody reads it.
+  // Nothing reads it.
   stream.pause();
   stream.end();
   assert.equal(await closed, constants.NGHTTP2_CANCEL);

@@ -1,5 +1,5 @@
-// HTTP/2 on a port shared with gRPC: connections that speak it are taken from the listener's server before HTTP/1.1
-// looks at them, and their requests that are no gRPC become requests like any other.
+// HTTP/2 on a port shared with gRPC. HTTP/2 connections are taken from the listener before HTTP/1.1 parses them; their
+// non-gRPC requests are handled like any others.
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { Server, Socket } from 'node:net';
 import { assert } from '../../engine/base/assert.ts';
@@ -18,10 +18,10 @@ import {
   type ResponseStream,
 } from './listener.ts';
 
-/** What every HTTP/2 connection begins with, as far as no HTTP/1.1 request does. */
+/** The start of every HTTP/2 connection, which no HTTP/1.1 request shares. */
 const PREFACE = Buffer.from('PRI ');
 
-/** Hands connections that speak HTTP/2 to `take`; the others go where they went before. */
+/** Passes HTTP/2 connections to `take`, and the others to the existing listeners. */
 export function takeHttp2Away(
   server: Server,
   accepted: 'connection' | 'secureConnection',
@@ -38,7 +38,7 @@ export function takeHttp2Away(
   });
 }
 
-/** Looks at what a connection without TLS says first, and puts it back. */
+/** Peeks at the first bytes of a connection without TLS, and puts them back. */
 function byFirstBytes(socket: Socket, take: (socket: Socket) => void, keep: (socket: Socket) => void): void {
   let seen: Buffer = Buffer.alloc(0);
   const timer = setTimeout(() => socket.destroy(), HEADERS_TIMEOUT_MS);
@@ -69,14 +69,14 @@ export interface Http2Exchange {
   readonly rawHeaders: readonly string[];
   readonly handler: HttpHandler;
   readonly onError: ((error: unknown) => void) | undefined;
-  /** Resets the stream, which is answered and still sends, once the peer has the answer. */
+  /** Resets a stream that is answered but still sends, once the peer has the answer. */
   readonly cutOff: () => void;
-  /** As ListenOptions have it: a body that takes longer is 408. A peer that takes nothing for as long is cut off. */
+  /** As in ListenOptions: a body that takes longer is 408. A peer that reads nothing for as long is disconnected. */
   readonly bodyTimeoutMs?: number | undefined;
   readonly requests: ByteBudget;
 }
 
-/** Answers one request of an HTTP/2 connection by the handler. */
+/** Passes one request of an HTTP/2 connection to the handler. */
 export function serveHttp2(exchange: Http2Exchange): void {
   const request = new Http2Request(exchange);
   try {
@@ -101,7 +101,7 @@ class Http2Request implements HttpRequest {
   private readonly incoming: ServerHttp2Stream;
   private readonly pendingBody: Body | undefined;
   private begun = false;
-  /** It was answered without the handler, whose answer is nobody's any more. */
+  /** The request was answered without the handler, whose answer is dropped. */
   private isRefused = false;
   private bodyTimer: NodeJS.Timeout | undefined;
   private controller: AbortController | undefined;
@@ -121,11 +121,11 @@ class Http2Request implements HttpRequest {
       this.pendingBody = this.collect(length);
       this.bodyTimer = setTimeout(() => this.refuse(408), bodyTimeoutMs).unref();
     }
-    // Silence while a handler works is no fault of the peer's; bytes that it does not take are.
+    // A silent peer is fine while a handler runs; unread bytes are not.
     stream.setTimeout(bodyTimeoutMs, () => {
       if (stream.writableLength > 0) stream.close(constants.NGHTTP2_CANCEL);
     });
-    // A stream that is reset, and whatever else is wrong with one, ends it: `close` tells.
+    // Every stream error is followed by `close`, which handles it.
     stream.on('error', () => undefined);
     stream.on('close', () => this.closed());
   }
@@ -168,7 +168,7 @@ class Http2Request implements HttpRequest {
     return new Http2ResponseStream(this.incoming, isEmpty, isBegun);
   }
 
-  /** The body is not waited for any more: answers without the handler. */
+  /** The body is abandoned: answer without the handler. */
   private refuse(status: 400 | 408): void {
     if (!this.begun) {
       const { headers, body } = refusal(status);
@@ -179,10 +179,10 @@ class Http2Request implements HttpRequest {
     this.abandon();
   }
 
-  /** False when the peer has gone, or was answered. */
+  /** False when the peer has disconnected, or was answered. */
   private begin(status: number, headers: ResponseHeaders, endStream: boolean): boolean {
     if (this.isRefused) return false;
-    assert(!this.begun, 'one response to a request');
+    assert(!this.begun, 'a request has one response');
     checkHeaders(headers);
     this.begun = true;
     if (this.gone) return false;
@@ -192,7 +192,7 @@ class Http2Request implements HttpRequest {
       fields[name] = known === undefined ? value : [String(known), value];
     }
     this.incoming.respond(fields, { endStream });
-    // Whatever of the body was not asked for is read over.
+    // Unread body bytes are discarded.
     this.pendingBody?.discard();
     return true;
   }
@@ -206,7 +206,7 @@ class Http2Request implements HttpRequest {
     this.incoming.close(constants.NGHTTP2_CANCEL);
   }
 
-  /** Nobody works on it any more. */
+  /** The handler has finished. */
   handled(): void {
     this.pendingBody?.release();
   }
@@ -265,7 +265,7 @@ class Http2ResponseStream implements ResponseStream {
     const { stream } = this;
     if (this.bodiless) return Promise.resolve();
     if (stream.destroyed || !this.isBegun) return Promise.reject(new RequestAborted());
-    assert(!stream.writableEnded, 'a stream is written until its end');
+    assert(!stream.writableEnded, 'a stream is not written after its end');
     if (chunk.length === 0 || stream.write(chunk)) return Promise.resolve();
     return drained(stream);
   }

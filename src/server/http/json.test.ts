@@ -14,7 +14,7 @@ const withCode =
 
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
-test('any JSON value comes back', () => {
+test('any JSON value survives a round trip', () => {
   fc.assert(
     fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
       const text = JSON.stringify(value);
@@ -48,11 +48,11 @@ test('nesting is bounded', () => {
   assert.throws(() => parseJson(Buffer.from(nested(200_000))), withCode('VAL-E001'));
 });
 
-test('of two members with one name the last wins', () => {
+test('of repeated members the last wins', () => {
   assert.deepEqual(parseJson(Buffer.from('{"a":1,"a":2}')), { a: 2 });
 });
 
-test('a body says that it is JSON; without a body nothing is said', async () => {
+test('a body must declare JSON; without a body no type is needed', async () => {
   for (const type of ['application/json', 'Application/JSON; charset=utf-8', 'application/merge-patch+json']) {
     const request = fakeRequest({ body: '{"a":1}', headers: { 'content-type': type } });
     assert.deepEqual(parseBody(await jsonBody(request, 100)), { a: 1 });

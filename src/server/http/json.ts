@@ -1,6 +1,6 @@
-// A request's body as JSON. Strict where leniency would let two readers see two documents: the bytes are valid UTF-8
-// without a byte order mark; members, nesting and digits are bounded. Of two members with one name the last wins, as JSON.parse has it and
-// as the contract's clients expect; noticing them would take a second parser on the busiest path.
+// Request bodies as JSON. Strict where leniency would let two readers see different documents: bytes must be valid
+// UTF-8 without a byte order mark, and members, nesting and digits are bounded. Of repeated members the last wins, as
+// in JSON.parse and as the contract's clients expect; detecting them would need a second parser on the busiest path.
 import { isUtf8 } from 'node:buffer';
 import { EngineError } from '../../engine/base/errors.ts';
 import { JSON_DEPTH_MAX } from '../../engine/base/limits.ts';
@@ -9,8 +9,8 @@ import { checkJsonBounds } from '../../engine/grain/api/json-bounds.ts';
 import type { HttpRequest } from './listener.ts';
 
 /**
- * The bytes of a JSON body, not yet read. Rejects with LIM-E003 beyond `bytesMax`, VAL-E006 for another content type
- * or none, or a compressed body. A type that has to be said keeps other pages' forms and simple requests out.
+ * The bytes of a JSON body. Rejects with LIM-E003 over `bytesMax`, and with VAL-E006 for another or missing content
+ * type, or a compressed body. Requiring the type keeps out forms and simple requests of other pages.
  */
 export async function jsonBody(request: HttpRequest, bytesMax: number): Promise<Uint8Array> {
   const type = request.only('content-type');
@@ -25,20 +25,20 @@ export async function jsonBody(request: HttpRequest, bytesMax: number): Promise<
   return bytes;
 }
 
-/** Bodies come as they are. Throws VAL-E006 for a compressed one. */
+/** Compressed bodies are not supported. Throws VAL-E006 for one. */
 export function checkEncoding(encoding: string): void {
   if (encoding !== '' && encoding.trim().toLowerCase() !== 'identity')
     throw new EngineError('VAL-E006', `unsupported content encoding ${encoding}`);
 }
 
-/** A body as a value; undefined when there is none. Throws as `parseJson` does. */
+/** A body as a value; undefined when it is empty. Throws like `parseJson`. */
 export function parseBody(bytes: Uint8Array): unknown {
   return bytes.byteLength === 0 ? undefined : parseJson(bytes);
 }
 
 /**
- * A JSON text as a value, large integers as `bigint`. Throws VAL-E002 for what is not JSON, VAL-E001 for too many members, too
- * deep nesting or a number of too many digits.
+ * Parses JSON, large integers as `bigint`. Throws VAL-E002 for invalid JSON, VAL-E001 for too many members, too deep
+ * nesting or a number with too many digits.
  */
 export function parseJson(bytes: Uint8Array): unknown {
   checkJsonBounds(bytes);
@@ -48,7 +48,7 @@ export function parseJson(bytes: Uint8Array): unknown {
     value = holdsLongInteger(bytes) ? parseExactly(text) : JSON.parse(text);
   } catch (error) {
     if (error instanceof EngineError) throw error;
-    // The words of a syntax error quote a few characters of the body and no more.
+    // The message of a syntax error quotes only a few characters of the body.
     throw new EngineError('VAL-E002', `the body is not JSON: ${error instanceof Error ? error.message : 'unreadable'}`);
   }
   if (tooDeep(value, JSON_DEPTH_MAX)) {
@@ -58,8 +58,8 @@ export function parseJson(bytes: Uint8Array): unknown {
 }
 
 /**
- * True when sixteen digits stand in a row, not behind a decimal point: nothing else can be an integer beyond 2^53. One
- * byte in sixteen is looked at, a thirtieth of what parsing takes; a pattern would take a third of it.
+ * True when sixteen digits in a row occur, not after a decimal point: every integer beyond 2^53 has that many. It looks
+ * at one byte in sixteen, which takes a thirtieth of parsing; a regular expression would take a third.
  */
 function holdsLongInteger(bytes: Uint8Array): boolean {
   for (let i = RUN - 1; i < bytes.length; i += RUN) {
@@ -81,7 +81,7 @@ function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x30 && byte <= 0x39;
 }
 
-/** Half the time of a TextDecoder that does the same. A byte order mark stays, and is no JSON. */
+/** Takes half the time of an equivalent TextDecoder. A byte order mark stays, and is invalid JSON. */
 function textOf(bytes: Uint8Array): string {
   if (!isUtf8(bytes)) throw new EngineError('VAL-E002', 'the body is not UTF-8');
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();

@@ -1,4 +1,4 @@
-// Chooses between the two listeners: uWebSockets.js where it loads, node:http where it does not or when asked for.
+// Chooses the listener: uWebSockets.js if requested and loadable, otherwise node:http.
 import type { Listen } from './listener.ts';
 import { listenNode } from './node.ts';
 import { listenUws } from './uws.ts';
@@ -7,7 +7,7 @@ import { loadUws } from './uws-loader.ts';
 export interface ChosenListener {
   readonly kind: 'uws' | 'node';
   readonly listen: Listen;
-  /** Why the one that was asked for is not the one that is used; one line for the log and for /config. */
+  /** Why another listener than requested is used; one line for the log and /config. */
   readonly reason?: string;
 }
 

@@ -1,4 +1,4 @@
-// What every HTTP listener does: the same questions to each implementation.
+// Requirements for every HTTP listener, run against each implementation.
 import type { Listen } from './listener.ts';
 import { bodiesConform } from './testing/listener-bodies.conformance.ts';
 import { listeningConform } from './testing/listener-listening.conformance.ts';

@@ -10,7 +10,7 @@ import { SocketClient } from './socket-client.ts';
 import { listenUws } from './uws.ts';
 import { loadUws } from './uws-loader.ts';
 
-/** What takes longer hangs. */
+/** A test that takes longer hangs. */
 const TIMEOUT_MS = 300_000;
 
 const found = loadUws();
@@ -23,7 +23,7 @@ conformance('node:http that knows HTTP/2 apart', (options, handler) =>
 if (noUws === false) conformance('uWebSockets.js', listenUws);
 else test('uWebSockets.js', { skip: noUws }, () => undefined);
 
-/** Connections that never become a request: silent, half-way through their headers, and one byte at a time. */
+/** Connections that never complete a request: silent, halfway through their headers, or one byte at a time. */
 async function neverRequests(listen: Listen, bodyTimeoutMs?: number): Promise<void> {
   const listener = await listen(
     { host: '127.0.0.1', port: 0, ...(bodyTimeoutMs === undefined ? {} : { bodyTimeoutMs }) },
@@ -41,12 +41,12 @@ async function neverRequests(listen: Listen, bodyTimeoutMs?: number): Promise<vo
 
 suite('connections that never become a request are closed', () => {
   test('node:http', { timeout: TIMEOUT_MS }, () => neverRequests(listenNode, 100));
-  // Its time is fixed in the library.
+  // The library's timeout is fixed.
   const slow = process.env['SLOW_TESTS'] === undefined && 'takes half a minute; SLOW_TESTS=1 runs it';
   test('uWebSockets.js', { timeout: TIMEOUT_MS, skip: noUws || slow }, () => neverRequests(listenUws));
 });
 
-/** What each listener answers without its handler, with the body that it was given for that. */
+/** Checks the errors that a listener sends without its handler, including their body. */
 async function refusals(listen: Listen, wire: Readonly<Record<string, 400 | 408 | 431>>): Promise<void> {
   let handled = 0;
   const listener = await listen({ host: '127.0.0.1', port: 0, bodyTimeoutMs: 100, refusal }, async (request) => {
@@ -70,7 +70,7 @@ async function refusals(listen: Listen, wire: Readonly<Record<string, 400 | 408 
 
 const STALLED = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc';
 
-suite('what a listener refuses by itself has the body of an error', () => {
+suite('errors of the listener itself have the contract’s body', () => {
   test('node:http', { timeout: TIMEOUT_MS }, () =>
     refusals(listenNode, {
       'no request\r\n\r\n': 400,
@@ -79,11 +79,11 @@ suite('what a listener refuses by itself has the body of an error', () => {
       [STALLED]: 408,
     }),
   );
-  // What its parser refuses never comes out of the library.
+  // The library does not report requests that its parser rejects.
   test('uWebSockets.js', { timeout: TIMEOUT_MS, skip: noUws }, () => refusals(listenUws, { [STALLED]: 408 }));
 });
 
-test('the listener that is asked for is chosen where it loads', () => {
+test('the requested listener is chosen if it loads', () => {
   assert.deepEqual(chooseListener('node'), { kind: 'node', listen: listenNode });
   const uws = chooseListener('uws');
   if (noUws === false) assert.deepEqual(uws, { kind: 'uws', listen: listenUws });

@@ -31,7 +31,7 @@ function form(...parts: Part[]): Buffer {
 const upload = (body: Uint8Array, type = 'multipart/form-data; boundary=limit') =>
   fakeRequest({ body, headers: { 'content-type': type } });
 
-test('the part named file is taken, with its name and type', async () => {
+test('the part named file is returned, with its name and type', async () => {
   const content = Buffer.from(Array.from({ length: 100_000 }, (_, at) => at % 256));
   const body = form(
     { name: 'config', content: '{"a":1}' },
@@ -56,7 +56,7 @@ test('a file of exactly the limit passes and one byte more is refused', async ()
   await assert.rejects(fileUpload(longer, 1_000), withCode('LIM-E003'));
 });
 
-test('without the part, or with two of them, it is refused', async () => {
+test('a body without the part, or with two of them, is rejected', async () => {
   const file: Part = { name: 'file', file: 'a', content: 'b' };
   await assert.rejects(fileUpload(upload(form({ name: 'upload', file: 'a', content: 'b' }))), withCode('VAL-E003'));
   await assert.rejects(fileUpload(upload(form(file, file))), withCode('VAL-E003'));

@@ -1,30 +1,29 @@
-// An upload: multipart/form-data whose file part is named `file`. Other parts are passed over, as some clients send a
-// `config` beside it.
+// Uploads: multipart/form-data with a file part named `file`. Other parts are ignored; some clients add a `config`.
 import busboy from 'busboy';
 import { EngineError } from '../../engine/base/errors.ts';
 import { UPLOAD_BYTES_MAX } from '../../engine/base/limits.ts';
 import { checkEncoding } from './json.ts';
 import type { HttpRequest } from './listener.ts';
 
-/** Parts of one upload; more are refused. */
+/** Maximum parts of one upload. */
 const PARTS_MAX = 16;
-/** What boundaries and part headers may add to the file. */
+/** Allowance for boundaries and part headers. */
 const ENVELOPE_BYTES_MAX = 65_536;
 const PART_NAME = 'file';
-/** What is parsed in one go: some milliseconds where every few bytes begin as a boundary does. */
+/** Bytes parsed in one go: a few milliseconds even when every few bytes begin like a boundary. */
 const STRETCH_BYTES = 131_072;
 
 export interface Upload {
-  /** As the client named it, without folders; '' when it did not. */
+  /** As named by the client, without folders; empty when missing. */
   readonly fileName: string;
-  /** As the client said; application/octet-stream when it did not. */
+  /** As declared by the client; default: application/octet-stream. */
   readonly contentType: string;
   readonly bytes: Uint8Array;
 }
 
 /**
- * The uploaded file. Rejects with LIM-E003 when it or the body is too large, VAL-E006 for another content type, VAL-E002
- * for what is not multipart, VAL-E003 without the part `file` or with several.
+ * The uploaded file. Rejects with LIM-E003 when it or the body is too large, VAL-E006 for another content type,
+ * VAL-E002 for invalid multipart, VAL-E003 without the part `file` or with several.
  */
 export async function fileUpload(request: HttpRequest, bytesMax: number = UPLOAD_BYTES_MAX): Promise<Upload> {
   const type = request.only('content-type') ?? '';
@@ -51,7 +50,7 @@ function fileParts(type: string, body: Uint8Array, bytesMax: number): Promise<Up
       parser = busboy({
         headers: { 'content-type': type },
         defParamCharset: 'utf8',
-        // One byte more than allowed, so that a file of exactly the limit is not taken for a cut one.
+        // One byte more than allowed, so that a file of exactly the limit does not count as truncated.
         limits: { fileSize: bytesMax + 1, parts: PARTS_MAX, fieldSize: ENVELOPE_BYTES_MAX },
       });
     } catch {
@@ -68,7 +67,7 @@ function fileParts(type: string, body: Uint8Array, bytesMax: number): Promise<Up
       stream.on('end', () => {
         files.push({ fileName: info.filename ?? '', contentType: info.mimeType, bytes: content.bytes });
       });
-      // A part that the body's end cuts off ends in an error here and in the parser; the parser's is answered.
+      // A truncated part fails here and in the parser; the parser's error is answered.
       stream.on('error', () => undefined);
     });
     parser.on('partsLimit', () => reject(new EngineError('VAL-E002', `more than ${PARTS_MAX} parts`)));
@@ -82,10 +81,13 @@ function fileParts(type: string, body: Uint8Array, bytesMax: number): Promise<Up
   });
 }
 
-/** Pieces of a file, put together as they come. There may be one for every few bytes, and to join those at the end would take long. */
+/**
+ * Collects the pieces of a file as they arrive. There may be one for every few bytes, and joining them at the end would
+ * take long.
+ */
 class Content {
   readonly #bytesMax: number;
-  /** One piece is the file as a rule, and is not copied. */
+  /** Usually one piece is the whole file and is not copied. */
   #only: Buffer | undefined;
   #joined: Buffer | undefined;
   #length = 0;
@@ -107,7 +109,7 @@ class Content {
     return this.#joined?.subarray(0, this.#length) ?? this.#only ?? NO_BYTES;
   }
 
-  /** Memory that is not used yet costs nothing. */
+  /** Untouched memory costs nothing. */
   #begun(): Buffer {
     const joined = Buffer.allocUnsafeSlow(this.#bytesMax);
     this.#only?.copy(joined);
@@ -118,7 +120,7 @@ class Content {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** A stretch at a time, so that the parser of a long body lets others be answered between two. */
+/** Feeds the parser in stretches, so that other requests are answered in between. */
 async function feed(parser: busboy.Busboy, body: Uint8Array): Promise<void> {
   for (let at = 0; at < body.length && !parser.destroyed; at += STRETCH_BYTES) {
     parser.write(body.subarray(at, at + STRETCH_BYTES));

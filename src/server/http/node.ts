@@ -1,4 +1,4 @@
-// The listener on node:http, for systems where the uWebSockets.js binary does not load, or by choice.
+// The listener on node:http: the default, and the fallback where the uWebSockets.js binary does not load.
 import { readFileSync } from 'node:fs';
 import {
   createServer as createPlainServer,
@@ -44,7 +44,7 @@ export const listenNode: Listen = (options, handler) =>
       keepAliveTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: Math.min(5_000, Math.ceil(bodyTimeoutMs / 4)),
       noDelay: true,
-      // Refused like everything else that is no request.
+      // The handler rejects it like other invalid requests.
       requireHostHeader: false,
     };
     const server = options.tls
@@ -64,7 +64,7 @@ export const listenNode: Listen = (options, handler) =>
     });
   });
 
-/** What node:http calls the faults of a request; every other one is 400. */
+/** node:http's error codes with a status of their own; all others are 400. */
 const REFUSED: ReadonlyMap<string, RefusedStatus> = new Map([
   ['HPE_HEADER_OVERFLOW', 431],
   ['ERR_HTTP_REQUEST_TIMEOUT', 408],
@@ -78,7 +78,7 @@ class NodeServer implements HttpListener {
   private readonly options: ListenOptions;
   private readonly handler: HttpHandler;
   readonly requests: ByteBudget;
-  /** Every connection, and the requests in flight on it. */
+  /** Connections and their running requests. */
   private readonly connections = new Map<Socket, Set<NodeRequest>>();
 
   constructor(server: Server, options: ListenOptions, handler: HttpHandler) {
@@ -100,7 +100,7 @@ class NodeServer implements HttpListener {
       else this.refuse(socket, REFUSED.get(code ?? '') ?? 400);
     });
     server.on('request', (request: IncomingMessage, response: ServerResponse) => this.accept(request, response));
-    // Silence while a handler works or an event stream waits is no fault of the peer's; bytes it does not take are.
+    // A silent peer is fine while a handler runs or an event stream waits; unread bytes are not.
     server.setTimeout(HEADERS_TIMEOUT_MS, (socket: Socket) => {
       if (socket.writableLength > 0) socket.destroy();
     });
@@ -117,7 +117,7 @@ class NodeServer implements HttpListener {
         clearTimeout(force);
         resolve();
       });
-      // closeIdleConnections leaves those on which no request has come yet.
+      // closeIdleConnections leaves connections that have sent no request yet.
       for (const [socket, requests] of this.connections) if (requests.size === 0) socket.destroy();
     });
   }
@@ -131,7 +131,7 @@ class NodeServer implements HttpListener {
     if (!(error instanceof RequestAborted)) this.options.onError?.(error);
   }
 
-  /** Answers a connection whose bytes are no request, or no longer come, and closes it. */
+  /** Answers a connection that sends no valid request, or stopped sending, and closes it. */
   refuse(socket: Duplex, status: RefusedStatus): void {
     const requests = this.connections.get(socket as Socket) ?? []; // of a server on TCP, as all are
     if (!socket.writable || [...requests].some((request) => request.isAnswering)) {
@@ -159,7 +159,7 @@ class NodeServer implements HttpListener {
     requests?.add(request);
     response.on('close', () => {
       request.closed();
-      // A response that began before the drain did not tell its client that the connection ends with it.
+      // A response that began before the drain did not announce the end of its connection.
       if (requests?.delete(request) && this.draining && requests.size === 0) socket.end();
     });
     try {
@@ -184,7 +184,7 @@ class NodeRequest implements HttpRequest {
   private readonly incoming: IncomingMessage;
   private readonly response: ServerResponse;
   private readonly address: string;
-  /** Whom an absolute target names. */
+  /** Host of an absolute target. */
   private readonly absolute: string | undefined;
   private readonly pendingBody: Body | undefined;
   private begun = false;
@@ -216,7 +216,7 @@ class NodeRequest implements HttpRequest {
     return this.absolute ?? this.only('host');
   }
 
-  /** True once the peer may have seen a part of the response. */
+  /** True once part of the response may have reached the peer. */
   get isAnswering(): boolean {
     return this.begun;
   }
@@ -230,7 +230,7 @@ class NodeRequest implements HttpRequest {
   }
 
   header(name: string): string | undefined {
-    // Of several with one name `headers` joins some and drops others; the first is what both listeners give.
+    // For repeated names, `headers` joins some values and drops others; both listeners return the first.
     return firstHeader(this.incoming.rawHeaders, name);
   }
 
@@ -244,7 +244,7 @@ class NodeRequest implements HttpRequest {
   }
 
   respond(status: number, headers: ResponseHeaders, body: string | Uint8Array = ''): void {
-    assert(!this.begun, 'one response to a request');
+    assert(!this.begun, 'a request has one response');
     checkHeaders(headers);
     this.begun = true;
     if (this.gone) return;
@@ -257,7 +257,7 @@ class NodeRequest implements HttpRequest {
   }
 
   stream(status: number, headers: ResponseHeaders): ResponseStream {
-    assert(!this.begun, 'one response to a request');
+    assert(!this.begun, 'a request has one response');
     checkHeaders(headers);
     this.begun = true;
     if (!this.gone) {
@@ -276,7 +276,7 @@ class NodeRequest implements HttpRequest {
     this.response.destroy();
   }
 
-  /** Nobody works on it any more. */
+  /** The handler has finished. */
   handled(): void {
     this.pendingBody?.release();
   }
@@ -288,7 +288,7 @@ class NodeRequest implements HttpRequest {
     else if (!this.response.writableEnded) this.response.destroy();
   }
 
-  /** The response is complete, or never will be. */
+  /** The response is complete or has failed. */
   closed(): void {
     if (this.response.writableFinished) return;
     this.gone = true;
@@ -310,12 +310,12 @@ class NodeRequest implements HttpRequest {
     const body = new Body(declaredBytes, flow, this.server.requests);
     incoming.on('data', (chunk: Buffer) => body.push(chunk));
     incoming.on('end', () => body.finish());
-    // Also what a timeout and a chunk that cannot be parsed come to.
+    // Timeouts and unparsable chunks arrive here too.
     incoming.on('error', () => body.fail(new RequestAborted()));
     return body;
   }
 
-  /** A connection can serve its next request only when this one's body is out of the way. */
+  /** A connection can serve its next request only after this body is read or discarded. */
   private discardBody(): void {
     this.pendingBody?.discard();
   }
@@ -329,7 +329,9 @@ class NodeRequest implements HttpRequest {
   }
 }
 
-/** A target is a path, or a whole address when the peer takes this server for a proxy: it names the host then. */
+/**
+ * Splits a target. It is a path, or an absolute URL when the peer treats this server as a proxy: that gives the host.
+ */
 function splitTarget(sent: string): { readonly authority: string | undefined; readonly target: string } {
   const found = /^https?:\/\/([^/?#]*)/i.exec(sent);
   if (found === null) return { authority: undefined, target: sent };
@@ -351,7 +353,7 @@ class NodeStream implements ResponseStream {
   write(chunk: string | Uint8Array): Promise<void> {
     const { response } = this;
     if (this.gone() || response.destroyed) return Promise.reject(new RequestAborted());
-    assert(!response.writableEnded, 'a stream is written until its end');
+    assert(!response.writableEnded, 'a stream is not written after its end');
     if (this.bodiless || response.write(chunk)) return Promise.resolve();
     return drained(response);
   }

@@ -41,7 +41,7 @@ test('a route is found with its decoded parameters', () => {
   });
 });
 
-test('text wins over a name, and the name is tried where the text leads nowhere', () => {
+test('text wins over a parameter, and the parameter is tried when text leads nowhere', () => {
   const found = (method: string, path: string): unknown => {
     const match = router.match(method, path);
     return match.found === 'route' ? [match.route, match.params] : match;
@@ -66,7 +66,7 @@ test('HEAD finds what GET does', () => {
   assert.deepEqual(router.match('HEAD', '/api/memories/m/add'), { found: 'methods', allow: 'OPTIONS, POST' });
 });
 
-test('a known path under another method tells which it has', () => {
+test('a known path with another method reports the allowed ones', () => {
   assert.deepEqual(router.match('PUT', '/api/memories'), { found: 'methods', allow: 'GET, HEAD, OPTIONS, POST' });
   assert.deepEqual(router.match('PUT', '/api/memories/m/agents/identities'), {
     found: 'methods',
@@ -74,7 +74,7 @@ test('a known path under another method tells which it has', () => {
   });
 });
 
-test('other paths are nothing', () => {
+test('unknown paths match nothing', () => {
   const paths = [
     '/',
     '',
@@ -104,7 +104,7 @@ test('a method and pattern have one route', () => {
   assert.throws(() => routerOf('GET a'), /slash/);
 });
 
-test('what is encoded into a path comes out as a parameter', () => {
+test('an encoded path segment is decoded into its parameter', () => {
   const one = routerOf('GET /x/{value}/y');
   fc.assert(
     fc.property(

@@ -1,5 +1,5 @@
-// From a method and a path to what was registered for them. Patterns are segments, each text or `{name}`; text wins
-// over a name, and where the way by text leads to no such method the way by name is tried too.
+// Finds the route for a method and path. Patterns consist of segments, each text or `{name}`. Text wins over a
+// parameter; where the text branch has no route for the method, the parameter branch is tried too.
 import { assert } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 
@@ -7,12 +7,12 @@ export type RouteMatch<Route> =
   | {
       readonly found: 'route';
       readonly route: Route;
-      /** By the pattern's names, decoded. */
+      /** By parameter name, decoded. */
       readonly params: Readonly<Record<string, string>>;
     }
-  /** Nothing has this path: SYS-E003. */
+  /** No route has this path: SYS-E003. */
   | { readonly found: 'nothing' }
-  /** The path is there under other methods: SYS-E004; `allow` is the Allow header's value. */
+  /** The path exists with other methods: SYS-E004; `allow` is the value for Allow. */
   | { readonly found: 'methods'; readonly allow: string };
 
 interface Entry<Route> {
@@ -56,13 +56,13 @@ export class Router<Route> {
   }
 
   /**
-   * `path` is as it was sent. HEAD finds what GET does when it has no route of its own. Throws VAL-E001 for a path that
-   * is not percent-encoded UTF-8.
+   * `path` is as sent. HEAD matches GET routes when it has none of its own. Throws VAL-E001 for a path that is not
+   * percent-encoded UTF-8.
    */
   match(method: string, path: string): RouteMatch<Route> {
     if (!path.startsWith('/')) return NOTHING;
     const sent = path.slice(1).split('/');
-    // One by one: an encoded slash belongs to its segment.
+    // Segment by segment: an encoded slash belongs to its segment.
     const segments = PLAIN.test(path) ? sent : sent.map(decode);
     const others: Node<Route>[] = [];
     const values: string[] = [];
@@ -82,9 +82,9 @@ export class Router<Route> {
 interface Way<Route> {
   readonly method: string;
   readonly segments: readonly string[];
-  /** What stood for the names so far. */
+  /** Values of the parameters so far. */
   readonly values: string[];
-  /** Where the path ended without the method. */
+  /** Nodes where the path ended without a route for the method. */
   readonly others: Node<Route>[];
 }
 

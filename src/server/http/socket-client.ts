@@ -1,5 +1,4 @@
-// An HTTP/1.1 client for tests that shows what is on the wire: it sends any bytes, at any pace, and reads responses one
-// by one.
+// An HTTP/1.1 client for tests that exposes the wire: it sends any bytes, at any pace, and reads responses one by one.
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
@@ -12,7 +11,7 @@ export interface WireResponse {
 
 export class SocketClient {
   readonly socket: Socket;
-  /** Resolves when the connection is closed, by either side, whatever the reason. */
+  /** Resolves when either side has closed the connection. */
   readonly closed: Promise<void>;
   private chunks: Buffer[] = [];
   private bytes = 0;
@@ -48,12 +47,12 @@ export class SocketClient {
     return client;
   }
 
-  /** Text goes as Latin-1, so that any byte can be written. */
+  /** Strings are sent as Latin-1, so that any byte can be written. */
   send(data: string | Uint8Array): void {
     this.socket.write(typeof data === 'string' ? Buffer.from(data, 'latin1') : data);
   }
 
-  /** A request line, Host and the headers given, then the body. */
+  /** Sends a request line, Host, the given headers, then the body. */
   request(
     method: string,
     target: string,
@@ -69,7 +68,7 @@ export class SocketClient {
     if (body !== undefined) this.socket.write(body);
   }
 
-  /** The next response; undefined when the connection closes before it is complete. 100 Continue is passed over. */
+  /** The next response; undefined when the connection closes first. 100 Continue is skipped. */
   async response(options: { bodiless?: boolean } = {}): Promise<WireResponse | undefined> {
     const head = await this.take(() => this.received().indexOf('\r\n\r\n') + 4, 4);
     if (head === undefined) return undefined;
@@ -119,7 +118,7 @@ export class SocketClient {
     }
   }
 
-  /** The first `length()` bytes, once that many are there; below `least` the length is not known yet. */
+  /** The first `length()` bytes, once that many have arrived; with fewer than `least` the length is not known yet. */
   private async take(length: () => number, least = 0): Promise<Buffer | undefined> {
     for (;;) {
       const wanted = length();
@@ -136,7 +135,7 @@ export class SocketClient {
     }
   }
 
-  /** What has arrived and was not taken yet, in one piece. */
+  /** All received, unread bytes in one piece. */
   private received(): Buffer {
     if (this.chunks.length !== 1) this.chunks = [Buffer.concat(this.chunks)];
     return this.chunks[0]!;

@@ -23,7 +23,7 @@ const FOLDER = dirname(require.resolve('uWebSockets.js'));
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-test('every binary is the one that is known, and a patch changes seven bytes at most', () => {
+test('every binary has a known digest, and a patch changes at most seven bytes', () => {
   const there = readdirSync(FOLDER).filter((name) => name.endsWith('.node'));
   assert.deepEqual(Object.keys(DIGESTS), there.sort());
   for (const [name, { published: digest, patched: asPatched }] of Object.entries(DIGESTS)) {
@@ -39,15 +39,15 @@ test('every binary is the one that is known, and a patch changes seven bytes at 
       const [before, after] = [published.subarray(at, at + 4_096), patched.subarray(at, at + 4_096)];
       if (!before.equals(after)) for (const [place, byte] of before.entries()) if (after[place] !== byte) changed++;
     }
-    // A name and a version for each function that is asked for, and one flag.
+    // A name and a version for each imported function, and one flag.
     assert.ok(changed === 7 || changed === 5, `${name}: ${changed} bytes`);
   }
 });
 
-test('what is not such a file is refused', () => {
+test('other files are rejected', () => {
   assert.throws(() => patchElf(Buffer.alloc(4_096)), /unexpected ELF file/);
   assert.throws(() => patchElf(readFileSync(join(FOLDER, 'uws_darwin_x64_137.node'))), /unexpected ELF file/);
-  // Patched once, it asks the newer library for nothing that a second patch could redirect, and stays as it is.
+  // A patched file has no more imports to redirect, so patching again changes nothing.
   const once = patchElf(readFileSync(join(FOLDER, 'uws_linux_x64_137.node')));
   assert.ok(patchElf(once).equals(once));
 });
@@ -68,14 +68,14 @@ test('a patched copy loads where the published file does not', {
   }
 });
 
-test('the loader gives the module or says why not, once', () => {
+test('the loader returns the module, or the reason, once', () => {
   const found = loadUws();
   if ('uws' in found) assert.equal(typeof found.uws.SSLApp, 'function');
   else assert.match(found.reason, /^uWebSockets\.js /);
   assert.equal(loadUws(), found);
 });
 
-test('a binary that is not the expected file is not loaded, though it would load', (t) => {
+test('a binary with another digest is not loaded, even if it would load', (t) => {
   const name = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
   const installed = [join(FOLDER, '..', '.cache', 'granary', name), join(FOLDER, name)].find((path) =>
     existsSync(path),
@@ -89,9 +89,9 @@ test('a binary that is not the expected file is not loaded, though it would load
   copyFileSync(join(FOLDER, name), join(folder, name));
   const isPatched = installed.includes('.cache');
   const target = isPatched ? join(cache, name) : join(folder, name);
-  // A byte behind the end, which nothing reads.
+  // A byte after the end, which nothing reads.
   writeFileSync(target, Buffer.concat([readFileSync(installed), Buffer.of(0)]));
-  // In a process of its own: the library does not stand being loaded twice in one.
+  // In a separate process: the library cannot be loaded twice in one.
   const loads = spawnSync(process.execPath, ['-p', `typeof require(${JSON.stringify(target)}).App`], {
     encoding: 'utf8',
   });

@@ -1,5 +1,5 @@
-// Finds the uWebSockets.js binary that loads here, or says why none does. On an older C library that is the patched
-// copy that scripts/patch-uws.mjs made. Whichever it is, its digest is checked before it runs. Nothing is written here.
+// Finds a loadable uWebSockets.js binary, or the reason why there is none. With an older C library that is the patched
+// copy made by scripts/patch-uws.mjs. The digest is checked before the binary runs. Nothing is written here.
 
 import type { HttpRequest, HttpResponse, us_listen_socket } from 'uWebSockets.js';
 import { hash } from 'node:crypto';
@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { HEADER_BYTES_MAX } from '../../engine/base/limits.ts';
 
-/** What is used of the module. Its own types lack the form of `listen` that takes a host, a port and options. */
+/** The parts of the module in use. Its own types lack the form of `listen` that takes a host, a port and options. */
 export interface UwsModule {
   App(): UwsApp;
   SSLApp(options: { key_file_name: string; cert_file_name: string; ssl_ciphers: string }): UwsApp;
@@ -31,7 +31,7 @@ export interface UwsApp {
   close(): UwsApp;
 }
 
-/** Of a binary: SHA-256 in hex, as scripts/patch-uws.mjs has it. */
+/** SHA-256 of a binary in hex, from scripts/patch-uws.mjs. */
 interface Digests {
   readonly published: string;
   readonly patched?: string;
@@ -41,16 +41,16 @@ export type LoadedUws = { readonly uws: UwsModule } | { readonly reason: string 
 
 let loaded: LoadedUws | undefined;
 
-/** The native module, or one line for the log about why there is none. The same answer for the process's life. */
+/** The native module, or a line for the log with the reason. Cached for the process's life. */
 export function loadUws(): LoadedUws {
   loaded ??= loadUwsFrom(createRequire(import.meta.url).resolve('uWebSockets.js'));
   return loaded;
 }
 
-/** The same for the package whose entry is `entry`. A binary is code: one that is not the expected file is not loaded. */
+/** The same for the package with entry file `entry`. Binaries with an unexpected digest are not loaded. */
 export function loadUwsFrom(entry: string): LoadedUws {
   const require = createRequire(import.meta.url);
-  // The library reads its header limit (4 KiB unless told, too little for a long bearer token) while it loads.
+  // The library reads its header limit while it loads. The default of 4 KiB is too small for a long bearer token.
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(HEADER_BYTES_MAX);
   try {
     const name = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
@@ -64,7 +64,7 @@ export function loadUwsFrom(entry: string): LoadedUws {
     const found = hash('sha256', readFileSync(path), 'hex');
     if (found !== expected)
       return { reason: `uWebSockets.js is not loaded: ${path} is not the expected file (its SHA-256 is ${found})` };
-    // The binary itself, not the package's entry: that one knows only the published files.
+    // Load the binary itself: the package's entry knows only the published files.
     const uws: UwsModule = require(path);
     return { uws };
   } catch (error) {

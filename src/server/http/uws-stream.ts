@@ -1,16 +1,16 @@
 // A streamed response on uWebSockets.js, at the peer's pace.
 //
-// The library holds whatever the socket does not take, without a bound, and a write says whether that happened only when
-// it is too long for the library's cork. So long writes go out in pieces that are all too long for it, and after one that
-// was not taken whole comes at most one more each time the socket becomes writable. Short writes (events) go out at
-// once and blindly, but only so many bytes in a second; beyond that they gather until they are long. A peer that takes
-// nothing at all is closed by the library after about half a minute, which bounds the blind bytes too.
+// The library buffers whatever the socket does not take, without a limit, and a write reports that only when it is too
+// long for the library's cork. So long writes go out in pieces that exceed the cork, and after an incomplete one, at
+// most one more follows each time the socket becomes writable. Short writes (events) go out at once and unchecked, but
+// only a bounded number of bytes per second; beyond that they gather until they are long. The library closes a peer
+// that reads nothing after about half a minute, which bounds the unchecked bytes too.
 import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
 import { assert } from '../../engine/base/assert.ts';
 import { RESPONSE_PIECE_BYTES } from '../../engine/base/limits.ts';
 import { RequestAborted, type ResponseStream } from './listener.ts';
 
-/** What the library's cork takes in without a word about the socket. */
+/** Bytes that the library's cork takes without reporting on the socket. */
 const CORK_BYTES = 16_384;
 const BLIND_BYTES_PER_SECOND = 65_536;
 /** How long short writes gather. */
@@ -20,9 +20,9 @@ const NOTHING = new Uint8Array(0);
 const SENT = Promise.resolve();
 
 export interface StreamOwner {
-  /** True when the response has no body (HEAD): what is written is dropped. */
+  /** True when the response has no body (HEAD): writes are dropped. */
   readonly bodiless: boolean;
-  /** The response is complete; `held` when the library may still hold some of it. */
+  /** The response is complete; `held` when the library may still buffer part of it. */
   ended(held: boolean): void;
 }
 
@@ -31,11 +31,11 @@ export class UwsStream implements ResponseStream {
   private readonly owner: StreamOwner;
   private over = false;
   private gone = false;
-  /** What the current write has still to hand over. */
+  /** Remainder of the current write. */
   private rest: Uint8Array = NOTHING;
-  /** The last long piece was not taken whole. */
+  /** The last long piece was not taken completely. */
   private held = false;
-  /** The library knows whom to call when the socket becomes writable. */
+  /** A callback for the writable event is registered. */
   private listening = false;
   private resolve: (() => void) | undefined;
   private reject: ((reason: Error) => void) | undefined;
@@ -80,7 +80,7 @@ export class UwsStream implements ResponseStream {
     this.owner.ended(this.held);
   }
 
-  /** The peer has gone. */
+  /** The peer has disconnected. */
   abort(): void {
     this.gone = true;
     this.rest = NOTHING;
@@ -93,7 +93,7 @@ export class UwsStream implements ResponseStream {
       this.response.cork(() => void this.response.write(bytes));
       return;
     }
-    // A copy, as the caller may use its bytes again.
+    // A copy: the caller may reuse its bytes.
     this.gathered.push(Uint8Array.from(bytes));
     this.gatheredBytes += bytes.byteLength;
     this.gathering ??= setTimeout(() => {
@@ -111,7 +111,7 @@ export class UwsStream implements ResponseStream {
     return this.blindBytes <= BLIND_BYTES_PER_SECOND;
   }
 
-  /** What short writes have gathered, and `bytes` behind it. */
+  /** The gathered short writes followed by `bytes`. */
   private takeGathered(bytes: Uint8Array): Uint8Array {
     if (this.gatheredBytes === 0) return bytes;
     clearTimeout(this.gathering);
@@ -122,7 +122,7 @@ export class UwsStream implements ResponseStream {
     return all;
   }
 
-  /** Hands over what the socket takes of `rest`; true when it took everything. */
+  /** Writes as much of `rest` as the socket takes; true when that is all. */
   private pump(): boolean {
     while (this.rest.byteLength > 0) {
       const piece = this.rest.subarray(0, this.pieceBytes());
@@ -140,7 +140,7 @@ export class UwsStream implements ResponseStream {
     return true;
   }
 
-  /** As long as a piece may be, such that neither it nor what it leaves fits the cork. */
+  /** Maximum size of a piece such that neither it nor the remainder fits the cork. */
   private pieceBytes(): number {
     const { byteLength } = this.rest;
     const piece = this.held ? CORK_BYTES + 1 : RESPONSE_PIECE_BYTES;
@@ -150,7 +150,7 @@ export class UwsStream implements ResponseStream {
   }
 
   private writable(): boolean {
-    // An empty cork makes the library send what it holds; by itself it would wait for a write.
+    // An empty cork makes the library send its buffer; otherwise it would wait for a write.
     this.response.cork(() => {});
     if (this.rest.byteLength > 0 && !this.pump()) return true;
     const { resolve } = this;

@@ -1,7 +1,8 @@
-// The listener on uWebSockets.js. What it does by itself, measured on the pinned version: headers that are not complete
-// after 32 s, bodies slower than 16 KB/s, responses the peer does not take and idle connections are closed; HTTP/1.0,
-// absolute-form targets and CONNECT get a 505, and chunk extensions and trailers a 400. A request that is pipelined behind one that still runs closes the
-// connection: answers are never mixed, but a client that pipelines has to be ready to send again.
+// The listener on uWebSockets.js. Behaviour of the library itself, measured on the pinned version: it closes
+// connections with headers incomplete after 32 s, bodies slower than 16 KB/s, unread responses or no activity;
+// HTTP/1.0, absolute-form targets and CONNECT get a 505, and chunk extensions and trailers a 400. A request pipelined
+// behind a running one closes the connection: answers are never mixed, but a client that pipelines must be ready to
+// send again.
 
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
 import { accessSync, constants } from 'node:fs';
@@ -34,7 +35,7 @@ export const listenUws: Listen = (options, handler) =>
     const found = loadUws();
     if ('reason' in found) throw new Error(found.reason);
     const { uws } = found;
-    // The library says only that something about the files is wrong; the system says what.
+    // The library reports only that a file is bad; the system says why.
     for (const file of options.tls ? [options.tls.certFile, options.tls.keyFile] : []) accessSync(file, constants.R_OK);
     const app = options.tls
       ? uws.SSLApp({
@@ -55,7 +56,7 @@ export const listenUws: Listen = (options, handler) =>
     });
   });
 
-/** How long a drain waits for a slow peer to take the end of a response. */
+/** How long a drain waits for a slow peer to read the end of a response. */
 const LINGER_MS = 2_000;
 
 type ListenSocket = Parameters<UwsModule['us_listen_socket_close']>[0];
@@ -71,7 +72,7 @@ class UwsServer implements HttpListener {
   readonly requests: ByteBudget;
   /** Requests whose body is still arriving, oldest first. */
   private readonly receiving = new Set<UwsRequest>();
-  /** Requests of this turn of the event loop: most have their body before it ends, and are not worth remembering. */
+  /** Requests of this event-loop turn: most have their body before it ends and need no tracking. */
   private fresh: UwsRequest[] = [];
   private sweep: NodeJS.Timeout | undefined;
   private inFlight = 0;
@@ -93,7 +94,7 @@ class UwsServer implements HttpListener {
       if (change > 0 && this.connections > connectionsMax) response.close();
     };
     app.filter(count);
-    // A method that is known from where the request came in need not be asked for.
+    // One registration per method, so that the method is known without asking.
     app.get('/*', (response, request) => this.accept('GET', response, request));
     app.post('/*', (response, request) => this.accept('POST', response, request));
     app.put('/*', (response, request) => this.accept('PUT', response, request));
@@ -137,20 +138,20 @@ class UwsServer implements HttpListener {
     if (this.draining) this.settle();
   }
 
-  /** The library may still hold the end of a response whose peer is slow. */
+  /** The library may still buffer the end of a response to a slow peer. */
   linger(): void {
     this.heldEndMs = Date.now();
   }
 
-  /** Ends the drain when nothing is left to wait for. */
+  /** Ends the drain when nothing is left. */
   private settle(): void {
     if (this.inFlight > 0) return;
     const lingering = this.connections > 0 && Date.now() - this.heldEndMs < LINGER_MS;
-    // Either way the last bytes leave this callback's cork first.
+    // In both cases the last bytes leave this callback's cork first.
     if (lingering) setTimeout(() => this.settle(), 50);
     else
       setImmediate(() => {
-        // On a connection that is kept alive another request may have come in this very turn: its end comes here again.
+        // On a kept-alive connection another request may have arrived in this turn; its end comes here again.
         if (this.inFlight === 0) this.drained?.();
       });
   }
@@ -219,14 +220,14 @@ class UwsServer implements HttpListener {
   }
 }
 
-// A request's life: open, then sending (or streaming), then done; or gone at any time before that.
+// States of a request: open, then sending (or streaming), then done; or gone at any time before that.
 const OPEN = 0;
 const SENDING = 1;
 const STREAMING = 2;
 const DONE = 3;
 const GONE = 4;
 
-/** What the native request says, which does not outlive its callback. */
+/** The parts of the native request, which is valid only during its callback. */
 interface RequestHead {
   readonly method: string;
   readonly path: string;
@@ -239,9 +240,9 @@ class UwsRequest implements HttpRequest, Flow {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  /** Its body has not arrived, and is still wanted. */
+  /** Its body is incomplete and still wanted. */
   receiving = false;
-  /** 0 until the server watches the body. */
+  /** 0 until the server tracks the body. */
   bodyDeadlineMs = 0;
   private readonly server: UwsServer;
   private readonly response: NativeResponse;
@@ -297,10 +298,10 @@ class UwsRequest implements HttpRequest, Flow {
 
   respond(status: number, headers: ResponseHeaders, body: string | Uint8Array = ''): void {
     if (this.state === GONE) return;
-    assert(this.state === OPEN, 'one response to a request');
+    assert(this.state === OPEN, 'a request has one response');
     checkHeaders(headers);
     this.state = SENDING;
-    // What uWebSockets.js cannot send at once it copies; long bodies go out as the peer takes them instead.
+    // uWebSockets.js copies what it cannot send at once, so long bodies are sent as the peer reads them.
     const long = body.length > RESPONSE_PIECE_BYTES && this.method !== 'HEAD';
     this.response.cork(() => {
       this.begin(status, headers);
@@ -320,7 +321,7 @@ class UwsRequest implements HttpRequest, Flow {
 
   stream(status: number, headers: ResponseHeaders): ResponseStream {
     const gone = this.state === GONE;
-    assert(gone || this.state === OPEN, 'one response to a request');
+    assert(gone || this.state === OPEN, 'a request has one response');
     if (!gone) checkHeaders(headers);
     const stream = new UwsStream(this.response, {
       bodiless: this.method === 'HEAD',
@@ -339,7 +340,7 @@ class UwsRequest implements HttpRequest, Flow {
     return stream;
   }
 
-  // ---- what the server tells ----
+  // ---- callbacks of the server ----
 
   expect(declaredBytes: number): void {
     const { response } = this;
@@ -347,7 +348,7 @@ class UwsRequest implements HttpRequest, Flow {
     const body = new Body(declaredBytes, this, this.server.requests);
     this.pendingBody = body;
     response.onData((chunk, isLast) => {
-      // The memory is the library's again when this returns.
+      // The library reuses the memory when this returns.
       if (chunk.byteLength > 0) body.push(new Uint8Array(chunk), true);
       if (isLast) {
         this.server.received(this);
@@ -397,7 +398,7 @@ class UwsRequest implements HttpRequest, Flow {
     else if (this.state === STREAMING) this.response.close();
   }
 
-  /** Nobody works on it any more. */
+  /** The handler has finished. */
   handled(): void {
     this.pendingBody?.release();
   }
@@ -414,7 +415,7 @@ class UwsRequest implements HttpRequest, Flow {
 
   private sendShort(status: number, body: string | Uint8Array): void {
     const { response } = this;
-    // Without arguments: an undefined length would be sent as some number.
+    // Without arguments: an undefined length would be sent as a number.
     if (status === 204 || status === 304) response.endWithoutBody();
     else if (this.method === 'HEAD') response.endWithoutBody(Buffer.byteLength(body));
     else response.end(body);
@@ -444,14 +445,14 @@ class UwsRequest implements HttpRequest, Flow {
 
 const MALFORMED = -2;
 
-/** How long the body says it is: 0 without one, -1 when it is chunked. */
+/** Declared length of the body: 0 without one, -1 when it is chunked. */
 function bodyBytes(headers: readonly string[]): number {
   let declared = 0;
   let given = false;
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at];
     if (name === 'content-length') {
-      // The library takes the first of several, which a proxy in front may not: a way to smuggle requests.
+      // The library takes the first of several; a proxy in front may take another, which allows request smuggling.
       if (given) return MALFORMED;
       given = true;
       declared = Number(headers[at + 1]);

@@ -13,11 +13,11 @@ import type { Shards } from '../shards.ts';
 import { Erasures } from './erasures.ts';
 
 const KEY = createSecretKey(randomBytes(32));
-const MEMORY = { number: 7, id: 'm' } as MemoryRecord; // all that erasures look at
+const MEMORY = { number: 7, id: 'm' } as MemoryRecord; // all that erasures read
 const PROOF: ErasureProof = { userId: 'ann', count: 3, keyFingerprint: '0123456789abcdef', timestamp: 5 };
 const BY = { actor: 'key:one' };
 
-/** Erasures over a control log that outlives them, and shards that answer as the test says. */
+/** Erasures over a persistent control log, and shards that answer as the test says. */
 function deployment(store: MemoryLogStore, answers: Partial<Record<string, (input: unknown) => unknown>> = {}) {
   const asked: string[] = [];
   const call = async (method: string, _: unknown, input: unknown): Promise<unknown> => {
@@ -27,7 +27,7 @@ function deployment(store: MemoryLogStore, answers: Partial<Record<string, (inpu
     return method === 'redactUser' ? { redacted: 0, removed: 0, more: false } : PROOF;
   };
   const control = ControlStore.open(new MemoryLog(store), KEY, systemClock);
-  const shards = { call } as unknown as Pick<Shards, 'call'>; // answers of the methods that are asked for
+  const shards = { call } as unknown as Pick<Shards, 'call'>; // answers of the called methods
   const erasures = new Erasures({ control, shards, log: makeLog('silent'), clock: systemClock });
   const end = async (): Promise<void> => {
     await erasures.close();
@@ -40,7 +40,7 @@ const refuse = (code: 'POL-E003' | 'STO-E002') => (): never => {
   throw new EngineError(code);
 };
 
-test('an erasure that came to its end leaves nothing to go on with', async () => {
+test('a completed erasure leaves no unfinished work', async () => {
   const { erasures, asked, end } = deployment(new MemoryLogStore());
   assert.deepEqual(await erasures.user(MEMORY, 'ann', BY, async () => PROOF), PROOF);
   assert.deepEqual([asked, erasures.pending], [['redactUser'], 0]);
@@ -50,7 +50,7 @@ test('an erasure that came to its end leaves nothing to go on with', async () =>
   await end();
 });
 
-test('a refusal is told and not tried again', async () => {
+test('an error is reported and not retried', async () => {
   const { erasures, asked, end } = deployment(new MemoryLogStore());
   await assert.rejects(
     erasures.user(MEMORY, 'ann', BY, async () => refuse('POL-E003')()),
@@ -60,7 +60,7 @@ test('a refusal is told and not tried again', async () => {
   await end();
 });
 
-test('what a stop cut off is completed at the next start, before that has ended', async () => {
+test('the next start completes an interrupted erasure before it returns', async () => {
   const store = new MemoryLogStore();
   const first = deployment(store, { eraseUser: refuse('STO-E002'), eraseScope: refuse('STO-E002') });
   const cut = async (): Promise<never> => refuse('STO-E002')();
@@ -87,7 +87,7 @@ test('what a stop cut off is completed at the next start, before that has ended'
   await third.end();
 });
 
-test('names that the answer did not wait for are redacted behind it', async () => {
+test('names that the answer did not wait for are redacted afterwards', async () => {
   let left = 24;
   const redactUser = () => {
     left -= 1;
@@ -107,7 +107,7 @@ test('a user who writes again is not erased again by the next start', async () =
   const first = deployment(answered, busy);
   await first.erasures.user(MEMORY, 'ann', BY, async () => PROOF);
   await first.end();
-  // The other way that keys go: a start asks for them.
+  // The other path: a start destroys the keys.
   const cut = new MemoryLogStore();
   const second = deployment(cut, { ...busy, eraseUser: refuse('STO-E002') });
   await assert.rejects(second.erasures.user(MEMORY, 'ann', BY, async () => refuse('STO-E002')()));
@@ -133,7 +133,7 @@ test('a user who writes again is not erased again by the next start', async () =
   }
 });
 
-test('of a memory that is gone nothing is left to do', async () => {
+test('an erasure in a deleted memory has nothing left to do', async () => {
   const store = new MemoryLogStore();
   const first = deployment(store, { eraseUser: refuse('STO-E002') });
   await assert.rejects(
@@ -151,7 +151,7 @@ test('of a memory that is gone nothing is left to do', async () => {
   await second.end();
 });
 
-/** A memory, and keys of ann's and of others. */
+/** A memory, and keys of ann and of others. */
 async function withKeys(control: ControlStore): Promise<Readonly<Record<string, string>>> {
   await control.commit((change) => {
     change.put('memory', MEMORY);
@@ -182,12 +182,12 @@ const endedOf = (control: ControlStore, ids: Readonly<Record<string, string>>): 
     return true;
   });
 
-test("an erasure ends the person's keys in the memory, and everywhere for who acts for the deployment", async () => {
+test("an erasure revokes the person's keys in the memory, and everywhere for a caller who acts for the deployment", async () => {
   const OF_MEMORY = ['bound', 'given', 'revoked before'];
   for (const everywhere of [false, true]) {
     const { erasures, control, end } = deployment(new MemoryLogStore());
     const ids = await withKeys(control);
-    // Also of one of whom the memory holds nothing.
+    // Also for a user without grains.
     const proof = everywhere ? PROOF : { ...PROOF, keyFingerprint: '' };
     await erasures.user(MEMORY, 'ann', { ...BY, everywhere }, async () => proof);
     const ended = endedOf(control, ids);
@@ -197,7 +197,7 @@ test("an erasure ends the person's keys in the memory, and everywhere for who ac
       told.map(({ actor, details }) => [actor, JSON.parse(details)]),
       ended.map((what) => [BY.actor, { erased: true, key_id: ids[what] }]),
     );
-    // Asked again it tells of nothing more.
+    // A repeat reports nothing more.
     await erasures.user(MEMORY, 'ann', { ...BY, everywhere }, async () => proof);
     assert.equal(
       [...control.auditEntries()].filter(({ event }) => event === 'auth.key_revoked').length,
@@ -207,11 +207,11 @@ test("an erasure ends the person's keys in the memory, and everywhere for who ac
   }
 });
 
-test('keys that a crash left after the grains are ended by the next start, before it serves', async () => {
+test('keys left by a crash after the grains are revoked by the next start, before it serves', async () => {
   const store = new MemoryLogStore();
   const first = deployment(store, { eraseUser: refuse('STO-E002') });
   const ids = await withKeys(first.control);
-  // The grains are gone, and the control log takes nothing more.
+  // The grains are gone, and the control log rejects writes.
   await assert.rejects(
     first.erasures.user(MEMORY, 'ann', BY, async () => {
       first.control.commit = () => Promise.reject(new EngineError('STO-E001'));
@@ -227,7 +227,7 @@ test('keys that a crash left after the grains are ended by the next start, befor
   await second.end();
 });
 
-test('answers that are kept for a repeat and name the user go, those of others and of other memories stay', async () => {
+test('stored answers that name the user are deleted; those of others and of other memories stay', async () => {
   const { erasures, control, end } = deployment(new MemoryLogStore());
   const keep = (id: string, value: JsonValue): Promise<void> =>
     control.commit((change) => change.put('reply', { id, bodyHash: 'b', atMs: systemClock.nowMs(), value }));

@@ -1,5 +1,5 @@
-// Erasures, and the rest of each: what an erasure intends is written down before the first key goes, and taken away when
-// everything is done. One that a stop, a crash or a full disk cut off is gone on with, here or at the next start.
+// Erasures with their follow-up work. An erasure's intent is stored before the first key is destroyed, and deleted when
+// everything is done. After a stop, a crash or a full disk it continues, here or at the next start.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
@@ -14,7 +14,7 @@ import type { ControlStore } from '../control/store.ts';
 import type { Logger } from '../log.ts';
 import type { MemoryContext, Shards } from '../shards.ts';
 
-/** What is to be erased. As it is kept: sealed, like all of the control log. */
+/** The target of an erasure, stored sealed like all of the control log. */
 type Target = { readonly userId: string } | { readonly scopePath: string };
 
 interface Intent {
@@ -23,13 +23,13 @@ interface Intent {
   readonly target: Target;
   readonly actor: string;
   readonly reason?: string;
-  /** Whether it was asked for by somebody who acts for the whole deployment; absent in what older builds noted. */
+  /** Whether the caller acts for the whole deployment; absent in records of older builds. */
   readonly everywhere?: boolean;
-  /** Of the user's destroyed keys, once they are: only names in others' grains are left then. */
+  /** Fingerprint of the user's destroyed keys; once set, only names in others' grains remain. */
   readonly fingerprint?: string;
 }
 
-/** How the caller asks: with its idempotency key and deadline. */
+/** The caller's request, with its idempotency key and deadline. */
 type Ask<T> = () => Promise<T>;
 
 export class Erasures {
@@ -46,7 +46,7 @@ export class Erasures {
     readonly shards: Pick<Shards, 'call'>;
     readonly log: Logger;
     readonly clock: Clock;
-    /** True where a copy is brought up to what was erased since (`CallContext.repeats`). */
+    /** True while a restored copy repeats later erasures (`CallContext.repeats`). */
     readonly repeats?: boolean;
   }) {
     this.#control = parts.control;
@@ -56,12 +56,14 @@ export class Erasures {
     this.#repeats = parts.repeats === true;
   }
 
-  /** Erasures that have not come to their end. */
+  /** Number of unfinished erasures. */
   get pending(): number {
     return this.#intents().length;
   }
 
-  /** Goes on with what a stop cut off: keys first, before anything is served; names in others' grains in the background. */
+  /**
+   * Continues interrupted erasures: keys first, before anything is served; names in others' grains in the background.
+   */
   async start(): Promise<void> {
     const begun: Intent[] = [];
     for (const intent of this.#intents()) {
@@ -70,14 +72,14 @@ export class Erasures {
         await this.#endKeys(erased);
         begun.push(erased);
       } catch (error) {
-        this.#log.warn({ err: error, memory: intent.memory }, 'an erasure could not be completed yet');
+        this.#log.warn({ err: error, memory: intent.memory }, 'an erasure is not complete yet; it will be retried');
         begun.push(intent);
       }
     }
     for (const intent of begun) this.#runBehind(intent);
   }
 
-  /** Erases a user. The proof; other people's grains that name the user are redacted by then, or shortly after. */
+  /** Erases a user and resolves to the proof. Names in other people's grains are redacted by then, or shortly after. */
   async user(memory: MemoryRecord, userId: string, by: By, ask: Ask<ErasureProof>): Promise<ErasureProof> {
     const intent = await this.#intend(memory, { userId }, by);
     const proof = await this.#first(intent, ask);
@@ -105,12 +107,12 @@ export class Erasures {
     return proofs;
   }
 
-  /** Resolves when nothing runs behind an answer any more. */
+  /** Resolves when no follow-up work runs. */
   async settled(): Promise<void> {
     await Promise.all(this.#running);
   }
 
-  /** Lets what is under way stop at its next step. */
+  /** Stops running work at its next step. */
   async close(): Promise<void> {
     this.#ending.abort();
     await Promise.all(this.#running);
@@ -141,12 +143,12 @@ export class Erasures {
     await this.#control.commit((change) => change.put('setting', { name: intent.name, value: { ...intent } }));
   }
 
-  /** There is nothing to go on with. */
+  /** Nothing is left to continue. */
   async #drop({ name }: Intent): Promise<void> {
     await this.#control.commit((change) => change.remove('setting', name));
   }
 
-  /** Everything is done. Answers of the deployment that are kept for a repeat and name the user go as well. */
+  /** Everything is done. Stored answers of the deployment that name the user are deleted too. */
   async #finish({ name, memory, target }: Intent): Promise<void> {
     await this.#control.commit((change) => {
       change.remove('setting', name);
@@ -158,7 +160,10 @@ export class Erasures {
     });
   }
 
-  /** What the caller is answered with. A refusal takes the intent away; after anything else it may have been begun. */
+  /**
+   * Runs the caller's request. An error of the contract removes the intent; after any other error the erasure may have
+   * begun.
+   */
   async #first<T>(intent: Intent, ask: Ask<T>): Promise<T> {
     try {
       return await ask();
@@ -169,10 +174,10 @@ export class Erasures {
     }
   }
 
-  /** Goes on until it is done, or the server ends. */
+  /** Continues until it is done, or the server stops. */
   #runBehind(intent: Intent): void {
     const run = this.#persist(intent).catch((error) => {
-      this.#log.error({ err: error, memory: intent.memory }, 'an erasure was given up until the next start');
+      this.#log.error({ err: error, memory: intent.memory }, 'an erasure is postponed to the next start');
     });
     this.#running.add(run);
     void run.finally(() => this.#running.delete(run));
@@ -195,7 +200,7 @@ export class Erasures {
     }
   }
 
-  /** Revokes and blanks the API keys that are bound to the user; those that were are passed over. */
+  /** Revokes and blanks the API keys bound to the user; those already done are skipped. */
   async #endKeys({ memory: number, target, actor, everywhere = false }: Intent): Promise<void> {
     if (!('userId' in target)) return;
     const { userId } = target;
@@ -203,7 +208,7 @@ export class Erasures {
       const memory = [...this.#control.values('memory')].find((one) => one.number === number);
       if (memory === undefined) return;
       const by = { actor, nowMs: this.#clock.nowMs() };
-      // A copy is told by itself which keys for every memory have ended.
+      // A restored copy learns in another way which deployment-wide keys have ended.
       const person = { userId, memoryId: memory.id, everywhere: everywhere && !this.#repeats };
       eraseKeys(change, this.#control.values('key'), person, by);
     });
@@ -215,23 +220,23 @@ export class Erasures {
   }
 
   /**
-   * Writes down that the keys are gone: they are not asked for again, as the user may write under a new one by the next
-   * start. Where that cannot be written it holds for this run.
+   * Records that the keys are gone, so that they are not destroyed again: by the next start the user may write under a
+   * new one. If the record fails, it holds for this run.
    */
   async #erased(intent: Intent, fingerprint: string): Promise<Intent> {
     const erased: Intent = { ...intent, fingerprint };
     try {
       await this.#note(erased);
     } catch (error) {
-      this.#log.warn(
-        { err: error, memory: intent.memory },
-        'that the keys of an erasure are gone was not written down',
-      );
+      this.#log.warn({ err: error, memory: intent.memory }, 'cannot record that the keys of an erasure are destroyed');
     }
     return erased;
   }
 
-  /** Asks every partition again: those that have done it repeat what they said. The key's fingerprint, '' for none. */
+  /**
+   * Asks every partition again; partitions that are done repeat their answer. Resolves to the key's fingerprint, empty
+   * for none.
+   */
   async #erase({ memory, target, actor, reason }: Intent): Promise<string> {
     const context = { ...contextOf(memory, actor, reason), ...(this.#repeats && { repeats: true as const }) };
     if ('userId' in target)
@@ -240,7 +245,7 @@ export class Erasures {
     return '';
   }
 
-  /** True when nothing is left to redact; false after so many rounds, or at the server's end. */
+  /** True when nothing is left to redact; false after a number of rounds, or when the server stops. */
   async #redact({ memory, target, actor, reason, fingerprint = '' }: Intent, rounds: number): Promise<boolean> {
     if (!('userId' in target) || fingerprint === '') return true;
     for (let round = 0; round < rounds && !this.#ending.signal.aborted; round++) {
@@ -253,13 +258,13 @@ export class Erasures {
 
 interface By {
   readonly actor: string;
-  /** True for who acts for the whole deployment, and not for one memory. */
+  /** True for a caller who acts for the whole deployment rather than one memory. */
   readonly everywhere?: boolean;
   readonly reason?: string | undefined;
 }
 type Proofs = Output<'eraseScope'>;
 
-/** True when the text stands somewhere in the value, alone. */
+/** True when a string in the value equals the text. */
 function says(value: JsonValue, text: string): boolean {
   if (typeof value !== 'object' || value === null) return value === text;
   return Object.values(value).some((member) => says(member, text));

@@ -18,7 +18,7 @@ function made() {
   return { extractions: new Extractions(makeLog('debug', { write: (line: string) => void lines.push(line) })), lines };
 }
 
-/** Work that ends when told to. */
+/** Work that ends on command. */
 function held() {
   let end = (_: Marker): void => undefined;
   let fail = (_: Error): void => undefined;
@@ -32,7 +32,7 @@ function held() {
 
 const isFull = (error: unknown) => error instanceof EngineError && error.code === 'LIM-E001';
 
-test('a source is pending until its work ends, then done or failed, and its place is free again', async () => {
+test('a source is pending until its work ends, then done or failed, and its slot is free again', async () => {
   const { extractions, lines } = made();
   const [good, bad] = [held(), held()];
   extractions.reserve(1, 10).start('good', good.work);
@@ -53,7 +53,7 @@ test('a source is pending until its work ends, then done or failed, and its plac
   assert.equal(extractions.markerOf(1, 'bad'), undefined);
 });
 
-test('places are bounded in all, a memory and in bytes; a released one is free', () => {
+test('slots are bounded in total, per memory and in bytes; a released one is free', () => {
   const { extractions } = made();
   const places = Array.from({ length: EXTRACTIONS_OF_MEMORY_MAX }, () => extractions.reserve(1, 1));
   assert.throws(() => extractions.reserve(1, 1), isFull);
@@ -66,7 +66,7 @@ test('places are bounded in all, a memory and in bytes; a released one is free',
   extractions.reserve(1, 1);
 });
 
-test('memories take turns, a few at a time', async () => {
+test('memories take turns, a few jobs at a time', async () => {
   const { extractions } = made();
   const order: string[] = [];
   let running = 0;
@@ -93,7 +93,7 @@ test('memories take turns, a few at a time', async () => {
   assert.equal(most, EXTRACTIONS_RUNNING_MAX);
 });
 
-test('what is not finished when the server ends is told as failed, and nothing more is taken', async () => {
+test('work unfinished at shutdown is marked as failed, and no more is accepted', async () => {
   const { extractions, lines } = made();
   const stuck = Array.from({ length: EXTRACTIONS_RUNNING_MAX }, held);
   for (const [at, { work }] of stuck.entries()) extractions.reserve(1, 1).start(`stuck${at}`, work);
@@ -111,7 +111,7 @@ test('what is not finished when the server ends is told as failed, and nothing m
   assert.equal(extractions.markerOf(1, 'stuck0')?.status, 'failed');
 });
 
-test('only the newest ends are kept, and nothing that is pending goes', async () => {
+test('only the newest results are kept, and no pending one is dropped', async () => {
   const { extractions } = made();
   const stuck = held();
   extractions.reserve(1, 1).start('stuck', stuck.work);

@@ -1,6 +1,6 @@
-// Extractions that run after the answer. What waits is bounded, memories take turns, and how each ended can be asked for
-// as long as it is among the newest: nothing of it is on disk, so a source that a crash left without its facts gets
-// them when its caller asks again.
+// Extractions that run after the answer. The queue is bounded, memories take turns, and the newest results can be
+// queried. Nothing is stored on disk: a source left without facts by a crash gets them when its caller repeats the
+// request.
 import { EngineError } from '../../engine/base/errors.ts';
 import {
   EXTRACTION_MARKERS_MAX,
@@ -11,23 +11,23 @@ import {
 } from '../../engine/base/limits.ts';
 import type { Logger } from '../log.ts';
 
-/** How the extraction of a source stands. */
+/** State of a source's extraction. */
 export interface Marker {
   readonly status: 'pending' | 'done' | 'failed';
-  /** Of what was extracted, once it is done. */
+  /** Hashes of the extracted grains, once done. */
   readonly hashes: readonly string[];
-  /** Those of them that were there already. */
+  /** Those that existed already. */
   readonly duplicates: readonly string[];
   readonly sourceForgotten: boolean;
   readonly warnings: readonly string[];
 }
 
-/** Resolves to how it ended; what it throws is logged and told as failed. */
+/** Resolves to the result; an error is logged and marked as failed. */
 export type ExtractionWork = () => Promise<Marker>;
 
-/** A place in the queue, taken before the source is stored. Either of its calls gives it back, once. */
+/** A slot in the queue, taken before the source is stored. Either call releases it, once. */
 export interface Place {
-  /** Runs `work` when its turn comes. */
+  /** Queues `work`. */
   start(source: string, work: ExtractionWork): void;
   release(): void;
 }
@@ -43,11 +43,11 @@ export const FAILED: Marker = { status: 'failed', hashes: [], duplicates: [], so
 
 export class Extractions {
   readonly #log: Logger;
-  /** Places taken, by memory; a memory without any is not in it. */
+  /** Slots taken, by memory; memories without any are absent. */
   readonly #taken = new Map<number, number>();
   #places = 0;
   #bytes = 0;
-  /** Jobs that wait, by memory, in the order in which memories have their turns. */
+  /** Queued jobs by memory, in the order of the memories' turns. */
   readonly #waiting = new Map<number, Job[]>();
   readonly #running = new Set<Job>();
   /** Oldest first. */
@@ -59,23 +59,23 @@ export class Extractions {
     this.#log = log;
   }
 
-  /** Sources whose extraction has not ended. */
+  /** Unfinished extractions. */
   get backlog(): number {
     return this.#places;
   }
 
-  /** How the extraction of a source stands; undefined when it is not known here, or no longer. */
+  /** State of a source's extraction; undefined when it is unknown or was dropped. */
   markerOf(memory: number, source: string): Marker | undefined {
     return this.#markers.get(keyOf(memory, source));
   }
 
-  /** Forgets how an extraction ended. */
+  /** Drops the result of an extraction. */
   clear(memory: number, source: string): void {
     const key = keyOf(memory, source);
     if (this.#markers.get(key)?.status !== 'pending') this.#markers.delete(key);
   }
 
-  /** Takes a place for a text of this many bytes. Throws LIM-E001 when there is none. */
+  /** Takes a slot for a text of this many bytes. Throws LIM-E001 when none is free. */
   reserve(memory: number, bytes: number): Place {
     const ofMemory = this.#taken.get(memory) ?? 0;
     const full =
@@ -83,7 +83,7 @@ export class Extractions {
       this.#places >= EXTRACTIONS_WAITING_MAX ||
       ofMemory >= EXTRACTIONS_OF_MEMORY_MAX ||
       this.#bytes + bytes > EXTRACTIONS_BYTES_MAX;
-    if (full) throw new EngineError('LIM-E001', 'too many extractions wait');
+    if (full) throw new EngineError('LIM-E001', 'too many extractions are waiting: try again later');
     this.#places += 1;
     this.#bytes += bytes;
     this.#taken.set(memory, ofMemory + 1);
@@ -121,7 +121,7 @@ export class Extractions {
     const jobs = this.#waiting.get(memory);
     if (jobs === undefined) this.#waiting.set(memory, [job]);
     else jobs.push(job);
-    // After the caller of `start` has its answer.
+    // Run after the caller of `start` has its answer.
     setImmediate(() => this.#next());
   }
 
@@ -131,7 +131,7 @@ export class Extractions {
       if (turn === undefined) return;
       const [memory, jobs] = turn;
       const job = jobs.shift();
-      // Its next turn comes after everybody else's.
+      // Its next turn comes after all other memories'.
       this.#waiting.delete(memory);
       if (jobs.length > 0) this.#waiting.set(memory, jobs);
       if (job !== undefined) void this.#run(memory, job);
@@ -144,20 +144,20 @@ export class Extractions {
     let marker = FAILED;
     try {
       marker = await work();
-      // What went wrong may quote the text.
+      // The log leaves the error out, because it may quote the text.
       if (marker.status === 'failed') this.#log.warn({ memory }, 'an extraction failed');
     } catch (error) {
       const code = error instanceof EngineError ? error.code : 'SYS-E001';
       this.#log.warn({ memory, code, err: error }, 'an extraction failed');
     }
     this.#running.delete(job);
-    // What the end of the server has told as failed stays so.
+    // Work marked as failed at shutdown stays so.
     if (!this.#closed) this.#mark(key, marker);
     this.#giveBack(memory, bytes);
     this.#next();
   }
 
-  /** Pending ones are bounded by the places; of the others the newest are kept. */
+  /** Pending entries are bounded by the slots; of the others the newest are kept. */
   #mark(key: string, marker: Marker): void {
     this.#markers.delete(key);
     this.#markers.set(key, marker);
@@ -170,7 +170,7 @@ export class Extractions {
     }
   }
 
-  /** Takes no more and finishes what waits within `ms`; what is left then is told as failed. */
+  /** Accepts no more, and finishes the queue within `ms`; the rest is marked as failed. */
   async close(ms: number): Promise<void> {
     if (this.#places > 0) {
       let timer: NodeJS.Timeout | undefined;

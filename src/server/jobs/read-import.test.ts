@@ -7,7 +7,7 @@ import { blobsOf, entriesOf, ImportReader } from './read-import.ts';
 
 const GRAINS = 3 * TRANSFER_GRAINS_MAX + 7;
 
-test('a file of many grains comes in chunks that are a few pieces each, read one by one', async () => {
+test('a file of many grains becomes chunks of a few pieces, decoded one by one', async () => {
   const grains = Array.from({ length: GRAINS }, (_, at) =>
     encodeGrain('event', { content: `grain ${at} ${'x'.repeat(100)}`, created_at: 1_700_000_000_000n, namespace: 'n' }),
   );
@@ -30,7 +30,7 @@ test('a file of many grains comes in chunks that are a few pieces each, read one
     chunks.flatMap(blobsOf).map((blob) => Buffer.from(blob).toString('hex')),
     grains.map(({ blob }) => Buffer.from(blob).toString('hex')),
   );
-  // What is said of a grain comes with the one that replaces it.
+  // The manifest entry of a replaced grain comes with its replacement.
   assert.deepEqual(
     chunks.map((chunk) => entriesOf(chunk).map(({ hash }) => hash)),
     [[], [], [], [replaced.address]],

@@ -1,5 +1,5 @@
-// A file that somebody uploads, give me its grains. Every grain of it is decoded and checked before any is stored,
-// which takes seconds for the largest files: those go to a thread of their own, small ones do not pay for one.
+// Reads an uploaded file into grains. Every grain is decoded and checked before any is stored, which takes seconds for
+// the largest files: a separate thread reads those, while small ones avoid its cost.
 import { deserialize, serialize } from 'node:v8';
 import { Piscina } from 'piscina';
 import { EngineError } from '../../engine/base/errors.ts';
@@ -11,19 +11,19 @@ import { threadEntry } from '../thread-entry.ts';
 
 /** The grains of a file, ready for a shard. */
 export interface ImportedFile {
-  /** In the order of the file, as many as one call takes in each. */
+  /** In file order; one call takes one chunk. */
   readonly chunks: readonly ImportedChunk[];
   readonly warnings: readonly string[];
 }
 
-/** A stretch of a file. It stays in few pieces until it is read: a file may have a million grains. */
+/** A range of a file. It is kept in few pieces until it is decoded: a file may have a million grains. */
 export interface ImportedChunk {
-  /** Place of the first in the file. */
+  /** Index of its first grain in the file. */
   readonly from: number;
   readonly lengths: Uint32Array;
-  /** Its blobs end to end. */
+  /** Its blobs, concatenated. */
   readonly joined: Uint8Array;
-  /** What the manifest says of its grains, and of earlier ones that its grains replace; packed. */
+  /** Packed manifest entries for its grains, and for earlier ones that its grains replace. */
   readonly entries: Uint8Array;
 }
 
@@ -39,10 +39,10 @@ export function entriesOf({ entries }: ImportedChunk): readonly ManifestEntry[] 
   return entries.length === 0 ? [] : (deserialize(entries) as ManifestEntry[]); // packed by `chunkOf`
 }
 
-/** Files up to this size are read where they arrive: some milliseconds of this thread. */
+/** Files up to this size are read on the receiving thread, in a few milliseconds. */
 const INLINE_BYTES_MAX = 128 * 1024;
 
-/** Reads here and now. Throws EngineError FMT-E001 or FMT-E003. */
+/** Reads on this thread. Throws EngineError FMT-E001 or FMT-E003. */
 export function readImportedFile(bytes: Uint8Array): ImportedFile {
   try {
     const { grains, manifest, warnings } = readImport(bytes);
@@ -73,7 +73,8 @@ export class ImportReader {
       maxQueue: 16,
       idleTimeout: 10_000,
     });
-    if (this.#thread.queueSize >= 16) throw new EngineError('LIM-E001', 'too many imports wait');
+    if (this.#thread.queueSize >= 16)
+      throw new EngineError('LIM-E001', 'too many imports are waiting: try again later');
     const outcome: ImportOutcome = await this.#thread.run(bytes);
     if ('error' in outcome) throw EngineError.fromWire(outcome.error);
     return outcome.file;
@@ -84,7 +85,7 @@ export class ImportReader {
   }
 }
 
-/** What the thread answers. */
+/** The thread's answer. */
 export type ImportOutcome = { readonly file: ImportedFile } | { readonly error: ReturnType<EngineError['toWire']> };
 
 interface Read {
@@ -115,7 +116,7 @@ function chunkOf(from: number, grains: readonly Read[], entries: readonly Manife
   };
 }
 
-/** Stretches of the file that one call takes. */
+/** Ranges of the file, one per call. */
 function* stretchesOf(grains: readonly Read[]): Generator<{ readonly from: number; readonly to: number }> {
   let from = 0;
   let bytes = 0;
@@ -130,8 +131,8 @@ function* stretchesOf(grains: readonly Read[]): Generator<{ readonly from: numbe
   if (from < grains.length) yield { from, to: grains.length };
 }
 
-/** As many as an answer tells. */
+/** As many warnings as an answer may have. */
 function firstOf(warnings: readonly string[]): string[] {
   const more = warnings.length - IMPORT_TOLD_MAX;
-  return more <= 0 ? [...warnings] : [...warnings.slice(0, IMPORT_TOLD_MAX), `${more} more warnings of the file`];
+  return more <= 0 ? [...warnings] : [...warnings.slice(0, IMPORT_TOLD_MAX), `${more} more warnings for the file`];
 }

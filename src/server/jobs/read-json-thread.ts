@@ -1,4 +1,4 @@
-// The thread that parses long JSON bodies, and long messages of gRPC as their rows do.
+// The thread that parses long JSON bodies, and decodes long gRPC messages like their operations.
 import { assert } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { parseBody } from '../http/json.ts';
@@ -14,7 +14,7 @@ export default async function readInThread({ bytes, rpc }: LongRequest): Promise
   }
 }
 
-/** The table costs this thread 0.3 s and 50 MB: it is loaded with the first message. */
+/** The operation table costs this thread 0.3 s and 50 MB, so it is loaded with the first message. */
 async function readMessage(rpc: string, bytes: Uint8Array): Promise<ReadMessage> {
   const { OPERATIONS } = await import('../operations/table.ts');
   const row = OPERATIONS.find(({ grpc }) => grpc?.rpc === rpc)?.grpc;

@@ -1,5 +1,5 @@
-// The thread that reads facts, dates and personal data out of texts. What that takes is loaded here alone, and lexicon and
-// model by the first text that wants them.
+// The thread that extracts facts, dates and personal data. It alone loads the libraries for that; lexicon and model
+// load with the first text that needs them.
 import { firstDate } from '../../engine/text/extract/dates.ts';
 import { ruleExtractor } from '../../engine/text/extract/extractor.ts';
 import type { PiiDetector } from '../../engine/text/pii/detection.ts';
@@ -14,7 +14,7 @@ interface Names {
 
 let names: Names | undefined;
 
-/** Reads here and now. */
+/** Reads on this thread. */
 export default async function readText({ text, wants, ...context }: TextTask): Promise<TextOutcome> {
   if (wants === 'beliefs') return ruleExtractor().extract(text, context);
   if (wants === 'pii') return { beliefs: [], findings: (await withNames(context.nowMs)).detector.detect(text) };

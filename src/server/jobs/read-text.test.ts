@@ -21,7 +21,7 @@ after(async () => {
   for (const reader of readers) await reader.close();
 });
 
-test('the thread reads what reading here and now gives', async () => {
+test('the thread returns the same as a direct call', async () => {
   const reader = readerOf({});
   for (const wanted of [
     task('My name is Ada and I live in Paris. Do I like tea?'),
@@ -36,7 +36,7 @@ test('the thread reads what reading here and now gives', async () => {
   });
 });
 
-/** Its outcome as soon as there is one. */
+/** The result, repeated until it arrives in time. */
 async function firstInTime(reader: TextReader, text: string): Promise<TextOutcome | undefined> {
   let outcome: TextOutcome | undefined;
   await eventually('a text is read in time', async () => {
@@ -49,17 +49,17 @@ async function firstInTime(reader: TextReader, text: string): Promise<TextOutcom
   return outcome;
 }
 
-test('a text that takes too long ends the thread, and the next one has a new thread', async () => {
+test('a text that takes too long ends the thread, and the next one gets a new thread', async () => {
   const reader = readerOf({ entry: hostile, readMs: 2_000 });
   const [slow, behind] = await Promise.allSettled([reader.read(task('spin')), reader.read(task('four'))]);
   assert.ok(slow.status === 'rejected' && refusedWith('SYS-E005')(slow.reason), String(slow.status));
-  // A thread may need longer to start than a text is given here, where much else runs: then the next text has it.
+  // On a busy machine a thread may take longer to start than a text's time limit: then the next text uses it.
   const isLate = behind.status === 'rejected' && refusedWith('SYS-E005')(behind.reason);
   const next = isLate ? await firstInTime(reader, 'four') : behind.status === 'fulfilled' && behind.value;
   assert.deepEqual(next, { beliefs: [], dateMs: 4 });
 });
 
-test('a thread that dies or throws over a text hurts that text alone, and its reason is heard', async () => {
+test('a thread that dies or throws over a text affects only that text, and its error is reported', async () => {
   const heard: unknown[] = [];
   const reader = readerOf({ entry: hostile, onError: (error) => heard.push(error) });
   for (const text of ['die', 'throw']) {
@@ -69,7 +69,7 @@ test('a thread that dies or throws over a text hurts that text alone, and its re
   assert.equal(heard.length, 2);
 });
 
-test('texts that wait are bounded, and a closed reader reads none', async () => {
+test('the queue of texts is bounded, and a closed reader reads none', async () => {
   const reader = readerOf({ entry: hostile });
   const reads = Array.from({ length: EXTRACT_READS_WAITING_MAX }, (_, at) => reader.read(task('x'.repeat(at))));
   await assert.rejects(reader.read(task('more')), refusedWith('LIM-E001'));

@@ -1,6 +1,5 @@
-// A text that somebody stores, give me the facts or the first date in it. Reading takes milliseconds, and up to a second
-// for a text made to be slow: all of it runs in a thread of its own, which starts with the first text and ends when no
-// more come.
+// Extracts facts or the first date from a text. That takes milliseconds, and up to a second for a hostile text: all of
+// it runs in a separate thread, which starts with the first text and ends when no more come.
 import { Piscina } from 'piscina';
 import { EngineError } from '../../engine/base/errors.ts';
 import {
@@ -15,28 +14,28 @@ import { threadEntry } from '../thread-entry.ts';
 
 export interface TextTask extends ExtractContext {
   readonly text: string;
-  /** `names`: nothing of the text, but the model of names, loaded. */
+  /** `names`: only load the model of names. */
   readonly wants: 'beliefs' | 'date' | 'pii' | 'names';
 }
 
 export interface TextOutcome {
   readonly beliefs: readonly ExtractedBelief[];
-  /** What of the text was not read, or not taken, for a bound. */
+  /** Parts of the text that were skipped because of a limit. */
   readonly left?: readonly string[];
-  /** Of the first date, milliseconds since 1970, where one was wanted and is there. */
+  /** The first date in milliseconds since 1970, if requested and found. */
   readonly dateMs?: number;
-  /** Personal data, where that was wanted. */
+  /** Personal data, if requested. */
   readonly findings?: readonly PiiFinding[];
-  /** When the model of names was loaded, milliseconds since 1970, where that was wanted. */
+  /** When the model of names was loaded, in milliseconds since 1970, if requested. */
   readonly namesLoadedMs?: number;
 }
 
 export interface TextReaderOptions {
-  /** The thread's entry file, in place of the real one. Tests alone. */
+  /** Entry file of the thread. Only for tests. */
   readonly entry?: URL;
-  /** Milliseconds for one text. */
+  /** Time limit for one text, in milliseconds. */
   readonly readMs?: number;
-  /** Hears why the thread failed over a text. */
+  /** Called with the error when the thread fails over a text. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -46,7 +45,7 @@ export class TextReader {
   readonly #onError: (error: unknown) => void;
   #thread: Piscina | undefined;
   #waiting = 0;
-  /** Settles when the text before is read: a text's time begins when its turn comes. */
+  /** Settles when the previous text is done: a text's time limit starts at its turn. */
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
 
@@ -57,12 +56,12 @@ export class TextReader {
   }
 
   /**
-   * Reads a text, after those that came before. Rejects with LIM-E001 when too many wait, SYS-E005 for one that takes
-   * too long, SYS-E001 when the thread died over it; the next text has a new thread.
+   * Reads a text after earlier ones. Rejects with LIM-E001 when too many wait, SYS-E005 for one that takes too long,
+   * SYS-E001 when the thread died over it; the next text gets a new thread.
    */
   read(task: TextTask): Promise<TextOutcome> {
     if (this.#waiting >= EXTRACT_READS_WAITING_MAX)
-      return Promise.reject(new EngineError('LIM-E001', 'too many texts wait for extraction'));
+      return Promise.reject(new EngineError('LIM-E001', 'too many texts are waiting for extraction: try again later'));
     this.#waiting += 1;
     const turn = this.#last.then(() => this.#run(task));
     this.#last = turn.then(
@@ -77,7 +76,7 @@ export class TextReader {
   }
 
   async #run(task: TextTask): Promise<TextOutcome> {
-    if (this.#closed) throw new EngineError('SYS-E005', 'the server ends');
+    if (this.#closed) throw new EngineError('SYS-E005', 'the server is shutting down');
     this.#thread ??= new Piscina({
       filename: this.#entry.href,
       minThreads: 0,
@@ -98,7 +97,7 @@ export class TextReader {
     }
   }
 
-  /** Ends the thread. What is being read rejects. */
+  /** Ends the thread. The current text rejects. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#thread?.destroy();

@@ -8,9 +8,9 @@ import { RetentionSweeps } from './retention.ts';
 function sweepsOver(ids: readonly string[], enforce: (memory: number) => Promise<{ forgotten: number }>) {
   const told: string[] = [];
   const sweeps = new RetentionSweeps({
-    memories: { list: () => ids.map((id, number) => ({ id, number }) as MemoryRecord) }, // what a sweep looks at
+    memories: { list: () => ids.map((id, number) => ({ id, number }) as MemoryRecord) }, // the members that a sweep reads
     shards: {
-      call: ((_method: string, { memory }: { memory: number }) => enforce(memory)) as unknown as Shards['call'], // one method alone
+      call: ((_method: string, { memory }: { memory: number }) => enforce(memory)) as unknown as Shards['call'], // only one method
     },
     log: {
       info: ((_: object, text: string) => void told.push(text)) as never,
@@ -20,7 +20,7 @@ function sweepsOver(ids: readonly string[], enforce: (memory: number) => Promise
   return { sweeps, told };
 }
 
-test('a sweep goes through every memory, past those that fail and those that have gone', async () => {
+test('a sweep covers every memory, also after failed and deleted ones', async () => {
   const asked: number[] = [];
   const { sweeps, told } = sweepsOver(['a', 'gone', 'bad', 'd'], (memory) => {
     asked.push(memory);
@@ -33,7 +33,7 @@ test('a sweep goes through every memory, past those that fail and those that hav
   assert.deepEqual(told, ['bad', 'expired grains were removed']);
 });
 
-test('sweeps do not overlap, and a close waits for the memory that is at work and begins no other', async () => {
+test('sweeps do not overlap, and close waits for the current memory and starts no other', async () => {
   const asked: number[] = [];
   let release: (() => void) | undefined;
   const { sweeps } = sweepsOver(['a', 'b'], (memory) => {

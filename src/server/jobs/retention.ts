@@ -1,5 +1,5 @@
-// Removes what has expired, memory by memory, every hour. What has expired is hidden without this: it gives back the place,
-// and sees to it that nothing lies about for longer than its memory's policy says.
+// Removes expired grains every hour, memory by memory. They are hidden already: this frees their space, and ensures
+// that nothing is kept longer than its memory's policy allows.
 import { EngineError } from '../../engine/base/errors.ts';
 import { RETENTION_SWEEP_MS } from '../../engine/base/limits.ts';
 import type { Memories } from '../control/memories.ts';
@@ -31,7 +31,7 @@ export class RetentionSweeps {
     this.#timer.unref();
   }
 
-  /** Goes through every memory once, one after the other; joins the sweep that is under way. Never rejects. */
+  /** Sweeps every memory once, one after the other; joins a running sweep. Never rejects. */
   sweep(): Promise<void> {
     this.#sweeping ??= this.#sweepAll().finally(() => {
       this.#sweeping = undefined;
@@ -47,15 +47,15 @@ export class RetentionSweeps {
         const done = await this.#shards.call('enforceRetention', { ...SYSTEM, memory: number }, { dryRun: false });
         forgotten += done.forgotten;
       } catch (error) {
-        // One that was deleted meanwhile has nothing left to expire.
+        // A memory deleted in the meantime has nothing left to expire.
         if (error instanceof EngineError && error.code === 'MEM-E003') continue;
-        this.#log.error({ err: error, memory: id }, 'what has expired was not removed');
+        this.#log.error({ err: error, memory: id }, 'cannot remove expired grains');
       }
     }
     if (forgotten > 0) this.#log.info({ grains: forgotten }, 'expired grains were removed');
   }
 
-  /** Ends after the memory that is at work. */
+  /** Ends after the current memory. */
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#timer);

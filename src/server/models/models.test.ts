@@ -19,7 +19,9 @@ const CONFIG = {
   rerankKey: undefined,
 };
 
-/** Models over a service that answers every request with `answer` (a text as it stands), and what they asked it. */
+/**
+ * Models over a service that answers every request with `answer` (text is sent as it is), and the recorded requests.
+ */
 function modelsOver(answer: unknown, config: Partial<typeof CONFIG> | { rerankUrl: string } = {}, status = 200) {
   const asked: Asked[] = [];
   const service = ((url: string, init: RequestInit) => {
@@ -27,14 +29,14 @@ function modelsOver(answer: unknown, config: Partial<typeof CONFIG> | { rerankUr
     asked.push({ url, authorization: headers.get('authorization'), body: JSON.parse(String(init.body)) });
     const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
     return Promise.resolve(new Response(text, { status, headers: { 'content-type': 'application/json' } }));
-  }) as typeof fetch; // as far as it is called here
+  }) as typeof fetch; // as far as it is used
   return { models: recallModels({ ...CONFIG, ...config }, service), asked };
 }
 
 const says = (content: unknown) => ({ choices: [{ message: { role: 'assistant', content } }] });
 const PASSAGES = ['tea', 'coffee', 'milk'];
 
-test('a reranker is sent question and passages and gives their order', async () => {
+test('a reranker gets question and passages and returns their order', async () => {
   const results = [
     { index: 2, relevance_score: 0.1 },
     { index: 1, relevance_score: 0.9 },
@@ -50,13 +52,13 @@ test('a reranker is sent question and passages and gives their order', async () 
   ]);
 });
 
-test('a reranker of its own has its own address, and never the key of another', async () => {
+test('a separate reranker has its own address, and never gets another service’s key', async () => {
   const { models, asked } = modelsOver({ results: [] }, { rerankUrl: 'https://other.example/v2' });
   assert.deepEqual(await models.rerank!('q', PASSAGES, 1_000), [0, 1, 2]);
   assert.deepEqual([asked[0]?.url, asked[0]?.authorization], ['https://other.example/v2/rerank', null]);
 });
 
-test('a language model imagines an answer, what it thinks aloud left out', async () => {
+test('a language model writes a hypothetical answer, without its thinking', async () => {
   const { models, asked } = modelsOver(says('<think>hm</think> Ada drinks tea. '));
   assert.equal(await models.imagine!('what does Ada drink?', 1_000), 'Ada drinks tea.');
   const { url, body } = asked[0]!;
@@ -65,7 +67,7 @@ test('a language model imagines an answer, what it thinks aloud left out', async
   assert.equal((body['messages'] as { content: string }[])[1]!.content, 'what does Ada drink?');
 });
 
-test('a language model orders passages by number, what it forgets or invents does no harm', async () => {
+test('a language model orders passages by number; omitted or invented numbers do no harm', async () => {
   for (const [content, order] of [
     ['[3, 1, 2]', [2, 0, 1]],
     ['The order is [2].', [1, 0, 2]],
@@ -74,7 +76,7 @@ test('a language model orders passages by number, what it forgets or invents doe
     assert.deepEqual(await modelsOver(says(content)).models.orderListwise!('q', PASSAGES, 1_000), order, content);
 });
 
-test('what is no answer is a reason without anything that was said', async () => {
+test('an invalid answer gives a reason that quotes nothing', async () => {
   const nonsense: readonly [unknown, number?][] = [
     ['{'],
     ['null'],
@@ -99,7 +101,7 @@ test('what is no answer is a reason without anything that was said', async () =>
   await assert.rejects(modelsOver(wrong).models.rerank!('q', PASSAGES, 1_000), /without index and score/);
 });
 
-test('long texts are cut, half a surrogate pair is replaced', async () => {
+test('long texts are truncated, and half a surrogate pair is replaced', async () => {
   const { models, asked } = modelsOver({ results: [] });
   await models.rerank!('\ud83d', [`${'x'.repeat(MODEL_PASSAGE_CHARS_MAX - 1)}😀`], 1_000);
   const { query, documents } = asked[0]!.body as { query: string; documents: string[] };
@@ -108,15 +110,15 @@ test('long texts are cut, half a surrogate pair is replaced', async () => {
   assert.ok(documents[0]!.isWellFormed());
 });
 
-test('only so many calls run at once, and none without time', async () => {
-  const never = (() => new Promise(() => undefined)) as unknown as typeof fetch; // nobody looks at what it gives
+test('concurrent calls are bounded, and none starts without time', async () => {
+  const never = (() => new Promise(() => undefined)) as unknown as typeof fetch; // the result is not read
   const models = recallModels(CONFIG, never);
   await assert.rejects(models.imagine!('q', 0), /no time is left/);
   for (let call = 0; call < MODEL_CALLS_MAX; call++) void models.imagine!('q', 50).catch(() => undefined);
-  await assert.rejects(models.imagine!('q', 50), /too much to do/);
+  await assert.rejects(models.imagine!('q', 50), /too many requests waiting/);
 });
 
-test('a deployment has the models that its configuration names', () => {
+test('a deployment has the models of its configuration', () => {
   const none = { modelUrl: undefined, model: undefined, rerankModel: undefined };
   const has = (config: Parameters<typeof recallModels>[0]) =>
     Object.values(recallModels(config)).map((ask) => ask !== undefined);

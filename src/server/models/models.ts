@@ -1,31 +1,36 @@
-// What a recall asks of models: a hypothetical answer to a question, and the order of what was found.
+// Model calls of a recall: a hypothetical answer to a question, and the order of hits.
 import { MODEL_ANSWER_CHARS_MAX, MODEL_PASSAGE_CHARS_MAX, MODEL_QUESTION_CHARS_MAX } from '../../engine/base/limits.ts';
 import type { Config } from '../config.ts';
 import { ModelError, ModelService } from './service.ts';
 
-/** Hits that a language model puts in order: more do not fit what it reads well (Sun et al., RankGPT, 2023: windows of 20). */
+/**
+ * Maximum hits that a language model orders: larger windows lower the quality (Sun et al., RankGPT, 2023: windows of
+ * 20).
+ */
 export const LISTWISE_MAX = 20;
 const PASSAGE_CHARS_LISTWISE = 600;
 const HYPOTHESIS_TOKENS_MAX = 200;
 const ORDER_TOKENS_MAX = 200;
 
-/** Places of passages, the best first: all of them, each once. */
+/** Indexes of passages, best first: all of them, each once. */
 export type Order = readonly number[];
 
 export interface RecallModels {
-  /** A passage that answers a question, whether true or not (Gao et al., HyDE, 2022). Undefined without a language model. */
+  /**
+   * Writes a passage that answers a question, true or not (Gao et al., HyDE, 2022). Undefined without a language model.
+   */
   readonly imagine: ((question: string, waitMs: number) => Promise<string>) | undefined;
-  /** The order that a language model puts passages in, LISTWISE_MAX at most. */
+  /** Orders up to LISTWISE_MAX passages with a language model. */
   readonly orderListwise:
     | ((question: string, passages: readonly string[], waitMs: number) => Promise<Order>)
     | undefined;
-  /** The order that a reranker puts passages in. */
+  /** Orders passages with a reranker. */
   readonly rerank: ((question: string, passages: readonly string[], waitMs: number) => Promise<Order>) | undefined;
 }
 
 type ModelConfig = Pick<Config, 'modelUrl' | 'model' | 'modelKey' | 'rerankUrl' | 'rerankModel' | 'rerankKey'>;
 
-/** The functions reject with ModelError. Those of models that are not configured are undefined. */
+/** The functions reject with ModelError. Functions of unconfigured models are undefined. */
 export function recallModels(config: ModelConfig, own: typeof fetch = fetch): RecallModels {
   const { modelUrl, model, modelKey, rerankUrl, rerankModel, rerankKey } = config;
   const base = modelUrl?.replace(/\/+$/, '').replace(/\/v1$/, '');
@@ -46,7 +51,7 @@ export function recallModels(config: ModelConfig, own: typeof fetch = fetch): Re
       : new ModelService({
           url: `${rerankBase}/rerank`,
           model: rerankModel,
-          // The language model's key is for its own host.
+          // The language model's key is only for its own host.
           apiKey: rerankKey ?? (rerankUrl === undefined ? modelKey : undefined),
           name: 'the reranker',
           fetch: own,
@@ -80,7 +85,7 @@ async function orderListwise(
   const asked = `Question: ${clipped(question, MODEL_QUESTION_CHARS_MAX)}\n\n${list.join('\n')}`;
   const text = await chatText(chat, system, asked, ORDER_TOKENS_MAX, waitMs);
   const [numbers] = /\[[\d\s,]+\]/.exec(text) ?? [];
-  if (numbers === undefined) throw new ModelError(`${chat.name} gave no order`);
+  if (numbers === undefined) throw new ModelError(`${chat.name} returned no order`);
   const named = numbers.match(/\d+/g) ?? [];
   return completed(
     named.map((number) => Number(number) - 1),
@@ -108,11 +113,11 @@ async function chatText(
   );
   const content = memberOf(memberOf(firstOf(memberOf(answer, 'choices')), 'message'), 'content');
   if (typeof content !== 'string') throw new ModelError(`${chat.name} answered without a message`);
-  // Some models think aloud first.
+  // Some models print their thinking first.
   return content.replace(/<think>[\s\S]*?<\/think>/g, '').trim();
 }
 
-/** `{model, query, documents, top_n}` to `{results: [{index, relevance_score}]}`, as Cohere and Jina have it. */
+/** `{model, query, documents, top_n}` to `{results: [{index, relevance_score}]}`, as in the APIs of Cohere and Jina. */
 async function rerank(
   reranker: ModelService,
   question: string,
@@ -128,7 +133,7 @@ async function rerank(
     const index = memberOf(result, 'index');
     const score = memberOf(result, 'relevance_score');
     if (typeof index !== 'number' || typeof score !== 'number' || !Number.isFinite(score))
-      throw new ModelError(`${reranker.name} answered a result without index and score`);
+      throw new ModelError(`${reranker.name} answered with a result without index and score`);
     return { index, score };
   });
   judged.sort((a, b) => b.score - a.score);
@@ -138,7 +143,7 @@ async function rerank(
   );
 }
 
-/** What was named, each once, then the rest in their order. A number that stands for nothing is passed over. */
+/** The listed passages, each once, then the others in their order. Invalid numbers are skipped. */
 function completed(named: readonly number[], count: number): Order {
   const places = new Set(named.filter((at) => Number.isInteger(at) && at >= 0 && at < count));
   for (let at = 0; at < count; at++) places.add(at);
@@ -147,7 +152,7 @@ function completed(named: readonly number[], count: number): Order {
 
 function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as Record<string, unknown>)[name] // just looked at
+    ? (value as Record<string, unknown>)[name] // checked on this line
     : undefined;
 }
 
@@ -155,7 +160,7 @@ function firstOf(value: unknown): unknown {
   return Array.isArray(value) ? value[0] : undefined;
 }
 
-/** Half a surrogate pair, also one that the cut leaves, is no Unicode: replaced. */
+/** Truncates a text. Half a surrogate pair, also one left by the cut, is replaced. */
 function clipped(text: string, chars: number): string {
   return text.slice(0, chars).toWellFormed();
 }

@@ -1,18 +1,18 @@
-// A service with models, asked by one POST. One attempt: somebody waits for the answer, and does without it when there is none.
+// Calls a model service with one POST. There is one attempt: a caller waits, and continues without an answer.
 import { type Post, post } from '../../embed/remote/request.ts';
 import { MODEL_CALLS_MAX, MODEL_WAIT_MS } from '../../engine/base/limits.ts';
 
 export interface ModelServiceOptions {
-  /** The whole address, http or https. */
+  /** Full URL, http or https. */
   readonly url: string;
   readonly model: string;
   readonly apiKey: string | undefined;
-  /** What errors call it. */
+  /** Its name in errors. */
   readonly name: string;
   readonly fetch?: typeof fetch;
 }
 
-/** It gave no usable answer; the message says why, without what was asked or answered. */
+/** The service gave no usable answer. The message quotes neither question nor answer. */
 export class ModelError extends Error {
   override name = 'ModelError';
 }
@@ -29,10 +29,10 @@ export class ModelService {
     return this.#options.name;
   }
 
-  /** The parsed JSON of the answer to `body`, which is sent with the model's name. Rejects with ModelError. */
+  /** The parsed JSON answer to `body`, which is sent with the model's name. Rejects with ModelError. */
   async ask(body: Readonly<Record<string, unknown>>, waitMs: number): Promise<unknown> {
     const { url, model, apiKey, name, fetch: own = fetch } = this.#options;
-    if (this.#running >= MODEL_CALLS_MAX) throw new ModelError(`${name} has too much to do`);
+    if (this.#running >= MODEL_CALLS_MAX) throw new ModelError(`${name} has too many requests waiting`);
     const timeoutMs = Math.min(waitMs, MODEL_WAIT_MS);
     if (timeoutMs < 1) throw new ModelError(`no time is left for ${name}`);
     const request: Post = {
@@ -50,7 +50,7 @@ export class ModelService {
       if (outcome.kind !== 'answer') throw outcome.error;
       return JSON.parse(outcome.text);
     } catch (error) {
-      if (error instanceof SyntaxError) throw new ModelError(`${name} answered something that is not JSON`);
+      if (error instanceof SyntaxError) throw new ModelError(`the answer of ${name} is not JSON`);
       throw error instanceof Error ? new ModelError(error.message, { cause: error }) : error;
     } finally {
       this.#running--;
@@ -58,5 +58,5 @@ export class ModelService {
   }
 }
 
-/** The time that is given ends a call; nobody takes one back. */
+/** The timeout ends a call; callers do not cancel it. */
 const NEVER = new AbortController().signal;

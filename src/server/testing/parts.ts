@@ -1,5 +1,5 @@
-// A server without sockets and threads, for tests: the real wrapper, table, control store, router and engines, over logs
-// in heap.
+// A server without sockets and threads, for tests: real wrapper, table, control store, router and engines, over
+// in-memory logs.
 import { createSecretKey, hash } from 'node:crypto';
 import { StepClock } from '../../../test/support/step-clock.ts';
 import type { EngineError } from '../../engine/base/errors.ts';
@@ -37,18 +37,18 @@ import type { Shards } from '../shards.ts';
 import { type Answer, Wrapper } from '../wrapper.ts';
 
 export const CONTROL_KEY = createSecretKey(Buffer.alloc(32, 7));
-/** The key every part set starts with: admin, bound to nothing. */
+/** The first key of each set of parts: admin, without bindings. */
 export const ADMIN = `gr_${'a'.repeat(64)}`;
 
 export interface PartsOptions {
   readonly flags?: Readonly<Record<string, string | boolean | number>>;
   readonly store?: MemoryLogStore;
   readonly shards?: number;
-  /** Reads texts in the extraction thread's place. */
+  /** Replaces the extraction thread. */
   readonly readText?: Services['readText'];
-  /** Takes the log's lines. */
+  /** Collects the log's lines. */
   readonly logLines?: string[];
-  /** Answers calls of these methods in the shards' place. */
+  /** Answers calls of these methods instead of the shards. */
   readonly instead?: Readonly<Record<string, (input: unknown) => Promise<unknown>>>;
 }
 
@@ -60,7 +60,7 @@ export interface Parts {
   readonly authenticator: Authenticator;
   readonly engines: readonly TestEngine[];
   readonly logStore: MemoryLogStore;
-  /** Resolves when nothing is left to extract; more is refused from then on. */
+  /** Resolves when no extraction is left; later ones are rejected. */
   finishExtractions(): Promise<void>;
   close(): Promise<void>;
 }
@@ -165,7 +165,7 @@ function insteadOf(router: Router, answers: NonNullable<PartsOptions['instead']>
     attach: (memories) => router.attach(memories),
     call(method, context, input) {
       const answer = answers[method];
-      // A test's answer is of the method that it stands in for.
+      // the test's answer has the method's type
       return answer === undefined ? router.call(method, context, input) : (answer(input) as Promise<never>);
     },
     callRaw: (codec, context, bytes) => router.callRaw(codec, context, bytes),
@@ -188,14 +188,14 @@ export interface Asked {
 
 export interface Told {
   readonly status: number;
-  /** The JSON body of an answer, or the error's code and text. */
+  /** The JSON body of an answer, or the error's code and message. */
   readonly body: Record<string, unknown>;
   readonly headers: Readonly<Record<string, string>>;
   readonly error: EngineError | undefined;
   readonly reply: HttpReply | undefined;
 }
 
-/** Asks a route as the HTTP transport does, without a socket. `path` as in the table, with parameters filled in. */
+/** Calls a route like the HTTP transport, without a socket. `path` is as in the table, with parameters filled in. */
 export async function ask(parts: Parts, verb: string, path: string, asked: Asked = {}): Promise<Told> {
   const { operation, face, params } = routeOf(verb, path);
   const headers: Record<string, string> = { ...asked.headers };
@@ -234,7 +234,7 @@ export async function ask(parts: Parts, verb: string, path: string, asked: Asked
   const { reply } = answer;
   return {
     status: reply.status,
-    // Through JSON, as it goes out.
+    // Serialised like a real answer.
     body: reply.kind === 'json' ? (JSON.parse(JSON.stringify(reply.value)) as Record<string, unknown>) : {},
     headers: answer.headers,
     error: undefined,
@@ -260,7 +260,7 @@ function routeOf(verb: string, path: string) {
   throw new Error(`no route ${verb} ${path}`);
 }
 
-/** A key with these scopes and bindings. */
+/** Makes a key with these scopes and bindings. */
 export async function makeKey(parts: Parts, scopes: readonly Scope[], bound: Partial<NewKey> = {}): Promise<string> {
   return (await parts.services.keys.create({ name: 'test', scopes, ...bound }, 'system')).raw;
 }

@@ -7,7 +7,7 @@ const CANARY_EVENTS = ['memory.added', 'memory.forgotten', 'consent.granted'];
 const entries = (evidence: Evidence): number => sum(evidence, 'trail', (trail) => trail.entries);
 const cutOff = (evidence: Evidence): number => sum(evidence, 'trail', (trail) => trail.cutOff);
 
-/** Partitions whose chain no longer leads to the end that was noted with a seal, and those without such a note. */
+/** Partitions whose chain no longer reaches the end recorded at a seal, and partitions without such a record. */
 function againstNotes(evidence: Evidence) {
   const trails = areas(evidence, 'trail');
   return {
@@ -17,7 +17,7 @@ function againstNotes(evidence: Evidence) {
   };
 }
 
-const UNNOTED = 'no end of the chain is noted yet, so a chain that was cut or written anew would not show';
+const UNNOTED = 'no end of the chain is recorded yet, so a truncated or rewritten chain would not be noticed';
 
 export const AUDIT: Readonly<Record<string, Judge>> = {
   audit_enabled: (evidence) => {
@@ -37,8 +37,8 @@ export const AUDIT: Readonly<Record<string, Judge>> = {
     const { rewritten, unnoted, noted } = againstNotes(evidence);
     const canaries = areas(evidence, 'canary').every(({ chainValid }) => chainValid);
     if (bad.length > 0) return fail(`the chain breaks at ${bad.join(', ')}`);
-    if (rewritten > 0) return fail(`${rewritten} partitions have another entry at the noted end of their chain`);
-    const detail = `${checked} of ${entries(evidence)} entries follow from the ones before, ${noted} of them up to a noted end`;
+    if (rewritten > 0) return fail(`${rewritten} partitions have a different entry at the recorded end of their chain`);
+    const detail = `${checked} of ${entries(evidence)} entries follow from their predecessors, ${noted} of them up to a recorded end`;
     if (checked === 0 || !canaries) return fail(detail);
     return unnoted > 0 ? warn(`${detail}; ${UNNOTED}`) : pass(detail);
   },
@@ -59,9 +59,9 @@ export const AUDIT: Readonly<Record<string, Judge>> = {
     const { rewritten, unnoted, noted } = againstNotes(evidence);
     const missing = cutOff(evidence);
     const detail =
-      `${accepted} of ${doctored} doctored copies (edited, gap, twice, cut, hashed anew) passed for whole; ` +
-      `the log ${replaceable ? 'takes' : 'refuses'} another record in an entry's place; ` +
-      `noted up to ${noted}: ${rewritten} partitions differ, ${missing} entries are missing`;
+      `${accepted} of ${doctored} manipulated copies (edited, gap, duplicate, truncated, rehashed) passed as intact; ` +
+      `the log ${replaceable ? 'accepts' : 'rejects'} another record in an entry's place; ` +
+      `recorded up to ${noted}: ${rewritten} partitions differ, ${missing} entries are missing`;
     if (doctored === 0 || accepted > 0 || replaceable || rewritten > 0 || missing > 0) return fail(detail);
     return unnoted > 0 ? warn(`${detail}; ${UNNOTED}`) : pass(detail);
   },
@@ -79,7 +79,7 @@ export const AUDIT: Readonly<Record<string, Judge>> = {
     const cut = areas(evidence, 'trail').filter(({ firstSeq, gaps }) => firstSeq !== 1 || gaps > 0).length;
     return passIf(
       cut === 0,
-      `entries are kept for good, the policy wants ${days} days; ${cut} partitions have lost entries`,
+      `entries are kept indefinitely, the policy requires ${days} days; ${cut} partitions have lost entries`,
     );
   },
 };

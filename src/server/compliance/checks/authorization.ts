@@ -8,7 +8,7 @@ export const AUTHORIZATION: Readonly<Record<string, Judge>> = {
     const presets = policyOf(evidence).presets.filter((name) => name === 'hipaa' || name === 'soc2');
     return presets.length > 0 ? fail(`auth mode none under ${presets.join(', ')}`) : warn('auth mode none');
   },
-  // What is not there is no evidence of anything, and nothing that an operator could mend.
+  // A missing feature is neither evidence nor something that an operator could fix.
   authz_default_deny: () => absent('authorization tuples; scopes and bindings of keys decide'),
   authz_tuple_integrity: () => skip('there are no tuples'),
   authz_denials_audited: () => absent('entries authz.access_denied of refused tuples'),

@@ -2,13 +2,13 @@ import { areas, type Evidence, sum } from '../evidence.ts';
 import { fail, type Judge, pass, passIf, skip, warn } from '../verdict.ts';
 
 const HMAC_BYTES = 32;
-/** Half of the hash, as RFC 2104 has it for a shortened HMAC; of a word what makes equal tokens of two words unlikely. */
+/** Half of the hash, the minimum of RFC 2104 for a truncated HMAC. For word tokens, it makes collisions unlikely. */
 const NAME_TOKEN_BYTES_MIN = 16;
 const WORD_TOKEN_BYTES_MIN = 8;
 
 const canaries = (evidence: Evidence) => areas(evidence, 'canary');
 
-/** Names that stand in index files: of sampled grains, and of canaries. */
+/** Names searched for in index files: of sampled grains and of canaries. */
 function names(evidence: Evidence) {
   const bytes =
     sum(evidence, 'index', (index) => index.bytesSearched) + sum(evidence, 'canary', (canary) => canary.indexBytes);
@@ -18,7 +18,7 @@ function names(evidence: Evidence) {
   return {
     bytes,
     found,
-    detail: `${found} of ${values} sampled names and the canaries' stand in ${bytes} bytes of index files`,
+    detail: `${found} of ${values} sampled names and the canaries' occur in ${bytes} bytes of index files`,
   };
 }
 
@@ -38,9 +38,9 @@ export const BLIND_INDEX: Readonly<Record<string, Judge>> = {
     const detail =
       `tokens of names are HMAC-SHA256 under a key of 32 bytes, of which a row keeps ${name} of 32 bytes; ` +
       `tokens of words are AES-256 of the word, of which a row keeps ${word} bytes`;
-    if (!tokens.every(({ tokenIsHmac }) => tokenIsHmac)) return fail('a token is not what HMAC-SHA256 gives');
+    if (!tokens.every(({ tokenIsHmac }) => tokenIsHmac)) return fail('a token does not match HMAC-SHA256');
     if (name < NAME_TOKEN_BYTES_MIN || word < WORD_TOKEN_BYTES_MIN) return fail(detail);
-    // The contract wants whole HMACs.
+    // The contract requires full HMACs.
     return name === HMAC_BYTES && word === HMAC_BYTES ? pass(detail) : warn(detail);
   },
   blind_index_deterministic: (evidence) => {
@@ -59,7 +59,7 @@ export const BLIND_INDEX: Readonly<Record<string, Judge>> = {
     const differs = canaries(evidence).every(({ tokenDiffersElsewhere }) => tokenDiffersElsewhere);
     return passIf(
       separate && differs,
-      `the keys of tokens and of indexes ${separate ? 'are' : 'are not'} apart from all others; another memory's ` +
+      `the keys of tokens and of indexes ${separate ? 'differ' : 'do not differ'} from all others; another memory's ` +
         `token of the canary name ${differs ? 'differs' : 'is the same'}`,
     );
   },
@@ -69,13 +69,13 @@ export const BLIND_INDEX: Readonly<Record<string, Judge>> = {
     const canary = sum(evidence, 'canary', ({ grainsLeft }) => grainsLeft);
     return passIf(
       rows === 0 && pending === 0 && canary === 0,
-      `${rows} rows lead to erased grains; ${pending} partitions have still to write their index anew after an erasure`,
+      `${rows} rows lead to erased grains; ${pending} partitions have yet to rewrite their index after an erasure`,
     );
   },
   blind_index_provenance: (evidence) => {
     const sampled = sum(evidence, 'recalls', (recalls) => recalls.sampled);
     const plain = sum(evidence, 'recalls', (recalls) => recalls.unblinded);
     if (sampled === 0) return skip('no records of recalls');
-    return passIf(plain === 0, `${plain} of ${sampled} sampled records name somebody in plain text`);
+    return passIf(plain === 0, `${plain} of ${sampled} sampled records name a person in plain text`);
   },
 };

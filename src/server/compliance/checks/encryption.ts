@@ -32,7 +32,7 @@ export const ENCRYPTION: Readonly<Record<string, Judge>> = {
   encryption_roundtrip: (evidence) => {
     const back = sum(evidence, 'canary', (canary) => canary.roundTrips);
     const wanted = sum(evidence, 'canary', (canary) => canary.roundTripsWanted);
-    return passIf(wanted > 0 && back === wanted, `${back} of ${wanted} canaries came back under their keys`);
+    return passIf(wanted > 0 && back === wanted, `${back} of ${wanted} canaries were read back under their keys`);
   },
   encryption_tamper_detection: (evidence) => {
     const tried = sum(evidence, 'canary', (canary) => canary.tampered);
@@ -73,7 +73,7 @@ export const ENCRYPTION: Readonly<Record<string, Judge>> = {
     const clear = sum(evidence, 'keys', (keys) => keys.inClear);
     return passIf(
       checked > 0 && bad === 0 && clear === 0,
-      `${checked} keys: ${bad} do not unwrap, ${clear} stand in the clear`,
+      `${checked} keys: ${bad} do not unwrap, ${clear} are stored unencrypted`,
     );
   },
   encryption_key_rotation: (evidence) => {
@@ -81,24 +81,24 @@ export const ENCRYPTION: Readonly<Record<string, Judge>> = {
     if (days === null) return skip('the policy sets no key_rotation_days');
     const madeMs = Math.min(...areas(evidence, 'keys').map(({ newestMadeMs }) => newestMadeMs));
     const age = (evidence.deployment.nowSeconds - madeMs / 1000) / DAY_SECONDS;
-    const detail = `the key for grains without a user is ${age.toFixed(1)} days old, the policy wants ${days}`;
+    const detail = `the key for grains without a user is ${age.toFixed(1)} days old, the policy requires at most ${days}`;
     const verdict = within(age, days, days * 1.25, detail);
     const oldestMs = Math.min(
       ...areas(evidence, 'keys').map((keys) => keys.oldestUserKeyMs ?? Number.POSITIVE_INFINITY),
     );
     const oldest = (evidence.deployment.nowSeconds - oldestMs / 1000) / DAY_SECONDS;
     if (verdict.status === 'fail' || oldest <= days) return verdict;
-    // A user's key is destroyed to erase the user, so that it has no versions: a rotation wraps it anew.
+    // Erasing a user destroys their key, so it has no versions: a rotation only wraps it again.
     return warn(
-      `${detail}; the oldest key of a user is ${oldest.toFixed(1)} days old: rotations wrap users' keys anew and draw none`,
+      `${detail}; the oldest key of a user is ${oldest.toFixed(1)} days old: rotations wrap users' keys again and create no new ones`,
     );
   },
   encryption_master_key_source: (evidence) => {
     const { masterKeySource, masterKeyBesideData, masterKeyIsGuessable } = evidence.deployment;
-    if (masterKeyIsGuessable) return fail(`from ${masterKeySource}: a pattern, and no random key`);
+    if (masterKeyIsGuessable) return fail(`from ${masterKeySource}: a pattern, not a random key`);
     if (masterKeySource !== 'own' && !masterKeyBesideData) return pass(`256 bits, from ${masterKeySource}`);
     const made = masterKeySource === 'own' ? 'made by the server' : 'from a file';
-    const detail = `256 bits, ${made} and kept in the data directory: a copy of the directory has both`;
+    const detail = `256 bits, ${made} and stored in the data directory: a copy of the directory includes both`;
     return policyOf(evidence).rules['encryption.required'] ? fail(detail) : warn(detail);
   },
 };

@@ -1,7 +1,7 @@
 import { areas, type Evidence, sum } from '../evidence.ts';
 import { fail, type Judge, passIf } from '../verdict.ts';
 
-/** Whether all canaries had it so; false without any. */
+/** True when it holds for all canaries; false without any. */
 const canaries = (evidence: Evidence, holds: (canary: ReturnType<typeof canariesOf>[number]) => boolean): boolean =>
   canariesOf(evidence).every(holds);
 const canariesOf = (evidence: Evidence) => areas(evidence, 'canary');
@@ -13,7 +13,7 @@ export const ERASURE: Readonly<Record<string, Judge>> = {
     const opened = sum(evidence, 'canary', (canary) => canary.keysOpened);
     return passIf(
       tried > 0 && opened === 0 && canaries(evidence, ({ keyGone }) => keyGone),
-      `${opened} of ${tried} remaining keys open what was copied before the canary's erasure`,
+      `${opened} of ${tried} remaining keys open data copied before the canary's erasure`,
     );
   },
   erasure_completeness: (evidence) => {
@@ -31,7 +31,7 @@ export const ERASURE: Readonly<Record<string, Judge>> = {
     const broken = sum(evidence, 'erasures', (erasures) => erasures.brokenProofs);
     return passIf(
       broken === 0 && canaries(evidence, ({ proof, proofRepeats, proofEntry }) => proof && proofRepeats && proofEntry),
-      `${proofs - broken} of ${proofs} erasures have a whole proof; the canary's was checked, with the entry that it names, and asked for again`,
+      `${proofs - broken} of ${proofs} erasures have a complete proof; the canary's was checked with its audit entry, and requested again`,
     );
   },
   erasure_key_destruction: (evidence) => {
@@ -39,18 +39,18 @@ export const ERASURE: Readonly<Record<string, Judge>> = {
     const untold = sum(evidence, 'erasures', (erasures) => erasures.withoutKeyEntry);
     return passIf(
       left === 0 && untold === 0 && canaries(evidence, ({ keyGone, keyEntry }) => keyGone && keyEntry),
-      `${erased(evidence)} erased users: ${left} keys left, ${untold} without an entry key.destroyed`,
+      `${erased(evidence)} erased users: ${left} keys left, ${untold} without a key.destroyed entry`,
     );
   },
   erasure_data_inaccessible: (evidence) => {
     const tried = sum(evidence, 'canary', (canary) => canary.readsTried);
     const served = canariesOf(evidence).flatMap(({ servedBy }) => servedBy);
     const silent = canariesOf(evidence).flatMap(({ silentBefore }) => silentBefore);
-    if (silent.length > 0) return fail(`no evidence: ${silent.join(', ')} gave nothing before the erasure either`);
+    if (silent.length > 0) return fail(`no evidence: ${silent.join(', ')} returned nothing before the erasure either`);
     return passIf(
       tried > 0 && served.length === 0,
       served.length === 0
-        ? `${tried} ways in served the canary before its erasure, and serve nothing after it`
+        ? `${tried} read paths served the canary before its erasure, and serve nothing after it`
         : `served by ${served.join(', ')}`,
     );
   },
@@ -62,7 +62,7 @@ export const ERASURE: Readonly<Record<string, Judge>> = {
     if (empty.length > 0) return fail(`no evidence: ${empty.join(', ')} held nothing before the erasure either`);
     return passIf(
       cached === 0 && tried > 0 && left.length === 0,
-      `${cached} keys of ${erased(evidence)} erased users are cached; ${tried} caches held something of the canary ` +
+      `${cached} keys of ${erased(evidence)} erased users are cached; ${tried} caches held data of the canary ` +
         `before its erasure, ${left.length === 0 ? 'none does' : `${left.join(', ')} still do`} after it`,
     );
   },

@@ -30,10 +30,10 @@ export const EU_AI_ACT: Readonly<Record<string, Judge>> = {
     const listed = sum(evidence, 'data', (data) => data.listedSource);
     const unlisted = percent(sampled - listed - unnamed, sampled);
     const detail =
-      `of ${sampled} sampled current grains ${shown(percent(listed, sampled))} name a listed source_type, ` +
-      `${shown(percent(unnamed, sampled))} name none and count as the user's`;
+      `of ${sampled} sampled current grains ${shown(percent(listed, sampled))} have a listed source_type, ` +
+      `${shown(percent(unnamed, sampled))} have none and count as the user's`;
     const verdict = within(unlisted, 5, 20, detail);
-    // A default is no statement of where a grain comes from.
+    // A default is not a statement about a grain's origin.
     return verdict.status === 'pass' && percent(unnamed, sampled) > 5 ? warn(detail) : verdict;
   },
   euai_data_quality: (evidence) => {
@@ -53,7 +53,7 @@ export const EU_AI_ACT: Readonly<Record<string, Judge>> = {
   },
   euai_technical_documentation: (evidence) => {
     const empty = emptyParts(technicalDocumentation(evidence));
-    return within(empty.length, 0, 1, empty.length === 0 ? 'every part is there' : `empty: ${empty.join(', ')}`);
+    return within(empty.length, 0, 1, empty.length === 0 ? 'all parts are present' : `empty: ${empty.join(', ')}`);
   },
   euai_record_keeping: (evidence) => {
     const { 'provenance.record': on } = policyOf(evidence).rules;
@@ -61,7 +61,7 @@ export const EU_AI_ACT: Readonly<Record<string, Judge>> = {
     const records = sum(evidence, 'recalls', ({ windowRecords }) => windowRecords);
     const detail = `provenance.record ${on ? 'on' : 'off'}; 30 days: ${records} records, ${recalled} entries memory.recalled`;
     if (!on) return fail(detail);
-    if (recalled === 0 && records === 0) return warn(`${detail}: nothing was recalled yet`);
+    if (recalled === 0 && records === 0) return warn(`${detail}: no recalls yet`);
     return within(percent(Math.abs(records - recalled), Math.max(records, recalled)), 1, 5, detail);
   },
   euai_provenance_integrity: (evidence) => {
@@ -71,7 +71,7 @@ export const EU_AI_ACT: Readonly<Record<string, Judge>> = {
     const unresolved = sum(evidence, 'recalls', (recalls) => recalls.unresolved);
     return passIf(
       broken === 0 && unresolved === 0,
-      `of ${sampled} records ${broken} do not recompute, ${unresolved} name no entry of the trail`,
+      `of ${sampled} records ${broken} do not recompute, ${unresolved} refer to no audit entry`,
     );
   },
   euai_transparency: (evidence) => {
@@ -81,7 +81,7 @@ export const EU_AI_ACT: Readonly<Record<string, Judge>> = {
     const told = sum(evidence, 'canary', ({ explainedParts }) => explainedParts.length);
     return passIf(
       canaries.every(({ scoreParts }) => scoreParts.length > 0) && told === parts,
-      `${told} of ${parts} parts of a canary's score are told: ${first === undefined || first.explanation === '' ? 'nothing' : first.explanation}`,
+      `${told} of ${parts} parts of a canary's score are explained: ${first === undefined || first.explanation === '' ? 'nothing' : first.explanation}`,
     );
   },
   euai_human_oversight: (evidence) => {
@@ -108,7 +108,7 @@ export const EU_AI_ACT: Readonly<Record<string, Judge>> = {
     const provenance = rules['retention.provenance_days'] ?? RECALL_RECORD_DAYS;
     return passIf(
       provenance >= HALF_YEAR_DAYS,
-      `audit entries are kept for good, records of recalls for ${provenance} days`,
+      `audit entries are kept indefinitely, records of recalls for ${provenance} days`,
     );
   },
   euai_deployer_monitoring: (evidence) => {
@@ -149,9 +149,9 @@ export const EU_AI_ACT: Readonly<Record<string, Judge>> = {
   },
 };
 
-/** An explanation is of the result's own score, and says of what it is made. */
+/** True when the explanation states the result's own score and its parts. */
 function saysItsScore({ explanation, score_breakdown }: JsonObject): boolean {
-  const final = (score_breakdown as JsonObject | undefined)?.['final_score']; // as the record shows it
+  const final = (score_breakdown as JsonObject | undefined)?.['final_score']; // as the record holds it
   if (typeof explanation !== 'string' || typeof final !== 'number') return false;
   return explanation.includes(`Score ${final.toFixed(3)}: `) && / (for|rank|cosine|since) /.test(explanation);
 }

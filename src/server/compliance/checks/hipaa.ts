@@ -3,20 +3,20 @@ import { fail, type Judge, passIf, skip, warn, within } from '../verdict.ts';
 import { probesHold } from './policy.ts';
 import { missedIdentifiers, SAFE_HARBOR } from './safe-harbor.ts';
 
-/** The detector is the same for every memory as long as the process lives. */
+/** The detector is the same for every memory and does not change during a process's life. */
 let missedOnce: readonly string[] | undefined;
 
 export const HIPAA: Readonly<Record<string, Judge>> = {
   hipaa_phi_detection: () => {
     missedOnce ??= missedIdentifiers();
     const missed = missedOnce;
-    const found = `${SAFE_HARBOR.length - missed.length} of ${SAFE_HARBOR.length} identifiers are found`;
+    const found = `${SAFE_HARBOR.length - missed.length} of ${SAFE_HARBOR.length} identifiers are detected`;
     return within(missed.length, 0, 2, missed.length === 0 ? found : `${found}; missed: ${missed.join(', ')}`);
   },
   hipaa_phi_write_gate: (evidence) => probesHold(areas(evidence, 'canary').flatMap(({ phiGate }) => phiGate)),
   hipaa_baa_registry: (evidence) => {
     const outside = evidence.deployment.services.filter(({ external }) => external);
-    if (outside.length === 0) return skip('no slower tier and no outside service');
+    if (outside.length === 0) return skip('no slower tier and no external service');
     const { 'tiering.baa_acknowledged': acknowledged } = policyOf(evidence).rules;
     return passIf(
       acknowledged,
@@ -30,15 +30,15 @@ export const HIPAA: Readonly<Record<string, Judge>> = {
     if (nobody > 0 || keys.length === 0) return fail(`${nobody} of ${keys.length} live keys have no principal`);
     const names = Map.groupBy(keys, ({ principal }) => principal);
     const shared = [...names.values()].filter((some) => new Set(some.map(({ name }) => name)).size > 1).length;
-    const detail = `${keys.length} live keys, ${shared} principals shared by keys of several names; scopes and bindings of keys decide: this build enforces no tuples`;
-    // A rule that nothing enforces yet is no proof that it holds.
+    const detail = `${keys.length} live keys, ${shared} principals shared by differently named keys; scopes and bindings of keys decide: this build enforces no tuples`;
+    // A rule that is not enforced yet proves nothing.
     return warn(detail);
   },
   hipaa_audit_controls: (evidence) => {
     const reads = policyOf(evidence).rules['audit.reads'];
     const recalled = sum(evidence, 'trail', ({ windowEvents }) => windowEvents['memory.recalled'] ?? 0);
     const records = sum(evidence, 'recalls', ({ windowRecords }) => windowRecords);
-    // Where nobody has recalled anything, the canaries' recalls say whether an entry is left.
+    // Without any recall, the canaries' recalls show whether entries are written.
     const isTold =
       recalled > 0 || areas(evidence, 'canary').every(({ audited }) => audited.includes('memory.recalled'));
     return passIf(
@@ -51,7 +51,7 @@ export const HIPAA: Readonly<Record<string, Judge>> = {
     const sampled = sum(evidence, 'blobs', (blobs) => blobs.sampled);
     const bad = sum(evidence, 'blobs', (blobs) => blobs.misaddressed + blobs.unreadable);
     if (sampled === 0) return skip('no grains');
-    return passIf(bad === 0, `${bad} of ${sampled} sampled grains are not what their address says`);
+    return passIf(bad === 0, `${bad} of ${sampled} sampled grains do not match their address`);
   },
   hipaa_minimum_necessary: (evidence) => {
     const cap = policyOf(evidence).rules['access.max_recall_limit'];

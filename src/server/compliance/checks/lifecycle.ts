@@ -20,7 +20,7 @@ export const LIFECYCLE: Readonly<Record<string, Judge>> = {
     const canaries = areas(evidence, 'canary').every(({ policyAudited }) => policyAudited);
     const [trail] = areas(evidence, 'trail');
     const untold = versions.filter(({ version }) => trail?.sealedVersions.includes(version) !== true);
-    // The first one of a memory that was made with it changed nothing.
+    // The first version of a memory created with it changed nothing.
     const unnamed = versions.filter(({ version }) => version > 1 && trail?.changedVersions.includes(version) !== true);
     return passIf(
       untold.length === 0 && unnamed.length === 0 && canaries,
@@ -36,7 +36,7 @@ export const LIFECYCLE: Readonly<Record<string, Judge>> = {
   },
   policy_simulation_consistent: (evidence) => {
     const differing = sum(evidence, 'policy', (policy) => policy.simulationDiffers);
-    return passIf(differing === 0, `simulating no change differs in ${differing} rules`);
+    return passIf(differing === 0, `simulating no change shows ${differing} changed rules`);
   },
   policy_resolution_deterministic: (evidence) => {
     const results = Math.max(...areas(evidence, 'policy').map(({ shuffledResults }) => shuffledResults));
@@ -44,9 +44,10 @@ export const LIFECYCLE: Readonly<Record<string, Judge>> = {
   },
   policy_review_age: (evidence) => {
     const { sealedAt, madeAt, version } = policyOf(evidence);
-    // Who makes a memory decides for the baseline, and may let it stand for a year.
+    // The memory's creator chose the baseline, which may stand for a year.
     const days = (evidence.deployment.nowSeconds - (version === 0 ? madeAt : sealedAt)) / 86_400;
-    const since = version === 0 ? 'the baseline holds since the memory was made' : `version ${version} was sealed`;
+    const since =
+      version === 0 ? 'the baseline has been in force since the memory was created' : `version ${version} was sealed`;
     const detail = `${since}, ${days.toFixed(1)} days ago`;
     if (days <= 365) return pass(detail);
     return days <= 545 ? warn(detail) : fail(detail);

@@ -2,12 +2,12 @@ import type { RuleProbe } from '../../../engine/calls/compliance.ts';
 import { areas, policyOf, sum } from '../evidence.ts';
 import { fail, type Judge, pass, passIf, skip, type Verdict, warn } from '../verdict.ts';
 
-/** Whether each canary act was answered as its rule wants. */
+/** True when each canary act was answered as its rule requires. */
 export function probesHold(probes: readonly RuleProbe[]): Verdict {
   const wrong = probes.filter(({ wanted, got }) => (wanted.length === 0 ? got !== '' : !wanted.includes(got)));
   const told = (probe: RuleProbe): string => `${probe.rule}: ${probe.got === '' ? 'accepted' : probe.got}`;
   return wrong.length > 0
-    ? fail(`canaries against ${wrong.map(told).join(', ')}`)
+    ? fail(`wrong answers to canaries: ${wrong.map(told).join(', ')}`)
     : passIf(probes.length > 0, `canaries: ${[...new Set(probes.map(told))].join(', ')}`);
 }
 
@@ -23,7 +23,7 @@ export const POLICY: Readonly<Record<string, Judge>> = {
     const differing = areas(evidence, 'policy').filter((policy) => policy.sealHash !== sealHash).length;
     return passIf(
       broken === 0 && differing === 0,
-      `version ${version}, seal ${sealHash.slice(0, 16)}…: ${broken} partitions where it does not fit, ${differing} with another`,
+      `version ${version}, seal ${sealHash.slice(0, 16)}…: ${broken} partitions where it does not match, ${differing} with another`,
     );
   },
   policy_enforced_on_write: (evidence) => {
@@ -39,7 +39,7 @@ export const POLICY: Readonly<Record<string, Judge>> = {
     const old = sum(evidence, 'retention', (retention) => retention.expiredOverDay);
     const held = sum(evidence, 'retention', (retention) => retention.held);
     if (areas(evidence, 'retention').every(({ hasLimit }) => !hasLimit)) return skip('no time to live is set');
-    const detail = `${expired} grains are past their time, ${old} by more than a day, ${held} held`;
+    const detail = `${expired} grains have expired, ${old} more than a day ago, ${held} held`;
     if (old > 0) return fail(detail);
     return expired - held > 0 ? warn(detail) : pass(detail);
   },
@@ -52,7 +52,7 @@ export const POLICY: Readonly<Record<string, Judge>> = {
     const probes = areas(evidence, 'canary').flatMap(({ writeRules }) =>
       writeRules.filter(({ rule }) => rule === 'consent.mode'),
     );
-    const detail = `${mode}: ${unfounded} of ${since} sampled personal grains without a ground, ${revoked} revoked 30 days ago`;
+    const detail = `${mode}: ${unfounded} of ${since} sampled personal grains without a legal basis, ${revoked} revoked 30 days ago`;
     if (unfounded > 0) return fail(detail);
     const canary = probesHold(probes);
     if (canary.status === 'fail') return canary;

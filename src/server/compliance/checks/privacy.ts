@@ -14,7 +14,7 @@ export const PRIVACY: Readonly<Record<string, Judge>> = {
   ccpa_right_to_delete: (evidence, verdicts) => {
     const failing = DELETION_CHECKS.filter((id) => verdicts.get(id)?.status !== 'pass');
     const waiting = areas(evidence, 'erasures').filter(({ purgePending }) => purgePending).length;
-    // An erasure is answered when it is done: none waits for days.
+    // An erasure is complete when it is answered; none takes days.
     return passIf(
       failing.length === 0,
       `failing: ${failing.join(', ') || 'none'}; ${waiting} partitions purge their index`,
@@ -36,7 +36,7 @@ export const PRIVACY: Readonly<Record<string, Judge>> = {
     return passIf(
       wrong === 0 && total('stored') > 0,
       `exports of ${exports.length} sampled users: ${total('exported')} grains, ${total('parsed')} of them parse as the ` +
-        `user's, ${total('stored')} lie under the users' keys; ${wrong} exports not whole`,
+        `user's, ${total('stored')} are stored under the users' keys; ${wrong} exports incomplete`,
     );
   },
   pipl_separate_consent: (evidence) => {
@@ -54,7 +54,7 @@ export const PRIVACY: Readonly<Record<string, Judge>> = {
     const { region, services } = evidence.deployment;
     const outside = services.filter(({ external }) => external).map(({ name }) => name);
     const placed = region !== undefined && regions.includes(region);
-    const detail = `the memory lies in ${region ?? 'no named region'}, allowed ${regions.join(', ')}; services without a named region: ${outside.join(', ') || 'none'}`;
+    const detail = `the memory is in ${region ?? 'no named region'}, allowed ${regions.join(', ')}; services without a named region: ${outside.join(', ') || 'none'}`;
     return placed && outside.length === 0 ? pass(detail) : fail(detail);
   },
 };

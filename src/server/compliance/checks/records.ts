@@ -8,7 +8,7 @@ export const RECORDS: Readonly<Record<string, Judge>> = {
     const record = recordOfProcessing(evidence);
     const personal = sum(evidence, 'data', (data) => data.personal);
     const { default_ttl_days, by_namespace, by_type } = record.retention;
-    // How long the trail is kept says nothing of how long the data is.
+    // The retention of the trail says nothing about the retention of the data.
     const empty = emptyParts({ ...record, retention: { default_ttl_days, by_namespace, by_type } });
     const detail = `${personal} sampled personal grains; empty: ${empty.join(', ') || 'nothing'}`;
     if (personal === 0 && empty.includes('controller')) return skip(detail);

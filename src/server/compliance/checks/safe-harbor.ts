@@ -1,4 +1,4 @@
-// The 18 identifiers of 45 CFR 164.514(b)(2), each in a sentence of nobody's, and the categories that find it.
+// The 18 identifiers of 45 CFR 164.514(b)(2): an invented sentence for each, and the categories that detect it.
 import type { PiiCategory } from '../../../engine/text/pii/categories.ts';
 import type { PiiDetector } from '../../../engine/text/pii/detection.ts';
 import { piiDetector } from '../../../engine/text/pii/detector.ts';
@@ -42,7 +42,7 @@ export const SAFE_HARBOR: readonly Identifier[] = [
   { name: 'other unique numbers', text: 'The participant id is P-88231.', categories: ['unique_id'] },
 ];
 
-/** Names of those that the detector does not find. */
+/** Names of the identifiers that the detector misses. */
 export function missedIdentifiers(detector: PiiDetector = piiDetector()): readonly string[] {
   return SAFE_HARBOR.filter(({ text, categories }) => {
     const found = detector.detect(text).map(({ category }) => category);

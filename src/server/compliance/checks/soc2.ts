@@ -8,8 +8,8 @@ export const SOC2: Readonly<Record<string, Judge>> = {
     const { authMode } = evidence.deployment;
     const required = policyOf(evidence).rules['access.authz_required'];
     const detail = `auth mode ${authMode}, access.authz_required ${required ? 'on' : 'off'}`;
-    // A key with the scope admin counts as owner; nobody else can be granted anything without tuples.
-    return authMode === 'none' || !required ? fail(detail) : warn(`${detail}; access is by the owner's keys alone`);
+    // A key with the scope admin counts as owner. Without tuples no one else can be granted anything.
+    return authMode === 'none' || !required ? fail(detail) : warn(`${detail}; access is only through the owner's keys`);
   },
   soc2_segregation_duties: ({ deployment }) => {
     const admins = new Set(
@@ -36,8 +36,8 @@ export const SOC2: Readonly<Record<string, Judge>> = {
     const exportedAt = Math.max(0, ...areas(evidence, 'trail').map((trail) => trail.exportedWholeAt ?? 0));
     const days = (nowSeconds - Math.max(exportedAt, backedUpAt ?? 0)) / 86_400;
     const told = `${timeText('exported whole', exportedAt, nowSeconds)}, ${timeText('backed up', backedUpAt ?? 0, nowSeconds)}`;
-    if (!roundTrip) return fail(`a canary did not come back from an export; the memory was ${told}`);
-    const detail = `a canary came back from an export; the memory was ${told}`;
+    if (!roundTrip) return fail(`a canary was missing from an export; the memory was ${told}`);
+    const detail = `a canary was found in an export; the memory was ${told}`;
     return days <= BACKUP_DAYS ? pass(detail) : warn(detail);
   },
 };

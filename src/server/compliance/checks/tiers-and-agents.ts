@@ -5,7 +5,7 @@ export const TIERS: Readonly<Record<string, Judge>> = Object.fromEntries(
   ['tier_encryption', 'tier_erasure_coverage', 'tier_residency', 'tier_movement_audited'].map((id): [string, Judge] => [
     id,
     ({ deployment }) =>
-      deployment.tiers.length === 0 ? skip('hot tier only') : fail(`${deployment.tiers.join(', ')} were not looked at`),
+      deployment.tiers.length === 0 ? skip('hot tier only') : fail(`${deployment.tiers.join(', ')} were not examined`),
   ]),
 );
 

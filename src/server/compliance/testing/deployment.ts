@@ -1,6 +1,6 @@
 import type { DeploymentEvidence } from '../evidence.ts';
 
-/** What a server of its own tells of itself where nothing but the partitions is looked at. */
+/** Server facts for tests that examine only the partitions. */
 export const BARE_DEPLOYMENT: DeploymentEvidence = {
   nowSeconds: Math.floor(Date.now() / 1_000),
   authMode: 'api-key',

@@ -1,4 +1,4 @@
-// A front for tests, and a raw client of HTTP/2 that shows all that is on the wire.
+// A front for tests, and a raw HTTP/2 client that exposes everything on the wire.
 import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
@@ -14,13 +14,13 @@ export const echo: GrpcHandler = async ({ bytes }) => ({ bytes });
 
 const opened = new Set<{ close(): void }>();
 
-/** Closes what this file opened. */
+/** Closes everything that this file opened. */
 export function closeAll(): void {
   for (const one of opened) one.close();
   opened.clear();
 }
 
-/** Closed by `closeAll`. */
+/** Registers a thing for `closeAll`. */
 export function toBeClosed<T extends { close(): void }>(one: T): T {
   opened.add(one);
   return one;
@@ -38,7 +38,7 @@ export async function startFront(handler: GrpcHandler, options: Partial<GrpcOpti
 }
 
 export async function openSession(port: number): Promise<ClientHttp2Session> {
-  // Its own limit would refuse answers while much is being sent.
+  // Its own limit would reject answers during large uploads.
   const session = connect(`http://127.0.0.1:${port}`, { maxSessionMemory: 1_000 });
   session.on('error', () => undefined);
   toBeClosed({ close: () => session.destroy() });
@@ -46,7 +46,7 @@ export async function openSession(port: number): Promise<ClientHttp2Session> {
   return session;
 }
 
-/** A message behind its prefix. */
+/** A message with its prefix. */
 export function frame(message: Uint8Array, flag = 0): Buffer {
   const prefix = Buffer.from([flag, 0, 0, 0, 0]);
   prefix.writeUInt32BE(message.length, 1);
@@ -55,14 +55,14 @@ export function frame(message: Uint8Array, flag = 0): Buffer {
 
 export interface RawAnswer {
   readonly headers: IncomingHttpHeaders;
-  /** None when the status came with the headers. */
+  /** Undefined when the status was in the headers. */
   readonly trailers: IncomingHttpHeaders | undefined;
   readonly data: Buffer;
-  /** Of HTTP/2: what the stream was reset with, or 0. */
+  /** HTTP/2 code of a reset, or 0. */
   readonly rstCode: number;
 }
 
-/** A stream whose request the caller writes and ends. */
+/** Opens a stream; the caller writes and ends the request. */
 export function openStream(session: ClientHttp2Session, headers: OutgoingHttpHeaders = {}): ClientHttp2Stream {
   const stream = session.request({
     ':method': 'POST',
@@ -90,7 +90,7 @@ export function answerOf(stream: ClientHttp2Stream): Promise<RawAnswer> {
   });
 }
 
-/** One call, its request in these pieces. */
+/** Makes one call with its request in these pieces. */
 export function ask(
   session: ClientHttp2Session,
   pieces: readonly Uint8Array[],

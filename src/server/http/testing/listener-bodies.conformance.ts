@@ -38,23 +38,23 @@ export function bodiesConform(name: string, listen: Listen): void {
     );
 
     test(
-      'a body in very many tiny pieces is refused, one in as many larger ones is not',
+      'a body in very many tiny pieces is rejected; the same in larger pieces is not',
       served(bodyLength(MESSAGE_BYTES_MAX), async ({ open }) => {
         const head = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
         const client = await open();
         client.send(`${head}${'1\r\nx\r\n'.repeat(BODY_PIECES_MAX + 1)}`);
-        // The rest that is on its way may make the system drop the answer.
+        // Unsent data may make the system drop the answer.
         assert.equal((await client.response())?.status ?? 400, 400);
         await client.closed;
         const other = await open();
-        // What one read of the socket ends within comes in two.
+        // A piece that ends inside one socket read arrives as two.
         const piece = 'x'.repeat(2 * BODY_PIECE_BYTES_MIN);
         other.send(`${head}${`20\r\n${piece}\r\n`.repeat(BODY_PIECES_MAX + 1)}0\r\n\r\n`);
         assert.equal(String((await other.response())?.body), String((BODY_PIECES_MAX + 1) * piece.length));
       }),
     );
 
-    test('what arrives and is worked on has a share of the budget, and gives it back', async () => {
+    test('bytes that arrive or are processed count in the budget, and are released', async () => {
       const requests = requestBudget(64);
       const held: number[] = [];
       const serve = serveWith((options, handler) => listen({ ...options, requests }, handler));
@@ -69,7 +69,7 @@ export function bodiesConform(name: string, listen: Listen): void {
           assert.equal(String((await client.exchange('POST', '/', { body: 'x'.repeat(100_000) }))?.body), '100000');
           const [first = 0] = held;
           assert.ok(first >= 100_000 && first < 200_000, `${first} bytes were held`);
-          // A request that goes away holds nothing either.
+          // An abandoned request holds nothing either.
           const gone = await open();
           gone.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nabc');
           gone.close();
@@ -79,7 +79,7 @@ export function bodiesConform(name: string, listen: Listen): void {
     });
 
     test(
-      'a chunk that cannot be read fails the body',
+      'an invalid chunk fails the body',
       served(
         async (request) => {
           await assert.rejects(request.body(100), RequestAborted);
@@ -125,7 +125,7 @@ export function bodiesConform(name: string, listen: Listen): void {
     );
 
     test(
-      'chunks beyond the limit are refused while they come',
+      'chunks over the limit are rejected as they arrive',
       served(bodyLength(1_000), async ({ open }) => {
         const client = await open();
         client.send('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
@@ -135,7 +135,7 @@ export function bodiesConform(name: string, listen: Listen): void {
     );
 
     test(
-      'a body that is asked for late arrives whole',
+      'a body requested late arrives whole',
       served(
         async (request) => {
           await asked.wait;
@@ -160,7 +160,7 @@ export function bodiesConform(name: string, listen: Listen): void {
     const asked = signal();
 
     test(
-      'a body that nobody asks for does not stand in the next request’s way',
+      'an unread body does not block the next request',
       served(
         (request) => request.respond(401, TEXT, request.path),
         async ({ open }) => {
@@ -185,7 +185,7 @@ export function bodiesConform(name: string, listen: Listen): void {
     );
 
     test(
-      'a body that does not come to its end is 408 and the connection is closed',
+      'an incomplete body is 408 and the connection is closed',
       served(
         async (request) => {
           await request.body(1_000);

@@ -9,14 +9,14 @@ export function listeningConform(name: string, listen: Listen): void {
   const served = serveWith(listen);
   suite(`${name}: listening`, { timeout: TIMEOUT_MS }, () => {
     test(
-      'a port that is taken is refused',
+      'a port in use is an error',
       served(echo, async ({ listener }) => {
         await assert.rejects(listen({ host: '127.0.0.1', port: listener.port }, echo));
       }),
     );
 
     test(
-      'connections beyond the limit are closed, and room is made when one goes',
+      'connections over the limit are closed, and a closed one makes room',
       served(
         echo,
         async ({ open }) => {
@@ -38,7 +38,7 @@ export function listeningConform(name: string, listen: Listen): void {
     );
 
     test(
-      'TLS serves the same',
+      'TLS behaves the same',
       served(
         echo,
         async ({ open }) => {
@@ -51,7 +51,7 @@ export function listeningConform(name: string, listen: Listen): void {
       ),
     );
 
-    test('TLS files that cannot be read are refused', async () => {
+    test('unreadable TLS files are rejected', async () => {
       await assert.rejects(
         listen({ host: '127.0.0.1', port: 0, tls: { ...TLS, keyFile: 'nowhere.pem' } }, echo),
         /ENOENT/,
@@ -59,7 +59,7 @@ export function listeningConform(name: string, listen: Listen): void {
     });
 
     test(
-      'a drain refuses newcomers, closes idle connections and lets requests finish',
+      'a drain rejects new connections, closes idle ones and lets requests finish',
       served(
         async (request) => {
           inside.fire(request);
@@ -84,7 +84,7 @@ export function listeningConform(name: string, listen: Listen): void {
     const release = signal();
 
     test(
-      'a drain delivers what a slow reader has still to get',
+      'a drain delivers the rest to a slow reader',
       served(
         async (request) => {
           const stream = request.stream(200, TEXT);
@@ -106,7 +106,7 @@ export function listeningConform(name: string, listen: Listen): void {
     const writing = signal();
 
     test(
-      'a drain cuts off what is not finished by its deadline',
+      'a drain ends what is unfinished at its deadline',
       served(
         async (request) => {
           working.fire();

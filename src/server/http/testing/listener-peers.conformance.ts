@@ -1,4 +1,4 @@
-// What every HTTP listener does when a peer goes away.
+// Requirements for every HTTP listener when a peer disconnects.
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { type Listen, RequestAborted } from '../listener.ts';
@@ -6,9 +6,9 @@ import { serveWith, signal, TEXT, TIMEOUT_MS } from './served.ts';
 
 export function peersConform(name: string, listen: Listen): void {
   const served = serveWith(listen);
-  suite(`${name}: peers that go away`, { timeout: TIMEOUT_MS }, () => {
+  suite(`${name}: peers that disconnect`, { timeout: TIMEOUT_MS }, () => {
     test(
-      'while their body comes: the body fails and the signal fires',
+      'during their body: the body fails and the signal fires',
       served(
         async (request) => {
           const { aborted } = request;
@@ -33,7 +33,7 @@ export function peersConform(name: string, listen: Listen): void {
     const over = signal();
 
     test(
-      'while their request is worked on: the signal fires, and answers go nowhere',
+      'while a handler runs: the signal fires, and answers are dropped',
       served(
         async (request) => {
           begun.fire();
@@ -62,7 +62,7 @@ export function peersConform(name: string, listen: Listen): void {
     let ended = signal();
 
     test(
-      'while they are streamed to: the write rejects',
+      'during a streamed answer: the write rejects',
       served(
         async (request) => {
           const stream = request.stream(200, TEXT);

@@ -1,4 +1,4 @@
-// What every HTTP listener does with responses: whole, at their reader’s pace, and one to a request.
+// Requirements for every HTTP listener's responses: complete, at the reader’s pace, one per request.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { suite, test } from 'node:test';
@@ -56,7 +56,7 @@ export function responsesConform(name: string, listen: Listen): void {
             for (let at = 0; at < chunks; at++) whole.update(chunk);
             assert.equal(createHash('sha256').update(response!.body).digest('hex'), whole.digest('hex'));
             assert.equal(response?.headers.get('transfer-encoding'), 'chunked');
-            // What the two sockets' buffers hold, and one chunk; the stream is several times as long.
+            // Buffers of both sockets plus one chunk; the stream is several times as long.
             assert.ok(ahead < 20e6, `${ahead} bytes ahead of the reader`);
             assert.equal((await client.exchange('GET', '/'))?.status, 200);
           },
@@ -65,7 +65,7 @@ export function responsesConform(name: string, listen: Listen): void {
     }
 
     test(
-      'what is streamed arrives as it is written, and an empty chunk is nothing',
+      'chunks arrive as they are written, and an empty chunk does nothing',
       served(
         async (request) => {
           const stream = request.stream(200, TEXT);
@@ -110,7 +110,7 @@ export function responsesConform(name: string, listen: Listen): void {
     );
 
     test(
-      'a handler that fails is a bare 500 and a report, and a stream that fails is cut',
+      'a failing handler is a bare 500 with a report, and a failing stream is cut',
       served(
         async (request) => {
           if (request.path === '/sync') throw new Error(request.path);

@@ -1,4 +1,4 @@
-// What the conformance suite of HTTP listeners stands on: a listener for one test, handlers, and things to wait for.
+// Helpers of the listener conformance suite: a listener per test, handlers, and signals.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { EngineError } from '../../../engine/base/errors.ts';
@@ -6,14 +6,14 @@ import { MESSAGE_BYTES_MAX } from '../../../engine/base/limits.ts';
 import type { HttpHandler, HttpListener, Listen, ListenOptions } from '../listener.ts';
 import { SocketClient } from '../socket-client.ts';
 
-/** What takes longer hangs. */
+/** A test that takes longer hangs. */
 export const TIMEOUT_MS = 300_000;
 const FIXTURES = join(import.meta.dirname, '..', '..', '..', '..', 'test', 'fixtures', 'tls');
 export const TLS = { certFile: join(FIXTURES, 'cert.pem'), keyFile: join(FIXTURES, 'key.pem') };
 
 export const TEXT = [['content-type', 'text/plain']] as const;
 
-/** Something to wait for, and what makes it happen. */
+/** A promise with the function that resolves it. */
 export function signal<T = void>(): { readonly wait: Promise<T>; readonly fire: (value: T) => void } {
   let fire: (value: T) => void = () => undefined;
   const wait = new Promise<T>((resolve) => {
@@ -22,7 +22,7 @@ export function signal<T = void>(): { readonly wait: Promise<T>; readonly fire: 
   return { wait, fire };
 }
 
-/** Answers with the length of the body, or with 413. */
+/** Answers with the body's length, or with 413. */
 export const bodyLength =
   (bytesMax: number): HttpHandler =>
   async (request) => {
@@ -39,12 +39,15 @@ export const echo: HttpHandler = async (request) => request.respond(200, TEXT, a
 
 interface Served {
   readonly listener: HttpListener;
-  /** A client that is closed with the test. */
+  /** Opens a client that closes with the test. */
   readonly open: () => Promise<SocketClient>;
   readonly reported: unknown[];
 }
 
-/** Gives a test to run: `body` against a listener with `handler`, which is closed after it, and must have reported nothing. */
+/**
+ * Makes a test that runs `body` against a listener with `handler`. The listener is closed afterwards and must have
+ * reported nothing.
+ */
 export type Serve = (
   handler: HttpHandler,
   body: (server: Served) => Promise<void>,
@@ -76,7 +79,7 @@ export function serveWith(listen: Listen): Serve {
     };
 }
 
-/** Bytes in which a piece that is missing or in the wrong place shows. */
+/** Bytes that reveal missing or misplaced pieces. */
 export function pattern(bytes: number): Buffer {
   const buffer = Buffer.alloc(bytes);
   for (let at = 0; at + 4 <= bytes; at += 4) buffer.writeUInt32LE(at, at);

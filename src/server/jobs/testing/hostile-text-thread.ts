@@ -1,4 +1,4 @@
-// A thread in the place of the one that reads texts: a text says what becomes of it.
+// A fake text thread for tests: the text decides what happens to it.
 import type { TextOutcome, TextTask } from '../read-text.ts';
 
 export default function obey({ text }: TextTask): TextOutcome {
