@@ -1,5 +1,6 @@
-// What is gathered from several partitions is held on the main thread until it was chosen from. So many gathers
-// run at a time, and few of them may hold much: how many are asked for does not decide how much is held.
+// Bounds the memory that gathers use. The answers of several partitions stay on the main thread until the gather has
+// merged them, so the number of concurrent gathers is limited, and the number of large ones even more. Load beyond that
+// waits instead of using more heap.
 import { CAL_GATHERS_MAX, GATHER_SMALL_BYTES, GATHERS_LARGE_MAX, GATHERS_MAX } from '../engine/base/limits.ts';
 
 export class GatherRoom {
@@ -7,19 +8,22 @@ export class GatherRoom {
   readonly #large = new Places(GATHERS_LARGE_MAX);
   readonly #queries = new Places(CAL_GATHERS_MAX);
 
-  /** Runs a gather when there is a place for it. Must not be called by a gather that runs: it would wait for itself. */
+  /** Runs a gather as soon as a slot is free. A running gather must not call this: it could wait for its own slot. */
   async run<T>(gather: (held: Held) => Promise<T>): Promise<T> {
     const held = new Held(this.#large);
     return this.#all.run(() => gather(held).finally(() => held.release()));
   }
 
-  /** Runs a CAL query, whose questions may be gathers with places of their own. */
+  /** Runs a CAL query. It has slots of its own, because its questions may be gathers that need a slot from `run`. */
   runQuery<T>(query: () => Promise<T>): Promise<T> {
     return this.#queries.run(query);
   }
 }
 
-/** What one gather holds. It begins small; one that needs more waits for the place of a large one, and keeps that to its end. */
+/**
+ * The bytes that one gather holds. A gather starts small. One that needs more waits for a large slot and keeps it until
+ * it ends.
+ */
 export class Held {
   readonly #large: Places;
   #bytes = 0;
@@ -33,7 +37,7 @@ export class Held {
     this.#bytes += bytes;
   }
 
-  /** How many bytes it may ask for next: `most`, or less while it is small. */
+  /** The bytes that the gather may request next: `most`, or at most GATHER_SMALL_BYTES while it is small. */
   async room(most: number): Promise<number> {
     if (this.#bytes > GATHER_SMALL_BYTES / 2) await this.grow();
     return this.#isLarge ? most : Math.min(most, GATHER_SMALL_BYTES);
@@ -51,7 +55,7 @@ export class Held {
   }
 }
 
-/** So many at a time; others wait in the order in which they came. */
+/** A semaphore with first-in, first-out order. */
 class Places {
   #free: number;
   readonly #waiting: (() => void)[] = [];

@@ -1,11 +1,15 @@
-// Further sources of facts, where fact and source lie in different partitions: the fact's partition answers with the names of such
-// sources, and only the source's partition can tell the hash of a name, and whether the source is still there and not hidden.
+// Resolves further sources that lie in another partition than their fact. The fact's partition knows only the source's
+// grain name. The source's partition turns the name into a hash, and knows whether the source still exists and is
+// visible.
 import { isPlainHash } from '../engine/record/grain-name.ts';
 import type { Fan } from './gather/fan.ts';
 import { gatherHashes } from './gather/names.ts';
 import type { GrainView } from './protocol.ts';
 
-/** Asks nobody where all sources are told, as they nearly always are. `hidden`: tell those that a policy hides, too. */
+/**
+ * Replaces the names of further sources with hashes. Makes no call when every source is a hash already, which is the
+ * usual case. `hidden`: include sources that a policy hides.
+ */
 export async function withAllSources<T extends GrainView | null>(
   fan: Fan,
   grains: readonly T[],
@@ -20,7 +24,7 @@ export async function withAllSources<T extends GrainView | null>(
     if (grain?.sources === undefined) return grain;
     const { sources, ...rest } = grain;
     const shown = sources.map((source) => told.get(source) ?? source).filter((hash) => hash !== '');
-    return (shown.length === 0 ? rest : { ...rest, sources: shown }) as T; // the same grain
+    return (shown.length === 0 ? rest : { ...rest, sources: shown }) as T; // T is the same grain view
   });
 }
 

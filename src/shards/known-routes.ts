@@ -1,5 +1,5 @@
-// Beliefs read from texts, give me the partition that each goes to. A belief whose fact is known goes to the partition that knows it,
-// which then gains the source; any other goes where placement says.
+// Chooses the partition of each extracted belief. If a partition already knows the fact, the belief goes there and its
+// source becomes a further source. Any other belief goes where placement puts it.
 import { EngineError } from '../engine/base/errors.ts';
 import { toNfc } from '../engine/base/nfc.ts';
 import { nameIn } from '../engine/record/grain-name.ts';
@@ -10,9 +10,9 @@ import type { AddItem, ExtractedFrom, KnownFact } from './protocol.ts';
 
 interface Route {
   readonly partition: number;
-  /** Where placement says. */
+  /** The partition that placement gives. */
   readonly own: number;
-  /** As it goes to `partition`. */
+  /** The item as it is sent to `partition`. */
   readonly item: AddItem;
 }
 
@@ -21,7 +21,7 @@ interface Source {
   readonly from: ExtractedFrom;
 }
 
-/** What these beliefs are about: two calls with a fact in common must not both find it unknown. */
+/** The facts of these beliefs, as subjects for `Turns`: two calls with a common fact must not both find it unknown. */
 export function factsOf({ context }: Fan, items: readonly AddItem[]): string[] {
   return items.map(({ fields }) => {
     const user = fields['user_id'] ?? context.userId ?? null;
@@ -33,7 +33,10 @@ export function factsOf({ context }: Fan, items: readonly AddItem[]): string[] {
   });
 }
 
-/** Asks every partition once. One that does not answer knows nothing: to store a fact twice is better than not at all. */
+/**
+ * Asks every partition once. A partition that does not answer counts as knowing nothing: storing a fact twice is better
+ * than losing it.
+ */
 export async function routesOf(fan: Fan, items: readonly AddItem[]): Promise<Route[]> {
   const places = [...items.keys()];
   const hashes = [...new Set(items.flatMap((item) => sourceOf(item) ?? []))];
@@ -58,7 +61,7 @@ export async function routesOf(fan: Fan, items: readonly AddItem[]): Promise<Rou
   });
 }
 
-/** Which further sources that facts have in other partitions are gone. Of one whose partition does not answer nobody knows. */
+/** Finds the further sources in other partitions that are gone. A source counts as present if its partition does not answer. */
 async function goneOf(fan: Fan, facts: readonly KnownFact[]): Promise<ReadonlySet<string>> {
   const names = [...new Set(facts.flatMap(({ elsewhere = [] }) => elsewhere))];
   if (names.length === 0) return new Set();
@@ -71,7 +74,10 @@ async function goneOf(fan: Fan, facts: readonly KnownFact[]): Promise<ReadonlySe
   }
 }
 
-/** The first that has answered this very call, else the own one where it knows the fact, else the first that does. */
+/**
+ * Prefers the first partition with a stored reply for this call, then the belief's own partition if it knows the fact,
+ * then the first other one that knows it.
+ */
 function chosen(known: readonly (KnownFact | undefined)[], own: number, textHash: string | undefined): number {
   const answered = known.findIndex((fact) => fact?.answered === true);
   if (answered >= 0) return answered;

@@ -1,5 +1,5 @@
-// What can be asked of a shard: one typed map. `engine.ts` implements it, `shards/transport/client.ts` carries it to a worker thread,
-// `shards/transport/direct.ts` without one. The calls themselves and their rows are the engine's (engine/calls).
+// The types of a call on a shard. `engine.ts` implements the calls, `transport/client.ts` carries them to a worker
+// thread, and `transport/direct.ts` runs them without one. The calls and their rows are defined in engine/calls.
 
 import {
   CALL_ROWS,
@@ -63,7 +63,7 @@ export type {
 export type { ConsentFact } from '../engine/govern/consent/consent.ts';
 export type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 
-/** A method with its input, as decoded from bytes. */
+/** A method with its decoded input. */
 export type Call<M extends Method = Method> = { [K in M]: { readonly method: K; readonly input: Input<K> } }[M];
 
 export function isReadCall(call: Call): call is Call<ReadMethod> {
@@ -74,13 +74,13 @@ export function isRecordCall(call: Call): call is Call<RecordMethod> {
   return CALL_ROWS[call.method].kind === 'record';
 }
 
-/** True for a call that waits for no group: it goes ahead of writes. */
+/** True for a call that does not join a group of writes. It may overtake writes. */
 export function answersAtOnce(method: Method): boolean {
   const { kind } = CALL_ROWS[method];
   return kind === 'read' || kind === 'record';
 }
 
-/** What `shards/transport/direct.ts` and `shards/transport/client.ts` both are: a shard that can be called. Rejects with EngineError. */
+/** A shard that can be called, with or without a worker thread. Rejects with EngineError. */
 export interface ShardCaller {
   call<M extends Method>(method: M, context: CallContext, input: Input<M>): Promise<Output<M>>;
 }

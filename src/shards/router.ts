@@ -1,4 +1,4 @@
-// A memory and a call, give me the answer: finds the shards of the memory's partitions and asks one or all.
+// Routes each call to the shards of a memory's partitions, one or all, and returns the answer.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EngineError } from '../engine/base/errors.ts';
@@ -28,11 +28,11 @@ import type { RawReply, ShardCodecs } from './transport/codec.ts';
 import { Turns } from './turns.ts';
 
 export interface RouterOptions extends Pick<GatherTools, 'placementOf'> {
-  /** By shard index. */
+  /** Indexed by shard number. */
   readonly shards: readonly RawShardCaller[];
-  /** Settings of a memory by its number, as the control log has them; undefined: there is no such memory. */
+  /** The memory's settings from the control log, by memory number; undefined for an unknown memory. */
   readonly settingsOf: (memory: number) => MemorySettings | undefined;
-  /** The workers' own, for memories of several partitions, whose calls have to be looked into here. */
+  /** The same codecs as in the workers. The router decodes calls itself when the memory has several partitions. */
   readonly codecs?: ShardCodecs;
 }
 
@@ -55,7 +55,7 @@ export class Router {
     return this.#options.shards.length;
   }
 
-  /** Tells the shards of these memories, as many at a time as one batch holds. Rejects with the first error. */
+  /** Attaches these memories to their shards, one batch at a time. Rejects with the first error. */
   async attach(memories: readonly MemorySettings[]): Promise<void> {
     let attaching: Promise<unknown>[] = [];
     let calls = 0;
@@ -71,13 +71,13 @@ export class Router {
   }
 
   /**
-   * Calls a memory. Rejects with EngineError: MEM-E003 for an unknown memory, else what the shards say. `attachMemory`
-   * goes by the settings in its input, so that a memory can be attached before it is known, or with new settings.
+   * Calls a memory. Rejects with EngineError: MEM-E003 for an unknown memory, otherwise the shards' error.
+   * `attachMemory` uses the settings in its input, because the memory may not be known yet or its settings may be new.
    */
   call<M extends MemoryMethod>(method: M, context: RouterContext, input: Input<M>): Promise<Output<M>> {
     const settings =
       method === 'attachMemory'
-        ? // The input of this method, which TypeScript does not follow through M.
+        ? // TypeScript does not narrow the input by the method.
           (input as Input<'attachMemory'>).settings
         : this.#options.settingsOf(context.memory);
     if (settings === undefined) return Promise.reject(new EngineError('MEM-E003'));
@@ -92,8 +92,8 @@ export class Router {
   }
 
   /**
-   * Calls a memory with wire bytes, which are read by the worker when the memory has one partition. Resolves with the
-   * reply's wire bytes, a view of a larger buffer.
+   * Calls a memory with wire bytes. The worker decodes them if the memory has one partition; otherwise the router does.
+   * Resolves with the reply's wire bytes, a view of a larger buffer.
    */
   async callRaw(codecNumber: number, context: RouterContext, bytes: Uint8Array): Promise<RawReply> {
     const settings = this.#options.settingsOf(context.memory);
@@ -114,7 +114,7 @@ export class Router {
     return this.call(call.method, context, call.input);
   }
 
-  /** One call on one partition alone, for what goes through them one after the other. */
+  /** Calls a single partition, for work that visits partitions one after another. */
   callPartition<M extends MemoryMethod>(method: M, context: CallContext, input: Input<M>): Promise<Output<M>> {
     const settings = this.#options.settingsOf(context.memory);
     if (settings === undefined) return Promise.reject(new EngineError('MEM-E003'));
@@ -124,24 +124,24 @@ export class Router {
     return this.#shardOf(context.memory, context.partition).call(method, context, input);
   }
 
-  /** Calls one shard as a whole. */
+  /** Makes a shard-wide call on one shard. */
   callShard<M extends keyof ShardWideCalls>(shard: number, method: M, input: Input<M>): Promise<Output<M>> {
     const caller = this.#options.shards[shard];
     if (caller === undefined) return Promise.reject(new EngineError('VAL-E001', 'no such shard'));
     return caller.call(method, SYSTEM, input);
   }
 
-  /** How each shard is; one whose worker does not answer is not ok, for the reason it gives. Never rejects. */
+  /** The health of each shard. A shard whose worker does not answer is not ok, with the error as the reason. Never rejects. */
   health(): Promise<readonly ShardHealth[]> {
     return this.#health.all();
   }
 
-  /** What a full check of each shard found. */
+  /** Runs a full verification of each shard and returns its findings. */
   async verify(): Promise<readonly VerifyReport[]> {
     return valuesOf(await this.#eachShard((shard) => this.callShard(shard, 'verify', {})));
   }
 
-  /** Copies every shard: data into `directory/data/shard-N`, keys into `directory/keys/shard-N`. Bytes written. */
+  /** Copies every shard: data into `directory/data/shard-N`, keys into `directory/keys/shard-N`. Resolves to the bytes written. */
   async backup(directory: string): Promise<number> {
     const copies = await this.#eachShard(async (shard) => {
       const dataDirectory = join(directory, 'data', `shard-${shard}`);
@@ -153,7 +153,7 @@ export class Router {
     return sumOf(valuesOf(copies), 'bytes');
   }
 
-  /** Wraps the keys of every shard under the first of these master keys. Resolves to how many were wrapped anew. */
+  /** Rewraps the keys of every shard under the first of these master keys. Resolves to the number of rewrapped keys. */
   async rewrapKeys(masterKeys: readonly Uint8Array[]): Promise<number> {
     const answers = await this.#eachShard((shard) => this.callShard(shard, 'rewrapKeys', { masterKeys }));
     return sumOf(valuesOf(answers), 'rewrapped');
@@ -169,14 +169,14 @@ export class Router {
   }
 }
 
-/** A recall's scope path is looked up here, as its stages run here. SCP-E001. */
+/** Resolves the scope path of a recall, because the recall's stages run on this thread. Throws SCP-E001. */
 function askedOf<M extends MemoryMethod>(settings: MemorySettings, method: M, input: Input<M>): Input<M> {
   if (method !== 'recall') return input;
-  const query = input as Input<'recall'>; // the input of this method, which TypeScript does not follow through M
+  const query = input as Input<'recall'>; // TypeScript does not narrow the input by the method
   return { ...query, filter: inTree(settings, query.filter) } as Input<M>;
 }
 
-/** What the server asks of itself. */
+/** The context of the server's own calls. */
 const SYSTEM: CallContext = { memory: 0, partition: 0, actor: 'system', requestId: 'system' };
 
 const UNREACHABLE: Omit<ShardHealth, 'shard' | 'reasons'> = {

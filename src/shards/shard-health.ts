@@ -1,11 +1,11 @@
-// How each shard is. A worker that answers with 16 MiB is busy for some hundred milliseconds, and health is not to wait for it: a shard
-// that does not answer at once is told as it was last heard, for as long as health may be kept waiting. One that was not heard for
-// longer is waited for.
+// Collects the health of each shard. A worker that packs an answer of 16 MiB is busy for hundreds of milliseconds, and
+// a health check must not wait for that. So a shard that does not answer at once is reported with its last known
+// health, as long as that is recent enough. Otherwise the check waits for the shard.
 import { HEALTH_LATE_MS, HEALTH_WAIT_MS } from '../engine/base/limits.ts';
 import type { ShardHealth } from './protocol.ts';
 
 interface Entry {
-  /** There while it is asked. */
+  /** Set while a health call is in flight. */
   asking: Promise<void> | undefined;
   heard: { readonly health: ShardHealth; readonly atMs: number } | undefined;
 }
@@ -13,11 +13,11 @@ interface Entry {
 export interface ShardHealthOptions {
   readonly shards: number;
   readonly ask: (shard: number) => Promise<ShardHealth>;
-  /** What is told of a shard that cannot be asked. */
+  /** The health to report for a shard that cannot be reached. */
   readonly unreachable: (shard: number, reason: unknown) => ShardHealth;
-  /** Milliseconds of a clock that never goes back. */
+  /** Monotonic milliseconds. */
   readonly nowMs?: () => number;
-  /** Resolves when a shard is late. */
+  /** Resolves when the check stops waiting for a late shard. */
   readonly late?: () => Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export class ShardsHealth {
     this.#late = options.late ?? (() => new Promise((resolve) => setTimeout(resolve, HEALTH_LATE_MS).unref()));
   }
 
-  /** Never rejects. */
+  /** The health of all shards, by index. Never rejects. */
   async all(): Promise<readonly ShardHealth[]> {
     const answers = this.#entries.map((entry, shard) => this.#asked(entry, shard));
     const everyOne = Promise.all(answers);

@@ -1,16 +1,16 @@
-// Work that must not overlap, by what it is about: first come, first served. Work about other things runs beside it.
+// Serialises work on the same subject, first come, first served. Work on different subjects runs in parallel.
 
 export class Turns {
-  /** By subject: settled once the last work about it has ended. A subject without work has no entry. */
+  /** For each subject with work: a promise that settles when its last work has ended. */
   readonly #last = new Map<string, Promise<void>>();
 
-  /** Runs `work` once all earlier work about any of these subjects has ended, however it ended. */
+  /** Runs `work` after all earlier work on any of these subjects has ended, even if that failed. */
   async take<T>(subjects: readonly string[], work: () => Promise<T>): Promise<T> {
     const distinct = new Set(subjects);
     const before = [...distinct].flatMap((subject) => this.#last.get(subject) ?? []);
     const { promise, resolve } = Promise.withResolvers<void>();
     for (const subject of distinct) this.#last.set(subject, promise);
-    // Each waits for earlier ones alone, so no two wait for each other.
+    // Work waits only for earlier work, so there is no deadlock.
     await Promise.all(before);
     try {
       return await work();
@@ -20,7 +20,7 @@ export class Turns {
     }
   }
 
-  /** Subjects with work that runs or waits. */
+  /** Number of subjects with running or waiting work. */
   get size(): number {
     return this.#last.size;
   }

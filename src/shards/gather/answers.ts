@@ -1,5 +1,5 @@
-// How a memory answers the questions of a recall and of a CAL query, each as a call on it: whatever its partitions, and from
-// the thread that may wait for a model between two questions.
+// Answers the questions of a recall and of a CAL query with calls on the memory, whatever its number of partitions.
+// Runs on the main thread, which may wait for a model between two questions.
 
 import type { AnswersLater } from '../../engine/asking/asking.ts';
 import { isLongRead } from '../../engine/asking/long-reads.ts';
@@ -16,7 +16,7 @@ import type { Rerank } from '../../engine/recall/stages/recall-output.ts';
 import type { Input, MemoryCalls, Output } from '../protocol.ts';
 import { isNotFound } from './fan.ts';
 
-/** Calls one memory, whatever its partitions. `reason` goes into the audit of a change. */
+/** Calls one memory, whatever its number of partitions. `reason` goes into the audit entry of a change. */
 export type CallMemory<Methods extends keyof MemoryCalls = keyof MemoryCalls> = <M extends Methods>(
   method: M,
   input: Input<M>,
@@ -26,7 +26,7 @@ export type CallMemory<Methods extends keyof MemoryCalls = keyof MemoryCalls> = 
 /** The calls behind the questions of a recall. */
 export type RecallMethod = 'recall' | 'fetch' | 'namespaces' | 'alike' | 'meanings';
 
-/** `call` answers recalls without options. Without `rerank` nothing may ask for a model's order. */
+/** `call` must answer recalls without options. A `rerank` question is a bug when no `rerank` is given. */
 export function recallAnswers(call: CallMemory<RecallMethod>, rerank?: Rerank): AnswersLater<RecallQuestion> {
   return {
     search: (query) => call('recall', query),
@@ -38,7 +38,7 @@ export function recallAnswers(call: CallMemory<RecallMethod>, rerank?: Rerank): 
       return { vectors: vectors.map((bytes) => (bytes === null ? undefined : floatsOf(bytes))) };
     },
     rerank: async ({ hits }) => {
-      assert(rerank !== undefined, 'hits are put in order where a model does it');
+      assert(rerank !== undefined, 'a rerank question needs a reranker');
       return { order: await rerank(hits) };
     },
   };
@@ -62,7 +62,7 @@ export function calAnswers(call: CallMemory): AnswersLater<CalQuestion> {
   };
 }
 
-/** A read of every partition: in slices where many grains may have to be opened. */
+/** Reads from every partition. A read that may open many grains runs in slices. */
 function partitionRead<K extends keyof AllReads>(call: CallMemory, kind: K) {
   return async (input: QuestionInput<K>): Promise<QuestionOutput<K>> => {
     const read = { kind, input } as PartitionRead; // The caller paired kind and input.
@@ -76,10 +76,13 @@ function nothingInUnknownScope(error: unknown): QuestionOutput<'search'> {
   throw error;
 }
 
-/** As the first partition has it: what tightens a policy is in all of them before it is answered. */
+/**
+ * The policy's cap, read from the first partition. That is safe: a stricter policy reaches every partition before its
+ * change is answered.
+ */
 async function capOf(call: CallMemory): Promise<number | null> {
   const { policy } = await call('policy', {});
-  return withLoosest(flat((policy?.['rules'] ?? null) as PolicyValue))['access.max_recall_limit']; // JSON, as it was sealed
+  return withLoosest(flat((policy?.['rules'] ?? null) as PolicyValue))['access.max_recall_limit']; // the wire form of a sealed policy
 }
 
 async function versionsOf(call: CallMemory, hash: string) {

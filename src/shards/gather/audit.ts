@@ -1,4 +1,4 @@
-// The audit trail of several partitions as one list: each keeps a chain of its own, and they are merged by time.
+// Merges the audit chains of several partitions into one list, ordered by time.
 
 import { ANSWER_BYTES_MAX, PAGE_LIMIT_MAX } from '../../engine/base/limits.ts';
 import { AnswerRoom } from '../../engine/grain/api/answer-room.ts';
@@ -8,10 +8,10 @@ import type { Fan } from './fan.ts';
 
 type Page = Output<'auditPage'>;
 
-/** Newest or oldest first by time, then by partition; each partition's entries stay in the order of its chain. */
+/** A page in the order asked for: by time, then by partition. Entries of one partition keep the order of their chain. */
 export async function gatherAuditPage(fan: Fan, input: Input<'auditPage'>): Promise<Page> {
   const { offset = 0, bytesMax = ANSWER_BYTES_MAX, ...rest } = input;
-  // All of them together hold about two answers, however many they are and however far the offset goes.
+  // Together the partitions hold about two answers, whatever their number and the offset.
   const limit = Math.min(offset + rest.limit, PAGE_LIMIT_MAX);
   const filter = await withNames(fan, rest.filter);
   const asked = { ...rest, filter, limit, bytesMax: Math.ceil((2 * bytesMax) / fan.partitions) };
@@ -38,7 +38,10 @@ export async function gatherAuditPage(fan: Fan, input: Input<'auditPage'>): Prom
   return { entries, total, next: next.map((seq) => seq ?? end) };
 }
 
-/** Entries of one partition may name a grain of another, as those of a known fact's further source do. */
+/**
+ * Adds the names that other partitions' entries use for the grain. An entry may name a grain of another partition: the
+ * entries about a known fact's further source do.
+ */
 async function withNames(fan: Fan, filter: AuditFilter): Promise<AuditFilter> {
   const { grainHash } = filter;
   if (grainHash === undefined) return filter;
@@ -47,7 +50,7 @@ async function withNames(fan: Fan, filter: AuditFilter): Promise<AuditFilter> {
   return { ...filter, grainNames: named.filter((name) => name !== '') };
 }
 
-/** One partition's entries, from its first page on. */
+/** A cursor over one partition's entries. Reads page by page. */
 class ChainPages {
   readonly #fan: Fan;
   readonly #partition: number;
@@ -66,7 +69,7 @@ class ChainPages {
     return this.#page.entries[this.#at];
   }
 
-  /** The number of the entry that comes next; undefined at the end. */
+  /** Sequence number of the next entry; undefined at the end. */
   get next(): number | undefined {
     return this.head?.seq ?? this.#page.next?.[0];
   }
@@ -75,18 +78,18 @@ class ChainPages {
     this.#at += 1;
   }
 
-  /** Reads the next page when this one is used up and there is one. */
+  /** Reads the next page if the current one is used up and another one exists. */
   async fill(): Promise<void> {
     const { next } = this;
     if (this.head !== undefined || next === undefined) return;
-    // A partition looks at its own place alone.
+    // Each partition reads only its own element of `from`.
     const from = Array.from({ length: this.#fan.partitions }, () => next);
     this.#page = await this.#fan.one(this.#partition, 'auditPage', { ...this.#input, from, uncounted: true });
     this.#at = 0;
   }
 }
 
-/** Whose next entry comes first; undefined when all are used up. */
+/** The chain whose next entry comes first; undefined when all are used up. */
 function firstOf(chains: readonly ChainPages[], order: 'asc' | 'desc'): ChainPages | undefined {
   let best: ChainPages | undefined;
   for (const chain of chains) {

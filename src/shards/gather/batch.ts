@@ -1,4 +1,4 @@
-// Writes of many grains, each to its partition; outcomes come back in the order of the items.
+// Writes many grains, each to its partition. Outcomes are in the order of the items.
 
 import { hash } from 'node:crypto';
 import { EngineError } from '../../engine/base/errors.ts';
@@ -27,7 +27,10 @@ async function addPlaced(fan: Fan, { items, ...how }: Input<'addBatch'>): Promis
   return { outcomes };
 }
 
-/** Each belief where it is known, else in its own partition. What is not known any more when it comes there goes on to its own. */
+/**
+ * Sends each belief to the partition that knows its fact, otherwise to its own. If the fact is gone when the belief
+ * arrives, the belief goes to its own partition after all.
+ */
 async function addExtracted(fan: Fan, { items, ...how }: Input<'addBatch'>): Promise<Output<'addBatch'>> {
   const routes = await routesOf(fan, items);
   const store = (partitions: readonly number[], places: readonly number[], itemAt: (place: number) => AddItem) =>
@@ -56,8 +59,8 @@ async function addExtracted(fan: Fan, { items, ...how }: Input<'addBatch'>): Pro
 }
 
 /**
- * Imports each blob where its chain of versions is, as far as the manifest and what is held already tell;
- * a chain that is new here goes by its oldest member.
+ * Imports each blob into the partition that holds its chain of versions, as far as the manifest and the stored grains
+ * show it. A new chain is placed by its oldest member.
  */
 export async function gatherImport(
   fan: Fan,
@@ -120,7 +123,7 @@ export async function gatherImport(
   };
   const grainTypeOf = (index: number) => placed.get(hashes[index]!)?.grainType ?? '';
   const outcomes = await byPartition(partitions, grainTypeOf, importInto, failures);
-  // Partitions that no blob of this call goes to may hold what an earlier call of the import brought.
+  // An entry may be about a blob that an earlier call of this import stored, in a partition that gets no blob now.
   for (const partition of [...entriesOf.keys()])
     if (partition !== undefined)
       await importInto(partition, []).catch((error: unknown) => {
@@ -129,7 +132,7 @@ export async function gatherImport(
   return { outcomes, refused };
 }
 
-/** `address` and what follows it, nearest first. */
+/** `address` and its successors in `next`, nearest first. */
 function pathFrom(address: string, next: ReadonlyMap<string, string>): string[] {
   const path = new Set([address]);
   for (let at = next.get(address); at !== undefined && !path.has(at); at = next.get(at)) path.add(at);
@@ -149,8 +152,8 @@ async function locateAll(fan: Fan, hashes: readonly string[]): Promise<ReadonlyM
 }
 
 /**
- * One call for each partition that has items, its outcomes put back in the items' places. A partition that fails as a
- * whole fails its items alone, unless it had them all.
+ * Makes one call for each partition with items and puts the outcomes back in item order. If a whole partition fails,
+ * only its items fail. If that partition had all items, the call fails.
  */
 async function byPartition(
   partitions: readonly number[],

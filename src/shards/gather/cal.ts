@@ -1,4 +1,5 @@
-// A CAL query over all partitions, and one that changes something: run here, each of its questions as a call on the memory.
+// Runs CAL queries over several partitions, and CAL queries that write. The query runs on this thread; each of its
+// questions is a call on the memory.
 
 import { answerLater } from '../../engine/asking/asking.ts';
 import { unreachable } from '../../engine/base/assert.ts';
@@ -27,7 +28,7 @@ import type { Fan } from './fan.ts';
 
 type Asker = Pick<CallContext, 'namespace' | 'userId' | 'deadlineMs' | 'memory' | 'actor' | 'requestId'>;
 
-/** Runs the query here. Rejects with EngineError for what is no fault of the query. */
+/** Runs the query on this thread. Rejects with EngineError for failures that the query did not cause. */
 export async function runCal(
   call: CallMemory,
   context: Asker,
@@ -37,7 +38,8 @@ export async function runCal(
   try {
     return await answerLater(answerCal(input, context, clock), calAnswers(call));
   } catch (error) {
-    // What a shard refuses it tells its audit trail; the cap on recalls is held here. Untold or not, it stays refused.
+    // A shard audits its own refusals, but the cap on recalls is enforced here. If the audit entry fails, the refusal
+    // still stands.
     if (error instanceof EngineError && error.code === 'POL-E013') {
       const details = { code: error.code, operation: 'cal' };
       await call('note', { event: 'policy.enforced', details }).catch(() => undefined);
@@ -46,7 +48,7 @@ export async function runCal(
   }
 }
 
-/** The answers of all partitions as one partition that holds all of it would give it. */
+/** Merges the partitions' answers into the answer that a single partition with all grains would give. */
 export async function gatherCalRead(fan: Fan, method: CalMethod, ask: PartitionRead): Promise<PartitionAnswer> {
   switch (ask.kind) {
     case 'select':
@@ -56,7 +58,7 @@ export async function gatherCalRead(fan: Fan, method: CalMethod, ask: PartitionR
       if (!needsRivals(ask.input.tests)) break;
       const { contested, spent } = await contestedAnywhere(fan, method, ask.input);
       if (spent.stopped !== undefined) return stoppedAnswer(ask.kind, spent);
-      const told = { ...ask, input: { ...ask.input, contested } } as PartitionRead; // The kind stays with its input.
+      const told = { ...ask, input: { ...ask.input, contested } } as PartitionRead; // kind and input still match
       return merged(told, await fan.all(method, told));
     }
     default:
@@ -68,8 +70,8 @@ export async function gatherCalRead(fan: Fan, method: CalMethod, ask: PartitionR
 type CalMethod = 'calRead' | 'calScan';
 
 /**
- * Which stands are contested, wherever their grains lie: what the selected beliefs speak of is asked first, then what each
- * partition says of that.
+ * Finds the contested pairs, whichever partitions their beliefs lie in. Round one asks which pairs the selected beliefs
+ * are about; round two asks each partition what it says about these pairs.
  */
 async function contestedAnywhere(
   fan: Fan,
@@ -112,7 +114,7 @@ function merged(ask: PartitionRead, answers: readonly PartitionAnswer[]): Partit
     case 'select': {
       const { order, take, dedup } = ask.input;
       const parts = outputs(answers, 'select');
-      // A grain that two partitions hold counts once.
+      // Count a grain that two partitions hold once.
       const distinct = new Map(parts.flatMap(({ grains }) => grains).map((view) => [view.hash, view]));
       const sorted = [...distinct.values()]
         .map((view) => ({ view, ...keyed(order, calGrain(view, 1)) }))
@@ -187,7 +189,7 @@ function mergeGroups(parts: readonly OutputOf<'group'>[], shown: number): GroupV
 type OutputOf<K extends PartitionAnswer['kind']> = Extract<PartitionAnswer, { kind: K }>['output'];
 
 function outputs<K extends PartitionAnswer['kind']>(answers: readonly PartitionAnswer[], kind: K): OutputOf<K>[] {
-  // Each partition answers a kind with its output.
+  // A partition answers a kind with that kind's output.
   return answers.flatMap((one) => (one.kind === kind ? [one.output as OutputOf<K>] : []));
 }
 

@@ -1,15 +1,15 @@
-// One call on a memory of several partitions: ask one, ask all.
+// One call on a memory of several partitions, sent to one partition or to all.
 import { EngineError } from '../../engine/base/errors.ts';
 import { SYSTEM_ACTOR } from '../../engine/govern/trail/audit.ts';
 import type { CallContext, Input, Method, Output, ShardCaller } from '../protocol.ts';
 import { keyPartition } from './placement.ts';
 
-/** A context before the router chose the partition. */
+/** A call context without a partition: the router has not chosen one yet. */
 export type RouterContext = Omit<CallContext, 'partition'>;
 
 export class Fan {
   readonly context: RouterContext;
-  /** The shard of each partition, in partition order. */
+  /** Shards in partition order. */
   readonly #shards: readonly ShardCaller[];
 
   constructor(context: RouterContext, shards: readonly ShardCaller[]) {
@@ -21,28 +21,31 @@ export class Fan {
     return this.#shards.length;
   }
 
-  /** The partition that remembers which body came with the call's idempotency key; the first one without a key. */
+  /** The partition that stores the call's idempotency key with its body hash; partition 0 for a call without a key. */
   get home(): number {
     const { idempotency } = this.context;
     return idempotency === undefined ? 0 : keyPartition(idempotency.key, this.partitions);
   }
 
-  /** The same call for whoever asks in between: nothing of it is kept for a repeat, nor told as a caller's read. */
+  /**
+   * A fan for internal questions of the same call: no idempotency key, and the system as actor, so that the trail does
+   * not show them as reads of the caller.
+   */
   withoutIdempotency(): Fan {
     const { idempotency: _, ...context } = this.context;
     return new Fan({ ...context, actor: SYSTEM_ACTOR }, this.#shards);
   }
 
-  /** The caller's own call, of which nothing is kept for a repeat: what is done again comes to the same. */
+  /** The caller's call without its idempotency key, for steps with the same result when repeated. */
   repeatable(): Fan {
     const { idempotency: _, ...context } = this.context;
     return new Fan(context, this.#shards);
   }
 
   /**
-   * Runs a call whose partitions depend on its body or its kind: the idempotency key is claimed first in a partition
-   * that depends on the key alone, so that the same key with another body is refused (VAL-E005) wherever that would go.
-   * What is refused leaves its key free, as it does in a single partition.
+   * Runs a call whose partitions depend on its body or kind. First claims the idempotency key in its home partition,
+   * which depends on the key alone: so the same key with another body is refused (VAL-E005) wherever that body would
+   * go. A refused call releases its key, as in a single partition.
    */
   async claimed<T>(run: () => Promise<T>): Promise<T> {
     const { idempotency } = this.context;
@@ -52,7 +55,7 @@ export class Fan {
     try {
       return await run();
     } catch (error) {
-      // After anything else the call may have been done after all.
+      // After any other error the call may have taken effect: keep the key.
       if (isRefusal(error)) await this.one(home, 'claim', { release: true }).catch(() => undefined);
       throw error;
     }
@@ -64,19 +67,20 @@ export class Fan {
     return shard.call(method, { ...this.context, partition }, input);
   }
 
-  /** What each partition says, in partition order, once all have answered. */
+  /** The result of every partition, in partition order. Waits for all of them. */
   settle<M extends Method>(method: M, input: Input<M>): Promise<PromiseSettledResult<Output<M>>[]> {
     return Promise.allSettled(this.#shards.map((_, partition) => this.one(partition, method, input)));
   }
 
-  /** Every partition's answer, in partition order; throws the first error once all have answered. */
+  /** Every partition's answer, in partition order. Waits for all of them, then throws the first error. */
   async all<M extends Method>(method: M, input: Input<M>): Promise<Output<M>[]> {
     return valuesOf(await this.settle(method, input));
   }
 
   /**
-   * As `all`, for what every partition is to do. Where some have done it and others have not that is no refusal, whatever the
-   * others say: STO-E002, and asking again goes on with it. `what`: as the error calls it.
+   * Like `all`, for a change that every partition has to make. If only some partitions succeed, the error is STO-E002
+   * whatever the others answered: the change has begun, and a repeat completes it. `what`: the subject of the error
+   * message.
    */
   async everywhere<M extends Method>(method: M, input: Input<M>, what: string): Promise<Output<M>[]> {
     const results = await this.settle(method, input);
@@ -86,8 +90,8 @@ export class Fan {
   }
 
   /**
-   * The answer of the partition that has the grain: each one is asked, those that have it not answer MEM-E001. When
-   * none has it, another error (erased, restarting) says more than "not found".
+   * The answer of the partition that holds the grain. Asks all; partitions without it answer MEM-E001. If none has it,
+   * throws another error (erased, restarting) in preference to "not found".
    */
   async found<M extends Method>(method: M, input: Input<M>): Promise<Output<M>> {
     const results = await this.settle(method, input);
@@ -97,7 +101,7 @@ export class Fan {
     throw reasons.find((reason) => !isNotFound(reason)) ?? reasons[0];
   }
 
-  /** The partition that holds any version of `hash`, or undefined. A read, so cheaper than refused writes. */
+  /** The partition that holds `hash` in any version, or undefined. Cheaper than trying the write in every partition. */
   async locate(hash: string): Promise<number | undefined> {
     const answers = await this.withoutIdempotency().all('locate', { hashes: [hash] });
     const partition = answers.findIndex(({ held }) => held[0] === true);
@@ -105,14 +109,14 @@ export class Fan {
   }
 }
 
-/** The caller's own error, which changed nothing; another body's key is not ours to free. */
+/** True if the caller caused the error and nothing changed. VAL-E005 is excluded: that key belongs to another body. */
 function isRefusal(error: unknown): boolean {
   return error instanceof EngineError && !/^(STO|SYS|LIM)-/.test(error.code) && error.code !== 'VAL-E005';
 }
 
-/** What was begun and has not reached every partition. */
+/** The error of a change that has begun but has not reached every partition. */
 export function halfDone(what: string): EngineError {
-  return new EngineError('STO-E002', `${what} has not reached every partition yet: asking again goes on with it`);
+  return new EngineError('STO-E002', `${what} has not reached every partition yet: repeat the request to complete it`);
 }
 
 export function isNotFound(error: unknown): boolean {

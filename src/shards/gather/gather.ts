@@ -1,4 +1,4 @@
-// Every call of a memory, over several partitions. A memory of one partition never comes here.
+// Runs every memory call over several partitions. The router bypasses this file for a memory with one partition.
 
 import { EngineError } from '../../engine/base/errors.ts';
 import { withSources } from '../gather-sources.ts';
@@ -47,7 +47,7 @@ import type { GatherTools } from './tools.ts';
 type Gather<M extends MemoryMethod> = (fan: Fan, input: Input<M>, tools: GatherTools) => Promise<Output<M>>;
 type GatheredBy<V> = Extract<MethodsWith<'gather', V>, MemoryMethod>;
 
-/** Calls that every partition answers, and how the answers make one. */
+/** For calls that every partition answers: how to merge the answers. */
 const MERGE: {
   readonly [M in GatheredBy<'merged'>]: (answers: readonly Output<M>[], input: Input<M>) => Output<M>;
 } = {
@@ -79,7 +79,7 @@ const MERGE: {
     ftsIndexed: sumOf(answers, 'ftsIndexed'),
     vectorsIndexed: sumOf(answers, 'vectorsIndexed'),
     errors: sumOf(answers, 'errors'),
-    // They run side by side.
+    // Partitions run in parallel.
     elapsedMs: Math.max(...answers.map(({ elapsedMs }) => elapsedMs)),
   }),
   compact: (answers) => ({ reclaimedBytes: sumOf(answers, 'reclaimedBytes') }),
@@ -93,7 +93,7 @@ const MERGE: {
   retentionStatus: mergeRetentionStatus,
 };
 
-/** Calls that go through the partitions in a way of their own. */
+/** Calls with a gather function of their own. */
 const OWN: { readonly [M in GatheredBy<'own'>]: Gather<M> } = {
   add: (fan, input) => fan.one(partitionFor(input, fan.partitions, fan.context), 'add', input),
   addBatch: gatherAddBatch,
@@ -135,17 +135,17 @@ const OWN: { readonly [M in GatheredBy<'own'>]: Gather<M> } = {
   personPage: gatherPersonPage,
 };
 
-/** Every call of a memory over several partitions, as its row says. */
+/** The gather function of each memory call, as its row declares. */
 export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = Object.fromEntries(
   Object.entries(MEMORY_ROWS).map(([method, { gather, ...row }]) => {
     const run = gatherAs(gather, method as MemoryMethod); // the table's keys are the methods
     const isClaimed = 'retry' in row && (row.retry === 'keyed' || row.retry === 'claimed');
     return [method, isClaimed ? claiming(run) : run];
   }),
-  // `MERGE` and `OWN` have the methods that want a function of their own, each with its own input and output.
+  // TypeScript cannot express that each method keeps its own input and output through `Object.entries`.
 ) as unknown as typeof GATHER;
 
-/** One of them, whichever it is. */
+/** A gather function of any method. */
 type AnyGather = (fan: Fan, input: never, tools: GatherTools) => Promise<unknown>;
 
 function gatherAs(gather: (typeof MEMORY_ROWS)[MemoryMethod]['gather'], method: MemoryMethod): AnyGather {
@@ -168,7 +168,8 @@ function gatherAs(gather: (typeof MEMORY_ROWS)[MemoryMethod]['gather'], method: 
     case 'own':
       return OWN[method as GatheredBy<'own'>] as AnyGather;
     case 'never':
-      return () => Promise.reject(new EngineError('SYS-E001', 'each partition answers for itself'));
+      return () =>
+        Promise.reject(new EngineError('SYS-E001', 'this call addresses a single partition and cannot be gathered'));
   }
 }
 
@@ -180,7 +181,10 @@ function claiming(run: AnyGather): AnyGather {
   };
 }
 
-/** By hash: in the partition that holds it. By triple: in the partition with the newest current grain of it. */
+/**
+ * Target by hash: runs in the partition that holds it. By triple: in the partition with the newest current grain of
+ * that triple.
+ */
 async function gatherAccumulate(fan: Fan, input: Input<'accumulate'>): Promise<Output<'accumulate'>> {
   const { target } = input;
   if ('hash' in target) {
@@ -188,7 +192,8 @@ async function gatherAccumulate(fan: Fan, input: Input<'accumulate'>): Promise<O
     return partition === undefined ? fan.found('accumulate', input) : fan.one(partition, 'accumulate', input);
   }
   if (fan.context.idempotency !== undefined) {
-    // The newest grain may lie elsewhere by now: the partition that remembers the key answers, whatever is asked for.
+    // For a repeat, the newest grain may lie in another partition by now. Ask all for the stored reply: the partition
+    // that has it answers, whatever the target is.
     const remembered = await ifFound(fan.found('accumulate', { ...input, target: { hash: NO_GRAIN } }));
     if (remembered !== undefined) return remembered;
   }
@@ -202,8 +207,9 @@ async function gatherAccumulate(fan: Fan, input: Input<'accumulate'>): Promise<O
 }
 
 /**
- * All partitions check, then all erase. A refusal of the check is the caller's: nothing was done. What comes after it (a hold
- * that was set in between) leaves an erasure that was begun and is to be gone on with: STO-E002.
+ * Checks in all partitions, then erases in all. If a check refuses, nothing has changed and the caller gets the
+ * refusal. A refusal after the checks (a hold set in between) leaves a partial erasure: STO-E002, and a repeat
+ * completes it.
  */
 async function eraseEverywhere<M extends 'eraseUser' | 'eraseScope'>(
   fan: Fan,
@@ -215,7 +221,7 @@ async function eraseEverywhere<M extends 'eraseUser' | 'eraseScope'>(
   return fan.everywhere(method, input, 'the erasure');
 }
 
-/** No grain has this address. */
+/** An address that no grain has. */
 const NO_GRAIN = '0'.repeat(64);
 
 async function ifFound<T>(answer: Promise<T>): Promise<T | undefined> {
@@ -228,9 +234,9 @@ async function ifFound<T>(answer: Promise<T>): Promise<T | undefined> {
 }
 
 /**
- * All partitions check, and only when none refuses do they apply: a refusal deletes nothing. With an idempotency key
- * all of them apply, whatever they found, and keep that: a repeat finds nothing to forget, or what came since and may not
- * be forgotten, and gets the first answers again in both rounds.
+ * Checks in all partitions and applies only if none refuses, so a refusal deletes nothing. With an idempotency key
+ * every partition applies, even one that found nothing, and stores its reply. A repeat then gets the first answers in
+ * both rounds, although by now there may be nothing to forget, or new grains that must not be forgotten.
  */
 async function gatherForget(fan: Fan, input: Input<'forget'>): Promise<Output<'forget'>> {
   const checks = await settleForget(fan, { ...input, check: true }, everyPartition(fan));
@@ -252,7 +258,7 @@ async function settleForget(fan: Fan, input: Input<'forget'>, partitions: readon
       try {
         return await fan.one(partition, 'forget', input);
       } catch (error) {
-        // Not here; another partition may have it.
+        // Another partition may have it.
         if (error instanceof EngineError && isNotFound(error)) return { hashes: [], notFound: [], error };
         throw error;
       }

@@ -1,4 +1,5 @@
-// A new version of a goal over several partitions: the goals above it may lie in any of them, and each sees its own alone.
+// Refuses goal cycles over several partitions. Parent goals may lie in any partition, and each partition sees only its
+// own grains.
 import { EngineError } from '../../engine/base/errors.ts';
 import { GOALS_ABOVE_MAX } from '../../engine/base/limits.ts';
 import type { Input, JsonValue, Output } from '../protocol.ts';
@@ -6,7 +7,10 @@ import type { Fan } from './fan.ts';
 
 type Versions = Output<'history'>['versions'];
 
-/** VAL-E001 when the goal would stand above itself. Of two that are replaced at the same time neither sees the other. */
+/**
+ * Throws VAL-E001 if the goal would become its own ancestor. Two concurrent supersedes do not see each other and can
+ * still form a cycle.
+ */
 export async function refuseCircle(fan: Fan, { oldHash, fields }: Input<'supersede'>): Promise<void> {
   const waiting = hashesIn(fields['parent_goals']);
   if (waiting.length === 0) return;
@@ -25,7 +29,7 @@ export async function refuseCircle(fan: Fan, { oldHash, fields }: Input<'superse
   }
 }
 
-/** Oldest first; none of a grain that is not there, or that this caller may not read: its line ends with it. */
+/** Versions, oldest first. Empty if the grain does not exist or the caller may not read it: the search ends there. */
 async function versionsOf(fan: Fan, hash: string): Promise<Versions> {
   try {
     return (await fan.found('history', { hash })).versions;

@@ -1,7 +1,7 @@
-// What governs a memory of several partitions: it is written to each, so that each decides alone. What makes things
-// stricter reaches every partition before it is answered; what loosens them is decided where the memory's policy is kept
-// (partition 0) and reaches the others after that. So a change that is cut off leaves some partitions stricter than
-// others, never one that is looser than what was last said, and asking for it again completes it.
+// Writes policy, restrictions and consent to every partition, so that each can decide alone. A stricter rule reaches
+// every partition before the change is answered. A looser rule is decided in partition 0, which keeps the memory's
+// policy, and reaches the others afterwards. An interrupted change therefore leaves some partitions too strict, never
+// too loose, and a repeat completes it.
 
 import type { ConsentFact, ConsentOutcome, Input, Output, RetentionNamespace } from '../protocol.ts';
 import { type Fan, halfDone } from './fan.ts';
@@ -12,7 +12,7 @@ export async function gatherSetPolicy(fan: Fan, input: Input<'setPolicy'>): Prom
   if ('sealed' in input || input.check === true) return fan.one(0, 'setPolicy', input);
   const decided = await fan.one(0, 'setPolicy', { ...input, check: true });
   if (decided.change === 'upgraded') await handOn(fan, decided);
-  // Decided again: where another change came in between, that is what is built upon.
+  // Decide again: if another change came in between, this one builds on it.
   const sealed = await fan.one(0, 'setPolicy', input);
   if (decided.change !== 'upgraded' || sealed.policy['seal_hash'] !== decided.policy['seal_hash'])
     await handOn(fan, sealed);
@@ -28,7 +28,7 @@ async function handOn(fan: Fan, { policy, change }: Output<'setPolicy'>): Promis
   if (told.some(({ status }) => status === 'rejected')) throw halfDone('the policy');
 }
 
-/** Freezing a user again tells when that was done first. */
+/** Repeating a restriction answers with the time of the first one. */
 export async function gatherRestrict(fan: Fan, input: Input<'restrict'>): Promise<Output<'restrict'>> {
   const answers = await fan.everywhere('restrict', input, 'the change of the restriction');
   return { restricted: input.restricted, timestamp: Math.min(...answers.map(({ timestamp }) => timestamp)) };
@@ -44,7 +44,7 @@ export function mergeRestrictions(answers: readonly Output<'restrictions'>[]): O
   return { restrictions: [...first.values()].sort((one, other) => one.restrictedAt - other.restrictedAt) };
 }
 
-/** The grain lies where its user's grains are; once it is written, the other partitions hear what it says. */
+/** Writes the consent grain to the user's partition, then sends the consent fact to the others. */
 export async function gatherConsent(fan: Fan, { items }: Input<'consent'>): Promise<Output<'consent'>> {
   const homes = items.map(({ userId }) => homeOf(fan, userId));
   const outcomes = new Array<ConsentOutcome>(items.length);
@@ -75,10 +75,10 @@ async function tell(fan: Fan, facts: readonly ConsentFact[]): Promise<void> {
       if (foreign.length > 0) await others.one(partition, 'consentFacts', { facts: foreign });
     }),
   );
-  if (told.some(({ status }) => status === 'rejected')) throw halfDone('what was said of consent');
+  if (told.some(({ status }) => status === 'rejected')) throw halfDone('the consent');
 }
 
-/** Of each user and purpose the last word. */
+/** Keeps the latest fact for each user and purpose. */
 export function mergeConsents(answers: readonly Output<'consents'>[]): Output<'consents'> {
   const last = new Map<string, ConsentFact>();
   for (const fact of answers.flatMap(({ facts }) => facts)) {
@@ -104,7 +104,7 @@ export function mergeRetentionStatus(answers: readonly Output<'retentionStatus'>
     const known = merged.get(row.namespace);
     merged.set(row.namespace, known === undefined ? row : together(known, row));
   }
-  // Enforced when the last of them was.
+  // The memory counts as enforced when its last partition was.
   const enforced = answers.map(({ lastEnforcedMs }) => lastEnforcedMs);
   const last = enforced.includes(undefined) ? undefined : Math.min(...enforced.map((at) => at ?? 0));
   return {

@@ -1,4 +1,4 @@
-// The answers of several partitions, give me the one answer. Pure. Lists are in partition order.
+// Pure functions that merge the answers of several partitions into one. Lists are in partition order.
 import { hash } from 'node:crypto';
 import { assert } from '../../engine/base/assert.ts';
 import type {
@@ -11,24 +11,24 @@ import type {
   TextStatistics,
 } from '../protocol.ts';
 
-/** Sums of the members that all these have as numbers. */
+/** Sum of the numeric member `key`. */
 export function sumOf<K extends string>(parts: readonly Readonly<Record<K, number>>[], key: K): number {
   return parts.reduce((sum, part) => sum + part[key], 0);
 }
 
-/** Sums by key, over records that may lack some. */
+/** Sums by key. A record without a key counts as 0 for it. */
 export function sumByKey(parts: readonly Readonly<Record<string, number>>[]): Record<string, number> {
   const sums = new Map<string, number>();
   for (const part of parts) {
     for (const [key, value] of Object.entries(part)) sums.set(key, (sums.get(key) ?? 0) + value);
   }
-  // fromEntries makes own properties of any key, `__proto__` too.
+  // fromEntries defines an own property for every key, including `__proto__`.
   return Object.fromEntries(sums);
 }
 
 /**
- * The fingerprint of several destroyed keys: the first 16 hex of SHA-256 over their fingerprints, concatenated. A
- * single one is itself; partitions without a key have ''.
+ * The fingerprint of several destroyed keys: the first 16 hex digits of the SHA-256 of their concatenated fingerprints.
+ * A single fingerprint stays as it is. '' from a partition without a key is ignored.
  */
 export function mergeFingerprints(fingerprints: readonly string[]): string {
   const own = fingerprints.filter((fingerprint) => fingerprint !== '');
@@ -37,9 +37,9 @@ export function mergeFingerprints(fingerprints: readonly string[]): string {
 }
 
 /**
- * The proof of an erasure over all partitions. Its time is when the last of the destroyed keys was destroyed:
- * partitions that never had a key answer with the present time and are left out. So a repeat, which finds the
- * tombstones, tells the original time, also when the first answers fell into different seconds.
+ * The proof of an erasure over all partitions. Its timestamp is the destruction of the last key. Partitions that never
+ * had a key answer with the present time and are ignored. A repeat, which finds the tombstones, thus returns the
+ * original timestamp, even if the first answers fell into different seconds.
  */
 export function mergeProofs(proofs: readonly ErasureProof[]): ErasureProof {
   const first = proofs[0];
@@ -56,7 +56,7 @@ export function mergeProofs(proofs: readonly ErasureProof[]): ErasureProof {
   };
 }
 
-/** What would go from all of them together. */
+/** The preview of a removal over all partitions. */
 export function mergePreviews(parts: readonly RemovalPreview[]): RemovalPreview {
   const byType: Record<string, number> = {};
   const scopes = new Map<string, number>();
@@ -73,7 +73,7 @@ export function mergePreviews(parts: readonly RemovalPreview[]): RemovalPreview 
     byType,
     ...(oldest.length === 0 ? {} : { oldestMs: Math.min(...oldest) }),
     ...(newest.length === 0 ? {} : { newestMs: Math.max(...newest) }),
-    // What one partition has not may be in another.
+    // A hash is missing only if no partition has it.
     ...(hashes === undefined ? {} : { hashes, notFound: foundNowhere(parts, hashes) }),
     ...(first?.path === undefined ? {} : { path: first.path }),
     ...(first?.scopes === undefined
@@ -87,7 +87,7 @@ function foundNowhere(parts: readonly RemovalPreview[], found: readonly string[]
   return [...new Set(parts.flatMap(({ notFound }) => notFound ?? []))].filter((hash) => !gone.has(hash));
 }
 
-/** By path. A scope that has a key in several partitions has the fingerprint of all of them. */
+/** Proofs by path. A scope with keys in several partitions gets the merged fingerprint of all of them. */
 export function mergeScopeProofs(parts: readonly Output<'eraseScope'>[]): Output<'eraseScope'> {
   const [first] = parts;
   assert(first !== undefined, 'a memory has a partition');
@@ -106,7 +106,10 @@ export function mergeScopeProofs(parts: readonly Output<'eraseScope'>[]): Output
   };
 }
 
-/** Sums. A user whose grains lie in several partitions (by their sessions) is in the sum of each: see countDistinct. */
+/**
+ * Sums of all partitions. A user with grains in several partitions (placed by session) is counted in each: use
+ * countDistinct for the exact number.
+ */
 export function mergeStatistics(parts: readonly MemoryStatistics[]): MemoryStatistics {
   return {
     totalGrains: sumOf(parts, 'totalGrains'),
@@ -120,7 +123,7 @@ export function mergeStatistics(parts: readonly MemoryStatistics[]): MemoryStati
   };
 }
 
-/** Sums of members that every partition tells, or none. */
+/** The sum of a member, if every partition gives it. */
 function sumOfKnown<K extends keyof MemoryStatistics>(
   parts: readonly MemoryStatistics[],
   names: readonly K[],
@@ -134,16 +137,16 @@ function sumOfKnown<K extends keyof MemoryStatistics>(
   return sums;
 }
 
-/** Bytes of a user's hash: what `users` gives. */
+/** Bytes of each user hash in the output of `users`. */
 const HASH_BYTES = 6;
 
-/** How many different hashes of 6 bytes these lists hold together. */
+/** Number of distinct 6-byte hashes in these lists. */
 export function countDistinct(lists: readonly Uint8Array[]): number {
   const hashes = new Float64Array(lists.reduce((sum, list) => sum + list.length / HASH_BYTES, 0));
   let at = 0;
   for (const list of lists) {
     const bytes = Buffer.from(list.buffer, list.byteOffset, list.length);
-    // A double holds them exactly. Among a million users two meet once in 560 counts.
+    // A double holds 48 bits exactly. With a million users, one count in 560 has a collision.
     for (let offset = 0; offset < bytes.length; offset += HASH_BYTES)
       hashes[at++] = bytes.readUIntBE(offset, HASH_BYTES);
   }
@@ -154,7 +157,7 @@ export function countDistinct(lists: readonly Uint8Array[]): number {
 type History = Output<'statisticsHistory'>;
 type HistoryPoint = History['points'][number];
 
-/** Sums at every time that any partition has a point for; one without counts as it last was. */
+/** Sums for every time at which some partition has a point. A partition without one counts with its previous point. */
 export function mergeHistories(parts: readonly History[]): History {
   const times = [...new Set(parts.flatMap(({ points }) => points.map(({ timestamp }) => timestamp)))];
   times.sort((a, b) => a - b);
@@ -172,7 +175,7 @@ export function mergeHistories(parts: readonly History[]): History {
   return { points };
 }
 
-/** Valid when every chain is; otherwise with the first bad entry of the first partition whose chain is broken. */
+/** Valid if every chain is valid. Otherwise names the first bad entry of the first broken chain, in partition order. */
 export function mergeAuditChecks(checks: readonly AuditCheck[]): AuditCheck {
   const bad = checks.find(({ valid }) => !valid);
   return {
@@ -183,7 +186,7 @@ export function mergeAuditChecks(checks: readonly AuditCheck[]): AuditCheck {
   };
 }
 
-/** What BM25 wants to know of a query's words, over all partitions. */
+/** The statistics of a query's words that BM25 needs, over all partitions. */
 export function mergeTextStatistics(parts: readonly TextStatistics[]): TextStatistics {
   const pairs = parts.flatMap(({ pairFrequency }) => (pairFrequency === undefined ? [] : [pairFrequency]));
   return {
@@ -194,7 +197,7 @@ export function mergeTextStatistics(parts: readonly TextStatistics[]): TextStati
   };
 }
 
-/** Partitions that serve vectors of several embedders name each of them once. */
+/** Names each embedder once, even if several partitions serve its vectors. */
 export function mergeVectorStates(answers: readonly Output<'vectorState'>[]): Output<'vectorState'> {
   const serving = new Map<string, EmbedderStamp>();
   for (const stamp of answers.flatMap((answer) => answer.serving))

@@ -1,10 +1,10 @@
-// What the trail calls grains that lie in several partitions, and back: the first partition keeps the records of recalls, and
-// only the partition that holds a grain has the keys of its name.
+// Converts between grain hashes and grain names over several partitions. Partition 0 keeps the recall records, but only
+// the partition that holds a grain has the key of its name.
 import { isPlainHash, nameAtHome, nameIn, parseName } from '../../engine/record/grain-name.ts';
 import type { Input, Output, RecallAccount, RecallRecordView } from '../protocol.ts';
 import type { Fan } from './fan.ts';
 
-/** Where records of recalls are kept. */
+/** The partition that keeps recall records. */
 const KEEPER = 0;
 
 export async function keepRecallWithNames(fan: Fan, account: RecallAccount): Promise<Output<'keepRecall'>> {
@@ -17,7 +17,7 @@ export async function keepRecallWithNames(fan: Fan, account: RecallAccount): Pro
   });
 }
 
-/** Of a grain that two partitions hold, the first one's. */
+/** Names in the order of `hashes`. For a grain in two partitions, the name from the first one. */
 export async function gatherNames(fan: Fan, { hashes }: Input<'grainNames'>): Promise<Output<'grainNames'>> {
   if (hashes.length === 0) return { names: [] };
   const answers = await fan.all('grainNames', { hashes });
@@ -45,7 +45,7 @@ export async function gatherHashes(fan: Fan, { names, ...how }: Input<'grainHash
   return { hashes };
 }
 
-/** The record as the first partition shows it, with the hashes that only others can tell. */
+/** Adds the hashes that only other partitions can resolve to a record from partition 0. */
 export async function withHashes(fan: Fan, record: RecallRecordView): Promise<RecallRecordView> {
   const shown = [...record.results, ...record.excluded];
   const untold = [...new Set(shown.flatMap(({ hash, grain }) => (hash === '' ? [String(grain)] : [])))];

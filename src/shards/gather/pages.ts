@@ -1,4 +1,4 @@
-// Pages over several partitions: lists merged by their order, and exports one partition after the other.
+// Pages over several partitions: lists are merged by their sort order, exports go through one partition after another.
 
 import { assert } from '../../engine/base/assert.ts';
 import { ANSWER_BYTES_MAX, PAGE_LIMIT_MAX } from '../../engine/base/limits.ts';
@@ -14,13 +14,13 @@ type ListInput = Input<'list'>;
 type Position = NonNullable<ListInput['after']>;
 
 /**
- * A list over all partitions, in the order of each: by creation time (descending or ascending as asked), then by
- * hash ascending. Every partition is read page by page from the same position; `offset` counts in the merged order.
+ * A list over all partitions, sorted by creation time (ascending or descending as requested), then by hash ascending.
+ * Reads every partition page by page from the same position. `offset` counts in the merged order.
  */
 export async function gatherList(fan: Fan, input: ListInput, held: Held): Promise<Output<'list'>> {
   const { offset = 0, ...rest } = input;
   const wanted = offset + input.limit;
-  // All of them together hold about two answers, however many they are.
+  // Together the partitions hold about two answers, whatever their number.
   const page = { ...rest, limit: Math.min(wanted, PAGE_LIMIT_MAX) };
   const firsts = await fan.all('list', { ...page, bytesMax: await bytesOfEach(fan, held) });
   for (const { grains: first } of firsts) held.add(bytesOf(first));
@@ -44,7 +44,7 @@ export async function gatherList(fan: Fan, input: ListInput, held: Held): Promis
   };
 }
 
-/** What each partition may answer. */
+/** Bytes that each partition may answer with. */
 async function bytesOfEach(fan: Fan, held: Held): Promise<number> {
   return Math.ceil((await held.room(2 * ANSWER_BYTES_MAX)) / fan.partitions);
 }
@@ -66,7 +66,7 @@ interface ListSource {
   readonly held: Held;
 }
 
-/** One partition's list, from its first page on. */
+/** A cursor over one partition's list. Reads page by page. */
 class ListStream {
   readonly #source: ListSource;
   #page: Output<'list'>;
@@ -87,12 +87,12 @@ class ListStream {
 
   take(): GrainView {
     const { head } = this;
-    assert(head !== undefined, 'only a filled stream is taken from');
+    assert(head !== undefined, 'a grain is taken only after fill');
     this.#at++;
     return head;
   }
 
-  /** Reads the next page when this one is used up and there is one. */
+  /** Reads the next page if the current one is used up and another one exists. */
   async fill(): Promise<void> {
     const { next } = this.#page;
     if (this.head !== undefined || next === undefined) return;
@@ -108,18 +108,18 @@ function positionOf({ createdAtMs, hash }: GrainView): Position {
   return { createdAtMs, hash };
 }
 
-/** True when `a` stands before `b` in a list. */
+/** True if `a` comes before `b` in a list of this order. */
 export function comesBefore(a: GrainView, b: GrainView, order: ListInput['order']): boolean {
   if (a.createdAtMs !== b.createdAtMs) return a.createdAtMs < b.createdAtMs === (order === 'asc');
   return a.hash < b.hash;
 }
 
-/** Ordinals are u32: a place in an export is the partition, times this, plus the ordinal in it. */
+/** Ordinals are u32. An export position is `partition * ORDINALS + ordinal`. */
 const ORDINALS = 2 ** 32;
 
 /**
- * A page of an export. The place that it takes and gives holds the partition too; a partition's ordinals begin after
- * its own zero, so the place after the last grain of one is the beginning of the next.
+ * A page of an export. Its position also encodes the partition. Ordinals start after 0, so the position after a
+ * partition's last grain is the start of the next partition.
  */
 export async function gatherExportPage(fan: Fan, input: Input<'exportPage'>): Promise<Output<'exportPage'>> {
   const { partition, after, placed } = placeIn(fan, input.after);
@@ -127,7 +127,7 @@ export async function gatherExportPage(fan: Fan, input: Input<'exportPage'>): Pr
   return { ...page, ...placed(page) };
 }
 
-/** The same of one person's grains. */
+/** A page of one person's grains, with positions as in `gatherExportPage`. */
 export async function gatherPersonPage(fan: Fan, input: Input<'personPage'>): Promise<Output<'personPage'>> {
   const { partition, after, placed } = placeIn(fan, input.after);
   const page = await fan.one(partition, 'personPage', { ...input, after });
@@ -145,7 +145,7 @@ interface End {
   readonly done: boolean;
 }
 
-/** Which partition a place is in and where there, and how the end of a page of it becomes a place again. */
+/** Splits an export position into partition and ordinal, with the function that turns the end of a page back into a position. */
 function placeIn(fan: Fan, place: number) {
   const partition = Math.floor(place / ORDINALS);
   const base = partition * ORDINALS;

@@ -1,6 +1,6 @@
-// Where a grain lives: memory to partition to shard. Frozen: data on disk was placed by these functions, so their
-// answers never change (test/golden/placement.json holds some). The number of shards is written in the data
-// directory, the number of partitions in the memory's settings.
+// Maps a grain to a partition and a partition to a shard. Frozen: data on disk was placed by these functions, so their
+// results must never change (test/golden/placement.json holds samples). The data directory records the number of
+// shards, the memory's settings the number of partitions.
 //
 //   hash(x)            the first four bytes of SHA-256(x), as a big-endian number
 //   shard of (m, p)    (hash(m as u32, big-endian) + p) mod S
@@ -18,13 +18,13 @@ import { SHARDS_MAX } from '../../engine/base/limits.ts';
 import { toNfc } from '../../engine/base/nfc.ts';
 import type { JsonObject } from '../protocol.ts';
 
-/** What of a grain decides its partition. */
+/** The parts of a grain that decide its partition. */
 export interface Placed {
   readonly grainType: string;
   readonly fields: JsonObject;
 }
 
-/** What the caller is bound or narrowed to: the engine writes it into grains that do not say it themselves. */
+/** The namespace and user that the caller is bound or narrowed to. The engine writes them into grains that do not set them. */
 export interface Narrowing {
   readonly namespace?: string;
   readonly userId?: string;
@@ -32,7 +32,7 @@ export interface Narrowing {
 
 const NAMESPACE_DEFAULT = 'default';
 
-/** The shard that holds partition `partition` of the memory with this number. */
+/** Index of the shard that holds this partition of the memory with this number. */
 export function shardOf(memory: number, partition: number, shards: number): number {
   assert(memory >>> 0 === memory, 'a memory number is a u32');
   assert(shards >= 1 && shards <= SHARDS_MAX, 'the number of shards is in range');
@@ -42,12 +42,12 @@ export function shardOf(memory: number, partition: number, shards: number): numb
   return (hash32(bytes) + partition) % shards;
 }
 
-/** The partition, of `partitions`, that remembers this idempotency key. */
+/** The partition, below `partitions`, that stores this idempotency key. */
 export function keyPartition(key: string, partitions: number): number {
   return hash32(key) % partitions;
 }
 
-/** The partition, of `partitions`, that a new grain belongs to. A new version of a grain stays where its chain is. */
+/** The partition, below `partitions`, of a new grain. A new version stays in the partition of its chain instead. */
 export function partitionFor(grain: Placed, partitions: number, narrowing: Narrowing = {}): number {
   assert(partitions >= 1 && partitions <= SHARDS_MAX, 'the number of partitions is in range');
   return partitions === 1 ? 0 : hash32(toNfc(placementKey(grain, narrowing))) % partitions;
@@ -62,7 +62,7 @@ function placementKey({ grainType, fields }: Placed, narrowing: Narrowing): stri
   const relation = text(trimmed(fields['relation']));
   const namespace = text(fields['namespace']) ?? text(narrowing.namespace) ?? NAMESPACE_DEFAULT;
   if (subject !== undefined && relation !== undefined) return canonicalJson(['triple', namespace, subject, relation]);
-  // What the grain would not tell apart must not lie apart.
+  // Drop differences that the grain's identity ignores: duplicates must reach the same partition.
   const told: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) if (value !== null) told[name] = value;
   told['namespace'] = namespace === NAMESPACE_DEFAULT ? undefined : namespace;
@@ -78,10 +78,7 @@ function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/**
- * JSON with the keys of every object in code unit order and nothing that is undefined. Integers beyond 2^53 that
- * arrive as bigint are written by their digits; bytes, which JSON has not, by their hex.
- */
+/** JSON with object keys in code unit order, without undefined members. A bigint is written as its digits, a byte array as hex. */
 export function canonicalJson(value: unknown): string {
   if (typeof value === 'bigint') return value.toString();
   if (value instanceof Uint8Array) return JSON.stringify(Buffer.from(value).toString('hex'));

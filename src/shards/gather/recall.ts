@@ -1,5 +1,5 @@
-// A recall over several partitions: what BM25 must know is summed first, then every partition gives its candidates
-// with raw scores, and they are fused here as if they had come from one. Only the final hits are read.
+// A recall over several partitions. First sums the BM25 statistics, then collects candidates with raw scores from every
+// partition and fuses them as if they came from one. Reads only the final hits.
 
 import { RECALL_HELD_BYTES_MAX } from '../../engine/base/limits.ts';
 import type { Excluded } from '../../engine/calls/recall.ts';
@@ -27,11 +27,11 @@ export async function gatherRecall(fan: Fan, query: RecallQuery, held: Held): Pr
   const legCut = candidates.length < gathered.length || answers.some((answer) => answer.legCut === true);
   const ranked = fuse(candidates, query);
   const { grains, end } = await fetchGrains(fan, ranked, held);
-  // The same from all of them: they know the same statistics.
+  // Every partition gives the same shares, because all use the same statistics.
   const list = new HitList(query.query === undefined ? undefined : (answers[0]?.termShares ?? []));
   for (const fused of ranked.slice(0, end)) {
     const grain = grains.get(fused.candidate.hash);
-    // Forgotten since the candidates were gathered.
+    // Forgotten or hidden since its partition listed it as a candidate.
     if (grain === undefined) continue;
     list.add(fused, {
       grain,
@@ -47,13 +47,13 @@ export async function gatherRecall(fan: Fan, query: RecallQuery, held: Held): Pr
     ...behindOf(answers),
     ...(answers.some(({ queryCut }) => queryCut === true) ? { queryCut: true } : {}),
     ...(legCut ? { legCut } : {}),
-    // Asked for, or wanted by the policy.
+    // Present if the caller asked for it or the policy records it.
     ...(answers.some((answer) => answer.excluded !== undefined) ? { excluded: excludedOf(answers) } : {}),
     ...(query.tellBeyond === true ? { beyond: beyondLimit(candidates, ranked) } : {}),
   };
 }
 
-/** One partition that goes by words alone decides. */
+/** One partition without comparable vectors decides for the whole answer. */
 function behindOf(answers: readonly Output<'recallCandidates'>[]): Pick<Output<'recall'>, 'vectorsBehind'> {
   if (answers.some(({ vectorsBehind }) => vectorsBehind === true)) return { vectorsBehind: true };
   return answers.some(({ vectorsBehind }) => vectorsBehind === 'partly') ? { vectorsBehind: 'partly' } : {};
@@ -67,7 +67,7 @@ function excludedOf(answers: readonly Output<'recallCandidates'>[]): Excluded {
 
 const NO_STATISTICS: TextStatistics = { docs: 0, totalLength: 0, documentFrequency: {} };
 
-/** Candidates of all partitions; a grain that two of them hold counts once. */
+/** Candidates of all partitions. Counts a grain that two partitions hold once. */
 function distinct(answers: readonly Output<'recallCandidates'>[]): PartitionCandidate[] {
   const candidates = new Map<string, PartitionCandidate>();
   answers.forEach((answer, partition) => {
@@ -79,8 +79,8 @@ function distinct(answers: readonly Output<'recallCandidates'>[]): PartitionCand
 }
 
 /**
- * The best of each leg, as many as one partition would have given, with the neighbours of the best by words and by
- * vectors: every partition gave that many of its own, and what is normalised over more would be other scores.
+ * Cuts each leg to the number of candidates that a single partition would give, plus the neighbours of the best by
+ * words and by vectors. Every partition gave that many; normalising over all of them would change the scores.
  */
 function cutLegs(candidates: readonly PartitionCandidate[], query: RecallQuery): PartitionCandidate[] {
   const inText = candidates.filter(({ bm25, outsideText }) => bm25 !== undefined && outsideText !== true);
@@ -124,8 +124,9 @@ function bestBy(
 }
 
 /**
- * The grains of the best, as many as one partition would have opened, and the rank at which that ends. No round asks for more
- * than that of all partitions together, however large the grains of one of them are.
+ * Fetches the grains of the best candidates, as many as a single partition would open, and returns the rank at which
+ * they end. A round requests at most one answer's worth of bytes over all partitions together, however large the grains
+ * of one partition are.
  */
 async function fetchGrains(
   fan: Fan,
@@ -150,7 +151,7 @@ async function fetchGrains(
   return { grains: new Map(told.flatMap((grain) => (grain === null ? [] : [[grain.hash, grain]]))), end };
 }
 
-/** Asks each partition for those of its grains that were not answered yet: at least the next one comes. The bytes that came. */
+/** Asks each partition for its outstanding grains and returns the bytes received. Each answer holds at least the next grain. */
 async function fetchMissing(
   fan: Fan,
   ranked: readonly Fused<PartitionCandidate>[],

@@ -1,5 +1,5 @@
-// A recall with its stages where answers take their time: over several partitions, where each further question goes to all of
-// them as the first did, or from the thread that waits for a model between two stages.
+// Runs a recall with stages asynchronously: over several partitions, each of which gets every question of a stage, or
+// on the main thread, which waits for a model between two stages.
 
 import { answerLater } from '../../engine/asking/asking.ts';
 import { systemClock } from '../../engine/base/clock.ts';
@@ -16,7 +16,10 @@ import type { Fan } from './fan.ts';
 import { keepRecallWithNames } from './names.ts';
 import { bytesOf, gatherRecall } from './recall.ts';
 
-/** `call` answers recalls without options. With `rerank` the best hits are put in its order where the contract has that. */
+/**
+ * `call` must answer recalls without options. With `rerank`, the model reorders the best hits at the point that the
+ * contract defines.
+ */
 export function recallInStages(
   query: RecallQuery,
   call: CallMemory<RecallMethod>,
@@ -38,7 +41,7 @@ export async function gatherStagedRecall(fan: Fan, query: RecallQuery, held: Hel
   return query.record === undefined ? found : recorded(query, found, (account) => keepRecallWithNames(fan, account));
 }
 
-/** The answer as it goes to whoever asked, with the id of the record that it leaves. */
+/** Leaves the recall record and returns the caller's answer with the record's id. */
 export async function recorded(
   query: RecallQuery,
   found: Output<'recall'>,
@@ -47,7 +50,7 @@ export async function recorded(
   const { beyond: _, excluded, ...told } = found;
   return {
     ...told,
-    // Without being asked for they were taken down for the record alone.
+    // Unless the caller asked for them, exclusions are for the record only.
     ...(excluded === undefined || query.tellExcluded !== true ? {} : { excluded }),
     ...(await keep(recallAccount(query, found))),
   };
@@ -61,7 +64,7 @@ export async function gatherNamespaces(
   return { namespaces: [...new Set(answers.flatMap(({ namespaces }) => namespaces))] };
 }
 
-/** Words as one partition would tell of them that knows what all of them know. */
+/** Similar words, as a single partition with the vocabulary of all would give them. */
 export async function gatherAlike(fan: Fan, input: Input<'alike'>): Promise<Output<'alike'>> {
   const answers = await fan.all('alike', input);
   const alike = alikeOf(answers, input.limit);
@@ -78,7 +81,7 @@ export async function gatherAlike(fan: Fan, input: Input<'alike'>): Promise<Outp
   };
 }
 
-/** Vectors of the embedder that most of them are of: while one follows another, partitions may differ. */
+/** Vectors of the most frequent embedder only. Partitions may differ while a memory changes its embedder. */
 export async function gatherMeanings(fan: Fan, { hashes }: Input<'meanings'>): Promise<Output<'meanings'>> {
   const answers = await fan.all('meanings', { hashes });
   const counts = new Map<string, number>();
@@ -92,8 +95,8 @@ export async function gatherMeanings(fan: Fan, { hashes }: Input<'meanings'>): P
 }
 
 /**
- * Each grain from whichever partition has it, in the order of the hashes; fewer where they are more than a recall may hold. No round
- * asks for more than that of all partitions together, however large the grains of one of them are.
+ * Each grain from whichever partition has it, in the order of the hashes. Returns fewer grains if all together exceed
+ * the bytes of one recall. A round requests at most that many bytes over all partitions together.
  */
 export async function fetchAnywhere(fan: Fan, hashes: readonly string[], held: Held): Promise<(GrainView | null)[]> {
   const room = new AnswerRoom(RECALL_HELD_BYTES_MAX);
@@ -102,7 +105,7 @@ export async function fetchAnywhere(fan: Fan, hashes: readonly string[], held: H
     const bytesMax = Math.ceil((await held.room(RECALL_HELD_BYTES_MAX)) / fan.partitions);
     const answers = await fan.all('fetch', { hashes: hashes.slice(grains.length), bytesMax });
     for (const answer of answers) held.add(bytesOf(answer.grains));
-    // What one partition did not come to may be there.
+    // Beyond this position some partition has not answered yet, so a null does not mean that the grain is missing.
     const answered = Math.min(...answers.map((answer) => answer.grains.length));
     for (let at = 0; at < answered; at += 1) {
       const grain = answers.map((answer) => answer.grains[at]).find((one) => one != null) ?? null;

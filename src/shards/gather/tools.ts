@@ -1,21 +1,21 @@
-// What gathering needs of its host.
+// The services that gather functions get from the router.
 
 import type { GatherRoom } from '../gather-room.ts';
 import type { MemorySettings } from '../protocol.ts';
 import type { Turns } from '../turns.ts';
 import type { Placed } from './placement.ts';
 
-/** What gathering needs beside the partitions. */
+/** Everything that a gather function needs besides the partitions. */
 export interface GatherTools {
-  /** Of those who can decode a blob. */
+  /** Reads the placement from an imported blob. */
   readonly placementOf: PlacementOf;
-  /** Of the router: calls of one process are all that there are. */
+  /** Serialises work on the same subject. Owned by the router: one process makes all calls. */
   readonly turns: Turns;
-  /** Of the router too. */
+  /** Bounds the memory of gathers. Owned by the router. */
   readonly room: GatherRoom;
-  /** The memory's rule. */
+  /** The memory's rule for duplicates. */
   readonly dedup: MemorySettings['dedup'];
 }
 
-/** Reads from an imported blob what its placement depends on. Throws EngineError for what is not a blob. */
+/** Reads the placement from an imported blob. Throws EngineError for an invalid blob. */
 export type PlacementOf = (blob: Uint8Array) => Placed;

@@ -1,4 +1,4 @@
-// A codec for tests: an `add` as JSON bytes, answered by the address alone.
+// A codec for tests: an `add` as JSON bytes. The reply is the grain's address.
 
 import type { AddItem, Output } from '../protocol.ts';
 import type { ShardCodec } from '../transport/codec.ts';
@@ -7,7 +7,7 @@ export const ADD_CODEC = 9;
 
 export const addCodec: ShardCodec = {
   decode: (bytes) => ({
-    // What the tests send.
+    // the tests send only such items
     call: { method: 'add', input: { ...(JSON.parse(Buffer.from(bytes).toString()) as AddItem), sync: false } },
     encode: (output) => {
       const { hash, warnings } = output as Output<'add'>; // of the method above

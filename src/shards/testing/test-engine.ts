@@ -1,5 +1,5 @@
-// The real engine for tests of what stands above it: its log in heap, its key and segment files in a folder that lies in
-// memory where the machine has such a file system.
+// The real engine for tests of the layers above it. The log is on the heap. Key and segment files are in a temporary
+// folder, on a RAM disk if the machine has one.
 import { join } from 'node:path';
 import { memoryFolder } from '../../../test/support/memory-files.ts';
 import type { Clock } from '../../engine/base/clock.ts';
@@ -11,7 +11,7 @@ import type { EngineDoor } from '../transport/engine-door.ts';
 let root: string | undefined;
 let opened = 0;
 
-/** A folder for an engine's files, which is not there yet; deleted when the process ends. */
+/** The path of a folder for an engine's files. The folder does not exist yet; it is deleted when the process ends. */
 export function engineFolder(): string {
   root ??= memoryFolder();
   opened += 1;
@@ -30,10 +30,10 @@ export interface ReceivedCall {
   readonly input: unknown;
 }
 
-/** The engine of one shard, which notes what it is asked and fails where a test wants it to. */
+/** The engine of one shard. Records the calls it gets and fails where a test asks for it. */
 export class TestEngine implements EngineDoor {
   readonly calls: ReceivedCall[] = [];
-  /** What a call of the method fails with: EngineError as by a shard that is down, anything else as by a bug. */
+  /** The error for a call of this method: an EngineError simulates a shard that is down, any other error a bug. */
   failure: (method: string) => Error | undefined = () => undefined;
   readonly #engine: Engine;
   readonly #commits: () => number;
@@ -64,7 +64,7 @@ export class TestEngine implements EngineDoor {
     return new TestEngine(engine, () => commits);
   }
 
-  /** Transactions of the log so far. */
+  /** Number of log transactions so far. */
   get commits(): number {
     return this.#commits();
   }

@@ -1,11 +1,11 @@
-// The entry file of the threads that this folder's tests start: real engines over logs in heap.
+// Entry file of the worker threads in tests: real engines with logs on the heap.
 import { basename } from 'node:path';
 import { Engine } from '../../engine/engine.ts';
 import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
 import { serveShards } from '../transport/worker.ts';
 import { ADD_CODEC, addCodec } from './add-codec.ts';
 
-/** A shard in a folder of this name has a disk that never answers: its writes do not end. */
+/** A shard in a folder of this name simulates a disk that never answers: its writes never end. */
 const STUCK = 'stuck';
 
 export default serveShards({

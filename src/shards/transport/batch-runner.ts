@@ -1,12 +1,13 @@
 // The worker's end of a batch: runs its calls on the engines and answers in packed messages.
 //
-// Reads are answered at once, in the message that goes back when the batch was run; that message also tells the client
-// that the next batch may come. Writes are queued at their engine, which forms the groups, and are answered by later
-// messages: all that became durable in one turn of the event loop goes together. So a commit holds no read back, and
-// the next batch is already queued for the next group while an append is in flight.
+// Reads are answered in the message that reports the batch as run; that message also lets the client send the next
+// batch. Writes are queued at their engine, which forms the groups, and are answered by later messages: all writes that
+// became durable in one turn of the event loop share a message. So no read waits for a commit, and the next batch can
+// queue for the next group while an append is in flight.
 //
-// A batch of long reads is run in turns, between which other batches get theirs: a look at health does not wait for a hundred
-// recalls. Their answers may be megabytes each, so what was sent and not taken is bounded: then no further request is run.
+// A batch of long reads runs in time slices, alternating with other batches, so that a health check does not wait for a
+// hundred recalls. Answers may be megabytes each, so the runner bounds the bytes that the client has not acknowledged:
+// above that it runs no further request.
 import { assert } from '../../engine/base/assert.ts';
 import { type Clock, systemClock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
@@ -24,29 +25,32 @@ import { type Lane, laneOf, type PackedRequest, ReplyWriter, readRequests } from
 export interface BatchRunnerOptions {
   readonly engines: ReadonlyMap<number, EngineDoor>;
   readonly codecs: ShardCodecs;
-  /** Takes a message of replies over. */
+  /** Takes ownership of a message of replies. */
   readonly send: (message: ArrayBuffer) => void;
-  /** Called once, with what only a bug can throw and the call that met it; nothing is answered afterwards. */
+  /**
+   * Called at most once, with an error that only a bug can cause and the id of the call that met it. The runner answers
+   * nothing afterwards.
+   */
   readonly onBug: (error: unknown, id: number | undefined) => void;
-  /** Does what the fault hook asks for; without it the hook is refused. */
+  /** Runs the fault hook. Without it, calls of the hook are refused. */
   readonly onFault?: (kind: 'throw' | 'exit') => void;
-  /** Called after each turn. */
+  /** Called after each time slice. */
   readonly ran?: () => void;
   readonly clock?: Clock;
-  /** Milliseconds of a turn. */
+  /** Length of a time slice, in milliseconds. */
   readonly turnMs?: number;
   readonly schedule?: (run: () => void) => void;
 }
 
 type Answer = (output: unknown) => void;
 
-/** Requests of a message that were not run yet. */
+/** The requests of a message that have not run yet. */
 interface Batch {
   readonly lane: Lane;
   readonly requests: Iterator<PackedRequest>;
 }
 
-/** True for a message of replies that the other end says it has taken. */
+/** True for a long message of replies, which the client has to acknowledge. */
 export function isCounted(message: ArrayBuffer): boolean {
   return message.byteLength >= REPLY_COUNTED_BYTES_MIN;
 }
@@ -59,10 +63,10 @@ export class BatchRunner {
   readonly #turnMs: number;
   #scheduled = false;
   #broken = false;
-  /** In the order of their turns. */
+  /** In the order in which they run next. */
   #batches: Batch[] = [];
   #isTurnDue = false;
-  /** Of long messages that were sent and not taken. */
+  /** Bytes of long messages that the client has not acknowledged. */
   #outBytes = 0;
 
   constructor(options: BatchRunnerOptions) {
@@ -72,7 +76,7 @@ export class BatchRunner {
     this.#turnMs = options.turnMs ?? BATCH_TURN_MS;
   }
 
-  /** Runs a message of requests: at once, but for what takes longer than a turn. */
+  /** Runs a message of requests now; whatever exceeds one time slice runs later. */
   run(message: ArrayBuffer): void {
     const batch: Batch = { lane: laneOf(message), requests: readRequests(message) };
     if (batch.lane === 'probe') this.#batches.unshift(batch);
@@ -80,13 +84,13 @@ export class BatchRunner {
     if (!this.#isTurnDue) this.#turn();
   }
 
-  /** A long message of replies was taken by the other end. */
+  /** The client acknowledged a long message of replies of this size. */
   taken(bytes: number): void {
     this.#outBytes -= bytes;
     this.#nextTurn();
   }
 
-  /** What was not run yet is run no more; what is under way is answered. */
+  /** Drops requests that have not run yet. Writes in flight are still answered. */
   stop(): void {
     this.#batches = [];
   }
@@ -105,7 +109,7 @@ export class BatchRunner {
       if (this.#replies.byteLength >= PACK_BYTES_MAX) this.#send({});
       if (performance.now() >= endMs) break;
     }
-    // Each in its turn.
+    // Round robin over the batches.
     const [first, ...others] = this.#batches;
     if (first !== undefined && others.length > 0) this.#batches = [...others, first];
     this.#options.ran?.();
@@ -127,7 +131,7 @@ export class BatchRunner {
 
   #send(batches: Readonly<Partial<Record<Lane, number>>>): void {
     const message = this.#replies.take(batches);
-    // Its bytes are gone with it.
+    // Count before sending: the transfer empties the buffer.
     if (isCounted(message)) this.#outBytes += message.byteLength;
     this.#options.send(message);
   }
@@ -135,12 +139,12 @@ export class BatchRunner {
   #run({ id, shard, context, body }: PackedRequest): void {
     try {
       if (context.deadlineMs !== undefined && this.#clock.nowMs() > context.deadlineMs) {
-        throw new EngineError('SYS-E005', 'the deadline passed before the call was run');
+        throw new EngineError('SYS-E005', 'the deadline passed before the call could run');
       }
       const engine = this.#options.engines.get(shard);
       assert(engine !== undefined, 'a call goes to the worker that owns its shard');
       if ('method' in body) {
-        // Packed from a typed call by the client.
+        // The client packed a typed call.
         this.#call(id, engine, body as Call, context, (output) => this.#replies.appendValue(id, output));
         return;
       }
@@ -164,7 +168,8 @@ export class BatchRunner {
     }
     if (call.method === 'fault') {
       const { onFault } = this.#options;
-      if (onFault === undefined) throw new EngineError('SYS-E002', 'the fault hook is for tests');
+      if (onFault === undefined)
+        throw new EngineError('SYS-E002', 'the fault hook is disabled: it works only in a server started for tests');
       onFault(call.input.kind);
       answer({});
       return;
@@ -175,7 +180,7 @@ export class BatchRunner {
     );
   }
 
-  /** Answers a call whose batch has long been run. */
+  /** Answers a call after its batch was reported as run. */
   #later(id: number, answer: () => void): void {
     if (this.#broken) return;
     try {
@@ -191,7 +196,7 @@ export class BatchRunner {
     });
   }
 
-  /** The one place where what was thrown becomes an answer, or the end of this worker. */
+  /** Turns a thrown error into an error reply, or stops this worker if the error is a bug. */
   #refuse(id: number, error: unknown): void {
     if (error instanceof EngineError) {
       this.#replies.appendError(id, error.toWire());
@@ -202,7 +207,7 @@ export class BatchRunner {
   }
 }
 
-/** A decoder walks what a stranger sent: running out of stack there is the sender's doing, not a bug. */
+/** A decoder recurses into untrusted input: a stack overflow is the sender's fault, not a bug. */
 function decodeSafely<T>(decode: () => T): T {
   try {
     return decode();

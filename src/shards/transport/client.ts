@@ -1,9 +1,9 @@
-// The main thread's end of one worker: gathers the calls for it into batches, and answers them from its replies.
+// The main thread's end of one worker: collects calls into batches and settles them from the replies.
 //
-// A call that finds the worker idle leaves in the same turn of the event loop (setImmediate); while batches are out,
-// calls gather and leave when the worker has run one. No timer. Reads and writes have a lane each: a read waits for
-// reads before it, and never in a batch behind a hundred writes. Past a bound of what may wait the caller gets
-// LIM-E001 at once. When the worker dies, all that is pending is rejected as retryable: nobody knows what was done.
+// If the worker is idle, a call leaves in the same turn of the event loop (setImmediate). While batches are in flight,
+// calls collect and leave when the worker has run a batch. There is no timer. Reads and writes have separate lanes, so
+// a read never waits in a batch behind writes. If too much is pending, the caller gets LIM-E001 at once. If the worker
+// dies, all pending calls are rejected as retryable, because nobody knows which of them took effect.
 import { assert } from '../../engine/base/assert.ts';
 import { type Clock, systemClock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
@@ -25,22 +25,22 @@ import {
 import type { RawReply } from './codec.ts';
 import { batchesRun, LANES, type Lane, RequestWriter, readReplies, skipRequest } from './pack.ts';
 
-/** A shard that can be called, with typed input or with wire bytes that only its worker reads. */
+/** A shard that can be called with typed input, or with wire bytes that only its worker decodes. */
 export interface RawShardCaller extends ShardCaller {
   /**
-   * Sends wire bytes (copied before this returns) with the codec of this number, in the lane that it is said to belong
-   * to; resolves with the reply, whose bytes are a view of a larger buffer. Rejects with EngineError.
+   * Sends wire bytes (copied before this returns) for the codec of this number, in the given lane. Resolves with the
+   * reply, whose bytes are a view of a larger buffer. Rejects with EngineError.
    */
   callRaw(codec: number, context: CallContext, bytes: Uint8Array, lane?: Lane): Promise<RawReply>;
 }
 
 export interface ClientOptions {
-  /** Takes the message over; it is transferred, not copied. */
+  /** Takes ownership of the message: it is transferred, not copied. */
   readonly send: (message: ArrayBuffer) => void;
   readonly clock?: Clock;
   /** Runs its argument later in this turn of the event loop. */
   readonly schedule?: (run: () => void) => void;
-  /** Of each lane. */
+  /** Batches in flight, for each lane. */
   readonly batchesOutMax?: number;
 }
 
@@ -63,7 +63,7 @@ interface Batch {
 
 /** Calls of one lane on their way to the worker. */
 interface Way {
-  /** The batch that gathers, and full ones that wait before it. */
+  /** The batch that collects calls; full batches wait ahead of it. */
   writer: RequestWriter;
   items: Item[];
   waiting: Batch[];
@@ -103,17 +103,17 @@ export class ShardClient {
     this.#batchesOutMax = batchesOutMax;
   }
 
-  /** Calls that were not answered yet. */
+  /** Number of unanswered calls. */
   get pendingItems(): number {
     return this.#pending.size;
   }
 
-  /** Bytes of those calls' requests. */
+  /** Bytes of the unanswered requests. */
   get pendingBytes(): number {
     return this.#pendingBytes;
   }
 
-  /** The worker's shard `shard` as something to call. */
+  /** A caller for this shard of the worker. */
   shard(shard: number): RawShardCaller {
     return {
       call: <M extends Method>(method: M, context: CallContext, input: Input<M>) =>
@@ -145,7 +145,7 @@ export class ShardClient {
     try {
       place = append(way.writer, id);
     } catch (error) {
-      // Packing walks the input; nothing was written when that walk ran out of stack.
+      // Packing recurses into the input. After a stack overflow nothing was appended.
       if (error instanceof RangeError) return Promise.reject(new EngineError('VAL-E001', 'input nests too deeply'));
       throw error;
     }
@@ -167,7 +167,7 @@ export class ShardClient {
     return id;
   }
 
-  /** Leaves what may leave, reads first. */
+  /** Sends the batches that may leave, reads first. */
   #scheduleFlush(): void {
     if (this.#scheduled || !LANES.some((lane) => this.#mayLeave(this.#ways[lane]))) return;
     this.#scheduled = true;
@@ -192,7 +192,7 @@ export class ShardClient {
     }
   }
 
-  /** Answers what is past its deadline without sending it. False when nothing is left to send. */
+  /** Rejects expired calls without sending them. False if nothing is left to send. */
   #takeBackExpired({ message, items }: Batch): boolean {
     const nowMs = this.#clock.nowMs();
     let left = 0;
@@ -202,7 +202,7 @@ export class ShardClient {
         continue;
       }
       skipRequest(message, place);
-      this.#settle(id)?.reject(new EngineError('SYS-E005', 'the deadline passed before the call was sent'));
+      this.#settle(id)?.reject(new EngineError('SYS-E005', 'the deadline passed before the call could be sent'));
     }
     return left > 0;
   }
@@ -219,7 +219,7 @@ export class ShardClient {
     return pending;
   }
 
-  /** Takes a message of replies from the worker. */
+  /** Settles the calls that a message of replies answers. */
   receive(message: ArrayBuffer): void {
     for (const lane of LANES) {
       this.#ways[lane].batchesOut -= batchesRun(message, lane);
@@ -234,21 +234,21 @@ export class ShardClient {
     this.#scheduleFlush();
   }
 
-  /** The worker was started (again): calls are taken. */
+  /** Accepts calls: the worker has started or restarted. */
   open(): void {
     const isOut = LANES.some((lane) => this.#ways[lane].batchesOut > 0);
     assert(this.#pending.size === 0 && !isOut, 'a worker starts with nothing pending');
     this.#refusal = undefined;
   }
 
-  /** From now on every new call is rejected with `reason`; what is pending goes on. */
+  /** Rejects every new call with `reason` from now on. Pending calls continue. */
   refuse(reason: EngineError): void {
     this.#refusal = reason;
   }
 
   /**
-   * The worker died: rejects all that is pending, and every new call, with `reason`; the call that killed it, when it
-   * is known, with its own error, which says that trying again will not help.
+   * Call when the worker has died. Rejects all pending and new calls with `reason`. The call that killed the worker, if
+   * known, gets `culprit.error` instead, which is not retryable.
    */
   fail(reason: EngineError, culprit?: { readonly id: number; readonly error: unknown }): void {
     this.#refusal = reason;
@@ -257,7 +257,7 @@ export class ShardClient {
     this.#ways = newWays();
   }
 
-  /** Resolves when nothing is pending. */
+  /** Resolves when no call is pending. */
   drained(): Promise<void> {
     if (this.#pending.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#drained.push(resolve));

@@ -1,29 +1,26 @@
-// Wire bytes that the main thread forwards without looking inside, so that the one thread that does all the I/O does
-// no decoding: a codec number says how the worker reads the request and writes the reply.
+// Codecs for wire bytes that the main thread forwards without decoding, because that thread does all the I/O. The codec
+// number says how the worker decodes the request and encodes the reply.
 import type { Call, CallContext } from '../protocol.ts';
 
-/** A call as it was read from wire bytes, and how its answer becomes wire bytes. */
+/** A call decoded from wire bytes, with the encoder of its reply. */
 export interface ReadCall {
   readonly call: Call;
-  /** There when the body adds to the caller's context: a purpose. */
+  /** Set if the body changes the caller's context (it may add a purpose). */
   readonly context?: CallContext;
-  /** `output` is that of the call's method. */
+  /** `output` must be the output of the call's method. */
   readonly encode: (output: unknown) => RawReply;
 }
 
-/** A reply as wire bytes, which whoever sends them copies, and what is said beside them: '' for nothing. */
+/** A reply as wire bytes, which the transport copies, plus its notes; '' for none. */
 export interface RawReply {
   readonly bytes: Uint8Array;
   readonly notes: string;
 }
 
 export interface ShardCodec {
-  /** True when its calls are reads: they do not wait behind writes on their way to the worker. */
+  /** True if its calls are reads: they use the read lane and do not wait for writes. */
   readonly reads?: boolean;
-  /**
-   * The call that these bytes are. Pure; throws EngineError for what the sender did wrong. `bytes` is a view of the
-   * whole batch: copy what is kept.
-   */
+  /** Decodes a call. Pure. Throws EngineError for invalid input. `bytes` is a view of the whole batch: copy what you keep. */
   decode(bytes: Uint8Array, context: CallContext): ReadCall;
 }
 

@@ -1,5 +1,5 @@
-// A call's context as bytes. Every call has one and its names are always the same, so it is written by hand: half of
-// what MessagePack costs.
+// Encodes a call's context. Every call has one and its members are fixed, so a hand-written format halves the cost of
+// MessagePack.
 //
 //   u32 memory, u8 partition, u8 members (a bit each, in the order below), f64 deadline if there,
 //   then each text that is there: u32 bytes (bit 31: UTF-16LE, for what is not well-formed), the bytes
@@ -12,15 +12,15 @@ const HAS_USER_ID = 4;
 const HAS_REASON = 8;
 const HAS_PURPOSE = 16;
 const HAS_IDEMPOTENCY = 32;
-/** These are no more than the bit. */
+/** Flags without a value: the bit is all there is. */
 const REPEATS = 64;
 const STRICT = 128;
 const UTF16 = 0x8000_0000;
 const FIXED_BYTES = 14;
-/** Longer texts are copied by the runtime; shorter ones are quicker character by character. */
+/** Up to this length a loop over characters is faster than the runtime's copy. */
 const SHORT_CHARS = 48;
 
-/** At most the bytes that `writeContext` writes. */
+/** Upper bound of the bytes that `writeContext` writes. */
 export function contextBytesMax(context: CallContext): number {
   const { idempotency } = context;
   return (
@@ -35,12 +35,12 @@ export function contextBytesMax(context: CallContext): number {
   );
 }
 
-/** Its length, and at most three bytes a UTF-16 code unit. */
+/** Length prefix plus at most three bytes for each UTF-16 code unit. */
 function textBytesMax(text: string | undefined): number {
   return text === undefined ? 0 : 4 + text.length * 3;
 }
 
-/** Writes `context` at `start`, where `contextBytesMax` bytes are free; returns where it ends. */
+/** Writes `context` at `start` and returns its end. Needs `contextBytesMax` free bytes. */
 export function writeContext(bytes: Buffer, start: number, context: CallContext): number {
   bytes.writeUInt32LE(context.memory, start);
   bytes[start + 4] = context.partition;

@@ -1,5 +1,5 @@
-// The same shard without a thread, for tests and the simulator. Values pass through the packer both ways, so that
-// what a thread would change or refuse is changed and refused here.
+// A shard without a thread, for tests and the simulator. Values pass through the packer both ways, so that this
+// transport changes and refuses the same values as a thread would.
 import { type Clock, systemClock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { BatchRunner, isCounted } from './batch-runner.ts';
@@ -12,7 +12,7 @@ export interface DirectOptions {
   readonly clock?: Clock;
 }
 
-/** `engine` as shard `shard`. What only a bug can throw rejects the call that met it as it is, and ends the shard. */
+/** Serves `engine` as shard `shard`. An error that only a bug can cause rejects its call unchanged and ends the shard. */
 export function directShard(shard: number, engine: EngineDoor, options: DirectOptions = {}): RawShardCaller {
   const { codecs = {}, clock = systemClock } = options;
   const client = new ShardClient({
@@ -32,7 +32,7 @@ export function directShard(shard: number, engine: EngineDoor, options: DirectOp
       }),
     onBug: (error, id) => {
       const dead = new EngineError('STO-E002', 'the shard met an internal error');
-      // The bug itself, so that a test shows it.
+      // The original error, so that a test shows the bug.
       client.fail(dead, id === undefined ? undefined : { id, error });
     },
   });

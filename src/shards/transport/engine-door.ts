@@ -1,30 +1,33 @@
-// The engine as its worker sees it: the door of one shard. Types only.
+// The interface of a shard's engine towards its worker. Types only.
 import type { EngineOptions as Options } from '../../engine/engine.ts';
 import type { CallContext, Input, LongMethod, Output, ReadMethod, RecordMethod, WriteMethod } from '../protocol.ts';
 
-/** What one shard's engine is opened with, as far as it crosses threads (by structured clone): plain data only. */
+/** The engine options that cross threads by structured clone: plain data only. */
 export type EngineOptions = Omit<Options, 'clock' | 'log' | 'onFatal'>;
 
 export interface EngineDoor {
-  /** Answers at once from published state. Throws EngineError; anything else thrown is a bug. */
+  /** Answers synchronously from published state. Throws EngineError; any other error is a bug. */
   read<M extends ReadMethod>(method: M, context: CallContext, input: Input<M>): Output<M>;
-  /** Answers at once and leaves an entry for the trail. Throws as `read` does. */
+  /** Answers synchronously and queues an entry for the trail. Throws as `read` does. */
   record<M extends RecordMethod>(method: M, context: CallContext, input: Input<M>): Output<M>;
   /**
-   * Queues a write, or begins a long call; resolves when it is durable and visible, rejects with EngineError. The
-   * engine forms the groups: what is queued while one append is in flight is the next group.
+   * Queues a write or starts a long call. Resolves when the result is durable and visible; rejects with EngineError.
+   * The engine forms groups: writes queued during an append become the next group.
    */
   write<M extends WriteMethod | LongMethod>(method: M, context: CallContext, input: Input<M>): Promise<Output<M>>;
-  /** Runs maintenance for at most `budgetMs`; true when there is more to do. Never called while a write is planned. */
+  /**
+   * Runs maintenance for at most `budgetMs` and returns true if there is more to do. Must not be called while a write
+   * is being planned.
+   */
   maintain(budgetMs: number): boolean;
-  /** Writes and long calls that were not answered yet. */
+  /** Number of unanswered writes and long calls. */
   readonly pendingWrites: number;
-  /** Answers what is pending, seals, and lets go of the files. */
+  /** Answers pending calls, seals the tails and closes the files. */
   close(): Promise<void>;
 }
 
 /**
- * Opens a shard from disk. Rejects with EngineError when it cannot be opened. `onBug` is told of what only a bug can
- * cause outside a call: the worker stops then.
+ * Opens a shard from disk. Rejects with EngineError if that fails. Calls `onBug` for an error outside a call that only
+ * a bug can cause; the worker then stops.
  */
 export type OpenEngine = (options: EngineOptions, onBug: (error: unknown) => void) => Promise<EngineDoor>;

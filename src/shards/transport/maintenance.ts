@@ -1,17 +1,17 @@
-// When a worker's engines get time for maintenance: in slices between batches. Under load a slice is short, and as
-// much time as it took passes before the next, so maintenance takes at most half of the worker; without load slices
-// are longer and follow one another, and a request that comes waits for at most one.
+// Schedules maintenance of a worker's engines in time slices between batches. Under load a slice is short and is
+// followed by a pause of the same length, so maintenance takes at most half of the worker's time. Without load slices
+// are longer and have no pause; a new request waits for at most one slice.
 import { assert } from '../../engine/base/assert.ts';
 import { IDLE_AFTER_MS, IDLE_SLICE_MS, MAINTENANCE_TICK_MS, SLICE_MS } from '../../engine/base/limits.ts';
 import type { EngineDoor } from './engine-door.ts';
 
 export interface MaintenanceOptions {
   readonly engines: readonly Pick<EngineDoor, 'maintain'>[];
-  /** Told what only a bug can throw inside a slice; there is no slice after that. */
+  /** Called with an error in a slice that only a bug can cause. No slice follows. */
   readonly onBug: (error: unknown) => void;
   /** Monotonic milliseconds. */
   readonly nowMs?: () => number;
-  /** Runs its argument after this many ms, 0: later in this turn of the event loop. */
+  /** Runs its argument after `delayMs`; 0 means later in this turn of the event loop. */
   readonly schedule?: (run: () => void, delayMs: number) => void;
 }
 
@@ -19,7 +19,7 @@ export class Maintenance {
   readonly #options: MaintenanceOptions;
   readonly #nowMs: () => number;
   readonly #schedule: (run: () => void, delayMs: number) => void;
-  /** Engines that may have something to do; the next slice begins with the first. */
+  /** Engines that may have work; the next slice starts with the first. */
   #due: Pick<EngineDoor, 'maintain'>[] = [];
   #scheduled = false;
   #stopped = false;
@@ -32,17 +32,17 @@ export class Maintenance {
     this.#nowMs = options.nowMs ?? (() => performance.now());
     this.#schedule = options.schedule ?? scheduleInLoop;
     this.#tick = setInterval(() => this.wake(), MAINTENANCE_TICK_MS);
-    // It must not keep a closed worker alive.
+    // The timer must not keep a closed worker alive.
     this.#tick.unref();
   }
 
-  /** A batch was run: there may be something to do, and somebody is there who waits. */
+  /** Call after each batch: there may be new work, and the worker is under load. */
   batchRan(): void {
     this.#lastBatchMs = this.#nowMs();
     this.wake();
   }
 
-  /** Asks every engine, from the next slice on, until none has more to do. */
+  /** Offers time to every engine, from the next slice on, until none has more to do. */
   wake(): void {
     for (const engine of this.#options.engines) if (!this.#due.includes(engine)) this.#due.push(engine);
     this.#next();
@@ -70,7 +70,7 @@ export class Maintenance {
     }, restMs);
   }
 
-  /** Engines in turn until the slice's time is used up; one with more to do goes to the end of the queue. */
+  /** Runs engines in turn until the slice's time is used up. An engine with more work goes to the end of the queue. */
   #slice(): void {
     const startMs = this.#nowMs();
     const endMs = startMs + (this.#isIdle(startMs) ? IDLE_SLICE_MS : SLICE_MS);

@@ -1,5 +1,6 @@
 // The messages between the main thread and a worker: many requests, or many replies, in one transferred ArrayBuffer.
-// One copy in, none across. A slice of a wire buffer is never posted: structured clone would copy all that it sits in.
+// Bytes are copied once into the message; the transfer copies nothing. Never post a slice of a wire buffer: structured
+// clone would copy the whole underlying buffer.
 //
 //   requests   u32 lane, u32 count, then for each
 //              u32 id, u8 shard, u8 method, u8 form, u8 codec, u32 context bytes, u32 body bytes, context, body
@@ -8,7 +9,7 @@
 //   replies    u32 batches that were run since the last message, for each lane, u32 count, then for each
 //              u32 id, u8 kind, u8 form, u16 zero, u32 bytes of notes, u32 bytes, notes (UTF-8), body
 //
-// Numbers are little-endian. `form` is that of value.ts, a context is as context.ts has it.
+// Numbers are little-endian. value.ts defines `form`, context.ts the format of a context.
 import { assert } from '../../engine/base/assert.ts';
 import type { WireError } from '../../engine/base/errors.ts';
 import { type CallContext, METHODS, type Method } from '../protocol.ts';
@@ -22,17 +23,14 @@ const COUNT_BYTES = 4;
 const METHOD_AT = 5;
 const METHOD_SKIPPED = 255;
 const METHOD_RAW = 254;
-/** Where the count of a message of requests stands, and that of one of replies. */
+/** Offsets of the count in a message of requests and in a message of replies. */
 const REQUEST_COUNT_AT = 4;
 const REPLY_COUNT_AT = 12;
 const SCRATCH_BYTES = 65_536;
-/** A scratch buffer that one message made larger than this is let go afterwards. */
+/** A scratch buffer that grew beyond this is released after its message. */
 const SCRATCH_BYTES_KEPT = 4 * 1_048_576;
 
-/**
- * Requests go in lanes, so that a read never waits for writes that came before it, nor a look at health for either: each has
- * batches of its own.
- */
+/** Each lane has its own batches, so that a read never waits for earlier writes, and a health check for neither. */
 export const LANES = ['probe', 'read', 'write'] as const;
 export type Lane = (typeof LANES)[number];
 
@@ -40,7 +38,7 @@ assert(METHODS.length < METHOD_RAW, 'a method number fits a byte');
 assert(LANES.length * COUNT_BYTES === REPLY_COUNT_AT, 'replies count the batches of every lane');
 const METHOD_NUMBERS: ReadonlyMap<Method, number> = new Map(METHODS.map((method, number) => [method, number]));
 
-/** A message that grows in a buffer of its own, which is kept between messages. */
+/** Builds a message in a growing buffer that is reused between messages. */
 class Scratch {
   bytes = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
   length: number;
@@ -51,7 +49,7 @@ class Scratch {
     this.length = headBytes;
   }
 
-  /** Makes room for `count` more bytes and returns where they begin. */
+  /** Reserves `count` more bytes and returns their offset. */
   reserve(count: number): number {
     const start = this.length;
     const end = start + count;
@@ -64,10 +62,10 @@ class Scratch {
     return start;
   }
 
-  /** The message in an ArrayBuffer of exactly its size, ready to be transferred; the scratch is empty again. */
+  /** Returns the message in an ArrayBuffer of exactly its size, ready for transfer, and empties the scratch. */
   take(): ArrayBuffer {
     const { buffer } = this.bytes;
-    // allocUnsafeSlow gives an ArrayBuffer of its own, from offset 0.
+    // allocUnsafeSlow never uses the shared pool: the Buffer starts at offset 0 of its own ArrayBuffer.
     const message = (buffer as ArrayBuffer).slice(0, this.length);
     this.length = this.headBytes;
     if (this.bytes.length > SCRATCH_BYTES_KEPT) this.bytes = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
@@ -76,7 +74,7 @@ class Scratch {
 }
 
 export interface RequestAddress {
-  /** Of the pending call; u32. */
+  /** Id of the pending call; u32. */
   readonly id: number;
   readonly shard: number;
 }
@@ -99,7 +97,7 @@ export class RequestWriter {
     return this.#scratch.length;
   }
 
-  /** Appends a call; returns its place, for `skip`. Throws RangeError when `input` nests too deeply to be walked. */
+  /** Appends a call and returns its offset, for `skipRequest`. Throws RangeError if `input` nests too deeply for the stack. */
   append({ id, shard }: RequestAddress, method: Method, context: CallContext, input: unknown): number {
     const number = METHOD_NUMBERS.get(method);
     assert(number !== undefined, 'the method is in the table');
@@ -107,7 +105,7 @@ export class RequestWriter {
     return this.#put(id, shard, number, value.form, 0, context, value.bytes);
   }
 
-  /** Appends wire bytes, which are copied. */
+  /** Appends a copy of wire bytes. */
   appendRaw({ id, shard }: RequestAddress, codec: number, context: CallContext, raw: Uint8Array): number {
     assert(codec >= 1 && codec <= 255, 'a codec number fits a byte and is not 0');
     return this.#put(id, shard, METHOD_RAW, FORM_MESSAGEPACK, codec, context, raw);
@@ -139,7 +137,7 @@ export class RequestWriter {
     return start;
   }
 
-  /** The message; the writer is empty again. */
+  /** Returns the message and empties the writer. */
   take(): ArrayBuffer {
     this.#scratch.bytes.writeUInt32LE(LANES.indexOf(this.#lane), 0);
     this.#scratch.bytes.writeUInt32LE(this.#count, REQUEST_COUNT_AT);
@@ -148,7 +146,7 @@ export class RequestWriter {
   }
 }
 
-/** Takes back the request that was appended at `place` of a message that was not sent yet. */
+/** Marks the request at offset `place` of an unsent message as withdrawn. */
 export function skipRequest(message: ArrayBuffer, place: number): void {
   new Uint8Array(message)[place + METHOD_AT] = METHOD_SKIPPED;
 }
@@ -160,14 +158,14 @@ export interface PackedRequest extends RequestAddress {
     | { readonly codec: number; readonly raw: Uint8Array };
 }
 
-/** The lane that a message of requests came in. */
+/** The lane of a message of requests. */
 export function laneOf(message: ArrayBuffer): Lane {
   const lane = LANES[Buffer.from(message).readUInt32LE(0)];
   assert(lane !== undefined, 'a message of requests came in a lane');
   return lane;
 }
 
-/** The requests of a message in order, without those taken back. Byte arrays in them are views of the message. */
+/** The requests of a message in order, without withdrawn ones. Byte arrays are views of the message. */
 export function* readRequests(message: ArrayBuffer): Generator<PackedRequest> {
   const bytes = Buffer.from(message);
   const count = bytes.readUInt32LE(REQUEST_COUNT_AT);
@@ -215,7 +213,7 @@ export class ReplyWriter {
     this.#put(id, 0, value.form, value.bytes);
   }
 
-  /** The bytes are copied. */
+  /** Appends a copy of the reply's bytes. */
   appendRaw(id: number, { bytes, notes }: RawReply): void {
     this.#put(id, 1, 0, bytes, notes);
   }
@@ -240,7 +238,7 @@ export class ReplyWriter {
     this.#count++;
   }
 
-  /** The message, saying that these many more messages of requests were run; the writer is empty again. */
+  /** Returns the message and empties the writer. `batches`: how many more messages of requests were run in each lane. */
   take(batches: Readonly<Partial<Record<Lane, number>>>): ArrayBuffer {
     for (const [at, lane] of LANES.entries()) this.#scratch.bytes.writeUInt32LE(batches[lane] ?? 0, at * COUNT_BYTES);
     this.#scratch.bytes.writeUInt32LE(this.#count, REPLY_COUNT_AT);
@@ -255,12 +253,12 @@ export type PackedReply = { readonly id: number } & (
   | { readonly kind: 'error'; readonly error: WireError }
 );
 
-/** Batches of a lane that a message of replies says were run. */
+/** Number of batches of this lane that the message reports as run. */
 export function batchesRun(message: ArrayBuffer, lane: Lane): number {
   return Buffer.from(message).readUInt32LE(LANES.indexOf(lane) * COUNT_BYTES);
 }
 
-/** The replies of a message, in order. Byte arrays in them are views of the message. */
+/** The replies of a message in order. Byte arrays are views of the message. */
 export function* readReplies(message: ArrayBuffer): Generator<PackedReply> {
   const bytes = Buffer.from(message);
   const count = bytes.readUInt32LE(REPLY_COUNT_AT);
@@ -276,7 +274,7 @@ export function* readReplies(message: ArrayBuffer): Generator<PackedReply> {
     const body = bytes.subarray(bodyAt, at);
     if (kind === 'raw') yield { id, kind, raw: { bytes: body, notes: bytes.toString('utf8', notesAt, bodyAt) } };
     else if (kind === 'value') yield { id, kind, value: unpackValue(form, body) };
-    // Packed by `appendError`.
+    // appendError packed a WireError
     else yield { id, kind, error: unpackValue(form, body) as WireError };
   }
   assert(at === bytes.length, 'a message of replies ends with its last reply');

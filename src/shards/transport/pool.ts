@@ -1,7 +1,7 @@
-// The workers of a server: starts them, starts one again that died, drains and stops them.
+// The worker threads of a server: starts, restarts, drains and stops them.
 //
-// Worker w of W owns the shards i with i mod W = w. Each is a Piscina pool of one thread (worker.ts says how it is
-// used), made anew for each start, so that Piscina's own replacement of dead threads does not race with ours.
+// Worker w of W owns the shards i with i mod W = w. Each worker is a Piscina pool of one thread (see worker.ts). Each
+// start makes a new pool, so that Piscina's own replacement of dead threads does not race with ours.
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { assert } from '../../engine/base/assert.ts';
@@ -19,7 +19,7 @@ import { type RawShardCaller, ShardClient } from './client.ts';
 import type { EngineOptions } from './engine-door.ts';
 import type { FromWorker, ToWorker, WorkerTask } from './worker.ts';
 
-/** Where the pool says what happened; pino's logger fits. */
+/** The pool's logger; pino's fits. */
 export interface PoolLog {
   info(fields: object, message: string): void;
   error(fields: object, message: string): void;
@@ -32,9 +32,9 @@ export interface PoolOptions {
   readonly entry: URL;
   readonly engineOptions: (shard: number) => EngineOptions;
   readonly log: PoolLog;
-  /** True: the fault hook works. */
+  /** Enables the fault hook. */
   readonly faults?: boolean;
-  /** Runs its argument after this many ms; returns what takes that back. */
+  /** Runs its argument after this many ms. Returns a function that cancels it. */
   readonly delay?: (run: () => void, ms: number) => () => void;
 }
 
@@ -42,11 +42,11 @@ export interface WorkerHealth {
   readonly worker: number;
   readonly shards: readonly number[];
   readonly state: WorkerState;
-  /** Times it was started again. */
+  /** Number of restarts. */
   readonly restarts: number;
   readonly pendingItems: number;
   readonly pendingBytes: number;
-  /** Why it is not serving. */
+  /** Why the worker is not serving. */
   readonly reason?: string;
 }
 export type WorkerState = 'starting' | 'serving' | 'down' | 'closed';
@@ -63,7 +63,7 @@ export class ShardPool {
     this.#callers = Array.from({ length: shards }, (_, shard) => this.#workers[shard % workers]!.client.shard(shard));
   }
 
-  /** Starts all workers; rejects, with nothing left running, when one cannot open its shards. */
+  /** Starts all workers. If one cannot open its shards, stops the others and rejects. */
   static async start(options: PoolOptions): Promise<ShardPool> {
     const pool = new ShardPool(options);
     const started = await Promise.allSettled(pool.#workers.map((worker) => worker.start()));
@@ -77,7 +77,7 @@ export class ShardPool {
     return this.#callers.length;
   }
 
-  /** The shard of this index. The caller stays good over restarts of its worker. */
+  /** A caller for this shard index. It stays valid when the worker restarts. */
   caller(shard: number): RawShardCaller {
     const caller = this.#callers[shard];
     assert(caller !== undefined, 'a shard index is in range');
@@ -88,7 +88,7 @@ export class ShardPool {
     return this.#workers.map((worker) => worker.health());
   }
 
-  /** Takes no new calls and waits for those pending; false when some are left after `deadlineMs` milliseconds. */
+  /** Refuses new calls and waits for pending ones. False if some are still pending after `deadlineMs` milliseconds. */
   async drain(deadlineMs: number): Promise<boolean> {
     const reason = new EngineError('STO-E002', 'the server is shutting down');
     for (const { client } of this.#workers) client.refuse(reason);
@@ -102,13 +102,13 @@ export class ShardPool {
     return inTime;
   }
 
-  /** Lets the engines answer what they have queued, seal and close, and ends the threads; after `deadlineMs` at once. */
+  /** Lets the engines answer queued calls, seal and close, then ends the threads. Kills a thread after `deadlineMs`. */
   async close(deadlineMs = CLOSE_MS): Promise<void> {
     await Promise.all(this.#workers.map((worker) => worker.close(deadlineMs)));
   }
 }
 
-/** One worker over its lives. */
+/** One worker, across restarts of its thread. */
 class PoolWorker {
   readonly client: ShardClient;
   readonly #worker: number;
@@ -118,11 +118,11 @@ class PoolWorker {
   #state: WorkerState = 'starting';
   #reason: string | undefined;
   #restarts = 0;
-  /** Deaths in a row. */
+  /** Consecutive deaths; determines the delay of the next restart. */
   #deaths = 0;
   #servingSinceMs = 0;
   #port: MessagePort | undefined;
-  /** Settles, never rejects, when the thread of this life has ended. */
+  /** Resolves when the current thread has ended. Never rejects. */
   #life: Promise<void> = Promise.resolve();
   #thread: Piscina | undefined;
   #takeBackRestart: (() => void) | undefined;
@@ -151,23 +151,23 @@ class PoolWorker {
   }
 
   #send(message: ArrayBuffer): void {
-    assert(this.#port !== undefined, 'batches go to a worker that serves');
+    assert(this.#port !== undefined, 'batches go only to a serving worker');
     this.#port.postMessage(message, [message]);
   }
 
-  /** One life: resolves when the worker serves, rejects when it ended before that. */
+  /** Starts a thread. Resolves when it serves; rejects if it ends before that. */
   start(): Promise<void> {
-    assert(this.#port === undefined, 'a worker lives once at a time');
+    assert(this.#port === undefined, 'a worker has one thread at a time');
     const { port1: port, port2 } = new MessageChannel();
     this.#state = 'starting';
     this.#port = port;
     const thread = new Piscina({
       filename: this.#options.entry.href,
-      // None is started ahead, and none again: the one run below starts it.
+      // Start no thread ahead of time and replace none: the single `run` below starts it.
       minThreads: 0,
       maxThreads: 1,
       idleTimeout: Number.POSITIVE_INFINITY,
-      // An engine has work of its own between messages: the thread may not sleep in Atomics.wait.
+      // The engine works between messages, so the thread must not block in Atomics.wait.
       atomics: 'disabled',
       recordTiming: false,
       resourceLimits: { maxYoungGenerationSizeMb: WORKER_NEW_OBJECTS_MB },
@@ -179,7 +179,7 @@ class PoolWorker {
         if (message instanceof ArrayBuffer) {
           this.client.receive(message);
           const taken: ToWorker = { kind: 'taken', bytes: message.byteLength };
-          // Whoever asked has the answer by then.
+          // Acknowledge after the callers have their answers.
           if (isCounted(message)) setImmediate(() => port.postMessage(taken));
         } else if (message.kind === 'ready') {
           if (this.#state === 'starting') this.#serving();
@@ -199,7 +199,7 @@ class PoolWorker {
         engines: this.#shards.map(this.#options.engineOptions),
         faults: this.#options.faults ?? false,
       };
-      // A thread that fails while it loads its entry file settles no run: Piscina says that as an event.
+      // If a thread fails to load its entry file, `run` never settles: Piscina emits an event instead.
       const run = new Promise<void>((settle, fail) => {
         thread.on('error', fail);
         thread.run(task, { transferList: [port2] }).then(settle, fail);
@@ -210,7 +210,7 @@ class PoolWorker {
           (error: unknown) => String(error),
         )
         .then(async (problem) => {
-          // What it said before it ended may still lie in the port.
+          // Messages that the thread posted before it ended may still be in the port.
           for (let last = receiveMessageOnPort(port); last !== undefined; last = receiveMessageOnPort(port)) {
             receive(last.message);
           }
@@ -242,7 +242,7 @@ class PoolWorker {
     if (isClosed) return;
     this.#state = 'down';
     this.#reason = error.message;
-    // A first start that fails is the caller's to report; from then on the worker is kept alive.
+    // The caller reports a failed first start. After a first success the worker is always restarted.
     if (!wasServing && this.#restarts === 0) return;
     if (wasServing && performance.now() - this.#servingSinceMs > RESTART_FORGIVEN_MS) this.#deaths = 0;
     const delayMs = Math.min(RESTART_DELAY_MAX_MS, RESTART_DELAY_MIN_MS * 2 ** this.#deaths);
@@ -250,7 +250,7 @@ class PoolWorker {
     this.#options.log.error({ worker: this.#worker, reason: error.message, delayMs }, 'worker ended, starting again');
     this.#takeBackRestart = this.#delay(() => {
       this.#restarts++;
-      // `#ended` has arranged the next start when this one fails.
+      // If this start fails, `#ended` schedules the next one.
       this.start().catch(() => undefined);
     }, delayMs);
   }
@@ -261,7 +261,7 @@ class PoolWorker {
     this.#state = 'closed';
     const close: ToWorker = { kind: 'close' };
     this.#port?.postMessage(close);
-    // A thread that does not come to an end by itself is ended; what it had acknowledged is on disk.
+    // Kill a thread that does not end by itself. Everything it acknowledged is on disk.
     const timer = setTimeout(() => void this.#thread?.destroy(), deadlineMs);
     await this.#life;
     clearTimeout(timer);

@@ -1,14 +1,14 @@
-// A value, give me its bytes, and back, for messages between threads.
+// Serialises values for messages between threads.
 //
-// MessagePack (msgpackr) carries nearly everything. What it would change on the way travels in V8's own structured
-// clone format instead, which is exact and two to five times dearer: negative zero (MessagePack by msgpackr writes 0),
-// a key named `__proto__` (its reader renames it), a string with a lone surrogate (not UTF-8). All three can come out
-// of a caller's JSON, and must reach validation as they are. Looking for them costs a fifth of the packing.
-// Records are off: between threads they would have to be defined anew in each message, and their tables take a
-// caller's key for their own bookkeeping (`__keys__`).
+// MessagePack (msgpackr) carries nearly everything. Three values would not survive it: negative zero (msgpackr writes
+// 0), a key named `__proto__` (its reader renames it), and a string with a lone surrogate (not UTF-8). A caller's JSON
+// can contain all three, and validation must see them unchanged. Values with one of them use V8's structured clone
+// format, which is exact but two to five times slower. The search for them costs a fifth of the packing. Records are
+// off: each message would have to define them again, and their tables confuse a caller's key `__keys__` with their own
+// bookkeeping.
 //
-// Heavy fields of grains leave a worker as JSON text. The main thread passes most of them on, and an answer may hold a million
-// members: it would unpack and write each of them while everybody else waits.
+// Heavy `fields` of grains leave a worker as JSON text. The main thread forwards most of them unread, and an answer may
+// hold a million members: unpacking and rewriting each of them would block all other requests.
 import { deserialize, serialize } from 'node:v8';
 import { addExtension, Packr } from 'msgpackr';
 import { objectOfJson, parseJson, stringifyJson } from '../../engine/grain/api/json.ts';
@@ -16,24 +16,24 @@ import { type Glance, textOfObject } from '../../engine/grain/api/json-text.ts';
 import type { JsonObject, JsonValue } from '../../engine/grain/api/json-value.ts';
 import { ALL_CONTRACT_NAMES } from '../../engine/grain/api/names.ts';
 
-/** How bytes are to be read; the number is what stands in a message. */
+/** The serialisation of a value, as numbered in messages. */
 export const FORM_MESSAGEPACK = 0;
 export const FORM_EXACT = 1;
 export type ValueForm = typeof FORM_MESSAGEPACK | typeof FORM_EXACT;
 
 export interface PackedValue {
   readonly form: ValueForm;
-  /** Valid until the next `packValue`: copy it. */
+  /** Valid only until the next `packValue`: copy it. */
   readonly bytes: Uint8Array;
 }
 
 const packr = new Packr({ useRecords: false, variableMapSize: true, useToJSON: false, useBigIntExtension: true });
 
-/** The type of MessagePack's extensions under which a JSON object travels as its text, and with it what is looked at most. */
+/** MessagePack extension type for a JSON object sent as text, together with its most-read members. */
 const TEXT_EXTENSION = 0x4a;
-/** Parsing a shorter text costs less than a glance at it. */
+/** Below this length, parsing the text is cheaper than sending members beside it. */
 const GLANCED_CHARS_MIN = 16_384;
-/** Longer texts and lists are not told beside the text. */
+/** Longer strings and lists are not sent beside the text. */
 const GLANCED_VALUE_MAX = 256;
 
 type Glanced = Record<string, JsonValue>;
@@ -41,7 +41,7 @@ type Glanced = Record<string, JsonValue>;
 class JsonText {
   readonly text: string;
   readonly glanced: Glanced;
-  /** Of the contract's names: there, and too long to be told. */
+  /** Names of contract fields that exist but are too long to send beside the text. */
   readonly long: readonly string[];
 
   constructor(fields: JsonObject) {
@@ -66,7 +66,7 @@ function isShort(value: JsonValue): boolean {
   return typeof value !== 'object' || value === null;
 }
 
-/** u32 bytes of the glance, little-endian, the glance, the text. */
+/** Layout: u32 length of the peeked members (little-endian), the peeked members, the text. */
 addExtension({
   Class: JsonText,
   type: TEXT_EXTENSION,
@@ -87,23 +87,23 @@ addExtension({
 const NO_BYTES = Buffer.alloc(0);
 
 function glanceOf(bytes: Uint8Array): Glance {
-  const [glanced, long] = parseJson(Buffer.from(bytes).toString()) as unknown as [JsonObject, readonly string[]]; // as packed
+  const [glanced, long] = parseJson(Buffer.from(bytes).toString()) as unknown as [JsonObject, readonly string[]]; // as the packer wrote it
   const glance = new Map<string, JsonValue | undefined>();
   for (const name of ALL_CONTRACT_NAMES)
     if (!long.includes(name)) glance.set(name, Object.hasOwn(glanced, name) ? glanced[name] : undefined);
   return glance;
 }
 
-/** The same of what a worker answers. Heavy `fields` in it are written as JSON text, and read back as an object of it. */
+/** Packs a worker's answer. Heavy `fields` are written as JSON text and read back as a text-backed object. */
 export function packReply(output: unknown): PackedValue {
   const value = withFieldsAsText(output);
   return value === output || needsExact(value) ? packValue(output) : packMessage(value);
 }
 
-/** Outputs hold grains in lists, or in members of what is in lists: no deeper. */
+/** Outputs hold grains in lists, or in members of list items: never deeper. */
 const GRAIN_DEPTH_MAX = 5;
 
-/** The value itself where no grain is in it. */
+/** Replaces heavy `fields` with text. Returns the value itself if it contains none. */
 function withFieldsAsText(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null || depth > GRAIN_DEPTH_MAX || value instanceof Uint8Array)
     return value;
@@ -131,16 +131,16 @@ function withFieldsAsText(value: unknown, depth = 0): unknown {
   return members ?? value;
 }
 
-/** What fields weigh from which on passing their text on costs less than unpacking and writing them. */
+/** From this weight on, forwarding the text is cheaper than unpacking and rewriting the fields. */
 const HEAVY = 48;
-/** So many characters of a text weigh as a member does. */
+/** Characters of text that weigh as much as one member. */
 const CHARS_OF_A_MEMBER = 64;
 
 function isHeavy(fields: JsonObject): boolean {
   return lighter(fields, HEAVY) < 0;
 }
 
-/** What is left of `weight` after `value`; below zero, not all of the value was looked at. */
+/** `weight` minus the weight of `value`. Stops early below zero. */
 function lighter(value: unknown, weight: number): number {
   let left = weight - 1;
   if (typeof value === 'string') return left - Math.floor(value.length / CHARS_OF_A_MEMBER);
@@ -160,7 +160,7 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
 }
 
-/** Bytes of plain data: JSON's types, bigint, undefined and Uint8Array. */
+/** Packs plain data: JSON types, bigint, undefined and Uint8Array. */
 export function packValue(value: unknown): PackedValue {
   return needsExact(value) ? { form: FORM_EXACT, bytes: serialize(withoutTexts(value)) } : packMessage(value);
 }
@@ -169,17 +169,17 @@ function packMessage(value: unknown): PackedValue {
   return { form: FORM_MESSAGEPACK, bytes: packr.pack(value) };
 }
 
-/** The value of `packValue`. Byte arrays in it may be views of `bytes`. */
+/** Inverse of `packValue`. Byte arrays in the value may be views of `bytes`. */
 export function unpackValue(form: ValueForm, bytes: Uint8Array): unknown {
   return form === FORM_EXACT ? deserialize(bytes) : packr.unpack(bytes);
 }
 
-/** A copy without objects that are kept as text, which structured clone refuses. */
+/** A copy with text-backed objects parsed, because structured clone refuses them. */
 function withoutTexts(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
   if (textOfObject(value) !== undefined) return { ...value };
   if (Array.isArray(value)) return value.map(withoutTexts);
-  // Defines own properties only, whatever they are called.
+  // fromEntries defines own properties, even for `__proto__`.
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withoutTexts(member)]));
 }
 

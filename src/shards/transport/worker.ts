@@ -1,10 +1,10 @@
-// A worker thread: opens the engines of its shards, runs batches, and closes them. The entry file of the thread is
-// one line: `export default serveShards({ openEngine, codecs })`.
+// A worker thread: opens the engines of its shards, runs batches and closes the engines. The thread's entry file is one
+// line: `export default serveShards({ openEngine, codecs })`.
 //
-// Piscina owns the thread, with one `run` that lasts as long as the thread serves; batches travel over a MessagePort
-// of our own. Measured (bench/scenarios/handoff.ts, ratios within one run): a `run` a batch costs 1.3 to 1.5 times the
-// CPU of the port and 1.4 to 2 times its latency, at 1, 64 and 256 in flight; and its one answer a batch would make the
-// reads of a batch wait for its writes' commit, or need a port beside it (1.1 to 1.3 times the CPU).
+// Piscina owns the thread, with one `run` for as long as the thread serves. Batches use a MessagePort of our own,
+// because a `run` for each batch is slower: 1.3 to 1.5 times the CPU and 1.4 to 2 times the latency, with 1, 64 and 256
+// batches in flight (bench/scenarios/handoff.ts, ratios within one run). It also allows one answer for each batch only:
+// the reads of a batch would wait for the commit of its writes, or need an additional port (1.1 to 1.3 times the CPU).
 import { isMainThread, type MessagePort } from 'node:worker_threads';
 import { assert } from '../../engine/base/assert.ts';
 import { EngineError, type WireError } from '../../engine/base/errors.ts';
@@ -13,18 +13,18 @@ import type { ShardCodecs } from './codec.ts';
 import type { EngineDoor, EngineOptions, OpenEngine } from './engine-door.ts';
 import { Maintenance } from './maintenance.ts';
 
-/** What the pool starts a worker with. */
+/** The argument that the pool starts a worker with. */
 export interface WorkerTask {
   readonly port: MessagePort;
   readonly engines: readonly EngineOptions[];
-  /** True when the server was started for tests: the fault hook works. */
+  /** Enables the fault hook; only for servers started for tests. */
   readonly faults: boolean;
 }
 
-/** What is said over the port beside batches and replies, which are ArrayBuffers. */
+/** Control messages on the port. Batches and replies are ArrayBuffers. */
 export type ToWorker =
   | { readonly kind: 'close' }
-  /** A message of replies of so many bytes was looked at. */
+  /** Acknowledges a message of replies of this many bytes. */
   | { readonly kind: 'taken'; readonly bytes: number };
 export type FromWorker =
   | { readonly kind: 'ready' }
@@ -36,15 +36,15 @@ export interface ServeOptions {
   readonly codecs: ShardCodecs;
 }
 
-/** Exit code of a worker that met a bug and stops before it writes. */
+/** Exit code of a worker that met a bug and stops before it can write. */
 export const BUG_EXIT_CODE = 70;
-/** Exit code that the fault hook asks for. */
+/** Exit code of the fault hook. */
 export const FAULT_EXIT_CODE = 71;
 
-/** The function that Piscina runs in the thread: resolves when the worker was closed. */
+/** The function that Piscina runs in the thread. Resolves when the worker is closed. */
 export function serveShards({ openEngine, codecs }: ServeOptions): (task: WorkerTask) => Promise<void> {
   return async ({ port, engines: options, faults }) => {
-    assert(!isMainThread, 'shards are served in a thread of their own');
+    assert(!isMainThread, 'shards run in a worker thread');
     const say = (message: FromWorker): void => port.postMessage(message);
     const onBug = (error: unknown, id?: number): void => {
       say({ kind: 'bug', problem: describe(error), ...(id === undefined ? {} : { id }) });
@@ -73,7 +73,7 @@ export function serveShards({ openEngine, codecs }: ServeOptions): (task: Worker
     const closed = new Promise<void>((resolve) => {
       port.on('message', (message: ArrayBuffer | ToWorker) => {
         if (message instanceof ArrayBuffer) {
-          // What comes after a drain that took too long is refused by the client, once this thread has ended.
+          // Drop messages that arrive after an overlong drain: the client rejects these calls when this thread ends.
           if (!isClosing) runner.run(message);
         } else if (message.kind === 'taken') runner.taken(message.bytes);
         else {
@@ -88,13 +88,13 @@ export function serveShards({ openEngine, codecs }: ServeOptions): (task: Worker
     await closed;
     maintenance.stop();
     await Promise.all([...engines.values()].map((engine) => engine.close()));
-    // The answers of the last writes leave before the port does.
+    // Let the answers to the last writes leave before the port closes.
     await new Promise((resolve) => setImmediate(resolve));
     port.close();
   };
 }
 
-/** All the engines or none: those that opened are closed again when one does not. */
+/** Opens all engines or none: if one fails, closes those that are open. */
 async function openAll(
   options: readonly EngineOptions[],
   open: (options: EngineOptions) => Promise<EngineDoor>,
