@@ -16,7 +16,7 @@ export type Settled = { readonly output: QuestionOutput<QuestionKind> } | { read
  */
 export type Asking<T, K extends QuestionKind> = Generator<readonly Question<K>[], T, readonly Settled[]>;
 
-/** Asks one question. Throws what its answer failed with. */
+/** Asks one question. Throws the error that its answer failed with. */
 export function* ask<K extends QuestionKind>(kind: K, input: QuestionInput<K>): Asking<QuestionOutput<K>, K> {
   const [settled] = yield [questionOf(kind, input)];
   return outputOf<K>(settled);
@@ -33,7 +33,7 @@ export function* askAll<K extends QuestionKind>(
 }
 
 function questionOf<K extends QuestionKind>(kind: K, input: QuestionInput<K>): Question<K> {
-  return { kind, input } as Question<K>; // The caller paired kind and input.
+  return { kind, input } as Question<K>; // kind and input come from the same K
 }
 
 function outputOf<K extends QuestionKind>(settled: Settled | undefined): QuestionOutput<K> {
@@ -42,24 +42,24 @@ function outputOf<K extends QuestionKind>(settled: Settled | undefined): Questio
   return settled.output as QuestionOutput<K>; // Drivers answer a kind with its output.
 }
 
-/** How each kind is answered at once. */
+/** Answers each kind synchronously. */
 export type AnswersNow<K extends QuestionKind> = {
   readonly [One in K]: (input: QuestionInput<One>) => QuestionOutput<One>;
 };
 
-/** How each kind is answered with a promise. */
+/** Answers each kind with a promise. */
 export type AnswersLater<K extends QuestionKind> = {
   readonly [One in K]: (input: QuestionInput<One>) => Promise<QuestionOutput<One>>;
 };
 
-/** The driver for a store at hand: runs to the end without waiting. */
+/** The synchronous driver, for a store in the same thread: runs to the end without waiting. */
 export function answerNow<T, K extends QuestionKind>(asking: Asking<T, K>, answers: AnswersNow<K>): T {
   let step = asking.next();
   while (step.done !== true) step = asking.next(step.value.map((question) => settle(question, answers)));
   return step.value;
 }
 
-/** The driver for partitions and models: waits for all questions that were asked together. */
+/** The asynchronous driver, for partitions and models: waits for all questions that were asked together. */
 export async function answerLater<T, K extends QuestionKind>(
   asking: Asking<T, K>,
   answers: AnswersLater<K>,

@@ -1,11 +1,9 @@
-// Which reads may have to open many grains. They run in slices, so that their shard goes on with other calls.
+// Decides which reads may open many grains. They run in slices, so that the shard can answer other calls meanwhile.
 
 import { SHORT_READ_GRAINS_MAX } from '../base/limits.ts';
 import type { PartitionRead } from '../calls/cal.ts';
 
-/**
- * True for what may have to open many grains: asked of a partition in slices, so that its shard goes on with others' calls.
- */
+/** True for a read that may open many grains and therefore runs in slices. */
 export function isLongRead({ kind, input }: PartitionRead): boolean {
   switch (kind) {
     case 'select':

@@ -6,7 +6,7 @@ import type { GrainFilter, GrainView, VersionView } from '../calls/grain.ts';
 import type { RecallCalls, RecallQuery } from '../calls/recall.ts';
 import type { JsonObject } from '../grain/api/json-value.ts';
 
-/** What is asked of a partition's indexes for CAL is listed with the call that carries it. */
+/** AllReads, listed with the call that carries them, has the questions of CAL to a partition's indexes. */
 export interface Questions extends AllReads {
   /** A recall without stages: legs, fusion and the best hits, at most `limit` of the query. */
   search: { input: RecallQuery; output: RecallCalls['recall']['output'] };

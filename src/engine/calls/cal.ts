@@ -1,4 +1,4 @@
-// Queries of the query language, and what a running query reads from a partition.
+// Calls of the query language: whole queries, and the reads that a running query makes in a partition.
 import type { CalErrorCode } from '../base/errors.ts';
 import type { JsonObject } from '../grain/api/json-value.ts';
 import type { GrainFilter, GrainView } from './grain.ts';
@@ -7,11 +7,11 @@ import type { RowsOf } from './row.ts';
 
 /** The calls of the query language. */
 export interface CalCalls {
-  /** The whole of a CAL query on a memory with one partition; it changes nothing. */
+  /** Runs a whole read-only CAL query on a memory with one partition. */
   cal: { input: CalCall; output: CalReply | { readonly tooLong: true } };
-  /** What a partition is asked of a CAL query over several, or of one that changes something. */
+  /** One read in one partition, for a CAL query over several partitions or one that writes. */
   calRead: { input: PartitionRead; output: PartitionAnswer };
-  /** The same in slices, for what may have to open many grains. */
+  /** Like `calRead`, but in slices: for reads that may open many grains. */
   calScan: { input: PartitionRead; output: PartitionAnswer };
 }
 
@@ -21,16 +21,16 @@ export const CAL_ROWS = {
   calScan: { kind: 'long', changes: 'nothing', gather: 'own', governed: 'reads', refusal: 'first' },
 } as const satisfies RowsOf<CalCalls>;
 
-/** What is asked of a memory. */
+/** A CAL query with everything that it needs from its caller. */
 export interface CalCall {
-  /** As received. */
+  /** The text as received. */
   readonly query: string;
   readonly session: CalSession;
-  /** Of the texts that the query searches for. */
+  /** Vectors of the texts that the query searches for. */
   readonly vectors: readonly QueryVector[];
 }
 
-/** An answer, or why there is none; both are data, as they cross threads. */
+/** An answer or a refusal. Both are plain data, because they cross threads. */
 export type CalReply = CalAnswered | CalRefused;
 
 export interface CalAnswered {
@@ -39,41 +39,41 @@ export interface CalAnswered {
   readonly resultCount: number;
   readonly warnings: readonly string[];
   readonly tier: 0 | 1;
-  /** Texts that were searched for by their words alone: no vector of theirs came with the call. */
+  /** Texts searched by words only, because the call carried no vector for them. */
   readonly withoutVector: readonly string[];
 }
 
 export interface CalRefused {
   readonly refused: CalErrorCode;
-  /** Without the code. */
+  /** The message without the code. */
   readonly message: string;
   /** Section 16.1: `{error: {code, message, …}}`. */
   readonly error: JsonObject;
 }
 
-/** A template that a session defined. `sections`: its texts, by the name of the section. */
+/** A template that a session defined. `sections`: template text by section name. */
 export interface SessionTemplate {
   readonly extends?: string;
   readonly body: { readonly text: string } | { readonly sections: Readonly<Record<string, string>> };
 }
 
-/** Plain data: it goes to the shard that runs the query. */
+/** The session of a query. Plain data: the shard that runs the query gets it. */
 export interface CalSession {
   /** 1: ADD, SUPERSEDE and REVERT may run. */
   readonly tier: 0 | 1;
-  /** True where the server lets any session have tier 1; EXPLAIN tells it. */
+  /** True if the server allows tier 1 at all; EXPLAIN reports it. */
   readonly tierOneEnabled: boolean;
-  /** True for who may define templates. */
+  /** True if the caller may define templates. */
   readonly mayDefine: boolean;
   /** Templates of the session's namespace, by name. */
   readonly templates: Readonly<Record<string, SessionTemplate>>;
   readonly server: { readonly name: string; readonly version: string };
-  /** Absent: nothing makes vectors. */
+  /** Absent: the server has no embedder. */
   readonly embedder?: string;
   readonly autoToon: boolean;
-  /** What budgets are counted by; absent: the estimate. */
+  /** Token counter for budgets; absent: the estimate. */
   readonly tokens?: TokenCounterName;
-  /** Extensions are refused, and limits are those of the specification. */
+  /** Refuse extensions and apply the limits of the specification. */
   readonly strict?: boolean;
   readonly queryTimeoutMs: number;
   readonly assembleTimeoutMs: number;
@@ -112,57 +112,57 @@ export type JunctionTest =
   | { readonly op: 'not'; readonly of: FieldTest };
 
 export type Order =
-  /** By address. */
+  /** Sort by address. */
   | { readonly by: 'hash' }
   /** `next` decides between grains that are equal by the first key. */
   | (SortKey & { readonly next?: SortKey });
 
 export type SortKey =
-  /** By the time that a grain tells of. */
+  /** Sort by the grain's own time (its `timestamp_ms`, otherwise its creation time). */
   | { readonly by: 'time'; readonly descending: boolean }
-  /** By any other field; grains without it last, either way. */
+  /** Sort by any other field. Grains without it come last in both directions. */
   | { readonly by: 'field'; readonly field: string; readonly descending: boolean };
 
 export type OrderKey = string | number | undefined;
 
 export interface Keyed {
   readonly key: OrderKey;
-  /** By the second key of the order, where it has one. */
+  /** Value of the second sort key, if the order has one. */
   readonly next?: OrderKey;
   readonly hash: string;
 }
 
-/** Which grains: what the indexes serve, and what is asked of each that is left. */
+/** Selects grains: conditions that the indexes serve, then tests on each remaining grain. */
 export interface Selection {
   readonly filter: GrainFilter;
-  /** No index serves these: grains are opened for them. */
+  /** Tests that no index serves: each candidate is opened. */
   readonly tests: readonly FieldTest[];
   /**
-   * Whose beliefs speak against one another, by `standOf`, where a test asks for it and grains of other partitions count;
-   * absent: what lies in the same partition is all there is.
+   * Contested pairs over all partitions, as `standOf` keys; given if a test asks for contested grains. Absent: only the
+   * partition's own grains count.
    */
   readonly contested?: readonly string[];
 }
 
-/** How far a read may go. */
+/** Limits of a read. */
 export interface Bounds {
-  /** Grains that may be opened. */
+  /** Maximum number of grains to open. */
   readonly scanMax: number;
-  /** Epoch ms after which nobody waits. */
+  /** Deadline in epoch ms. */
   readonly untilMs: number;
 }
 
-/** Said instead of an answer that would have gone too far: grains to open, time, or bytes of grains to hold. */
+/** Why a read stopped before its end: too many grains to open, too much time, or too many bytes to hold. */
 export interface Stopped {
   readonly stopped?: 'scan' | 'time' | 'bytes';
-  /** Grains opened to look at. */
+  /** Number of grains opened. */
   readonly scanned: number;
 }
 
 export interface Selected extends Stopped {
-  /** The first of the order, as many as were wanted. */
+  /** The first grains in the requested order, at most the requested number. */
   readonly grains: readonly GrainView[];
-  /** All that were let through, before any was left out as a repeat. */
+  /** Number of matching grains, before `dedup` drops any. */
   readonly total: number;
 }
 
@@ -172,61 +172,61 @@ export interface GroupView {
   readonly grains: readonly GrainView[];
 }
 
-/** What each partition is asked. */
+/** The reads of a partition. */
 export interface PartitionReads {
   select: {
     input: Selection &
       Bounds & {
         readonly order: Order;
         readonly take: number;
-        /** Of grains with the same value of this field the first alone; those without it stay. */
+        /** Keep only the first grain for each value of this field. Grains without the field stay. */
         readonly dedup?: string;
       };
     output: Selected;
   };
   count: { input: Selection & Bounds; output: Stopped & { readonly total: number } };
-  /** Groups by key in the order of code points; grains without the field are in none. */
+  /** Groups by key, in code point order. Grains without the field belong to no group. */
   group: {
     input: Selection &
       Bounds & {
         readonly field: string;
-        /** Grains of each group, the first by address, and of all of them. */
+        /** Maximum number of grains to return for each group, lowest addresses first, and for all groups. */
         readonly shown: number;
         readonly shownMax: number;
       };
     output: Stopped & { readonly groups: readonly GroupView[]; readonly total: number };
   };
-  /** Distinct values that an extractor takes, in the order of the first grain that has each. */
+  /** Distinct values that an extractor takes from grains, each at the position of its first grain. */
   values: {
     input: Selection &
       Bounds & {
         readonly extractor: Extractor;
         readonly order: Order;
-        /** Grains that are looked at where no test asks for more. */
+        /** Maximum number of grains to read if no test needs more. */
         readonly max: number;
       };
     output: Stopped & {
-      /** What each is put in order by. */
+      /** Distinct values with their sort keys. */
       readonly values: readonly (Keyed & { readonly value: string })[];
       readonly total: number;
-      /** True where there were more grains than `max`. */
+      /** True if there were more grains than `max`. */
       readonly isCut: boolean;
     };
   };
-  /** Addresses that begin so (8 to 64 hex digits), versions of every standing; at most two are told. */
+  /** Addresses with this prefix (8 to 64 hex digits), old versions included. Returns at most two. */
   find: { input: { readonly prefix: string }; output: { readonly hashes: readonly string[] } };
-  /** How many grains each condition's index lists, by the condition's name; no grain is looked at. */
+  /** Number of grains that the index lists for each condition, by the condition's name. Opens no grain. */
   estimate: {
     input: { readonly filters: readonly { readonly name: string; readonly filter: GrainFilter }[] };
     output: { readonly counts: readonly { readonly name: string; readonly grains: number }[] };
   };
 }
 
-/** What is asked of partitions on the way to an answer of theirs: who speaks against whom, wherever their grains lie. */
+/** Auxiliary reads that find contradictions across partitions. */
 export interface RivalReads {
-  /** What the selected beliefs speak of, each pair once. */
+  /** The pairs (subject and relation) of the selected beliefs, each once. */
   pairs: { input: Selection & Bounds; output: Stopped & { readonly pairs: readonly Spoken[] } };
-  /** What is said of these pairs. */
+  /** What the partition's live beliefs say about these pairs. */
   rivals: {
     input: Bounds & { readonly pairs: readonly Spoken[] };
     output: Stopped & { readonly stands: readonly Stand[] };
@@ -238,11 +238,11 @@ export interface Spoken {
   readonly relation: string;
 }
 
-/** What the live beliefs of one namespace and user say of a pair. */
+/** The objects that the live beliefs of one namespace and user state for a pair. */
 export interface Stand {
-  /** As `standOf` has it. */
+  /** Key of the pair with its namespace and user, as made by `standOf`. */
   readonly of: string;
-  /** As they are compared; two at most: more change nothing. */
+  /** Objects in the form in which they are compared. At most two: two suffice for a contradiction. */
   readonly objects: readonly string[];
 }
 

@@ -35,7 +35,7 @@ export const MEMORY_ROWS = {
   ...COMPLIANCE_ROWS,
 } satisfies RowsOf<MemoryCalls>;
 
-/** In the order of their numbers in a batch between threads, which is never on disk. */
+/** The order gives each call its number in batches between threads. These numbers never reach the disk. */
 export const CALL_ROWS = { ...MEMORY_ROWS, ...SHARD_ROWS };
 
 export type Method = keyof ShardCalls;
@@ -44,7 +44,7 @@ export type Output<M extends Method> = ShardCalls[M]['output'];
 
 export type MemoryMethod = keyof MemoryCalls;
 
-/** The calls whose row has `V` as its property `P`. */
+/** The calls whose row has the value `V` in property `P`. */
 export type MethodsWith<P extends string, V> = {
   [M in Method]: (typeof CALL_ROWS)[M] extends { readonly [K in P]: V } ? M : never;
 }[Method];

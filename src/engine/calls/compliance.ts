@@ -1,12 +1,12 @@
-// What a partition measures of itself for a verdict on compliance: measurements, no verdicts. Each area is gathered by
-// itself. An area that fails says so, because silence is no proof.
+// Measurements that a compliance run takes in each partition; the verdicts are made elsewhere. Each area is measured
+// separately. An area that cannot be measured reports an error, so that it never passes for lack of data.
 import type { Rules } from '../govern/policy/rules.ts';
 import type { RowsOf } from './row.ts';
 import type { RecallRecordView } from './trail.ts';
 
-/** What is measured for a verdict on compliance. */
+/** The call that takes the measurements of a compliance run. */
 export interface ComplianceCalls {
-  /** What each partition measures of itself for a verdict on its compliance, with canaries named by `runId`. */
+  /** Measures each partition. `runId` names the canaries of the run. */
   compliance: { input: { runId: string }; output: { partitions: readonly PartitionEvidence[] } };
 }
 
@@ -14,110 +14,110 @@ export const COMPLIANCE_ROWS = {
   compliance: { kind: 'long', changes: 'nothing', gather: 'merged', governed: { right: 'verification' } },
 } as const satisfies RowsOf<ComplianceCalls>;
 
-/** An area's measurements, or why there are none. */
+/** An area's measurements, or the error that prevented them. */
 export type Area<T> = T | { readonly error: string };
 
-/** Grains of a random sample as they lie in the log. */
+/** A random sample of grains, as stored in the log. */
 export interface BlobEvidence {
   readonly sampled: number;
-  /** Opened under their own key: what lies in the log is an envelope. */
+  /** Blobs that are envelopes and open under their own key. */
   readonly envelopes: number;
-  /** Could be read as a grain without any key. */
+  /** Blobs that can be read as a grain without a key. */
   readonly plaintext: number;
-  /** Neither: damaged, or sealed under a key that is not theirs. */
+  /** All other blobs: damaged, or sealed under a wrong key. */
   readonly unreadable: number;
-  /** Envelopes with a nonce of 12 bytes and a tag of 16 bytes beyond their text. */
+  /** Envelopes whose length leaves exactly 12 bytes for the nonce and 16 for the tag. */
   readonly conforming: number;
   /** Blobs whose SHA-256 is not their address. */
   readonly misaddressed: number;
-  /** Envelopes whose nonces were compared, and how many were met twice under one key. */
+  /** Number of nonces compared, and how many occurred twice under one key. */
   readonly nonces: number;
   readonly repeatedNonces: number;
-  /** Grains with a user that lie under another key than the user's own. */
+  /** Grains with a user that are not sealed under that user's key. */
   readonly foreignKeys: number;
   readonly withUser: number;
 }
 
-/** Keys of the memory and of its users. */
+/** The keys of the memory and of its users. */
 export interface KeyEvidence {
   readonly checked: number;
-  /** Keys that do not unwrap, or have not 32 bytes. */
+  /** Keys that do not unwrap to 32 bytes. */
   readonly unwrappable: number;
-  /** Keys whose own bytes stand in a file of keys. */
+  /** Keys whose plaintext bytes occur in a key file. */
   readonly inClear: number;
-  /** Milliseconds: when the key that new blobs without a user are sealed under was made, and the oldest live key of a user. */
+  /** Creation times in ms: the key for new blobs without a user, and the oldest live user key. */
   readonly newestMadeMs: number;
   readonly oldestUserKeyMs?: number;
   readonly users: number;
-  /** Users with several live keys. */
+  /** Users with more than one live key. */
   readonly usersWithSeveral: number;
-  /** The key of tokens is none of the others, and that of indexes neither. */
+  /** True if token key and index key differ from each other and from all other keys. */
   readonly tokenKeyIsSeparate: boolean;
   readonly indexKeyIsSeparate: boolean;
 }
 
-/** What is left of erased users. */
+/** Remains of erased users. */
 export interface ErasureEvidence {
-  /** Keys of users that were destroyed. */
+  /** Number of destroyed user keys. */
   readonly erased: number;
-  /** Of those, keys that still open. */
+  /** Destroyed keys that still open something. */
   readonly keysLeft: number;
-  /** Grains that lie under a destroyed key and are still served. */
+  /** Grains under a destroyed key that reads still return. */
   readonly grainsLeft: number;
-  /** Rows of the index whose grain is gone with its key. */
+  /** Index rows of grains whose key was destroyed. */
   readonly rowsLeft: number;
-  /** Derived keys of erased users in the cache of this process. */
+  /** Derived keys of erased users in this process's cache. */
   readonly cached: number;
-  /** Index blocks wait to be written anew. */
+  /** True if index blocks still have to be purged. */
   readonly purgePending: boolean;
-  /** Entries `user.erased`, and those without a whole proof or without the key's own tombstone and entry. */
+  /** Number of `user.erased` entries, and of those with an incomplete proof or without the key's tombstone and entry. */
   readonly proofs: number;
   readonly brokenProofs: number;
   readonly withoutKeyEntry: number;
 }
 
-/** The audit chain, walked once. Times in seconds. */
+/** The audit chain, from one pass over it. Times in seconds. */
 export interface TrailEvidence {
   readonly entries: number;
   readonly checked: number;
-  /** The first entry whose hash does not follow; absent when all do. */
+  /** The first entry whose hash does not match its predecessor; absent if all match. */
   readonly firstBadSeq?: number;
   readonly firstSeq: number;
   readonly gaps: number;
-  /** The largest step back in time between entries. */
+  /** The largest step backwards in time between adjacent entries. */
   readonly regressionSeconds: number;
   readonly windowEntries: number;
   readonly withoutActor: number;
   readonly anonymous: number;
-  /** Of the window, by event type. */
+  /** Entries in the window, by event type. */
   readonly windowEvents: Readonly<Record<string, number>>;
-  /** Of the whole chain. */
+  /** Entries in the whole chain, by event type. */
   readonly events: Readonly<Record<string, number>>;
-  /** Newest entry of an event type, in seconds. */
+  /** Time of the newest entry of each event type, in seconds. */
   readonly newest: Readonly<Record<string, number>>;
-  /** Seconds: when somebody last began to export the whole memory; absent: never. */
+  /** When the last export of the whole memory started, in seconds; absent: never. */
   readonly exportedWholeAt?: number;
-  /** Actors of agents in the window, at most a hundred. */
+  /** Agents that act in the window, at most 100. */
   readonly agents: readonly string[];
-  /** Versions named by entries about the policy: sealed, and changed up or down. */
+  /** Policy versions that audit entries name: sealed, upgraded or downgraded. */
   readonly sealedVersions: readonly number[];
   readonly changedVersions: readonly number[];
   /** Downgrades whose entry has no actor or no reason. */
   readonly looseDowngrades: number;
   readonly downgrades: number;
-  /** Where the chain ended when a seal last noted it; absent before the first seal. */
+  /** Last sequence number of the chain when a seal last recorded it; absent before the first seal. */
   readonly notedSeq?: number;
-  /** The entry at the noted end has another hash now: the chain was written anew, at least up to there. */
+  /** True if the entry at the recorded end has a different hash now: the chain was rewritten up to there or further. */
   readonly rewritten: boolean;
-  /** Entries that were committed or noted and are not there: the chain was cut short. */
+  /** Entries that were committed or recorded but are missing at the end: the chain was truncated. */
   readonly cutOff: number;
   /**
-   * Doctored copies of the newest entries, and those that a verification took: one edited, one with a gap, one with an entry
-   * twice, one cut short, one edited and hashed anew to its end.
+   * Number of forged copies of the newest entries, and of those that passed verification. The forgeries: an edited
+   * entry, a gap, a repeated entry, a truncation, and an edited entry with all later hashes recomputed.
    */
   readonly doctored: number;
   readonly doctoredAccepted: number;
-  /** Whether the log would take another record in the place of the newest of the chain. */
+  /** True if the log would accept another record in place of the chain's newest one. */
   readonly replaceable: boolean;
 }
 
@@ -136,23 +136,23 @@ export interface PolicyEvidence {
   readonly presets: readonly string[];
   readonly sealHash: string;
   readonly intact: boolean;
-  /** 0 where nobody sealed a policy. */
+  /** Time of the seal, in seconds; 0 if no policy was ever sealed. */
   readonly sealedAt: number;
-  /** Seconds: when the memory was made. */
+  /** When the memory was created, in seconds. */
   readonly madeAt: number;
-  /** From the oldest on; versions that are gone are missing. */
+  /** Oldest first, without versions that are gone. */
   readonly versions: readonly PolicyVersionEvidence[];
   readonly missingVersions: number;
-  /** The rules that hold, by path. */
+  /** The rules in force, by path. */
   readonly rules: Rules;
   /** Paths of the rules that the memory's own overrides name. */
   readonly overridden: readonly string[];
   readonly simulationDiffers: number;
-  /** Different results of composing the presets in shuffled orders. */
+  /** Number of distinct results when the presets are composed in shuffled orders. */
   readonly shuffledResults: number;
 }
 
-/** Expiry, over every grain. */
+/** Expiry of all grains. */
 export interface RetentionEvidence {
   readonly hasLimit: boolean;
   readonly expired: number;
@@ -160,30 +160,30 @@ export interface RetentionEvidence {
   readonly held: number;
 }
 
-/** Grains of a random sample, opened. */
+/** A random sample of grains, opened. */
 export interface DataEvidence {
-  /** Grains that are not removed, and those that are no old version. */
+  /** Number of grains that exist, and of those that are current. */
   readonly grains: number;
   readonly current: number;
   readonly sampled: number;
-  /** With a source that the contract lists, and with none: those count as the user's. */
+  /** Grains with a source that the contract lists, and grains without a source, which count as provided by the user. */
   readonly listedSource: number;
   readonly unnamedSource: number;
   readonly beliefs: number;
   readonly contradicted: number;
   readonly lowConfidence: number;
-  /** Grains of a user, consents left out. */
+  /** Grains of users, without consent grains. */
   readonly personal: number;
-  /** Of those: with a grant that held when they were made; with another lawful basis; with neither. */
+  /** Personal grains with a grant in force at their creation, with another lawful basis, and with neither. */
   readonly granted: number;
   readonly otherBasis: number;
   readonly unfounded: number;
-  /** Personal grains made under the consent rule that holds, and those of them that it should have refused. */
+  /** Personal grains created under the current consent rule, and how many of them the rule should have refused. */
   readonly sinceRule: number;
   readonly unfoundedSinceRule: number;
-  /** Granted then, withdrawn more than 30 days ago. */
+  /** Grains whose grant was withdrawn more than 30 days ago. */
   readonly revokedLongAgo: number;
-  /** Personal grains with sensitive categories, and those of them without a grant for `sensitive`. */
+  /** Personal grains with sensitive categories, and how many of them lack a grant for `sensitive`. */
   readonly sensitive: number;
   readonly sensitiveUngranted: number;
   readonly assistantEvents: number;
@@ -192,16 +192,16 @@ export interface DataEvidence {
   readonly destructiveNotClient: number;
   readonly agentAuthors: readonly string[];
   readonly namespaces: readonly string[];
-  /** Purposes for which consents hold. */
+  /** Purposes with a consent in force. */
   readonly purposes: readonly string[];
   /**
-   * The export of one user, as a caller gets it: its grains, those that parse as the user's, and how many grains lie under
-   * the user's key in the log; absent without users.
+   * One user's export, as a caller gets it: number of grains, grains that parse as that user's, and grains under the
+   * user's key in the log. Absent if there are no users.
    */
   readonly userExport?: { readonly exported: number; readonly parsed: number; readonly stored: number };
 }
 
-/** Files of the index, searched for names that stand in grains. */
+/** Index files, searched for names from grains in plain text. */
 export interface IndexEvidence {
   readonly bytesSearched: number;
   readonly valuesSearched: number;
@@ -210,75 +210,78 @@ export interface IndexEvidence {
 
 /** Records of recalls. */
 export interface RecallEvidence {
-  /** Of the window, by their own count; absent where this cannot be told. */
+  /** Records in the window, as counted by the records themselves; absent if unknown. */
   readonly records: number;
   readonly windowRecords: number;
   readonly sampled: number;
   readonly broken: number;
   readonly unresolved: number;
   readonly unblinded: number;
-  /** The most that one recall of the window returned. */
+  /** The largest number of results of a recall in the window. */
   readonly resultsMax: number;
-  /** Some of them, to be explained. */
+  /** A sample of records, for the check of explanations. */
   readonly samples: readonly RecallRecordView[];
 }
 
-/** What synthetic grains went through in a memory of their own, which is gone again. */
+/** Tests with synthetic grains in a temporary memory, which is deleted afterwards. */
 export interface CanaryEvidence {
-  /** Texts that a user's, the memory's and a scope's key gave back as they were. */
+  /** Texts that survived sealing and opening, under a user key, the memory key and a scope key. */
   readonly roundTrips: number;
   readonly roundTripsWanted: number;
-  /** Doctored envelopes, and those that opened. */
+  /** Number of tampered envelopes, and of those that opened. */
   readonly tampered: number;
   readonly tamperedOpened: number;
-  /** Envelopes of one user tried with the other's key, and those that opened. */
+  /** Number of envelopes tried with another user's key, and of those that opened. */
   readonly crossed: number;
   readonly crossedOpened: number;
   readonly envelopes: number;
   readonly envelopesWanted: number;
-  /** Nonces compared in the canaries' memory, and repeats under one key. */
+  /** Number of nonces compared in the canaries' memory, and of repeats under one key. */
   readonly nonces: number;
   readonly repeatedNonces: number;
-  /** Keys tried on what was copied before the erasure, and those that opened it. */
+  /** Number of keys tried on envelopes copied before the erasure, and of those that opened one. */
   readonly keysTried: number;
   readonly keysOpened: number;
-  /** Ways in to the user's grains; those that gave none before the erasure, and those that gave some after it. */
+  /**
+   * Number of reads tried for the user's grains, of those that found none before the erasure, and of those that found
+   * any after it.
+   */
   readonly readsTried: number;
   readonly silentBefore: readonly string[];
   readonly servedBy: readonly string[];
   readonly proof: boolean;
   readonly proofRepeats: boolean;
-  /** The entry that the proof names is one of the trail, about that erasure. */
+  /** True if the audit entry named by the proof exists and is about this erasure. */
   readonly proofEntry: boolean;
   readonly keyGone: boolean;
   readonly keyEntry: boolean;
-  /** Caches that were asked; those that held nothing of the user before the erasure, and those that held some after it. */
+  /** Number of caches checked, of those empty for the user before the erasure, and of those not empty after it. */
   readonly cachesTried: number;
   readonly cachesEmptyBefore: readonly string[];
   readonly cachesLeft: readonly string[];
-  /** Rows of the index that led to the user's grains before the erasure, and after it. */
+  /** Index rows for the user's grains before and after the erasure. */
   readonly rowsBefore: number;
   readonly grainsLeft: number;
-  /** Tokens made by another instance, from the same key, are the same. */
+  /** True if another instance derives the same token from the same key. */
   readonly tokenTwice: boolean;
-  /** The canary is found by the plain text of its name, in the tail and in a sealed file. */
+  /** True if the canary is found by its plain name, in the tail and in a sealed file. */
   readonly foundByValue: boolean;
   readonly foundSealed: boolean;
-  /** A name that no grain has finds one. */
+  /** True if a name that no grain has finds a grain. */
   readonly strangerFound: boolean;
-  /** The token is what HMAC-SHA256 gives, computed apart from the engine's own code, under a key of 32 bytes. */
+  /** True if the token equals an HMAC-SHA256 under a 32-byte key that is computed without the engine's code. */
   readonly tokenIsHmac: boolean;
-  /** Bytes of a token that a row keeps: of a name, of a word. */
+  /** Bytes of a token stored in an index row: for a name and for a word. */
   readonly nameTokenBytes: number;
   readonly wordTokenBytes: number;
   readonly tokenDiffersElsewhere: boolean;
-  /** Bytes of index files that were searched for the canaries' names, and names found. */
+  /** Bytes of index files searched for the canaries' names, and number of names found. */
   readonly indexBytes: number;
   readonly indexNamesFound: number;
-  /** Events that the canaries' acts left in their chain. */
+  /** Event types that the canary operations left in the audit chain. */
   readonly audited: readonly string[];
   readonly chainValid: boolean;
-  /** Each synthetic act against a rule of the policy, with the codes that may answer it and what did. */
+  /** Synthetic operations against the policy's rules, each with the accepted codes and the actual one. */
   readonly writeRules: readonly RuleProbe[];
   readonly deletionRules: readonly RuleProbe[];
   readonly phiGate: readonly RuleProbe[];
@@ -288,25 +291,25 @@ export interface CanaryEvidence {
   readonly policyChainIntact: boolean;
   readonly policyAudited: boolean;
   readonly exportRoundTrip: boolean;
-  /** Parts of the text score of a recall's first hit that are not 0, and those whose amount its explanation says. */
+  /** Nonzero terms of the text score of a recall's first hit, and how many of them its explanation quotes. */
   readonly scoreParts: readonly string[];
   readonly explainedParts: readonly string[];
-  /** The sentence that explains that hit; '' without one. */
+  /** The explanation of that hit; '' for none. */
   readonly explanation: string;
 }
 
 export interface RuleProbe {
   readonly rule: string;
-  /** Codes that are right; empty: it is to be accepted. */
+  /** Accepted error codes; empty: the operation must succeed. */
   readonly wanted: readonly string[];
-  /** The code that came; '' when it was accepted. */
+  /** The actual error code; '' if the operation succeeded. */
   readonly got: string;
 }
 
 export interface PartitionEvidence {
   readonly partition: number;
   readonly nowMs: number;
-  /** What the samples were drawn with. */
+  /** Random seed of the samples. */
   readonly seed: number;
   readonly blobs: Area<BlobEvidence>;
   readonly keys: Area<KeyEvidence>;

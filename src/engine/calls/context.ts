@@ -1,24 +1,27 @@
-// Who calls, where, and within which bounds.
+// The context of a call.
 
-/** Who asks, where, under which narrowing. Every call has one. */
+/** The caller, the target partition and the bounds of a call. Every call has one. */
 export interface CallContext {
   /** Memory number. */
   readonly memory: number;
-  /** Partition of it that this shard call is for, from 0. */
+  /** Partition of the memory that this shard call is for, from 0. */
   readonly partition: number;
   /** Principal: the audit actor (`key:<key_id>`, `user:<name>`, `anonymous`, `system`). */
   readonly actor: string;
   readonly requestId: string;
-  /** Bound or narrowed: the call sees and writes only this namespace / user. */
+  /** The binding or narrowing: the call sees and writes only this namespace or user. */
   readonly namespace?: string;
   readonly userId?: string;
   readonly reason?: string;
   readonly purpose?: string;
-  /** Epoch ms after which nobody waits for the answer. */
+  /** Deadline in epoch ms. */
   readonly deadlineMs?: number;
   readonly idempotency?: { readonly key: string; readonly bodyHash: string };
-  /** Removals repeat what was done in the deployment that this one is a copy of: what its policy said then is not asked. */
+  /**
+   * Removals replay those of the original deployment, of which this one is a copy. They skip the policy check, which
+   * the original made.
+   */
   readonly repeats?: true;
-  /** The caller wants a request refused for members that are not known, which would only be told else. */
+  /** Refuse a request with unknown members instead of only reporting them. */
   readonly strict?: true;
 }

@@ -1,21 +1,24 @@
-// Removals as calls take and give them: forgetting, erasing a person or a scope, and their proofs.
+// Calls that remove data: forget, erase a person or a scope; with their proofs.
 import type { RowsOf } from './row.ts';
 
 export interface ErasureProof {
   readonly userId: string;
   readonly count: number;
-  /** First 16 hex of SHA-256 of the destroyed key; with several partitions of the keys in partition order; '' when none. */
+  /**
+   * First 16 hex digits of the SHA-256 of the destroyed key, or over the partitions' fingerprints in partition order;
+   * '' if there was no key.
+   */
   readonly keyFingerprint: string;
   /** Seconds. */
   readonly timestamp: number;
   /**
-   * Hash of the entry `user.erased` in the audit trail; with several partitions, of the first that erased something. Absent where
-   * there is none: nothing was erased, or by a build that did not note it.
+   * Hash of the audit entry `user.erased`; with several partitions, from the first one that erased something. Absent if
+   * nothing was erased, or if an old build erased without an entry.
    */
   readonly auditEntryHash?: string;
 }
 
-/** What a removal is asked for: of `forget`, `eraseUser`, `eraseScope` and `dropMemory`. */
+/** The target of a removal, for previews of `forget`, `eraseUser`, `eraseScope` and `dropMemory`. */
 export type RemovalTarget =
   | { readonly of: 'grains'; readonly hashes?: readonly string[]; readonly subject?: string; readonly userId?: string }
   | { readonly of: 'user'; readonly userId: string }
@@ -23,50 +26,53 @@ export type RemovalTarget =
   | { readonly of: 'memory' };
 
 export interface RemovalPreview {
-  /** Grains, all versions. */
+  /** Number of grains, all versions included. */
   readonly count: number;
   readonly byType: Readonly<Record<string, number>>;
-  /** When the oldest and the newest of them were created; absent for none. */
+  /** Creation times of the oldest and the newest grain; absent if there are no grains. */
   readonly oldestMs?: number;
   readonly newestMs?: number;
-  /** Of grains. */
+  /** Only for a removal of grains. */
   readonly hashes?: readonly string[];
   readonly notFound?: readonly string[];
-  /** Of a scope: the one that was meant, and each of those that have something. */
+  /** Only for a removal of a scope: the resolved path, and every scope at or below it with data. */
   readonly path?: string;
   readonly scopes?: readonly { readonly path: string; readonly count: number }[];
 }
 
-/** What is left of one erased scope. */
+/** The proof of one erased scope. */
 export interface ScopeProof {
   readonly path: string;
   readonly count: number;
-  /** As of a user's proof; '' for a scope whose grains lay under no key of its own. */
+  /** As in a user's proof; '' if the scope had no key of its own. */
   readonly keyFingerprint: string;
-  /** True for the proof of an erasure that came before. */
+  /** True if an earlier erasure destroyed the key. */
   readonly isRepeat: boolean;
 }
 
 /** The calls that remove grains and destroy keys. */
 export interface ErasureCalls {
-  /** `check: true` only finds and refuses; nothing is removed. Act on several partitions: check all, then apply all. */
+  /**
+   * Removes grains. `check: true` only looks for grains and reasons to refuse. Over several partitions: check all, then
+   * apply all.
+   */
   forget: {
     input: { hashes?: readonly string[]; subject?: string; userId?: string; check: boolean };
     output: { hashes: readonly string[]; notFound: readonly string[] };
   };
-  /** `check` as in `forget`: a refusal by one of several partitions is to come before any of them has begun. */
+  /** Erases a person. `check` as in `forget`, so that a refusal by one partition comes before any partition starts. */
   eraseUser: { input: { userId: string; check?: true }; output: ErasureProof };
   /**
-   * Takes an erased user's name out of others' grains; `keyFingerprint` is the proof's and stands for the name from then
-   * on. Some at a time: `more` when it is to be called again. `removed` counts the versions that named the user.
+   * Replaces an erased user's name in other people's grains with `keyFingerprint` of the proof. Works in portions: call
+   * again while `more` is true. `removed` counts the replaced versions.
    */
   redactUser: {
     input: { userId: string; keyFingerprint: string };
     output: { redacted: number; removed: number; more: boolean };
   };
-  /** What a removal would take. Found and refused as by the removal itself; nothing is removed. */
+  /** Shows what a removal would remove. Finds and refuses exactly as the removal does, but removes nothing. */
   previewRemoval: { input: RemovalTarget; output: RemovalPreview };
-  /** Erases a scope and all below it. Proofs by path, ascending; `path` is the one that was meant. */
+  /** Erases a scope and everything below it. Proofs are sorted by path, ascending; `path` is the resolved scope. */
   eraseScope: {
     input: { path: string; check?: true };
     output: { readonly path: string; readonly timestamp: number; readonly proofs: readonly ScopeProof[] };

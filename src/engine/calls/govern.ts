@@ -6,23 +6,23 @@ import type { JsonObject } from '../grain/api/json-value.ts';
 import type { GrainView } from './grain.ts';
 import type { RowsOf } from './row.ts';
 
-/** A change of a policy, as a caller wishes it. */
+/** A requested change of a policy. */
 export interface PolicyChange {
   readonly addPolicies?: readonly string[];
   readonly removePolicies?: readonly string[];
-  /** By path or nested; null takes an override back. */
+  /** By path or nested; null removes an override. */
   readonly overrides?: JsonObject;
   readonly reason?: string;
 }
 
-/** What rules mean for what one partition holds. */
+/** The effect of rules on the grains of one partition. */
 export interface PolicyImpact {
   readonly grainsTotal: number;
-  /** Grains that are there and whose time is over under the rules. */
+  /** Existing grains that have expired under the rules. */
   readonly grainsExpiring: number;
-  /** Users with grains and without a grant that the rules want; the hash of each, as `users` has them. */
+  /** Users with grains but without a grant that the rules require, as hashes in the format of `users`. */
   readonly usersWithoutConsent: Uint8Array;
-  /** Grains with personal data that the rules keep out, of those looked at. */
+  /** Sampled grains with personal data that the rules block. */
   readonly grainsWithBlockedPii: number;
 }
 
@@ -34,7 +34,7 @@ export interface RestrictionView {
   readonly restrictedBy: string;
 }
 
-/** What a user says of a purpose. */
+/** A user's consent to a purpose, given or withdrawn. */
 export interface ConsentItem {
   readonly userId: string;
   readonly purpose: string;
@@ -43,7 +43,7 @@ export interface ConsentItem {
   readonly jurisdiction?: string;
   readonly granteeDid?: string;
   readonly reason?: string;
-  /** Seconds: a grant is none from then on. */
+  /** When a grant expires, in seconds. */
   readonly expiresAt?: number;
 }
 
@@ -52,7 +52,7 @@ export type ConsentOutcome = { readonly fact: ConsentFact } | { readonly error: 
 export interface RetentionNamespace {
   readonly namespace: string;
   readonly ttlDays: number | null;
-  /** Where that comes from; '' where nothing ends a grain but its own `expires_at`. */
+  /** The rule that sets the time to live; '' if only a grain's own `expires_at` applies. */
   readonly source: 'namespace' | 'type' | 'default' | '';
   readonly grains: number;
   readonly expired: number;
@@ -63,15 +63,15 @@ export interface RetentionNamespace {
 
 /** The calls on policy, consent, restriction and retention. */
 export interface GovernCalls {
-  /** The policy that holds, or an earlier version of it, as the wire has it; null: there is no such version. */
+  /** The policy in force or an earlier version, in wire form; null for an unknown version. */
   policy: { input: { version?: number }; output: { policy: JsonObject | null } };
-  /** What a change would come to, as the wire has it, but for its impact. Throws POL-E009, VAL-E001. */
+  /** The decision on a change without its impact, in wire form. Throws POL-E009, VAL-E001. */
   simulatePolicy: { input: { change: PolicyChange; isAdmin: boolean }; output: { decision: JsonObject } };
-  /** What rules would mean for what is stored here; absent: those that hold. */
+  /** The effect of rules on the stored grains; absent: the rules in force. */
   policyImpact: { input: { rules?: JsonObject }; output: PolicyImpact };
   /**
-   * Seals the next version; what changes nothing is answered with the version that holds. `check`: only decides. `sealed`:
-   * a version that another partition decided, taken over as it is. Throws POL-E009, POL-E010, VAL-E001.
+   * Seals the next version. A change without effect returns the version in force. `check`: only decides. `sealed`:
+   * stores a version that another partition decided, unchanged. Throws POL-E009, POL-E010, VAL-E001.
    */
   setPolicy: {
     input:
@@ -79,25 +79,25 @@ export interface GovernCalls {
       | { sealed: JsonObject; change: 'upgraded' | 'downgraded' | 'unchanged' };
     output: { policy: JsonObject; change: 'upgraded' | 'downgraded' | 'unchanged' };
   };
-  /** Freezes a user's data, or lifts that. Either may be repeated. `timestamp` in seconds. */
+  /** Freezes or unfreezes a user's data. Idempotent. `timestamp` in seconds. */
   restrict: {
     input: { userId: string; restricted: boolean; reason?: string };
     output: { restricted: boolean; timestamp: number };
   };
-  /** Users whose data is frozen, those first who have been longest. */
+  /** Users whose data is frozen, longest-frozen first. */
   restrictions: { input: { userId?: string }; output: { restrictions: readonly RestrictionView[] } };
-  /** Writes a consent grain for each item, and what it says. Items answer one by one. */
+  /** Writes a consent grain and a consent fact for each item. Each item has its own outcome. */
   consent: { input: { items: readonly ConsentItem[] }; output: { outcomes: readonly ConsentOutcome[] } };
-  /** What consents say whose grains lie in another partition. */
+  /** Stores the facts of consent grains that lie in another partition. */
   consentFacts: { input: { facts: readonly ConsentFact[] }; output: Record<never, never> };
-  /** The last that users said of purposes, by user, then purpose. */
+  /** The latest consent of each user to each purpose, sorted by user, then purpose. */
   consents: { input: { userId?: string; purpose?: string }; output: { facts: readonly ConsentFact[] } };
-  /** What the policy's times to live mean for what is here, by namespace in their order. Times in ms. */
+  /** The effect of the policy's times to live on each namespace, in namespace order. Times in ms. */
   retentionStatus: {
     input: { namespace?: string };
     output: { namespaces: readonly RetentionNamespace[]; defaultTtlDays: number | null; lastEnforcedMs?: number };
   };
-  /** Removes what has expired; `dryRun` only counts. POL-E003 never: what a hold keeps is counted as held. */
+  /** Removes expired grains; `dryRun` only counts them. Never throws POL-E003: grains under a hold are counted as held. */
   enforceRetention: {
     input: { namespace?: string; dryRun: boolean };
     output: {
@@ -108,8 +108,8 @@ export interface GovernCalls {
     };
   };
   /**
-   * Grains of a person, every version, in ordinal order: what nothing that governs the memory hides from that person.
-   * `after` is the last ordinal of the page before.
+   * A person's grains that the memory's rules do not hide from that person, in every version, in ordinal order. `after`
+   * is the last ordinal of the previous page.
    */
   personPage: {
     input: { userId: string; after: number; limitBytes: number };
