@@ -64,7 +64,7 @@ function formNamed(value: unknown, field: string | undefined): unknown {
 }
 
 function noName(field: string): EngineError {
-  return new EngineError('VAL-E001', `\`${field}\` holds a NUL or half of a surrogate pair`, {
+  return new EngineError('VAL-E001', `\`${field}\` contains a NUL or an unpaired surrogate`, {
     details: [{ field, issue: 'no text' }],
   });
 }

@@ -1,16 +1,16 @@
-// Each query leaves an entry in its memory's audit trail: its hash and what came of it, never its text.
+// Writes an audit entry for each query: its hash and outcome, never its text.
 
 import { CAL_AUDITS_MAX } from '../../../engine/base/limits.ts';
 import { isRefused } from '../../../engine/cal/run/answer.ts';
 import type { CalReply } from '../../../engine/calls/cal.ts';
 import type { Context } from '../../context.ts';
 
-/** Entries on their way to the log. */
+/** Number of entries whose append is pending. */
 let underWay = 0;
 
 /**
- * Resolves at once, as a read does not wait for the disk; while too many entries are under way, when this one is durable. A log
- * that takes nothing does not keep the answer back.
+ * Appends the query's audit entry. Resolves at once, because a read must not wait for the disk; with too many appends
+ * pending, resolves when this entry is durable. A log that refuses writes does not fail the query.
  */
 export async function auditQuery(
   context: Context,
@@ -44,12 +44,12 @@ export async function auditQuery(
 
 /** Statements that read grains. */
 const READS: ReadonlySet<string> = new Set(['recall', 'set_op', 'assemble', 'exists', 'history', 'batch', 'coalesce']);
-/** Hashes of an answer that its record names. */
+/** Maximum number of an answer's hashes that its record names. */
 const NAMED_MAX = 500;
 const HASH = /"hash":"(?:sha256:)?([0-9a-f]{64})"/g;
 const SCANNED = /"grains_scanned":(\d+)/;
 
-/** A query that reads grains leaves a record as a recall does: its text by its hash, its grains as its answer names them. */
+/** Keeps a recall record for a query that reads grains: the hash of its text and the grains that its answer names. */
 async function keepQuery(context: Context, queryHash: string, reply: CalReply): Promise<void> {
   if (isRefused(reply) || !READS.has(reply.statementType)) return;
   const hashes = new Set<string>();
@@ -57,7 +57,7 @@ async function keepQuery(context: Context, queryHash: string, reply: CalReply): 
     if (hash !== undefined) hashes.add(hash);
     if (hashes.size >= NAMED_MAX) break;
   }
-  // The block about the query itself stands at the end.
+  // The metadata block of the query is at the end.
   const scanned = SCANNED.exec(reply.resultJson.slice(-CAL_BLOCK_CHARS))?.[1];
   await context.call('keepRecall', {
     mode: 'cal',

@@ -31,7 +31,7 @@ const Output = Type.Object({
   resultCount: Type.Integer({ description: 'Number of items in the result.' }),
 });
 
-/** The result stays the text that the shard wrote until somebody wants it as an object. */
+/** Keeps the result as the shard's JSON text and parses it on first access. */
 class CalOutput {
   readonly query: string;
   readonly queryHash: string;
@@ -71,7 +71,7 @@ export const calQuery = defineOperation({
   reach: 'binding',
   mutates: true,
   onUnknown: 'warn',
-  // What a query changes they keep; what it tells is nobody's to keep, as an erasure would not find it.
+  // Shards keep answers for retries of queries that write. Nothing may keep a read's answer: an erasure would not find it.
   keptByShards: true,
   input: Type.Object({ query: Type.String({ description: 'The CAL text to run.' }), waitForIndexMs: WaitForIndexMs }),
   output: Output,
@@ -81,10 +81,10 @@ export const calQuery = defineOperation({
     rpc: 'CalQuery',
     request: CalQueryRequest,
     response: CalQueryResponse,
-    // An empty query is the reader's to refuse.
+    // Keep an empty query, so that the CAL parser refuses it with its own error.
     read: ({ query }) => ({ query }),
     write: (output: Static<typeof Output>) => {
-      const { resultJson } = output as CalOutput; // What `run` gives.
+      const { resultJson } = output as CalOutput; // `run` returns one
       return { ...output, resultJson };
     },
   }),
@@ -103,7 +103,7 @@ export const calQuery = defineOperation({
   },
 });
 
-/** The same query may be answered later. */
+/** Codes after which a retry of the same query may succeed. */
 const RETRYABLE: ReadonlySet<string> = new Set(['CAL-E031', 'CAL-E043', 'CAL-E052', 'CAL-E075']);
 
 interface Told {
@@ -131,7 +131,7 @@ async function answerChecked(source: string, { query }: CheckedQuery, context: C
     const reply = await runThere(call, context);
     const missing = isRefused(reply) ? [] : fallbacks.filter((text) => reply.withoutVector.includes(text));
     if (missing.length > 0) {
-      // Most of what is asked about is there by name; only what is not is worth a vector.
+      // Most texts match a stored name exactly; only the others need a vector.
       const more = await vectorsOf(missing, context);
       const again =
         more.vectors.length === 0
@@ -151,13 +151,13 @@ async function answerChecked(source: string, { query }: CheckedQuery, context: C
   return { reply: await runHere(call, context), warnings };
 }
 
-/** In the shard of the memory, or here where that would hold it up. */
+/** Runs the query in the memory's shard, or on this thread when it would block the shard too long. */
 async function runThere(call: CalCall, context: Context): Promise<CalReply> {
   const whole = await context.call('cal', call);
   return 'tooLong' in whole ? runHere(call, context) : whole;
 }
 
-/** Its questions one by one: it changes something, or would hold up the shard of its memory. */
+/** Runs the query on this thread with one shard call per step: it writes, or would block the shard too long. */
 function runHere(call: CalCall, context: Context): Promise<CalReply> {
   const asker = {
     memory: context.memory.number,
@@ -175,7 +175,7 @@ const NO_VECTORS: { readonly vectors: readonly QueryVector[]; readonly warnings:
   warnings: [],
 };
 
-/** Texts that get a vector; the others are searched for by their words. */
+/** Maximum number of texts that are embedded; the others are searched for by words. */
 const VECTORS_MAX = 16;
 
 async function vectorsOf(texts: readonly string[], context: Context): Promise<typeof NO_VECTORS> {
@@ -191,7 +191,7 @@ async function vectorsOf(texts: readonly string[], context: Context): Promise<ty
   };
 }
 
-/** What the caller may do: nothing of it comes from the query. */
+/** The caller's rights and limits, none of which the query can set. */
 function sessionOf(query: string, context: Context): CalSession {
   const { config, cal, embedders } = context.services;
   const { tierOneEnabled } = cal.switches;
@@ -200,9 +200,9 @@ function sessionOf(query: string, context: Context): CalSession {
   return {
     tier: tierOneEnabled && includesScope(principal, 'write') ? 1 : 0,
     tierOneEnabled,
-    // A template is its namespace's, or the memory's: it is not for one user to define.
+    // Templates belong to a namespace or the memory, so a caller narrowed to a user may not define them.
     mayDefine: includesScope(principal, 'admin') && context.userId === undefined,
-    // Only for those who name them.
+    // Loaded only for queries that mention templates.
     templates: /template/i.test(query) ? cal.templatesOf(context.memory.number, context.namespace) : {},
     server: { name: 'granary', version: VERSION },
     ...(embedder === undefined ? {} : { embedder }),

@@ -1,4 +1,4 @@
-// What the last full run came to: counts, violations, impact assessments, a report to hand on.
+// Results of the last full run: counts, violations, impact assessments, and an exportable report.
 import { EngineError } from '../../../engine/base/errors.ts';
 import { policyOfJson } from '../../../engine/govern/policy/seal.ts';
 import type { PolicyValue } from '../../../engine/govern/policy/values.ts';
@@ -273,7 +273,7 @@ export const complianceExport = defineOperation({
   },
 });
 
-/** Of the run that is named, which is one of those that are kept, else of the last full one. */
+/** The report of the run `runId`, which must be a kept one, or of the last full run. Throws VER-E001. */
 async function reportOf(context: Context, runId: string | undefined): Promise<Report> {
   const run =
     runId === undefined

@@ -1,4 +1,4 @@
-// The checks of compliance on a memory: run now, and the last result.
+// Compliance checks of a memory: run them, and show the last result.
 import { EngineError } from '../../../engine/base/errors.ts';
 import { keptRun, type Run, runChecks, shownCheck, tallyOf } from '../../compliance/run.ts';
 import { VerifyRequest, VerifyResponse } from '../../gen/memory/v1/memory.ts';

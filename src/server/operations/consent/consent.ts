@@ -1,4 +1,4 @@
-// What users agree to: granted, withdrawn, many at a time, and told.
+// Consent: grant, withdraw, grant in bulk, and list.
 import { EngineError } from '../../../engine/base/errors.ts';
 import { CONSENTS_BULK_MAX, PURPOSE_CHARS_MAX, USER_ID_CHARS_MAX } from '../../../engine/base/limits.ts';
 import type { ConsentFact, ConsentItem, ConsentOutcome } from '../../../shards/protocol.ts';
@@ -32,7 +32,7 @@ const said = ({ userId, purpose, granted, hash, atMs }: ConsentFact): Static<typ
   timestamp: seconds(atMs),
 });
 
-/** HTTP calls the hash of a grain by its other name. */
+/** HTTP names the grain's hash `blob_hash`. */
 const SAID_BY_HTTP = renamed(outsideSchema(Said), 'hash', 'blob_hash');
 const toHttp = ({ userId, purpose, status, hash, timestamp }: Static<typeof Said>) => ({
   user_id: userId,
@@ -42,7 +42,7 @@ const toHttp = ({ userId, purpose, status, hash, timestamp }: Static<typeof Said
   timestamp,
 });
 
-/** Throws the refusal of the one item. */
+/** Records one consent; throws the item's error. */
 async function say(context: Context, item: ConsentItem): Promise<Static<typeof Said>> {
   const { outcomes } = await context.call('consent', { items: [checked(context, item)] });
   return said(factOf(outcomes[0]));
@@ -53,7 +53,7 @@ function factOf(outcome: ConsentOutcome | undefined): ConsentFact {
   throw outcome === undefined ? new EngineError('SYS-E001') : EngineError.fromWire(outcome.error);
 }
 
-/** A grant that has run out before it is given is a mistake. */
+/** Throws VAL-E001 for a consent that has already expired. */
 function checked({ services }: Context, item: ConsentItem): ConsentItem {
   if (item.expiresAt !== undefined && item.expiresAt * 1000 <= services.clock.nowMs())
     throw new EngineError('VAL-E001', '`expires_at` is in the past', {
@@ -209,7 +209,7 @@ export const consentGrantBulk = defineOperation({
   http: [{ verb: 'POST', path: 'M/consent/grant-bulk' }],
   async run({ userIds, purpose, consents }, context) {
     if (consents !== undefined && userIds !== undefined)
-      throw new EngineError('VAL-E001', 'consents says for whom: user_ids does not go with it', {
+      throw new EngineError('VAL-E001', 'send consents or user_ids, not both', {
         details: [{ field: 'consents', issue: 'beside user_ids' }],
       });
     const wanted = consents ?? pairsOf(userIds, purpose);
@@ -281,7 +281,7 @@ export const consentStatus = defineOperation({
     ]);
     const restricted = new Set(restrictions.map((restriction) => restriction.userId));
     const byUser = Map.groupBy(facts, (fact) => fact.userId);
-    // Of somebody who is asked for by name it is told that nothing was said.
+    // List a user who was asked for by name even if the user never consented.
     if (asked !== undefined && !byUser.has(asked) && (restricted.has(asked) || purpose !== undefined))
       byUser.set(asked, []);
     const nowMs = context.services.clock.nowMs();

@@ -1,4 +1,4 @@
-// What a user agreed to, as answers show it: the status is the one that enforcement decides by.
+// A user's consents for answers. The status is the one that enforcement uses.
 import { type ConsentFact, EVERY_PURPOSE, laterOf, statusOf } from '../../../engine/govern/consent/consent.ts';
 import { seconds } from '../seconds.ts';
 import { type Static, Type } from '../type.ts';
@@ -20,8 +20,8 @@ export const ConsentRecord = Type.Object({
 type Shown = Static<typeof ConsentRecord>;
 
 /**
- * A record for each purpose that the user spoke of, or for `purpose` alone. The later of what was said of the purpose and
- * of every purpose decides (`laterOf`, as writes and reads ask it), and the record shows that one.
+ * One record for each purpose of the user, or for `purpose` alone. The later consent of this purpose and of `*` decides
+ * (`laterOf`, which writes and reads use too), and the record shows that consent.
  */
 export function consentRecords(
   userId: string,

@@ -1,4 +1,4 @@
-// A copy of everything, taken while the server goes on: `PATH/data` and `PATH/keys`, which can be kept apart.
+// Backs up the deployment while it runs, into `PATH/data` and `PATH/keys`, which can be stored separately.
 import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { isFileError, storageError } from '../../../engine/base/durable-file.ts';
@@ -9,10 +9,10 @@ import { VERSION } from '../../version.ts';
 import { defineOperation } from '../define.ts';
 import { Type } from '../type.ts';
 
-/** Files of the deployment under keys/, beside the shards' folders. */
+/** The deployment's own files under keys/, next to the shards' folders. */
 const KEY_FILES = ['control.key', 'master.key', 'master.check', 'bootstrap.key'];
 
-/** The setting that has the time of the newest backup, in seconds. */
+/** Setting with the time of the newest backup, in Unix seconds. */
 export const LAST_BACKUP = 'backup/last';
 
 export const backup = defineOperation({
@@ -42,7 +42,7 @@ export const backup = defineOperation({
     const bytes = await copyAll(path, services).catch((error: unknown) => {
       throw isFileError(error) ? storageError(`the copy in ${path} is not whole`, error) : error;
     });
-    // What takes no more writes is still copied.
+    // A poisoned control log refuses the note, but the copy is still valid.
     if (services.control.poisoned === undefined)
       await services.control.commit((change) => {
         change.audit({ event: 'export.file', actor: principal.actor, subject: '', details: { backup: true, bytes } });
@@ -52,13 +52,13 @@ export const backup = defineOperation({
   },
 });
 
-/** Resolves to the bytes of the shards. Rejects with EngineError or the system's error. */
+/** Copies shards, control log and keys. Resolves to the shards' size in bytes. Rejects with EngineError or a system error. */
 async function copyAll(path: string, services: Services): Promise<number> {
   const control = join(path, 'data', 'control');
   await mkdir(control, { recursive: true, mode: 0o700 });
-  // Keys of shards wrapped under one master key beside another master key would be of no use.
+  // Hold off master key rotation: shard keys wrapped under another master key than the copied one would be useless.
   const bytes = await services.masterKeys.whileStill(async () => {
-    // Shards first: a memory made meanwhile is then in the control log only, and is attached when it is opened.
+    // Shards first: a memory created meanwhile is then only in the control log, and is attached when it is opened.
     const copied = await services.shards.backup(path);
     await services.control.backup(control, join(path, 'keys', 'control'));
     await copyFile(join(services.config.dataDir, LAYOUT_FILE), join(path, 'data', LAYOUT_FILE));
@@ -80,7 +80,7 @@ async function makeEmpty(path: string): Promise<void> {
   }
 }
 
-/** A master key that the operator keeps elsewhere is not among them. */
+/** Copies the key files, without a master key that the operator stores elsewhere. */
 async function copyKeys(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true, mode: 0o700 });
   const there = new Set(await readdir(from));

@@ -13,7 +13,7 @@ import { described, Type } from '../type.ts';
 
 const Open = Type.Unsafe<Record<string, string | number | boolean>>({ type: 'object' });
 
-/** For callers who know the HTTP address alone. */
+/** The gRPC port, for callers that know only the HTTP address. */
 function grpcOf(port: number | undefined): { grpc_port?: number } {
   return port === undefined ? {} : { grpc_port: port };
 }

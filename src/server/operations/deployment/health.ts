@@ -1,4 +1,4 @@
-// How the deployment is. Over HTTP everybody may ask, over gRPC any valid key: two rows, one answer.
+// Health of the deployment. HTTP needs no key and gRPC any valid key, so there are two rows with the same answer.
 import { HEALTH_WAIT_MS } from '../../../engine/base/limits.ts';
 import type { ShardHealth } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
@@ -34,7 +34,7 @@ async function healthOf({ services }: Context): Promise<Static<typeof Output>> {
   };
 }
 
-/** The answer, or undefined when it takes too long: a health check that hangs says nothing. */
+/** The answer, or undefined after HEALTH_WAIT_MS, because a health check must not hang. */
 async function heard(answer: Promise<readonly ShardHealth[]>): Promise<readonly ShardHealth[] | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
@@ -79,7 +79,7 @@ export const health = defineOperation({
   run: (_, context) => healthOf(context),
 });
 
-/** Over HTTP under /api, and without it too: load balancers ask the paths that they know. */
+/** HTTP serves it with and without /api, because load balancers expect conventional paths. */
 export const healthLive = defineOperation({
   name: 'health_live',
   summary: 'Show whether the process answers; it waits for nothing.',

@@ -3,7 +3,7 @@ import { defineOperation, type Operation } from '../define.ts';
 import { TEXT } from '../json-schema.ts';
 import { Type } from '../type.ts';
 
-/** The row of GET /metrics: the counters of this process as Prometheus reads them. Not of the contract's /api. */
+/** The row of GET /metrics, outside /api: this process's counters in Prometheus format. */
 export function metricsOperation(metrics: Metrics): Operation {
   return defineOperation({
     name: 'metrics',

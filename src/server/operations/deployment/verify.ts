@@ -1,4 +1,4 @@
-// The whole deployment on disk against what it should be: every shard, and the control log.
+// Verifies the files of the whole deployment: every shard, and the control log.
 import { FINDINGS_MAX } from '../../../engine/base/limits.ts';
 import { defineOperation } from '../define.ts';
 import { Type } from '../type.ts';

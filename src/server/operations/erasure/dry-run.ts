@@ -1,4 +1,4 @@
-// Dry runs of removals: what would go, by type and time. Nothing changes; the question leaves an audit entry.
+// Dry runs of removals: count the grains that would be removed, by type and time. They change nothing but leave an audit entry.
 import type { RemovalPreview, RemovalTarget } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
 import { type Static, Type } from '../type.ts';
@@ -10,7 +10,7 @@ export const DryRun = Type.Optional(
   }),
 );
 
-/** Members of the answer to a dry run. Times are seconds, absent where nothing would go. */
+/** Members of a dry run's answer. Times are Unix seconds, absent when nothing would be removed. */
 const MEMBERS = {
   dryRun: Type.Literal(true, { description: 'True for a dry run: nothing was removed.' }),
   count: Type.Integer({ description: 'Number of grains that would be removed.' }),
@@ -48,7 +48,7 @@ const MEMBERS = {
 export const Preview = Type.Object(MEMBERS);
 export type Preview = Static<typeof Preview>;
 
-/** The members of an answer that is either what was removed or a preview of it: those of both, as far as they are there. */
+/** Optional preview members for the schema of an operation that answers with a removal or its preview. */
 export function previewMembers() {
   const { dryRun, byType, oldestCreatedAt, newestCreatedAt, scopes } = MEMBERS;
   return { dryRun: Type.Optional(dryRun), byType: Type.Optional(byType), oldestCreatedAt, newestCreatedAt, scopes };
@@ -59,7 +59,7 @@ export function isDryRun(input: { readonly dryRun?: boolean }, context: Context)
   return input.dryRun === true || context.dryRun;
 }
 
-/** Also as a warning, for a message of gRPC that has no place for the rest. */
+/** Previews a removal. Also summarises it as a warning, because the gRPC message has no fields for the rest. */
 export async function previewOf(context: Context, target: RemovalTarget, reason?: string): Promise<Preview> {
   const preview = await context.call('previewRemoval', target, reason === undefined ? {} : { reason });
   context.told.push(sentence(preview));

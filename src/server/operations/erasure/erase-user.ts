@@ -1,7 +1,7 @@
 import type { ErasureProof } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
 
-/** Erases a user of the call's memory. `reason` goes before the one in a header. */
+/** Erases a user of the call's memory. `reason` takes precedence over the x-reason header. */
 export function eraseUser(context: Context, userId: string, reason: string | undefined): Promise<ErasureProof> {
   const { actor, memoryId } = context.principal;
   const by = { actor, everywhere: memoryId === undefined, reason: reason ?? context.reason };

@@ -1,4 +1,4 @@
-// ForgetUser: the same erasure that `forget` does for a user alone, as a call of its own.
+// ForgetUser: erases one user, as `forget` does with user_id alone.
 import { ErasureProofResponse, ForgetUserRequest } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { Type } from '../type.ts';

@@ -25,7 +25,7 @@ const Input = Type.Object({
       description: 'With subject, in place of a hash: the newest current grain with this relation.',
     }),
   ),
-  // Open, as integers beyond 2^53 come as bigint: `checkDeltas` looks at them.
+  // Open, because integers beyond 2^53 arrive as bigint; `checkDeltas` checks them.
   deltas: Type.Unsafe<Record<string, number>>({
     type: 'object',
     description: 'Numbers to add, by field; a field that is missing starts at 0.',

@@ -43,10 +43,10 @@ const Output = Type.Object({
 
 const ENVELOPE = new Set(['grain_type', 'options', 'purpose']);
 
-/** What a belief of /add must bring; the shard checks the rest. */
+/** Required fields of a belief in /add; the shard checks the others. */
 const BELIEF_FIELDS = ['subject', 'relation', 'object'] as const;
 
-/** A belief flat or nested; a grain of another type in the shape of batch-add's items, with `fields`. */
+/** Reads a flat or nested belief. A grain of another type must be nested, like an item of batch-add. */
 function readGrain(json: unknown): unknown {
   const body = bodyOf(json);
   const grainType = checkedGrainType(textMember(body, 'grain_type') ?? 'belief');

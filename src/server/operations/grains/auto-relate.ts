@@ -1,4 +1,4 @@
-// What a new grain is like among those that are there (service contract 8.12): its nearest by meaning become `related_to`.
+// Sets `related_to` of a new grain to the stored grains that are nearest in meaning (service contract 8.12).
 import { GRAIN_TYPE_NAMES } from '../../../engine/grain/grain.ts';
 import { GRAIN_TYPES } from '../../../engine/grain/types/table.ts';
 import type { JsonObject, RecallHit } from '../../../shards/protocol.ts';
@@ -7,23 +7,23 @@ import { type Source, textOf } from '../remember/extraction.ts';
 
 const RELATED_MAX = 5;
 const COSINE_MIN = 0.8;
-/** Grains that are looked at: more than are related, since only some are of the same user and namespace. */
+/** Candidates, more than are related, because only some have the same user and namespace. */
 const NEAREST = 25;
-/** A query without a word: then likeness alone finds. */
+/** A query without words, so that only vectors find grains. */
 const NO_WORDS = '…';
-/** Left for storing when nearest grains have been looked for. */
+/** Time in milliseconds that the search leaves for storing. */
 const STORE_MS = 5_000;
 
 export interface Related {
   readonly fields: JsonObject;
-  /** Why nothing was looked for. */
+  /** The reason why the search did not run. */
   readonly warning?: string;
 }
 
 /**
- * The fields with up to five current grains of the same user and namespace in `related_to`, the likest first. Unchanged where the
- * fields say themselves what they are related to. A grain that says the very same lends its own relations: then a repeated add
- * is a repeat as before.
+ * The fields with up to five current grains of the same user and namespace in `related_to`, the most similar first.
+ * Unchanged if the fields set `related_to`. A stored grain with the same statement supplies its own relations, so that a
+ * repeated add still counts as a duplicate.
  */
 export async function withRelated({ grainType, fields }: Source, context: Context): Promise<Related> {
   const { related_to: given } = fields;
@@ -65,7 +65,7 @@ export async function withRelated({ grainType, fields }: Source, context: Contex
 }
 
 const DEFAULT_NAMESPACE = 'default';
-/** Types of which the same words at another time are another grain. */
+/** Types whose grains differ if only their times differ. */
 const DATED: ReadonlySet<string> = new Set(GRAIN_TYPE_NAMES.filter((type) => GRAIN_TYPES[type].format.dated));
 
 function relationTo({ grain, cosine = 0 }: RecallHit): JsonObject {

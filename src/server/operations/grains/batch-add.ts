@@ -16,7 +16,7 @@ import { bodyOf, fieldsOf, findInFields, missing, mistyped, textMember, unknownB
 import { checkedGrainType } from './grain-type.ts';
 import { AddOptionsInput, optionWarnings } from './options.ts';
 
-/** An item as it was read: what to add, or why it cannot be. */
+/** An item of the request: a grain to add, or the error that refuses it. */
 type BatchItem = AddItem | { readonly grainType: string; readonly refused: WireError };
 
 const Input = Type.Object({
@@ -34,7 +34,7 @@ const Added = Type.Object({
 });
 const Failed = Type.Object({
   index: Type.Integer({ description: 'Position of the grain in the request, from 0.' }),
-  // The bound says that it may be any text: OpenAPI tells of a plain text that it is one of the ten types.
+  // The length bound keeps OpenAPI from showing the ten types as an enum, which a plain string schema would get.
   grainType: Type.String({ minLength: 0, description: 'Type of the grain as it was sent, known or not.' }),
   code: Type.Unsafe<ErrorCode>({ type: 'string', description: 'Error code.' }),
   error: Type.String({ description: 'Error message.' }),
@@ -62,7 +62,7 @@ const Output = Type.Object({
 
 const ENVELOPE = new Set(['grain_type', 'options', 'purpose']);
 
-/** Runs `read`; what it refuses is the item's own error, never the batch's. */
+/** Runs `read` and turns its EngineError into the item's error, so that one item cannot fail the batch. */
 function itemOf(grainType: unknown, read: () => JsonObject): BatchItem {
   const shown = typeof grainType === 'string' ? grainType : '';
   try {
@@ -112,7 +112,7 @@ function readGrain(grain: unknown, shared: Shared): BatchItem {
   });
 }
 
-/** The item's tags, then the shared ones it does not have. Tags that are no list are left for the shard to refuse. */
+/** The item's tags, then the shared tags that it lacks. The shard refuses tags that are not a list. */
 function mergedTags(own: JsonObject[string] | undefined, shared: readonly string[]): JsonObject[string] {
   if (own === undefined || own === null) return [...shared];
   return Array.isArray(own) ? [...own, ...shared.filter((tag) => !own.includes(tag))] : own;
@@ -140,7 +140,7 @@ function fieldsOfText(item: AddRequest): JsonObject {
 
 function checkCount(count: number): void {
   if (count > BATCH_GRAINS_MAX)
-    throw new EngineError('LIM-E003', `a batch has at most ${BATCH_GRAINS_MAX} grains, this one ${count}`);
+    throw new EngineError('LIM-E003', `the batch has ${count} grains; the limit is ${BATCH_GRAINS_MAX}`);
 }
 
 const BODY: Members = {
@@ -281,8 +281,8 @@ export const batchAdd = defineCall({
 });
 
 /**
- * The item with its times and relations, as far as the options want them; one that is refused stays as it is. `unrelated`
- * takes the reasons why relations were not looked for.
+ * The item with the times and relations that the options ask for; a refused item stays unchanged. Adds the reasons for
+ * missing relations to `unrelated`.
  */
 async function prepared(
   item: BatchItem,

@@ -1,5 +1,5 @@
-// A memory as one .mg file. Offsets stand before the grains, so the pages are walked twice: once for the lengths, four
-// bytes a grain, and once for the blobs, which go out as they come. Nothing of it is kept or written anywhere.
+// Exports a memory as one .mg file. Offsets precede the grains, so two passes read the memory: the first collects the
+// lengths, four bytes a grain, and the second streams the blobs. No temporary file and no buffer holds the whole export.
 import { EngineError } from '../../../engine/base/errors.ts';
 import { TRANSFER_BYTES } from '../../../engine/base/limits.ts';
 import { ContainerWriter } from '../../../engine/grain/codec/container-writer.ts';
@@ -59,7 +59,7 @@ export const exportFile = defineOperation({
       ...(input.namespace === undefined ? {} : { namespace: input.namespace }),
       ...(input.grainType === undefined ? {} : { grainTypes: input.grainType.map(checkedGrainType) }),
     };
-    // Whether the file is a backup of the memory, or of a part of it.
+    // Tells a whole backup of the memory from a partial one.
     const isWhole =
       Object.keys(input).every((name) => name === 'includeSuperseded') &&
       filter.includeSuperseded === true &&
@@ -67,7 +67,7 @@ export const exportFile = defineOperation({
       context.userId === undefined;
     const source = new PageSource(context, filter);
     const plan = await source.measure();
-    // A shard that takes no more writes still gives what it has.
+    // A shard that refuses writes can still export.
     await context
       .call('note', { event: 'export.file', details: { grains: plan.lengths.length, whole: isWhole ? 1 : 0 } })
       .catch(toleratingStorage);
@@ -81,7 +81,7 @@ function toleratingStorage(error: unknown): void {
 
 interface Plan {
   readonly lengths: Uint32Array;
-  /** Grains of each partition. */
+  /** Number of grains in each partition. */
   readonly counts: readonly number[];
   readonly manifest: ReadonlyMap<Address, Standing>;
 }
@@ -96,7 +96,7 @@ class PageSource {
     this.#shards = context.services.shards;
     this.#partitions = context.memory.partitions;
     this.#filter = filter;
-    // Without the request's deadline: the second walk lasts as long as the caller takes bytes.
+    // No request deadline: the caller's download speed sets the length of the second pass.
     this.#context = {
       memory: context.memory.number,
       actor: context.principal.actor,
@@ -137,13 +137,13 @@ class PageSource {
   }
 
   async *file({ lengths, counts, manifest }: Plan): AsyncGenerator<Uint8Array> {
-    // Grains come in the order they were written; a grain may stand in two partitions.
+    // Grains come in write order, so unsorted; several partitions may hold the same grain.
     const writer = new ContainerWriter({ lengths, manifest, sorted: false, deduplicated: counts.length === 1 });
     yield* writer.begin();
     let at = 0;
     for (const [partition, count] of counts.entries()) {
       let left = count;
-      // What was written since the lengths were taken comes last, and is left out.
+      // Skip grains that were written after the first pass; they come last.
       for await (const { blob } of this.#grains(partition)) {
         if (left === 0) break;
         if (blob.length !== lengths[at]) throw changed();
@@ -157,9 +157,9 @@ class PageSource {
   }
 }
 
-/** The file that was announced cannot be finished: the connection is cut, and the caller asks again. */
+/** The error when the announced file cannot be completed: the connection is cut, and the caller must retry. */
 function changed(): EngineError {
-  return new EngineError('STO-E002', 'grains were removed while the file was written');
+  return new EngineError('STO-E002', 'grains were removed while the file was written: request the export again');
 }
 
 function standingOf(grain: ExportedGrain): Standing | undefined {
@@ -168,7 +168,7 @@ function standingOf(grain: ExportedGrain): Standing | undefined {
   return {
     ...(grain.supersededBy === undefined ? {} : { supersededBy: grain.supersededBy as Address }), // from the shard
     ...(grain.systemValidToMs === undefined ? {} : { systemValidTo: grain.systemValidToMs }),
-    // The shard keeps only the format's own words.
+    // The shard stores only statuses of the format.
     ...(grain.verificationStatus === undefined
       ? {}
       : { verificationStatus: grain.verificationStatus as NonNullable<Standing['verificationStatus']> }),

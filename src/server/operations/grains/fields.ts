@@ -1,4 +1,4 @@
-// How a request's body becomes a grain's fields: the flat and the nested shape, and what wins (service contract, 1).
+// Converts a request's body to a grain's fields, from the flat or nested shape, with their precedence (service contract, 1).
 import { EngineError } from '../../../engine/base/errors.ts';
 import { GRAIN_FIELDS_MAX } from '../../../engine/base/limits.ts';
 import { COMMON_NAMES } from '../../../engine/grain/api/names.ts';
@@ -7,19 +7,18 @@ import { isMembers, type Members } from '../names.ts';
 import { Type } from '../type.ts';
 import { type FindUnknown, slippedFields, unknownMember } from '../unknown-members.ts';
 
-/** A grain's own fields: open JSON whose names are never changed. */
+/** A grain's own fields: open JSON whose names stay unchanged. */
 export const Fields = Type.Unsafe<JsonObject>({ type: 'object' });
 
 /**
- * Fields that every grain type has (service contract 4.1) and a caller may set; they may stand beside `fields`, and win
- * there.
+ * Fields of every grain type (service contract 4.1) that a caller may set. They may occur outside `fields`, where they
+ * override those inside.
  */
 export const COMMON_FIELDS: ReadonlySet<string> = new Set([...COMMON_NAMES].filter((name) => name !== 'superseded_by'));
 
 /**
- * The fields of a body. With `fields` in it (nested) those, plus the common fields beside them and whatever else stands
- * in both places: the outer value wins. Without (flat) every key that is not of the `envelope`. Throws VAL-E003 when
- * `fields` is no object.
+ * The fields of a body. Nested (with `fields`): the members of `fields` and the outer common fields; the outer value of a
+ * member in both places wins. Flat: every key outside the `envelope`. Throws VAL-E003 if `fields` is not an object.
  */
 export function fieldsOf(body: Members, envelope: ReadonlySet<string>): JsonObject {
   checkCount(body);
@@ -32,8 +31,8 @@ export function fieldsOf(body: Members, envelope: ReadonlySet<string>): JsonObje
 }
 
 /**
- * Finds members of a nested body that are neither of the envelope nor common fields, nor also within `fields`: they would be
- * dropped. A flat body has none, as every other key of it is a field.
+ * Finds outer members of a nested body that would be dropped: not in the envelope, not common fields, and not in `fields`
+ * too. A flat body has none, because every key outside the envelope is a field.
  */
 export function unknownBesideFields(envelope: ReadonlySet<string>): FindUnknown {
   const known = ['fields', ...envelope, ...COMMON_FIELDS];
@@ -48,12 +47,12 @@ export function unknownBesideFields(envelope: ReadonlySet<string>): FindUnknown 
   };
 }
 
-/** Finds slips among the extra fields of an input's `fields`. */
+/** Finds misspelt common fields among an input's `fields`. */
 export const findInFields: FindUnknown = (input, into) => {
   if (isMembers(input) && isMembers(input['fields'])) slippedFields(input['fields'], into);
 };
 
-/** Before anything walks them: most of what follows costs by the field. */
+/** Limits the number of fields first, because the later steps cost time for each field. */
 function checkCount(fields: Members): void {
   if (Object.keys(fields).length <= GRAIN_FIELDS_MAX) return;
   const issue = `holds more than ${GRAIN_FIELDS_MAX} fields`;
@@ -65,9 +64,9 @@ function picked(body: Members, wanted: (key: string) => boolean): JsonObject {
   return Object.fromEntries(fields) as JsonObject; // JSON, as it was parsed; fromEntries defines own properties only
 }
 
-/** The body as an object, or throws: a body that is not JSON never came this far. */
+/** The parsed body as an object. Throws VAL-E002 for an empty body, VAL-E003 for another type. */
 export function bodyOf(json: unknown): Members {
-  if (json === undefined) throw new EngineError('VAL-E002', 'the body is empty: JSON is wanted');
+  if (json === undefined) throw new EngineError('VAL-E002', 'the body is empty: send a JSON object');
   if (!isMembers(json)) throw mistyped('body', 'object');
   return json;
 }

@@ -15,7 +15,7 @@ export const flush = defineOperation({
   reach: 'binding',
   mutates: true,
   onUnknown: 'warn',
-  // Vectors are waited for on request, as they take their time.
+  // Vectors can take long, so a flush waits for them only on request.
   input: Type.Object({
     vectors: Type.Optional(
       Type.Boolean({

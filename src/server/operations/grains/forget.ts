@@ -120,7 +120,7 @@ export const forget = defineOperation({
       ...(subject === undefined ? {} : { subject }),
       ...(userId === undefined ? {} : { userId }),
     };
-    // Alone, a hash that is not there is an error; among others it is only told.
+    // A missing hash is an error if it is the only target; otherwise the answer lists it.
     const isAlone = hash !== undefined && targets.length === 1 && subject === undefined;
     if (isDry) {
       const preview = await previewOf(context, { of: 'grains', ...wanted }, reason);

@@ -1,10 +1,10 @@
 import { inward, isMembers, type Members, type SchemaNode } from '../names.ts';
 import { bodyOf } from './fields.ts';
 
-/** What a member for a hash may be called. */
+/** Accepted names of a member that holds a hash. */
 export const HASH_NAMES = ['blob_hash', 'old_hash', 'hash'];
 
-/** The members of a body under the mechanical rules, its `hash` also under the names `blob_hash` and `old_hash`. */
+/** Reads a body under the mechanical rules; accepts `blob_hash` and `old_hash` as aliases of `hash`. */
 export function hashAlias(node: SchemaNode, json: unknown): Members {
   const body = bodyOf(json);
   const input = inward(node, body);

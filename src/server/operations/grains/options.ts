@@ -1,5 +1,4 @@
-// The options of an add. What a later build brings, and what was not done where it was asked for, is warned about, never
-// silently dropped.
+// The options of an add. An option that this build does not support or could not apply causes a warning.
 import { type Static, Type } from '../type.ts';
 
 export const AddOptionsInput = Type.Object({

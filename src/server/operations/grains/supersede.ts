@@ -21,7 +21,7 @@ const Input = Type.Object({
 
 const ENVELOPE = new Set(['blob_hash', 'old_hash', 'hash', 'grain_type', 'reason', 'purpose']);
 
-/** New field values flat or in `fields`. A null stays: it drops the old version's field. */
+/** Reads new field values, flat or in `fields`. Keeps nulls, which drop fields of the old version. */
 function readBody(json: unknown): unknown {
   const body = bodyOf(json);
   const oldHash = body['blob_hash'] ?? body['old_hash'] ?? body['hash'];

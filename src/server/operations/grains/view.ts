@@ -1,4 +1,4 @@
-// A grain as answers show it (service contract 4.1, read shape).
+// Converts a grain to its answer (service contract 4.1, read shape).
 import type { GrainView } from '../../../shards/protocol.ts';
 import { described, type Static, Type } from '../type.ts';
 import { Fields } from './fields.ts';

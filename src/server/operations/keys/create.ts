@@ -68,15 +68,22 @@ export const keysCreate = defineOperation({
       ...pick('userId', input.userId ?? principal.userId),
     };
     if (!isWithin(bound, principal))
-      throw new EngineError('AUT-E001', 'a bound or narrowed call makes only keys bound like itself');
+      throw new EngineError(
+        'AUT-E001',
+        'a bound or narrowed caller can create only keys with a binding within its own',
+      );
     if (bound.memoryId !== undefined) services.memories.get(bound.memoryId);
     const scopes = [...new Set<Scope>(input.scopes ?? ownLevels(principal))];
     if (!scopes.every((scope) => includesScope(principal, scope)))
-      throw new EngineError('AUT-E001', 'a key cannot be given more than its maker has');
+      throw new EngineError('AUT-E001', 'a key cannot have scopes that its creator lacks');
     if (scopes.includes('metrics') && Object.keys(bound).length > 0)
-      throw new EngineError('VAL-E001', 'counters are of the whole process: a key for them is bound to nothing', {
-        details: [{ field: 'scopes', issue: 'metrics beside a binding' }],
-      });
+      throw new EngineError(
+        'VAL-E001',
+        'a key with the metrics scope cannot be bound: the metrics cover the whole process',
+        {
+          details: [{ field: 'scopes', issue: 'metrics beside a binding' }],
+        },
+      );
     if (input.principal !== undefined && RESERVED_ACTOR.test(input.principal))
       throw new EngineError('VAL-E001', `principal must not be ${input.principal}`, {
         details: [{ field: 'principal', issue: 'reserved' }],
@@ -100,7 +107,7 @@ export const keysCreate = defineOperation({
   },
 });
 
-/** What a key has that is made without a word on its scopes. */
+/** The default scopes of a new key: those of its creator, without metrics. */
 function ownLevels(principal: Principal): Scope[] {
   return SCOPES.filter((scope) => scope !== 'metrics' && includesScope(principal, scope));
 }

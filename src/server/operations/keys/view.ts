@@ -1,4 +1,4 @@
-// An API key as answers show it: everything but the key.
+// Converts an API key to its answer, without the secret.
 import { SCOPES } from '../../auth/principal.ts';
 import type { KeyRecord, Keys } from '../../control/keys.ts';
 import { type Static, Type } from '../type.ts';
@@ -51,7 +51,7 @@ function seconds(ms: number): number {
   return Math.floor(ms / 1000);
 }
 
-/** True when `key` lies within what the caller is bound to: a bound admin sees and makes only such keys. */
+/** True when the key's binding lies within the caller's: a bound admin sees and makes only such keys. */
 export function isWithin(
   key: { readonly memoryId?: string; readonly namespace?: string; readonly userId?: string },
   caller: { readonly memoryId?: string; readonly namespace?: string; readonly userId?: string },

@@ -117,31 +117,31 @@ export const memoriesCreate = defineOperation({
   },
 });
 
-/** What holds from the first grain on. Throws POL-E009 for an unknown preset, VAL-E001 for patterns that a rule cannot have. */
+/** The policy of a new memory, in force from its first grain. Throws POL-E009 for an unknown preset, VAL-E001 for invalid patterns. */
 function firstPolicy(
   presets: readonly string[] = [],
   patterns: readonly string[] = [],
   mode: string | undefined,
 ): NewMemory['policy'] {
-  // Patterns without a word on how they are meant keep out what holds them.
+  // Patterns without an explicit mode block matching texts.
   const overrides: JsonObject = {
     ...(patterns.length === 0 ? {} : { 'guardrail.patterns': [...patterns], 'guardrail.mode': 'contains' }),
     ...(mode === undefined ? {} : { 'guardrail.mode': mode }),
   };
   if (presets.length === 0 && Object.keys(overrides).length === 0) return undefined;
-  const [looser] = looserOverrides(presets, overrides as Overrides); // of rules that are named here
+  const [looser] = looserOverrides(presets, overrides as Overrides); // of the rules above
   if (looser !== undefined) throw looser;
   const composed = compose(presets, overrides as Overrides);
   return { presets: composed.presets, overrides, rules: nested(composed.rules) as JsonObject }; // rules are JSON
 }
 
-/** Settings are the caller's own: they are kept and shown, and mean nothing to the server. */
+/** Checks the size of settings, which the server stores and shows but does not interpret. */
 function checkedSettings(settings: Members): JsonObject {
   let text: string;
   try {
     text = JSON.stringify(settings);
   } catch {
-    throw refused('settings', 'not kept with integers past 2^53');
+    throw refused('settings', 'invalid: it contains an integer beyond 2^53');
   }
   if (Buffer.byteLength(text) > MEMORY_SETTINGS_BYTES_MAX)
     throw refused('settings', `longer than ${MEMORY_SETTINGS_BYTES_MAX} bytes as JSON`);

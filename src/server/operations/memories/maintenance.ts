@@ -1,4 +1,4 @@
-// What only app/exec asks of a memory: checks and upkeep.
+// Checks and maintenance of a memory, available through app/exec only.
 import { defineOperation } from '../define.ts';
 import { Type } from '../type.ts';
 

@@ -8,7 +8,7 @@ import { described, Type } from '../type.ts';
 
 const Counts = Type.Unsafe<Record<string, number>>({ type: 'object' });
 
-/** An embedder: its own name once it is open, before that what it is configured by. `dimensions` is 0 until then. */
+/** An embedder. Until it is open, `dimensions` is 0 and the name is the configured one. */
 export const EmbeddingOutput = Type.Object({
   backend: Type.String({ description: 'Name of the embedder; until it is open, the name that it is configured by.' }),
   dimensions: Type.Integer({ description: 'Number of dimensions of its vectors; 0 until the embedder is open.' }),
@@ -23,7 +23,7 @@ const Output = Type.Object({
   namespaces: Type.Array(Type.String(), { description: 'Names of the namespaces that hold grains.' }),
   userCount: Type.Integer({ description: 'Number of data subjects.' }),
   supersededGrains: Type.Integer({ description: 'Number of superseded grains.' }),
-  /** Whatever counts what others do is absent for a bound caller. */
+  /** Absent for a bound caller, as are all counts that include other callers' data. */
   auditEntries: Type.Optional(Type.Integer({ description: 'Number of audit entries; absent for a bound caller.' })),
   hasEncryption: Type.Boolean({ description: 'Always true: every grain is encrypted.' }),
   hasPolicy: Type.Boolean({ description: 'Whether the memory has policy presets.' }),
@@ -75,21 +75,21 @@ export const stats = defineOperation({
       namespaces: [...statistics.namespaces],
       hasEncryption: true,
       hasPolicy: hasPolicy(context.memory),
-      // Nothing waits for an embedder that is not to be.
+      // Without an embedder nothing waits for vectors.
       ...(indexLag === undefined ? {} : { indexLag: embedding.state === 'none' ? 0 : indexLag }),
-      // A shard's, which other memories share.
+      // The count includes other memories of the shard, so a bound caller must not see it.
       ...(pendingWrites === undefined || context.principal.memoryId !== undefined ? {} : { pendingWrites }),
       embedding,
     };
   },
 });
 
-/** True for presets; overrides beside the baseline are a policy too, but no preset. */
+/** True when the memory has presets; overrides of the baseline alone do not count. */
 function hasPolicy({ governing, policy }: MemoryRecord): boolean {
   return (governing?.presets ?? policy?.presets ?? []).length > 0;
 }
 
-/** Counts of all ten types, those without grains too. */
+/** Counts of all ten types; 0 for types without grains. */
 export function allTypes(counts: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(GRAIN_TYPE_NAMES.map((name) => [name, counts[name] ?? 0]));
 }

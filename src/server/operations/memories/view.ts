@@ -1,4 +1,4 @@
-// A memory as answers show it (service contract 4.3).
+// Converts a memory to its answer (service contract 4.3).
 import type { Services } from '../../context.ts';
 import type { MemoryRecord } from '../../control/memories.ts';
 import type { Members } from '../names.ts';

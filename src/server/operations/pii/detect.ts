@@ -1,4 +1,4 @@
-// Personal data in a text that a caller sends. Nothing is stored, and nothing leaves the process.
+// Detects personal data in a caller's text. The text is not stored and does not leave the process.
 import { EngineError } from '../../../engine/base/errors.ts';
 import { REMEMBER_TEXT_BYTES_MAX } from '../../../engine/base/limits.ts';
 import type { PiiFinding } from '../../../engine/text/pii/finding.ts';
@@ -34,7 +34,7 @@ const Detailed = Type.Object({
 
 async function findingsIn(text: string, { services }: Context): Promise<readonly PiiFinding[]> {
   if (Buffer.byteLength(text) > REMEMBER_TEXT_BYTES_MAX)
-    throw new EngineError('VAL-E001', `a text has at most ${REMEMBER_TEXT_BYTES_MAX} bytes`, {
+    throw new EngineError('VAL-E001', `the text has more than ${REMEMBER_TEXT_BYTES_MAX} bytes`, {
       details: [{ field: 'text', issue: 'too long' }],
     });
   const { findings = [] } = await services.readText({ text, wants: 'pii', nowMs: services.clock.nowMs() });
@@ -46,7 +46,7 @@ const textOf = ({ text }: { readonly text: string }) => {
   return { text };
 };
 
-/** The simple answer and the other are one route: the body says which is wanted. */
+/** One route gives the simple and the detailed answer; the body selects one. */
 export const detectPii = defineOperation({
   name: 'detect_pii',
   summary: 'Find the kinds of personal data in a text.',

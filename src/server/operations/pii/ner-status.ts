@@ -1,4 +1,4 @@
-// Whether the model of names can be used that the detection of personal data asks beside its rules.
+// Shows whether the name recognition model, which complements the rules for personal data, is usable.
 import { EngineError } from '../../../engine/base/errors.ts';
 import { defineOperation } from '../define.ts';
 import { seconds } from '../seconds.ts';
@@ -19,7 +19,7 @@ const Status = Type.Object({
   reason: Type.Optional(Type.String({ description: 'Why the model is not available.' })),
 });
 
-/** It is loaded to answer: nothing else tells that it can be. */
+/** Loads the model, because only that proves that it works. */
 export const nerStatus = defineOperation({
   name: 'ner_status',
   summary: 'Show whether the model that finds names of persons is available.',
@@ -39,7 +39,7 @@ export const nerStatus = defineOperation({
       const { namesLoadedMs } = await services.readText({ text: '', wants: 'names', nowMs: services.clock.nowMs() });
       return { available: true, ...model, loadedAt: namesLoadedMs === undefined ? null : seconds(namesLoadedMs) };
     } catch (error) {
-      // Too many texts before it say nothing of the model.
+      // A full queue (LIM-E001) says nothing about the model.
       if (!(error instanceof EngineError) || error.code === 'LIM-E001') throw error;
       return { available: false, ...model, loadedAt: null, reason: error.message };
     }

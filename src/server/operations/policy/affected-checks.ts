@@ -1,4 +1,4 @@
-// Which checks of a verification (service contract, section 13) judge by a rule.
+// Maps policy rules to the compliance checks that depend on them (service contract, section 13).
 const CHECKS: readonly (readonly [rules: RegExp, checks: readonly string[]])[] = [
   [/^consent\./, ['policy_enforced_on_write', 'policy_consent_enforced']],
   [/^consent\.sensitive_separate$/, ['pipl_separate_consent']],
@@ -20,7 +20,7 @@ const CHECKS: readonly (readonly [rules: RegExp, checks: readonly string[]])[] =
   [/^ai\.disclosure$/, ['euai_ai_disclosure']],
 ];
 
-/** In the order of the table, each once; any difference is looked at by what judges every change. */
+/** The checks affected by the changed paths, distinct, in the table's order, with those that examine every change. */
 export function affectedChecks(paths: readonly string[]): string[] {
   if (paths.length === 0) return [];
   const found = CHECKS.filter(([rules]) => paths.some((path) => rules.test(path))).flatMap(([, checks]) => checks);

@@ -1,12 +1,13 @@
-// A policy as a caller sees it who is bound to a part of the memory. Pure.
+// Reduces a policy to what a caller bound to part of the memory may see. Pure.
 import type { JsonObject, JsonValue } from '../../../shards/protocol.ts';
 
-/** Rules whose members are names of namespaces, as the wire nests them. */
+/** The rule whose members are namespace names, with its group on the wire. */
 const BY_NAMESPACE = { group: 'retention', rule: 'by_namespace' } as const;
 
 /**
- * `policy` with the times to live of these namespaces alone, and those that they lie in. Other names stay untold. So do the seals, as
- * names can be guessed with a hash that covers them, and who sealed it for which reason, which is a matter of the memory's trail.
+ * The policy with the times to live of these namespaces and their ancestors only. Hides all other names. Also hides the
+ * seals, because a hash over hidden names lets a caller test guesses, and the author and reason, which belong to the
+ * memory's audit trail.
  */
 export function policyWithin(policy: JsonObject, namespaces: readonly string[]): JsonObject {
   const { seal_hash: _, prev_seal_hash: __, sealed_by: ___, reason: ____, ...kept } = policy;
@@ -17,7 +18,7 @@ export function policyWithin(policy: JsonObject, namespaces: readonly string[]):
   };
 }
 
-/** `dropsEmpty`: where no name is left the rule is as if it had not been given. */
+/** With `dropsEmpty`, removes the rule when no name is left. */
 function withNames(rules: JsonValue | undefined, namespaces: readonly string[], dropsEmpty = false): JsonObject {
   const groups = objectOf(rules);
   const { group, rule } = BY_NAMESPACE;
@@ -29,7 +30,7 @@ function withNames(rules: JsonValue | undefined, namespaces: readonly string[], 
   return Object.keys(left).length === 0 ? rest : { ...groups, [group]: left };
 }
 
-/** Whether what is said of the namespace `name` holds in `namespace`. */
+/** True when a rule for the namespace `name` applies in `namespace`. */
 function holds(name: string, namespace: string): boolean {
   return namespace === name || namespace.startsWith(`${name}/`);
 }

@@ -1,4 +1,4 @@
-// The sealed policy of a memory: shown, changed, and what a change would come to.
+// A memory's sealed policy: show it, change it, and preview a change.
 import { EngineError } from '../../../engine/base/errors.ts';
 import { POLICY_LIST_MAX } from '../../../engine/base/limits.ts';
 import { countDistinct } from '../../../shards/gather/merge.ts';
@@ -26,10 +26,10 @@ const Change = Type.Object({
   ),
 });
 
-/** The wire's own members: a policy is answered as it was sealed. */
+/** Leaves a policy unchanged: it is stored with its wire names. */
 const asItIs = (output: JsonObject): JsonObject => output;
 
-/** The policy as it is; for a caller that is bound to a part of the memory, what holds for that part. */
+/** The policy, reduced to the caller's part of the memory if the caller is bound to one. */
 async function asSeenBy(context: Context, policy: JsonObject): Promise<JsonObject> {
   const { namespace, userId } = context;
   if (namespace === undefined && userId === undefined) return policy;
@@ -97,7 +97,7 @@ export const policyResolved = defineOperation({
     return {
       policy: shown,
       presets: Array.isArray(presets) ? presets.map(String) : [],
-      // The seal covers what a bound caller is not shown.
+      // The seal hashes members that a bound caller may not see.
       sealHash: shown === policy ? String(sealHash) : '',
       version: Number(version),
       sealedAt: Number(sealedAt),
@@ -127,7 +127,7 @@ export const policyPut = defineOperation({
       await memories.noteGoverning(context.memory, policy);
       return { ...policy, change };
     } catch (error) {
-      // What is not settled now is with the next change, or the next start.
+      // If settling fails now, the next change or the next start settles it.
       await memories.settleSealing(context.memory).catch(() => undefined);
       throw error;
     }
@@ -173,7 +173,7 @@ export const policySimulate = defineOperation({
   },
 });
 
-/** The proposed rules of a decision, and the paths of those that differ. */
+/** The proposed rules of a decision, and the paths of the changed rules. */
 function partsOf({ proposed, diff }: JsonObject): { readonly rules: JsonObject; readonly paths: readonly string[] } {
   const { rules } = proposed as JsonObject; // service contract 10.5
   const differences = Array.isArray(diff) ? diff : [];

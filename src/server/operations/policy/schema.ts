@@ -1,4 +1,4 @@
-// A policy as it is answered: its rules by groups, as section 10.1 of the contract has them, and what a change comes to.
+// Schemas of a policy, with rules by group (service contract 10.1), and of the outcome of a change.
 
 import type { RulePath } from '../../../engine/govern/policy/rules.ts';
 import { PII_WRITE_ACTIONS } from '../../../engine/text/pii/write-action.ts';
@@ -22,10 +22,10 @@ import type { Members } from '../names.ts';
 import { described } from '../type.ts';
 
 const NUMBER = orNull(COUNT);
-/** What an operator writes down: its members are not the server's. */
+/** A free-form object that the operator writes and the server does not interpret. */
 const NOTED = orNull({ type: 'object', additionalProperties: true });
 
-/** A rule that has no schema does not compile. */
+/** Schema of each rule; the type makes a missing one a compile error. */
 const RULE: Readonly<Record<RulePath, Members>> = {
   'consent.mode': described(
     oneOf('none', 'opt_out', 'opt_in'),
@@ -157,7 +157,7 @@ const SHOWN: Members = {
   },
   sealed_at: described(TIME, 'Time at which the version was sealed, in Unix seconds.'),
 };
-/** What a caller is not told that is bound to a part of the memory. */
+/** Members that a caller bound to part of the memory does not see. */
 const OF_THE_WHOLE: Members = {
   seal_hash: described(HASH, 'SHA-256 that seals the policy.'),
   prev_seal_hash: described(orNull(HASH), 'Seal of the version before; null for the first one.'),
@@ -165,7 +165,7 @@ const OF_THE_WHOLE: Members = {
   reason: described(orNull(TEXT), 'Why the policy was changed; null where no reason was given.'),
 };
 
-/** A rule that a version sealed by an older build does not have is missing from it. */
+/** Schema of a policy. A version sealed by an older build lacks newer rules. */
 export const POLICY: Members = objectOf(SHOWN, OF_THE_WHOLE);
 
 export const POLICY_CHANGED: Members = withMembers(objectOf({ ...SHOWN, ...OF_THE_WHOLE }), {

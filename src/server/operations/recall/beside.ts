@@ -1,15 +1,15 @@
-// What a worker needs to a recall that it reads itself: the vector of its words, which the main thread makes, or the reason
-// why there is none. It goes before the request's own bytes:
+// The query vector that the main thread computes for a recall that a worker decodes, or a warning why there is none. The
+// packed form precedes the request's own bytes:
 //
-//   u16 bytes of the embedder's name, u16 bytes of the warning (little-endian), both texts (UTF-8), then 4-byte floats
+//   u16 length of the embedder's name, u16 length of the warning (little-endian), both texts (UTF-8), vector (4-byte floats)
 import type { QueryVector } from '../../embedding/query-vector.ts';
 import type { Beside } from '../define.ts';
 import type { Glance } from './glance.ts';
 import { hasModels } from './models.ts';
 
 /**
- * Nothing for a recall without words, or of a memory without vectors. On the main thread stay those that ask a model, and
- * those whose memory's vectors may be of another embedder than its own, since the shard has to be asked first.
+ * Prepares nothing for a recall without words or a memory without vectors. The main thread itself reads recalls that
+ * need a model, and those whose memory may hold another embedder's vectors, because it must ask the shard first.
  */
 export function besideOf(glanceAt: (bytes: Uint8Array) => Glance): Beside {
   return (bytes, { services, memory, deadlineMs }) => {
@@ -32,7 +32,7 @@ export function packBeside({ vector, warning = '' }: QueryVector): Uint8Array {
   return Buffer.concat([head, ...texts, ...(vector === undefined ? [] : [vector.bytes])]);
 }
 
-/** `of` is the text that the vector is of. The vector's bytes are a view. */
+/** `of` is the text that was embedded. The vector's bytes are a view of `bytes`. */
 export function unpackBeside(bytes: Uint8Array, of: string): QueryVector {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const nameEnd = 4 + buffer.readUInt16LE(0);

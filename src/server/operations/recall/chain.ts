@@ -104,13 +104,13 @@ export const recallChain = defineOperation({
   async run({ query: question, maxSubQueries = 0, params = {}, waitForIndexMs }, context) {
     await waitForIndex(context, waitForIndexMs);
     const plan = planChain(question, maxSubQueries === 0 ? CHAIN_QUERIES_DEFAULT : maxSubQueries);
-    // The whole question decides nothing of a part; what the parameters ask for holds in each.
+    // Each part uses the parameters, but not the whole question, which would distort its ranking.
     const asked = stagedQuery({ ...params, query: '' });
     const shown = { breakdown: params.scoreBreakdown === true, scope: asked.filter.scope !== undefined };
     const { warnings: limits } = recallQuery({ ...params, query: '' });
     const warnings = new Set<string>([...limits, ...idleFieldWarnings({ ...params, query: question })]);
     if (plan.cut !== undefined) warnings.add(plan.cut);
-    // A hit is told twice: with its part, and among the results.
+    // The answer contains a hit twice: under its part and among the fused results.
     const room = new AnswerRoom(ANSWER_BYTES_MAX / 2);
     const answers = await runChain(plan, async (part) => {
       const { vector, warning } = await vectorOf(part, params, context);
@@ -150,9 +150,9 @@ export const recallChain = defineOperation({
   },
 });
 
-const CHAIN_CUT = `the answer ends at ${ANSWER_BYTES_MAX / 1_048_576} MiB: not all results of each part are told`;
+const CHAIN_CUT = `the answer ends at ${ANSWER_BYTES_MAX / 1_048_576} MiB: it omits results of some parts`;
 
-/** Of a part's words. A vector of the caller's would be of the whole question: then the parts go by words. */
+/** Embeds a part. A caller's vector would match the whole question, so parts then search by words alone. */
 function vectorOf(part: string, params: RecallInput, { services, memory, deadlineMs }: Context): Promise<QueryVector> {
   if (givesVector(params)) return Promise.resolve({});
   return services.queryVectors.of(memory, part, deadlineMs - services.clock.nowMs());

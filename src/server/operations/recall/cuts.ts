@@ -1,4 +1,4 @@
-// What a recall's answer is less than, or other than, was asked for: every bound that it met, in words.
+// Warnings of a recall whose answer was limited or differs from the request.
 import {
   EMBED_TEXT_CHARS_MAX,
   EMBED_WINDOW_WORDS_MAX,
@@ -16,7 +16,7 @@ type Cuts = Pick<Found<'recall'>, 'queryCut' | 'legCut' | 'sourcesCut' | 'entiti
 
 export const QUERY_CUT =
   `the query is longer than ${QUERY_CHARS_MAX} characters, ${QUERY_TERMS_MAX} words or ` +
-  `${QUERY_CLAUSES_MAX} operators: what is beyond was not looked for`;
+  `${QUERY_CLAUSES_MAX} operators: the rest was ignored`;
 
 export function cutWarnings(input: RecallInput, found: Cuts, candidateLimit: number): string[] {
   const { hits, total, queryCut, legCut, sourcesCut, entities, recallId } = found;
@@ -35,7 +35,7 @@ export function cutWarnings(input: RecallInput, found: Cuts, candidateLimit: num
   return warnings;
 }
 
-/** Of a question that is longer than what one vector stands for. */
+/** Warns when the question is too long for the embedder, which reads only its beginning. */
 export function vectorCut(text: string): string[] {
   if (text.length <= EMBED_TEXT_CHARS_MAX && wordsOf(text) <= EMBED_WINDOW_WORDS_MAX) return [];
   return [`the vector of the query is of its beginning, about ${EMBED_WINDOW_WORDS_MAX} words`];

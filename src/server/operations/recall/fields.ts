@@ -1,5 +1,5 @@
-// The 60 fields of a recall (service contract 6.3), by the names inside. All are checked for type and range; those that
-// this build does not act on are warned about when they are set to anything but their default.
+// The 60 fields of a recall (service contract 6.3), under inside names. The schema checks type and range; fields without
+// effect in this deployment or request cause a warning.
 import { RECALL_LIMIT_DEFAULT, SECONDS_MAX } from '../../../engine/base/limits.ts';
 import type { Members } from '../names.ts';
 import { toSnake } from '../names.ts';
@@ -7,7 +7,7 @@ import { type Static, Type } from '../type.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ description }));
 const texts = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
-/** Off where it is absent. */
+/** A boolean field; absent means false. */
 const flag = (description: string) => Type.Optional(Type.Boolean({ description, default: false }));
 const integer = (minimum: number, maximum: number, description: string, fallback: number) =>
   Type.Optional(Type.Integer({ minimum, maximum, description, default: fallback }));
@@ -25,7 +25,7 @@ export const RecallInput = Type.Object({
   namespace: text('Only grains of exactly this namespace.'),
   userId: text('Only grains of this data subject.'),
   grainType: text('Only grains of this type, one of the ten.'),
-  // Their own check tells what is wrong with milliseconds.
+  // No range here: `secondsToMs` refuses milliseconds with its own message.
   timeStart: Type.Optional(
     Type.Integer({ description: 'Only grains from this time on, in Unix seconds, by the time of temporal_field.' }),
   ),
@@ -174,14 +174,14 @@ export const RecallInput = Type.Object({
 });
 export type RecallInput = Static<typeof RecallInput>;
 
-/** Fields that want a model which may not be there, and what they warn without it. */
+/** Fields that need a model, with the reason for the warning when the deployment has none. */
 const MODELS: Readonly<Partial<Record<keyof RecallInput, string>>> = {
-  rerank: 'no local reranker is installed',
-  hyde: 'no model is assigned for it',
-  llmRerank: 'no model is assigned for it',
+  rerank: 'the server has no reranker (option --rerank-model)',
+  hyde: 'the server has no language model (option --model)',
+  llmRerank: 'the server has no language model (option --model)',
 };
 
-/** Fields that say how another is meant, and do nothing without it. */
+/** Fields that modify another field and have no effect without it. */
 const NEEDS: readonly (readonly [field: keyof RecallInput, needed: keyof RecallInput])[] = [
   ['includeSiblings', 'scopePath'],
   ['targetDateWeight', 'targetDate'],
@@ -193,7 +193,7 @@ const NEEDS: readonly (readonly [field: keyof RecallInput, needed: keyof RecallI
   ['sessionCensusMaxQueries', 'sessionCensus'],
 ];
 
-/** Fields that rank by words, or say what they mean: without a query they have nothing to work on. */
+/** Fields that have no effect without a query. */
 const OF_WORDS: readonly (keyof RecallInput)[] = [
   'embedding',
   'queryExpansion',
@@ -203,7 +203,7 @@ const OF_WORDS: readonly (keyof RecallInput)[] = [
   'llmRerank',
 ];
 
-/** A warning for each field of this request that would have changed the answer in a deployment that has a model. */
+/** One warning for each field that was ignored because the deployment has no model for it. */
 export function modelFieldWarnings(input: RecallInput): string[] {
   const members: Members = input;
   const warnings: string[] = [];
@@ -216,7 +216,7 @@ export function modelFieldWarnings(input: RecallInput): string[] {
   return warnings;
 }
 
-/** A warning for each field that did nothing for want of another one. */
+/** One warning for each field that was ignored because the field that it needs is absent. */
 export function idleFieldWarnings(input: RecallInput): string[] {
   const members: Members = input;
   const isAsked = (name: string): boolean => {
@@ -231,7 +231,7 @@ export function idleFieldWarnings(input: RecallInput): string[] {
   return warnings;
 }
 
-/** True for a text that says something: over gRPC an absent one is ''. */
+/** True for a text that is present and not empty; over gRPC an absent text is ''. */
 export function given(value: string | undefined): value is string {
   return value !== undefined && value !== '';
 }

@@ -1,14 +1,14 @@
-// What the main thread has to know of a recall that goes to a worker as it came: the words that are to be embedded, and
-// whether a model is asked. All else of the request is the worker's to read, and to refuse.
+// Reads the two facts that the main thread needs about a recall that a worker will decode: the words to embed, and
+// whether a field needs a model. The worker reads and validates the rest.
 import { JSON_PARSED_HERE_BYTES_MAX } from '../../../engine/base/limits.ts';
 import { someField } from '../grains/wire-fields.ts';
 
 export interface Glance {
-  /** '' for a request without words, for one with a vector of its own, and for what is none. */
+  /** The words to embed; '' for a request without words, with its own vector, or malformed. */
   readonly text: string;
-  /** True for fields that want a model. */
+  /** True when a field of the request needs a model. */
   readonly asksModel: boolean;
-  /** True for a body that is too long to be parsed at a glance: it is read as those of rows that stay here are. */
+  /** True for a body too long to parse twice: the main thread reads the whole request. */
   readonly isLong?: true;
 }
 
@@ -19,13 +19,13 @@ const MODEL_MEMBERS = ['rerank', 'hyde', 'llm_rerank'];
 const NOTHING: Glance = { text: '', asksModel: false };
 const LONG: Glance = { ...NOTHING, isLong: true };
 
-/** At a RecallRequest. */
+/** Reads an encoded RecallRequest. */
 export function glanceAtMessage(message: Uint8Array): Glance {
   let text = '';
   let hasVector = false;
   let asksModel = false;
   someField(message, { from: 0, to: message.length }, (number, { from, to }, value) => {
-    // Of a field that comes twice the last one counts.
+    // If a field occurs twice, the last one counts.
     if (number === QUERY) text = bufferOf(message).toString('utf8', from, to).trim();
     else if (number === EMBEDDING) hasVector ||= to > from;
     else if (MODEL_FIELDS.has(number)) asksModel ||= value !== 0;
@@ -34,7 +34,7 @@ export function glanceAtMessage(message: Uint8Array): Glance {
   return { text: hasVector ? '' : text, asksModel };
 }
 
-/** At a JSON body. */
+/** Reads a JSON body. */
 export function glanceAtJson(body: Uint8Array): Glance {
   if (body.length > JSON_PARSED_HERE_BYTES_MAX) return LONG;
   let json: unknown;

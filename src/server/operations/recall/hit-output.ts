@@ -1,4 +1,4 @@
-// A hit of a recall as HTTP and gRPC show it, with the account of its score.
+// Converts a recall's hit to the HTTP and gRPC answers, with its score breakdown.
 
 import { ANSWER_BYTES_MAX } from '../../../engine/base/limits.ts';
 import { stringifyJson } from '../../../engine/grain/api/json.ts';
@@ -11,7 +11,7 @@ import { described, type Static, Type } from '../type.ts';
 
 const number = () => Type.Optional(Type.Number());
 
-/** Base (rrf_score, where it is not 0; else the sum of the ten fields of the text leg) and changes add up to final_score. */
+/** final_score is base + changes; base is rrf_score, or the sum of the text leg's ten fields if rrf_score is 0. */
 const BreakdownOutput = Type.Object({
   bm25Rank: Type.Optional(Type.Integer({ description: 'Rank of the grain by words alone, from 1.' })),
   vectorScore: described(number(), 'Raw cosine between the vectors of the query and the grain.'),
@@ -74,15 +74,15 @@ export const HitOutput = Type.Object({
 });
 export type HitOutput = Static<typeof HitOutput>;
 
-/** Of a recall whose results are too large together. */
+/** The warning of a recall whose results exceed the size limit of an answer. */
 export function truncatedWarning(count: number): string {
-  return `the answer ends at ${ANSWER_BYTES_MAX / 1_048_576} MiB: ${count} of the results are told`;
+  return `the answer ends at ${ANSWER_BYTES_MAX / 1_048_576} MiB: it contains ${count} of the results`;
 }
 
-/** What of a hit is shown where a request asks for it. */
+/** Members of a hit that are shown on request. */
 export interface Shown {
   readonly breakdown?: boolean;
-  /** Where it comes from: goes with a scope path. */
+  /** Shows the hit's namespace and depth, for recalls with scope_path. */
   readonly scope?: boolean;
 }
 
@@ -125,7 +125,7 @@ function breakdownOutput(
   };
 }
 
-/** The same hit as a message of gRPC. */
+/** Converts the hit to its gRPC message. */
 export function hitMessage(hit: HitOutput): DeepPartial<SearchHit> {
   return {
     hash: hit.hash,

@@ -1,4 +1,4 @@
-// Reads that wait for indexes: how long, by the body or the header, and what is told when that was not enough.
+// Lets a read wait until the indexes have caught up.
 import { INDEX_WAIT_MS_MAX } from '../../../engine/base/limits.ts';
 import type { Context } from '../../context.ts';
 import { Type } from '../type.ts';
@@ -12,10 +12,10 @@ export const WaitForIndexMs = Type.Optional(
   }),
 );
 
-/** Of the time that the request has, so much is left for the read itself. */
+/** Part of the request's time, in milliseconds, that is reserved for the read itself. */
 const READ_MS = 1_000;
 
-/** Waits as long as the call asks for; the body goes before the header. What was waited for in vain is told. */
+/** Waits as long as the body asks, else the header. Adds a warning if the indexes are still behind. */
 export async function waitForIndex(context: Context, bodyMs: number | undefined): Promise<void> {
   const asked = bodyMs ?? context.waitForIndexMs;
   if (asked === undefined || asked === 0) return;

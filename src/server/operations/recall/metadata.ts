@@ -1,4 +1,4 @@
-// What an exhaustive recall and a census of sessions tell of themselves, under the names of the contract's messages.
+// Schemas for the metadata of exhaustive recalls and session censuses, with the names of the contract's messages.
 import type { CensusMetadata, ExhaustiveMetadata } from '../../../shards/protocol.ts';
 import { type Static, Type } from '../type.ts';
 
@@ -45,7 +45,7 @@ export const CensusOutput = Type.Object({
   ),
 });
 
-/** Copies whose lists may be changed, as schemas have them. */
+/** Copies the read-only lists, because the schema's type has mutable ones. */
 export function exhaustiveOutput(metadata: ExhaustiveMetadata): Static<typeof ExhaustiveOutput> {
   return { ...metadata, entitiesFound: [...metadata.entitiesFound], roundStats: [...metadata.roundStats] };
 }

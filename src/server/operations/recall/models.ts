@@ -1,5 +1,5 @@
-// Where a recall waits for models: a hypothetical answer for the vector leg (hyde), and the order of the best hits (rerank,
-// llm_rerank). What a model cannot do in time is left out, and the answer says so.
+// The steps of a recall that call models: a hypothetical answer for the vector leg (hyde) and reordering of the best hits
+// (rerank, llm_rerank). A step that fails or exceeds its time is skipped with a warning.
 
 import {
   MODEL_PASSAGE_CHARS_MAX,
@@ -18,16 +18,16 @@ import { LISTWISE_MAX, type Order } from '../../models/models.ts';
 import { ModelError } from '../../models/service.ts';
 import type { RecallInput } from './fields.ts';
 
-const KEPT = "the memory's policy keeps its texts from services outside";
-/** Left for the recall itself when models have had their time. */
+const KEPT = "the memory's policy forbids sending its texts to external services";
+/** Time in milliseconds that models leave for the recall itself. */
 const RECALL_MS = 2_000;
 
-/** True where a model may have to be waited for: workers know none. */
+/** True when the deployment has a model. Only the main thread calls models. */
 export function hasModels({ modelUrl, rerankUrl }: Pick<Config, 'modelUrl' | 'rerankUrl'>): boolean {
   return modelUrl !== undefined || rerankUrl !== undefined;
 }
 
-/** The request without what has been done for it here. */
+/** The request with the fields `done` switched off, because the main thread has handled them. */
 export function modelsDone(input: RecallInput, done: readonly (keyof RecallInput)[]): RecallInput {
   return { ...input, ...Object.fromEntries(done.map((name) => [name, false])) };
 }
@@ -37,8 +37,8 @@ function timeLeft({ deadlineMs, services: { clock } }: Context): number {
 }
 
 /**
- * The vector of a question, and where hyde is asked for and there is a language model, the mean of its own and of its
- * hypothetical answer's: a question alone is seldom worded like what answers it.
+ * The query vector. With hyde and a language model it is the mean of the vectors of the question and of a hypothetical
+ * answer, because questions are seldom worded like their answers.
  */
 export async function questionVector(
   input: RecallInput,
@@ -71,7 +71,7 @@ export async function questionVector(
   if (imagined === undefined || vector === undefined) return ends('there are no vectors');
   if ('failure' in imagined) return ends(imagined.failure);
   const joined = meanOf(vector, (await embed(imagined.text)).vector);
-  return joined === undefined ? ends('its answer has no vector') : ends(undefined, joined);
+  return joined === undefined ? ends('the hypothetical answer could not be embedded') : ends(undefined, joined);
 }
 
 type Imagined = { readonly text: string } | { readonly failure: string };
@@ -89,7 +89,7 @@ async function hypothesis(
   }
 }
 
-/** Undefined where they cannot be compared. Of no particular length: a query's vector need not be a unit. */
+/** The mean, not normalised; undefined if embedders or dimensions differ. A query vector need not have unit length. */
 function meanOf(
   question: NonNullable<QueryVector['vector']>,
   answer: QueryVector['vector'],
@@ -102,14 +102,14 @@ function meanOf(
 }
 
 export interface Reranking {
-  /** The fields that it stands for. */
+  /** The request's fields that this step handles. */
   readonly fields: readonly ('rerank' | 'llmRerank')[];
   readonly rerank: Rerank;
-  /** What went wrong, once it has run. */
+  /** Filled while `rerank` runs. */
   readonly warnings: string[];
 }
 
-/** The order that the request asks of models, the reranker's first; undefined where it asks for none, or none is there. */
+/** The reordering that the request asks for, reranker first; undefined if it asks for none or no model is available. */
 export function rerankingOf(input: RecallInput, text: string, context: Context): Reranking | undefined {
   const { rerank, orderListwise } = context.services.models;
   const { modelUrl, rerankUrl = modelUrl } = context.services.config;
@@ -155,7 +155,7 @@ export function rerankingOf(input: RecallInput, text: string, context: Context):
   };
 }
 
-/** As much of the passages as a model is sent, in the form in which it may leave: a slice at a time, as that may take some ms. */
+/** Cuts and redacts the passages for a model. Yields to the event loop between slices, as redaction can take some ms. */
 async function allLeaving(passages: readonly string[], leaving: Leaving): Promise<string[]> {
   const sent: string[] = [];
   let untilMs = performance.now() + SLICE_MS;
@@ -168,11 +168,11 @@ async function allLeaving(passages: readonly string[], leaving: Leaving): Promis
   return sent;
 }
 
-/** Of a long text whole words: what a cut would leave of the last one might not be known for what it is. */
+/** Cuts a long text at a word boundary: redaction might not recognise half a name or number. */
 function beginning(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text;
   const cut = text.slice(0, charsMax);
   const end = Math.max(cut.lastIndexOf(' '), cut.lastIndexOf('\n'));
-  // A script without blanks is cut where it is.
+  // Text without spaces is cut at the limit.
   return end < charsMax / 2 ? cut : cut.slice(0, end);
 }

@@ -1,10 +1,10 @@
-// Which stages after fusion a recall's fields ask for (service contract 6.3). Values that ask for nothing are left out.
+// Converts a recall's fields to options of the stages after fusion (service contract 6.3), without neutral values.
 import type { RecallOptions } from '../../../shards/protocol.ts';
 import type { RecallInput } from './fields.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Fields that are an option as they stand, and the value at which each asks for nothing (beside being absent). */
+/** Fields that become options unchanged, each with its neutral value; an absent field is neutral too. */
 const NOTHING = {
   subjectContains: '',
   objectContains: '',
@@ -34,10 +34,10 @@ const NOTHING = {
   preferenceEnrichment: undefined,
 } as const satisfies { readonly [K in Plain]: RecallInput[K] | undefined };
 
-/** The options that are neither meant by another nor chosen below. */
+/** The options that modify no other option (`MEANT`) and get no special treatment below. */
 type Plain = Exclude<keyof RecallOptions & keyof RecallInput, keyof typeof MEANT | 'temporalField'>;
 
-/** Fields that say how another one of them is meant: nothing by themselves. Zero is "use the default" where a count is. */
+/** Fields that modify another option and have no effect without it. For COUNTS, 0 means the default. */
 const MEANT = {
   deduplicateThreshold: 'deduplicate',
   conflictSimilarityThreshold: 'conflictResolution',
@@ -54,7 +54,7 @@ const COUNTS: ReadonlySet<string> = new Set([
   'exhaustiveMaxRounds',
 ]);
 
-/** Empty when the request leaves a recall as it is. */
+/** The options of a request; empty for a plain recall. */
 export function recallOptions(input: RecallInput): RecallOptions {
   const values: Mutable<Record<string, unknown>> = {};
   for (const [name, nothing] of Object.entries(NOTHING)) {

@@ -1,4 +1,4 @@
-// From a recall's fields to the question that shards are asked (service contract 6.3 and 8).
+// Converts a recall's fields to the shards' query (service contract 6.3 and 8).
 import { systemClock } from '../../../engine/base/clock.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import {
@@ -19,22 +19,22 @@ import { isDuration, readPhrase, type TimeSpan } from './time-phrase.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** First-stage candidates when the request does not say: enough for filters and fusion to choose from. */
+/** Default minimum of first-stage candidates: enough for filters and fusion to choose from. */
 const CANDIDATES_MIN = 100;
 const CANDIDATES_A_HIT = 5;
-/** An exhaustive recall starts from ten times as many, and from at least so many. */
+/** An exhaustive recall takes ten times as many candidates, and at least EXHAUSTIVE_CANDIDATES_MIN. */
 const EXHAUSTIVE_TIMES = 10;
 const EXHAUSTIVE_CANDIDATES_MIN = 2_000;
 
 /**
- * What is looked for. Nothing reads more than QUERY_CHARS_MAX of it, and each copy of a long text takes time of this thread;
- * one character more tells that it was cut.
+ * The trimmed query text, cut to QUERY_CHARS_MAX + 1 characters because copying a long text costs this thread time. The
+ * extra character shows later steps that the text was too long.
  */
 export function queryText({ query = '' }: Pick<RecallInput, 'query'>): string {
   return query.slice(0, QUERY_CHARS_MAX + 1).trim();
 }
 
-/** The query, without options, and the warnings that its limits gave. Throws VAL-E001 and MEM-E005. */
+/** The query without options, and warnings about limits that were lowered. Throws VAL-E001 and MEM-E005. */
 export function recallQuery(input: RecallInput): { readonly query: RecallQuery; readonly warnings: readonly string[] } {
   const warnings: string[] = [];
   let limit = input.limit ?? 0;
@@ -68,7 +68,7 @@ export function recallQuery(input: RecallInput): { readonly query: RecallQuery; 
   };
 }
 
-/** The same query with what its stages are to do. */
+/** The query with the options of its stages and its vector. */
 export function stagedQuery(input: RecallInput): RecallQuery {
   const { query } = recallQuery(input);
   const vector = vectorOf(input, query.query);
@@ -80,37 +80,37 @@ export function stagedQuery(input: RecallInput): RecallQuery {
   };
 }
 
-/** The same of a recall that leaves a record: where the policy wants one, and where the request does. */
+/** The staged query of a recall that leaves a record if the policy or the request asks for one. */
 export function recordedQuery(input: RecallInput): RecallQuery {
   return { ...stagedQuery(input), record: { asked: input.recordProvenance === true } };
 }
 
-/** These stand beside the fields of a request: no caller can send them. */
+/** Symbols, so that no caller can send these members. */
 const VECTOR = Symbol('vector of the query');
 const WARNING = Symbol('why there is none');
 type WithVector = RecallInput & { readonly [VECTOR]?: RecallQuery['vector']; readonly [WARNING]?: string };
 
-/** The request with the vector that was made of its query. */
+/** The request with the vector of its query. */
 export function withVector(input: RecallInput, vector: NonNullable<RecallQuery['vector']>): WithVector {
   return { ...input, [VECTOR]: vector };
 }
 
-/** The request with what was made for it elsewhere: a vector, or the reason why there is none. */
+/** The request with the vector that another thread made, or with the warning why there is none. */
 export function withMade(input: RecallInput, { vector, warning }: QueryVector): WithVector {
   return { ...input, [VECTOR]: vector, ...(warning === undefined ? {} : { [WARNING]: warning }) };
 }
 
-/** That reason, for the answer. */
+/** The warning that `withMade` kept, for the answer. */
 export function madeWarnings({ [WARNING]: warning }: WithVector): readonly string[] {
   return warning === undefined ? [] : [warning];
 }
 
-/** True when a vector was made of the request's query. */
+/** True when the server made a vector of the request's query. */
 export function hasMadeVector({ [VECTOR]: vector }: WithVector): boolean {
   return vector !== undefined;
 }
 
-/** True when the caller brings a vector of his own. */
+/** True when the request contains its own vector. */
 export function givesVector({ embedding }: RecallInput): boolean {
   return embedding !== undefined && embedding.length > 0;
 }
@@ -128,7 +128,7 @@ function defaultCandidates({ exhaustive }: RecallInput, limit: number): number {
 
 function filterOf(input: RecallInput): GrainFilter {
   const filter: Mutable<GrainFilter> = {};
-  // An entity takes priority over the triple.
+  // An entity replaces subject, relation and object.
   if (given(input.entity)) filter.entity = input.entity;
   else {
     if (given(input.subject)) filter.subject = input.subject;
@@ -153,7 +153,7 @@ function filterOf(input: RecallInput): GrainFilter {
 
 function timeFilter(input: RecallInput): Partial<GrainFilter> {
   const fromMs = secondsToMs(input.timeStart, 'time_start', 0);
-  // Inclusive: a grain's created_at shows whole seconds, so the last one counts to its end.
+  // Inclusive: created_at shows whole seconds, so time_end covers its whole second.
   const toMs = secondsToMs(input.timeEnd, 'time_end', 999);
   if (fromMs !== undefined && toMs !== undefined && fromMs > toMs)
     throw new EngineError('VAL-E001', 'time_start is after time_end', {
@@ -168,7 +168,7 @@ interface Span {
   readonly toMs: number | undefined;
 }
 
-/** What of `span` lies within the phrase's too; nothing, from behind to, where the two do not meet. */
+/** The intersection of `span` and the phrase's span. If they do not overlap, the result starts after it ends and matches nothing. */
 function within({ fromMs, toMs }: Span, phrase: TimeSpan): Span {
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = phrase;
   const first = Math.max(fromMs ?? Number.NEGATIVE_INFINITY, from * 1000);
@@ -176,20 +176,20 @@ function within({ fromMs, toMs }: Span, phrase: TimeSpan): Span {
   return { fromMs: Number.isFinite(first) ? first : undefined, toMs: Number.isFinite(last) ? last : undefined };
 }
 
-/** The seconds that the phrase of time spans, as seen from the reference date. Throws VAL-E001 for what is none. */
+/** The span of temporal_expr relative to the reference date, in seconds. Throws VAL-E001 for an unknown phrase. */
 function phraseSpan({ temporalExpr, referenceDate }: RecallInput): TimeSpan {
   if (!given(temporalExpr)) return {};
   const span = readPhrase(temporalExpr, referenceDate ?? Math.floor(systemClock.nowMs() / 1000));
-  if (span === undefined) throw badPhrase('is not a phrase of time');
+  if (span === undefined) throw badPhrase('is not a known time phrase, such as "last month" or "2024-05"');
   const { from, to } = span;
   if (from !== undefined && to !== undefined && from > to) throw badPhrase('ends before it begins');
   return span;
 }
 
-/** Over HTTP a phrase names a time of the calendar: a duration is the caller's to turn into seconds. */
+/** Refuses durations: over HTTP a phrase must name a calendar time, and the caller converts durations to time_start. */
 export function refuseDuration(input: { readonly temporalExpr?: unknown }): void {
   if (typeof input.temporalExpr === 'string' && isDuration(input.temporalExpr))
-    throw badPhrase('is a duration, which HTTP does not take: send time_start');
+    throw badPhrase('is a duration, which HTTP does not accept: send time_start instead');
 }
 
 function badPhrase(issue: string): EngineError {
@@ -213,11 +213,11 @@ function onField(field: NonNullable<RecallInput['temporalField']>, { fromMs, toM
   return filter;
 }
 
-/** Seconds to the first (0) or last (999) millisecond of that second; seconds that must be milliseconds are refused. */
+/** Converts seconds to their first (`within` 0) or last (999) millisecond. Throws VAL-E001 for values that must be milliseconds. */
 export function secondsToMs(seconds: number | undefined, field: string, within: 0 | 999): number | undefined {
   if (seconds === undefined) return undefined;
   if (Math.abs(seconds) > SECONDS_MAX)
-    throw new EngineError('VAL-E001', `${field} is in milliseconds: seconds are wanted`, {
+    throw new EngineError('VAL-E001', `${field} seems to be in milliseconds: send Unix seconds`, {
       details: [{ field, issue: `above ${SECONDS_MAX}` }],
     });
   return seconds * 1000 + within;

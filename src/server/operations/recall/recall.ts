@@ -74,7 +74,7 @@ const Output = Type.Object({
 });
 type Output = Static<typeof Output>;
 
-/** Over HTTP a body may say how long to wait; it is none of the sixty fields. */
+/** The HTTP body: the sixty fields, and how long to wait for indexes. */
 const BodyInput = Type.Object({ ...RecallInput.properties, waitForIndexMs: WaitForIndexMs });
 type BodyInput = Static<typeof BodyInput>;
 const WAIT = 'wait_for_index_ms';
@@ -150,7 +150,7 @@ export const recall = defineCall({
   },
 });
 
-/** The request with the vector of its question, and why it has none where it should. */
+/** The request with the vector of its question, or a warning why it has none. */
 async function embedded(
   input: RecallInput,
   text: string,

@@ -1,7 +1,7 @@
-// Phrases of time (service contract 8.4), give me the seconds they span. All in UTC; weeks begin on Monday.
+// Parses time phrases (service contract 8.4) into spans of seconds, in UTC; weeks begin on Monday.
 
 export interface TimeSpan {
-  /** Seconds since 1970, inclusive; absent: without that end. */
+  /** Unix seconds, inclusive; absent means unbounded. */
   readonly from?: number;
   readonly to?: number;
 }
@@ -13,7 +13,7 @@ interface Closed {
 
 const DAY = 86_400;
 export const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
-/** Matches a unit of time, as a source of patterns. */
+/** Pattern source that matches a unit of time. */
 export const UNIT = '(minute|hour|day|week|month|year)s?';
 const LAST_N = new RegExp(`^(?:last|past) (\\d{1,5}) ${UNIT}$`);
 const AGO = new RegExp(`^(\\d{1,5}) ${UNIT} ago$`);
@@ -21,12 +21,12 @@ type Unit = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year';
 
 const DURATION = new RegExp(`\\b(?:last|past) \\d+ ${UNIT}\\b|\\b\\d+ ${UNIT} ago\\b`);
 
-/** True for a phrase that counts units back from now, alone or within another: HTTP takes none of those. */
+/** True for a phrase that counts units back from now, alone or inside a longer one; HTTP refuses those. */
 export function isDuration(text: string): boolean {
   return DURATION.test(text.trim().toLowerCase().replace(/\s+/g, ' '));
 }
 
-/** The span of a phrase, or undefined when it is none. */
+/** The span of a phrase, or undefined when it is not a time phrase. */
 export function readPhrase(text: string, nowSeconds: number): TimeSpan | undefined {
   const phrase = text.trim().toLowerCase().replace(/\s+/g, ' ');
   const from = /^(?:since|after|from) (.+)$/.exec(phrase);
@@ -58,7 +58,7 @@ function spanOf(phrase: string, now: number): Closed | undefined {
       return calendar('day', now, -1);
   }
   const named = /^(this|last) (week|month|year)$/.exec(phrase);
-  // The pattern above holds these units.
+  // The pattern above matches only these units.
   if (named !== null) return calendar(named[2] as Unit, now, named[1] === 'this' ? 0 : -1);
   const rolling = LAST_N.exec(phrase);
   if (rolling !== null) return { from: shifted(rolling[2] as Unit, now, -Number(rolling[1])), to: now };
@@ -92,7 +92,7 @@ function dated(phrase: string): Closed | undefined {
   return new Date(from * 1000).getUTCMonth() === month ? { from, to: from + DAY - 1 } : undefined;
 }
 
-/** The calendar unit that holds `seconds`, or the one that many before or after it. */
+/** The calendar unit that contains `seconds`, moved by `step` units. */
 function calendar(unit: Unit, seconds: number, step: number): Closed {
   const from = shifted(unit, startOf(unit, seconds), step);
   return { from, to: shifted(unit, from, 1) - 1 };
@@ -135,7 +135,7 @@ function shifted(unit: Unit, seconds: number, count: number): number {
   }
 }
 
-/** The same day and time that many months later; the month's last day where it has no such day. */
+/** The same day and time `count` months later, or the last day of a shorter month. */
 function monthsLater(seconds: number, count: number): number {
   const date = new Date(seconds * 1000);
   const first = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + count, 1));
@@ -148,7 +148,7 @@ function utc(year: number, month: number, day: number): number {
   return Date.UTC(year, month, day) / 1000;
 }
 
-/** What has passed of the span that holds `seconds`, before 1970 too. */
+/** Seconds since the start of the `span` that contains `seconds`; works before 1970 too. */
 function within(seconds: number, span: number): number {
   return ((seconds % span) + span) % span;
 }

@@ -1,13 +1,13 @@
-// Whether a request as it came asks for extraction or relations. Then it is read on the main thread, which has what both want;
-// every other add goes to its memory's worker unread. Both look at a few bytes and decode no grain: they stand before
-// every add.
+// Detects whether an undecoded request asks for extraction or relations. The main thread must read such a request,
+// because workers have neither; every other add goes to its memory's worker undecoded. These checks precede every add, so
+// they inspect a few bytes and decode no grain.
 import { REQUEST_MEMBERS_MAX } from '../../../engine/base/limits.ts';
 import { AddOptions } from '../../gen/memory/v1/memory.ts';
 import { type FieldsLeft, type Stretch, someField } from '../grains/wire-fields.ts';
 
 const WORDS = [Buffer.from('extract_'), Buffer.from('auto_relate')];
 
-/** A JSON body: what has the word elsewhere is read on the main thread too, which answers the same. */
+/** Checks a JSON body. False positives are harmless: the main thread gives the same answer. */
 export function jsonAsks(body: Uint8Array): boolean {
   const bytes = asBuffer(body);
   return WORDS.some((word) => bytes.indexOf(word) !== -1);
@@ -20,12 +20,12 @@ function asBuffer(bytes: Uint8Array): Buffer {
 const ADD_OPTIONS = 3;
 const BATCH_ITEMS = 1;
 
-/** An AddRequest. Bytes that are none are left to the worker to refuse. */
+/** Checks an AddRequest. The worker refuses malformed bytes. */
 export function addAsks(message: Uint8Array): boolean {
   return anyField(message, { from: 0, to: message.length }, ADD_OPTIONS, optionsAsk);
 }
 
-/** A BatchAddRequest: one item that asks is enough. */
+/** Checks a BatchAddRequest; one item that asks is enough. */
 export function batchAsks(message: Uint8Array): boolean {
   const left: FieldsLeft = { count: REQUEST_MEMBERS_MAX };
   const itemAsks: Asks = (bytes, item) => anyField(bytes, item, ADD_OPTIONS, optionsAsk, left);

@@ -1,5 +1,5 @@
-// What a stored text says plainly becomes beliefs (service contract 8.11), and its first date the time from which it
-// holds (8.12). The text is read in the extraction thread; the beliefs are stored like any others.
+// Extracts beliefs from the plain statements of a stored text (service contract 8.11) and sets valid_from to its first
+// date (8.12). The extraction thread reads the text; the beliefs are stored like any other grain.
 import { EngineError } from '../../../engine/base/errors.ts';
 import { EXTRACTED_BATCH_MAX, EXTRACTION_CALL_MS } from '../../../engine/base/limits.ts';
 import type { AddItem, JsonObject } from '../../../shards/protocol.ts';
@@ -7,47 +7,47 @@ import type { CallExtras, Context } from '../../context.ts';
 import type { TextTask } from '../../jobs/read-text.ts';
 import type { AddOptionsInput } from '../grains/options.ts';
 
-/** A grain that is stored, or about to be, as far as extraction looks at it. */
+/** The parts of a grain that extraction reads; the grain may not be stored yet. */
 export interface Source {
   readonly grainType: string;
-  /** `created_at` is set (`datedNow`): relative dates are seen from there. */
+  /** Includes `created_at` (see `datedNow`), which relative dates count from. */
   readonly fields: JsonObject;
 }
 
 export interface Extracted {
-  /** Distinct, in the order of the texts: of what was stored, and of what was there already. */
+  /** Distinct hashes of the extracted beliefs, new and already stored, in the order of the texts. */
   readonly hashes: readonly string[];
-  /** Those of them that were there already. */
+  /** The hashes that the memory held already. */
   readonly duplicates: readonly string[];
   readonly warnings: readonly string[];
-  /** True when some text was not read, or some belief not stored. */
+  /** True when a text was not read or a belief was not stored. */
   readonly failed: boolean;
 }
 
-/** What extracted beliefs take over from their source. */
+/** Fields that extracted beliefs inherit from their source. */
 const INHERITED = ['user_id', 'namespace', 'session_id', 'tags', 'source_type', 'created_at'] as const;
 
-/** Fields that hold a grain's own words, the first that is there. */
+/** Fields that hold a grain's text, in order of preference. */
 const TEXT_FIELDS = ['content', 'description', 'conclusion', 'agreed_content'] as const;
 
-/** True for options that are more than one call on the shard. */
+/** True for options that need more than one call on the shard. */
 export function wantsMore(options: AddOptionsInput | undefined): boolean {
   return options?.extractEventDate === true || options?.extractMemories === true || options?.autoRelate === true;
 }
 
-/** The options without what was done for them. */
+/** The options with those that the main thread has handled switched off. */
 export function moreDone(options: AddOptionsInput | undefined): AddOptionsInput {
   return { ...options, extractEventDate: false, extractMemories: false, autoRelate: false };
 }
 
-/** The fields with the present as `created_at`, unless they say another time. */
+/** The fields with the current time as `created_at`, unless they set one. */
 export function datedNow(fields: JsonObject, context: Context): JsonObject {
   const { created_at: given } = fields;
   if (given !== undefined && given !== null) return fields;
   return { ...fields, created_at: Math.floor(context.services.clock.nowMs() / 1000) };
 }
 
-/** The words that a grain brings: its text, or its triple; '' for none. */
+/** A grain's text, or else its triple; '' without either. */
 export function textOf({ fields }: Source): string {
   for (const name of TEXT_FIELDS) {
     const text = fields[name];
@@ -70,15 +70,15 @@ function taskOf(source: Source, context: Context, wants: TextTask['wants']): Tex
   };
 }
 
-/** Whose words these are; the user's when nothing says otherwise. */
+/** The speaker of the text; the user by default. */
 function speakerOf({ fields: { speaker, role } }: Source): string | undefined {
   if (typeof speaker === 'string' && speaker !== '') return speaker;
   return typeof role === 'string' && role !== 'user' && role !== '' ? role : undefined;
 }
 
 /**
- * The fields with the text's first date as `valid_from`, unless they have one, or a `valid_to` before it. Rejects as
- * `Services.readText` does.
+ * The fields with the text's first date as `valid_from`, unless they have one or their `valid_to` is earlier. Rejects
+ * with the errors of `Services.readText`.
  */
 export async function withEventDate(source: Source, context: Context): Promise<JsonObject> {
   const { valid_from: from, valid_to: to } = source.fields;
@@ -89,14 +89,14 @@ export async function withEventDate(source: Source, context: Context): Promise<J
   return typeof to === 'number' && to < seconds ? source.fields : { ...source.fields, valid_from: seconds };
 }
 
-/** How long texts are read, and what goes with each call that stores what they say. */
+/** The time limit for reading texts, and the options of each call that stores beliefs. */
 export interface Pace {
   /** Milliseconds since 1970. */
   readonly readUntilMs: number;
   readonly extras: () => CallExtras;
 }
 
-/** The pace of what its caller waits for: some of the time that is left is for storing. */
+/** The pace while the caller waits: reserves a fifth of the remaining time, at most STORE_MS, for storing. */
 export function withinRequest(context: Context, purpose: string | undefined): Pace {
   const left = context.deadlineMs - context.services.clock.nowMs();
   return {
@@ -105,7 +105,7 @@ export function withinRequest(context: Context, purpose: string | undefined): Pa
   };
 }
 
-/** The pace of what nobody waits for: each call has its own time from when it is made. */
+/** The pace after the answer: no limit for reading, and a deadline of its own for each call. */
 export function afterAnswer(context: Context, purpose: string | undefined): Pace {
   const { clock } = context.services;
   return {
@@ -120,8 +120,8 @@ export function afterAnswer(context: Context, purpose: string | undefined): Pace
 const STORE_MS = 5_000;
 
 /**
- * Reads these sources, one after the other, and stores what they say. What went wrong is a warning, as the sources
- * themselves are stored; rejects with bugs alone.
+ * Reads the sources one after another and stores the extracted beliefs. Failures become warnings, because the sources
+ * are stored already; only bugs reject.
  */
 export async function extractFrom(
   sources: readonly (Source & { readonly hash: string })[],
@@ -180,17 +180,17 @@ function inherited({ fields }: Source): JsonObject {
   return taken;
 }
 
-/** What is read from a grain is no surer than the grain. */
+/** Upper bound of an extracted belief's confidence: that of its source. */
 function surenessOf({ fields: { confidence } }: Source): number {
   return typeof confidence === 'number' ? confidence : 1;
 }
 
-/** A belief that says no more than the belief it was read from. */
+/** True when the extracted belief only repeats the belief that it was read from. */
 function isItself({ grainType, fields }: Source, says: Readonly<Record<string, string>>): boolean {
   return grainType === 'belief' && Object.entries(says).every(([name, text]) => fields[name] === text);
 }
 
-/** Each once, so that a thousand grains with the same trouble make one warning. */
+/** Collects distinct problems, so that a thousand grains with the same problem cause one warning. */
 class Problems {
   readonly #texts = new Set<string>();
   readonly #told = new Set<string>();
@@ -200,7 +200,7 @@ class Problems {
     this.#add(this.#texts, text);
   }
 
-  /** What is no failure: asked again, it would come out the same. */
+  /** Adds a warning that is no failure: a retry would give the same result. */
   tell(text: string): void {
     this.#add(this.#told, text);
   }
@@ -210,7 +210,7 @@ class Problems {
     else this.#hasMore = true;
   }
 
-  /** Runs `work`; what it is refused is noted. */
+  /** Runs `work` and notes an EngineError as a problem. */
   async noted(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -225,7 +225,7 @@ class Problems {
   }
 
   get warnings(): string[] {
-    return [...this.#texts, ...this.#told, ...(this.#hasMore ? ['there is more of this kind'] : [])].map(
+    return [...this.#texts, ...this.#told, ...(this.#hasMore ? ['further problems were omitted'] : [])].map(
       (text) => `extraction: ${text}`,
     );
   }

@@ -25,7 +25,7 @@ import { BODY, Input, Output } from './schema.ts';
 
 interface StoredSource extends Source {
   readonly hash: string;
-  /** It was there before. */
+  /** True when the memory held the source already. */
   readonly duplicate: boolean;
 }
 
@@ -33,11 +33,11 @@ interface Stored {
   /** At least one. */
   readonly sources: readonly StoredSource[];
   readonly warnings: readonly string[];
-  /** Of messages. */
+  /** Set for messages. */
   readonly ofMessages?: { readonly sessionId: string; readonly errors: NonNullable<Static<typeof Output>['errors']> };
 }
 
-/** Members of the input that are fields of the source event, by their names there. */
+/** Input members that become fields of the source event, with their field names. */
 const FIELDS = [
   ['userId', 'user_id'],
   ['namespace', 'namespace'],
@@ -110,11 +110,11 @@ export const remember = defineOperation({
   },
 });
 
-/** A text or messages, that say something, and no more than a text may have. */
+/** Requires either a text or messages, not empty and at most REMEMBER_TEXT_BYTES_MAX bytes. Throws VAL-E001, VAL-E003 or LIM-E003. */
 function checkTexts(input: Input): void {
   const { text, messages } = input;
   if (text !== undefined && messages !== undefined)
-    throw new EngineError('VAL-E001', 'text and messages exclude each other', {
+    throw new EngineError('VAL-E001', 'send text or messages, not both', {
       details: [{ field: 'messages', issue: 'beside text' }],
     });
   if (messages === undefined && (text === undefined || text.trim() === '')) throw missing('text');
@@ -124,7 +124,7 @@ function checkTexts(input: Input): void {
   if (bytes > REMEMBER_TEXT_BYTES_MAX)
     throw new EngineError(
       'LIM-E003',
-      `${text === undefined ? 'the messages have' : 'text has'} ${bytes} bytes, ${REMEMBER_TEXT_BYTES_MAX} are the most`,
+      `${text === undefined ? 'the messages have' : 'text has'} ${bytes} bytes; the limit is ${REMEMBER_TEXT_BYTES_MAX}`,
     );
 }
 
@@ -132,15 +132,15 @@ function bytesOf({ text = '', messages = [] }: Pick<Input, 'text' | 'messages'>)
   return messages.reduce((sum, { content }) => sum + Buffer.byteLength(content), Buffer.byteLength(text));
 }
 
-/** Answers once the beliefs are stored. */
+/** Stores the sources, extracts, then answers. */
 async function rememberNow(input: Input, context: Context): Promise<Static<typeof Output>> {
   const stored = await storeSources(input, context);
   return outputOf(stored, 'sync', await finish(stored.sources, input, context, withinRequest(context, input.purpose)));
 }
 
 /**
- * Answers once the sources are stored. Asked again while or after they are extracted from, it tells how that went; what
- * failed is told once, and tried again when it is asked for after that.
+ * Stores the sources and answers; extraction runs afterwards. A repeated request reports the state of that extraction. It
+ * reports a failure once; the request after that starts the extraction again.
  */
 async function rememberSoon(input: Input, context: Context): Promise<Static<typeof Output>> {
   const { extractions } = context.services;
@@ -161,7 +161,7 @@ async function rememberSoon(input: Input, context: Context): Promise<Static<type
   }
 }
 
-/** Messages that come again with more behind them are another extraction. */
+/** Key of an extraction: its sources. The same messages with further ones appended are another extraction. */
 function keyOf(sources: readonly StoredSource[]): string {
   const hashes = sources.map((source) => source.hash);
   return hashes.length === 1 ? (hashes[0] ?? '') : hash('sha256', hashes.join('\n'), 'hex');
@@ -205,13 +205,13 @@ async function storeText(input: Input, text: string, context: Context): Promise<
   );
   const told = [...ignored, ...warnings];
   const source = { grainType: 'event', fields, hash: address, duplicate };
-  // What was stored before was said before: its relative dates are seen from then.
+  // A source that was stored earlier keeps its time, from which its relative dates count.
   const before = duplicate || context.idempotency !== undefined;
   const [seen = source] = before && input.createdAt === undefined ? await asStored([source], context) : [source];
   return { sources: [seen], warnings: told };
 }
 
-/** Each message is an event of the session. One that is refused hurts no other; the first refusal is told where all are. */
+/** Stores each message as an event of the session. A refused message does not stop the others; if all are refused, throws the first refusal. */
 async function storeMessages(
   input: Input,
   messages: NonNullable<Input['messages']>,
@@ -244,14 +244,15 @@ async function storeMessages(
   return { sources: seen, warnings: [...warnings], ofMessages: { sessionId, errors } };
 }
 
-/** Of messages that name no session: one of their own, the same for a request that is sent again with its key. */
+/** A new session for messages without one; a retry with the same Idempotency-Key gets the same session. */
 function sessionOf({ idempotency, requestId }: Context): string {
   return `ses_${hash('sha256', idempotency?.key ?? requestId + randomId(''), 'hex').slice(0, 24)}`;
 }
 
 /**
- * A message without a time comes a second after the one before it, or before the one after it; the last one of messages
- * without any at `lastSeconds`. So they keep their order, and what is said twice is two messages.
+ * Times of the messages in Unix seconds. A message without a time gets one second after its predecessor's, or one second
+ * before its successor's; if none has a time, the last gets `lastSeconds`. This keeps the order and makes repeated
+ * messages distinct.
  */
 function timesOf(messages: NonNullable<Input['messages']>, lastSeconds: number): number[] {
   const times: (number | undefined)[] = [];
@@ -280,7 +281,7 @@ function fieldsOf(input: Input, content: string): JsonObject {
   return fields;
 }
 
-/** The fields with what the request's options make of them. */
+/** Applies the request's options to the fields. */
 async function withOptions(
   fields: JsonObject,
   { extractEventDate, autoRelate }: Input,
@@ -293,7 +294,7 @@ async function withOptions(
   return { fields: related.fields, warnings: related.warning === undefined ? [] : [related.warning] };
 }
 
-/** The sources with the times that they were stored with; those that are gone by now, or cannot be read, as they are. */
+/** The sources with their stored times. Sources that are gone or cannot be read stay unchanged. */
 async function asStored(sources: readonly StoredSource[], context: Context): Promise<StoredSource[]> {
   try {
     const { grains } = await context.call('fetch', { hashes: sources.map((source) => source.hash) });
@@ -307,7 +308,7 @@ async function asStored(sources: readonly StoredSource[], context: Context): Pro
   }
 }
 
-/** Extracts, then forgets the sources where that is wanted and everything was extracted. */
+/** Extracts, then forgets the sources if the request asks for that and the extraction did not fail. */
 async function finish(
   sources: readonly StoredSource[],
   { keepSource }: Input,
@@ -328,7 +329,7 @@ async function finish(
   return { ...marker, warnings: [...warnings, `the source was kept: ${kept}`] };
 }
 
-/** Undefined once they are forgotten, else why one was not. */
+/** Forgets the sources; returns undefined, or the reason why one was kept. */
 async function forgetSources(
   sources: readonly StoredSource[],
   context: Context,
@@ -338,7 +339,7 @@ async function forgetSources(
   try {
     const reason = context.reason ?? 'keep_source is false';
     if (own.length > 0) await context.call('forget', { hashes: own, check: false }, { ...extras, reason });
-    return own.length === sources.length ? undefined : 'it was there before';
+    return own.length === sources.length ? undefined : 'it was stored before this request';
   } catch (error) {
     if (error instanceof EngineError) return error.message;
     throw error;

@@ -1,4 +1,4 @@
-// What a remember takes and answers.
+// Input and output schemas of remember.
 import { BATCH_GRAINS_MAX } from '../../../engine/base/limits.ts';
 import { type Members, outsideSchema } from '../names.ts';
 import { type Static, Type } from '../type.ts';

@@ -1,4 +1,4 @@
-// The freeze of a person's data: put, lifted, told.
+// Restricts processing of a person's data, lifts the restriction, and shows it.
 import { USER_ID_CHARS_MAX } from '../../../engine/base/limits.ts';
 import {
   LiftRestrictionRequest,

@@ -1,4 +1,4 @@
-// How long grains are kept: told, and enforced.
+// Retention: show the times to live, and enforce them.
 import type { JsonObject } from '../../../shards/protocol.ts';
 import { defineOperation } from '../define.ts';
 import { isDryRun } from '../erasure/dry-run.ts';
@@ -95,7 +95,7 @@ export const retentionEnforce = defineOperation({
   async run({ namespace, dryRun: isAsked = false }, context) {
     const dryRun = isDryRun({ dryRun: isAsked }, context);
     const asked = { dryRun, ...(namespace === undefined ? {} : { namespace }) };
-    // Grains that expire between a request and its repeat are not the repeat's to count.
+    // A retry returns the first counts, without grains that have expired since.
     return context.once(async () => ({ ...(await context.call('enforceRetention', asked)), dryRun }));
   },
 });

@@ -1,4 +1,4 @@
-// The erasure of a scope with all that lies below it, by the destruction of its keys.
+// Erases a scope and the scopes below it by destroying their keys.
 import { defineOperation } from '../define.ts';
 import { DryRun, isDryRun, previewMembers, previewOf } from '../erasure/dry-run.ts';
 import { inward, isMembers, nodeOf, outsideSchema } from '../names.ts';
@@ -73,7 +73,7 @@ export const scopeErase = defineOperation({
   },
 });
 
-/** `scope` is another name of `scope_path`. */
+/** Accepts `scope` as an alias of `scope_path`. */
 function withAlias(json: unknown): unknown {
   if (!isMembers(json)) return json;
   const { scope, ...rest } = json;

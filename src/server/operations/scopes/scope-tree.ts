@@ -1,4 +1,4 @@
-// The scopes of a memory: shown, replaced as a whole, taken away. What lies in them stays.
+// A memory's scope tree: show, replace or remove it. Grains in the scopes stay.
 import { EngineError } from '../../../engine/base/errors.ts';
 import { checkScopeTree, type ScopeNode } from '../../../engine/govern/scope-tree.ts';
 import { defineOperation } from '../define.ts';

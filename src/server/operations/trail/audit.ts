@@ -27,7 +27,7 @@ const Input = Type.Object({
 
 const Entry = Type.Object({
   partition: Type.Integer({ description: 'Partition of the chain that the entry is in, from 0.' }),
-  /** Absent for a caller that sees some entries: it counts the others too. */
+  /** Absent for a caller that may see only some entries: gaps would reveal how many others exist. */
   seq: Type.Optional(
     Type.Integer({ description: 'Number of the entry in its chain, from 1; absent for a caller bound to a user.' }),
   ),
@@ -83,7 +83,7 @@ export const audit = defineOperation({
   },
 });
 
-/** To a caller that sees some entries without what counts the others: their numbers, and names of grains that hold ids of keys. */
+/** For a caller that may see only some entries, removes members that would reveal the number of others: seq, and grain names, which contain key ids. */
 function shownTo({ userId }: Context, entry: AuditView): Omit<AuditView, 'seq'> & Partial<Pick<AuditView, 'seq'>> {
   if (userId === undefined) return entry;
   const { seq: _, details, ...shown } = entry;
@@ -91,14 +91,14 @@ function shownTo({ userId }: Context, entry: AuditView): Omit<AuditView, 'seq'> 
   return { ...shown, details: Object.fromEntries(Object.entries(details).filter(([, value]) => !isName(value))) };
 }
 
-/** As the log names grains: no hash, which has 64 digits. */
+/** A grain's name in the log, not its hash, which has 64 digits. */
 const GRAIN_NAME = /^[0-9a-f]{66,84}$/;
 
 function filterOf(input: Static<typeof Input>): AuditFilter {
   const { user, eventType, grainHash, actor, since, until } = input;
   for (const name of eventType ?? [])
     if (!name.endsWith('*') && !Object.hasOwn(AUDIT_EVENTS, name))
-      throw new EngineError('VAL-E001', `there is no event type ${JSON.stringify(name)}`, {
+      throw new EngineError('VAL-E001', `event_type ${JSON.stringify(name)} does not exist`, {
         details: [{ field: 'event_type', issue: 'unknown' }],
       });
   checkSpan(since, until);
@@ -112,7 +112,7 @@ function filterOf(input: Static<typeof Input>): AuditFilter {
   };
 }
 
-/** The first seq of each partition, from the cursor that this list made. */
+/** Reads the first seq of each partition from a cursor. Throws VAL-E004 for another list's cursor. */
 function placesOf(text: string): number[] {
   const places = text.split('.').map(Number);
   if (!places.every((place) => Number.isSafeInteger(place) && place >= 0))

@@ -1,4 +1,4 @@
-// A person's data: as much as there is over HTTP, what fits a message over gRPC and app/exec.
+// Exports a person's data: without a size limit over HTTP, up to one message over gRPC and app/exec.
 import { EngineError } from '../../../engine/base/errors.ts';
 import { MESSAGE_BYTES_MAX } from '../../../engine/base/limits.ts';
 import { parseJson } from '../../../engine/grain/api/json.ts';
@@ -13,7 +13,7 @@ import { PERSON, personHead, personJson } from './person-export.ts';
 const UserId = Type.String({ minLength: 1, description: 'The user whose data it is.' });
 const Whole = Type.Object({ json: Type.String({ description: 'The export as JSON text.' }) });
 
-/** Room for what a message has beside the text. */
+/** Leaves room in the message for its other members. */
 const TEXT_BYTES_MAX = MESSAGE_BYTES_MAX - 1_024;
 
 const face = (name: 'ExportUser' | 'ExportPortability') =>
@@ -28,7 +28,7 @@ const face = (name: 'ExportUser' | 'ExportPortability') =>
     write: ({ json }: Static<typeof Whole>) => ({ dataJson: json }),
   });
 
-/** LIM-E003 for more than a message takes. */
+/** The whole export as JSON text. Throws LIM-E003 if it exceeds one message. */
 async function whole(context: Context, userId: string, portability: boolean): Promise<string> {
   const head = await personHead(context, userId, portability);
   const pieces: Uint8Array[] = [];
@@ -36,7 +36,7 @@ async function whole(context: Context, userId: string, portability: boolean): Pr
   for await (const piece of personJson(context, userId, portability, head)) {
     bytes += piece.length;
     if (bytes > TEXT_BYTES_MAX)
-      throw new EngineError('LIM-E003', 'this export is larger than a message: ask for it over HTTP');
+      throw new EngineError('LIM-E003', 'the export exceeds the size of one message: request it over HTTP');
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString('utf8');
@@ -130,7 +130,7 @@ export const exportUserFile = defineOperation({
     },
   ],
   async run({ userId, portability = false }, context) {
-    // A refusal is told before anything goes out.
+    // Read the head first, so that a refusal comes before the first byte of the answer.
     const head = await personHead(context, userId, portability);
     return { bytes: personJson(context, userId, portability, head) };
   },

@@ -1,4 +1,4 @@
-// What a memory holds of one person, in pieces: over HTTP they go out as they come, so that no export is too large.
+// Exports a memory's data about one person in pieces. HTTP streams them, so the export's size is not limited.
 
 import { EngineError } from '../../../engine/base/errors.ts';
 import { TRANSFER_BYTES } from '../../../engine/base/limits.ts';
@@ -11,11 +11,11 @@ import { COUNT, listOf, objectOf, oneOf, TEXT, TIME, withMembers } from '../json
 import { type Members, nodeOf, outsideSchema, outward, toSnake } from '../names.ts';
 import { described } from '../type.ts';
 
-/** An export goes on as long as its reader takes it; what tells of it does not wait for the request's end. */
+/** Time in milliseconds for each call of an export, which may outlast the request because its reader sets the pace. */
 const NOTE_MS = 30_000;
 const PORTABLE_FORMAT = 'granary-person/1';
 
-/** Everything but the grains, by outside names. */
+/** The export without its grains, with outside names. Throws VAL-E003 for an empty user id. */
 export async function personHead(context: Context, userId: string, portability: boolean): Promise<Members> {
   if (userId === '') throw new EngineError('VAL-E003', 'missing field `user_id`');
   const nowMs = context.services.clock.nowMs();
@@ -35,7 +35,7 @@ export async function personHead(context: Context, userId: string, portability: 
   };
 }
 
-/** The whole, as OpenAPI tells it. */
+/** Schema of the whole export, for OpenAPI. */
 export const PERSON: Members = objectOf(
   {
     user_id: described(TEXT, 'The user.'),
@@ -68,14 +68,14 @@ export const PERSON: Members = objectOf(
   },
 );
 
-/** Names of a flat object as the wire has them. */
+/** Converts the names of a flat object to outside names. */
 function outside(value: object): Members {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [toSnake(name), member]));
 }
 
 type Held = Output<'personPage'>['grains'][number];
 
-/** The person's grains as answers show them; what was given is told in the audit trail at the end, however it comes. */
+/** Yields the person's grains as answers show them. Records the export in the audit trail at the end, even if the reader stops early. */
 export async function* personGrains(context: Context, userId: string, portability: boolean): AsyncGenerator<unknown> {
   let count = 0;
   try {
@@ -104,7 +104,7 @@ function later({ services }: Context): number {
   return services.clock.nowMs() + NOTE_MS;
 }
 
-/** What is portable comes with the bytes of each grain, which any system that knows the format takes in. */
+/** A portable export adds the grain's bytes, which any system that supports the format can import. */
 function shown({ view, blob }: Held, portability: boolean): unknown {
   const grain = outward(GRAIN, grainOutput(view)) as Members; // of an object
   return portability ? { ...grain, blob_base64: Buffer.from(blob).toString('base64') } : grain;
@@ -112,7 +112,7 @@ function shown({ view, blob }: Held, portability: boolean): unknown {
 
 const GRAIN = nodeOf(GrainOutput);
 
-/** The whole as one JSON object, piece by piece; `count` stands at its end, where it is known. */
+/** Yields the export as pieces of one JSON object. `count` comes last, because only then is it known. */
 export async function* personJson(
   context: Context,
   userId: string,
@@ -131,7 +131,7 @@ export async function* personJson(
   yield Buffer.from(`${text}],"count":${count}}`, 'utf8');
 }
 
-/** A shard that takes no more writes still gives what it has. */
+/** Ignores storage errors: a shard that refuses writes can still export. */
 function toleratingStorage(error: unknown): void {
   if (!(error instanceof EngineError && error.code.startsWith('STO-'))) throw error;
 }

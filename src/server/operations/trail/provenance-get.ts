@@ -46,7 +46,7 @@ export const provenanceGet = defineOperation({
   },
 });
 
-/** The log's names of grains hold ids of keys, which count what others do. */
+/** Removes the grain's log name: it contains a key id, which would reveal the activity of others. */
 function withoutName({ grain: _, ...shown }: JsonObject): JsonObject {
   return shown;
 }

@@ -38,7 +38,7 @@ export const provenanceList = defineOperation({
     rpc: 'ListProvenance',
     request: ListProvenanceRequest,
     response: ListProvenanceResponse,
-    // What a message leaves out is 0 or '' there.
+    // proto3 decodes an absent member as 0 or ''.
     read: ({ limit, cursor, namespace, since, until, userId }) => ({
       ...(limit === 0 ? {} : { limit }),
       ...(cursor === '' ? {} : { cursor }),
@@ -68,7 +68,7 @@ export const provenanceList = defineOperation({
     return {
       records: [...records],
       total,
-      // A record's place is a number that only grows.
+      // A record's position is a sequence number, so no id is needed.
       nextCursor: next === undefined ? null : cursors.write({ timeMs: next, id: '' }, SCOPE, order),
     };
   },
@@ -84,7 +84,7 @@ function filterOf({ namespace, userId, since, until }: Static<typeof Input>): Re
   };
 }
 
-/** Throws VAL-E001 for a span of time that ends before it begins. */
+/** Throws VAL-E001 if `since` is after `until`. */
 export function checkSpan(since: number | undefined, until: number | undefined): void {
   if (since !== undefined && until !== undefined && since > until)
     throw new EngineError('VAL-E001', 'since is after until', { details: [{ field: 'since', issue: 'after until' }] });

@@ -1,4 +1,4 @@
-// The record of a recall as answers show it, and in plain English.
+// The record of a recall for answers, with explanations in sentences.
 
 import { CHANGES, type Change } from '../../../engine/calls/recall.ts';
 import type { ExclusionReason } from '../../../engine/govern/trail/exclusions.ts';
@@ -40,7 +40,7 @@ export const Record = Type.Object({
   redacted: Type.Boolean({ description: 'Whether an erasure removed names and the user from the record.' }),
 });
 
-/** A grain by what the trail calls it, or by its hash in a record of an older build; nothing of an erased person's. */
+/** Names a grain as the trail does, or by its hash in records of older builds. Grains of erased people have no name. */
 const NAMED = {
   grain: described(TEXT, 'Name that the trail gives the grain; absent for an erased user.'),
   hash: {
@@ -50,7 +50,7 @@ const NAMED = {
   },
 };
 
-/** With what the lists hold. */
+/** Schema of the record, with the items of its lists. */
 export const RECORD = withMembers(outsideSchema(Record), {
   results: described(
     listOf(
@@ -80,7 +80,7 @@ export const RECORD = withMembers(outsideSchema(Record), {
   ),
 });
 
-/** The record with a sentence for each result and each exclusion. */
+/** Adds a sentence to each result and each exclusion. */
 export function explained(record: RecallRecordView): RecallRecordView {
   return {
     ...record,
@@ -92,7 +92,7 @@ export function explained(record: RecallRecordView): RecallRecordView {
   };
 }
 
-/** True for a reason of an exclusion that has a sentence of its own. */
+/** True for an exclusion reason that has its own sentence. */
 export function isKnownReason(reason: unknown): reason is ExclusionReason {
   return typeof reason === 'string' && Object.hasOwn(REASON_TEXTS, reason);
 }
