@@ -1,5 +1,5 @@
-// May this be written, replaced, forgotten, erased? Asked in the plan of every such act, so in the transaction of the act
-// itself: what was so when it was decided is so when it is done. Answers are refusals, or undefined.
+// Decides whether a grain may be written, replaced, forgotten or erased. It is asked in the plan of the act, so in the
+// act's own transaction: the decision still holds when the act is done. Answers are refusals, or undefined.
 import { EngineError, type ErrorCode } from '../base/errors.ts';
 import type { GrainType } from '../grain/grain.ts';
 import type { ValueMap } from '../grain/value.ts';
@@ -10,26 +10,26 @@ import { isRegionListed } from './policy/in-force.ts';
 import type { PiiNeeds } from './policy/pii-needs.ts';
 import { forgettableFromMs } from './policy/retention.ts';
 
-/** Purposes of the rules that ask for a consent of their own. */
+/** Purposes of the rules that require a consent of their own. */
 export const PURPOSES = { deletion: 'deletion', supersede: 'supersede', crossBorder: 'cross_border' } as const;
 
-/** Where and when an act happens. */
+/** The circumstances of an act: where and when it happens. */
 export interface Circumstances {
   readonly nowMs: number;
-  /** What it is for; undefined: storage. */
+  /** The purpose of the act; undefined: storage. */
   readonly purpose: string | undefined;
   readonly reason: string | undefined;
-  /** Where the memory lies, as its maker said. */
+  /** The region of the memory, as its creator stated it. */
   readonly region: string | undefined;
 }
 
-/** A grain as these rules look at it. */
+/** The members of a grain that these rules read. */
 export interface GovernedGrain {
   readonly type: GrainType;
   readonly fields: ValueMap;
 }
 
-/** What was found of personal data in a grain that is to be written; undefined: nothing that counts. */
+/** Personal data that was found in a grain to be written; undefined: nothing that counts. */
 export type { PiiNeeds } from './policy/pii-needs.ts';
 
 /** POL-E008 while the user's data is frozen. */
@@ -98,7 +98,10 @@ function refuseGuardrail({ rules }: Governed, grain: GovernedGrain): EngineError
   return field === undefined ? undefined : refused('POL-E012', field, 'holds what a guardrail of the policy keeps out');
 }
 
-/** What a consent says, held against the policy; of a withdrawal only its reason, as everybody may withdraw. No consent is asked for. */
+/**
+ * Checks a consent against the policy. For a withdrawal it checks only the reason, as everybody may withdraw. It
+ * requires no other consent.
+ */
 export function decideConsent(
   governed: Governed,
   grain: GovernedGrain,
@@ -109,7 +112,7 @@ export function decideConsent(
   return pii?.refusal(() => true) ?? refuseGuardrail(governed, { ...grain, fields });
 }
 
-/** Of the version that is to be replaced; the new one is decided as any write is. */
+/** Checks the version that is to be replaced. The new one is checked like any write. */
 export function decideSupersede(governed: Governed, old: GovernedGrain, at: Circumstances): EngineError | undefined {
   const { rules } = governed;
   const userId = userOf(old);
@@ -139,11 +142,11 @@ export function decideForget(governed: Governed, grain: GovernedGrain, at: Circu
     if (withoutConsent !== undefined) return withoutConsent;
   }
   return forgettableFromMs(Number(grain.fields['created_at']), rules) > at.nowMs
-    ? refused('POL-E003', 'created_at', 'younger than the policy lets a grain be forgotten')
+    ? refused('POL-E003', 'created_at', 'the policy keeps grains of this age')
     : undefined;
 }
 
-/** Erasing a scope: where the policy lets nothing be forgotten, persons alone are erased. */
+/** Erasing a scope: when the policy forbids forgetting, only persons can be erased. */
 export function decideScopeErasure(governed: Governed): EngineError | undefined {
   return refuseHeld(governed) ?? refuseKept(governed);
 }
@@ -164,7 +167,7 @@ export function decideLimit({ rules }: Pick<Governed, 'rules'>, limit: number): 
   return refuseLimit(rules['access.max_recall_limit'], limit);
 }
 
-/** The same under a cap that is known; null: there is none. */
+/** The same for a known cap; null: there is none. */
 export function refuseLimit(cap: number | null, limit: number): EngineError | undefined {
   return cap !== null && limit > cap ? refused('POL-E013', 'limit', `at most ${cap} under the policy`) : undefined;
 }

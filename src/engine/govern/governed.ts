@@ -1,5 +1,5 @@
-// What a memory is governed by, as one shard knows it: its policy, whose processing is restricted, who agreed to what.
-// Made when the memory is first asked for something, changed in place when a change is published.
+// The rules of a memory as one shard knows them: its policy, restricted users, consents. Created at the first use of
+// the memory and changed in place when a change is published.
 import { CONSENTS_CACHED_MAX } from '../base/limits.ts';
 import { type ConsentFact, type ConsentStatus, EVERY_PURPOSE, laterOf, statusOf } from './consent/consent.ts';
 import { keepsForever } from './policy/retention.ts';
@@ -14,10 +14,10 @@ export interface Restriction {
   readonly by: string;
 }
 
-/** Where it is read from. */
+/** The source from which the rules are loaded. */
 export interface GovernedSource {
   consent(userId: string, purpose: string): ConsentFact | undefined;
-  /** Of one user, or of every user, in any order. */
+  /** Consents of one user, or of every user, in any order. */
   consents(userId?: string): Iterable<ConsentFact>;
 }
 
@@ -31,11 +31,11 @@ export class Governed {
   #policy: SealedPolicy;
   readonly #restrictions: Map<string, Restriction>;
   readonly #source: GovernedSource;
-  /** Users who said something of a purpose, by `consentKey`; null for what nobody said. The oldest go first. */
+  /** Cached consent facts by `consentKey`; null when there is none. The oldest are dropped first. */
   readonly #known = new Map<string, ConsentFact | null>();
-  /** By user; made when reads depend on consent. */
+  /** By user. Built when reads depend on consent. */
   #all: Map<string, Map<string, ConsentFact>> | undefined;
-  /** The last that was told: every part of the memory asks for the same. */
+  /** The last answer of `withdrawn`: every part of the memory asks for the same. */
   #withdrawn:
     | { readonly purpose: string; readonly stamp: number; readonly fromMs: number; readonly told: Withdrawn }
     | undefined;
@@ -58,17 +58,17 @@ export class Governed {
     return this.#policy.rules;
   }
 
-  /** Another number after every change. */
+  /** A number that changes with every change of the rules. */
   get stamp(): number {
     return this.#stamp;
   }
 
-  /** True when no grain that is added could be refused or changed. */
+  /** True when no added grain could be refused or changed. */
   get writesFreely(): boolean {
     return this.#writesFreely;
   }
 
-  /** True when no policy and no restriction keeps a grain from readers; one's own `expires_at` still may. */
+  /** True when no policy and no restriction hides a grain from readers. A grain's own `expires_at` still may. */
   get hidesNothing(): boolean {
     return this.#hidesNothing;
   }
@@ -81,7 +81,7 @@ export class Governed {
     return userId !== undefined && this.#restrictions.size > 0 && this.#restrictions.has(userId);
   }
 
-  /** What was said of exactly this purpose. */
+  /** The fact for exactly this purpose. */
   consent(userId: string, purpose: string): ConsentFact | undefined {
     const key = consentKey(userId, purpose);
     const known = this.#known.get(key);
@@ -91,7 +91,7 @@ export class Governed {
     return fact;
   }
 
-  /** Whether a user agrees to a purpose now, said of it or of every purpose. */
+  /** Whether a user consents to a purpose now, by the fact for it or for every purpose. */
   consentStatus(userId: string, purpose: string, nowMs: number): ConsentStatus {
     const specific = this.consent(userId, purpose);
     const general = purpose === EVERY_PURPOSE ? specific : this.consent(userId, EVERY_PURPOSE);
@@ -103,8 +103,8 @@ export class Governed {
   }
 
   /**
-   * Users whose grains reads for `purpose` leave out: who withdrew, and whose grant has run out. With the moment, in
-   * milliseconds, up to which this holds.
+   * Users whose grains are hidden from reads for `purpose`: those who withdrew or whose grant has expired. With the
+   * time, in milliseconds, until which this list is valid.
    */
   withdrawn(purpose: string, nowMs: number): Withdrawn {
     const last = this.#withdrawn;
@@ -123,12 +123,12 @@ export class Governed {
     return told;
   }
 
-  /** What one user said, of every purpose, in any order. */
+  /** The facts of one user for all purposes, in any order. */
   consentsOfUser(userId: string): Iterable<ConsentFact> {
     return this.#all?.get(userId)?.values() ?? this.#source.consents(userId);
   }
 
-  /** Every user with a consent, with what was said of each purpose. Kept from then on. */
+  /** Every user with a consent, with the facts by purpose. Cached from then on. */
   allConsents(): ReadonlyMap<string, ReadonlyMap<string, ConsentFact>> {
     if (this.#all === undefined) {
       this.#all = new Map();
@@ -158,7 +158,7 @@ export class Governed {
     this.#changed();
   }
 
-  /** Nothing is known of the user any more. */
+  /** Drops all facts about the user. */
   forgetUser(userId: string): void {
     this.#restrictions.delete(userId);
     for (const key of [...this.#known.keys()]) if (key.startsWith(consentKey(userId, ''))) this.#known.delete(key);

@@ -16,7 +16,7 @@ function code(work: () => unknown): string {
   try {
     work();
   } catch (error) {
-    return (error as EngineError).code; // what everything here throws
+    return (error as EngineError).code; // every error here has a code
   }
   return 'none';
 }
@@ -26,7 +26,7 @@ test('a tree is taken as it is, its names composed, empty lists left out', () =>
   assert.deepEqual(checkScopeTree({ name: 'cafe\u0301', children: [], more: 1 }), { name: 'café' });
 });
 
-test('what is no tree is refused with SCP-E002', () => {
+test('an invalid tree is refused with SCP-E002', () => {
   const deep = (levels: number): ScopeNode =>
     levels === 0 ? { name: 'x' } : { name: 'x', children: [deep(levels - 1)] };
   const wide = (count: number): unknown => ({
@@ -112,7 +112,7 @@ test('a path of a tree sees its line with the root, all below it, and nodes besi
     code(() => seen('initech')),
     'SCP-E001',
   );
-  // Looked up once: a resolved path is not looked up again.
+  // A resolved path is not looked up again.
   const resolved = inTree(settings, { scope: scopeView('org', false)! });
   assert.equal(inTree(settings, resolved), resolved);
 });

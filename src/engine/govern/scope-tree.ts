@@ -1,5 +1,6 @@
-// The scopes of a memory (service contract, section 11): a tree of names. A scope's path joins the names below the root
-// with slashes, and a grain lies in the scope whose path is its namespace. Pure.
+// The scope tree of a memory (service contract, section 11): a tree of names. A scope's path joins the names below the
+// root with slashes, and a grain lies in the scope whose path is its namespace. Pure.
+
 import { EngineError } from '../base/errors.ts';
 
 import { SCOPE_DEPTH_MAX, SCOPE_NAME_CHARS_MAX, SCOPE_NODES_MAX } from '../base/limits.ts';
@@ -12,7 +13,7 @@ export interface ScopeNode {
 
 const SEPARATOR = '/';
 
-/** The tree in `value`, its names in NFC. SCP-E002, with the place, for what is none. */
+/** The tree in `value`, with its names in NFC. SCP-E002, with the place, when it is not a valid tree. */
 export function checkScopeTree(value: unknown): ScopeNode {
   let nodes = 0;
   const check = (node: unknown, place: string, depth: number): ScopeNode => {
@@ -51,10 +52,10 @@ function badTree(field: string, issue: string): EngineError {
   return new EngineError('SCP-E002', `${field}: ${issue}`, { details: [{ field, issue }] });
 }
 
-/** A checked tree, ready to be asked for paths. */
+/** A checked tree that can look up paths. */
 export class ScopeTree {
   readonly root: ScopeNode;
-  /** By path; the root, whose path is empty, is not among them. */
+  /** By path, without the root, whose path is empty. */
   readonly #nodes = new Map<string, ScopeNode>();
 
   constructor(root: ScopeNode) {
@@ -78,7 +79,10 @@ export class ScopeTree {
     return this.#nodes.has(path);
   }
 
-  /** The path that a caller means, '' for the root: a leading name of the root is dropped. SCP-E001 for an unknown one. */
+  /**
+   * The path of a requested scope, '' for the root. A leading name of the root is dropped. SCP-E001 for an unknown
+   * path.
+   */
   pathOf(asked: string): string {
     const names = toNfc(asked)
       .split(SEPARATOR)
@@ -92,7 +96,7 @@ export class ScopeTree {
     return path;
   }
 
-  /** Paths of the nodes right below a node; of the root with ''. */
+  /** Paths of the nodes directly below a node; '' means the root. */
   childrenOf(path: string): string[] {
     const node = path === '' ? this.root : this.#nodes.get(path);
     return (node?.children ?? []).map(({ name }) => (path === '' ? name : path + SEPARATOR + name));
@@ -104,7 +108,7 @@ export class ScopeTree {
     return path === '' ? below : [path, ...below];
   }
 
-  /** SCP-E001 for a namespace that begins with a name of the tree's top level and is no node. */
+  /** SCP-E001 for a namespace that begins with a top-level name of the tree but is not a node. */
   checkNamespace(namespace: string): void {
     if (this.has(namespace)) return;
     const end = namespace.indexOf(SEPARATOR);
@@ -114,10 +118,10 @@ export class ScopeTree {
     });
   }
 
-  /** What a path of this tree sees. SCP-E001. */
+  /** The scopes that a path of this tree sees. SCP-E001. */
   resolve(view: ScopeView): ScopeView {
     const path = this.pathOf(view.line[view.line.length - 1] ?? '');
-    // What lies in the root's own namespace is everybody's, unless a child has that name for itself.
+    // The root's own namespace is visible to all, unless a child has the same name.
     const above = this.has(this.root.name) ? [] : [this.root.name];
     if (path === '') return { line: above, below: this.childrenOf(''), ofTree: true };
     const names = path.split(SEPARATOR);
@@ -133,7 +137,7 @@ export class ScopeTree {
 
 const TREES = new WeakMap<ScopeNode, ScopeTree>();
 
-/** The tree of a root, made once as long as somebody holds the root. */
+/** The tree of a root, cached as long as the root object lives. */
 export function treeOf(root: ScopeNode): ScopeTree {
   const known = TREES.get(root);
   if (known !== undefined) return known;
@@ -142,13 +146,18 @@ export function treeOf(root: ScopeNode): ScopeTree {
   return tree;
 }
 
-/** The namespaces that a scope path sees: those of its line, what lies below its end, and what lies beside it. */
+/**
+ * The namespaces that a scope path sees: its ancestors and itself, everything below it, and its siblings if requested.
+ */
 export interface ScopeView {
   /** The path and its ancestors, the highest first; at least one. */
   readonly line: readonly string[];
-  /** What siblings begin with, a slash at its end unless it is ''; absent: they are not seen. */
+  /** The prefix of siblings, with a slash at its end unless it is ''; absent: siblings are not seen. */
   readonly beside?: string;
-  /** True when it was looked up in the memory's tree; then these say the rest: the tops of what is seen with all below it, and siblings. */
+  /**
+   * True when the path was looked up in the memory's tree. The members below then give the rest: visible subtrees, and
+   * siblings.
+   */
   readonly ofTree?: true;
   readonly below?: readonly string[];
   readonly also?: readonly string[];

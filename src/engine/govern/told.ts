@@ -1,8 +1,8 @@
-// What a memory is governed by, as its readers are told.
+// A memory's restrictions and consents as answers show them.
 import { type ConsentFact, EVERY_PURPOSE } from './consent/consent.ts';
 import type { Governed, Restriction } from './governed.ts';
 
-/** Those first whose data has been frozen longest; `userId` alone if it is given. */
+/** Restrictions, the oldest first; only that of `userId` if it is given. */
 export function restrictionsOf({ restrictions }: Governed, userId: string | undefined): readonly Restriction[] {
   if (userId !== undefined) {
     const one = restrictions.get(userId);
@@ -12,8 +12,8 @@ export function restrictionsOf({ restrictions }: Governed, userId: string | unde
 }
 
 /**
- * By user, then purpose. Without a user every consent of the memory is read. With a purpose: what was said of it and of
- * every purpose, as either may decide.
+ * Consents by user, then purpose. Without a user, all consents of the memory are read. With a purpose, the facts for it
+ * and for every purpose are returned, as either may decide.
  */
 export function consentsOf(
   governed: Governed,

@@ -5,7 +5,7 @@ import { AddressMemo } from './address-memo.ts';
 
 const addressOf = (ordinal: number): string => hash('sha256', String(ordinal), 'hex');
 
-test('an address that is kept is that of its own ordinal, whatever shares its slot', () => {
+test('a cached address always belongs to its own ordinal, even when ordinals share a slot', () => {
   const memo = new AddressMemo();
   assert.equal(memo.get(7), undefined);
   const ordinals = Array.from({ length: 300 }, (_, i) => 1 + ((i * 2_654_435_761) % 2 ** 32));

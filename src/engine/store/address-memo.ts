@@ -1,8 +1,8 @@
-// Addresses of grains that were looked up lately, by ordinal. An ordinal is never given again and its grain keeps its
-// address, so nothing here grows stale; what shares a slot takes the place of what was there.
+// A cache of grains' addresses by ordinal. Entries never become stale: an ordinal is never given again and its grain
+// keeps its address. A new entry replaces the one in its slot.
 import type { Ordinal } from '../index/parts/part.ts';
 
-/** A power of two. With their addresses 36 bytes each, which a shard takes when one is first looked up. */
+/** A power of two. Each entry takes 36 bytes; the memory is allocated at the first use. */
 const SLOTS = 65_536;
 const ADDRESS_BYTES = 32;
 
@@ -10,7 +10,7 @@ export class AddressMemo {
   #ordinals: Uint32Array | undefined;
   #addresses = Buffer.alloc(0);
 
-  /** 64 hex, or undefined where none is kept. Ordinals begin at 1. */
+  /** 64 hex digits, or undefined when it is not cached. Ordinals begin at 1. */
   get(ordinal: Ordinal): string | undefined {
     const slot = ordinal & (SLOTS - 1);
     if (this.#ordinals?.[slot] !== ordinal) return undefined;

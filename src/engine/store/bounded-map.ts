@@ -1,4 +1,6 @@
-/** A Map that forgets its oldest entry when it is full. Values are cheap to make again; no order of use is kept. */
+/**
+ * A Map that drops its oldest entry when it is full. For values that are cheap to compute again; it does not track use.
+ */
 export class BoundedMap<K, V> {
   readonly #entries = new Map<K, V>();
   readonly #max: number;

@@ -1,8 +1,8 @@
-// Addresses of grains that were erased since the process began, so that a request for one can say why it is gone. The list is
-// bounded and never on disk: a reader of the disk could hash guesses of an erased text and compare.
+// Addresses of grains that were erased since the process started, so that a request for one can be told why it is gone.
+// The list is bounded and never on disk: a reader of the disk could hash guesses of an erased text and compare.
 import { ERASED_REMEMBERED_MAX } from '../base/limits.ts';
 
-/** Digits that are kept of an address: 64 bits tell a few thousand apart. */
+/** Digits of an address that are kept: 64 bits distinguish a few thousand addresses. */
 const DIGITS = 16;
 
 export class ErasedAddresses {

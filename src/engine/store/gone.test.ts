@@ -1,4 +1,4 @@
-// Grains that were erased are told from those that never were, or were forgotten, as long as the index knows of them.
+// Erased grains are distinguished from unknown and forgotten ones as long as the index knows them.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { codeOf, contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
@@ -38,12 +38,12 @@ async function codesFor(engine: Engine, hash: string, by: CallContext = context)
   return [...new Set(codes)];
 }
 
-test('what an erasure took is MEM-E006 for who would have seen it, until it is purged', async (t) => {
+test('an erased grain is MEM-E006 for callers who could have seen it, until it is purged', async (t) => {
   const { engine, reopen } = await opened(t);
   const ofAda = await added(engine, 'one', { user_id: 'ada' });
   const ofScope = await added(engine, 'two', { namespace: 'acme/prod' });
   const forgotten = await added(engine, 'three', {});
-  // What no segment holds is gone from the index with a crash.
+  // A crash loses index entries that are not in a segment.
   await engine.write('flush', context, {});
   await engine.write('forget', context, { hashes: [forgotten], check: false });
   await engine.write('eraseUser', context, { userId: 'ada' });
@@ -64,7 +64,7 @@ test('what an erasure took is MEM-E006 for who would have seen it, until it is p
         now.maintain(50);
         await new Promise((resolve) => setImmediate(resolve));
       }
-      assert.deepEqual(await codesFor(now, ofAda), ['MEM-E001'], 'no list of erased hashes is kept');
+      assert.deepEqual(await codesFor(now, ofAda), ['MEM-E001'], 'no list of erased hashes is stored');
     }
   }
 });

@@ -1,6 +1,6 @@
-// Says why the grain with a requested hash is not here. An erased grain is known as such while this process remembers it, or until
-// the purge takes it out of the index. No list of erased hashes is on disk: a reader of the disk could hash guesses of an
-// erased text and compare.
+// Determines why there is no grain with a requested hash. An erased grain is known as such while this process remembers
+// it, or until the purge removes it from the index. No list of erased hashes is on disk: a reader of the disk could
+// hash guesses of an erased text and compare.
 
 import { EngineError } from '../base/errors.ts';
 import type { CallContext } from '../calls/context.ts';
@@ -11,10 +11,10 @@ import type { Store } from './store.ts';
 
 type Binding = Pick<CallContext, 'namespace' | 'userId'>;
 
-/** MEM-E006 for a grain within the caller's binding that an erasure took, else MEM-E001. */
+/** MEM-E006 for an erased grain within the caller's binding, else MEM-E001. */
 export function whyGone(store: Store, memory: Memory, binding: Binding, address: string): EngineError {
   const isBound = binding.namespace !== undefined || binding.userId !== undefined;
-  // The list does not say whose the grains were, so a bound caller is not answered from it.
+  // The list does not name the owners of the grains, so it is not used for a bound caller.
   if (!isBound && store.erased.has(memory.number, address)) return new EngineError('MEM-E006');
   const { erased } = store.index;
   if (erased.count > 0)

@@ -1,4 +1,4 @@
-// What the index asks of the keys: index keys by memory and by id, and the blind tokens of a memory.
+// The keys that the index needs: index keys by memory and by id, and the blind tokens of a memory.
 
 import { EngineError } from '../base/errors.ts';
 import type { BlindKind } from '../crypto/blind-tokens.ts';
@@ -7,7 +7,7 @@ import type { Facet } from '../index/parts/part.ts';
 import type { Memory } from './memory.ts';
 import type { Store } from './store.ts';
 
-/** Subject and object share a kind, so that the same name has one token on both sides. */
+/** Subject and object share a kind, so that a name has the same token in both places. */
 const FACET_KINDS: Record<Facet, BlindKind> = {
   type: 'type',
   namespace: 'namespace',
@@ -22,7 +22,7 @@ const FACET_KINDS: Record<Facet, BlindKind> = {
   field: 'field',
 };
 
-/** What stands for a facet's value in every sealed part of the memory: 16 bytes as latin1. */
+/** The blind token of a facet's value, the same in every sealed part of the memory: 16 bytes as latin1. */
 export function facetToken(memory: Memory, facet: Facet, value: string): string {
   return memory.tokens.facet(FACET_KINDS[facet], value).toString('latin1');
 }
@@ -48,7 +48,10 @@ export function indexKeys(store: Store): IndexKeys {
   };
 }
 
-/** A key of a memory that is here should be here, too: the memory's index is noted as unsound, and the others go on. */
+/**
+ * An existing memory should have its key. If the key is missing, the memory's index is marked damaged, and other
+ * memories are not affected.
+ */
 function orLost<T>(store: Store, memory: number, ask: () => T): T {
   try {
     return ask();

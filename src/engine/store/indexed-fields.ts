@@ -1,5 +1,5 @@
-// Which fields of a grain, beside those that have facets of their own, an index lists by their values: short words of few
-// kinds. The values are those that answers show, so that a condition finds the same grains by the index as by looking.
+// The listed fields of a grain, which have few distinct short values and no facet of their own. The values are those
+// that answers show, so that a condition finds the same grains through the index as by reading grains.
 import { EXTRA_FIELDS } from '../grain/api/draft.ts';
 import { byType, GRAIN_TYPE_NAMES, type Grain, type GrainType } from '../grain/grain.ts';
 import { isMap } from '../grain/rules/validate.ts';
@@ -8,12 +8,12 @@ import { GRAIN_TYPES } from '../grain/types/table.ts';
 import type { Value, ValueMap } from '../grain/value.ts';
 import { fieldKey, NOT_TEXT } from '../index/parts/part.ts';
 
-/** What a grain shows where nothing was written. */
+/** The value that answers show when the grain has none. */
 const SOURCE_TYPE_DEFAULT = 'user';
 
 const COMMON = ['source_type', 'recall_priority', 'epistemic_status'] as const;
 
-/** The fields that the row of a type calls listed: the name in a blob, and the one that the index and CAL have for it. */
+/** A listed field of a grain type: the name in a blob, and the name in the index and in CAL. */
 type FieldName = readonly [stored: string, shown: string];
 const STORED = byType((type) => GRAIN_TYPES[type].cal.fields.filter(({ listed }) => listed).map(fieldName));
 
@@ -44,21 +44,21 @@ const DERIVED: Readonly<Record<GrainType, Derived | undefined>> = {
   consent: { names: ['consent_action'], enter: enterConsent },
 };
 
-/** The fields, by their names in CAL, whose grains facet `field` lists by their values. */
+/** The listed fields, by their names in CAL. The facet `field` lists grains by their values. */
 export const LISTED_FIELDS: ReadonlySet<string> = new Set([
   ...COMMON,
   ...GRAIN_TYPE_NAMES.flatMap((type) => [...STORED[type].map(([, name]) => name), ...(DERIVED[type]?.names ?? [])]),
 ]);
 
-/** True for a field of that list. */
+/** True for a listed field. */
 export function isListed(field: string): boolean {
   return LISTED_FIELDS.has(field);
 }
 
-/** The entries of facet `field` for a grain, none twice. */
+/** The distinct entries of facet `field` for a grain. */
 export function fieldEntries({ type, fields }: Pick<Grain, 'type' | 'fields'>): string[] {
   const extras = fields[EXTRA_FIELDS];
-  // Extra fields stand among the others where they collide with none (grain/api/output.ts).
+  // Extra fields are shown next to the others unless their names collide (grain/api/output.ts).
   const shown: Shown = (name) => {
     const own = fields[name];
     return own === undefined && isMap(extras) && Object.hasOwn(extras, name) ? (extras as ValueMap)[name] : own;
@@ -95,14 +95,14 @@ function enterTruth(
   else if (value !== undefined && value !== null) entries.push(fieldKey(name, NOT_TEXT));
 }
 
-/** Sessions have a facet of their own, which holds texts alone. */
+/** Sessions have a facet of their own, which holds only strings. */
 function enterSession(entries: string[], shown: Shown): void {
   const value = shown('session_id');
   if (value === undefined || value === null || (typeof value === 'string' && value !== '')) return;
   entries.push(fieldKey('session_id', NOT_TEXT));
 }
 
-/** As answers leave it out where it follows from `kind` or `status`. */
+/** Answers leave the phase out when it follows from `kind` or `status`; so does the index. */
 function phaseOf(shown: Shown): Value | undefined {
   const phase = shown('action_phase') ?? shown('tool_phase');
   const kind = shown('kind');

@@ -1,4 +1,5 @@
-// A grain, give me what the indexes keep of it. Used when it is written and when the log is replayed: both must agree.
+// Derives the index entries of a grain. Both the write and the replay of the log use it, because their results must
+// agree.
 import { keyedIdentity } from '../crypto/blind-tokens.ts';
 import { searchText, sessionOf, triple } from '../grain/api/text.ts';
 import { identityBytes } from '../grain/codec/identity.ts';
@@ -10,7 +11,7 @@ import { fieldEntries } from './indexed-fields.ts';
 import type { Memory } from './memory.ts';
 import { turnOf } from './turn.ts';
 
-/** What the indexes keep of a grain whose place in the log is to be filled in. */
+/** The index entries of a grain that has no ordinal yet. */
 export interface NewlyIndexed extends Omit<IndexedGrain, 'ordinal'> {
   ordinal: Ordinal;
 }
@@ -47,7 +48,7 @@ export function indexedOf(
   };
 }
 
-/** The field of a blob that each number is read from, and its factor. */
+/** The blob field of each number, and its factor. */
 const NUMBER_FIELDS: Readonly<Record<NumberField, readonly [name: string, factor: number]>> = {
   confidence: ['confidence', 1],
   importance: ['importance', 1],

@@ -1,4 +1,4 @@
-// A memory as one shard holds it open: settings, keys, blind tokens, analyser, the end of its audit chain.
+// A memory that one shard has open: settings, keys, blind tokens, analyser, the head of its audit chain.
 import type { KeyObject } from 'node:crypto';
 import type { MemorySettings } from '../calls/memory.ts';
 import { BlindTokens } from '../crypto/blind-tokens.ts';
@@ -13,7 +13,7 @@ import { BoundedMap } from './bounded-map.ts';
 import { governedBy } from './rules.ts';
 import { TrailNames } from './trail-names.ts';
 
-/** Derived grain keys and user keys kept by a memory; both are cheap to find again. */
+/** Cached grain keys and user keys of a memory. Both are cheap to find again. */
 const GRAIN_KEYS_MAX = 1_024;
 const USER_KEYS_MAX = 4_096;
 const SCOPE_KEYS_MAX = 4_096;
@@ -27,24 +27,28 @@ export interface MemoryKeyIds {
 export class Memory {
   readonly number: number;
   readonly settings: MemorySettings;
-  /** As its setting record holds them. */
+  /** The settings as their record holds them. */
   readonly sealedSettings: Uint8Array;
-  /** Prefix of identity hashes: derived from the token key, so two memories' identities cannot be compared. */
+  /**
+   * Prefix of identity hashes. It is derived from the token key, so that identities of two memories cannot be compared.
+   */
   readonly identityKey: Buffer;
   readonly analyzer: Analyzer;
   readonly tokens: BlindTokens;
   readonly trail: TrailNames;
-  /** Changed by an erasure, which draws a new index key. */
+  /** An erasure changes it, because it draws a new index key. */
   keyIds: MemoryKeyIds;
-  /** user_id to key id, for users whose key is live; a user that is not here is looked up in the index. */
+  /** user_id to key id, for users with a live key. Other users are looked up in the index. */
   readonly userKeys = new BoundedMap<string, number>(USER_KEYS_MAX);
-  /** Scope path to key id, as `userKeys`. */
+  /** Scope path to key id, like `userKeys`. */
   readonly scopeKeys = new BoundedMap<string, number>(SCOPE_KEYS_MAX);
   readonly #userTokens = new BoundedMap<string, string>(USER_KEYS_MAX);
   readonly #keys: KeyStore;
-  /** By the key alone, a number, where there is no scope's: reads ask for one for every grain. */
+  /**
+   * The map key is the user's key id alone, a number, when there is no scope key: reads ask for one for every grain.
+   */
   readonly #grainKeys = new BoundedMap<number | string, KeyObject>(GRAIN_KEYS_MAX);
-  /** For small texts of this memory: a key that no rotation changes. */
+  /** The key for small texts of this memory. No rotation changes it. */
   readonly smallKey: KeyObject;
   readonly #log: Log;
   #governed: Governed | undefined;
@@ -75,13 +79,13 @@ export class Memory {
     return derived;
   }
 
-  /** Policy, restrictions and consents, read at the first use. STO-E001, CRY-E001 when they cannot be. */
+  /** Policy, restrictions and consents, loaded at the first use. STO-E001 or CRY-E001 when they cannot be read. */
   get governed(): Governed {
     this.#governed ??= governedBy(this.#log, this);
     return this.#governed;
   }
 
-  /** Forgets every derived key that could open what a destroyed key sealed, and whose they were. */
+  /** Drops every derived key and name that a destroyed key made readable. */
   dropKeys(): void {
     this.#grainKeys.clear();
     this.trail.clear();
@@ -90,7 +94,7 @@ export class Memory {
     this.scopeKeys.clear();
   }
 
-  /** The token under which a user's key is indexed and the audit chain names the user: 32 hex. */
+  /** The token that names the user in the key index and the audit chain: 32 hex digits. */
   userToken(userId: string): string {
     const known = this.#userTokens.get(userId);
     if (known !== undefined) return known;
@@ -99,12 +103,12 @@ export class Memory {
     return token;
   }
 
-  /** The token under which a scope's key is indexed and the audit chain names the scope: 32 hex. */
+  /** The token that names the scope in the key index and the audit chain: 32 hex digits. */
   scopeToken(path: string): string {
     return this.tokens.facet('scope', `path:${path}`).toString('hex');
   }
 
-  /** A small text of this memory (a stored reply), sealed under a key that no rotation changes. */
+  /** Seals a small text of this memory, such as a stored reply, under a key that no rotation changes. */
   sealSmall(plain: Uint8Array, purpose: string): Buffer {
     return seal(this.smallKey, plain, Buffer.from(purpose));
   }
@@ -114,7 +118,7 @@ export class Memory {
   }
 }
 
-/** Settings are sealed under a key derived from the token key: rotating the blob key leaves them readable. */
+/** Settings are sealed under a key derived from the token key, so that rotating the blob key leaves them readable. */
 export function sealSettings(tokenKey: Uint8Array, settings: MemorySettings): Buffer {
   return seal(
     deriveBlindKey(tokenKey, SETTINGS_KIND),
@@ -125,7 +129,7 @@ export function sealSettings(tokenKey: Uint8Array, settings: MemorySettings): Bu
 
 function openSettings(tokenKey: Uint8Array, record: SettingRecord): MemorySettings {
   const plain = open(deriveBlindKey(tokenKey, SETTINGS_KIND), record.sealed, settingsData(record.memory));
-  // Sealed by sealSettings under the same key: the seal's authentication is the check of its shape.
+  // sealSettings sealed it under the same key. The authentication of the seal guarantees its shape.
   return JSON.parse(plain.toString()) as MemorySettings;
 }
 

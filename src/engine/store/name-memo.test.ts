@@ -4,14 +4,14 @@ import { test } from 'node:test';
 import { grainName } from '../record/grain-name.ts';
 import { NameMemo } from './name-memo.ts';
 
-/** Names of every length that there is. */
+/** Names of every possible length. */
 const nameOf = (ordinal: number): string =>
   grainName({
     keys: { user: ordinal % 3, scope: ordinal % 2 },
     enciphered: hash('sha256', String(ordinal), 'buffer'),
   });
 
-test('a name that is kept is that of its own ordinal, whatever shares its slot', () => {
+test('a cached name always belongs to its own ordinal, even when ordinals share a slot', () => {
   const memo = new NameMemo();
   assert.equal(memo.get(7), undefined);
   const ordinals = Array.from({ length: 300 }, (_, i) => 1 + ((i * 2_654_435_761) % 2 ** 32));

@@ -1,18 +1,18 @@
-// Names of grains that were looked up lately, by ordinal. An ordinal is never given again and its grain keeps its name, so nothing
-// here grows stale; what shares a slot takes the place of what was there.
+// A cache of grain names by ordinal. Entries never become stale: an ordinal is never given again and its grain keeps
+// its name. A new entry replaces the one in its slot.
 import { assert } from '../base/assert.ts';
 import type { Ordinal } from '../index/parts/part.ts';
 
-/** A power of two. With their names 50 bytes each, which a shard takes when one is first looked up. */
+/** A power of two. Each entry takes 50 bytes; the memory is allocated at the first use. */
 const SLOTS = 65_536;
-/** A byte with the length, then the name of a grain in its own partition. */
+/** A byte for the length, then the name of a grain in its own partition. */
 const ENTRY_BYTES = 46;
 
 export class NameMemo {
   #ordinals: Uint32Array | undefined;
   #names = Buffer.alloc(0);
 
-  /** The name as hex, or undefined where none is kept. Ordinals begin at 1. */
+  /** The name in hex, or undefined when it is not cached. Ordinals begin at 1. */
   get(ordinal: Ordinal): string | undefined {
     const slot = ordinal & (SLOTS - 1);
     if (this.#ordinals?.[slot] !== ordinal) return undefined;

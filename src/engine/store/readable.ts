@@ -1,4 +1,4 @@
-// May this grain be read? What filters decide for many grains from columns is decided here for one that was opened.
+// Decides whether an opened grain may be read. Filters decide the same for many grains from columns.
 
 import { EngineError } from '../base/errors.ts';
 import type { CallContext } from '../calls/context.ts';
@@ -11,8 +11,8 @@ import type { Memory } from './memory.ts';
 type Readable = Pick<Grain, 'type' | 'fields'>;
 
 /**
- * MEM-E001 for a grain that has expired, POL-E008 while its user's processing is restricted, POL-E002 where reads depend
- * on consent and the user has withdrawn it. Undefined: it may be read.
+ * MEM-E001 for an expired grain, POL-E008 while its user is restricted, POL-E002 when reads depend on consent and the
+ * user has withdrawn it. Undefined when the grain may be read.
  */
 export function refuseRead(
   memory: Memory,
@@ -34,7 +34,7 @@ export function refuseRead(
   });
 }
 
-/** By its own `expires_at` or by the memory's policy. */
+/** True when the grain has expired, by its own `expires_at` or by the memory's policy. */
 export function hasExpired(memory: Memory, { type, fields }: Readable, nowMs: number): boolean {
   const expiresAt = fields['expires_at'];
   const { rules, hidesNothing } = memory.governed;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { runs } from '../../../test/support/runs.ts';
 import { RecentMap } from './recent-map.ts';
 
-test('what is used stays, however early it came; what nobody asks for goes', () => {
+test('used entries stay, however old they are; unused ones are dropped', () => {
   const map = new RecentMap<number, string>(10);
   map.set(0, 'used all the time');
   for (let key = 1; key <= 100; key++) {
@@ -15,7 +15,7 @@ test('what is used stays, however early it came; what nobody asks for goes', () 
   assert.ok(left.length < 10 && left.includes(100), left.join(' '));
 });
 
-test('the keys used last are all there, and never an old value', () => {
+test('the most recently used keys are all there, and never with an old value', () => {
   const step = fc.record({ key: fc.nat({ max: 12 }), does: fc.constantFrom('set', 'get', 'delete') });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80 }), (steps) => {

@@ -1,13 +1,13 @@
 /**
- * A Map that holds the `max` / 2 keys used last, and up to as many that were used before them. Nothing that was just used is
- * let go of, whatever else is asked for meanwhile.
+ * A Map that keeps the `max` / 2 most recently used keys, and up to as many that were used before them. An entry that
+ * was just used is never dropped, whatever else is requested meanwhile.
  */
 export class RecentMap<K, V> {
   readonly #half: number;
   #recent = new Map<K, V>();
   #older = new Map<K, V>();
 
-  /** `max`: two at least. */
+  /** `max`: at least two. */
   constructor(max: number) {
     this.#half = Math.floor(max / 2);
   }

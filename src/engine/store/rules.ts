@@ -1,10 +1,10 @@
-// What a memory is governed by, read from the log: rule records that the state names. Nothing is read before the memory is
-// asked for, and of consents only what is asked for.
+// The rules of a memory, loaded from the rule records that the log's state names. They are loaded at the first use of the
+// memory, and consents one by one.
 //
-//   policy/M              sequence of the policy that holds
+//   policy/M              sequence of the policy in force
 //   policy/M/VERSION      sequence of each version, the number in ten digits
-//   restricted/M/USER     sequence of a restriction that holds
-//   consent/M/USER/WHAT   sequence of the last that a user said of a purpose
+//   restricted/M/USER     sequence of a restriction in force
+//   consent/M/USER/WHAT   sequence of the newest consent of a user to a purpose
 //
 // M is the memory's number, USER and WHAT are blind tokens. A restriction and a consent are sealed under the user's key.
 import type { KeyObject } from 'node:crypto';
@@ -28,7 +28,7 @@ import { MissingKey } from '../keys/key-store.ts';
 import type { Log, Sequence } from '../log/log.ts';
 import { decodeRecord, type RuleRecord, type RuleTopic } from '../record/record.ts';
 
-/** What reading and sealing rules needs of a memory. */
+/** The parts of a memory that reading and sealing rules needs. */
 export interface SealedMemory {
   readonly number: number;
   readonly settings: MemorySettings;
@@ -51,17 +51,17 @@ export function consentState(memory: SealedMemory, userId: string, purpose: stri
   return `${consentsState(memory, userId)}${memory.tokens.facet('purpose', purpose).toString('hex')}`;
 }
 
-/** What the state entries of all consents of a user begin with. */
+/** Prefix of the state entries of all consents of a user. */
 export function consentsState(memory: SealedMemory, userId: string): string {
   return `consent/${memory.number}/${memory.userToken(userId)}/`;
 }
 
-/** What the state entries of everything that governs a memory begin with, beside `policyState` itself. */
+/** Prefixes of all state entries that govern a memory, except `policyState`. */
 export function governingStates(memory: number): readonly string[] {
   return ['policy', 'restricted', 'consent'].map((topic) => `${topic}/${memory}/`);
 }
 
-/** A rule of a user as its record holds it; the name stands in it, as the state has only its token. */
+/** Seals a rule of a user for its record. The rule includes the user's name, since the state has only its token. */
 export function sealRule(memory: SealedMemory, about: RuleTopic, key: number, rule: object): Buffer {
   const plain = Buffer.from(JSON.stringify(rule));
   const purpose = `rule:${about}`;
@@ -72,7 +72,7 @@ export function sealPolicy(memory: SealedMemory, policy: SealedPolicy): Buffer {
   return sealRule(memory, 'policy', 0, policyJson(policy) as object); // a policy is an object
 }
 
-/** The policy of a memory that nobody has set another one for: what it was made with, else the baseline. */
+/** The policy of a memory that never got another one: the policy it was created with, else the baseline. */
 export function firstPolicy({ policy, createdAtMs }: MemorySettings): SealedPolicy {
   if (policy === undefined) return unsetPolicy();
   const { presets, rules, sealedBy } = policy;
@@ -83,7 +83,7 @@ export function firstPolicy({ policy, createdAtMs }: MemorySettings): SealedPoli
     : sealFirst(presets, overrides, rules as PolicyValue, context);
 }
 
-/** STO-E001, CRY-E001 when what governs the memory cannot be read: then nothing is decided. */
+/** STO-E001 or CRY-E001 when the rules of the memory cannot be read. Nothing is decided then. */
 export function governedBy(log: Log, memory: SealedMemory): Governed {
   return new Governed(policyInForce(log, memory), restrictionsOf(log, memory), {
     consent: (userId, purpose) => consentOf(log, memory, sequenceAt(log, consentState(memory, userId, purpose))),
@@ -102,7 +102,7 @@ function policyInForce(log: Log, memory: SealedMemory): SealedPolicy {
   return sequence === undefined ? firstPolicy(memory.settings) : policyAt(log, memory, sequence);
 }
 
-/** One version, or undefined. Version 1 of a memory that was made with a policy is in its settings. */
+/** One version, or undefined. For a memory that was created with a policy, version 1 is in its settings. */
 export function policyVersion(log: Log, memory: SealedMemory, version: number): SealedPolicy | undefined {
   const sequence = sequenceAt(log, policyState(memory.number, version));
   if (sequence !== undefined) return policyAt(log, memory, sequence);
@@ -113,7 +113,7 @@ export function policyVersion(log: Log, memory: SealedMemory, version: number): 
 function policyAt(log: Log, memory: SealedMemory, sequence: Sequence): SealedPolicy {
   const record = readRule(log, sequence);
   if (record === undefined) throw new EngineError('STO-E001', 'the policy of this memory is gone');
-  // Sealed by sealPolicy: the seal's authentication is the check of its shape.
+  // sealPolicy sealed it. The authentication of the seal guarantees its shape.
   const policy = policyOfJson(openRule(memory, record) as PolicyValue);
   if (policy === undefined) throw new EngineError('STO-E001', 'the policy of this memory is not readable');
   return policy;
@@ -124,14 +124,14 @@ function* restrictionsOf(log: Log, memory: SealedMemory): Iterable<Restriction> 
     const record = readRule(log, sequenceOf(value));
     if (record === undefined) throw new EngineError('STO-E001', 'a restriction of this memory is gone');
     const opened = openUnlessErased(memory, record);
-    // Sealed by restrictPlan.
+    // restrictPlan sealed it.
     if (opened !== undefined) yield opened as Restriction;
   }
 }
 
 function consentOf(log: Log, memory: SealedMemory, sequence: Sequence | undefined): ConsentFact | undefined {
   const record = sequence === undefined ? undefined : readRule(log, sequence);
-  // Sealed by consentPlan.
+  // consentPlan sealed it.
   return record === undefined ? undefined : (openUnlessErased(memory, record) as ConsentFact | undefined);
 }
 
@@ -141,7 +141,7 @@ function readRule(log: Log, sequence: Sequence): RuleRecord | undefined {
   return record?.kind === 'rule' ? record : undefined;
 }
 
-/** Undefined for what an erasure took its key from, and for what was lost with its key: so are the grains that it is about. */
+/** Undefined when the key was erased or lost. The grains that the rule is about are unreadable then too. */
 function openUnlessErased(memory: SealedMemory, record: RuleRecord): unknown {
   try {
     return openRule(memory, record);

@@ -1,5 +1,5 @@
-// A segment lists what the indexes of its time knew. A facet, a number, a section or a listed field that is added later is
-// missing from the segments that are there, so it needs a new format version: then they are built again.
+// A segment lists the facets, numbers, sections and listed fields of its format version. A later addition is missing
+// from existing segments, so it needs a new format version, which makes them be built again.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SECTIONS } from '../index/files/section.ts';
@@ -7,7 +7,7 @@ import { FORMAT_VERSION } from '../index/files/segment-file.ts';
 import { FACETS, NUMBERS } from '../index/parts/part.ts';
 import { LISTED_FIELDS } from './indexed-fields.ts';
 
-/** By format version. Add a line for a new version; do not change an old one. */
+/** By format version. Add a line for a new version; never change an old one. */
 const FORMATS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
   5: {
     facets:
@@ -25,7 +25,7 @@ const numbered = (names: Readonly<Record<string, number>>): string =>
     .map(([name, id]) => `${id} ${name}`)
     .join(', ');
 
-test('what a segment lists belongs to its format version', () => {
+test('the content of a segment belongs to its format version', () => {
   const now = {
     facets: numbered(FACETS),
     numbers: numbered(NUMBERS),
@@ -35,6 +35,6 @@ test('what a segment lists belongs to its format version', () => {
   assert.deepEqual(
     now,
     FORMATS[FORMAT_VERSION],
-    'raise FORMAT_VERSION in index/files/segment-file.ts, and add what it lists here',
+    'raise FORMAT_VERSION in index/files/segment-file.ts, and add its lists here',
   );
 });

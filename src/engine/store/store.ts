@@ -1,4 +1,5 @@
-// A memory and an address, give me the grain: what planning a write, recalling and maintaining all read from.
+// The store of one shard: finds and opens memories and grains. Plans of writes, recalls and maintenance all read from
+// it.
 
 import { assert } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
@@ -34,34 +35,34 @@ import { NameMemo } from './name-memo.ts';
 import { RecentMap } from './recent-map.ts';
 
 /**
- * Memories kept open; the rest are opened again on their next use. Far more than one group of writes touches: what a group has
- * planned on an open memory, and changes in it, is that memory's until the group is published.
+ * Memories kept open. Others are opened again at their next use. The number is far above the memories of one group:
+ * changes that a group plans on an open memory stay on that object until the group is published.
  */
 const OPEN_MEMORIES_MAX = 20_000;
-/** Bad records named in health; more are only counted. */
+/** Bad records that health lists. More are only counted. */
 const QUARANTINE_NAMES_MAX = 100;
 
-/** State entry with the id that the next key gets. */
+/** State entry: the id that the next key gets. */
 export const NEXT_KEY_STATE = 'next-key';
 
-/** State entry that notes an index key which goes once no block of the memory is sealed under it. */
+/** State entry: a replaced index key, to be destroyed once no block of the memory is sealed under it. */
 export function purgeState(memory: number, key: number): string {
   return `purge/${memory}/${key}`;
 }
 
-/** State entry that notes a blob key of the memory which a rotation replaced and old grains are sealed under. */
+/** State entry: a replaced blob key of the memory, under which old grains are still sealed. */
 export function oldBlobKeyState(memory: number, key: number): string {
   return `blob-key/${memory}/${key}`;
 }
 
-/** State entry that notes that no record of the memory has a hash in the clear, as older builds wrote them. */
+/** State entry: no record of the memory holds a plain hash any more, as older builds wrote them. */
 export function namedState(memory: number): string {
   return `named/${memory}`;
 }
 
 const UNSOUND_PREFIX = 'unsound/';
 
-/** State entry that says why a memory's index is to be built again. */
+/** State entry: the reason why a memory's index must be rebuilt. */
 export function unsoundState(memory: number): string {
   return `${UNSOUND_PREFIX}${memory}`;
 }
@@ -70,13 +71,13 @@ export function unsoundState(memory: number): string {
 export interface StoredGrain {
   readonly ordinal: Ordinal;
   readonly address: Address;
-  /** What the trail calls it. */
+  /** The grain's name in the trail. */
   readonly name: string;
   readonly blob: Buffer;
   readonly grain: Grain;
 }
 
-/** Its name is made when somebody asks for it: most reads leave none. */
+/** Computes the name on demand, since most reads leave no trail. */
 class OpenedGrain implements StoredGrain {
   readonly ordinal: Ordinal;
   readonly address: Address;
@@ -99,7 +100,7 @@ class OpenedGrain implements StoredGrain {
   }
 }
 
-/** A source that a known grain gained, and the record that says so. */
+/** A further source of a known grain, and its record. */
 export interface FurtherSource {
   readonly sequence: Sequence;
   readonly name: string;
@@ -116,39 +117,47 @@ export class Store {
   readonly log: Log;
   readonly keys: KeyStore;
   readonly clock: Clock;
-  /** Set once, when the index has been opened (it asks this store for keys). */
+  /** Set once, when the index has been opened, because the index asks this store for keys. */
   index!: ShardIndex;
-  /** Set with it. */
+  /** Set together with `index`. */
   vectors!: VectorIndex;
-  /** Memories that may hold grains without vectors, those looked at longest ago first. */
+  /** Memories that may hold grains without vectors, in the order in which they were last examined. */
   readonly vectorsBehind = new Set<number>();
-  /** Those of them that were written to since their newest grains were looked at. */
+  /** Memories among them that were written to since their newest grains were examined. */
   readonly vectorsFresh = new Set<number>();
-  /** How far each of them was given out in its turn: what lies before is under way, or waits for its turn. */
+  /**
+   * For each of them, the position up to which grains were handed out in its turn. Earlier grains are being embedded or
+   * wait.
+   */
   readonly vectorsHandedOut = new Map<number, number>();
-  /** Who makes vectors, by what memories call them ('' where they name none). Empty until somebody embeds. */
+  /**
+   * The embedders in use, by the names that memories give them ('' for the default). Empty until an embedder is set.
+   */
   readonly embedders = new Map<string, EmbedderStamp>();
   /** Records that could not be read: ordinal to reason. */
   readonly quarantine = new Map<Ordinal, string>();
   quarantined = 0;
   /**
-   * Memories whose index does not say what the log and the keys say, and why: a key was lost or destroyed behind the
-   * store's back. Noted in the log's state, so that it outlives a restart, and taken away by a rebuild.
+   * Memories whose index contradicts the log or the keys, and why: a key was lost, or destroyed from outside. Also
+   * noted in the log's state, so that it survives a restart. A rebuild removes the note.
    */
   readonly unsound = new Map<number, string>();
-  /** Memories that did not open when they were last asked for, and why. */
+  /** Memories that did not open at their last use, and why. */
   readonly unopened = new Map<number, string>();
-  /** Hashes of grains that were erased since the process began. */
+  /** Hashes of grains that were erased since the process started. */
   readonly erased = new ErasedAddresses();
-  /** Memories whose index blocks still have to be rewritten after an erasure, each with what must be sealed before. */
+  /**
+   * Memories whose index blocks must be rewritten after an erasure, each with the sequence number that must be sealed
+   * first.
+   */
   readonly purgePending = new Map<number, Sequence>();
-  /** Dropped memories whose records still lie in the log, unreadable. */
+  /** Dropped memories whose unreadable records are still in the log. */
   readonly dropPending = new Set<number>();
-  /** Memories that are made for a moment alone, while they are there: where their first record can be. */
+  /** Temporary memories, each with the earliest possible sequence number of its records. */
   readonly momentary = new Map<number, Sequence>();
   /** Memories written to since their last statistics point. */
   readonly changedSincePoint = new Set<number>();
-  /** Memories whose audit chain went on since its end was last noted in the state. */
+  /** Memories whose audit chain grew since its head was last noted in the state. */
   readonly auditHeadsUnnoted = new Set<number>();
   readonly #unsoundNoted = new Set<number>();
   readonly #memories = new RecentMap<number, Memory>(OPEN_MEMORIES_MAX);
@@ -198,14 +207,14 @@ export class Store {
     }
   }
 
-  /** What says which keys a memory has. MEM-E003, STO-E001. */
+  /** The setting record, which names the keys of a memory. MEM-E003, STO-E001. */
   setting(number: number): SettingRecord {
     const sequence = this.#settings.get(number);
     if (sequence === undefined) throw new EngineError('MEM-E003');
     return this.#settingAt(number, sequence);
   }
 
-  /** True for a memory that is here and does not open again unless its token key comes back. */
+  /** True for a memory that exists but cannot be opened, because its token key is missing. */
   isShut(number: number): boolean {
     return this.holds(number) && this.keys.isGone(this.setting(number).tokenKey);
   }
@@ -227,7 +236,9 @@ export class Store {
     return this.#settings.keys();
   }
 
-  /** After a setting record was committed: the next use reads it, unless the open memory was changed in place. */
+  /**
+   * Called after a setting record was committed. The next use reads it, unless the open memory was changed in place.
+   */
   settingChanged(number: number, sequence: Sequence | undefined, keepOpen = false): void {
     if (!keepOpen) this.#memories.delete(number);
     if (sequence === undefined) {
@@ -243,7 +254,7 @@ export class Store {
     return [...this.log.scanState(purgeState(memory, 0).slice(0, -1))].map(([key]) => Number(key.split('/')[2]));
   }
 
-  /** Blob keys of a memory that a rotation replaced. */
+  /** Replaced blob keys of a memory. */
   oldBlobKeys(memory: number): number[] {
     return [...this.log.scanState(oldBlobKeyState(memory, 0).slice(0, -1))].map(([key]) => Number(key.split('/')[2]));
   }
@@ -252,7 +263,7 @@ export class Store {
     return this.index.memory(memory).parts;
   }
 
-  /** Newest sequence under a keyed entry, or undefined. */
+  /** The newest sequence number of a keyed entry, or undefined. */
   newestKeyed(memory: number, kind: Keyed, key: string | number): Sequence | undefined {
     const parts = this.parts(memory);
     for (let i = parts.length - 1; i >= 0; i--) {
@@ -262,14 +273,15 @@ export class Store {
     return undefined;
   }
 
-  /** All sequences of a kind, ascending. */
+  /** All sequence numbers of a kind, ascending. */
   allKeyed(memory: number, kind: Keyed): Sequence[] {
     return this.parts(memory).flatMap((part) => [...part.keyedSequences(kind)]);
   }
 
   /**
-   * Where the grain with that address is, unless it was removed. Without its key nobody can tell a grain's hash: the index finds
-   * such a grain by the first 8 bytes, and it is given where no other has the address, so that the reader is told why it is gone.
+   * The ordinal of the grain with that address, unless it was removed. Without its key, the hash of a grain cannot be
+   * verified. The index finds such a grain by the first 8 bytes of the address, and it is returned when no other grain
+   * has the address, so that the reader learns why it is gone.
    */
   findOrdinal(memory: number, address: string): Ordinal | undefined {
     const parts = this.parts(memory);
@@ -290,43 +302,49 @@ export class Store {
     return untold;
   }
 
-  /** True for a grain whose key was destroyed, where the data is an older copy that does not know of the removal. */
+  /**
+   * True for a grain whose key was destroyed. It occurs when the data is an older copy than the keys and lacks the
+   * removal.
+   */
   isErasedAt(ordinal: Ordinal): boolean {
     const head = this.#headAt(ordinal);
     return head !== undefined && this.isErased(head);
   }
 
-  /** The address that a grain's record gives it, without opening it; undefined once a key for that is gone. */
+  /** The address in a grain's record, without opening the grain; undefined once one of its keys is gone. */
   addressOf(head: GrainHead): Address | undefined {
     try {
       return this.memory(head.memory).trail.addressIn(head);
     } catch (error) {
-      // Its memory does not open: that is told by itself.
+      // The memory does not open, which is reported separately.
       if (error instanceof EngineError) return undefined;
       throw error;
     }
   }
 
-  /** What the trail calls the grain with this record. CRY-E002 where only a hash of it is known and its key is destroyed. */
+  /** The name of the grain with this record. CRY-E002 when only its hash is known and its key is destroyed. */
   nameOf(head: GrainHead): string {
     const name = nameInHead(head);
     if (name !== undefined) return name;
     return this.nameUnder(this.memory(head.memory), head, Buffer.from(head.bound).toString('hex'));
   }
 
-  /** The name of a grain with this address that lies under these keys. CRY-E002. */
+  /** The name of a grain with this address under these keys. CRY-E002. */
   nameUnder(memory: Memory, { key, scopeKey }: Pick<GrainHead, 'key' | 'scopeKey'>, address: string): string {
     const keys = { user: this.keys.kind(key) === 'user' ? key : 0, scope: scopeKey };
     return grainName({ keys, enciphered: memory.trail.cipher(keys).encipher(address) });
   }
 
-  /** What the trail calls the grain with that address; undefined when it is not here, or not any more. */
+  /** The name of the grain with that address; undefined when the grain is not here. */
   nameOfHash(memory: Memory, address: string): string | undefined {
     const ordinal = this.findOrdinal(memory.number, address);
     return ordinal === undefined ? undefined : this.nameHint(ordinal) || undefined;
   }
 
-  /** The hash of the grain that the trail calls so, while it is here: what is gone is not to be guessed by a hash. */
+  /**
+   * The hash of the grain with this name, while the grain is here. Removed grains have no answer, because a hash could
+   * confirm a guess.
+   */
   hashOfName(memory: Memory, name: string): string | undefined {
     const address = memory.trail.addressNamed(name);
     return address === undefined || this.nameOfHash(memory, address) !== name ? undefined : address;
@@ -339,7 +357,7 @@ export class Store {
     return record?.kind === 'grain' ? this.addressOf(record) : undefined;
   }
 
-  /** The address of a grain that is not removed, remembered: ties and orders ask for the same ones again. '' where there is none. */
+  /** The address of a live grain, cached because ties and orders ask for it repeatedly. '' when there is none. */
   addressOfLive(ordinal: Ordinal): string {
     const known = this.#addresses.get(ordinal);
     if (known !== undefined) return known;
@@ -349,7 +367,7 @@ export class Store {
     return address;
   }
 
-  /** What the trail calls the grain, unchecked: a damaged record may give a wrong name. '' where there is none. */
+  /** The name of the grain, unverified: a damaged record may give a wrong name. '' when there is none. */
   nameHint(ordinal: Ordinal): string {
     const known = this.#names.get(ordinal);
     if (known !== undefined) return known;
@@ -368,8 +386,8 @@ export class Store {
   }
 
   /**
-   * The grain at `ordinal`, opened and checked against its address; undefined when removed, quarantined or erased. An
-   * erased one is met where the data is an older copy than the keys: its key is gone, its removal is not known.
+   * Opens the grain at `ordinal` and checks its address. Undefined when removed, quarantined or erased. An erased grain
+   * occurs when the data is an older copy than the keys: its key is gone, its removal is not recorded.
    */
   readGrain(memory: Memory, ordinal: Ordinal): StoredGrain | undefined {
     if (this.index.removed.get(ordinal)) return undefined;
@@ -381,7 +399,7 @@ export class Store {
       const { blob, address } = this.openRecord(memory, record);
       return new OpenedGrain(this, record, { ordinal, address, blob, grain: openGrain(blob) });
     } catch (error) {
-      // A rebuild takes it out of the index: there, too, keys win over the log.
+      // A rebuild removes it from the index. There too, the keys take precedence over the log.
       if (error instanceof EngineError && error.code === 'CRY-E002')
         this.foundUnsound(memory.number, `it holds grains whose key was destroyed, the first at ${ordinal}`);
       else this.quarantineRecord(ordinal, error instanceof Error ? error.message : String(error));
@@ -390,8 +408,8 @@ export class Store {
   }
 
   /**
-   * The grain at `ordinal`, as a caller asked for it by name. MEM-E001 when it was removed, MEM-E006 when its key was
-   * destroyed, STO-E001 when it is there and cannot be read.
+   * The grain at `ordinal`, for a caller that named it. MEM-E001 when it was removed, MEM-E006 when its key was
+   * destroyed, STO-E001 when it exists and cannot be read.
    */
   readNamed(memory: Memory, ordinal: Ordinal): StoredGrain {
     const stored = this.readGrain(memory, ordinal);
@@ -403,7 +421,7 @@ export class Store {
     throw new EngineError('STO-E001', `the record of this grain is damaged (sequence ${ordinal})`);
   }
 
-  /** True when one of the keys that a grain lies under was destroyed: its user's (or the memory's), or its scope's. */
+  /** True when one of the keys of a grain was destroyed: its user's (or the memory's), or its scope's. */
   isErased({ key, scopeKey }: Pick<GrainRecord, 'key' | 'scopeKey'>): boolean {
     if (this.keys.state(key) === 'destroyed') return true;
     return scopeKey !== 0 && this.keys.state(scopeKey) === 'destroyed';
@@ -421,23 +439,23 @@ export class Store {
     return { blob, address };
   }
 
-  /** The standing change that superseded `ordinal`, or undefined while it is current. */
+  /** The version link that superseded `ordinal`, or undefined while it is current. */
   supersession(memory: number, ordinal: Ordinal): StandingRecord | undefined {
     if (!this.index.superseded.get(ordinal)) return undefined;
     return this.#standing(memory, 'standing', ordinal, (record) => record.newOrdinal !== 0);
   }
 
-  /** The supersession that made `ordinal`, or undefined for the root of a chain. */
+  /** The version link that made `ordinal` a new version, or undefined for the root of a chain. */
   predecessor(memory: number, ordinal: Ordinal): StandingRecord | undefined {
     return this.#standing(memory, 'predecessor', ordinal, () => true);
   }
 
-  /** The newest verification state of a grain; '' when none was ever set. */
+  /** The newest verification flag of a grain; '' when none was ever set. */
   verification(ordinal: Ordinal): VerificationState {
     return this.index.verificationOf(ordinal) ?? '';
   }
 
-  /** Records of the further sources of the grain at `ordinal`, in the order in which they came. */
+  /** Records of the further sources of the grain at `ordinal`, in the order of their arrival. */
   furtherSources(memory: number, ordinal: Ordinal): FurtherSource[] {
     const sources: FurtherSource[] = [];
     for (const part of this.parts(memory))
@@ -468,12 +486,12 @@ export class Store {
     return undefined;
   }
 
-  /** The newest key of a user in this memory, live or destroyed; undefined for a user never seen. */
+  /** The newest key of a user in this memory, live or destroyed; undefined for an unknown user. */
   userKey(memory: Memory, userId: string): NamedKey | undefined {
     return this.#namedKey(memory.number, 'userKey', memory.userToken(userId));
   }
 
-  /** The newest key of a scope in this memory, live or destroyed; undefined for one that nothing was written in. */
+  /** The newest key of a scope in this memory, live or destroyed; undefined for a scope without writes. */
   scopeKey(memory: Memory, path: string): NamedKey | undefined {
     return this.#namedKey(memory.number, 'scopeKey', memory.scopeToken(path));
   }
@@ -486,17 +504,17 @@ export class Store {
     return { key: record.key, live: record.action === 'made' && this.keys.state(record.key) === 'live', record };
   }
 
-  /** Users of the memory whose key is live. */
+  /** The number of users of the memory with a live key. */
   userCount(memory: number): number {
     return this.liveUserKeys(this.memory(memory)).length;
   }
 
-  /** Key ids of every user of the memory whose key is live. */
+  /** The key ids of all users of the memory with a live key. */
   liveUserKeys(memory: Memory): number[] {
     return this.#liveKeys(memory, 'userKey');
   }
 
-  /** Key ids of every scope of the memory whose key is live. */
+  /** The key ids of all scopes of the memory with a live key. */
   liveScopeKeys(memory: Memory): number[] {
     return this.#liveKeys(memory, 'scopeKey');
   }
@@ -511,7 +529,7 @@ export class Store {
     return [...keys];
   }
 
-  /** The end of the memory's audit chain as committed. */
+  /** The head of the memory's audit chain as committed. */
   auditHead(memory: number): AuditHead {
     const known = this.#auditHeads.get(memory);
     if (known !== undefined) return known;
@@ -521,7 +539,7 @@ export class Store {
     const record = bytes === undefined ? undefined : decodeRecord(bytes);
     const entry = record?.kind === 'audit' ? decodeAuditBody(record.body).at(-1) : undefined;
     const head = entry === undefined ? GENESIS : { seq: entry.seq, hash: entry.hash };
-    // Without a chunk that cannot be read the chain seems to end early: that is not to be remembered.
+    // While a chunk cannot be read, the chain seems to end early. That head must not be cached.
     if (!this.isDamaged(memory)) this.#auditHeads.set(memory, head);
     return head;
   }
@@ -539,7 +557,7 @@ export class Store {
     }
   }
 
-  /** A record that cannot be read is quarantined, and thrown. */
+  /** Reads a record. An unreadable record is quarantined and its error thrown. */
   #readOrName(ordinal: Ordinal): Uint8Array | undefined {
     try {
       return this.log.read(ordinal);
@@ -549,17 +567,17 @@ export class Store {
     }
   }
 
-  /** The memory's index does not say what the log and the keys say: it is to be built again. */
+  /** Marks the memory's index as contradicting the log or the keys, so that it is rebuilt. */
   foundUnsound(memory: number, reason: string): void {
     if (!this.unsound.has(memory)) this.unsound.set(memory, reason);
   }
 
-  /** True when the memory's index cannot be relied on until it has been built again. */
+  /** True when the memory's index is unreliable until it is rebuilt. */
   isDamaged(memory: number): boolean {
     return this.unsound.has(memory) || this.index.isDamaged(memory);
   }
 
-  /** State entries that note what was found unsound since the last call whose entries were committed. */
+  /** State entries for the memories marked as damaged since the last committed call. */
   unsoundState(): (readonly [key: string, value: Uint8Array])[] {
     const entries: (readonly [string, Uint8Array])[] = [];
     for (const [memory, reason] of this.unsound)
@@ -568,17 +586,17 @@ export class Store {
     return entries;
   }
 
-  /** After a transaction that held `entries` of `unsoundState`. */
+  /** Called after a transaction that contained `entries` of `unsoundState`. */
   unsoundCommitted(entries: readonly (readonly [key: string, value: Uint8Array])[]): void {
     for (const [key] of entries) this.#unsoundNoted.add(Number(key.split('/')[1]));
   }
 
-  /** Unsound memories that open, and whose index key is there or gone for good: a rebuild makes them whole. */
+  /** Damaged memories that a rebuild can repair: they open, and their index key is there or gone for good. */
   repairable(): number[] {
     return [...this.unsound.keys()].filter((memory) => this.hasIndexKey(memory) !== undefined);
   }
 
-  /** Undefined for a memory that does not open, or whose keys cannot be read just now. */
+  /** Undefined for a memory that does not open, or whose keys cannot be read at the moment. */
   hasIndexKey(memory: number): boolean | undefined {
     try {
       return !this.keys.isGone(this.memory(memory).keyIds.index);
@@ -588,7 +606,7 @@ export class Store {
     }
   }
 
-  /** After a rebuild whose transaction took the notes of `memories` away. */
+  /** Called after a rebuild whose transaction removed the notes of `memories`. */
   madeSound(memories: readonly number[]): void {
     for (const memory of memories) {
       this.unsound.delete(memory);

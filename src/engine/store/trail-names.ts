@@ -1,4 +1,4 @@
-// A grain's hash and the keys that it lies under, give me its name in the trail (record/grain-name.ts); and back.
+// Converts between a grain's hash and its name in the trail, under the grain's keys (record/grain-name.ts).
 
 import { EngineError } from '../base/errors.ts';
 import { deriveBlindKey, deriveTrailKey, deriveTrailTextKey } from '../crypto/derive.ts';
@@ -10,17 +10,19 @@ import { isPlainHash, type NameKeys, parseName } from '../record/grain-name.ts';
 import type { GrainHead } from '../record/record.ts';
 import { BoundedMap } from './bounded-map.ts';
 
-/** Ciphers kept by a memory; they are cheap to make again. */
+/** Ciphers that a memory caches. They are cheap to create again. */
 const CIPHERS_MAX = 1_024;
 const TRAIL_KIND = 'trail';
 const NO_SALT = Buffer.alloc(0);
 
-/** Of one memory in one shard. */
+/** The names of one memory in one shard. */
 export class TrailNames {
   readonly #keys: KeyStore;
-  /** What the memory's own names lie under; derived from its token key, which no rotation changes. */
+  /** The key of names without a user. It is derived from the token key, which no rotation changes. */
   readonly #own: Buffer;
-  /** By the user's key alone, a number, where there is no scope's: reads ask for one for every grain. */
+  /**
+   * The map key is the user's key id alone, a number, when there is no scope key: reads ask for one for every grain.
+   */
   readonly #ciphers = new BoundedMap<number | string, TrailCipher>(CIPHERS_MAX);
 
   constructor(tokenKey: Uint8Array, keys: KeyStore) {
@@ -39,15 +41,15 @@ export class TrailNames {
     return cipher;
   }
 
-  /** The address that a grain's record gives it, without opening it; undefined once one of its keys is gone. */
+  /** The address in a grain's record, without opening the grain; undefined once one of its keys is gone. */
   addressIn({ userKey, scopeKey, bound }: Pick<GrainHead, 'userKey' | 'scopeKey' | 'bound'>): Address | undefined {
     if (userKey === undefined) return Buffer.from(bound).toString('hex') as Address; // as an older build wrote it
     return this.#decipher({ user: userKey, scope: scopeKey }, bound);
   }
 
-  /** The same of what stands for it elsewhere: a name, or the hash itself where an older build wrote it. */
+  /** The address for a name, or for the plain hash that an older build wrote in its place. */
   addressNamed(name: string): Address | undefined {
-    if (isPlainHash(name)) return name as Address; // 64 hex, by whoever wrote it
+    if (isPlainHash(name)) return name as Address; // 64 hex digits
     const parsed = parseName(name);
     if (parsed === undefined || parsed.partition !== undefined) return undefined;
     return this.#decipher(parsed.keys, parsed.enciphered);
@@ -62,13 +64,16 @@ export class TrailNames {
     }
   }
 
-  /** What stands for a free text: 64 hex, keyed under the user's key with that id, 0 for the memory's own. CRY-E002. */
+  /**
+   * The fingerprint of a free text: 64 hex digits, keyed under the user's key with that id, or the memory's own for 0.
+   * CRY-E002.
+   */
   text(text: string, userKey: number): string {
     const key = deriveTrailTextKey(userKey === 0 ? this.#own : this.#keys.get(userKey));
     return new HmacSha256(key).bytes(text).toString('hex');
   }
 
-  /** Forgets what could open a destroyed key's names. */
+  /** Drops the ciphers that could decipher a destroyed key's names. */
   clear(): void {
     this.#ciphers.clear();
   }

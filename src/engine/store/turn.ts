@@ -1,5 +1,5 @@
-// What an event's fields say of its surroundings (spec: ranking of text, section 2): who speaks, in which role, and what
-// the text gives away. The index keeps it beside the grain.
+// The context of an event, taken from its fields (spec: ranking of text, section 2): speaker, role, and the turn flags
+// of its text. The index stores it with the grain.
 
 import { SPEAKER_CHARS_MAX } from '../base/limits.ts';
 import { searchText } from '../grain/api/text.ts';
@@ -7,7 +7,7 @@ import type { Grain } from '../grain/grain.ts';
 import { asks, holdsTime, leadingName, speaksOfSelf } from '../index/surroundings/signs.ts';
 import { ROLES, type Role, type Turn } from '../index/surroundings/turn.ts';
 
-/** Undefined for a grain that is no event. */
+/** Undefined for a grain that is not an event. */
 export function turnOf(grain: Pick<Grain, 'type' | 'fields'>): Turn | undefined {
   if (grain.type !== 'event') return undefined;
   const { content, speaker, role } = grain.fields;
@@ -37,7 +37,10 @@ function roleNumber(role: unknown): Role {
   }
 }
 
-/** The field's name; else one that the text begins with, which keeps its colon: it may be a heading and no name. */
+/**
+ * The speaker in the field, or a name at the beginning of the text. That name keeps its colon, because it may be a
+ * heading.
+ */
 function speakerKey(field: unknown, text: string): string | undefined {
   const named = typeof field === 'string' ? keyForm(field) : '';
   if (named !== '') return named;

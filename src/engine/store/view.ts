@@ -1,11 +1,11 @@
-// A stored grain as answers show it.
+// A stored grain in the form that answers show.
 import type { GrainView } from '../calls/grain.ts';
 import type { JsonObject } from '../grain/api/json-value.ts';
 import { toApi } from '../grain/api/output.ts';
 import type { Memory } from './memory.ts';
 import type { Store, StoredGrain } from './store.ts';
 
-/** `fields` with answer defaults, the links of the version chain beside them. */
+/** The grain with default `fields` and its version links. */
 export function viewGrain(store: Store, memory: Memory, stored: StoredGrain): GrainView {
   const { grain, ordinal } = stored;
   const link = store.supersession(memory.number, ordinal);
@@ -29,7 +29,7 @@ export function viewGrain(store: Store, memory: Memory, stored: StoredGrain): Gr
   };
 }
 
-/** A new version names its predecessor in derived_from; answers show that link as `supersedes` instead. */
+/** A new version names its predecessor in derived_from. Answers show it as `supersedes` instead. */
 function shownFields(
   store: Store,
   stored: StoredGrain,
@@ -43,22 +43,23 @@ function shownFields(
 }
 
 function predecessorAddress(store: Store, memory: Memory, stored: StoredGrain): string | undefined {
-  // A new version names what it superseded as the last of its sources.
+  // A new version has its predecessor as the last of its sources.
   const sources = stored.grain.fields['derived_from'];
   const last = Array.isArray(sources) ? sources[sources.length - 1] : undefined;
   if (typeof last !== 'string') return undefined;
   const link = store.predecessor(memory.number, stored.ordinal);
   if (link === undefined) return undefined;
-  // What replaced another as an upsert has sources of its own.
+  // An upsert that replaced another grain has only sources of its own.
   const there = store.addressAt(link.oldOrdinal);
   if (there !== undefined) return there;
-  // Of a removed predecessor only its hash is left, unless an erasure took that out as well: then the last is another source.
+  // A removed predecessor leaves only its hash among the sources, unless an erasure removed that too. Then the last
+  // source is another grain.
   const before = store.predecessor(memory.number, link.oldOrdinal);
   if (before !== undefined) return memory.trail.addressNamed(before.newName) === last ? last : undefined;
   return isRedacted(stored.grain.fields) ? undefined : last;
 }
 
-/** True for a version in which an erasure put a fingerprint in a person's place. */
+/** True for a version in which an erasure replaced a person's name by a fingerprint. */
 function isRedacted({ subject, object }: StoredGrain['grain']['fields']): boolean {
   return [subject, object].some((side) => typeof side === 'string' && REDACTED.test(side));
 }

@@ -3,7 +3,10 @@ import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import type { Group } from './group.ts';
 
-/** An actor or subject of the chain as readers are shown it: one whose key was destroyed, by that key's fingerprint. */
+/**
+ * An actor or subject of the chain in the form that readers see. A person whose key was destroyed appears as the
+ * fingerprint of that key.
+ */
 export function shownPerson(store: Store, memory: Memory, stored: string): string {
   const token = PSEUDONYM.exec(stored)?.[1];
   if (token === undefined) return stored;
@@ -17,8 +20,9 @@ export function shownPerson(store: Store, memory: Memory, stored: string): strin
 const PSEUDONYM = /^user:([0-9a-f]{32})$/;
 
 /**
- * Free text never enters the audit chain, only its HMAC: under the key of the person concerned, or of the memory where nobody is
- * concerned. For a person without a live key the entry says nothing: under another key the text could still be guessed after an erasure.
+ * Free text never enters the audit chain; its HMAC does, under the key of the person concerned, or the memory's key if
+ * no person is concerned. For a person without a live key the entry leaves it out: under another key the text could
+ * still be guessed after an erasure.
  */
 export function reasonDetail(
   group: Group,
@@ -31,7 +35,7 @@ export function reasonDetail(
   return keyed === undefined ? {} : { reason_hmac: keyed };
 }
 
-/** 64 hex that stand for the text; undefined for a person without a live key. */
+/** The fingerprint of the text, 64 hex digits; undefined for a person without a live key. */
 export function keyedText(group: Group, memory: Memory, text: string, userId: string | undefined): string | undefined {
   const key = userId === undefined ? 0 : group.liveKeyOf(memory, userId);
   return key === undefined ? undefined : memory.trail.text(text, key);

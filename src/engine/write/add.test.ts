@@ -1,5 +1,5 @@
-// What makes a new grain a duplicate: beliefs of its own user and namespace, however many others say something of the same
-// subject and relation, and nothing that was erased.
+// Duplicates of a new grain: only beliefs of its own user and namespace count, however many others state the same
+// subject and relation, and erased grains never count.
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
@@ -36,7 +36,7 @@ describe('beliefs of one subject and relation by many users', () => {
     assert.equal(engine.read('get', context, { hash: first.hash }).supersededBy, second.hash);
   });
 
-  test('upsert replaces it in a group of writes that holds the others', async (t) => {
+  test('upsert replaces it in one group with the others', async (t) => {
     const { engine, add, batch } = await opened(t, 'upsert');
     const first = await add({ object: 'tea', user_id: 'ada' });
     const { outcomes } = await batch({ object: 'water', user_id: 'ada' });
@@ -45,7 +45,7 @@ describe('beliefs of one subject and relation by many users', () => {
     assert.equal(engine.read('get', context, { hash: first.hash }).supersededBy, last.hash);
   });
 
-  test('fuzzy finds what the same user said in nearly the same words, sealed or not', async (t) => {
+  test("fuzzy finds the same user's belief in similar words, sealed or not", async (t) => {
     const { engine, add, batch } = await opened(t, 'fuzzy');
     const first = await add({ object: 'green tea with milk', user_id: 'ada' });
     await batch();
@@ -55,7 +55,7 @@ describe('beliefs of one subject and relation by many users', () => {
     assert.deepEqual(await add(said).then(({ hash, duplicate }) => [hash, duplicate]), [first.hash, true]);
   });
 
-  test('what others said, and the same user elsewhere, is nothing to it', async (t) => {
+  test('beliefs of others, or of the same user elsewhere, are no duplicates', async (t) => {
     const { add, batch } = await opened(t, 'fuzzy');
     await batch();
     for (const more of [{ user_id: 'ada' }, { user_id: 'other 1', namespace: 'elsewhere' }, { namespace: 'elsewhere' }])
@@ -64,12 +64,12 @@ describe('beliefs of one subject and relation by many users', () => {
 });
 
 for (const isSealed of [false, true])
-  test(`what was erased makes nothing a duplicate, ${isSealed ? 'in a segment' : 'in a tail'} of an older copy either`, async (t) => {
+  test(`an erased grain makes nothing a duplicate, even ${isSealed ? 'in a segment' : 'in a tail'} of an older copy`, async (t) => {
     const { engine, add } = await opened(t, 'exact');
     const said = { object: 'tea', user_id: 'ada', created_at: 1_700_000_000 };
     const { hash } = await add(said);
     if (isSealed) await engine.write('flush', context, {});
-    // The log does not know of the erasure, as it is older than the keys.
+    // The log is older than the keys and does not know of the erasure.
     const { store } = engine;
     const memory = store.memory(1);
     store.keys.destroy([store.userKey(memory, 'ada')!.key], store.clock.nowMs());

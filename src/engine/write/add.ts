@@ -1,4 +1,4 @@
-// Plans an add: a duplicate is answered with what is there, anything else is granted.
+// Plans an add: a duplicate is answered with the existing grain, any other grain is stored.
 
 import { EngineError } from '../base/errors.ts';
 import type { CallContext } from '../calls/context.ts';
@@ -25,12 +25,11 @@ export interface Added {
 
 type Rival = Pick<StoredGrain, 'ordinal' | 'address' | 'name' | 'grain'>;
 
-/** Beliefs of one subject, relation, namespace and user that are compared with a new one, newest first. */
+/** Beliefs of one subject, relation, namespace and user that a new one is compared with, newest first. */
 const RIVALS_MAX = 100;
 
-/** Of a grain that is added or imported: it is kept as it is, and no decision goes by it. */
-const GRANTS_NOTHING =
-  'a consent that is added as a grain grants and withdraws nothing: use GrantConsent, RevokeConsent';
+/** A warning for an added or imported consent grain: it is stored, but no decision uses it. */
+const GRANTS_NOTHING = 'a consent that is added as a grain has no effect: use GrantConsent or RevokeConsent';
 
 export function planAdd(
   group: Group,
@@ -81,15 +80,15 @@ export function planAdd(
   return { hash: prepared.address, duplicate: false, warnings };
 }
 
-/** SCP-E001 for a namespace that the memory's scope tree should have and has not. */
+/** SCP-E001 when the memory's scope tree lacks the namespace. */
 export function checkScope(memory: Memory, { indexed }: PreparedGrain): void {
   const { scopes } = memory.settings;
   if (scopes !== undefined) treeOf(scopes.root).checkNamespace(indexed.namespace);
 }
 
 /**
- * What was read from a grain must not outlive its erasure, which may have come in between. Grains of one person or one
- * session share a partition; of others the source may lie in another one.
+ * Refuses an extracted grain whose source was erased meanwhile, because it must not outlive its source. Grains of one
+ * person or one session share a partition. Other sources may lie in another partition and are not checked.
  */
 function checkSource(group: Group, memory: Memory, { grain: { fields }, userId }: PreparedGrain): void {
   const shared = memory.settings.partitions === 1 || userId !== undefined || typeof fields['session_id'] === 'string';
@@ -97,10 +96,10 @@ function checkSource(group: Group, memory: Memory, { grain: { fields }, userId }
   const sources = Array.isArray(fields['derived_from']) ? fields['derived_from'] : [];
   for (const source of sources)
     if (typeof source !== 'string' || group.nameOf(memory, source) === undefined)
-      throw new EngineError('MEM-E001', 'what this was extracted from is gone');
+      throw new EngineError('MEM-E001', 'the source of this grain is gone');
 }
 
-/** The address of the grain that makes this one a duplicate under the memory's rule; equal bytes always do. */
+/** The address of the grain that makes this one a duplicate by the memory's rule. Equal bytes always do. */
 function findDuplicate(group: Group, memory: Memory, prepared: PreparedGrain): string | undefined {
   const same = group.findOrdinal(memory, prepared.address);
   if (same !== undefined && !group.store.isErasedAt(same)) return prepared.address;
@@ -114,12 +113,12 @@ function findDuplicate(group: Group, memory: Memory, prepared: PreparedGrain): s
   )?.address;
 }
 
-/** What an upsert supersedes: the newest belief that says another object. */
+/** The belief that an upsert supersedes: the newest one with another object. */
 function replacedBy(group: Group, memory: Memory, prepared: PreparedGrain): Rival | undefined {
   return rivals(group, memory, prepared).find((rival) => objectOf(rival) !== prepared.indexed.object);
 }
 
-/** As the triple index has it. */
+/** The object as the triple index has it. */
 function objectOf({ grain }: Rival): string {
   const { object } = grain.fields;
   return typeof object === 'string' ? tripleForm(object) : '';
@@ -147,9 +146,9 @@ function findIdentical(group: Group, memory: Memory, prepared: PreparedGrain): s
 }
 
 /**
- * A fact is known when a current belief of the same person and namespace states it. Source, session and tags say where it was
- * said and make no other fact; another `valid_from` does. Under upsert a superseded belief is known too, but only to the
- * text that it was read from: otherwise a text that states two objects would replace both each time that it is sent.
+ * A fact is known when a current belief of the same person and namespace states it. Source, session and tags do not
+ * make another fact; another `valid_from` does. Under upsert a superseded belief is known too, but only for the text
+ * that it was extracted from. Otherwise a text that states two objects would replace both each time it is sent.
  */
 function findKnownFact(
   group: Group,
@@ -166,7 +165,10 @@ function findKnownFact(
   return undefined;
 }
 
-/** Facts that may make this one known, newest first; one with `fromText` does so for what was read from the text with that hash. */
+/**
+ * Facts that may make this one known, newest first. One with `fromText` counts only for an extraction from the text
+ * with that hash.
+ */
 function* factsKnown(
   group: Group,
   memory: Memory,
@@ -185,7 +187,7 @@ function* factsKnown(
   }
 }
 
-/** What this partition would make of an extracted belief: stored, or known. */
+/** How this partition would treat an extracted belief: stored, or known. */
 export function knownHere(group: Group, memory: Memory, prepared: PreparedGrain): Omit<KnownFact, 'answered'> {
   const fromTexts: string[] = [];
   let known = findDuplicate(group, memory, prepared);
@@ -200,7 +202,7 @@ export function knownHere(group: Group, memory: Memory, prepared: PreparedGrain)
   return { known: known !== undefined, fromTexts, ...(elsewhere.length === 0 ? {} : { elsewhere }) };
 }
 
-/** The hash of the words of the grain that this was read from, where it is here and has some. */
+/** The hash of the text of the source grain, if that grain is here and has text. */
 function sourceText(group: Group, memory: Memory, { fields }: Pick<Rival['grain'], 'fields'>): string | undefined {
   const [source] = Array.isArray(fields['derived_from']) ? fields['derived_from'] : [];
   const ordinal = typeof source === 'string' ? group.findOrdinal(memory, source) : undefined;
@@ -208,7 +210,7 @@ function sourceText(group: Group, memory: Memory, { fields }: Pick<Rival['grain'
   return grain === undefined ? undefined : textHash(grain);
 }
 
-/** What has expired is gone for every caller: nothing that is added is a duplicate of it. */
+/** An expired grain is gone for every caller, so it makes nothing a duplicate. */
 function isGone(group: Group, memory: Memory, part: IndexPart, doc: Doc): boolean {
   if (memory.governed.hidesNothing) return (part.numbers('expiresAtMs')?.[doc] ?? Number.NaN) <= group.nowMs;
   const stored = group.store.readGrain(memory, part.ordinals[doc]!);
@@ -225,7 +227,7 @@ function rivals(group: Group, memory: Memory, prepared: PreparedGrain): Rival[] 
   );
 }
 
-/** Beliefs of the same subject, relation, object, namespace and user, superseded ones too, newest first. */
+/** Beliefs of the same subject, relation, object, namespace and user, superseded ones included, newest first. */
 function factsLike(group: Group, memory: Memory, prepared: PreparedGrain): Rival[] {
   const { object } = prepared.indexed;
   if (object === undefined) return [];
@@ -234,8 +236,8 @@ function factsLike(group: Group, memory: Memory, prepared: PreparedGrain): Rival
 }
 
 /**
- * Where grains with the same subject and relation are, and with that object if one is given, the newest first. Few of another
- * user or namespace may be among them.
+ * Positions of grains with the same subject and relation, and the object if one is given, newest first. A few grains of
+ * other users or namespaces may be among them.
  */
 function ordinalsLike(
   group: Group,
@@ -271,14 +273,14 @@ function docsLike(
   const lists = [part.facet('pair', pair), ...(object === undefined ? [] : [part.facet('object', object)])];
   const docs = intersect(lists.map((list) => list ?? NOTHING));
   if (docs.length <= RIVALS_MAX) return docs;
-  // Long lists are read only where others' grains would take all the places.
+  // Long lists are read only when others' grains would otherwise fill all places.
   const own = user === undefined ? [] : [part.facet('user', user) ?? NOTHING];
   return intersect([docs, part.facet('namespace', namespace) ?? NOTHING, ...own]);
 }
 
 const NOTHING = new Uint32Array(0);
 
-/** Those of them that can be read and are beliefs of the same namespace and user. */
+/** The readable ones that are beliefs of the same namespace and user. */
 function readRivals(group: Group, memory: Memory, prepared: PreparedGrain, ordinals: readonly Ordinal[]): Rival[] {
   const { namespace, user } = prepared.indexed;
   const found: Rival[] = [];

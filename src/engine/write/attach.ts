@@ -1,4 +1,4 @@
-// Plans the life of a memory in this shard: attached with keys of its own, its settings changed, dropped for good.
+// Plans the lifecycle of a memory in this shard: attached with its own keys, settings changed, dropped for good.
 
 import { EngineError } from '../base/errors.ts';
 import type { CallContext } from '../calls/context.ts';
@@ -11,16 +11,19 @@ import { namedState, oldBlobKeyState, purgeState } from '../store/store.ts';
 import type { Group } from './group.ts';
 import { writeSetting } from './setting-record.ts';
 
-/** Makes the memory in this shard, or takes changed settings for one that is there. STO-E001 where it should be. */
+/**
+ * Creates the memory in this shard, or changes the settings of an existing one. STO-E001 when it should exist and does
+ * not.
+ */
 export function planAttach(group: Group, context: CallContext, settings: MemorySettings): void {
   const { store } = group;
   const existing = store.holds(settings.number) ? store.memory(settings.number) : undefined;
   if (existing !== undefined && JSON.stringify(existing.settings) === JSON.stringify(settings)) return;
-  // Chunks of a dropped memory go before its number could come again, and it never does.
+  // A dropped memory's chunks are removed before its number could be used again, which never happens.
   if (existing === undefined && store.index.memoryBytes(settings.number) > 0 && !store.dropPending.has(settings.number))
     throw new EngineError(
       'STO-E001',
-      `memory ${settings.number} has an index here and no settings: the state of the log is damaged`,
+      `memory ${settings.number} has an index but no settings: the state of the log is damaged`,
     );
   if (existing === undefined) {
     const [blob, token, index] = (['blob', 'token', 'index'] as const).map((kind) => store.keys.allocate(kind));
@@ -45,7 +48,7 @@ export function planAttach(group: Group, context: CallContext, settings: MemoryS
   });
 }
 
-/** POL-E003 when the memory's policy keeps it. */
+/** POL-E003 when the policy keeps the memory. */
 export function checkDrop(memory: Memory): { readonly keyFingerprint: string } {
   const held = refuseHeld(memory.governed);
   if (held !== undefined) throw held;
@@ -70,8 +73,8 @@ function auditAttach(
 }
 
 /**
- * Drops the memory: its keys are destroyed before the answer, so nothing of it can be opened again; its records and
- * index blocks go in the background. The fingerprint is that of its blob key.
+ * Drops the memory. Its keys are destroyed before the answer, so that nothing of it can be opened again. Its records
+ * and index blocks are removed in the background. The fingerprint is that of its blob key.
  */
 export function planDrop(group: Group, memory: Memory): { readonly keyFingerprint: string } {
   const { store } = group;
@@ -82,7 +85,7 @@ export function planDrop(group: Group, memory: Memory): { readonly keyFingerprin
   ]);
 }
 
-/** The same of a memory whose token key is lost, which does not open. `named`: the keys of its users and scopes. */
+/** Drops a memory that does not open because its token key is lost. `named`: the keys of its users and scopes. */
 export function planDropShut(
   group: Group,
   number: number,
@@ -114,7 +117,7 @@ function dropKeyed(
   const blobKeys = store.oldBlobKeys(number);
   for (const id of indexKeys) group.setState(purgeState(number, id), null);
   for (const id of blobKeys) group.setState(oldBlobKeyState(number, id), null);
-  // The list is kept until every key is gone and every record removed: a crash on the way is finished at open.
+  // The list stays until every key is gone and every record removed. After a crash, the drop is completed at open.
   const doomed = [blob, token, index, ...named, ...indexKeys, ...blobKeys];
   const value = Buffer.alloc(4 * doomed.length);
   for (let i = 0; i < doomed.length; i++) value.writeUInt32BE(doomed[i]!, 4 * i);
@@ -133,8 +136,8 @@ function dropKeyed(
 }
 
 /**
- * A drop of a memory that is not here: one that was dropped before repeats its proof as long as its records are being
- * removed. A deletion that a crash cut off is asked of every shard again, and some of them have done it.
+ * A drop of a memory that is not here. A dropped memory repeats its proof while its records are being removed: after a
+ * crash every shard is asked again, and some have finished.
  */
 export function planDropped(group: Group, number: number): { readonly keyFingerprint: string } {
   const doomed = group.store.log.getState(`drop/${number}`);

@@ -1,5 +1,5 @@
-// The fields that a consent may carry. A consent is stored without asking for one, so its content may be about a person who never
-// agreed to anything. Therefore it has only the fields that a consent is made of, and each is short.
+// The fields that a consent may have. A consent is stored without any consent to store it, so its content could concern
+// a person who never agreed to anything. It is therefore limited to fields that a consent needs, and each is short.
 import { EngineError } from '../base/errors.ts';
 import { CONSENT_LIST_MAX, CONSENT_REASON_CHARS_MAX, CONSENT_TEXT_CHARS_MAX } from '../base/limits.ts';
 import { EXTRA_FIELDS } from '../grain/api/draft.ts';
@@ -9,17 +9,17 @@ import { KIND, type Kind } from '../grain/codec/kind.ts';
 import { isMap } from '../grain/rules/validate.ts';
 import { Float, type Value, type ValueMap } from '../grain/value.ts';
 
-/** Names of the contract that stay out, as they are for free text or point at some. */
+/** Fields of the contract that are excluded, because they hold free text or point to it. */
 const FREE: ReadonlySet<string> = new Set(
   'context embedding_text content_refs embedding_refs provenance_chain'.split(' '),
 );
-/** Beside the contract's: why it was said, and what the format has for a view or an import. */
+/** Allowed in addition to the contract's fields: the reason, and the format's fields for views and imports. */
 const MORE = ['reason', 'structural_tags', 'system_valid_from', 'identity_state', '_elided', '_disclosure_of'];
 const ALLOWED: ReadonlySet<string> = new Set([...contractNames('consent').difference(FREE), ...MORE]);
-/** What a person says in words. */
+/** Fields with free text of the person. */
 const REASONS: ReadonlySet<string> = new Set(['reason', 'supersession_justification']);
 
-/** VAL-E001, with the name of the field, for a consent that carries more. `fields` are under the format's full names. */
+/** VAL-E001, with the field's name, for a consent with any other field. `fields` have the format's full names. */
 export function checkConsentFields(fields: ValueMap): void {
   for (const name of Object.keys(fields)) {
     const value = fields[name];
@@ -31,7 +31,7 @@ export function checkConsentFields(fields: ValueMap): void {
   }
 }
 
-const NO_FIELD = 'is no field of a consent, which holds no text but what it says';
+const NO_FIELD = 'is not a field of a consent, which holds no further text';
 
 function checkShort(value: Value, kind: Kind | undefined, name: string, max: number): void {
   if (typeof value === 'string') {

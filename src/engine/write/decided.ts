@@ -1,4 +1,5 @@
-// Where plans ask whether an act may be: the memory's policy, and what the grain itself says of being replaced or removed.
+// Where plans ask whether an act is permitted: by the memory's policy, and by the grain's own rules on replacement and
+// removal.
 
 import type { EngineError } from '../base/errors.ts';
 import type { CallContext } from '../calls/context.ts';
@@ -21,7 +22,7 @@ function circumstances(group: Group, memory: Memory, { purpose, reason }: CallCo
   return { nowMs: group.nowMs, purpose, reason, region: memory.settings.region };
 }
 
-/** Throws the policy's code when the grain may not be written. To be asked before anything of it is looked up. */
+/** Throws the policy's code when the grain may not be written. Call it before looking up anything about the grain. */
 export function allowWrite(group: Group, memory: Memory, context: CallContext, { grain, pii }: PreparedGrain): void {
   const { governed } = memory;
   if (governed.writesFreely) return;
@@ -29,7 +30,7 @@ export function allowWrite(group: Group, memory: Memory, context: CallContext, {
   if (refusal !== undefined) throw refusal;
 }
 
-/** Tells the audit trail of personal data that was let in: its kinds, never the data. */
+/** Records in the audit trail the kinds of personal data that were admitted, never the data. */
 export function auditPii(
   group: Group,
   memory: Memory,
@@ -49,7 +50,7 @@ export function auditPii(
   });
 }
 
-/** Throws when this version may not be replaced: by the policy, then by its own `invalidation_policy`. */
+/** Throws when this version may not be replaced, by the policy or by its own `invalidation_policy`. */
 export function allowSupersede(
   group: Group,
   memory: Memory,
@@ -62,13 +63,13 @@ export function allowSupersede(
   if (refusal !== undefined) throw refusal;
 }
 
-/** POL-E003 under a hold, unless what was erased before is erased again. */
+/** POL-E003 under a hold, unless an earlier erasure is repeated. */
 export function allowErasure({ governed }: Memory, context: CallContext): void {
   const held = context.repeats === true ? undefined : refuseHeld(governed);
   if (held !== undefined) throw held;
 }
 
-/** The same for a scope, which the policy may keep from going as it keeps single grains. */
+/** The same for a scope. The policy may protect it as it protects single grains. */
 export function allowScopeErasure({ governed }: Memory, context: CallContext): void {
   const refusal = context.repeats === true ? undefined : decideScopeErasure(governed);
   if (refusal !== undefined) throw refusal;
@@ -97,7 +98,7 @@ function invalidation(
   return mayInvalidate(grain, { actor, act, nowMs: group.nowMs, ...(reason === undefined ? {} : { reason }) });
 }
 
-/** What a policy refused is told with the group: by its code, and of no grain, as there is none. */
+/** Records a policy's refusal with the group: by its code, and without a grain, as none was written. */
 export function auditRefusal(
   group: Group,
   memory: Memory,

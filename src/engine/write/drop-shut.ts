@@ -1,4 +1,4 @@
-// The drop of a memory that does not open any more: its token key is lost, and with it all that a plan could read of it.
+// Drops a memory that does not open any more: its token key is lost, and a plan can read nothing of it.
 import type { MemoryCalls } from '../calls/calls.ts';
 import { planDropped, planDropShut } from './attach.ts';
 import type { WritePlan } from './queue.ts';
@@ -9,7 +9,7 @@ interface Shut {
   readonly named: readonly number[];
 }
 
-/** To be queued as no memory's: the queue opens the one that a write is of. */
+/** Queue it without a memory: the queue would open the memory of a write. */
 export const dropShutPlan: WritePlan<Shut, MemoryCalls['dropMemory']['output']> = {
   settled: true,
   plan: (group, _memory, _context, { memory, named }) =>

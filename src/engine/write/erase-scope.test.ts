@@ -1,4 +1,4 @@
-// Keys of scopes: which grains lie under one, what destroys them, and that nothing else is hurt.
+// Keys of scopes: which grains are sealed under one, what destroys them, and that other grains stay.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addBelief, codeOf, contextOf, openShard, recalled, settingsOf, until } from '../../../test/support/shard.ts';
@@ -20,7 +20,7 @@ function recordOf(engine: Engine, hash: string) {
   return record;
 }
 
-test('each namespace has a key of its own, the default one too, and users keep theirs', async (t) => {
+test('each namespace has a key of its own, the default namespace included, and users keep theirs', async (t) => {
   const engine = await withMemory(temporaryDirectory(t));
   t.after(() => engine.close());
   const add = (namespace: string | undefined, user_id?: string) =>
@@ -45,7 +45,7 @@ test('each namespace has a key of its own, the default one too, and users keep t
   assert.equal(engine.store.userCount(1), 1);
 });
 
-test('an erased scope is as gone after a start and a rebuild, and a later grain has another key', async (t) => {
+test('an erased scope stays erased after a restart and a rebuild, and a later grain has another key', async (t) => {
   const root = temporaryDirectory(t);
   let engine = await withMemory(root);
   const gone = await addBelief(engine, 1, { subject: 's', object: 'old words', namespace: 'acme', user_id: 'ann' });
@@ -75,7 +75,7 @@ test('an erased scope is as gone after a start and a rebuild, and a later grain 
   assert.deepEqual((await engine.write('verify', contextOf(0), {})).findings, []);
 });
 
-test('the default namespace is erased as any other: by its key, and nothing beside it', async (t) => {
+test('the default namespace is erased like any other: by its key, and nothing else is touched', async (t) => {
   const engine = await withMemory(temporaryDirectory(t));
   t.after(() => engine.close());
   const gone = await addBelief(engine, 1, { subject: 's', object: 'plain words' });
@@ -105,7 +105,7 @@ test('the memory’s key is rotated under a scope, and the memory dropped with i
   assert.equal(engine.store.keys.state(scopeKey), 'destroyed');
 });
 
-test('a bound caller erases no scope, and a path without a name is none', async (t) => {
+test('a bound caller cannot erase a scope, and a path without a name is not a scope', async (t) => {
   const engine = await withMemory(temporaryDirectory(t));
   t.after(() => engine.close());
   const erase = (more: object, path: string) => engine.write('eraseScope', { ...contextOf(1), ...more }, { path });
@@ -115,7 +115,7 @@ test('a bound caller erases no scope, and a path without a name is none', async 
   assert.deepEqual((await erase({}, 'nobody/was/here')).proofs, []);
 });
 
-test('under a hold nothing is erased, and what was granted before stays so', async (t) => {
+test('under a hold nothing is erased, and an earlier erasure stays granted', async (t) => {
   const engine = await withMemory(temporaryDirectory(t));
   t.after(() => engine.close());
   const hash = await addBelief(engine, 1, { subject: 's', object: 'words', namespace: 'acme', user_id: 'ann' });
@@ -125,7 +125,7 @@ test('under a hold nothing is erased, and what was granted before stays so', asy
   assert.equal(engine.read('get', contextOf(1), { hash }).fields['object'], 'words');
 });
 
-test('where the policy lets nothing be forgotten a person is erased and a scope is not, unless it was before', async (t) => {
+test('when the policy forbids forgetting, a person can be erased and a scope cannot, unless it was before', async (t) => {
   const engine = await withMemory(temporaryDirectory(t));
   t.after(() => engine.close());
   await addBelief(engine, 1, { subject: 's', object: 'words', namespace: 'acme' });

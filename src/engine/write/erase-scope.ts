@@ -1,5 +1,5 @@
-// Plans the erasure of a scope and of all that lie below it: their keys are destroyed, their grains removed. Without a
-// tree a scope is a namespace.
+// Plans the erasure of a scope and everything below it: their keys are destroyed, their grains removed. Without a tree
+// a scope is a namespace.
 
 import { EngineError } from '../base/errors.ts';
 import { toNfc } from '../base/nfc.ts';
@@ -19,7 +19,7 @@ import { redactSuccessors } from './redact.ts';
 
 type Output = MemoryCalls['eraseScope']['output'];
 
-/** What this shard has of one scope. */
+/** The part of one scope that this shard holds. */
 interface Scope {
   readonly path: string;
   readonly ordinals: Ordinal[];
@@ -27,9 +27,10 @@ interface Scope {
 }
 
 /**
- * Like the erasure of a user: removals, the keys' end and the audit entries are one transaction, the keys are destroyed
- * before the answer, and the index blocks follow under a new index key. SCP-E001 for a path that the tree has not,
- * POL-E003 under a hold, and where the policy lets nothing be forgotten. A second call has the count 0 and the first fingerprints.
+ * Like the erasure of a user: removals, the end of the keys and the audit entries are one transaction; the keys are
+ * destroyed before the answer; the index blocks follow under a new index key. SCP-E001 for a path that the tree lacks.
+ * POL-E003 under a hold, or when the policy forbids forgetting. A second call returns count 0 and the first
+ * fingerprints.
  */
 export function planEraseScope(
   group: Group,
@@ -53,11 +54,11 @@ export function planEraseScope(
 
 function mayErase(memory: Memory, context: CallContext): void {
   if (context.namespace !== undefined || context.userId !== undefined)
-    throw new EngineError('AUT-E001', 'an erasure reaches beyond what this caller sees');
+    throw new EngineError('AUT-E001', "an erasure reaches beyond this caller's binding");
   allowScopeErasure(memory, context);
 }
 
-/** What an erasure of the scope would take. Throws as the erasure does. */
+/** The grains that an erasure of the scope would remove. Throws as the erasure does. */
 export function scopesToErase(
   group: Group,
   memory: Memory,
@@ -73,7 +74,7 @@ function inOrder(scopes: ReadonlyMap<string, Scope>): Scope[] {
   return [...scopes.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Which namespaces are meant. `known`: paths of which it is sure that they are, though nothing may lie there. */
+/** The namespaces that the path covers. `known`: paths that are certainly covered, even if nothing lies there. */
 function reach(
   memory: Memory,
   asked: string,
@@ -84,7 +85,7 @@ function reach(
       .split('/')
       .filter((name) => name !== '')
       .join('/');
-    if (path === '') throw new EngineError('SCP-E001', 'the path names no scope');
+    if (path === '') throw new EngineError('SCP-E001', 'the path does not name a scope');
     return { path, isWithin: (namespace) => isUnder(namespace, path), known: [path] };
   }
   const tree = treeOf(scopes.root);
@@ -122,12 +123,12 @@ function scopesIn(store: Store, memory: Memory, isWithin: (namespace: string) =>
         if (!store.index.removed.get(ordinal)) scopeAt(namespace).ordinals.push(ordinal);
       }
     }
-  // A key that was lost is no erasure yet.
+  // A lost key does not prove an erasure.
   for (const scope of scopes.values()) scope.key ??= lostKey(store, memory, scope.path);
   return scopes;
 }
 
-/** Every scope of the memory whose key is live, by the name that was sealed under it. */
+/** Every scope of the memory with a live key, by the name that is sealed under the key. */
 function* liveScopes(
   store: Store,
   memory: Memory,
@@ -199,7 +200,7 @@ function destroyScopeKey(
   group.destroyKey(key);
 }
 
-/** What an erasure that came before left of those paths that can be named, and when the last of their keys went. */
+/** What an earlier erasure left of those paths that can be named, and when the last of their keys was destroyed. */
 function earlier(
   store: Store,
   memory: Memory,

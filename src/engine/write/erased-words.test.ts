@@ -1,15 +1,15 @@
-// What is left of an erased user in the heap of a running shard, once the purge has ended: nothing that can be asked for.
+// After the purge, the heap of a running shard holds nothing of an erased user that a query can find.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addBelief, contextOf, openShard, recalled, settingsOf, until } from '../../../test/support/shard.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
 
 const WORD = 'zeppelin';
-/** A typing error: found by likeness, from the words that the memory knows. */
+/** A typing error, corrected by similarity to words that the memory knows. */
 const TYPED = 'zepelin';
 
 for (const isSealed of [true, false])
-  test(`words of an erased user are known to no index, ${isSealed ? 'sealed' : 'in the tail'}`, async (t) => {
+  test(`no index knows the words of an erased user, ${isSealed ? 'sealed' : 'in the tail'}`, async (t) => {
     const engine = await openShard(temporaryDirectory(t));
     t.after(() => engine.close());
     const context = contextOf(1);

@@ -22,7 +22,7 @@ test('the proof of an erasure names its audit entry, and so does every repeat', 
   let engine = await openShard(root);
   await engine.write('attachMemory', context, { settings: settingsOf(1) });
   for (const user of ['ann', 'bob']) await addBelief(engine, 1, { subject: user, object: 'a thing', user_id: user });
-  // What reads left goes along in the same group.
+  // The entries of reads are written in the same group.
   engine.read('list', context, { filter: {}, limit: 10, order: 'asc' });
   const proof = await engine.write('eraseUser', erasing, { userId: 'ann' });
   const [entry] = await erasures(engine);
@@ -36,7 +36,7 @@ test('the proof of an erasure names its audit entry, and so does every repeat', 
   t.after(() => engine.close());
   assert.deepEqual(await engine.write('eraseUser', context, { userId: 'ann' }), { ...proof, count: 0 });
   assert.deepEqual(await engine.write('eraseUser', erasing, { userId: 'ann' }), proof);
-  // Of somebody who writes again and is erased again, it is the later one.
+  // For a person who writes again and is erased again, the later erasure counts.
   await addBelief(engine, 1, { subject: 'ann', object: 'another thing', user_id: 'ann' });
   const later = await engine.write('eraseUser', context, { userId: 'ann' });
   const all = await erasures(engine);
@@ -44,7 +44,7 @@ test('the proof of an erasure names its audit entry, and so does every repeat', 
   assert.equal((await engine.write('verifyAudit', context, {})).valid, true);
 });
 
-test('who was never here has no entry to name', async (t) => {
+test('an unknown person has no audit entry', async (t) => {
   const engine = await openShard(temporaryDirectory(t));
   t.after(() => engine.close());
   await engine.write('attachMemory', context, { settings: settingsOf(1) });

@@ -1,4 +1,4 @@
-// Plans the removal of grains whose time is over.
+// Plans the removal of expired grains.
 import type { CallContext } from '../calls/context.ts';
 import { refuseHeld, refuseRestricted } from '../govern/decide.ts';
 import type { Ordinal } from '../index/parts/part.ts';
@@ -8,8 +8,8 @@ import type { Group } from './group.ts';
 import { pseudonym } from './pseudonym.ts';
 
 /**
- * Of `ordinals`, those that have expired by now and are still there. Nothing while a hold keeps everything, and nothing of
- * whose processing is restricted: what is frozen is kept.
+ * Selects the grains of `ordinals` that have expired and still exist. Selects nothing under a hold, and no grain of a
+ * restricted person, whose data stays frozen.
  */
 export function planExpire(
   group: Group,

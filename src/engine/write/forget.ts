@@ -1,5 +1,5 @@
-// Plans removals: forget (grains by hash or by subject, all versions) and erase (a user, by destroying its key).
-// Both need the settled index, so the engine never plans them after other writes of the same memory in one group.
+// Plans removals: forget (grains by hash or by subject, all versions) and erase (a user, by destroying the key). Both
+// need the settled index, so the engine never plans them after other writes of the same memory in one group.
 
 import { EngineError } from '../base/errors.ts';
 import { toNfc } from '../base/nfc.ts';
@@ -55,7 +55,7 @@ export function planForget(
   return { hashes: targets.map((target) => target.address), notFound };
 }
 
-/** The grains named, within the caller's binding. Throws the policy's code if any of them may not go. */
+/** The named grains within the caller's binding. Throws the policy's code if any of them may not be removed. */
 export function forgetTargets(
   group: Group,
   memory: Memory,
@@ -92,7 +92,7 @@ export function forgetTargets(
   return { targets, notFound };
 }
 
-/** Ordinals with a facet value that were not removed, ascending. */
+/** Ordinals of live grains with a facet value, ascending. */
 function ordinalsOf(store: Store, memory: Memory, facet: 'subject' | 'user', value: string): Ordinal[] {
   const ordinals: Ordinal[] = [];
   for (const part of store.parts(memory.number)) {
@@ -104,7 +104,7 @@ function ordinalsOf(store: Store, memory: Memory, facet: 'subject' | 'user', val
   return ordinals;
 }
 
-/** A backup that is restored one day may know the user: the token says that nothing of that is to come back. */
+/** A backup that is restored later may know the user. The recorded token makes the restore erase the user there too. */
 function noteUnknown(group: Group, memory: Memory, userId: string): void {
   group.overlay(memory);
   const sequence = group.record({
@@ -123,20 +123,20 @@ function noteUnknown(group: Group, memory: Memory, userId: string): void {
 
 function mayErase(memory: Memory, context: CallContext, userId: string): void {
   if (context.namespace !== undefined || (context.userId !== undefined && context.userId !== userId))
-    throw new EngineError('AUT-E001', 'an erasure reaches beyond what this caller sees');
+    throw new EngineError('AUT-E001', "an erasure reaches beyond this caller's binding");
   allowErasure(memory, context);
 }
 
-/** Grains that an erasure of the user would take. Throws as the erasure does. */
+/** Grains that an erasure of the user would remove. Throws as the erasure does. */
 export function ordinalsOfUser(group: Group, memory: Memory, context: CallContext, userId: string): Ordinal[] {
   mayErase(memory, context, userId);
   return ordinalsOf(group.store, memory, 'user', userId);
 }
 
 /**
- * Erases a user in this shard: removals, the key's end and the audit entries are one transaction; the key is
- * destroyed after it and before the answer; the index blocks follow in the background under a new index key.
- * A second call repeats the first proof with count 0; a user never seen has an empty fingerprint.
+ * Erases a user in this shard. Removals, the end of the key and the audit entries are one transaction. The key is
+ * destroyed after it and before the answer. The index blocks follow in the background under a new index key. A second
+ * call repeats the first proof with count 0. For an unknown user the fingerprint is empty.
  */
 export function planEraseUser(
   group: Group,
@@ -152,7 +152,7 @@ export function planEraseUser(
     if (known === undefined) noteUnknown(group, memory, userId);
     return { userId, count: 0, keyFingerprint: '', timestamp: Math.floor(group.nowMs / 1000) };
   }
-  // A key that was lost is no erasure yet: the grains, and their words in the index, are to go all the same.
+  // A lost key is not an erasure yet: the grains, and their words in the index, must still be removed.
   if (!known.live && (known.record.action === 'destroyed' || store.keys.state(known.key) === 'destroyed')) {
     const { fingerprint, atMs, auditHash } = known.record;
     const { fingerprint: destroyed, destroyedMs } = store.keys.tombstone(known.key) ?? {

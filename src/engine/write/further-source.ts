@@ -1,5 +1,5 @@
-// A known grain that was read again gains the source that it was read from. The grain's own sources are part of its bytes, so
-// the further ones are records beside it. No new version is made: callers hold the grain's hash.
+// A known fact that is extracted again gains the new source. The grain's own sources are part of its bytes, so further
+// ones are separate records. No new version is made, because callers hold the grain's hash.
 import { hash } from 'node:crypto';
 import { FURTHER_SOURCES_MAX } from '../base/limits.ts';
 import type { CallContext } from '../calls/context.ts';
@@ -13,7 +13,10 @@ import { pseudonym } from './pseudonym.ts';
 const GONE = 'a known fact did not gain its new source: the source is gone';
 const TOO_MANY = `a known fact did not gain its new source: ${FURTHER_SOURCES_MAX} further sources of a fact are kept`;
 
-/** Notes that the grain with the address `known` was read again, from the source of `prepared`. A warning, where it is not noted. */
+/**
+ * Records that the grain with the address `known` was extracted again, from the source of `prepared`. Returns a warning
+ * when the source was not recorded.
+ */
 export function addFurtherSource(
   group: Group,
   memory: Memory,
@@ -57,7 +60,7 @@ export function addFurtherSource(
   return undefined;
 }
 
-/** What further sources say of the grain with that address; undefined when it is not here. */
+/** The further sources of the grain with that address; undefined when it is not here. */
 export function extractedFrom(group: Group, memory: Memory, address: string): ExtractedFrom | undefined {
   const ordinal = group.findOrdinal(memory, address);
   const stored = ordinal === undefined ? undefined : group.read(memory, ordinal);
@@ -72,12 +75,15 @@ export function extractedFrom(group: Group, memory: Memory, address: string): Ex
   };
 }
 
-/** SHA-256 of what a grain says, in hex; undefined where it has no text. */
+/** SHA-256 of a grain's text, in hex; undefined when it has none. */
 export function textHash({ fields: { content } }: PreparedGrain['grain']): string | undefined {
   return typeof content === 'string' ? hash('sha256', content, 'hex') : undefined;
 }
 
-/** Names of the grain's further sources in other partitions, where it has as many sources as are kept: only those can tell which are gone. */
+/**
+ * Names of the grain's further sources in other partitions, when the grain has as many sources as are stored. Only
+ * those partitions know which of them are gone.
+ */
 export function elsewhereWhenFull(group: Group, memory: Memory, address: string): string[] {
   const ordinal = group.findOrdinal(memory, address);
   const kept = ordinal === undefined ? [] : group.furtherSources(memory, ordinal);

@@ -1,4 +1,4 @@
-// Goals above one another: no new version closes a circle, however long it is and whichever versions name it.
+// Parent goals: no new version closes a cycle, whatever its length and whichever versions its links name.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { codeOf, contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
@@ -23,7 +23,7 @@ async function moved(engine: Engine, oldHash: string, ...parents: string[]): Pro
   return (await engine.write('supersede', context, { oldHash, fields: { parent_goals: parents } })).newHash;
 }
 
-test('a goal is not its own parent, nor that of a goal above it', async (t) => {
+test('a goal cannot become its own parent or the parent of its ancestor', async (t) => {
   const engine = await opened(t);
   const top = await goal(engine, 'top');
   const middle = await goal(engine, 'middle', top);
@@ -37,7 +37,7 @@ test('a goal is not its own parent, nor that of a goal above it', async (t) => {
   assert.equal(await codeOf(() => moved(engine, top, low)), 'VAL-E001');
 });
 
-test('what is above no more closes no circle, nor does a goal that is not here', async (t) => {
+test('a former parent closes no cycle, nor does a goal that is not here', async (t) => {
   const engine = await opened(t);
   const top = await goal(engine, 'top');
   const low = await goal(engine, 'low', top);
@@ -49,7 +49,7 @@ test('what is above no more closes no circle, nor does a goal that is not here',
   assert.equal(await codeOf(() => engine.write('supersede', context, written)), undefined);
 });
 
-test('a file that would link versions into a circle links them not', async (t) => {
+test('an imported file cannot link versions into a cycle', async (t) => {
   const engine = await opened(t);
   const top = await goal(engine, 'top');
   const low = await goal(engine, 'low', top);

@@ -1,5 +1,5 @@
-// Goals stand above one another by `parent_goals`, each of which names any version of a goal. A new goal can close no circle,
-// as nothing names it yet; a new version of one can.
+// Goals have ancestors through `parent_goals`, each entry of which names any version of a goal. A new goal cannot close
+// a cycle, as nothing names it yet. A new version of a goal can.
 import { EngineError } from '../base/errors.ts';
 import { GOALS_ABOVE_MAX } from '../base/limits.ts';
 import type { Grain } from '../grain/grain.ts';
@@ -10,8 +10,8 @@ import type { Group } from './group.ts';
 type Goal = Pick<Grain, 'type' | 'fields'>;
 
 /**
- * VAL-E001 when the next version of the goal at `current` would stand above itself, or below more than GOALS_ABOVE_MAX
- * goals. Parents that are not in this partition end a line.
+ * VAL-E001 when the next version of the goal at `current` would become its own ancestor, or get more than
+ * GOALS_ABOVE_MAX ancestors. A line ends at a parent that is not in this partition.
  */
 export function checkParents(group: Group, memory: Memory, current: Ordinal, old: Goal, next: Goal): void {
   const parents = parentsOf(next);
@@ -21,13 +21,13 @@ export function checkParents(group: Group, memory: Memory, current: Ordinal, old
   throw new EngineError('VAL-E001', `\`parent_goals\` ${issue}`, { details: [{ field: 'parent_goals', issue }] });
 }
 
-/** True when the version at `next` of the goal at `current` would stand above itself. */
+/** True when the version at `next` would make the goal at `current` its own ancestor. */
 export function closesCircle(group: Group, memory: Memory, current: Ordinal, next: Ordinal): boolean {
   const version = group.read(memory, next)?.grain;
   return version !== undefined && standsAbove(group, memory, current, parentsOf(version)) !== undefined;
 }
 
-/** What is wrong with `parents` as those of the goal whose newest version is at `current`; undefined: nothing. */
+/** The problem with `parents` for the goal whose newest version is at `current`; undefined when there is none. */
 function standsAbove(group: Group, memory: Memory, current: Ordinal, parents: readonly string[]): string | undefined {
   const tip = group.tip(memory, current);
   const seen = new Set<Ordinal>();

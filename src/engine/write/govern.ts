@@ -1,5 +1,6 @@
-// Plans what a memory is governed by: policy versions, restrictions, consents. Each is a record, the state entry that names
-// it and its audit entries in one transaction; the open memory takes it when that is durable, before the answer.
+// Plans changes of a memory's rules: policy versions, restrictions, consents. A record, the state entry that names it
+// and its audit entries are one transaction. The open memory applies the change when that is durable, before the
+// answer.
 import { assert } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { PURPOSE_CHARS_MAX, RESTRICTIONS_MAX, RULE_REASON_CHARS_MAX } from '../base/limits.ts';
@@ -33,7 +34,7 @@ export function planSetPolicy(
   if ('sealed' in input) {
     const sealed = policyOfJson(input.sealed as PolicyValue); // as another partition answered it
     assert(sealed !== undefined, 'a partition hands on a policy');
-    // Said again, or overtaken.
+    // Repeated, or out of date.
     if (
       sealed.version > current.version ||
       (sealed.version === current.version && sealed.sealHash !== current.sealHash)
@@ -52,7 +53,7 @@ export function planSetPolicy(
   return { policy: policyJson(policy ?? current) as JsonObject, change: decision.change }; // a policy is an object
 }
 
-/** Members that are absent may stand as undefined there; the overrides are JSON. */
+/** Absent members may appear as undefined there. The overrides are JSON. */
 type PolicyChangeOf = Parameters<typeof applyChange>[1];
 
 const ASSESSMENT = 'ai.impact_assessment';
@@ -120,7 +121,7 @@ export function planRestrict(
   return { restricted, timestamp };
 }
 
-/** Each item is granted or refused for itself. */
+/** Each item is granted or refused on its own. */
 export function planConsent(
   group: Group,
   memory: Memory,
@@ -158,10 +159,10 @@ function writeConsent(
     throw new EngineError('VAL-E001', `a purpose has 1 to ${PURPOSE_CHARS_MAX} characters`, {
       details: [{ field: 'purpose', issue: 'too long or empty' }],
     });
-  // A withdrawal is every person's right, also of one whose data is frozen.
+  // Every person may withdraw a consent, even when their data is frozen.
   const refusal = granted ? refuseRestricted(memory.governed, userId) : undefined;
   if (refusal !== undefined) throw refusal;
-  // Later than what was said before, whatever the clock does: the last word counts.
+  // Later than the last consent, even if the clock goes back: the newest one counts.
   const atMs = Math.max(group.nowMs, (prior?.atMs ?? 0) + 1);
   const fields = bindFields(context, {
     user_id: userId,
@@ -217,7 +218,7 @@ function grantedBefore(granted: boolean, prior: ConsentFact | undefined): Pick<C
   return grantedAtMs === undefined ? {} : { grantedAtMs };
 }
 
-/** In the partitions that do not hold the grains; what was overtaken is left out. */
+/** For the partitions that do not hold the consent grains. Facts that are out of date are left out. */
 export function planConsentFacts(
   group: Group,
   memory: Memory,
@@ -237,7 +238,7 @@ function keepFact(group: Group, memory: Memory, fact: ConsentFact): void {
   group.onPublish(() => memory.governed.setConsent(fact));
 }
 
-/** What was said of an erased user goes with the user. */
+/** The rules about an erased user are removed with the user. */
 export function dropGoverned(group: Group, memory: Memory, userId: string): void {
   group.setState(restrictionState(memory, userId), null);
   for (const [key] of group.store.log.scanState(consentsState(memory, userId))) group.setState(key, null);
@@ -252,7 +253,7 @@ function keepRule(group: Group, memory: Memory, about: RuleTopic, key: number, s
   return value;
 }
 
-/** What is kept is held in heap, and every list shows it. */
+/** A reason stays in heap, and every list shows it. */
 function checkReason(reason: string | undefined): void {
   if (reason !== undefined && reason.length > RULE_REASON_CHARS_MAX)
     throw new EngineError('VAL-E001', `a reason has at most ${RULE_REASON_CHARS_MAX} characters`, {
@@ -262,5 +263,5 @@ function checkReason(reason: string | undefined): void {
 
 function refuseBeyond(context: CallContext, userId: string): void {
   if (context.userId !== undefined && context.userId !== userId)
-    throw new EngineError('AUT-E001', 'this caller acts for one user alone');
+    throw new EngineError('AUT-E001', 'this caller may act only for its own user');
 }

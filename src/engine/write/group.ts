@@ -1,6 +1,6 @@
-// A group: requests that share one append. What its earlier requests were granted is laid over the committed state,
-// so that a later request of the same group plans as if they had been written. Nothing of it is visible to readers,
-// or kept, until the append has returned and `publish` runs.
+// A group: requests that share one append. Grants of its earlier requests are laid over the committed state, so that a
+// later request of the group plans as if they had been written. Nothing of it is visible to readers, or kept, until the
+// append has returned and `publish` runs.
 import { assert } from '../base/assert.ts';
 import { ERASED_REMEMBERED_EACH } from '../base/limits.ts';
 import { SEAL_BYTES, seal, sealInto } from '../crypto/envelope.ts';
@@ -25,13 +25,13 @@ import { auditActor } from './pseudonym.ts';
 import { writeSetting } from './setting-record.ts';
 import type { StoredReply } from './stored-reply.ts';
 
-/** Value of a state entry whose key says all. */
+/** Value of a state entry whose key says everything. */
 const NOTED = Uint8Array.of(1);
-/** Entries of one audit record; a group with more writes several. */
+/** Entries in one audit record. A larger group writes several records. */
 const AUDIT_ENTRIES_MAX = 4_096;
-/** Actors that one of them names. */
+/** Actors that one audit record names. */
 const AUDIT_ACTORS_MAX = 255;
-/** Where keys that have a name are kept and found. */
+/** Where named keys are cached and found. */
 const KEY_NAMES = {
   user: { cache: 'userKeys', keyed: 'userKey' },
   scope: { cache: 'scopeKeys', keyed: 'scopeKey' },
@@ -40,11 +40,11 @@ const KEY_NAMES = {
 export interface PlannedGrain {
   readonly ordinal: Ordinal;
   readonly prepared: PreparedGrain;
-  /** What the trail calls it. */
+  /** The grain's name in the trail. */
   readonly name: string;
 }
 
-/** What the group knows of one memory beyond what is committed. */
+/** The changes that the group makes to one memory. */
 interface Overlay {
   readonly byAddress: Map<string, PlannedGrain>;
   readonly byIdentity: Map<string, PlannedGrain>;
@@ -56,12 +56,12 @@ interface Overlay {
   readonly replies: Map<string, StoredReply>;
   /** Names of further sources, by the known grain. */
   readonly furtherSources: Map<Ordinal, string[]>;
-  /** Records of further sources that are let go of. */
+  /** Records of further sources that this group removes. */
   readonly droppedSources: Set<Sequence>;
   readonly audit: FollowedDraft[];
 }
 
-/** An audit entry, and what is to be written once its hash is known. */
+/** An audit entry, and a callback that gets its hash. */
 type FollowedDraft = AuditDraft & { readonly follow?: ((entryHash: string) => void) | undefined };
 
 export class Group {
@@ -93,7 +93,10 @@ export class Group {
     return this.#bytes;
   }
 
-  /** True once anything of this memory was granted in the group: what searches broadly must wait for the next one. */
+  /**
+   * True once the group has granted anything of this memory. Writes that search broadly must then wait for the next
+   * group.
+   */
   touches(memory: Memory): boolean {
     return this.#overlays.has(memory);
   }
@@ -119,7 +122,7 @@ export class Group {
     return overlay;
   }
 
-  /** The overlay if there is one; reading must not make one. */
+  /** The overlay, if there is one. Reading must not create one. */
   peek(memory: Memory): Overlay | undefined {
     return this.#overlays.get(memory);
   }
@@ -138,17 +141,17 @@ export class Group {
     return this.store.index.superseded.get(ordinal) || this.peek(memory)?.supersededBy.has(ordinal) === true;
   }
 
-  /** Where a grain with that address is: planned in this group, or committed. */
+  /** The ordinal of the grain with that address, planned in this group or committed. */
   findOrdinal(memory: Memory, address: string): Ordinal | undefined {
     return this.peek(memory)?.byAddress.get(address)?.ordinal ?? this.store.findOrdinal(memory.number, address);
   }
 
-  /** What the trail calls the grain with that address; undefined when it is not here. */
+  /** The name of the grain with that address; undefined when it is not here. */
   nameOf(memory: Memory, address: string): string | undefined {
     return this.peek(memory)?.byAddress.get(address)?.name ?? this.store.nameOfHash(memory, address);
   }
 
-  /** The grain at an ordinal: planned in this group, or committed. */
+  /** The grain at an ordinal, planned in this group or committed. */
   read(
     memory: Memory,
     ordinal: Ordinal,
@@ -167,7 +170,7 @@ export class Group {
     );
   }
 
-  /** The newest version of the chain that `ordinal` is in. */
+  /** The newest version of the chain of `ordinal`. */
   tip(memory: Memory, ordinal: Ordinal): Ordinal {
     for (let at = ordinal; ; ) {
       const next = this.next(memory, at);
@@ -176,7 +179,7 @@ export class Group {
     }
   }
 
-  /** Adds a record; returns its sequence. */
+  /** Adds a record and returns its sequence number. */
   record(record: EngineRecord): Sequence {
     return this.#push(encodeRecord(record));
   }
@@ -187,7 +190,10 @@ export class Group {
     return this.#first + this.#records.length - 1;
   }
 
-  /** Grants a new grain: sealed under its user's key (made now if the user has none) or the memory's, and its scope's. */
+  /**
+   * Grants a new grain. It is sealed under its user's key (created now if there is none) or the memory's, and its
+   * scope's.
+   */
   addGrain(memory: Memory, prepared: PreparedGrain): PlannedGrain {
     const overlay = this.overlay(memory);
     const key = prepared.userId === undefined ? memory.keyIds.blob : this.keyOfUser(memory, prepared.userId);
@@ -199,7 +205,7 @@ export class Group {
       { memory: memory.number, key, scopeKey, userKey: keys.user, bound: enciphered },
       blob.length + SEAL_BYTES,
     );
-    // Sealed where it stays, and bound to the enciphered hash before it.
+    // Sealed in place, and bound to the enciphered hash before it.
     const bound = record.subarray(GRAIN_BOUND_AT, GRAIN_SEALED_AT);
     sealInto(record, GRAIN_SEALED_AT, memory.grainKey(key, scopeKey), blob, bound);
     const ordinal = this.#push(record);
@@ -222,7 +228,7 @@ export class Group {
     this.#link(memory, oldOrdinal, planned.ordinal, { name: planned.name, atMs: this.nowMs });
   }
 
-  /** Links two grains that are both there: an import's manifest says so, and since when, which is not in the future. */
+  /** Links two existing grains, as an import's manifest demands. `sinceMs` is not in the future. */
   link(memory: Memory, oldOrdinal: Ordinal, newOrdinal: Ordinal, sinceMs = this.nowMs): void {
     const name = this.read(memory, newOrdinal)?.name;
     const atMs = Math.max(0, Math.min(sinceMs, this.nowMs));
@@ -248,7 +254,7 @@ export class Group {
     overlay.supersededBy.set(oldOrdinal, { ordinal });
     overlay.predecessorOf.set(ordinal, oldOrdinal);
     this.#publish.push(() => {
-      // Asked for only now: a rebuild may have put another index in its place.
+      // Read only now, because a rebuild may have replaced the index.
       const { index } = this.store;
       index.publishKeyed(memory.number, 'standing', oldOrdinal, sequence);
       index.publishKeyed(memory.number, 'predecessor', ordinal, sequence);
@@ -284,7 +290,7 @@ export class Group {
     ];
   }
 
-  /** The grain at `ordinal` is known, and gains a source. */
+  /** Adds a source to the known grain at `ordinal`. */
   addFurtherSource(memory: Memory, ordinal: Ordinal, name: string): void {
     const sequence = this.record({
       kind: 'furtherSource',
@@ -298,7 +304,7 @@ export class Group {
     this.#publish.push(() => this.store.index.publishKeyed(memory.number, 'furtherSource', ordinal, sequence));
   }
 
-  /** Lets go of records of further sources: their values now, their places in the index with the next merge. */
+  /** Removes records of further sources: their values now, their index entries with the next merge. */
   dropFurtherSources(memory: Memory, sequences: readonly Sequence[]): void {
     const { droppedSources } = this.overlay(memory);
     for (const sequence of sequences) {
@@ -310,7 +316,7 @@ export class Group {
     });
   }
 
-  /** Removes grains: their values go in the same transaction. */
+  /** Removes grains. Their values are deleted in the same transaction. */
   remove(memory: Memory, ordinals: readonly Ordinal[], cause: RemovalCause): void {
     this.overlay(memory);
     this.record({ kind: 'removal', memory: memory.number, cause, ordinals: Uint32Array.from(ordinals) });
@@ -320,7 +326,7 @@ export class Group {
       for (const { sequence } of this.store.furtherSources(memory.number, ordinal)) sources.push(sequence);
     }
     if (sources.length > 0) this.dropFurtherSources(memory, sources);
-    // Asked for now: without their keys nobody can tell them.
+    // Computed now: without their keys it would be impossible.
     const erased =
       cause === 'erased' ? ordinals.slice(-ERASED_REMEMBERED_EACH).map((at) => this.store.addressAt(at)) : [];
     this.#publish.push(() => {
@@ -333,7 +339,7 @@ export class Group {
     });
   }
 
-  /** Puts a record in the place of one that is there: the same grain, sealed anew. */
+  /** Replaces a record with the same grain, sealed again. */
   replace(memory: Memory, sequence: Sequence, record: EngineRecord): void {
     this.overlay(memory);
     const bytes = encodeRecord(record);
@@ -346,7 +352,7 @@ export class Group {
     for (const sequence of sequences) this.#removals.push(sequence);
   }
 
-  /** An entry of the memory's chain. `follow` is told its hash when the group is closed, and may add records then. */
+  /** Adds an entry to the memory's chain. `follow` gets its hash when the group is closed, and may then add records. */
   audit(memory: Memory, draft: AuditDraft, follow?: (entryHash: string) => void): void {
     const actor = auditActor(memory, draft.actor);
     this.overlay(memory).audit.push(
@@ -355,25 +361,28 @@ export class Group {
   }
 
   /**
-   * As `audit`, for the first entry of the memory in this group, as a settled write's is. Its hash is known at once, so that
-   * the write's own records and answer can name it.
+   * Like `audit`, for the memory's first entry in this group, such as that of a settled write. Its hash is known at
+   * once, so that the write's own records and answer can name it.
    */
   auditFirst(memory: Memory, draft: AuditDraft): string {
     const planned = this.overlay(memory).audit;
-    assert(planned.length === 0, 'nothing comes between this entry and the chain as it was committed');
+    assert(planned.length === 0, 'this entry directly follows the committed chain');
     this.audit(memory, draft);
     const { head } = extendChain(this.store.auditHead(memory.number), planned, Math.floor(this.nowMs / 1000));
     return head.hash;
   }
 
-  /** For a memory that this very group makes: there is nothing to open yet. */
+  /** For a memory that this group creates: it cannot be opened yet. */
   auditLater(number: number, draft: AuditDraft): void {
     const drafts = this.#newMemoryAudit.get(number);
     if (drafts === undefined) this.#newMemoryAudit.set(number, [draft]);
     else drafts.push(draft);
   }
 
-  /** Draws a new index key for the memory. Its blocks are rewritten in the background; then the old key goes. */
+  /**
+   * Draws a new index key for the memory. Its blocks are rewritten in the background, and then the old key is
+   * destroyed.
+   */
   renewIndexKey(memory: Memory): void {
     const { id } = this.store.keys.allocate('index');
     this.#newKeys = true;
@@ -392,12 +401,12 @@ export class Group {
     this.#state.push([key, value]);
   }
 
-  /** A key was allocated in the key store: it is flushed before the append. */
+  /** Notes that the key store allocated a key, which must be flushed before the append. */
   keyAllocated(): void {
     this.#newKeys = true;
   }
 
-  /** A key to destroy after the append and before any answer. */
+  /** Registers a key to be destroyed after the append and before any answer. */
   destroyKey(key: number): void {
     this.#destroyKeys.push(key);
   }
@@ -406,12 +415,12 @@ export class Group {
     this.#publish.push(step);
   }
 
-  /** The id of the user's key, made with this group if the user has none. */
+  /** The id of the user's key, created with this group if the user has none. */
   keyOfUser(memory: Memory, userId: string): number {
     return this.#keyOf(memory, 'user', userId);
   }
 
-  /** The id of the user's key, if the user has one, this group's included. */
+  /** The id of the user's live key, if any, this group's included. */
   liveKeyOf(memory: Memory, userId: string): number | undefined {
     const known = this.peek(memory)?.userKeys.get(userId) ?? memory.userKeys.get(userId);
     if (known !== undefined) return known;
@@ -419,7 +428,7 @@ export class Group {
     return committed?.live === true && !this.store.keys.isGone(committed.key) ? committed.key : undefined;
   }
 
-  /** The id of the scope's key, made as a user's is; 0 for an imported grain that lies in no namespace. */
+  /** The id of the scope's key, created like a user's key; 0 for an imported grain without a namespace. */
   keyOfScope(memory: Memory, namespace: string): number {
     return namespace === '' ? 0 : this.#keyOf(memory, 'scope', namespace);
   }
@@ -457,15 +466,15 @@ export class Group {
     return id;
   }
 
-  /** Closes the group: audit records are added, new keys made durable. What `log.append` takes. */
+  /** Closes the group: adds the audit records and makes new keys durable. Returns the append. */
   finish(): Append {
     for (const [memory, overlay] of this.#overlays) this.#closeAudit(memory.number, overlay.audit);
     for (const [number, drafts] of this.#newMemoryAudit) this.#closeAudit(number, drafts);
     if (this.#newKeys) {
-      // Another owner of the folder has taken the same slots for its own keys.
+      // Another owner of the folder may have used the same slots for its own keys.
       this.store.log.checkOwner?.();
       this.store.keys.flush();
-      // Should an older copy of the keys be restored one day, ids that the log names are not given out again.
+      // If an older copy of the keys is restored, ids that the log names must not be given again.
       const next = Buffer.alloc(4);
       next.writeUInt32BE(this.store.keys.nextId);
       this.#state.push([NEXT_KEY_STATE, next]);
@@ -497,12 +506,14 @@ export class Group {
     }
   }
 
-  /** The group is given up: keys that it staged are gone and their ids may be given again, so nothing derived stays. */
+  /**
+   * Abandons the group. Keys that it staged are gone and their ids may be given again, so derived keys are dropped too.
+   */
   discard(): void {
     for (const memory of this.#overlays.keys()) memory.dropKeys();
   }
 
-  /** After the append: keys that were to go are destroyed, then everything becomes visible in log order. */
+  /** Called after the append: destroys the registered keys, then makes everything visible in log order. */
   publish(): void {
     if (this.#destroyKeys.length > 0) this.store.keys.destroy(this.#destroyKeys, this.nowMs);
     for (const step of this.#publish) step();
@@ -520,5 +531,5 @@ function recordEnd(drafts: readonly AuditDraft[], from: number): number {
   return end;
 }
 
-/** A planned grain's header is never asked for. */
+/** Nothing reads the header of a planned grain. */
 const EMPTY_HEADER = { version: 1, flags: 0, typeByte: 0, namespaceHash: 0, createdAtSeconds: 0 };

@@ -1,5 +1,5 @@
-// Plans one entry of the manifest of an imported file: which grain replaced which, and the verification status. The author of the
-// file wrote the entry, so it may do no more than a supersede by the same caller.
+// Plans one entry of an imported file's manifest: a version link and the verification flag. The author of the file
+// wrote the entry, so it may do no more than a supersede by the same caller.
 
 import { EngineError } from '../base/errors.ts';
 import type { CallContext } from '../calls/context.ts';
@@ -15,11 +15,11 @@ import { type Version, versionAt } from './supersede.ts';
 
 export interface StandingInput {
   readonly entry: ManifestEntry;
-  /** False when the import refused the grain that the entry is about. */
+  /** False when the import refused the grain of the entry. */
   readonly isAccepted: boolean;
 }
 
-/** Throws EngineError when the entry does not count. An entry that says what is known already changes nothing. */
+/** Throws EngineError when the entry does not count. An entry that repeats a known link or flag changes nothing. */
 export function planStanding(
   group: Group,
   memory: Memory,
@@ -49,7 +49,7 @@ export function planStanding(
   });
 }
 
-/** The grain that replaces `old` from now on; undefined when the entry names none, or the one that does already. */
+/** The grain that replaces `old` from now on; undefined when the entry names none, or one that already does. */
 function successorOf(
   group: Group,
   memory: Memory,
@@ -66,11 +66,11 @@ function successorOf(
   if (group.tip(memory, successor.ordinal) === old.ordinal)
     throw new EngineError('VAL-E001', 'a version cannot follow itself');
   if (closesCircle(group, memory, old.ordinal, successor.ordinal))
-    throw new EngineError('VAL-E001', '`parent_goals` make the goal its own parent');
+    throw new EngineError('VAL-E001', '`parent_goals` would make the goal its own ancestor');
   return successor;
 }
 
-/** The verification status to note, if any. A file can only lower what is known of a grain: a worse status here is kept. */
+/** The verification flag to record, if any. A file can only lower it: a worse flag here is kept. */
 function stateOf(
   group: Group,
   { ordinal }: Version,
@@ -89,7 +89,7 @@ function versionOf(group: Group, memory: Memory, context: CallContext, hash: str
   return ordinal === undefined ? refuseUnknown() : versionAt(group, memory, context, ordinal);
 }
 
-/** The same words for what was refused, what is not here and what lies outside the caller's binding. */
+/** The same message for a refused grain, a missing one and one outside the caller's binding. */
 function refuseUnknown(): never {
   throw new EngineError('MEM-E001');
 }

@@ -1,4 +1,4 @@
-// Answers that are kept for a repeat: what they show of a grain goes with the grain.
+// Stored replies: the fields of a grain in a reply are removed with the grain.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { codeOf, contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
@@ -17,7 +17,7 @@ async function begun(t: TestContext): Promise<Engine> {
   return engine;
 }
 
-/** A grain of nobody's that names ann, and what accumulates its visits. */
+/** A grain without a user that names ann, and a grain that accumulates her visits. */
 async function visitsOfAnn(engine: Engine) {
   const fields = { subject: 'team', relation: 'trusts', object: 'ann', visits: 1, tags: ['x'] };
   const { hash } = await engine.write('add', context, { grainType: 'belief', fields, sync: false });
@@ -25,7 +25,7 @@ async function visitsOfAnn(engine: Engine) {
   return { hash, accumulate: () => engine.write('accumulate', once, input) };
 }
 
-/** Kept answers as they lie in the log, opened by who knows the call's key. */
+/** Stored replies in the log, opened with the call's key. */
 function keptPlain(engine: Engine): string[] {
   const { store } = engine;
   const memory = store.memory(1);
@@ -37,13 +37,13 @@ function keptPlain(engine: Engine): string[] {
   });
 }
 
-test('a repeat is answered as the first call was, and the answer that is kept quotes no grain', async (t) => {
+test('a repeat gets the answer of the first call, and the stored reply quotes no grain', async (t) => {
   const engine = await begun(t);
   const { accumulate } = await visitsOfAnn(engine);
   const [first, second] = await Promise.all([accumulate(), accumulate()]);
   assert.equal(first.fields['visits'], 3);
   assert.deepEqual(second, first);
-  // Also when it was superseded meanwhile.
+  // The same holds after it was superseded.
   await engine.write('accumulate', context, { target: { hash: first.newHash }, deltas: { visits: 1 }, set: {} });
   assert.deepEqual(await accumulate(), first);
   const kept = keptPlain(engine).join('');
@@ -51,7 +51,7 @@ test('a repeat is answered as the first call was, and the answer that is kept qu
   for (const word of ['ann', 'trusts', 'a note']) assert.ok(!kept.includes(word), word);
 });
 
-test('a kept answer names nobody whom an erasure took out of the grain that it shows', async (t) => {
+test('a stored reply does not name a person whom an erasure removed from its grain', async (t) => {
   const engine = await begun(t);
   await engine.write('add', context, {
     grainType: 'belief',
@@ -62,11 +62,11 @@ test('a kept answer names nobody whom an erasure took out of the grain that it s
   assert.match(JSON.stringify(await accumulate()), /"ann"/);
   const { keyFingerprint } = await engine.write('eraseUser', context, { userId: 'ann' });
   await engine.write('redactUser', context, { userId: 'ann', keyFingerprint });
-  // The version that it made is gone, and so is the one that it named.
+  // The version that it made is gone, and so is the version that it named.
   assert.equal(await codeOf(accumulate), 'MEM-E006');
 });
 
-test('a kept answer shows nothing of a grain that may not be read any more', async (t) => {
+test('a stored reply shows nothing of a grain that may not be read any more', async (t) => {
   const engine = await begun(t);
   const fields = { subject: 'bob', relation: 'likes', object: 'tea', visits: 1, user_id: 'bob' };
   const { hash } = await engine.write('add', context, { grainType: 'belief', fields, sync: false });

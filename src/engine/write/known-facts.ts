@@ -1,5 +1,6 @@
-// What one partition knows of beliefs that were read from texts, before they are stored: the router asks all of them, and sends
-// each belief where it is known. It answers by what the plan of an add would find (add.ts), from published state.
+// Says, before extracted beliefs are stored, which of them one partition knows: the router asks all partitions and
+// sends each belief to the one that knows it. The answer comes from the same code as the plan of an add (add.ts), over
+// published state.
 
 import { EngineError } from '../base/errors.ts';
 import type { MemoryCalls } from '../calls/calls.ts';
@@ -22,14 +23,14 @@ export function knownFacts(
   context: CallContext,
   { items, places, sources }: MemoryCalls['knownFacts']['input'],
 ): MemoryCalls['knownFacts']['output'] {
-  // Nothing is granted in it: it reads as plans do.
+  // It grants nothing; it only reads as plans do.
   const group = new Group(store);
   const facts = items.map((item, at): KnownFact => {
     try {
       if (storedReply(group, memory, 'add', itemContext(context, places[at] ?? at)) !== undefined) return ANSWERED;
       return { answered: false, ...knownHere(group, memory, prepareAdd(memory, context, item, group.nowMs)) };
     } catch (error) {
-      // What is refused is refused when it is stored.
+      // A belief that must be refused is refused when it is stored.
       if (error instanceof EngineError) return UNKNOWN;
       throw error;
     }

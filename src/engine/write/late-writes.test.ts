@@ -1,4 +1,4 @@
-// Writes whose caller no longer waits when their turn comes: refused, and nothing of them is kept.
+// Writes whose deadline has passed when their turn comes are refused, and nothing of them is stored.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -21,7 +21,7 @@ const settings: MemorySettings = {
 };
 const item = (object: string) => ({ grainType: 'belief', fields: { subject: 'ada', relation: 'likes', object } });
 
-/** An engine whose clock and disk stand still until a test says otherwise. */
+/** An engine whose clock and disk stand still until the test releases them. */
 async function opened(t: TestContext) {
   const root = temporaryDirectory(t);
   const log = new FaultyLog(new MemoryLog(new MemoryLogStore()));
@@ -47,7 +47,7 @@ async function opened(t: TestContext) {
   return { engine, log, clock, objects };
 }
 
-test('what waited behind a commit beyond its deadline is refused, and its neighbours are not', async (t) => {
+test('a write that waited behind a commit beyond its deadline is refused, and its neighbours are not', async (t) => {
   const { engine, log, clock, objects } = await opened(t);
   const release = log.holdAppends();
   const first = engine.write('add', context, { ...item('first'), sync: false });

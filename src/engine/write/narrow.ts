@@ -1,4 +1,4 @@
-// What a bound or narrowed caller may write: only its namespace, only its user.
+// Limits the writes of a bound or narrowed caller to its namespace and its user.
 
 import { EngineError } from '../base/errors.ts';
 import { toNfc } from '../base/nfc.ts';

@@ -1,4 +1,4 @@
-// How the engine's writes are prepared and planned: the calls that are one plan, and the plans of calls and jobs that do more.
+// Prepares and plans the engine's writes: calls that are a single plan, and the plans of calls and jobs that do more.
 
 import { EngineError } from '../base/errors.ts';
 import type { Input, Output, PlannedMethod } from '../calls/calls.ts';
@@ -28,13 +28,13 @@ import { releaseReply, storedReply } from './reply.ts';
 import { writeSetting } from './setting-record.ts';
 import { planAccumulate, planSupersede } from './supersede.ts';
 
-/** A memory must be there; attaching is the one write that makes it. */
+/** The memory must exist. Attaching is the only write that creates one. */
 function known(memory: Memory | undefined): Memory {
   if (memory === undefined) throw new EngineError('MEM-E003');
   return memory;
 }
 
-/** Storage's own: a new index key for a memory whose key is gone, whatever state its index is in. */
+/** For storage itself: a new index key for a memory whose key is gone, whatever the state of its index. */
 export const renewIndexKeyPlan: WritePlan<{ readonly memory: number }, void> = {
   plan: (group, _memory, _context, { memory }) => {
     if (group.store.holds(memory)) group.renewIndexKey(group.store.memory(memory));
@@ -54,12 +54,12 @@ export function prepareAdd(memory: Memory, context: CallContext, input: AddItem,
   return prepareGrain(memory, input.grainType, bindFields(context, input.fields), nowMs, context.purpose);
 }
 
-/** False when the policy was changed since. */
+/** False when the policy has changed since. */
 function isCurrent(memory: Memory, { policySeal }: PreparedGrain): boolean {
   return policySeal === memory.governed.policy.sealHash;
 }
 
-/** One blob of an import. */
+/** Imports one blob. */
 export const importPlan: WritePlan<{ blob: Uint8Array; hash?: string }, Added & { readonly grainType: string }> = {
   prepare: (memory, context, input) => prepareBlob(memory, input.blob, input.hash, context.purpose),
   plan: (group, memory, context, input, before) => {
@@ -94,7 +94,7 @@ function restoreConsents(kept: unknown, { items }: Input<'consent'>): Output<'co
   return { outcomes };
 }
 
-/** A stretch of what has expired; what a hold keeps is left. */
+/** Removes a batch of expired grains. Grains under a hold stay. */
 export const expirePlan: WritePlan<{ readonly ordinals: readonly Ordinal[] }, { readonly removed: number }> = {
   settled: true,
   plan: (group, memory, context, { ordinals }) => planExpire(group, known(memory), context, ordinals),
@@ -108,7 +108,7 @@ export const attachPlan: MemoryWrite<'attachMemory'> = {
   },
 };
 
-/** The queue keeps the key with the answer; there is nothing more to it. */
+/** The queue stores the key with the answer. The plan itself does nothing. */
 export const claimPlan: MemoryWrite<'claim'> = {
   plan: (_group, memory) => {
     known(memory);
@@ -116,7 +116,7 @@ export const claimPlan: MemoryWrite<'claim'> = {
   },
 };
 
-/** An item of a batch: not done where the batch's own key was claimed for another body. */
+/** Wraps a batch item: it is not done when the batch's own key was claimed for another body. */
 export function underClaim<I, O>(batch: CallContext, plan: WritePlan<I, O>): WritePlan<I, O> {
   if (batch.idempotency === undefined) return plan;
   return {
@@ -128,7 +128,7 @@ export function underClaim<I, O>(batch: CallContext, plan: WritePlan<I, O>): Wri
   };
 }
 
-/** Its context has no key of its own: the queue would answer with what is kept. */
+/** Its context has no idempotency key; otherwise the queue would answer with the stored reply. */
 export const releasePlan: WritePlan<NonNullable<CallContext['idempotency']>, Record<never, never>> = {
   settled: true,
   plan: (group, memory, context, idempotency) => {
@@ -145,7 +145,7 @@ export const dropPlan: MemoryWrite<'dropMemory'> = {
   },
 };
 
-/** Notes when retention was last enforced, with its audit entry. */
+/** Records when retention was last enforced, with its audit entry. */
 export const enforcedPlan: WritePlan<{ readonly key: string; readonly forgotten: number }, Record<never, never>> = {
   plan: (group, memory, context, { key, forgotten }) => {
     const at = Buffer.alloc(6);
@@ -157,7 +157,7 @@ export const enforcedPlan: WritePlan<{ readonly key: string; readonly forgotten:
   },
 };
 
-/** Audit entries of upkeep that changes nothing else in the log. */
+/** Adds audit entries of maintenance that changes nothing else in the log. */
 export const auditPlan: WritePlan<AuditDraft, Record<never, never>> = {
   plan: (group, memory, _context, draft) => {
     group.audit(known(memory), draft);
@@ -165,7 +165,7 @@ export const auditPlan: WritePlan<AuditDraft, Record<never, never>> = {
   },
 };
 
-/** One entry of the manifest of an imported file. */
+/** Applies one entry of an imported file's manifest. */
 export const standingPlan: WritePlan<StandingInput, Record<never, never>> = {
   plan: (group, memory, context, input) => {
     planStanding(group, known(memory), context, input);
@@ -173,7 +173,7 @@ export const standingPlan: WritePlan<StandingInput, Record<never, never>> = {
   },
 };
 
-/** The calls that are one plan in the queue, as their rows say. */
+/** The calls that are a single plan in the queue, as their rows say. */
 export const PLANS: { readonly [M in PlannedMethod]: MemoryWrite<M> } = {
   supersede: {
     plan: (group, memory, context, input) => planSupersede(group, known(memory), context, input),
@@ -185,7 +185,7 @@ export const PLANS: { readonly [M in PlannedMethod]: MemoryWrite<M> } = {
         namespace: typeof namespace === 'string' ? namespace : undefined,
         shows: { hash: newHash, predecessor: oldHash },
       }),
-      // They may name whom an erasure takes out of others' grains.
+      // They may name a person whom an erasure removes from others' grains.
       strip: ({ fields: _, ...kept }) => kept,
     },
     plan: (group, memory, context, input) => planAccumulate(group, known(memory), context, input),
@@ -197,7 +197,7 @@ export const PLANS: { readonly [M in PlannedMethod]: MemoryWrite<M> } = {
   },
   eraseUser: {
     reply: {
-      // The name that is to be forgotten is in every repeat of the request.
+      // Every repeat of the request contains the name that must be forgotten.
       isKept: ({ check }) => check !== true,
       strip: ({ userId: _, ...kept }) => kept,
       restore: (kept, { userId }) => ({ ...(kept as Omit<ErasureProof, 'userId'>), userId }), // as `strip` left it
@@ -205,7 +205,7 @@ export const PLANS: { readonly [M in PlannedMethod]: MemoryWrite<M> } = {
     settled: true,
     plan: (group, memory, context, input) => planEraseUser(group, known(memory), context, input),
   },
-  /** The rest of an erasure: what it answers is nobody's to keep. */
+  /** The rest of an erasure. Its answer is not stored. */
   redactUser: {
     settled: true,
     reply: { isKept: () => false },
@@ -229,7 +229,7 @@ export const PLANS: { readonly [M in PlannedMethod]: MemoryWrite<M> } = {
     settled: true,
     plan: (group, memory, context, input) => planRestrict(group, known(memory), context, input),
   },
-  /** Kept for a repeat without what it says of whom: the request says that again. */
+  /** Stored for a repeat without the names in it: the repeated request contains them again. */
   consent: {
     reply: { strip: stripConsents, restore: restoreConsents },
     settled: true,
@@ -239,11 +239,12 @@ export const PLANS: { readonly [M in PlannedMethod]: MemoryWrite<M> } = {
     settled: true,
     plan: (group, memory, _context, input) => planConsentFacts(group, known(memory), input),
   },
-  /** Of whose grains it was, when the caller was narrowed to a person. */
+  /** Names the person whose grains these were, when the caller was narrowed to one. */
   note: {
     plan: (group, memory, context, { event, details: plain, texts = {}, userId = context.userId }) => {
       const held = known(memory);
-      // Somebody whose grains lie in another partition gets a key here, so that an erasure reaches what is told of them.
+      // A person whose grains lie in another partition gets a key here, so that an erasure covers what the trail says
+      // of them.
       const elsewhere = userId !== undefined && Number(plain['count'] ?? 0) > 0 ? userId : undefined;
       if (elsewhere !== undefined && group.store.userKey(held, elsewhere) === undefined)
         group.keyOfUser(held, elsewhere);
@@ -256,7 +257,7 @@ export const PLANS: { readonly [M in PlannedMethod]: MemoryWrite<M> } = {
       return {};
     },
   },
-  /** A new version of the memory's blob key: new grains without a user are sealed under it. */
+  /** A new version of the memory's blob key, for new grains without a user. */
   rotateKeys: {
     settled: true,
     plan: (group, memory, context) => {

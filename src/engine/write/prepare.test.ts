@@ -1,11 +1,11 @@
-// Blobs made elsewhere, on their way into a memory.
+// Blobs from elsewhere that are imported into a memory.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
 import { encodeGrain } from '../grain/codec/blob.ts';
 
-test('a signed grain is told apart from a damaged one, and keeps nobody else out', async (t) => {
+test('a signed grain is distinguished from a damaged one, and does not block other grains', async (t) => {
   const engine = await openShard(temporaryDirectory(t));
   t.after(() => engine.close());
   const context = contextOf(1);

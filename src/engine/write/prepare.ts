@@ -1,5 +1,5 @@
-// The first step of a write, pure: what a caller sent becomes a blob, its address, and what the indexes keep of it.
-// Nothing here reads the store, so a worker prepares the next group while the last one is being committed.
+// The first step of a write, pure: it turns the request into a blob, its address and its index entries. It does not
+// read the store, so a worker can prepare the next group while the last one is being committed.
 
 import { DEFAULT_PURPOSE } from '../govern/consent/consent.ts';
 import { checkPii, type PiiNeeds } from '../govern/policy/pii-needs.ts';
@@ -23,17 +23,17 @@ export interface PreparedGrain {
   readonly userId: string | undefined;
   readonly verification: VerificationState;
   readonly warnings: readonly string[];
-  /** The seal of the policy that it was prepared under: under another one it is prepared again. */
+  /** The seal of the policy that it was prepared under. When the policy changes, it is prepared again. */
   readonly policySeal: string;
-  /** What was found of personal data that counts under that policy. */
+  /** The personal data that was found and counts under that policy. */
   readonly pii: PiiNeeds | undefined;
-  /** Its ordinal is 0 until a group has given it one. */
+  /** Its ordinal is 0 until a group assigns one. */
   readonly indexed: NewlyIndexed;
 }
 
 /**
- * A grain from the API's fields, with what the memory's policy makes of the personal data in it. Every refusal is an
- * EngineError with a code of the contract. `purpose`: what it is written for.
+ * Prepares a grain from the API's fields and treats its personal data by the memory's policy. Every refusal is an
+ * EngineError with a code of the contract. `purpose`: the purpose of the write.
  */
 export function prepareGrain(
   memory: Memory,
@@ -42,7 +42,7 @@ export function prepareGrain(
   nowMs: number,
   purpose: string = DEFAULT_PURPOSE,
 ): PreparedGrain {
-  // Before anything else is said of it: a schema that is too deep has no grain.
+  // Checked first: a grain cannot be built with a schema that is too deep.
   if (grainTypeOf(grainType) === 'action' && isToolDefinition(given)) checkToolDefinition(given);
   const api = fromApi(grainType, given, { nowMs });
   if (api.type === 'consent') checkConsentFields(api.fields);
@@ -55,7 +55,7 @@ export function prepareGrain(
       api.sensitivity === undefined ? {} : { sensitivity: api.sensitivity },
     );
     const grain = { type: api.type, typeString: api.type, fields };
-    // fromApi has checked that it is one of the states.
+    // fromApi has checked that it is a valid flag.
     const verification = (api.verificationStatus ?? '') as VerificationState;
     const warnings = [...api.warnings, ...encoded.warnings, ...told];
     const made = { grain, blob: encoded.blob, address: encoded.address, verification, warnings };
@@ -67,8 +67,8 @@ export function prepareGrain(
 }
 
 /**
- * A grain from a blob made elsewhere: strictly decoded, kept byte for byte. Only where the memory's policy has personal
- * data taken out is it written anew, under another address; nothing is tagged. FMT-E001, FMT-E003.
+ * Prepares a blob from elsewhere: strictly decoded and kept byte for byte. Only when the policy redacts personal data
+ * is it written again, with another address. It gets no tags. FMT-E001, FMT-E003.
  */
 export function prepareBlob(
   memory: Memory,
@@ -78,7 +78,7 @@ export function prepareBlob(
 ): PreparedGrain {
   try {
     const blob = Buffer.from(bytes);
-    // Out of its envelope it would be a blob that no reader may take.
+    // Outside its envelope it would be a blob that no reader accepts.
     if (blob.length > HEADER_BYTES && (blob[1]! & FLAG.signed) !== 0)
       refuse('ERR_UNSUPPORTED', 'signed grains are read, not stored');
     const grain = decodeGrain(blob, {

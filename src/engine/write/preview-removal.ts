@@ -1,5 +1,5 @@
-// Previews a removal. The same steps as in the removal itself find the grains, or refuse; the columns of the index give their types
-// and times. Nothing is removed. The preview leaves an audit entry.
+// Previews a removal. The same steps as in the removal itself find the grains, or refuse. Types and times come from the
+// columns of the index. Nothing is removed. The preview leaves an audit entry.
 
 import type { MemoryCalls } from '../calls/calls.ts';
 import type { CallContext } from '../calls/context.ts';
@@ -49,7 +49,7 @@ function previewOf(group: Group, memory: Memory, context: CallContext, input: In
   }
 }
 
-/** Counts of grains that were not removed, all versions. */
+/** Counts of live grains, all versions. */
 function counted(store: Store, memory: Memory, wanted: readonly Ordinal[] | 'all'): RemovalPreview {
   const isWanted = wanted === 'all' ? undefined : new Set(wanted);
   const byType: Record<string, number> = {};

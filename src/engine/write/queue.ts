@@ -1,5 +1,5 @@
-// The write queue of a shard: requests wait here while an append is in flight, and the next group is made of what has
-// gathered. One append at a time; an answer only after it.
+// The write queue of a shard. Requests wait while an append is in flight, and then form the next group. One append runs
+// at a time, and answers follow it.
 
 import { assert } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
@@ -19,7 +19,7 @@ import { type ReplyKeeping, storedReply, storeReply } from './reply.ts';
 export interface WritePlan<I, O> {
   /** Pure work that may run while an earlier group is being committed. */
   prepare?(memory: Memory, context: CallContext, input: I, nowMs: number): PreparedGrain;
-  /** Reads and grants. Throws EngineError before it has changed the group. */
+  /** Reads and grants. Throws EngineError before it changes the group. */
   plan(
     group: Group,
     memory: Memory | undefined,
@@ -28,11 +28,11 @@ export interface WritePlan<I, O> {
     prepared: PreparedGrain | undefined,
   ): O;
   /**
-   * True when it searches broadly or takes away: it must not share a group with earlier writes of its memory, nor later
-   * ones of it with this one, which they could not see.
+   * True when the plan searches broadly or removes: it cannot see other writes of its memory in the same group, so it
+   * must not share a group with earlier or later ones.
    */
   readonly settled?: boolean;
-  /** How its answer is kept for a repeat; without it, whole, as long as the memory lives. */
+  /** How its answer is stored for a repeat. Default: the whole answer, for as long as the memory lives. */
   readonly reply?: ReplyKeeping<I, O>;
 }
 
@@ -48,7 +48,7 @@ interface Job {
 
 type State = readonly (readonly [string, Uint8Array | null])[];
 
-/** What housekeeping wants committed with the next group. */
+/** State changes of housekeeping for the next group. */
 interface Change {
   readonly state: State;
   readonly removals: readonly Sequence[];
@@ -63,13 +63,13 @@ interface Granted {
   readonly output: unknown;
 }
 
-/** Answers the requests of a group; with a failure, that the group was refused. */
+/** Answers the requests of a group, with an error if the group failed. */
 function answer(granted: readonly Granted[], failure?: EngineError): void {
   for (const { job, error, output } of granted) job.settle(failure ?? error, output as never);
 }
 
 export class WriteQueue {
-  /** What reads leave goes along with the next group. */
+  /** Entries of reads, which the next group takes along. */
   readonly trail: ReadTrail;
   readonly #store: Store;
   readonly #onFatal: (error: unknown) => void;
@@ -78,10 +78,10 @@ export class WriteQueue {
   #scheduled = false;
   #appending: Promise<void> | undefined;
   #failed: EngineError | undefined;
-  /** State changes that the next group carries, each with what follows its commit. */
+  /** State changes that the next group carries, each with its follow-up after the commit. */
   readonly #changes: Change[] = [];
 
-  /** Told when writes wait for a seal; whoever hears it calls `resume` once there is room. */
+  /** Called when writes wait for a seal. The listener calls `resume` once there is room. */
   #onFull: () => void = () => {};
 
   constructor(store: Store, onFatal: (error: unknown) => void) {
@@ -107,7 +107,7 @@ export class WriteQueue {
     });
   }
 
-  /** As `push`, for many at once: a promise an item costs more than planning it. */
+  /** Like `push`, for many at once: a promise for each item would cost more than its plan. */
   enqueue<I, O>(
     method: string,
     write: WritePlan<I, O>,
@@ -119,12 +119,12 @@ export class WriteQueue {
       settle(this.#failed, undefined as never);
       return;
     }
-    // The job keeps plan, input and settle together: nothing else is ever passed to any of them.
+    // The job keeps plan, input and settle together, so their types always match.
     this.#jobs.push({ method, context, input, write: write as never, settle: settle as never, prepared: undefined });
     this.#schedule();
   }
 
-  /** Commits state entries with the next group; resolves when they are durable. */
+  /** Commits state entries with the next group. Resolves when they are durable. */
   commitState(state: State, removals: readonly Sequence[] = []): Promise<void> {
     if (this.#failed !== undefined) return Promise.reject(this.#failed);
     return new Promise((committed, failed) => {
@@ -141,7 +141,7 @@ export class WriteQueue {
     }
   }
 
-  /** Refuses everything queued and to come. */
+  /** Refuses everything that is queued or arrives later. */
   fail(error: EngineError): void {
     this.#failed = error;
     for (const job of this.#jobs.splice(0).slice(this.#head)) job.settle(error, undefined as never);
@@ -152,7 +152,7 @@ export class WriteQueue {
   #schedule(): void {
     if (this.#scheduled || this.#appending !== undefined) return;
     this.#scheduled = true;
-    // After the caller's own loop: what one batch brings forms one group.
+    // Runs after the caller's own loop, so that one batch forms one group.
     queueMicrotask(() => {
       this.#scheduled = false;
       this.#next();
@@ -186,7 +186,7 @@ export class WriteQueue {
     }
   }
 
-  /** Refuses what is queued: no room could be made for it. Later writes are tried again. */
+  /** Refuses the queued writes, because no room could be made. Later writes are tried again. */
   refuse(error: EngineError): void {
     const waiting = this.#jobs.slice(this.#head);
     this.#jobs = [];
@@ -194,14 +194,14 @@ export class WriteQueue {
     for (const job of waiting) job.settle(error, undefined as never);
   }
 
-  /** Goes on after maintenance made room in the tail. */
+  /** Continues after maintenance has made room in the tail. */
   resume(): void {
     this.#schedule();
   }
 
   /**
-   * Plans what waits. Undefined when damage showed half-way through a plan: its request is refused, the group is given
-   * up, and the others are gathered again.
+   * Plans the waiting writes. Undefined when a plan met damage half-way: its request is refused, the group is
+   * abandoned, and the others are gathered again.
    */
   #gather(granted: Granted[]): Group | undefined {
     const group = new Group(this.#store);
@@ -226,7 +226,7 @@ export class WriteQueue {
         if (isSettled && memory !== undefined && group.bytes > bytesBefore) closed.add(memory);
       } catch (error) {
         if (!(error instanceof EngineError)) throw error;
-        // A plan refuses before it changes the group, unless what it reads is damaged.
+        // A plan refuses before it changes the group, unless it reads damaged data.
         if (group.bytes > bytesBefore) {
           assert(error.code === 'STO-E001', 'only storage refuses half-way through a plan');
           group.discard();
@@ -243,10 +243,10 @@ export class WriteQueue {
     return group;
   }
 
-  /** A plan must see everything: a memory with a bad block is written to again when its segments have been rebuilt. */
+  /** A plan must see all data: a memory with a damaged block takes writes again only after its segments are rebuilt. */
   #checkWhole(memory: Memory): void {
     if (this.#store.isDamaged(memory.number)) throw damagedMemory();
-    // The end of the audit chain is read when the group is closed: what is wrong with it must show here.
+    // The head of the audit chain is needed when the group is closed, so its damage must show here.
     this.#store.auditHead(memory.number);
   }
 
@@ -325,7 +325,7 @@ export class WriteQueue {
     setImmediate(() => this.#prepareAhead());
   }
 
-  /** A storage error refuses the whole group: nothing of it was written. Anything else is a bug. */
+  /** A storage error refuses the whole group, of which nothing was written. Any other error is a bug. */
   #refuse(error: unknown, granted: readonly Granted[], changes: readonly Change[]): void {
     if (!(error instanceof EngineError)) {
       this.#onFatal(error);
@@ -335,7 +335,7 @@ export class WriteQueue {
     for (const change of changes) change.failed(error);
   }
 
-  /** Undefined for a memory that is not there or does not open: the plan refuses what is for it. */
+  /** Undefined for a memory that is missing or does not open. The plan then refuses its writes. */
   #opened(memory: number): Memory | undefined {
     try {
       return this.#store.holds(memory) ? this.#store.memory(memory) : undefined;
@@ -345,7 +345,7 @@ export class WriteQueue {
     }
   }
 
-  /** While a group is being committed, what waits is prepared, in slices. */
+  /** Prepares waiting writes in slices while a group is being committed. */
   #prepareAhead(): void {
     const until = performance.now() + SLICE_MS;
     for (let i = this.#head; i < this.#jobs.length && i < this.#head + GROUP_WRITES_MAX * 2; i++) {

@@ -1,5 +1,5 @@
-// What reads leave behind: audit entries, and records of recalls. A read does not wait for the disk, so they gather here
-// and go along with the next group of writes, or in one of their own shortly after.
+// The trail of reads: audit entries and recall records. A read does not wait for the disk. Its entries collect here and
+// are written with the next group of writes, or shortly after in a group of their own.
 import { randomBytes, randomInt } from 'node:crypto';
 import { EngineError } from '../base/errors.ts';
 import { READ_TRAIL_GROUP, READ_TRAIL_MAX, READ_TRAIL_MS } from '../base/limits.ts';
@@ -26,13 +26,13 @@ interface Left {
 
 interface LeftRecall {
   readonly id: string;
-  /** Of the record without its names; '' where it has none. */
+  /** The id of the record without its names; '' when it has none. */
   readonly restId: string;
-  /** Encoded at once: as objects thousands of them would weigh on the heap. */
+  /** Encoded at once: thousands of entries would weigh on the heap as objects. */
   readonly encoded: Buffer;
   readonly names: KeptNames | undefined;
   readonly atMs: number;
-  /** Whether the person concerned is known to have grains here or in another partition. */
+  /** Whether the person concerned is known to have grains, here or in another partition. */
   readonly found: boolean;
 }
 
@@ -42,9 +42,9 @@ export class ReadTrail {
   readonly #store: Store;
   #left: Left[] = [];
   #oldestMs = 0;
-  /** A group that is being committed holds some. */
+  /** A group that contains some entries is being committed. */
   #isInFlight = false;
-  /** Entries that were lost, as the log took nothing for too long. */
+  /** Entries that were lost because the log rejected writes for too long. */
   lost = 0;
 
   constructor(store: Store) {
@@ -55,27 +55,27 @@ export class ReadTrail {
     return this.#left.length === 0;
   }
 
-  /** As many groups as hold all that was left until now, one that is being committed included. */
+  /** The number of groups that hold all entries up to now, a group being committed included. */
   get groups(): number {
     return (this.#isInFlight ? 1 : 0) + Math.ceil(this.#left.length / READ_TRAIL_GROUP);
   }
 
-  /** True when what was left should be written now, with a group of its own if there is no other. */
+  /** True when the entries should be written now, in a group of their own if there is no other. */
   isDue(nowMs: number): boolean {
     return this.#left.length > 0 && (this.#left.length >= READ_TRAIL_GROUP || nowMs - this.#oldestMs >= READ_TRAIL_MS);
   }
 
-  /** Notes a read, where the memory's policy has reads audited. */
+  /** Records a read, when the memory's policy has reads audited. */
   note(memory: Memory, draft: AuditDraft): void {
     if (memory.governed.rules['audit.reads']) this.#push({ memory: memory.number, draft });
   }
 
-  /** Notes a read that was refused: told as refused writes are, whether or not reads are. */
+  /** Records a refused read. Like refused writes, it is recorded whether or not reads are audited. */
   refused(memory: Memory, draft: AuditDraft): void {
     this.#push({ memory: memory.number, draft });
   }
 
-  /** Leaves the record of a recall and its audit entry; returns the record's id, undefined where nobody wants one. */
+  /** Leaves a recall record and its audit entry. Returns the record's id, or undefined when no record is wanted. */
   recall(memory: Memory, context: CallContext, account: RecallAccount): string | undefined {
     const { rules } = memory.governed;
     const user = this.#personOf(memory, context, account);
@@ -98,7 +98,7 @@ export class ReadTrail {
     return recall?.id;
   }
 
-  /** Whom a recall is about: who is named by its conditions, or by its caller's binding. */
+  /** The person that a recall is about: named by its conditions, or by its caller's binding. */
   #personOf(memory: Memory, context: CallContext, account: RecallAccount): string | undefined {
     const named = account.userId ?? context.userId;
     if (named !== undefined) return named;
@@ -120,11 +120,11 @@ export class ReadTrail {
       excluded: onceEach(account.excluded.named.map(({ hash, reason }) => ({ grain: called(hash), reason }))),
       excludedCounts: account.excluded.counts,
       mode: account.mode,
-      // Random: a counter would tell a reader of two records how many recalls came between them.
+      // Random: a counter would reveal how many recalls came between two records.
       nonce: randomInt(NONCES),
       namespace: account.namespace === '' ? (context.namespace ?? '') : account.namespace,
       principal: auditActor(memory, context.actor),
-      // With the person concerned goes what that person asked.
+      // The query of the person concerned is erased together with the person.
       query: names?.text_sha256 === undefined ? account.query : query,
       requestId: context.requestId,
       results: resultsOf(account, called),
@@ -151,7 +151,7 @@ export class ReadTrail {
     this.#left.push(left);
   }
 
-  /** Puts what was left into `group`; returns what takes it back should the group not be written. */
+  /** Adds the pending entries to `group`. Returns a function that takes them back if the group is not written. */
   join(group: Group): () => void {
     const joined = this.#left.splice(0, READ_TRAIL_GROUP);
     for (const left of joined) {
@@ -176,7 +176,9 @@ export class ReadTrail {
     };
   }
 
-  /** Undefined for one that was dropped, or whose chain cannot be continued just now: what was read of it is not told. */
+  /**
+   * Undefined for a dropped memory, or one whose chain cannot be continued at the moment. Reads of it are not recorded.
+   */
   #memory(number: number): Memory | undefined {
     const store = this.#store;
     if (!store.holds(number)) return undefined;
@@ -213,7 +215,7 @@ function namesOf(memory: Memory, account: RecallAccount, user: string | undefine
   };
 }
 
-/** A stage tells of a grain by its hash, the limit by its name: each is told once, for the first reason. */
+/** A stage names a grain by its hash, the limit by its name. Each grain is listed once, with its first reason. */
 function onceEach(excluded: KeptRecall['excluded']): KeptRecall['excluded'] {
   const told = new Set<string>();
   return excluded.filter(({ grain }) => {
@@ -223,7 +225,7 @@ function onceEach(excluded: KeptRecall['excluded']): KeptRecall['excluded'] {
   });
 }
 
-/** What an answer of CAL seems to name and is no grain of this memory is left out: its text was looked through for hashes. */
+/** The text of a CAL answer was searched for hashes. Those that are not grains of this memory are left out. */
 function resultsOf({ mode, results }: RecallAccount, called: (hash: string) => string): KeptResult[] {
   const kept = results.map(({ hash, score }) => ({ grain: called(hash), score }));
   return mode === 'cal' ? kept.filter(({ grain }) => grain !== NO_NAME) : kept;
@@ -253,8 +255,8 @@ function writeRecall(group: Group, memory: Memory, recall: LeftRecall, auditHash
 }
 
 /**
- * The key of the person concerned, so that their erasure takes the names along. One whom the memory knows in another
- * partition gets a key here; of one whom it does not know at all, or not any more, no name is kept (undefined).
+ * The key of the person concerned, so that their erasure removes the names too. A person known in another partition
+ * gets a key here. For an unknown or erased person no name is stored (undefined).
  */
 function keyOf(group: Group, memory: Memory, user: string, found: boolean): number | undefined {
   const planned = group.peek(memory)?.userKeys.get(user);

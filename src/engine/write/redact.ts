@@ -1,4 +1,4 @@
-// Plans taking an erased user's name out of the grains of others, where it is subject or object: a redacted version
+// Plans the removal of an erased user's name from others' grains that have it as subject or object. A redacted version
 // replaces the current one, and every version that names the user is removed.
 
 import { EngineError } from '../base/errors.ts';
@@ -23,8 +23,8 @@ import { pseudonym } from './pseudonym.ts';
 const SIDES = ['subject', 'object'] as const;
 
 /**
- * As many grains as one group takes; `more` when others are left. No policy is asked: the erasure was allowed, and this
- * is the rest of it. Nothing happens for a user who was not erased here or elsewhere (`keyFingerprint` is '').
+ * Handles as many grains as one group takes; `more` when others are left. It asks no policy, because it completes an
+ * erasure that was allowed. It does nothing for a user who was not erased here or elsewhere (`keyFingerprint` is '').
  */
 export function planRedact(
   group: Group,
@@ -33,7 +33,7 @@ export function planRedact(
   { userId, keyFingerprint }: MemoryCalls['redactUser']['input'],
 ): MemoryCalls['redactUser']['output'] {
   if (context.namespace !== undefined || (context.userId !== undefined && context.userId !== userId))
-    throw new EngineError('AUT-E001', 'a redaction reaches beyond what this caller sees');
+    throw new EngineError('AUT-E001', "a redaction reaches beyond this caller's binding");
   const naming = keyFingerprint === '' ? [] : grainsNaming(group.store, memory, userId);
   const now = naming.slice(0, REDACTIONS_MAX);
   if (now.length === 0) return { redacted: 0, removed: 0, more: false };
@@ -63,9 +63,9 @@ export function planRedact(
 }
 
 /**
- * Takes out of others' grains the hashes of grains that are erased: a version that somebody made of an erased person's grain,
- * under another user or in another scope, names it among its sources. To be called while the erased ones can still be read.
- * Where there are some, the trail tells how many, beside the `told` details of the erasure.
+ * Removes the hashes of erased grains from others' grains. A version that somebody made of an erased person's grain,
+ * under another user or in another scope, names it among its sources. Call it while the erased grains can still be
+ * read. The trail records the number of changed grains with the `told` details of the erasure.
  */
 export function redactSuccessors(
   group: Group,
@@ -98,8 +98,8 @@ export function redactSuccessors(
 }
 
 /**
- * Grains that have the user as subject or object and are not the user's own: those came after the erasure. Newest first, so that
- * a version goes before those that it replaced, which name its sources.
+ * Grains that have the user as subject or object and do not belong to the user, since those were written after the
+ * erasure. Newest first, so that a version is handled before its predecessors, which are among its sources.
  */
 function grainsNaming(store: Store, memory: Memory, userId: string): Ordinal[] {
   const name = tripleForm(userId);
@@ -115,7 +115,7 @@ function grainsNaming(store: Store, memory: Memory, userId: string): Ordinal[] {
   return found.reverse();
 }
 
-/** True when a redacted version was put in the place of a current one. */
+/** True when a redacted version replaced a current one. */
 function replaceTip(
   group: Group,
   memory: Memory,
@@ -125,7 +125,7 @@ function replaceTip(
   const { store } = group;
   if (group.isSuperseded(memory, ordinal)) return false;
   const old = store.readGrain(memory, ordinal);
-  // One that cannot be read is removed with the others.
+  // An unreadable version is removed with the others.
   if (old === undefined) return false;
   const prepared = redactedVersion(memory, old, redactedFields(old));
   if (prepared === undefined || group.findOrdinal(memory, prepared.address) !== undefined) return false;
@@ -136,7 +136,7 @@ function replaceTip(
   return true;
 }
 
-/** The fingerprint where the name stood. */
+/** The fields with the fingerprint in place of the name. */
 function withoutName(
   store: Store,
   memory: Memory,
@@ -154,8 +154,8 @@ function withoutName(
 }
 
 /**
- * Sources of a version but for the one that it replaced, where that goes, too. Nor is the version that is redacted named among
- * them: with its hash, and all of it but the name, the name could be guessed.
+ * The sources of a version without its predecessor, if that is removed too. The version being redacted is not named
+ * either: with its hash and the rest of its text, the name could be guessed.
  */
 function sourcesLeft(
   store: Store,
@@ -174,13 +174,13 @@ function withSources({ derived_from: _, ...fields }: ValueMap, sources: readonly
   return sources.length === 0 ? fields : { ...fields, derived_from: [...sources] };
 }
 
-/** The grain with other fields, as old as it was; undefined when no such grain can be. */
+/** The grain with other fields and the same time; undefined when no such grain is valid. */
 function redactedVersion(memory: Memory, { grain }: StoredGrain, fields: ValueMap): PreparedGrain | undefined {
   try {
     const { blob } = encodeGrain(grain.typeString, fields, { sensitivity: sensitivityOf(grain.header) });
     return prepareBlob(memory, blob);
   } catch (error) {
-    // A format that takes the name and not what stands for it: then the grain goes.
+    // Some fields accept the name and not the fingerprint. Then the grain is removed.
     if (error instanceof GrainError || error instanceof EngineError) return undefined;
     throw error;
   }

@@ -1,5 +1,5 @@
-// Idempotency: a write that carries a key stores its answer in the same transaction. The same key with the same body
-// gets that answer again for 24 hours; with another body it is refused.
+// Idempotency: a write with a key stores its answer in the same transaction. The same key with the same body gets that
+// answer again for 24 hours. With another body it is refused.
 
 import { hash, type KeyObject } from 'node:crypto';
 import { Packr } from 'msgpackr';
@@ -17,13 +17,13 @@ import { isWithin } from '../store/within.ts';
 import type { Group } from './group.ts';
 import type { ShownGrain, StoredReply } from './stored-reply.ts';
 
-/** How an answer is kept: whether, and how where it holds what an erasure must reach. */
+/** Whether and how an answer is stored, in particular when it contains data that an erasure must reach. */
 export interface ReplyKeeping<I, O> {
-  /** False for a call that only looks: it is answered with what is kept under its key, and keeps nothing itself. */
+  /** False for a read-only call: it is answered with the reply stored under its key and stores none itself. */
   readonly isKept?: (input: I) => boolean;
-  /** Whose words the answer quotes: it is sealed under that user's and that namespace's keys, and forgotten with them. */
+  /** The person and namespace that the answer quotes. It is sealed under their keys and is lost with them. */
   readonly ofWhom?: (output: O) => Whose;
-  /** What of the answer is kept; `restore` adds what the repeated request says itself. */
+  /** The part of the answer that is stored. `restore` adds the members that the repeated request contains itself. */
   readonly strip?: (output: O) => unknown;
   readonly restore?: (kept: unknown, input: I) => O;
 }
@@ -31,15 +31,15 @@ export interface ReplyKeeping<I, O> {
 interface Whose {
   readonly user?: string | undefined;
   readonly namespace?: string | undefined;
-  /** With it `strip` leaves out the fields. */
+  /** With it, `strip` leaves out the fields. */
   readonly shows?: ShownGrain;
 }
 
 /**
- * A sealed reply begins with the id of the user key that it is sealed under, 0 for none. If the first bit is set, the id of a
- * scope's key follows. Without either key the reply lies under the memory's own. If the second bit is set, the call's idempotency
- * key is part of the sealing key. That key is nowhere in the log, so only its sender can try bodies and hashes on a kept
- * reply. Older builds did not set it.
+ * A sealed reply begins with the id of the user key that it is sealed under, 0 for none. If the first bit is set, the
+ * id of a scope's key follows. Without either, the reply is sealed under the memory's own key. If the second bit is
+ * set, the call's idempotency key is part of the sealing key. That key is nowhere in the log, so only its sender can
+ * try bodies and hashes on a stored reply. Older builds did not set it.
  */
 const KEY_ID_BYTES = 4;
 const UNDER_SCOPE = 0x8000_0000;
@@ -48,7 +48,7 @@ const CALL_INFO = Buffer.from('granary/v1/reply');
 
 const packr = new Packr({ useRecords: false, moreTypes: true });
 
-/** The answer stored under the call's idempotency key, or undefined when it has none yet. VAL-E005 for another body. */
+/** The reply stored under the call's idempotency key, or undefined when there is none. VAL-E005 for another body. */
 export function storedReply(
   group: Group,
   memory: Memory,
@@ -62,7 +62,9 @@ export function storedReply(
   return found?.shows === undefined ? found : withFields(group, memory, context, found, found.shows);
 }
 
-/** Undefined when the grain is gone: the request is then taken as a new one. POL-E002, POL-E008 when it may not be read. */
+/**
+ * Undefined when the grain is gone: the request then counts as a new one. POL-E002, POL-E008 when it may not be read.
+ */
 function withFields(
   group: Group,
   memory: Memory,
@@ -90,8 +92,8 @@ function committedReply(group: Group, memory: Memory, token: string, context: Ca
 }
 
 /**
- * What was kept under the token for a call with that key. Undefined when its user or its scope was erased: the request is then
- * taken as a new one.
+ * The reply stored under the token for a call with that key. Undefined when its user or its scope was erased: the
+ * request then counts as a new one.
  */
 export function openReply(memory: Memory, stored: Uint8Array, token: string, ofCall: string): StoredReply | undefined {
   const bytes = Buffer.from(stored.buffer, stored.byteOffset, stored.length);
@@ -104,7 +106,7 @@ export function openReply(memory: Memory, stored: Uint8Array, token: string, ofC
   };
   const sealed = bytes.subarray(isUnderScope ? 2 * KEY_ID_BYTES : KEY_ID_BYTES);
   try {
-    // Sealed by sealReply: the seal's authentication is the check of its shape.
+    // sealReply sealed it. The authentication of the seal guarantees its shape.
     return packr.unpack(open(replyKey(memory, under), sealed, Buffer.from(`reply:${token}`))) as StoredReply;
   } catch (error) {
     if (error instanceof EngineError && error.code === 'CRY-E002') return undefined;
@@ -113,14 +115,17 @@ export function openReply(memory: Memory, stored: Uint8Array, token: string, ofC
 }
 
 interface Under {
-  /** Ids of a user's key and a scope's, 0 for none. */
+  /** Ids of a user's key and a scope's key, 0 for none. */
   readonly key: number;
   readonly scopeKey: number;
-  /** The key of the call; absent in replies of older builds. */
+  /** The idempotency key of the call; absent in replies of older builds. */
   readonly call: string | undefined;
 }
 
-/** Of a user's key, a scope's, or both: destroying one of them is enough. And of the call's own. */
+/**
+ * Derived from a user's key, a scope's key, or both, so that destroying one of them is enough; and from the call's own
+ * key.
+ */
 function replyKey(memory: Memory, { key, scopeKey, call }: Under): KeyObject {
   const base =
     key === 0 && scopeKey === 0
@@ -133,7 +138,7 @@ function replyKey(memory: Memory, { key, scopeKey, call }: Under): KeyObject {
 }
 
 function callOf({ idempotency }: CallContext): string {
-  assert(idempotency !== undefined, 'only a call with a key has something kept');
+  assert(idempotency !== undefined, 'only a call with a key has a stored reply');
   return idempotency.key;
 }
 
@@ -146,7 +151,7 @@ function sealReply(memory: Memory, parts: ReplyParts): Buffer {
   return Buffer.concat([head, sealed]);
 }
 
-/** Stores what is kept of the answer of a granted call with the rest of its group. */
+/** Stores the answer of a granted call with the rest of its group. */
 export function storeReply(
   group: Group,
   memory: Memory,
@@ -166,13 +171,13 @@ export function storeReply(
   group.overlay(memory).replies.set(token, reply);
 }
 
-/** Frees the key of this call, if it is kept for this body: the newest record of it is one whose time is over. */
+/** Frees the key of this call, if it is stored for this body, by writing a newer record of it that has expired. */
 export function releaseReply(group: Group, memory: Memory, method: string, context: CallContext): void {
   const reply = storedReply(group, memory, method, context);
   if (reply !== undefined)
     recordReply(group, memory, {
       token: replyToken(memory, method, context),
-      // Nothing of it is answered any more.
+      // Its output is never returned again.
       reply: { bodyHash: reply.bodyHash, output: null },
       atMs: 0,
       key: 0,
@@ -204,15 +209,17 @@ function recordReply(group: Group, memory: Memory, parts: ReplyParts): void {
 }
 
 /**
- * Keys of different callers do not meet; those of different methods do, and are then refused, as their bodies differ.
- * Where a memory has several partitions, a claim stands beside the calls that are made under it.
+ * Equal keys of different callers do not collide. Equal keys of different methods do, and are refused because their
+ * bodies differ. In a memory with several partitions, a claim is separate from the calls that are made under it.
  */
 function replyToken(memory: Memory, method: string, context: CallContext): string {
   const place = method === 'claim' && memory.settings.partitions > 1 ? 'claim' : 'call';
   return memory.tokens.facet('reply', `${place}\n${context.actor}\n${context.idempotency?.key}`).toString('hex');
 }
 
-/** Under the idempotency key of a batch each item is remembered by its place, each entry of a manifest by its grain. */
+/**
+ * Under the idempotency key of a batch, each item is stored by its index, and each entry of a manifest by its grain.
+ */
 export function itemContext(context: CallContext, index: number | `manifest ${string}`): CallContext {
   if (context.idempotency === undefined) return context;
   return { ...context, idempotency: { ...context.idempotency, key: `${context.idempotency.key}#${index}` } };

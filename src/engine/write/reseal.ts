@@ -1,5 +1,5 @@
-// Plans writing records anew in their place: grains after a rotation of their memory's blob key, and grains and links that an
-// older build wrote with hashes in the clear.
+// Plans the rewriting of records in place: grains after a rotation of their memory's blob key, and the plain hashes in
+// grains and version links of older builds.
 
 import { EngineError } from '../base/errors.ts';
 import { seal } from '../crypto/envelope.ts';
@@ -10,12 +10,12 @@ import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import type { WritePlan } from './queue.ts';
 
-/** Grains that lie under older blob keys of the memory are sealed under its current one, hashes in the clear are enciphered. */
+/** Seals grains of older blob keys under the memory's current one, and enciphers plain hashes. */
 export const resealPlan: WritePlan<
   { readonly sequences: readonly Sequence[]; readonly keys: ReadonlySet<number> },
   { readonly resealed: number; readonly left: number }
 > = {
-  // A removal of this very group would be undone by the record that is put back.
+  // A removal in the same group would be undone by the rewritten record.
   settled: true,
   plan: (group, memory, _context, { sequences, keys }) => {
     if (memory === undefined) throw new EngineError('MEM-E003');
@@ -28,7 +28,8 @@ export const resealPlan: WritePlan<
         const bytes = store.log.read(sequence);
         if (bytes === undefined) continue;
         const record = decodeRecord(bytes);
-        // In an older copy of the data: without its key the hash cannot be enciphered, and with it the text could be guessed.
+        // Occurs in an older copy of the data. Without its key the hash cannot be enciphered, and with the hash the
+        // text could be guessed.
         if (record.kind === 'grain' && isPlainRecord(bytes) && store.isErased(record)) {
           erased.push(sequence);
           continue;
@@ -44,7 +45,7 @@ export const resealPlan: WritePlan<
         resealed += 1;
       } catch (error) {
         if (!(error instanceof EngineError || error instanceof CorruptRecord)) throw error;
-        // Not readable now; whoever repairs it needs its key.
+        // Unreadable at the moment. A repair would need its key.
         left += 1;
       }
     }
@@ -53,7 +54,7 @@ export const resealPlan: WritePlan<
   },
 };
 
-/** Undefined for one of an erased scope, in an older copy of the data: nobody will ever need its other key. */
+/** Undefined for a grain of an erased scope in an older copy of the data: nobody will ever need its other key. */
 function grainAnew(
   store: Store,
   memory: Memory,
@@ -68,7 +69,7 @@ function grainAnew(
   return { ...record, key, userKey, bound, sealed: seal(memory.grainKey(key, record.scopeKey), blob, bound) };
 }
 
-/** A link that names the new version by its hash. Where that version is gone, so is its name. */
+/** A version link that names the new version by its hash. If that version is gone, so is its name. */
 function linkAnew(store: Store, memory: Memory, record: StandingRecord): StandingRecord | undefined {
   if (!isPlainHash(record.newName)) return undefined;
   return { ...record, newName: store.nameOfHash(memory, record.newName) ?? NO_NAME };

@@ -2,7 +2,7 @@
 import type { Sequence } from '../log/log.ts';
 import type { SettingRecord } from '../record/record.ts';
 
-/** What writing it needs of a group. */
+/** The part of a group that this needs. */
 interface SettingGroup {
   readonly store: { settingChanged(number: number, sequence: Sequence, keepOpen: boolean): void };
   record(record: SettingRecord): Sequence;

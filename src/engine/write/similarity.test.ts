@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { runs } from '../../../test/support/runs.ts';
 import { isSimilar, similarity } from './similarity.ts';
 
-/** Levenshtein's distance as it is defined. */
+/** Levenshtein's distance by its definition. */
 function distance(a: readonly string[], b: readonly string[]): number {
   if (a.length === 0 || b.length === 0) return a.length + b.length;
   const [, ...restA] = a;
@@ -25,7 +25,7 @@ test('similarity is one less the distance by the longer length, in code points',
   );
 });
 
-test('what is told without comparing places is told right', () => {
+test('answers without an alignment are correct', () => {
   const threshold = fc.constantFrom(0, 0.25, 0.5, 0.8, 0.85, 1);
   fc.assert(
     fc.property(short, short, threshold, (a, b, least) => {
@@ -35,7 +35,7 @@ test('what is told without comparing places is told right', () => {
   );
 });
 
-test('long texts without much in common are not compared place by place', () => {
+test('long texts with little in common are not aligned', () => {
   const rivals = Array.from({ length: 1_000 }, (_, at) => String.fromCharCode(97 + (at % 20)).repeat(2_000));
   assert.deepEqual(
     rivals.filter((rival) => isSimilar(rival, 'z'.repeat(2_000), 0.85)),

@@ -1,7 +1,7 @@
 /**
  * Normalised Levenshtein similarity of two strings: 1 - distance / length of the longer, in code points; 1 for two
- * empty ones. Wagner and Fischer's recurrence over two rows. Strings past `SIMILARITY_CHARS_MAX` are compared by
- * that many leading code points.
+ * empty ones. Wagner and Fischer's recurrence over two rows. Only the first `SIMILARITY_CHARS_MAX` code points are
+ * compared.
  */
 export function similarity(a: string, b: string): number {
   if (a === b) return 1;
@@ -26,8 +26,8 @@ export function similarity(a: string, b: string): number {
 export const SIMILARITY_CHARS_MAX = 2_000;
 
 /**
- * True when `similarity` is at least `threshold`. What differs in length or in letters by more than that allows is told
- * without comparing places: a distance is never less than the letters that one side has and the other lacks.
+ * True when `similarity` is at least `threshold`. Strings that differ too much in length or letters are rejected
+ * without an alignment: the distance is never less than the number of letters that one side has and the other lacks.
  */
 export function isSimilar(a: string, b: string, threshold: number): boolean {
   if (a === b) return true;
@@ -38,7 +38,7 @@ export function isSimilar(a: string, b: string, threshold: number): boolean {
   return similarity(a, b) >= threshold;
 }
 
-/** The larger number of letters that only one of the sides has; a letter counts as often as it stands there. */
+/** For each side, counts the letters that the other side lacks, with repetitions; returns the larger count. */
 function lettersApart(left: readonly string[], right: readonly string[]): number {
   const counts = new Map<string, number>();
   for (const letter of left) counts.set(letter, (counts.get(letter) ?? 0) + 1);

@@ -1,15 +1,17 @@
-// A reply that is kept under an idempotency key.
+// The reply that is stored for an idempotency key.
 
-/** As it is sealed. */
+/** The content that is sealed. */
 export interface StoredReply {
   readonly bodyHash: string;
   readonly output: unknown;
   readonly shows?: ShownGrain;
 }
 
-/** A grain whose fields an answer shows, in `fields`. They are not kept with it: what takes the grain takes them, too. */
+/**
+ * The grain whose `fields` an answer shows. They are not stored with the reply, so removing the grain removes them too.
+ */
 export interface ShownGrain {
   readonly hash: string;
-  /** Of the version before, which answers do not show among a grain's sources. */
+  /** The address of the previous version, which answers do not show among a grain's sources. */
   readonly predecessor: string;
 }

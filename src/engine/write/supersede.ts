@@ -56,7 +56,7 @@ export function planAccumulate(
   return { oldHash: old.address, newHash: version.hash, applied, fields: version.fields };
 }
 
-/** As `versionAt`; MEM-E006 for one that was erased. */
+/** Like `versionAt`; MEM-E006 for an erased one. */
 function versionNamed(group: Group, memory: Memory, context: CallContext, hash: string): Version {
   const ordinal = group.findOrdinal(memory, hash);
   if (ordinal === undefined) throw whyGone(group.store, memory, context, hash);
@@ -110,7 +110,7 @@ function writeVersion(
   return { hash: prepared.address, fields: shown, warnings: prepared.warnings };
 }
 
-/** Sources that the caller names itself; the predecessor's address stands after them. */
+/** The sources that the caller names. The predecessor's address follows them. */
 function sourcesOf(fields: JsonObject): JsonValue[] {
   const sent = fields['derived_from'];
   if (sent === undefined || sent === null) return [];
@@ -119,7 +119,7 @@ function sourcesOf(fields: JsonObject): JsonValue[] {
 
 /**
  * The newest current grain of a subject and relation (and namespace, if given) that the caller sees and that has not
- * expired; of equally new ones the one with the lowest address, as in a list.
+ * expired. Among equally new ones, the one with the lowest address, as in a list.
  */
 function newestCurrent(
   group: Group,

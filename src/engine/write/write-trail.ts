@@ -1,9 +1,9 @@
-// Writes what reads left for the trail.
+// Writes the pending entries of the read trail.
 import type { WriteQueue } from './queue.ts';
 
 /**
- * Resolves when all that reads have left until now is durable. What they leave meanwhile is not waited for: under load there would
- * be no end of it. Rejects with the log's EngineError.
+ * Resolves when all entries of reads up to now are durable. It does not wait for later entries, because under load
+ * there would be no end. Rejects with the log's EngineError.
  */
 export async function writeTrail(queue: Pick<WriteQueue, 'trail' | 'commitState'>): Promise<void> {
   for (let { groups } = queue.trail; groups > 0; groups--) await queue.commitState([]);

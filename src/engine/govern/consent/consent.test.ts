@@ -13,7 +13,7 @@ const fact = (purpose: string, granted: boolean, atMs: number, expiresAtMs?: num
   ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
 });
 
-/** What was said, and what it comes to for the purpose `mail` at time 100. */
+/** Consent facts, and the status that they give for the purpose `mail` at time 100. */
 const ROWS: readonly (readonly [what: string, said: readonly ConsentFact[], status: string])[] = [
   ['nothing', [], 'none'],
   ['granted', [fact('mail', true, 1)], 'granted'],
@@ -39,7 +39,7 @@ for (const [what, said, status] of ROWS)
     const told = new Governed(unsetPolicy(), [], { consent: () => undefined, consents: () => [] });
     told.allConsents();
     for (const one of said) told.setConsent(one);
-    assert.equal(told.consentStatus('u1', 'mail', 100), status, 'what is told later counts as what was read');
+    assert.equal(told.consentStatus('u1', 'mail', 100), status, 'a later change counts like a fact that was loaded');
     for (const governed of [read, told]) {
       const { users } = governed.withdrawn('mail', 100);
       const isSaid = said.some(({ purpose }) => purpose === 'mail' || purpose === EVERY_PURPOSE);
@@ -47,14 +47,14 @@ for (const [what, said, status] of ROWS)
     }
   });
 
-test('until when nobody else withdraws by time alone is told', () => {
+test('the time until which no further grant expires is returned', () => {
   const said = [fact('mail', true, 1, 500), { ...fact('mail', true, 1, 300), userId: 'u2' }];
   const governed = new Governed(unsetPolicy(), [], { consent: () => undefined, consents: () => said });
   assert.deepEqual(governed.withdrawn('mail', 100), { users: [], untilMs: 300 });
   assert.deepEqual(governed.withdrawn('mail', 300), { users: ['u2'], untilMs: 500 });
 });
 
-test('an erased user has said nothing', () => {
+test('an erased user has no consents', () => {
   const said = [fact('mail', true, 1)];
   const governed = new Governed(unsetPolicy(), [{ userId: 'u1', reason: '', atMs: 1, by: 'x' }], {
     consent: () => undefined,
@@ -68,7 +68,7 @@ test('an erased user has said nothing', () => {
   assert.deepEqual(governed.withdrawn('mail', 0).users, []);
 });
 
-test('a ground that is no consent is another word, and no hash of a consent', () => {
+test('another legal basis is neither the word consent nor the hash of a consent', () => {
   for (const basis of ['contract', 'legal_obligation', 'credit_protection']) assert.ok(isOtherBasis(basis), basis);
   for (const basis of [undefined, '', ' ', 'consent', 'Consent ', 'ab'.repeat(32), 7])
     assert.ok(!isOtherBasis(basis), String(basis));

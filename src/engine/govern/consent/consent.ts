@@ -1,36 +1,36 @@
-// What people have agreed to: for each purpose the last thing that they said of it, granted or withdrawn.
+// Consents: for each user and purpose the newest fact, granted or withdrawn.
 
 /** Any purpose. */
 export const EVERY_PURPOSE = '*';
-/** What a write or a read is for where its caller does not say. */
+/** The purpose of a write or read that names none. */
 export const DEFAULT_PURPOSE = 'storage';
 
-/** The last that a user said of a purpose. */
+/** The newest consent of a user to a purpose. */
 export interface ConsentFact {
   readonly userId: string;
   readonly purpose: string;
   readonly granted: boolean;
   readonly atMs: number;
-  /** The consent grain that says it. */
+  /** The hash of the consent grain. */
   readonly hash: string;
-  /** Milliseconds. A grant is none from then on. */
+  /** Milliseconds. The grant has no effect from then on. */
   readonly expiresAtMs?: number;
   readonly basis?: string;
   readonly jurisdiction?: string;
-  /** When it was last granted, of what is withdrawn now. */
+  /** For a withdrawn consent: the time of its last grant. */
   readonly grantedAtMs?: number;
 }
 
 const ADDRESS = /^[0-9a-f]{64}$/i;
 
-/** True for a ground of processing that is no consent: neither the word for it nor the hash of a consent grain. */
+/** True for a legal basis other than consent: neither the word `consent` nor the hash of a consent grain. */
 export function isOtherBasis(basis: unknown): boolean {
   if (typeof basis !== 'string') return false;
   const named = basis.trim();
   return named !== '' && named.toLowerCase() !== 'consent' && !ADDRESS.test(named);
 }
 
-/** `none` where nothing was ever said, and where a grant has run out. */
+/** `none` when no consent was recorded, or when a grant has expired. */
 export type ConsentStatus = 'granted' | 'revoked' | 'none';
 
 export function statusOf(fact: ConsentFact | undefined, nowMs: number): ConsentStatus {
@@ -40,8 +40,8 @@ export function statusOf(fact: ConsentFact | undefined, nowMs: number): ConsentS
 }
 
 /**
- * What holds for a purpose, of what was said of it and of every purpose: the later of the two. So a grant for everything
- * covers a purpose that was never spoken of, and what is withdrawn after it stays withdrawn.
+ * The consent in force for a purpose: the later of the fact for this purpose and the fact for every purpose. A grant
+ * for everything thus covers a purpose without a fact of its own, and a later withdrawal stays in force.
  */
 export function laterOf(specific: ConsentFact | undefined, general: ConsentFact | undefined): ConsentFact | undefined {
   if (specific === undefined || general === undefined) return specific ?? general;

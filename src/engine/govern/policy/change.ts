@@ -1,5 +1,5 @@
-// From one policy to the next: what differs, whether it is stricter, and whether it may be (service contract 10.4). What
-// simulating shows and what applying does come from the same decision.
+// Changes of a policy: which rules differ, whether the change is stricter, and whether it is permitted (service
+// contract 10.4). Simulating and applying use the same decision.
 import { EngineError, type ErrorDetail } from '../../base/errors.ts';
 import { type Composed, compose, looserOverrides, type Overrides, readOverrides } from './compose.ts';
 import { LEGAL_HOLD, type PresetName, presetsNamed } from './presets.ts';
@@ -12,7 +12,7 @@ export type ChangeKind = 'upgraded' | 'downgraded' | 'unchanged';
 export interface PolicyChange {
   readonly addPolicies?: readonly string[] | undefined;
   readonly removePolicies?: readonly string[] | undefined;
-  /** By path or nested; null takes an override back. The others stay. */
+  /** By path or nested; null removes an override. Other overrides stay. */
   readonly overrides?: PolicyValue | undefined;
   readonly reason?: string | undefined;
 }
@@ -28,14 +28,14 @@ export interface Decision {
   readonly proposed: Composed;
   readonly diff: readonly RuleDifference[];
   readonly change: ChangeKind;
-  /** Why it may not be: POL-E010. Empty: it may. */
+  /** The reasons for a refusal: POL-E010. Empty: the change is permitted. */
   readonly errors: readonly EngineError[];
 }
 
 const RELEASE = /^release:/i;
 
 /**
- * What a change would come to. Adding a preset and tightening is an upgrade; taking a preset away and loosening is a
+ * Decides a change. Adding a preset and tightening is an upgrade; removing a preset and loosening is a
  * downgrade, which needs an administrator (`isAdmin`) and a reason, and for a legal hold a reason that begins with
  * `release:`.
  *
@@ -81,8 +81,8 @@ export function applyChange(
 }
 
 /**
- * A decision as simulating shows it (service contract 10.5), without the impact on what is stored: `current`, `proposed`
- * with the seal that applying would give, `diff`, `change`, `allowed`, `errors`.
+ * A decision in the form that simulating shows (service contract 10.5), without the impact on stored grains: `current`,
+ * `proposed` with the seal that applying would give, `diff`, `change`, `allowed`, `errors`.
  */
 export function decisionJson(current: SealedPolicy, { proposed, diff, change, errors }: Decision): PolicyValue {
   const next =

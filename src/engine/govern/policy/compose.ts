@@ -1,14 +1,14 @@
-// Presets and overrides, give me the rules that hold: the strictest of each, field by field (service contract 10.2).
+// Composes presets and overrides into rules: for each field the strictest value (service contract 10.2).
 import { EngineError } from '../../base/errors.ts';
 import { BASELINE, type PresetName, presetsNamed, rulesOfPreset } from './presets.ts';
 import { isRulePath, RULE_PATHS, RULES, type RulePath, type Rules, withLoosest } from './rules.ts';
 import { isObject, type PolicyValue } from './values.ts';
 
-/** Rules that an operator sets beside presets, by path. */
+/** Rules that an operator sets in addition to presets, by path. */
 export type Overrides = Readonly<Partial<Record<RulePath, PolicyValue>>>;
 
 export interface Composed {
-  /** Sorted, each once; empty where the baseline alone holds. */
+  /** Sorted and distinct; empty when only the baseline applies. */
   readonly presets: readonly PresetName[];
   readonly overrides: Overrides;
   readonly rules: Rules;
@@ -30,7 +30,7 @@ export function compose(presets: readonly string[], overrides: Overrides = {}): 
   return { presets: names, overrides, rules: withLoosest(rules) };
 }
 
-/** An override that does something about personal data without saying which means all of it. */
+/** An override of the write action for personal data without categories covers all categories. */
 function categoriesOf(overrides: Overrides): PolicyValue | undefined {
   const { 'pii.categories': named, 'pii.write_action': action } = overrides;
   return named === undefined && action !== undefined && action !== 'allow' ? '*' : named;
@@ -64,7 +64,7 @@ function composedPresets(names: readonly PresetName[]): Rules {
 
 function joined(path: RulePath, a: PolicyValue, b: PolicyValue): PolicyValue {
   const value = RULES[path].kind.join(a, b);
-  if (value === undefined) throw refused('POL-E009', path, 'nothing is left that all of them permit');
+  if (value === undefined) throw refused('POL-E009', path, 'no value is permitted by all of them');
   return value;
 }
 
@@ -76,14 +76,14 @@ function overridden(path: RulePath, preset: PolicyValue, value: PolicyValue): Po
 }
 
 /**
- * Overrides as a caller gives them, by path (`{"consent.mode": …}`), nested (`{"consent": {"mode": …}}`) or both. null
- * takes an override back and stays null here. POL-E009 for an unknown rule, VAL-E001 for a value that it cannot have.
+ * Overrides as a caller gives them: by path (`{"consent.mode": …}`), nested (`{"consent": {"mode": …}}`) or both. null
+ * removes an override and stays null here. POL-E009 for an unknown rule, VAL-E001 for an invalid value.
  */
 export function readOverrides(given: PolicyValue): Readonly<Partial<Record<RulePath, PolicyValue>>> {
-  if (!isObject(given)) throw refused('VAL-E001', 'overrides', 'is no object');
+  if (!isObject(given)) throw refused('VAL-E001', 'overrides', 'is not an object');
   const read: Partial<Record<RulePath, PolicyValue>> = {};
   const take = (path: RulePath, value: PolicyValue): void => {
-    if (path in read) throw refused('VAL-E001', path, 'is said twice');
+    if (path in read) throw refused('VAL-E001', path, 'is given twice');
     read[path] = checked(path, value);
   };
   for (const [name, value] of Object.entries(given)) {

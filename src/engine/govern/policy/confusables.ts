@@ -1,7 +1,7 @@
-// Characters that look like Latin letters and digits: the facts of Unicode's confusables.txt (UTS #39, version 13.0.0) for
-// skeletons of those, as far as NFKC, lower case and the loss of combining marks leave a character another one.
+// Characters that look like Latin letters and digits, from Unicode's confusables.txt (UTS #39, version 13.0.0). Only
+// those are listed that NFKC, lower case and the removal of combining marks do not map already.
 
-/** What is looked like, and the code points that look like it, in hexadecimal digits. */
+/** Each Latin character, and the code points that look like it, in hexadecimal digits. */
 const TABLE = `
 2 1a8 1bb 3e9 14bf a645 a6ef a75b|3 21d 25c 292 437 499 4e1 2ccd a76b 118ca 16f3b 1d206|4 ab9e 118cf|5 118db|
 6 431 2cd3 abbe 118d5|7 104fa 118c6 1d212|8 223 9ea a6a b03 1031a 1e8cb|9 9ed a67 b68 d6d 2ccb a76f 118cc 118d6|
@@ -33,7 +33,7 @@ rn 271 3bc 3fb 43c 4ce 15f0 16d6 1d6f 20a5 2c99 a4df ab87 102b0 10311 11700 118e
 vb 1f76c|lls 10198|rnb 1f76b|sss 1f75c
 `;
 
-/** ASCII has look-alikes of its own, which is why a skeleton is nothing to show: "rn" for "m". */
+/** ASCII characters have look-alikes too, such as "rn" for "m". A skeleton is therefore not for display. */
 const OWN: readonly (readonly [string, string])[] = [
   ['0', 'o'],
   ['1', 'l'],
@@ -54,7 +54,10 @@ const LIKE: ReadonlyMap<string, string> = new Map([
 const OWN_LETTERS = /[01m]/g;
 const LETTERS = /[01m]|[^\0-\x7f]/gu;
 
-/** The text with every character as the one that it looks like; equal for texts that look alike. It is in lower case. */
+/**
+ * The text with every character replaced by the one that it looks like, in lower case. Texts that look alike have equal
+ * skeletons.
+ */
 export function skeleton(text: string, ascii: boolean): string {
   return text.replace(ascii ? OWN_LETTERS : LETTERS, (letter) => LIKE.get(letter) ?? letter);
 }

@@ -11,7 +11,7 @@ import type { GuardrailMode } from './rules.ts';
 const matches = (fields: ValueMap, patterns: readonly string[], mode: GuardrailMode): string | undefined =>
   matchesGuardrail({ type: 'belief', fields }, patterns, mode);
 
-/** Some, from the same list that the table is of. */
+/** A sample from the list that the table is made of. */
 const LOOK_ALIKES: ReadonlyMap<string, string> = new Map([
   ['a', 'аɑ𝐚ａ'],
   ['c', 'сϲⅽ'],
@@ -48,7 +48,7 @@ for (const [mode, pattern, fields, field] of ROWS)
     assert.equal(matches(fields, ['nothing like it', pattern], mode), field);
   });
 
-/** Ways to write what is to be kept out, and what reads otherwise. */
+/** Disguises of forbidden texts, and texts that read differently. */
 const DISGUISES: readonly (readonly [pattern: string, text: string, matches: boolean])[] = [
   ['project x', 'prоject х', true], // Cyrillic о, х
   ['project x', 'рrојеct x', true], // Cyrillic р, ј, е
@@ -88,12 +88,12 @@ const DISGUISES: readonly (readonly [pattern: string, text: string, matches: boo
 for (const [pattern, text, expected] of DISGUISES)
   test(`"${pattern}" is ${expected ? '' : 'not '}in ${JSON.stringify(text)}`, () => {
     for (const mode of ['contains', 'fuzzy'] as const) {
-      if (mode === 'fuzzy' && !expected) continue; // It may find what is alike.
+      if (mode === 'fuzzy' && !expected) continue; // It may also match similar texts.
       assert.equal(matches({ content: `all of ${text} is late` }, [pattern], mode) !== undefined, expected, mode);
     }
   });
 
-test('names of own fields and keys, numbers and bytes are texts too; what the format names and counts is none', () => {
+test("names of the caller's fields and keys, numbers and bytes are texts too; the format's own names and counts are not", () => {
   const contains = (fields: ValueMap, pattern: string) => matches(fields, [pattern], 'contains');
   assert.equal(contains({ project_x: 1 }, 'project x'), 'project_x');
   assert.equal(contains({ projectX: 1 }, 'project x'), 'projectX');
@@ -129,7 +129,7 @@ test('hostile texts are compared in time that is linear', () => {
     assert.equal(matches({ content: unit.repeat(100_000) }, ['project x', 'at&t'], 'contains'), undefined, unit);
 });
 
-/** Pairs of letters as Dice's coefficient counts them. */
+/** Pairs of letters as in Dice's coefficient. */
 function pairsOf(text: string): string[] {
   const padded = ` ${text} `;
   return Array.from({ length: padded.length - 1 }, (_, at) => padded.slice(at, at + 2));
@@ -149,7 +149,7 @@ function likeness(one: string, other: string): number {
   return (2 * shared) / total;
 }
 
-/** Every run of words on its own. */
+/** Compares every run of words on its own. */
 function isAlike(text: string, pattern: string): boolean {
   if (text.includes(pattern)) return true;
   const words = text.split(' ');
@@ -160,7 +160,7 @@ function isAlike(text: string, pattern: string): boolean {
   );
 }
 
-test('fuzzy finds what comparing every run of words with every pattern finds', () => {
+test('fuzzy gives the same as comparing every run of words with every pattern', () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '😀'), minLength: 1, maxLength: 6 });
   const words = (maxLength: number) => fc.array(word, { minLength: 1, maxLength }).map((all) => all.join(' '));
   fc.assert(
@@ -175,7 +175,7 @@ test('fuzzy finds what comparing every run of words with every pattern finds', (
   );
 });
 
-test('of a long text so many words are compared as is said, the last of them too', () => {
+test('a long text is compared up to its limit of words, the last of them included', () => {
   const long = (words: number): ValueMap => ({ content: `${'tea '.repeat(words - 2)}confidental merger` });
   assert.equal(matches(long(GUARDRAIL_WORDS_MAX), ['confidential merger'], 'fuzzy'), 'content');
   assert.equal(matches(long(GUARDRAIL_WORDS_MAX + 1), ['confidential merger'], 'fuzzy'), undefined);

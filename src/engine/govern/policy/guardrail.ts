@@ -1,4 +1,4 @@
-// Texts that a policy keeps out: a grain is held against them field by field, wherever a text is nested.
+// Guardrails: texts that a policy forbids. A grain is checked field by field, at every depth.
 
 import { isUtf8 } from 'node:buffer';
 import { GUARDRAIL_WORDS_MAX } from '../../base/limits.ts';
@@ -10,16 +10,16 @@ import { Float, type Value, type ValueMap } from '../../grain/value.ts';
 import { type Form, formOf } from './guardrail-form.ts';
 import type { GuardrailMode } from './rules.ts';
 
-/** What a text and a pattern have in common, of 1, to be one under `fuzzy`. */
+/** The similarity, of 1, from which a text matches a pattern under `fuzzy`. */
 const ALIKE = 0.8;
 
 /**
- * The name of the first field with a text that one of `patterns` keeps out, or undefined. Texts are values however deep, keys of
- * maps, names of the caller's own fields and numbers of its own. Case, width, accents, white space, what is invisible, and
- * characters that look alike make no difference; punctuation counts as a blank, and inside of a word as nothing. `exact`: the whole text is the
- * pattern; `contains`: the pattern is somewhere in it; `fuzzy`: so many words of it as the pattern has are the pattern but for
- * a few letters (Dice's coefficient of their pairs of letters). Of a text GUARDRAIL_WORDS_MAX words are compared under
- * `fuzzy`. What is made of `patterns` is kept as long as somebody holds them.
+ * The name of the first field with a text that matches one of `patterns`, or undefined. Texts are values at every
+ * depth, keys of maps, names of the caller's own fields, and numbers in those. Case, width, accents, white space,
+ * invisible characters and look-alikes make no difference. Punctuation counts as a blank, and inside a word as nothing.
+ * `exact`: the whole text is the pattern. `contains`: the text contains the pattern. `fuzzy`: a run of as many words as
+ * the pattern has resembles it (Dice's coefficient of letter pairs); only the first GUARDRAIL_WORDS_MAX words of a text
+ * are compared. The compiled patterns are cached as long as the array `patterns` lives.
  */
 export function matchesGuardrail(
   { type, fields }: { readonly type: GrainType; readonly fields: ValueMap },
@@ -32,26 +32,26 @@ export function matchesGuardrail(
     const isOwn = !isKnownName(type, name);
     if (isOwn && namesOf(name).some(matches)) return name;
     const known = fieldByName(name, type);
-    // A number of the contract that the format does not know: a time, a ratio.
+    // A number of the contract that the format does not know, such as a time or a ratio.
     if (!isOwn && known === undefined && typeof value === 'number') continue;
     for (const text of textsOf(value, known?.kind)) if (matches(text)) return name;
   }
   return undefined;
 }
 
-/** A pattern, as texts are compared with it. */
+/** A pattern in the form in which texts are compared with it. */
 interface Pattern {
   readonly form: Form;
-  /** True when its words say what it says: without its punctuation "c++" would be another pattern. */
+  /** True when its words carry its meaning: without its punctuation, "c++" would be another pattern. */
   readonly byWords: boolean;
   readonly words: number;
-  /** Its pairs of letters by their numbers, each as often as it stands there. */
+  /** The numbers of its letter pairs, with repetitions. */
   readonly pairs: readonly number[];
 }
 
 interface Guardrail {
   readonly patterns: readonly Pattern[];
-  /** Pairs of letters that stand in any pattern, numbered. */
+  /** The letter pairs of all patterns, numbered. */
   readonly numbers: ReadonlyMap<number, number>;
 }
 
@@ -90,7 +90,10 @@ function isPattern(text: Form, { form, byWords }: Pattern): boolean {
   return text.written === form.written || (byWords && (text.words === form.words || text.joined === form.joined));
 }
 
-/** As it is written, anywhere; by its words alone where no letter of a word is left out, if it has punctuation of its own. */
+/**
+ * True when the text contains the pattern as written; or by its words alone, if the pattern has punctuation and no
+ * letter of a word is lost.
+ */
 function holds(text: Form, { form, byWords }: Pattern): boolean {
   if (text.written.includes(form.written)) return true;
   if (!byWords) return false;
@@ -103,13 +106,13 @@ function hasWords(text: string, words: string): boolean {
   return ` ${text} `.includes(` ${words} `);
 }
 
-/** A name as it is and as the words that it is made of. */
+/** A name as it is, and as the words that it consists of. */
 function namesOf(name: string): readonly string[] {
   const words = name.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2').replaceAll('_', ' ');
   return words === name ? [name] : [name, words];
 }
 
-/** Numbers that the format itself gives a meaning are no texts. */
+/** Numbers to which the format gives a meaning are not texts. */
 function* textsOf(value: Value | undefined, kind: Kind | undefined): Iterable<string> {
   if (typeof value === 'string') yield value;
   else if (typeof value === 'number' || typeof value === 'bigint') {
@@ -127,14 +130,15 @@ function* textsOf(value: Value | undefined, kind: Kind | undefined): Iterable<st
     }
 }
 
-/** The pairs of neighbouring UTF-16 units, each as one number. */
+/** The pairs of adjacent UTF-16 units, each as one number. */
 function* pairsOf(text: string): Iterable<number> {
   for (let at = 0; at + 1 < text.length; at++) yield text.charCodeAt(at) * 0x1_0000 + text.charCodeAt(at + 1);
 }
 
 /**
- * A run of words with the blanks around it is a stretch of the text, so its pairs are too: for each pattern one window slides
- * over them, and what enters or leaves it changes by one what the two have in common. Linear in the text for each pattern.
+ * A run of words with the blanks around it is a stretch of the text, so its pairs are too. For each pattern one window
+ * slides over the pairs; each step changes the number of common pairs by at most one on either side. Linear in the text
+ * for each pattern.
  */
 function isAlikeSomewhere(text: string, { patterns, numbers }: Guardrail): boolean {
   const padded = ` ${text} `;
@@ -143,7 +147,8 @@ function isAlikeSomewhere(text: string, { patterns, numbers }: Guardrail): boole
   const pairs = new Int32Array(end);
   let at = 0;
   for (const pair of pairsOf(padded.slice(0, end + 1))) pairs[at++] = numbers.get(pair) ?? numbers.size;
-  // Of each pair, how many more the window may have in common with the pattern; of those in none (the last), none.
+  // For each pair, how many more the window may share with the pattern. The last entry, for pairs in no pattern, stays
+  // 0.
   const left = new Int32Array(numbers.size + 1);
   return patterns.some((pattern) => {
     left.fill(0);
@@ -170,7 +175,7 @@ function slidesOver(
   return false;
 }
 
-/** Where blanks are, the first `max` of them. */
+/** The positions of the first `max` blanks. */
 function blanksIn(text: string, max: number): number[] {
   const blanks: number[] = [];
   for (let at = text.indexOf(' '); at >= 0 && blanks.length < max; at = text.indexOf(' ', at + 1)) blanks.push(at);

@@ -1,5 +1,5 @@
-// What a policy makes of the personal data in a grain, as far as it can be told before the grain's turn comes: what it is
-// to be written as is settled, and whether the consent that it needs is there is asked for when it is planned.
+// How a policy treats the personal data in a grain. The form in which the grain is written is settled before its plan;
+// whether the required consent exists is checked in the plan.
 import type { EngineError } from '../../base/errors.ts';
 import { TAGS_MAX } from '../../base/limits.ts';
 import type { GrainType } from '../../grain/grain.ts';
@@ -13,22 +13,22 @@ import type { Rules } from './rules.ts';
 export interface PiiNeeds {
   /** Categories that count under the policy, sorted. */
   readonly categories: readonly PiiCategory[];
-  /** POL-E002, POL-E005. `granted` is asked for the user of the grain. */
+  /** POL-E002, POL-E005. `granted` is asked for the grain's user. */
   refusal(granted: (purpose: string) => boolean): EngineError | undefined;
 }
 
 export interface PiiChecked {
-  /** As the grain is to be written: redacted, tagged. The same object when nothing is changed. */
+  /** The fields to be written: redacted, tagged. The same object when nothing changes. */
   readonly fields: ValueMap;
   readonly needs: PiiNeeds | undefined;
-  /** For the writer, with what else the grain's answer tells. */
+  /** Warnings for the grain's answer. */
   readonly warnings: readonly string[];
 }
 
-/** Texts are the same to every memory: one detector, which keeps nothing of them. Names go by lists and wording. */
+/** One detector serves all memories, because it stores nothing. It finds names by lists and wording. */
 const detector = piiDetector();
 
-/** Looks for personal data where the rules care; `fields` is not changed. */
+/** Searches for personal data when the rules require it. Does not change `fields`. */
 export function checkPii(
   rules: Rules,
   grain: { readonly type: GrainType; readonly fields: ValueMap },
@@ -54,7 +54,7 @@ export function checkPii(
       refusal: (granted) => {
         if (everything.refusal !== undefined) return everything.refusal;
         if ([...asked.keys()].every(granted)) return undefined;
-        // Which consent is missing is told by asking again: rare, as it is a refusal.
+        // Asks again to learn which consent is missing. This is rare, as it is a refusal.
         return outcomeOf(grain, policy, purpose, granted).refusal;
       },
     },
@@ -72,7 +72,7 @@ function outcomeOf(
   return applyPiiPolicy(detector, grain, policy, { ...userId, purpose, granted });
 }
 
-/** What the policy says of a grain goes before what its writer says: the tags stay within their number. */
+/** The policy's tags precede the writer's, so that the policy's survive the limit on their number. */
 function tagged({ fields, tags }: PiiOutcome): ValueMap {
   if (tags.length === 0) return fields;
   const own = fields['structural_tags'];

@@ -88,7 +88,7 @@ test('a preset or an override that is added never loosens', () => {
   );
 });
 
-test('composing again with what came out changes nothing', () => {
+test('composing the result again changes nothing', () => {
   fc.assert(
     fc.property(somePresets, someOverrides, (names, overrides) => {
       const { rules } = compose(names, overrides);
@@ -117,7 +117,7 @@ test('the stricter of two values is the same whichever comes first, and as stric
   }
 });
 
-test('simulating says what applying does', () => {
+test('simulating shows the result of applying', () => {
   const change = fc
     .record(
       {
@@ -208,7 +208,7 @@ test('a policy that was sealed before a rule existed stays intact', () => {
   assert.equal(policyOfJson('policy'), undefined);
 });
 
-test('a memory keeps the rules that it was made with when presets come to mean more', () => {
+test('a memory keeps its original rules when presets become stricter', () => {
   const policy = { presets: ['legal_hold'], overrides: {}, sealedBy: 'user:root' };
   const made = firstPolicy({ ...SETTINGS, policy: { ...policy, rules: { deletion: { hold: true } } } });
   assert.equal(made.rules['deletion.hold'], true);
@@ -300,7 +300,7 @@ test('an override that is looser than the presets is refused, one that became so
   assert.deepEqual(policy.overrides, { 'retention.audit_days': 400 });
 });
 
-test('what is unknown or cannot be is refused with its code', () => {
+test('unknown names and invalid values are refused with their codes', () => {
   assert.throws(() => compose(['gdpr', 'nonsense']), code('POL-E009'));
   assert.throws(() => readOverrides({ 'consent.moed': 'opt_in' }), code('POL-E009'));
   assert.throws(() => readOverrides({ consent: { moed: 'opt_in' } }), code('POL-E009'));
@@ -320,14 +320,14 @@ test('what is unknown or cannot be is refused with its code', () => {
   });
 });
 
-test('regions are what all lists have in common', () => {
+test('regions are the intersection of all lists', () => {
   const { join } = RULES['residency.regions'].kind;
   assert.deepEqual(join(['eu', 'us'], ['us', 'cn']), ['us']);
   assert.deepEqual(join([], ['us']), ['us']);
   assert.equal(join(['eu'], ['cn']), undefined);
 });
 
-test('each preset says what the contract says, and nothing else', (t) => {
+test('each preset has the rules of the contract, and no others', (t) => {
   const tables = NAMES.map((name) => {
     const { rules } = compose([name]);
     const said = RULE_PATHS.filter((path) => canonicalJson(rules[path]) !== canonicalJson(RULES[path].loosest));
@@ -336,7 +336,7 @@ test('each preset says what the contract says, and nothing else', (t) => {
   t.assert.snapshot(Object.fromEntries(tables));
 });
 
-test('a policy as the wire has it carries what its seal is made of', () => {
+test('the wire form of a policy contains everything that its seal covers', () => {
   const policy = sealNext(unsetPolicy(), ['hipaa'], { 'tiering.baa_acknowledged': true }, { ...WHO, reason: 'start' });
   const json = policyJson(policy) as Record<string, PolicyValue>; // An object by construction.
   const { version, presets, rules, overrides, prev_seal_hash } = json;

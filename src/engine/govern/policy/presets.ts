@@ -1,5 +1,5 @@
-// What the presets say (service contract section 10.3), one row each. A rule that a preset does not name keeps the value
-// of the baseline, and its loosest value where the baseline does not name it either.
+// The presets (service contract section 10.3), one row each. A rule that a preset does not name keeps the baseline's
+// value, or its loosest value when the baseline does not name it either.
 import { EngineError } from '../../base/errors.ts';
 import { PHI_CATEGORIES } from '../../text/pii/categories.ts';
 import type { SomeRules } from './rules.ts';
@@ -48,7 +48,7 @@ export const PRESETS = {
   },
   ccpa: {
     'consent.mode': 'opt_out',
-    // Nothing is accepted in place of the choice that the law gives.
+    // The law gives the person a choice, and no other basis may replace it.
     'consent.accept_other_bases': false,
     'consent.on_read': true,
     'retention.audit_days': 2 * YEAR,
@@ -89,7 +89,7 @@ export const PRESETS = {
     'pii.write_action': 'flag',
     'pii.categories': '*',
     'pii.egress_action': 'redact',
-    // Enforced once regions are named: an empty list is anywhere.
+    // Takes effect once regions are named: an empty list permits any region.
     'residency.enforce': true,
     'residency.cross_border_consent': true,
     'audit.reads': true,
@@ -138,7 +138,7 @@ export const PRESETS = {
   legal_hold: { 'deletion.hold': true },
   strict_deletion: { 'deletion.reason_required': true, 'deletion.consent_required': true },
   strict_supersede: { 'supersede.reason_required': true, 'supersede.consent_required': true },
-  /** Erasure of a user is not a deletion: it asks `deletion.hold` alone. */
+  /** Erasing a user is not a deletion; only `deletion.hold` prevents it. */
   append_only: { 'supersede.allowed': false, 'deletion.allowed': false },
   pii_block: { 'pii.write_action': 'block', 'pii.categories': '*' },
   retention_30d: { 'retention.default_ttl_days': 30 },
@@ -147,11 +147,11 @@ export const PRESETS = {
 
 export type PresetName = keyof typeof PRESETS;
 
-/** What holds for every memory, beneath its presets. */
+/** The preset that applies to every memory, below its own presets. */
 export const BASELINE: PresetName = 'baseline';
 export const LEGAL_HOLD: PresetName = 'legal_hold';
 
-/** The preset of a name, in any case, `-` for `_`. POL-E009 for any other. */
+/** The preset with that name, in any case, with `-` for `_`. POL-E009 for an unknown name. */
 export function presetNamed(name: string): PresetName {
   const plain = name.trim().toLowerCase().replaceAll('-', '_');
   if (Object.hasOwn(PRESETS, plain)) return plain as PresetName; // It is a key of the table.
@@ -161,7 +161,7 @@ export function presetNamed(name: string): PresetName {
   });
 }
 
-/** The presets of names, each once, sorted. POL-E009 for one that is unknown. */
+/** The named presets, distinct and sorted. POL-E009 for an unknown name. */
 export function presetsNamed(names: readonly string[]): readonly PresetName[] {
   return [...new Set(names.map(presetNamed))].sort();
 }

@@ -7,7 +7,7 @@ import { expiryOf, forgettableFromMs, isExpired, keepsForever, namespaceTtlDays 
 const DAY_MS = 86_400_000;
 const grain = { type: 'belief', namespace: 'acme/prod', createdAtMs: 1_000 * DAY_MS } as const;
 
-test('a grain expires at the earliest of what applies to it', () => {
+test('a grain expires at the earliest time that applies to it', () => {
   const { rules } = compose(['retention_365d'], {
     'retention.by_namespace': { acme: 30, 'acme/prod': 60, other: 1 },
     'retention.by_type': { belief: 40, event: 2 },
@@ -25,7 +25,7 @@ test('a grain expires at the earliest of what applies to it', () => {
   assert.equal(namespaceTtlDays('acme/prod/bot', rules), 30);
 });
 
-test('without a time to live only its own ends a grain', () => {
+test('without a time to live only its own expires_at ends a grain', () => {
   const { rules } = compose(['gdpr']);
   assert.ok(keepsForever(rules));
   assert.equal(expiryOf(grain, rules), undefined);
@@ -34,19 +34,19 @@ test('without a time to live only its own ends a grain', () => {
   assert.equal(namespaceTtlDays('constructor', rules), undefined);
 });
 
-test('a grain is gone from the moment on at which it expires', () => {
+test('a grain is gone from the moment at which it expires', () => {
   const { rules } = compose(['retention_30d', 'retention_365d']);
   assert.ok(!isExpired(grain, rules, 1_030 * DAY_MS - 1));
   assert.ok(isExpired(grain, rules, 1_030 * DAY_MS));
 });
 
-test('a minimum age puts off the day from which on a grain may be forgotten', () => {
+test('a minimum age delays the day from which a grain may be forgotten', () => {
   const { rules } = compose([], { 'deletion.min_age_days': 7 });
   assert.equal(forgettableFromMs(grain.createdAtMs, rules), 1_007 * DAY_MS);
   assert.equal(forgettableFromMs(5, compose([]).rules), 5);
 });
 
-test('agreements decide what may leave, regions where', () => {
+test('agreements decide which data may leave, and regions decide to where', () => {
   const hipaa = compose(['hipaa']).rules;
   const acknowledged = compose(['hipaa'], { 'tiering.baa_acknowledged': true }).rules;
   assert.equal(egressAction(hipaa), 'block');
@@ -61,7 +61,7 @@ test('agreements decide what may leave, regions where', () => {
   assert.ok(isRegionListed(compose(['pipl']).rules, 'us'));
 });
 
-test('the rules that a write is held against come from the policy', () => {
+test('the rules for a write come from the policy', () => {
   assert.deepEqual(piiWritePolicy(compose(['gdpr', 'pii_block']).rules), {
     action: 'block',
     categories: '*',

@@ -1,14 +1,14 @@
-// When a grain expires (service contract 10.1, `retention.*`). Pure: from the rules and what the grain says of itself.
+// When a grain expires (service contract 10.1, `retention.*`). Pure: derived from the rules and the grain's own fields.
 import type { GrainType } from '../../grain/grain.ts';
 import type { Rules } from './rules.ts';
 
 const DAY_MS = 86_400_000;
 
-/** What the time of a grain came from. */
+/** The rule or field that determines a grain's expiry. */
 export type ExpirySource = 'expires_at' | 'namespace' | 'type' | 'default';
 
 export interface Expiry {
-  /** Milliseconds. The grain is gone from this moment on. */
+  /** Milliseconds. The grain is gone from this moment. */
   readonly atMs: number;
   readonly source: ExpirySource;
 }
@@ -17,15 +17,15 @@ export interface Expirable {
   readonly type: GrainType;
   readonly namespace: string;
   readonly createdAtMs: number;
-  /** Its own, in seconds. */
+  /** The grain's own expires_at, in seconds. */
   readonly expiresAt?: number | undefined;
 }
 
 type RetentionRules = Pick<Rules, 'retention.default_ttl_days' | 'retention.by_namespace' | 'retention.by_type'>;
 
 /**
- * When a grain expires, at the earliest of its own `expires_at` and the time to live of its namespace, of its type and by
- * default; undefined: never. A namespace's time holds for what lies below it (`acme` for `acme/prod`).
+ * The expiry of a grain: the earliest of its own `expires_at` and the time to live of its namespace, of its type and by
+ * default; undefined: never. A namespace's time to live covers the namespaces below it (`acme` covers `acme/prod`).
  */
 export function expiryOf(grain: Expirable, rules: RetentionRules): Expiry | undefined {
   const times: Expiry[] = [];
@@ -47,7 +47,7 @@ export function isExpired(grain: Expirable, rules: RetentionRules, nowMs: number
   return expiry !== undefined && expiry.atMs <= nowMs;
 }
 
-/** The least time to live, in days, that rules give the namespace or one that it lies in; undefined: none. */
+/** The shortest time to live, in days, of the namespace or of one above it; undefined: none. */
 export function namespaceTtlDays(namespace: string, rules: RetentionRules): number | undefined {
   const byNamespace = rules['retention.by_namespace'];
   let least = own(byNamespace, namespace);
@@ -58,7 +58,7 @@ export function namespaceTtlDays(namespace: string, rules: RetentionRules): numb
   return least;
 }
 
-/** True when no time to live is set at all, so that only `expires_at` can end a grain. */
+/** True when no time to live is set, so that only `expires_at` can end a grain. */
 export function keepsForever(rules: RetentionRules): boolean {
   return (
     rules['retention.default_ttl_days'] === null &&
@@ -67,7 +67,7 @@ export function keepsForever(rules: RetentionRules): boolean {
   );
 }
 
-/** The moment, in milliseconds, from which on a grain may be forgotten under `deletion.min_age_days`. */
+/** The moment, in milliseconds, from which a grain may be forgotten under `deletion.min_age_days`. */
 export function forgettableFromMs(createdAtMs: number, rules: Pick<Rules, 'deletion.min_age_days'>): number {
   return createdAtMs + (rules['deletion.min_age_days'] ?? 0) * DAY_MS;
 }

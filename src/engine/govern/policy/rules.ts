@@ -1,5 +1,5 @@
-// Every rule of a policy (service contract section 10.1), once: its path, its kind and its loosest value, which is what
-// holds where nothing says otherwise.
+// Every rule of a policy (service contract section 10.1), once: its path, its kind and its loosest value, which is the
+// default.
 import { assert } from '../../base/assert.ts';
 import { GRAIN_TYPE_NAMES, type GrainType } from '../../grain/grain.ts';
 import { PII_CATEGORIES, type PiiCategory } from '../../text/pii/categories.ts';
@@ -28,10 +28,10 @@ export type EgressAction = 'allow' | 'redact' | 'block';
 export type RiskClass = 'minimal' | 'limited' | 'high';
 export type GuardrailMode = 'exact' | 'contains' | 'fuzzy';
 
-/** The rules that hold, by path. Days are whole days, hours whole hours; null is none. */
+/** The rules in force, by path. Days and hours are integers; null is none. */
 export interface Rules {
   readonly 'consent.mode': ConsentMode;
-  /** null: nothing is said of it, as where no consent is asked for. */
+  /** null: not set, for instance when no consent is required. */
   readonly 'consent.accept_other_bases': boolean | null;
   readonly 'consent.on_read': boolean;
   readonly 'consent.sensitive_separate': boolean;
@@ -55,12 +55,12 @@ export interface Rules {
   readonly 'encryption.key_rotation_days': number | null;
   readonly 'pii.write_action': PiiWriteAction;
   readonly 'pii.categories': '*' | readonly PiiCategory[];
-  /** What holds once the agreements that `tiering` demands are acknowledged: see `egressAction`. */
+  /** The action once the agreements that `tiering` requires are acknowledged: see `egressAction`. */
   readonly 'pii.egress_action': EgressAction;
   readonly 'residency.regions': readonly string[];
   readonly 'residency.enforce': boolean;
   readonly 'residency.cross_border_consent': boolean;
-  /** Always true (section 5): no policy turns the freeze of a user off. */
+  /** Always true (section 5): no policy can disable the restriction of a user. */
   readonly 'processing.restriction': true;
   readonly 'audit.reads': boolean;
   readonly 'provenance.record': boolean;
@@ -159,7 +159,7 @@ export function isRulePath(path: string): path is RulePath {
   return Object.hasOwn(RULES, path);
 }
 
-/** What may be said of a few rules; the others are at their loosest. */
+/** Values for some rules; the others are at their loosest. */
 export type SomeRules = { readonly [P in RulePath]?: Rules[P] };
 
 /** All rules, with the loosest value where `some` has none. */
@@ -169,7 +169,7 @@ export function withLoosest(some: Readonly<Partial<Record<RulePath, PolicyValue>
   return rules as unknown as Rules; // Every path has a value that its kind admits.
 }
 
-/** The rules as the wire has them: `consent.mode` is the member `mode` of `consent`. */
+/** The rules in their wire form: `consent.mode` is the member `mode` of `consent`. */
 export function nested(some: Readonly<Partial<Record<RulePath, PolicyValue>>>): PolicyValue {
   const groups: Record<string, Record<string, PolicyValue>> = {};
   for (const path of RULE_PATHS) {
@@ -183,7 +183,7 @@ export function nested(some: Readonly<Partial<Record<RulePath, PolicyValue>>>): 
   return groups;
 }
 
-/** The way back from `nested`; members that are no rule are left out. */
+/** The inverse of `nested`. Members that are not rules are left out. */
 export function flat(groups: PolicyValue): Readonly<Partial<Record<RulePath, PolicyValue>>> {
   const rules: Partial<Record<RulePath, PolicyValue>> = {};
   if (!isObject(groups)) return rules;

@@ -1,4 +1,4 @@
-// Sealed versions of a memory's policy: each is never changed, and names the one before it (service contract 10.1).
+// Sealed versions of a memory's policy. A version never changes, and it names the one before (service contract 10.1).
 import { hash } from 'node:crypto';
 import { compose, type Overrides } from './compose.ts';
 import { type PresetName, presetsNamed } from './presets.ts';
@@ -6,14 +6,14 @@ import { flat, nested, type Rules, withLoosest } from './rules.ts';
 import { canonicalJson, isObject, type PolicyValue } from './values.ts';
 
 export interface SealedPolicy {
-  /** From 1; 0 is the baseline of a memory whose policy nobody has set, which is not kept. */
+  /** From 1; 0 is the baseline of a memory without a policy of its own, which is not stored. */
   readonly version: number;
   /** Sorted. */
   readonly presets: readonly PresetName[];
   readonly overrides: Overrides;
-  /** All of them: a rule that came into the product later is at its loosest in older versions. */
+  /** All rules. A rule that is newer than the version has its loosest value. */
   readonly rules: Rules;
-  /** The rules as they were sealed, in their wire form: what `sealHash` is made of. */
+  /** The rules as they were sealed, in their wire form, from which `sealHash` is computed. */
   readonly sealedRules: PolicyValue;
   /** 64 hex digits. */
   readonly sealHash: string;
@@ -29,7 +29,7 @@ type Sealable = Pick<SealedPolicy, 'version' | 'presets' | 'overrides' | 'sealed
 
 /**
  * SHA-256, in hex, of the canonical JSON of `{version, presets, rules, overrides, prev_seal_hash}` with the members as
- * `policyJson` shows them, so that whoever holds an answer can compute it.
+ * `policyJson` shows them, so that anyone with the answer can verify it.
  */
 export function sealHash({ version, presets, overrides, sealedRules, prevSealHash }: Sealable): string {
   const sealed: PolicyValue = {
@@ -42,7 +42,7 @@ export function sealHash({ version, presets, overrides, sealedRules, prevSealHas
   return hash('sha256', canonicalJson(sealed), 'hex');
 }
 
-/** What holds where nobody has set a policy: version 0, the baseline. */
+/** The policy when none was set: version 0, the baseline. */
 export function unsetPolicy(): SealedPolicy {
   const { presets, overrides, rules } = compose([]);
   const draft = { version: 0, presets, overrides, rules, sealedRules: nested(rules), prevSealHash: null };
@@ -57,8 +57,8 @@ export interface SealContext {
 }
 
 /**
- * Version 1 of a memory that was made with a policy: `kept` are its rules in their wire form, as they were composed then.
- * They stay what they were when a later build composes the same presets to other rules.
+ * Version 1 of a memory that was created with a policy. `kept` are its rules in wire form as they were composed then.
+ * They stay the same when a later build composes other rules from the same presets.
  */
 export function sealFirst(
   presets: readonly string[],
@@ -71,7 +71,7 @@ export function sealFirst(
   return { ...sealed, sealHash: sealHash(sealed) };
 }
 
-/** The version after `current`. Throws what `compose` throws. */
+/** The version after `current`. Throws the errors of `compose`. */
 export function sealNext(
   current: SealedPolicy,
   presets: readonly string[],
@@ -88,12 +88,12 @@ export function sealNext(
   return { ...draft, sealHash: sealHash(draft), sealedAt: nowSeconds, sealedBy, reason: reason ?? null };
 }
 
-/** True when the version is as it was sealed. */
+/** True when the version still has its seal. */
 export function isIntact(policy: SealedPolicy): boolean {
   return sealHash(policy) === policy.sealHash;
 }
 
-/** The first version, of those from the oldest on, whose own seal or whose link to the one before is broken. */
+/** The first version, in ascending order, with a broken seal or a broken link to the one before. */
 export function firstBroken(versions: readonly SealedPolicy[]): number | undefined {
   let previous: SealedPolicy | undefined;
   for (const policy of versions) {
@@ -104,7 +104,7 @@ export function firstBroken(versions: readonly SealedPolicy[]): number | undefin
   return undefined;
 }
 
-/** The policy as the wire has it. */
+/** The policy in its wire form. */
 export function policyJson(policy: SealedPolicy): PolicyValue {
   return {
     version: policy.version,
@@ -120,10 +120,7 @@ export function policyJson(policy: SealedPolicy): PolicyValue {
   };
 }
 
-/**
- * The policy of what `policyJson` gave, as it was kept; undefined when it is none. Its seal is not judged here: ask
- * `isIntact`.
- */
+/** The inverse of `policyJson`; undefined when it is not a policy. It does not verify the seal: use `isIntact`. */
 export function policyOfJson(json: PolicyValue): SealedPolicy | undefined {
   if (!isObject(json) || !isObject(json['rules'] ?? null) || !isObject(json['overrides'] ?? null)) return undefined;
   const { version, presets, seal_hash, prev_seal_hash, sealed_at, sealed_by, reason } = json;

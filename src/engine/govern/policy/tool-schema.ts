@@ -1,5 +1,5 @@
-// What the definition of a tool may say of its input and output: the part of JSON Schema that every model service takes, and
-// nothing about a person, since a definition is nobody's grain and no erasure finds it.
+// Limits of a tool definition's input and output schemas: the part of JSON Schema that every model service accepts, and
+// no personal data, since a definition belongs to no person and no erasure finds it.
 import { EngineError, type ErrorCode } from '../../base/errors.ts';
 import { TOOL_PATTERN_CHARS_MAX, TOOL_SCHEMA_DEPTH_MAX } from '../../base/limits.ts';
 import type { PiiCategory } from '../../text/pii/categories.ts';
@@ -14,19 +14,19 @@ const KEYWORDS: ReadonlySet<string> = new Set(
 );
 const FORMATS: ReadonlySet<unknown> = new Set(['date-time', 'date', 'time', 'email', 'uri', 'uuid']);
 const SCHEMAS = ['input_schema', 'output_schema'] as const;
-/** Examples of these name nobody by themselves, and schemas are full of them. */
+/** Categories that identify nobody by themselves and are common in schemas. */
 const HARMLESS: ReadonlySet<PiiCategory> = new Set<PiiCategory>(['date', 'url', 'city_state', 'zip_code']);
 
 const detector = piiDetector();
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** True for the fields of an action that defines a tool, as a request or the grain format names them. */
+/** True for the fields of an action that defines a tool, under the names of a request or of the grain format. */
 export function isToolDefinition({ kind, action_phase: phase, tool_phase: older }: Fields): boolean {
   return kind === 'definition' || phase === 'definition' || older === 'definition';
 }
 
-/** Throws MEM-E101 to MEM-E106, with the place in `details`. Members that are absent are not asked for. */
+/** Throws MEM-E101 to MEM-E106, with the place in `details`. Absent members are not checked. */
 export function checkToolDefinition(fields: Fields): void {
   const { annotations } = fields;
   if (isMap(annotations) && annotations['read_only'] === true && annotations['destructive'] === true)
@@ -70,7 +70,7 @@ function isPattern(value: unknown): boolean {
   }
 }
 
-/** Every text of a schema, names of properties too. */
+/** Checks every text of a schema, names of properties included. */
 function checkTexts(value: unknown, path: string): void {
   if (typeof value === 'string') {
     if (detector.detect(value).some(({ category }) => !HARMLESS.has(category))) throw refused('MEM-E104', path);
@@ -83,7 +83,7 @@ function checkTexts(value: unknown, path: string): void {
     }
 }
 
-/** The place is cut, as names in it are the caller's. */
+/** The place is truncated, because the caller chose the names in it. */
 function refused(code: ErrorCode, path: string): EngineError {
   const field = path.split('.', 1)[0] ?? path;
   return new EngineError(code, undefined, { details: [{ field, issue: `at ${path.slice(0, 200)}` }] });

@@ -1,5 +1,5 @@
-// What a rule of a policy may hold, and what it is to be stricter. A kind is an order with a loosest value, and a way to
-// put two values together that is never looser than either: the larger of a total order, or the join of a lattice.
+// Kinds of rule values, and their order of strictness. A kind has a loosest value and a way to join two values that is
+// never looser than either: the larger one of a total order, or the join of a lattice.
 import { POLICY_FACT_CHARS_MAX, POLICY_LIST_MAX, POLICY_TEXT_CHARS_MAX } from '../../base/limits.ts';
 
 export type PolicyValue =
@@ -10,13 +10,13 @@ export type PolicyValue =
   | readonly PolicyValue[]
   | { readonly [key: string]: PolicyValue };
 
-/** How `to` stands to `from`; `mixed`: tighter here, looser there. */
+/** The relation of `to` to `from`; `mixed`: tighter in one respect, looser in another. */
 export type Direction = 'same' | 'tighter' | 'looser' | 'mixed' | 'neutral';
 
 export interface Kind {
-  /** What is wrong with a value from outside; undefined when it may stand. */
+  /** The problem with a value from outside; undefined when it is valid. */
   readonly problem: (value: PolicyValue) => string | undefined;
-  /** The stricter of two values, or what is at least as strict as both; undefined: they cannot be joined. */
+  /** The stricter of two values, or one that is at least as strict as both; undefined: they cannot be joined. */
   readonly join: (a: PolicyValue, b: PolicyValue) => PolicyValue | undefined;
   readonly direction: (from: PolicyValue, to: PolicyValue) => Direction;
 }
@@ -27,7 +27,7 @@ function same(a: PolicyValue, b: PolicyValue): boolean {
   return canonicalJson(a) === canonicalJson(b);
 }
 
-/** A kind whose values stand in a row: `rank` grows with strictness. */
+/** A kind with a total order: `rank` grows with strictness. */
 function ordered(rank: (value: PolicyValue) => number, problem: Kind['problem']): Kind {
   return {
     problem,
@@ -39,7 +39,7 @@ function ordered(rank: (value: PolicyValue) => number, problem: Kind['problem'])
   };
 }
 
-/** Of these words the later is the stricter. */
+/** Of these words, later ones are stricter. */
 export function oneOf(...words: readonly string[]): Kind {
   return ordered(
     (value) => words.indexOf(String(value)),
@@ -50,11 +50,11 @@ export function oneOf(...words: readonly string[]): Kind {
 const isBoolean = (value: PolicyValue): string | undefined =>
   typeof value === 'boolean' ? undefined : 'is not true or false';
 
-/** True is the stricter. */
+/** A boolean for which true is stricter. */
 export const demand: Kind = ordered((value) => Number(value === true), isBoolean);
-/** False is the stricter. */
+/** A boolean for which false is stricter. */
 export const permission: Kind = ordered((value) => Number(value === false), isBoolean);
-/** A permission that only means something beside another rule: null says nothing, true less than false. */
+/** A permission that has a meaning only together with another rule: null is unset, and true is looser than false. */
 export const exemption: Kind = ordered(
   (value) => (value === null ? 0 : value === true ? 1 : 2),
   (value) => (value === null ? undefined : isBoolean(value)),
@@ -65,9 +65,9 @@ const count = (value: PolicyValue): string | undefined =>
     ? undefined
     : 'is no positive integer or null';
 
-/** A time to live, a cap: the smaller is the stricter, null is none. */
+/** A time to live or a cap: smaller is stricter, null is none. */
 export const atMost: Kind = ordered((value) => (typeof value === 'number' ? -value : Number.NEGATIVE_INFINITY), count);
-/** A minimum: the larger is the stricter, null is none. */
+/** A minimum: larger is stricter, null is none. */
 export const atLeast: Kind = ordered((value) => (typeof value === 'number' ? value : 0), count);
 
 const texts = (value: PolicyValue): string | undefined => {
@@ -75,7 +75,7 @@ const texts = (value: PolicyValue): string | undefined => {
   if (value.length > POLICY_LIST_MAX) return `holds more than ${POLICY_LIST_MAX}`;
   return value.every((item) => typeof item === 'string' && item !== '' && item.length <= POLICY_TEXT_CHARS_MAX)
     ? undefined
-    : `holds what is no string of 1 to ${POLICY_TEXT_CHARS_MAX} characters`;
+    : `holds a member that is not a string of 1 to ${POLICY_TEXT_CHARS_MAX} characters`;
 };
 
 const itemsOf = (value: PolicyValue): readonly string[] =>
@@ -88,7 +88,7 @@ function bySize(more: boolean, less: boolean): Direction {
   return more && less ? 'same' : more ? 'tighter' : less ? 'looser' : 'mixed';
 }
 
-/** What is forbidden, protected, matched: more is stricter. `allowed`: the words that may stand in it. */
+/** A list of forbidden, protected or matched items: more is stricter. `allowed`: the permitted words. */
 export function more(allowed?: readonly string[]): Kind {
   return {
     problem: (value) =>
@@ -101,7 +101,7 @@ export function more(allowed?: readonly string[]): Kind {
   };
 }
 
-/** What counts: a list of these words, or `*` for all of them, which is the strictest. */
+/** Categories that count: a list of these words, or `*` for all, which is the strictest. */
 export function categories(allowed: readonly string[]): Kind {
   const list = more(allowed);
   const all = (value: PolicyValue): PolicyValue => (value === '*' ? [...allowed].sort() : value);
@@ -112,7 +112,10 @@ export function categories(allowed: readonly string[]): Kind {
   };
 }
 
-/** Where data may be: fewer is stricter, an empty list is anywhere. Lists without a common member cannot be joined. */
+/**
+ * Places where data may be: fewer is stricter, and an empty list permits any. Lists without a common member cannot be
+ * joined.
+ */
 export const places: Kind = {
   problem: texts,
   join: (a, b) => {
@@ -133,7 +136,7 @@ export const places: Kind = {
 const entriesOf = (value: PolicyValue): readonly (readonly [string, PolicyValue])[] =>
   isObject(value) ? Object.entries(value) : [];
 
-/** A limit for each name: the smaller is the stricter, a name without one has none. */
+/** A limit for each name: smaller is stricter, and a name without an entry has no limit. */
 export const atMostByName: Kind = {
   problem: (value) => {
     if (!isObject(value)) return 'is no object of integers';
@@ -161,7 +164,7 @@ export const atMostByName: Kind = {
   },
 };
 
-/** What is so and not what is wished: an acknowledgement, an address. Neither strict nor loose; presets hold none. */
+/** A fact rather than a demand: an acknowledgement, an address. It has no strictness, and presets set none. */
 export function fact(problem: Kind['problem']): Kind {
   return {
     problem,
@@ -181,7 +184,7 @@ export const factObject: Kind = fact((value) => {
 
 const FACT_DEPTH_MAX = 16;
 
-/** Integers that a request's JSON carries as `bigint` are not kept. */
+/** Integers that a request's JSON carries as `bigint` are not accepted. */
 function isPlain(value: unknown, depth: number): boolean {
   if (typeof value === 'bigint') return false;
   if (typeof value !== 'object' || value === null) return true;
@@ -193,8 +196,8 @@ export function isObject(value: PolicyValue): value is { readonly [key: string]:
 }
 
 /**
- * The JSON of a value with the members of every object sorted by name in UTF-16 order, no blanks, and numbers and strings
- * as `JSON.stringify` writes them (RFC 8785 for what a policy holds).
+ * Canonical JSON of a value: members of every object sorted by name in UTF-16 order, no white space, and numbers and
+ * strings as `JSON.stringify` writes them (RFC 8785 for the values of a policy).
  */
 export function canonicalJson(value: PolicyValue): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;

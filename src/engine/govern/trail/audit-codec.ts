@@ -13,7 +13,7 @@ import { AUDIT_EVENTS, type AuditEntry, type AuditEvent } from './audit.ts';
 const EVENT_NAMES: (AuditEvent | undefined)[] = [];
 for (const [name, number] of Object.entries(AUDIT_EVENTS)) EVENT_NAMES[number] = name as AuditEvent;
 
-/** In the order in which fragments were made of them. */
+/** In the order in which their fragments were added. */
 const GRAIN_TYPES = [
   'belief',
   'event',
@@ -26,7 +26,7 @@ const GRAIN_TYPES = [
   'consensus',
   'consent',
 ] as const;
-/** On disk by position: only ever appended to. */
+/** On disk by index: only append to it. */
 const FRAGMENTS: readonly string[] = [
   '{"grain_type":"belief","hash":"',
   '{"grain_type":"event","hash":"',
@@ -52,7 +52,7 @@ const FRAGMENT_NUMBERS = new Map(FRAGMENTS.map((fragment, i) => [fragment, i]));
 const HEX_RUN = /[0-9a-f]{64,}/g;
 const HASH_DIGITS = 64;
 
-/** Grows to the largest group seen; what is returned is a copy. */
+/** Grows to the largest group so far. Results are copied out of it. */
 let out = Buffer.allocUnsafeSlow(64 * 1024);
 
 function room(at: number, bytes: number): void {
@@ -94,7 +94,7 @@ export function encodeAuditBody(entries: readonly AuditEntry[]): Buffer {
   return Buffer.from(out.subarray(0, at));
 }
 
-/** Throws RangeError or AssertionError on bytes that `encodeAuditBody` did not make. */
+/** Throws RangeError or AssertionError for bytes that `encodeAuditBody` did not write. */
 export function decodeAuditBody(body: Uint8Array): AuditEntry[] {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
   let seq = bytes.readUInt32BE(0);
@@ -132,7 +132,7 @@ export function decodeAuditBody(body: Uint8Array): AuditEntry[] {
   return entries;
 }
 
-/** Writes `text` packed at `at`; returns its end. */
+/** Packs `text` at `at` and returns its end. */
 function pack(text: string, at: number): number {
   if (text.length < 64) return packPlain(text, at);
   let from = 0;
@@ -149,7 +149,7 @@ function pack(text: string, at: number): number {
   return packPlain(from === 0 ? text : text.slice(from), at);
 }
 
-/** Between two runs of hex the text is usually one fragment as a whole. */
+/** Between two runs of hex, the text is usually exactly one fragment. */
 function packPlain(text: string, at: number): number {
   if (text === '') return at;
   const fragment = FRAGMENT_NUMBERS.get(text);

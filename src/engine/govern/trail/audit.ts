@@ -1,8 +1,8 @@
-// The audit chain (service contract section 9): entries of one (memory, partition), numbered from 1 without gaps,
-// each hashed together with the hash of the one before. An entry is written in the transaction of what it tells of.
+// The audit chain (service contract section 9): entries of one (memory, partition), numbered from 1 without gaps. Each
+// is hashed together with the hash of the one before. An entry is written in the transaction of its act.
 import { hash } from 'node:crypto';
 
-/** Event types on disk: the number is what a record holds. Append-only. */
+/** Event types and their numbers on disk. Append-only. */
 export const AUDIT_EVENTS = {
   'memory.added': 1,
   'memory.forgotten': 2,
@@ -52,16 +52,16 @@ export const AUDIT_EVENTS = {
 } as const;
 export type AuditEvent = keyof typeof AUDIT_EVENTS;
 
-/** The actor of what the server does by itself: nobody has read anything then. */
+/** The actor of the server's own acts, which nobody called. */
 export const SYSTEM_ACTOR = 'system';
 
-/** An entry before it has its place in the chain. */
+/** An entry that has no place in the chain yet. */
 export interface AuditDraft {
   readonly event: AuditEvent;
   readonly actor: string;
   /** The pseudonym of the person concerned (`user:<token>`), or ''. */
   readonly subject: string;
-  /** Codes, counts, hashes only; its canonical JSON is what is hashed and kept. */
+  /** Codes, counts and hashes only. Its canonical JSON is hashed and stored. */
   readonly details: Readonly<Record<string, string | number | boolean>>;
 }
 
@@ -78,7 +78,7 @@ export interface AuditEntry {
   readonly hash: string;
 }
 
-/** The end of a chain: the next entry continues it. */
+/** The head of a chain, which the next entry continues. */
 export interface AuditHead {
   readonly seq: number;
   readonly hash: string;
@@ -99,8 +99,8 @@ export function canonicalDetails(details: AuditDraft['details']): string {
 const scratch = Buffer.allocUnsafeSlow(64 * 1024);
 
 /**
- * SHA-256 over seq (8 bytes BE), timestamp (8 bytes BE), then event type, actor, subject, details and the previous
- * hash (as hex text), each behind its length (4 bytes BE).
+ * SHA-256 over seq (8 bytes BE), timestamp (8 bytes BE), then event type, actor, subject, details and the previous hash
+ * (as hex text), each preceded by its length (4 bytes BE).
  */
 export function entryHash(entry: Omit<AuditEntry, 'hash'>, previousHash: string): string {
   const { event, actor, subject, details } = entry;

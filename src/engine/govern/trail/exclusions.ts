@@ -1,6 +1,9 @@
-// Why a candidate of a recall is not among its hits (service contract, section 14).
+// The reasons for which a candidate of a recall is not among its hits (service contract, section 14).
 
-/** All reasons of the contract. On disk by position: only ever appended to, at the end. The first three are a policy's, not a recall's. */
+/**
+ * All reasons of the contract. On disk by index: only append to the end. The first three come from a policy, not from
+ * the recall.
+ */
 export const EXCLUSION_REASONS = [
   'processing_restricted',
   'consent_revoked',

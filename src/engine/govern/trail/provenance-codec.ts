@@ -1,4 +1,4 @@
-// The bytes of a recall's record, before they are sealed.
+// The bytes of a recall record, before they are sealed.
 import { Packr } from 'msgpackr';
 import { assert } from '../../base/assert.ts';
 import { nameBytesAt } from '../../record/grain-name.ts';
@@ -8,7 +8,9 @@ import { type KeptNames, type KeptRecall, QUERY_MODES } from './provenance.ts';
 const packr = new Packr({ useRecords: false });
 const HASH_BYTES = 32;
 
-/** On disk; lists of names as one run of bytes. `v` is absent in records of older builds, whose lists are of hashes. */
+/**
+ * The form on disk; a list of names is one run of bytes. `v` is absent in records of older builds, which list hashes.
+ */
 interface Packed {
   readonly v?: 2;
   readonly c: number;
@@ -48,7 +50,7 @@ export function encodeRecall(kept: KeptRecall): Buffer {
   return packr.pack(packed);
 }
 
-/** What `encodeRecall` made: the seal's authentication is the check of its shape. */
+/** Decodes the result of `encodeRecall`. The authentication of the seal guarantees its shape. */
 export function decodeRecall(bytes: Uint8Array): KeptRecall {
   const packed = packr.unpack(bytes) as Packed;
   const mode = QUERY_MODES[packed.m];

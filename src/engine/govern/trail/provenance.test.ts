@@ -70,7 +70,7 @@ const names: fc.Arbitrary<KeptNames | undefined> = fc.option(
   { nil: undefined },
 );
 
-/** JSON with members in the order of their names. */
+/** JSON with members sorted by name. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -87,7 +87,7 @@ test('a record comes back as it was', () => {
   );
 });
 
-test('an id is the hash of the canonical JSON of what is shown, with names and without', () => {
+test('an id is the hash of the canonical JSON of the shown record, with names and without', () => {
   fc.assert(
     fc.property(kept, names, (recall, named) => {
       const hashOf = (value: unknown) => createHash('sha256').update(canonical(value)).digest('hex');
@@ -98,7 +98,7 @@ test('an id is the hash of the canonical JSON of what is shown, with names and w
   );
 });
 
-test('scores are kept to the sixth digit, ranks as they are, zeros not at all', () => {
+test('scores are stored with six decimals, ranks unchanged, zeros not at all', () => {
   const account = new ScoreNumbers();
   for (const name of BREAKDOWN_FIELDS)
     account.next(name === 'bm25_rank' ? 7 : name === 'final_score' ? 0.12345678 : name === 'near' ? 0 : undefined);

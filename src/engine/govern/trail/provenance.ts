@@ -1,15 +1,15 @@
-// What a recall leaves behind (service contract section 14): what was asked, what came of it, and an id that is a hash of
-// all that. Names of persons and of things stand there as blind tokens, words as their SHA-256, grains by what the trail calls
-// them (record/grain-name.ts); none is quoted.
+// The recall record (service contract section 14): the query, its results, and an id that is a hash of both. It holds
+// names of persons and things as blind tokens, words as their SHA-256, and grains by their names
+// (record/grain-name.ts). It quotes none of them.
 import { hash } from 'node:crypto';
 import { isPlainHash } from '../../record/grain-name.ts';
 import { EXCLUSION_REASONS, type ExclusionReason } from './exclusions.ts';
 
-/** On disk by position: only ever appended to. */
+/** On disk by index: only append to it. */
 export const QUERY_MODES = ['structural', 'text', 'hybrid', 'chain', 'cal', 'harness'] as const;
 export type QueryMode = (typeof QUERY_MODES)[number];
 
-/** Members of a score's account, in the order of their names. On disk by position: only ever appended to, at the end. */
+/** Members of a score breakdown, sorted by name. On disk by index: only append to the end. */
 export const BREAKDOWN_FIELDS = [
   'answer',
   'bm25',
@@ -33,33 +33,40 @@ export const BREAKDOWN_FIELDS = [
   'vector',
   'vector_score',
 ] as const;
-/** Scores are kept to the sixth digit. */
+/** Scores are stored with six decimal places. */
 const DIGITS = 1e6;
 
-/** A grain among what was found, with its score. */
+/** A result with its score. */
 export interface FoundResult {
-  /** The grain's hash, or what the trail calls it. */
+  /** The grain's hash or its name. */
   readonly hash: string;
-  /** Pairs of a field's place in BREAKDOWN_FIELDS and its value, in millionths; a rank as it is. Those of 0 are left out. */
+  /**
+   * Pairs of a field's index in BREAKDOWN_FIELDS and its value in millionths; a rank is stored as it is. Zeros are left
+   * out.
+   */
   readonly score: readonly number[];
 }
 
-/** As it is kept, which may be longer than the grain is: by its name, or by its hash in a record of an older build. */
+/**
+ * The stored form of a result, which may outlive the grain: by its name, or by its hash in a record of an older build.
+ */
 export interface KeptResult extends Pick<FoundResult, 'score'> {
   readonly grain: string;
 }
 
-/** Names of a request: blind tokens, hex. What goes with the person concerned. */
+/** Names in a request, as blind tokens in hex. They are erased with the person concerned. */
 export interface KeptNames {
   readonly entity?: string;
   readonly object?: string;
   readonly relation?: string;
-  /** 32 random hex digits: without them nobody can try names until the record's id comes out. Absent in older records. */
+  /**
+   * 32 random hex digits. Without them nobody can guess names by recomputing the record's id. Absent in older records.
+   */
   readonly salt?: string;
   readonly subject?: string;
-  /** Of the query's text, where a person is concerned. */
+  /** SHA-256 of the query's text, when a person is concerned. */
   readonly text_sha256?: string;
-  /** The person concerned, as called. */
+  /** The token of the person concerned. */
   readonly user_id?: string;
 }
 
@@ -68,22 +75,22 @@ export interface KeptQuery {
   readonly grain_type: string | null;
   readonly has_embedding: boolean;
   readonly has_text: boolean;
-  /** Names of what else was asked for. */
+  /** Names of the other options in use. */
   readonly options: readonly string[];
   readonly text_sha256?: string;
 }
 
-/** What a record is made of. */
+/** The content of a recall record. */
 export interface KeptRecall {
   readonly candidateCount: number;
   readonly excluded: readonly { readonly grain: string; readonly reason: ExclusionReason }[];
   readonly excludedCounts: Readonly<Partial<Record<ExclusionReason, number>>>;
   readonly mode: QueryMode;
-  /** '' where the request names none. */
+  /** '' when the request names none. */
   readonly namespace: string;
-  /** Tells apart recalls that are otherwise the same. */
+  /** Makes the ids of otherwise equal recalls differ. */
   readonly nonce: number;
-  /** As the audit chain names it. */
+  /** The actor as in the audit chain. */
   readonly principal: string;
   readonly query: KeptQuery;
   readonly requestId: string;
@@ -93,7 +100,10 @@ export interface KeptRecall {
   readonly timestamp: number;
 }
 
-/** A record as it is shown, but for `recall_id` and `audit_entry_hash`; members in the order of their names, as hashed. */
+/**
+ * A record as answers show it, without `recall_id` and `audit_entry_hash`. Members are sorted by name, as they are
+ * hashed.
+ */
 export interface ShownRecall {
   readonly candidate_count: number;
   readonly excluded: readonly (ShownGrain & { readonly reason: string })[];
@@ -113,15 +123,15 @@ export interface ShownRecall {
   readonly timestamp: number;
 }
 
-/** By its name; in a record of an older build by its hash. */
+/** By its name, or by its hash in a record of an older build. */
 export type ShownGrain = { readonly grain: string } | { readonly hash: string };
 
-/** Takes down a score's account: the fields in the order of BREAKDOWN_FIELDS. */
+/** Collects the numbers of a score breakdown, in the order of BREAKDOWN_FIELDS. */
 export class ScoreNumbers {
   readonly numbers: number[] = [];
   #at = 0;
 
-  /** The next field: undefined and 0 are left out. */
+  /** The next field. Undefined and 0 are left out. */
   next(value: number | undefined): this {
     const at = this.#at++;
     if (value !== undefined && value !== 0) this.numbers.push(at, at === RANK_AT ? value : Math.round(value * DIGITS));
@@ -138,7 +148,7 @@ function shownScore(numbers: readonly number[]): Record<string, number> {
   return score;
 }
 
-/** The record as it is shown; without `names` as it is left when the person concerned was erased. */
+/** The record as answers show it. Without `names`: as it remains after the person concerned was erased. */
 export function shownRecall(kept: KeptRecall, names: KeptNames | undefined): ShownRecall {
   const { query, excludedCounts } = kept;
   const text = names?.text_sha256 ?? query.text_sha256;
@@ -191,8 +201,9 @@ function shownGrain(grain: string): ShownGrain {
 const SORTED_REASONS: readonly ExclusionReason[] = [...EXCLUSION_REASONS].sort();
 
 /**
- * The ids of a record with its names and without them: SHA-256, in hex, over the canonical JSON (members in the order of
- * their names, no white space) of what `shownRecall` shows. Written out, as every recall waits for it.
+ * The ids of a record with its names and without them: SHA-256, in hex, over the canonical JSON (members sorted by
+ * name, no white space) of the result of `shownRecall`. The JSON is written directly, because every recall waits for
+ * it.
  */
 export function recallIds(
   kept: KeptRecall,
@@ -236,11 +247,14 @@ function scoreText(numbers: readonly number[]): string {
   return text;
 }
 
-/** Beyond it the digits of a double are not all its own. */
+/** Above this, the digits of a double are not exact. */
 const EXACT_MAX = 1e15;
 const ZEROS = ['', '0', '00', '000', '0000', '00000'];
 
-/** What `String(value / 1e6)` is, of an integer: to find the shortest text of a double takes two to three times as long. */
+/**
+ * The text of `String(value / 1e6)` for an integer. Finding the shortest text of a double takes two to three times as
+ * long.
+ */
 export function millionths(value: number): string {
   const size = Math.abs(value);
   const whole = Math.floor(size / DIGITS);

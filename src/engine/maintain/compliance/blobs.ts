@@ -1,4 +1,4 @@
-// How grains lie in the log: as envelopes that open under their own keys, or otherwise.
+// Evidence on how grains are stored in the log: as envelopes that open under their own keys, or not.
 
 import type { BlobEvidence } from '../../calls/compliance.ts';
 import { NONCE_BYTES, open, SEAL_BYTES } from '../../crypto/envelope.ts';
@@ -10,7 +10,7 @@ import { decodeRecord, type GrainRecord } from '../../record/record.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Looks at the grains of `sampled`, and at the nonces of `forNonces`. */
+/** Checks the grains of `sampled`, and the nonces of `forNonces`. */
 export function* blobEvidence(
   store: Store,
   memory: Memory,
@@ -66,7 +66,7 @@ function look(store: Store, memory: Memory, ordinal: Ordinal, found: Found): voi
   if (own === undefined || !own.live || own.key !== record.key) found.foreignKeys += 1;
 }
 
-/** The record of a grain, or undefined for what is no readable grain. */
+/** The record of a grain, or undefined when it is not a readable grain. */
 export function grainRecord(store: Store, ordinal: Ordinal): GrainRecord | undefined {
   try {
     const bytes = store.log.read(ordinal);
@@ -77,7 +77,7 @@ export function grainRecord(store: Store, ordinal: Ordinal): GrainRecord | undef
   }
 }
 
-/** The text of an envelope under its own key. */
+/** The plaintext of an envelope under its own key. */
 function opened(memory: Memory, record: GrainRecord): Buffer | undefined {
   try {
     return open(memory.grainKey(record.key, record.scopeKey), record.sealed, record.bound);
@@ -86,7 +86,7 @@ function opened(memory: Memory, record: GrainRecord): Buffer | undefined {
   }
 }
 
-/** True when the bytes are a grain as they lie there. */
+/** True when the stored bytes are an unsealed grain. */
 export function isGrain(bytes: Uint8Array): boolean {
   try {
     openGrain(Buffer.from(bytes));

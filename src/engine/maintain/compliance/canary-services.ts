@@ -1,4 +1,4 @@
-// What the canaries of a verification work with.
+// The services that canaries use.
 import type { Store } from '../../store/store.ts';
 import type { Door } from './door.ts';
 

@@ -1,5 +1,6 @@
-// Synthetic grains of synthetic users go the way that all grains go, and what becomes of them is measured: sealed, found,
-// exported, erased, refused by rules. They live in memories of their own (momentary.ts) that are dropped afterwards.
+// Canaries: synthetic grains of synthetic users take the same path as all grains, and the run measures whether they are
+// sealed, found, exported, erased and refused by rules. They live in temporary memories (momentary.ts) that are dropped
+// afterwards.
 
 import { createHmac } from 'node:crypto';
 import { EngineError } from '../../base/errors.ts';
@@ -27,16 +28,16 @@ import { policyProbes, robustnessProbes } from './probes.ts';
 import { caches, rowsLeadingTo, type Traced, waysIn } from './traces.ts';
 
 export const CANARY_NAMESPACE = '__verify__';
-/** Keys of other users that are tried on what an erased user left. */
+/** Keys of other users that are tried on the remains of an erased user. */
 const OTHER_KEYS_MAX = 500;
 
-/** The canaries of one run. Nothing of them is left when this resolves but the tombstones of their keys. */
+/** Runs the canaries of one run. When it resolves, only the tombstones of their keys remain. */
 export async function runCanaries(
   services: CanaryServices,
   memory: Memory,
   { runId, requestId }: { readonly runId: string; readonly requestId: string },
 ): Promise<CanaryEvidence> {
-  // Under no policy at first: what the engine does, whatever a policy forbids. And with vectors of nobody.
+  // At first without a policy, to test the engine whatever a policy forbids; and without vectors.
   const { policy: _, number: __, ...settings } = memory.settings;
   const plain = { ...settings, partitions: 1, dedup: 'exact' as const, vectorBackend: CANARY_NAMESPACE };
   const basics = await inMomentaryMemory(services, { settings: plain, requestId }, (context) =>
@@ -129,13 +130,13 @@ class Basics {
     return record;
   }
 
-  /** How they lie in the log: sealed under three kinds of keys, and under no other's. */
+  /** How the canaries are stored in the log: sealed under three kinds of keys, and not readable under any other. */
   #sealedEvidence(all: readonly string[], own: string, other: string) {
     const records = all.map((hash) => this.#recordOf(hash));
     const [mine, theirs] = [this.#recordOf(own), this.#recordOf(other)];
     const doctored = [0, NONCE_BYTES, mine.sealed.length - TAG_BYTES].map((at) => flipped(mine.sealed, at));
     const memory = this.#memory;
-    // The scope's key is the same to both: whose user's key it is makes the difference.
+    // Both have the same scope key. The user's key makes the difference.
     const keyOf = ({ scopeKey }: GrainRecord, whose: GrainRecord) => memory.grainKey(whose.key, scopeKey);
     return {
       roundTripsWanted: all.length,
@@ -183,7 +184,7 @@ class Basics {
 
   #recallEvidence(): Pick<CanaryEvidence, 'scoreParts' | 'explainedParts' | 'explanation'> {
     const query = { query: this.#name, filter: {}, structural: false, limit: 5, candidateLimit: 50 };
-    // Recalled as by a caller, so that it is told in the trail.
+    // Recalled as by a caller, so that the trail records it.
     const caller = { ...this.#context, actor: CANARY_NAMESPACE };
     const [hit] = this.#door.read('recall', caller, { ...query, record: { asked: true } }).hits;
     if (hit === undefined) return { scoreParts: [], explainedParts: [], explanation: '' };
@@ -202,7 +203,7 @@ class Basics {
     };
   }
 
-  /** On disk: the tail is sealed into a file first. */
+  /** The tail is sealed first, so that the search covers files on disk. */
   async #indexEvidence(own: string) {
     await this.#door.write('flush', this.#context, {});
     const names = ['likes', 'relation', 'object'].map((word) => `${this.#name} ${word}`);
@@ -211,7 +212,7 @@ class Basics {
     return { indexBytes: bytesSearched, indexNamesFound: found, foundSealed };
   }
 
-  /** Exported, forgotten, imported again: the same grain. */
+  /** Exports, forgets and imports a grain. True when it is the same grain again. */
   async #roundTrip(hash: string): Promise<boolean> {
     const page = await this.#door.write('exportPage', this.#context, { after: 0, limitBytes: 1 << 20, filter: {} });
     const exported = page.grains.find((grain) => grain.hash === hash);
@@ -262,14 +263,14 @@ class Basics {
   async #traces(traced: Traced) {
     const { memory } = this.#context;
     return {
-      // Asked first: a way in may fill a cache.
+      // Checked first, because a read path may fill a cache.
       ways: await waysIn(this.#door, this.#context, traced),
       caches: caches(this.#store, memory, traced),
       rows: rowsLeadingTo(this.#store, memory, traced),
     };
   }
 
-  /** Keys that are still there: the canaries' own, and those of the memory that is looked at. */
+  /** Live keys: the canaries' own, and those of the memory under test. */
   #remainingKeys(): Buffer[] {
     const ids = [this.#memory, this.#elsewhere].flatMap((memory) => [
       ...Object.values(memory.keyIds),
@@ -285,7 +286,7 @@ class Basics {
     });
   }
 
-  /** The newest ones, live or not. */
+  /** The newest keys, live or not. */
   #namedKeys({ number }: Memory, kind: 'userKey' | 'scopeKey'): number[] {
     return this.#store
       .allKeyed(number, kind)
@@ -312,7 +313,7 @@ class Basics {
     return keys.some((key) => opens(() => open(key, copy.sealed, copy.bound)));
   }
 
-  /** Sealed and taken back again: two versions, linked and told. */
+  /** Seals a policy and reverts it: two linked versions, both audited. */
   async #policyEvidence() {
     const change = (wanted: object) =>
       this.#door.write('setPolicy', this.#context, { change: { reason: 'canary', ...wanted }, isAdmin: true });

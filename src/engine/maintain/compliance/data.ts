@@ -1,4 +1,4 @@
-// What stands in a random sample of a memory's grains, and on what grounds: sources, confidence, contradictions, consent.
+// Evidence from a random sample of a memory's grains: sources, confidence, contradictions, consent.
 
 import { toNfc } from '../../base/nfc.ts';
 import type { DataEvidence, RetentionEvidence } from '../../calls/compliance.ts';
@@ -21,22 +21,22 @@ import { grainKeysAt } from './keys.ts';
 
 const DAY_MS = 86_400_000;
 const REVOKED_LONG_AGO_MS = 30 * DAY_MS;
-/** Sources that the contract lists. */
+/** The sources that the contract lists. */
 const LISTED_SOURCES: ReadonlySet<unknown> = new Set(['user', 'agent', 'system', 'webhook']);
-/** Beliefs whose neighbours are looked up, and grains whose texts are looked at for personal data. */
+/** Beliefs whose neighbours are looked up, and grains whose texts are searched for personal data. */
 const COMPARED_MAX = 200;
 const SCANNED_MAX = 200;
 const NAMES_MAX = 100;
-/** Grains of the one user whose export is tried, at most. */
+/** The most grains of a user whose export is tried. */
 const EXPORTED_MAX = 5_000;
 const EXPORT_PAGE_BYTES = 1 << 20;
-/** Docs that are passed before others get their turn. */
+/** Docs that are processed before other work gets its turn. */
 const SLICE_DOCS = 16_384;
-/** Records of grains that are looked at before others get their turn. */
+/** Records of grains that are processed before other work gets its turn. */
 const SLICE_GRAINS = 4_096;
 const LOW_CONFIDENCE = 0.3;
 
-/** Of the policy: since when which rule asks for consent. */
+/** The policy's rule on consent, and since when it applies. */
 export interface ConsentRule {
   readonly mode: string;
   readonly sinceMs: number;
@@ -166,7 +166,7 @@ class Tally {
     const nowMs = this.#store.clock.nowMs();
     if (withdrawn !== undefined && purpose !== undefined && nowMs - withdrawn.atMs > REVOKED_LONG_AGO_MS)
       counts.revokedLongAgo += 1;
-    // A policy is sealed in whole seconds: what was made in the same one may be older.
+    // A policy is sealed in whole seconds, so a grain of the same second may be older.
     if (this.#rule.mode !== 'none' && createdMs >= this.#rule.sinceMs + 1_000) {
       counts.sinceRule += 1;
       const refused =
@@ -189,7 +189,7 @@ class Tally {
   }
 }
 
-/** Whether the last word on a purpose says that it was granted by then. */
+/** Whether the newest fact for a purpose says that it was granted at that time. */
 function heldAt(fact: ConsentFact | undefined, atMs: number): boolean {
   if (fact === undefined) return false;
   const grantedMs = fact.granted ? (fact.grantedAtMs ?? fact.atMs) : fact.grantedAtMs;
@@ -225,14 +225,14 @@ function numberOf(value: Value | undefined): number | undefined {
   return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
 }
 
-/** Whether an ascending list has the doc. */
+/** Whether an ascending list contains the doc. */
 function holds(docs: Uint32Array | undefined, doc: Doc): boolean {
   if (docs === undefined) return false;
   const at = lowerBound(docs, doc, 0, docs.length);
   return docs[at] === doc;
 }
 
-/** As the facets of the index have it. */
+/** The value as the index facets have it. */
 function exact(value: unknown): string | undefined {
   return typeof value === 'string' ? toNfc(value).trim() : undefined;
 }
@@ -241,7 +241,7 @@ function remember(names: Set<string>, name: unknown): void {
   if (typeof name === 'string' && name !== '' && names.size < NAMES_MAX) names.add(name);
 }
 
-/** Exports one user of the sample as a caller would, and counts what lies under that user's key in the log. */
+/** Exports one user of the sample as a caller would, and counts the grains under that user's key in the log. */
 function* exportOfOne(
   store: Store,
   memory: Memory,
@@ -265,7 +265,7 @@ function* exportOfOne(
     exported += page.grains.length;
     parsed += page.grains.filter(({ blob }) => openGrain(blob).fields['user_id'] === one.userId).length;
     done = page.done || page.last <= after;
-    // A long export is compared as far as it was read.
+    // A long export is compared only as far as it was read.
     after = done ? Number.POSITIVE_INFINITY : page.last;
   }
   let stored = 0;
@@ -276,7 +276,7 @@ function* exportOfOne(
   return { exported, parsed, stored };
 }
 
-/** The first of some grains that has a user: who that is, and the key that it lies under. */
+/** The user and the key of the first grain that has a user. */
 function userOfSample(
   store: Store,
   memory: Memory,
@@ -290,7 +290,7 @@ function userOfSample(
   return undefined;
 }
 
-/** What is past its time, over every grain. */
+/** Counts expired grains among all grains. */
 export function* retentionEvidence(store: Store, memory: Memory): Sliced<RetentionEvidence> {
   const { governed } = memory;
   const nowMs = store.clock.nowMs();

@@ -1,4 +1,4 @@
-// The engine as its callers have it, for what is to go the way that every request goes.
+// The engine's interface as its callers have it, for work that must take the path of every request.
 
 import type { Input, LongMethod, Output, ReadMethod, WriteMethod } from '../../calls/calls.ts';
 import type { CallContext } from '../../calls/context.ts';

@@ -1,4 +1,4 @@
-// What a partition measures of itself, over whole states and over broken ones.
+// The measurements of a partition, over intact states and broken ones.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ function whole<T extends object | null>(area: Area<T>): T {
   return area as T; // it has no error
 }
 
-test('a memory in order measures itself', async (t) => {
+test('an intact memory is measured', async (t) => {
   const engine = await shard(t);
   for (let i = 0; i < 30; i++)
     await engine.write(
@@ -88,7 +88,7 @@ test('a memory in order measures itself', async (t) => {
   assert.equal(index.valuesFound, 0);
 });
 
-test('canaries go through everything and leave nothing', async (t) => {
+test('canaries take every path and leave nothing', async (t) => {
   const engine = await shard(t);
   await engine.write('add', context, belief('somebody', 'something'));
   const before = engine.read('statistics', context, {});
@@ -129,7 +129,7 @@ test('canaries go through everything and leave nothing', async (t) => {
     ],
     JSON.stringify(canary.robustness),
   );
-  // Nothing of them is left.
+  // None of them is left.
   const { auditEntries, diskSpaceBytes: _, ...after } = engine.read('statistics', context, {});
   const { auditEntries: entriesBefore, diskSpaceBytes: __, ...rest } = before;
   assert.deepEqual(after, rest);
@@ -186,7 +186,7 @@ test('canaries come and go under a hold, which forgets nothing', async (t) => {
   assert.deepEqual([...engine.store.memoryNumbers()], [1]);
 });
 
-test('what a crash left of a canary is dropped by the next run', async (t) => {
+test('the next run drops the remains of a canary after a crash', async (t) => {
   const engine = await shard(t);
   const number = 0x8000_0001;
   await engine.write('attachMemory', contextOf(number), { settings: settingsOf(number) });
@@ -194,7 +194,7 @@ test('what a crash left of a canary is dropped by the next run', async (t) => {
   assert.deepEqual([...engine.store.memoryNumbers()], [1]);
 });
 
-test('a record that was edited or lost is told', async (t) => {
+test('an edited or lost record is reported', async (t) => {
   const root = mkdtempSync(join(tmpdir(), 'granary-compliance-'));
   t.after(() => rmSync(root, { recursive: true }));
   const { engine, log } = await openFaultyShard(root);
@@ -207,7 +207,7 @@ test('a record that was edited or lost is told', async (t) => {
   edited[edited.length - 1]! ^= 1;
   const sealed = Buffer.from(engine.store.log.read(sequence)!);
   sealed[sealed.length - 1]! ^= 1;
-  // The engine's own log takes no other entry in the place of one; what lies beneath is doctored here.
+  // The engine's log refuses to replace an audit entry, so the test changes the log beneath it.
   const replacing = { records: [], replacements: [[audit, edited]] as const };
   await assert.rejects(engine.store.log.append(replacing), { name: 'AssertionError' });
   await log.append({

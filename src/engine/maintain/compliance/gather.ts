@@ -1,4 +1,5 @@
-// Everything that a partition can say of its compliance, area by area; one that fails says why and hurts no other.
+// Gathers all compliance evidence of a partition, area by area. An area that fails reports its error and does not
+// affect others.
 import { hash } from 'node:crypto';
 import { EngineError } from '../../base/errors.ts';
 import type { Area, PartitionEvidence } from '../../calls/compliance.ts';
@@ -21,7 +22,10 @@ import { recallEvidence } from './recalls.ts';
 import { drawn, liveOrdinals, seeded } from './sample.ts';
 import { walkTrail } from './trail.ts';
 
-/** Grains of the sample, of the larger one for shares of a memory, and envelopes whose nonces are compared. */
+/**
+ * Grains of the sample; grains of the larger sample, which estimates shares of a memory; envelopes whose nonces are
+ * compared.
+ */
 const SAMPLE = 200;
 const SAMPLE_OF_SHARES = 1_000;
 const NONCES_MAX = 5_000;
@@ -32,20 +36,20 @@ export interface ComplianceServices {
   readonly door: Door;
 }
 
-/** Measures a partition. `runId` names the canaries and draws the samples. Throws MEM-E003, AUT-E001. */
+/** Measures a partition. `runId` names the canaries and seeds the samples. Throws MEM-E003, AUT-E001. */
 export async function gatherCompliance(
   services: ComplianceServices,
   context: CallContext,
   { runId }: { readonly runId: string },
 ): Promise<PartitionEvidence> {
   if (context.namespace !== undefined || context.userId !== undefined)
-    throw new EngineError('AUT-E001', 'compliance is of the whole memory, this caller sees a part of it');
+    throw new EngineError('AUT-E001', 'compliance concerns the whole memory, and this caller sees a part of it');
   const { store, queue } = services;
   const memory = store.memory(context.memory);
   const seed = Number.parseInt(hash('sha256', runId, 'hex').slice(0, 8), 16);
   const random = seeded(seed);
   const nowMs = store.clock.nowMs();
-  // What reads have left is in the trail from here on; a log that takes nothing shows what it has.
+  // Flush pending read-audit entries before measuring the trail; if the log rejects writes, measure what is stored.
   await tolerant(() => dropLeftBehind(services));
   await tolerant(() => services.door.write('verifyAudit', context, { limit: 1 }));
   const live = await area(() => inSlices(liveOrdinals(store, memory.number)));
@@ -54,7 +58,7 @@ export async function gatherCompliance(
   const sampled = shares.slice(0, SAMPLE);
   const trail = await area(() => inSlices(walkTrail(store, memory.number, nowMs)));
   const entries = 'error' in trail ? { erased: [], destroyed: new Set<string>(), recalled: new Set<string>() } : trail;
-  /** Of grains: without their list there is nothing to look at. */
+  /** For areas that need the list of grains: without it there is nothing to examine. */
   const ofGrains = <T extends object>(work: () => Sliced<T>): Promise<Area<T>> | Area<T> =>
     'error' in live ? { error: live.error } : area(() => inSlices(work()));
   const evidence: PartitionEvidence = {
@@ -81,7 +85,7 @@ export async function gatherCompliance(
   return evidence;
 }
 
-/** What a shard that takes no writes refuses shows in what is measured: it holds up none of it. */
+/** Ignores errors of a shard that refuses writes. They show in the measurements and must not prevent them. */
 async function tolerant(work: () => Promise<unknown>): Promise<void> {
   try {
     await work();

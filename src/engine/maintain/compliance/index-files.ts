@@ -1,4 +1,4 @@
-// The files of the index, searched for names in plain text.
+// Searches the index files for names in plain text.
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { IndexEvidence } from '../../calls/compliance.ts';
 import type { Sliced } from '../../index/files/section.ts';
@@ -7,11 +7,11 @@ import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import { Needles } from './needles.ts';
 
-/** Bytes read for it, of the newest files first, and at once. */
+/** Bytes that are read for it, newest files first; and bytes of one read. */
 const BYTES_MAX = 64 << 20;
 const BLOCK_BYTES = 1 << 18;
 const VALUES_MAX = 20;
-/** A shorter text is met by chance. */
+/** A shorter text would be found by chance. */
 const VALUE_CHARS_MIN = 8;
 const VALUE_BYTES_MAX = 1_024;
 
@@ -30,7 +30,7 @@ export function* indexEvidence(store: Store, memory: Memory, sampled: readonly O
   return { bytesSearched, valuesSearched: values.size, valuesFound: found };
 }
 
-/** How many of the texts stand in the index files as UTF-8 or UTF-16. */
+/** Counts the texts that occur in the index files as UTF-8 or UTF-16. */
 export function* searchIndexFiles(
   store: Store,
   texts: readonly string[],
@@ -50,12 +50,12 @@ export function* searchIndexFiles(
   return { bytesSearched, found: new Set([...found].map((needle) => needle >>> 1)).size };
 }
 
-/** As much of a text as blocks overlap by. */
+/** The beginning of a text, no longer than the overlap of blocks. */
 function needleOf(text: string, encoding: 'utf8' | 'utf16le'): Uint8Array {
   return Buffer.from(text, encoding).subarray(0, VALUE_BYTES_MAX);
 }
 
-/** Blocks that overlap, so that what lies across a border is in one of them. A file that is gone has none. */
+/** Overlapping blocks, so that a text across a border is complete in one of them. A deleted file has none. */
 function* blocksOf(path: string, bytesMax: number): Generator<Buffer, void, void> {
   let file: number;
   try {

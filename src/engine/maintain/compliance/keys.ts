@@ -1,4 +1,4 @@
-// The keys of a memory and of its users, and what is left of those that were destroyed.
+// Evidence on the keys of a memory and its users, and on the remains of destroyed keys.
 
 import { EngineError } from '../../base/errors.ts';
 import type { ErasureEvidence, KeyEvidence } from '../../calls/compliance.ts';
@@ -11,10 +11,10 @@ import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import type { ErasedEntry } from './trail.ts';
 
-/** Keys that are unwrapped for it; of more the newest ones are taken. */
+/** Keys that are unwrapped for it. Of more keys, the newest are taken. */
 const KEYS_LOOKED_AT_MAX = 5_000;
 
-/** Every record about keys of users, oldest first. */
+/** Every record about users' keys, oldest first. */
 function* userKeyRecords(store: Store, memory: Memory): Sliced<KeyRecord[]> {
   const records: KeyRecord[] = [];
   for (const sequence of store.allKeyed(memory.number, 'userKey')) {
@@ -68,7 +68,7 @@ export function* keyEvidence(store: Store, memory: Memory): Sliced<KeyEvidence> 
   };
 }
 
-/** What is left of erased users: their keys, grains, rows and what the trail says of each erasure. */
+/** The remains of erased users: their keys, grains, index rows, and the trail of each erasure. */
 export function* erasureEvidence(
   store: Store,
   memory: Memory,
@@ -86,7 +86,7 @@ export function* erasureEvidence(
     if (derives(memory, key)) cached += 1;
     yield;
   }
-  // Without an erasure there is nothing to look for in every record.
+  // Without an erasure no record has to be searched.
   const grainsLeft = destroyed.size === 0 ? 0 : yield* grainsUnder(store, live, destroyed);
   const byPrint = new Map(
     [...destroyed.values()].map((record) => [Buffer.from(record.fingerprint).toString('hex'), record]),
@@ -105,7 +105,7 @@ export function* erasureEvidence(
   };
 }
 
-/** Grains that lie under a key that was destroyed: of these, or a scope's. */
+/** Grains under a destroyed key: one of these, or a scope's. */
 function* grainsUnder(
   store: Store,
   live: readonly Ordinal[],
@@ -128,15 +128,18 @@ function* grainsUnder(
   return grains;
 }
 
-/** Which keys a grain lies under, of its user (or the memory) and its scope; undefined for what is no grain. */
+/** The keys of a grain, of its user (or the memory) and its scope; undefined when it is not a grain. */
 export function grainKeysAt({ log }: Store, ordinal: Ordinal): Pick<GrainRecord, 'key' | 'scopeKey'> | undefined {
-  // Unchecked: all records are looked at, and a damaged one is no evidence either way.
+  // Unverified: all records are read, and a damaged one is no evidence either way.
   if (log.peek !== undefined) return log.peek(ordinal, peekedHead);
   const bytes = log.read(ordinal);
   return bytes === undefined ? undefined : peekedHead(Buffer.from(bytes));
 }
 
-/** A proof names a user, a count and a fingerprint, and the key's own record says the same at the same time. */
+/**
+ * True when the audit entry names a user, a count and a fingerprint, and the key's own record agrees, with the same
+ * time.
+ */
 function isWholeProof(store: Store, entry: ErasedEntry, record: KeyRecord | undefined): boolean {
   const { user, count, fingerprint, timestamp } = entry;
   if (!/^user:[0-9a-f]{32}$/.test(user) || !Number.isInteger(count) || !/^[0-9a-f]{16}$/.test(fingerprint))
@@ -145,7 +148,7 @@ function isWholeProof(store: Store, entry: ErasedEntry, record: KeyRecord | unde
   return store.keys.tombstone(record.key)?.fingerprint === fingerprint;
 }
 
-/** True when the key of a destroyed key's grains can still be had in this process. */
+/** True when the keys of a destroyed key's grains can still be derived in this process. */
 function derives(memory: Memory, key: number): boolean {
   try {
     memory.grainKey(key, 0);

@@ -1,5 +1,5 @@
-// A memory that is made for a moment, of the settings of another, and dropped again with its keys: canaries live there. So
-// they go through the same queue, log, keys and indexes as everything else, and no read of any real memory meets them.
+// A temporary memory with the settings of another, dropped again with its keys. Canaries live there: they pass the same
+// queue, log, keys and indexes as everything else, and no read of a real memory finds them.
 import { randomInt } from 'node:crypto';
 import { MEMORY_NUMBER_MOMENTARY } from '../../base/limits.ts';
 import type { CallContext } from '../../calls/context.ts';
@@ -9,7 +9,7 @@ import type { Door } from './door.ts';
 
 const NUMBERS = 0x7fff_0000;
 
-/** Runs `work` in such a memory, and drops it however that ends. */
+/** Runs `work` in such a memory, and drops it whether or not `work` succeeds. */
 export async function inMomentaryMemory<T>(
   { store, door }: { readonly store: Store; readonly door: Door },
   { settings, requestId }: { readonly settings: Omit<MemorySettings, 'number'>; readonly requestId: string },
@@ -34,7 +34,10 @@ export async function dropLeftBehind({ store, door }: { readonly store: Store; r
       await door.write('dropMemory', { memory: number, partition: 0, actor: 'system', requestId: 'left-behind' }, {});
 }
 
-/** Never one that was given before, but for a chance of one in two billion that a look at the log's state rules out. */
+/**
+ * A number that was never given before. A collision has a chance of one in two billion, and the check of the log's
+ * state rules out a live one.
+ */
 function freeNumber(store: Store): number {
   for (;;) {
     const number = MEMORY_NUMBER_MOMENTARY + randomInt(NUMBERS);

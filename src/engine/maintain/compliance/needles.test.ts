@@ -10,7 +10,7 @@ function foundBy(needles: readonly Uint8Array[], bytes: Uint8Array): number[] {
   return [...found].sort((a, b) => a - b);
 }
 
-test('what is found is what a search for each finds', () => {
+test('it finds the same as a search for each needle', () => {
   // Few letters, so that needles overlap, repeat and begin within one another.
   const letters = (minLength: number, maxLength: number) =>
     fc.uint8Array({ minLength, maxLength, max: 2 }).map((bytes) => Buffer.from(bytes));

@@ -1,6 +1,6 @@
-// Many texts looked for in one pass over bytes. Pairs of bytes say how far the search may jump: in bytes that look random,
-// as sealed ones do, it looks at one in as many as the shortest text has. (S. Wu, U. Manber: A fast algorithm for
-// multi-pattern searching, 1994.)
+// Searches bytes for many texts in one pass. A table by pairs of bytes says how far the search may jump. In
+// random-looking bytes, as sealed ones are, it reads only one in as many bytes as the shortest text has. (S. Wu, U.
+// Manber: A fast algorithm for multi-pattern searching, 1994.)
 import { assert } from '../../base/assert.ts';
 
 /** A jump fits a byte. */
@@ -8,14 +8,14 @@ const WINDOW_MAX = 255;
 
 export class Needles {
   readonly #needles: readonly Uint8Array[];
-  /** Bytes of each needle that the jumps go by: as many as the shortest has. */
+  /** Bytes of each needle that determine the jumps: as many as the shortest needle has. */
   readonly #window: number;
-  /** By pair of bytes: how far the end of the window is from the next place where that pair could stand in a needle. */
+  /** By pair of bytes: the distance from the window's end to the next place where that pair could occur in a needle. */
   readonly #jumps: Uint8Array;
-  /** Needles by the pair that ends their window. */
+  /** Needles by the last pair of their window. */
   readonly #byEnd = new Map<number, number[]>();
 
-  /** Of two bytes at least, each. */
+  /** Each needle has at least two bytes. */
   constructor(needles: readonly Uint8Array[]) {
     this.#needles = needles;
     this.#window = Math.min(WINDOW_MAX, ...needles.map(({ length }) => length));
@@ -34,7 +34,7 @@ export class Needles {
     });
   }
 
-  /** Adds the places, in the list given, of the needles that stand in `bytes`. */
+  /** Adds to `found` the indexes, in the given list, of the needles that occur in `bytes`. */
   search(bytes: Uint8Array, found: Set<number>): void {
     const jumps = this.#jumps;
     const last = this.#window - 2;

@@ -1,4 +1,5 @@
-// The policy of a memory: its sealed versions, and whether composing and simulating come to the same again.
+// Evidence on the policy of a memory: its sealed versions, and whether composing and simulating give the same result
+// again.
 
 import type { PolicyEvidence, PolicyVersionEvidence } from '../../calls/compliance.ts';
 import { decideChange } from '../../govern/policy/change.ts';
@@ -12,7 +13,7 @@ import { policyVersion } from '../../store/rules.ts';
 import type { Store } from '../../store/store.ts';
 
 const SHUFFLES = 10;
-/** Versions that are looked at, the newest ones. */
+/** The newest versions, which are checked. */
 const VERSIONS_MAX = 1_000;
 
 export function* policyEvidence(store: Store, memory: Memory, random: () => number): Sliced<PolicyEvidence> {
@@ -46,7 +47,7 @@ function versionEvidence(policy: SealedPolicy): PolicyVersionEvidence {
   return { version, intact: isIntact(policy), prevSealHash, sealHash, sealedBy, reason, sealedAt };
 }
 
-/** What simulating no change differs in: rules of the diff, and the rules as a whole. */
+/** The differences when no change is simulated: rules of the diff, and the rules as a whole. */
 function simulationDiffers(policy: SealedPolicy): number {
   const { diff, proposed, change } = decideChange(policy, {}, { isAdmin: false });
   const same = canonicalJson(nested(proposed.rules)) === canonicalJson(nested(policy.rules));

@@ -1,4 +1,4 @@
-// Acts that a rule should refuse, tried on synthetic grains: what answers them is told, and nothing is judged here.
+// Acts on synthetic grains that a rule should refuse. It reports their results and judges nothing.
 
 import { EngineError } from '../../base/errors.ts';
 import type { CanaryEvidence, RuleProbe } from '../../calls/compliance.ts';
@@ -11,14 +11,14 @@ import type { Memory } from '../../store/memory.ts';
 import type { CanaryServices } from './canary-services.ts';
 import type { Door } from './door.ts';
 
-/** Identifiers of several classes, none of them anybody's. */
+/** Identifiers of several classes, none of them a real person's. */
 const PERSONAL_TEXT = 'Write to jane.roe@example.com. The SSN is 536-22-8726. Phone: +1 202-555-0143.';
 const PERSONAL_CATEGORIES = ['email', 'ssn', 'phone'];
 const OVERSIZE_CHARS = (1 << 20) + 1;
 
 type Probes = Pick<CanaryEvidence, 'writeRules' | 'deletionRules' | 'phiGate' | 'optOut' | 'recallLimit'>;
 
-/** Under the policy that holds in `memory`, in the momentary memory of `context`. */
+/** Tried under the policy of `memory`, in the temporary memory of `context`. */
 export async function policyProbes(
   { door }: CanaryServices,
   memory: Memory,
@@ -60,7 +60,7 @@ class Tries {
     this.#prefix = prefix;
   }
 
-  /** A user that nobody has heard of. */
+  /** A new, unknown user. */
   user(): string {
     this.#users += 1;
     return `${this.#prefix}/${this.#users}`;
@@ -139,7 +139,7 @@ function concerns(rules: Rules, categories: readonly string[]): boolean {
   return listed === '*' || listed.some((category) => categories.includes(category));
 }
 
-/** Each in the order in which the rules are asked, so that no other one answers first. */
+/** Tried in the order in which the rules are evaluated, so that no other rule answers first. */
 async function deletionRules(tries: Tries, rules: Rules): Promise<RuleProbe[]> {
   if (rules['deletion.hold']) return [await tries.forget('deletion.hold', ['POL-E003'], 'canary')];
   if (!rules['deletion.allowed']) return [await tries.forget('deletion.allowed', ['POL-E003'], 'canary')];
@@ -172,7 +172,7 @@ function recallLimit(door: Door, context: CallContext, rules: Rules): RuleProbe[
   }
 }
 
-/** Writes that no grain may be; the codes are the contract's, whatever refuses them. */
+/** Writes that are invalid for every grain. The codes are the contract's. */
 export async function robustnessProbes(door: Door, context: CallContext, name: string): Promise<RuleProbe[]> {
   const add = (grainType: string, fields: JsonObject) =>
     door.write('add', context, { grainType, fields: { namespace: '__verify__', ...fields }, sync: false });

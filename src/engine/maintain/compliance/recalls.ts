@@ -1,4 +1,4 @@
-// The records of recalls, by the calls that everybody reads them with.
+// Evidence on recall records, through the calls that everybody uses to read them.
 
 import { EngineError } from '../../base/errors.ts';
 import type { RecallEvidence } from '../../calls/compliance.ts';
@@ -7,14 +7,14 @@ import type { RecallRecordView } from '../../calls/trail.ts';
 import type { Door } from './door.ts';
 
 const WINDOW_SECONDS = 30 * 86_400;
-/** The newest records of the window, of which so many are opened, and so many handed on to be explained. */
+/** The newest records of the window: how many are opened, and how many are passed on to be explained. */
 const LISTED_MAX = 500;
 const OPENED_MAX = 200;
 const HANDED_ON_MAX = 10;
 const TOKEN = /^[0-9a-f]{16,64}$/;
 const NAMES = ['subject', 'relation', 'object', 'entity'];
 
-/** `entries`: hashes of the audit entries that recalls left. Records lie in the first partition: in others there are none. */
+/** `entries`: hashes of the audit entries of recalls. Records lie in the first partition; others have none. */
 export async function recallEvidence(
   door: Door,
   context: CallContext,
@@ -50,7 +50,7 @@ export async function recallEvidence(
   };
 }
 
-/** Names of things stand in it as tokens alone. */
+/** True when the record holds names only as tokens. */
 function isBlinded({ query }: RecallRecordView): boolean {
   if (query['spo_blinded'] !== true) return false;
   return NAMES.every((name) => query[name] === undefined || TOKEN.test(String(query[name])));

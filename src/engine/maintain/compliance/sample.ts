@@ -1,13 +1,13 @@
-// Which grains are looked at: drawn at random with a seed that is told, so that the same ones can be drawn again.
+// Draws random samples of grains with a reported seed, so that the same sample can be drawn again.
 
 import type { Sliced } from '../../index/files/section.ts';
 import type { Ordinal } from '../../index/parts/part.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Docs that are passed before others get their turn. */
+/** Docs that are processed before other work gets its turn. */
 const SLICE_DOCS = 16_384;
 
-/** Numbers from 0 to below 1 that a seed determines: mulberry32, which is enough to choose by. */
+/** Pseudorandom numbers from 0 to below 1 that a seed determines: mulberry32, which is good enough for sampling. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -18,7 +18,7 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** Every grain of the memory that is not removed, by ordinal. */
+/** Every live grain of the memory, by ordinal. */
 export function* liveOrdinals(store: Store, memory: number): Sliced<Ordinal[]> {
   const ordinals: Ordinal[] = [];
   for (const part of store.parts(memory))
@@ -30,7 +30,7 @@ export function* liveOrdinals(store: Store, memory: number): Sliced<Ordinal[]> {
   return ordinals;
 }
 
-/** `count` of them, each as likely as any other, in the order of their drawing; all, if there are no more. */
+/** Draws `count` grains uniformly, in drawing order; all of them if there are no more. */
 export function drawn(from: readonly Ordinal[], count: number, random: () => number): Ordinal[] {
   const left = Uint32Array.from(from);
   const taken = Math.min(count, left.length);

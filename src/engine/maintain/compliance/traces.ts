@@ -1,6 +1,5 @@
-// What can be found of a person's grains: the ways in that serve them, the caches that hold something of the person, the
-// rows of the index. A canary asks all of them before its erasure, so that each is known to find what it looks for, and
-// again after it.
+// Traces of a person's grains: read paths that return them, caches that hold data of the person, index rows. A canary
+// checks all of them before its erasure, which proves that each check can find something, and again after it.
 
 import { EngineError } from '../../base/errors.ts';
 import type { MemoryCalls } from '../../calls/calls.ts';
@@ -11,7 +10,7 @@ import type { Store } from '../../store/store.ts';
 import type { Door } from './door.ts';
 
 const PAGE_BYTES = 1 << 20;
-/** A caller that only reads. */
+/** A read-only caller. */
 const CAL_SESSION: MemoryCalls['cal']['input']['session'] = {
   tier: 0,
   tierOneEnabled: false,
@@ -23,10 +22,10 @@ const CAL_SESSION: MemoryCalls['cal']['input']['session'] = {
   assembleTimeoutMs: 10_000,
 };
 
-/** A person with grains and a consent, as the canaries have one. */
+/** A person with grains and a consent, as canaries have. */
 export interface Traced {
   readonly user: string;
-  /** The subject of one of the grains, and a word of all of them. */
+  /** The subject of one grain, and a word that all of them contain. */
   readonly subject: string;
   readonly word: string;
   readonly hashes: readonly string[];
@@ -34,7 +33,7 @@ export interface Traced {
   readonly key: number;
 }
 
-/** Names of the ways in, each with whether it gives one of the grains. A refusal gives none. */
+/** The read paths by name, each with whether it returns one of the grains. A refusal returns none. */
 export async function waysIn(
   door: Door,
   context: CallContext,
@@ -90,7 +89,7 @@ async function isGiven(serves: () => boolean | Promise<boolean>): Promise<boolea
   }
 }
 
-/** Names of this process's caches, each with whether it holds something of the person. */
+/** This process's caches by name, each with whether it holds data of the person. */
 export function caches(store: Store, number: number, { user, key }: Traced): Readonly<Record<string, boolean>> {
   const memory = store.memory(number);
   return {
@@ -101,7 +100,7 @@ export function caches(store: Store, number: number, { user, key }: Traced): Rea
   };
 }
 
-/** Rows of the index that lead to the person's grains: by user, by subject, by address. */
+/** Index rows that lead to the person's grains: by user, by subject, by address. */
 export function rowsLeadingTo(store: Store, number: number, { user, subject, hashes }: Traced): number {
   const addresses = hashes.filter((hash) => store.findOrdinal(number, hash) !== undefined).length;
   return rows(store, number, 'user', user) + rows(store, number, 'subject', subject) + addresses;

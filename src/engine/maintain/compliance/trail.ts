@@ -1,4 +1,5 @@
-// The audit chain of a partition, walked once from its beginning: does it hold, who acted, what was said of what.
+// Evidence on the audit chain of a partition, from one walk from its beginning: whether it is intact, and which actors
+// and acts it records.
 
 import type { TrailEvidence } from '../../calls/compliance.ts';
 import { type AuditEntry, type AuditHead, checkChain, entryHash, GENESIS } from '../../govern/trail/audit.ts';
@@ -8,13 +9,13 @@ import { decodeRecord } from '../../record/record.ts';
 import type { Store } from '../../store/store.ts';
 import { notedHead } from '../housekeeping/audit-heads.ts';
 
-/** Of the newest entries all hashes are computed again; older ones only hand theirs on. */
+/** The hashes of the newest entries are recomputed. Older ones only pass theirs on. */
 const CHECKED_MAX = 100_000;
 const DOCTORED_ENTRIES = 20;
 const AGENTS_MAX = 100;
 const WINDOW_SECONDS = 30 * 86_400;
 
-/** An entry `user.erased`, as its details have it. */
+/** The details of an entry `user.erased`. */
 export interface ErasedEntry {
   readonly user: string;
   readonly count: number;
@@ -25,7 +26,7 @@ export interface ErasedEntry {
 export interface Trail {
   readonly evidence: TrailEvidence;
   readonly erased: readonly ErasedEntry[];
-  /** Fingerprints named by entries `key.destroyed`. */
+  /** Fingerprints in entries `key.destroyed`. */
   readonly destroyed: ReadonlySet<string>;
   /** Hashes of the newest entries `memory.recalled`. */
   readonly recalled: ReadonlySet<string>;
@@ -90,7 +91,7 @@ export function* walkTrail(store: Store, memory: number, nowMs: number): Sliced<
   };
 }
 
-/** None where the record cannot be read: its entries are missing then. */
+/** Empty when the record cannot be read; its entries are then missing. */
 function entriesAt(store: Store, sequence: number): readonly AuditEntry[] {
   try {
     const bytes = store.log.read(sequence);
@@ -101,14 +102,14 @@ function entriesAt(store: Store, sequence: number): readonly AuditEntry[] {
   }
 }
 
-/** True when the entry at the noted end is another one now. */
+/** True when the entry at the noted head has changed. */
 function contradicts(entries: readonly AuditEntry[], noted: AuditHead): boolean {
   return entries.some(({ seq, hash }) => seq === noted.seq && hash !== noted.hash);
 }
 
 /**
- * Which doctored copies of a stretch of the chain pass for whole: none should. Each is held against the hashes and, as the
- * whole chain is, against its noted end. Empty for an empty stretch.
+ * Tries doctored copies of a stretch of the chain and returns which pass as intact; none should. Each is checked
+ * against the hashes and, like the whole chain, against its noted head. Empty for an empty stretch.
  */
 function doctor(head: AuditHead, entries: readonly AuditEntry[]): readonly boolean[] {
   const first = entries[0];
@@ -120,12 +121,12 @@ function doctor(head: AuditHead, entries: readonly AuditEntry[]): readonly boole
     return !('badSeq' in checked) && checked.head.seq >= end.seq && !contradicts(copy, end);
   };
   const edited = entries.map((entry) => (entry === first ? { ...entry, actor: `${entry.actor}?` } : entry));
-  // What follows a missing entry: when there was but one, the next one to come.
+  // The entries after a missing one. When there was only one entry: the one that would come next.
   const rest = entries.length > 1 ? entries.slice(1) : [{ ...first, seq: first.seq + 1 }];
   return [edited, rest, [first, first], entries.slice(0, -1), hashedAnew(head, edited)].map(passes);
 }
 
-/** The same entries with hashes that follow from one another: what somebody would write who edits one of them. */
+/** The same entries with consistent hashes, as somebody who edits an entry would write them. */
 function hashedAnew(head: AuditHead, entries: readonly AuditEntry[]): readonly AuditEntry[] {
   let previous = head.hash;
   return entries.map((entry) => {
@@ -197,7 +198,7 @@ class Counts {
     if (event === 'policy.upgraded' || event === 'policy.downgraded') this.#changed.push(Number(details['version']));
     if (event !== 'policy.downgraded') return;
     this.#downgrades += 1;
-    // Older builds told the reason's SHA-256.
+    // Older builds recorded the reason's SHA-256.
     const reason = details['reason_hmac'] ?? details['reason_sha256'];
     if (actor === '' || actor === 'anonymous' || reason === undefined) this.#looseDowngrades += 1;
   }

@@ -11,7 +11,7 @@ import { CHANGES_MAX } from '../housekeeping/committed.ts';
 
 const context = contextOf(1);
 
-/** Notes how many removals an append carries at most. */
+/** Records the largest number of removals in one append. */
 class WatchedLog extends FaultyLog {
   removalsMax = 0;
 
@@ -37,19 +37,19 @@ const claims = (engine: Engine, count: number) =>
     ),
   );
 
-/** Sequences of the memory's records. */
+/** Sequence numbers of the memory's records. */
 function recordsOf(log: FaultyLog, memory: number): number[] {
   return [...log.scan(1)].flatMap((item) =>
     'bytes' in item && Buffer.from(item.bytes).readUInt32BE(1) === memory ? [item.sequence] : [],
   );
 }
 
-/** State entries that are about the memory. */
+/** State entries about the memory. */
 function statesOf(log: FaultyLog, memory: number): string[] {
   return [...log.scanState('')].flatMap(([key]) => (key.split('/')[1] === String(memory) ? [key] : []));
 }
 
-test('what a dropped memory left goes bit by bit, however long the log takes for a bit', async (t) => {
+test('the remains of a dropped memory are removed in bounded steps, however slow the log is', async (t) => {
   const { engine, log } = await begun(t);
   await claims(engine, 2 * CHANGES_MAX + 100);
   await addBelief(engine, 2, { subject: 'stays', object: 'here' });
@@ -66,7 +66,7 @@ test('what a dropped memory left goes bit by bit, however long the log takes for
   assert.ok(recordsOf(log, 2).length > 0);
 });
 
-test('nothing that is named for a dropped memory stays behind, its points in time neither', async (t) => {
+test('no state entry of a dropped memory remains, its statistics points included', async (t) => {
   const { engine, log, clock } = await begun(t);
   await addBelief(engine, 1, { subject: 'a', object: 'b', user_id: 'ann' });
   await engine.write('restrict', context, { userId: 'ann', restricted: true });
@@ -77,7 +77,7 @@ test('nothing that is named for a dropped memory stays behind, its points in tim
   assert.deepEqual(statesOf(log, 1), []);
 });
 
-test('a removal that storage refuses is made later', async (t) => {
+test('a removal that storage refuses is repeated later', async (t) => {
   const { engine, log, clock } = await begun(t);
   await addBelief(engine, 1, { subject: 'a', object: 'b' });
   await engine.write('flush', context, {});

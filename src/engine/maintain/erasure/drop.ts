@@ -1,4 +1,4 @@
-// Removes what a dropped memory left in the log: its keys are gone, so nothing of it can be read, but it takes room.
+// Removes the records of a dropped memory from the log. Its keys are gone, so they are unreadable, but they take room.
 
 import type { Sliced } from '../../index/files/section.ts';
 import type { SegmentChange } from '../../index/shard-index.ts';
@@ -12,7 +12,7 @@ import { CHANGES_MAX, committed } from '../housekeeping/committed.ts';
 import { pointsState } from '../housekeeping/points.ts';
 import { enforcedState } from './retention.ts';
 
-/** Walks the log once. Keys that a crash left alive are destroyed first. What storage refuses is tried again from the start. */
+/** Walks the log once. Keys that a crash left alive are destroyed first. If storage refuses, the walk starts again. */
 export function* removeDropped(store: Store, queue: WriteQueue, memory: number): Sliced<SegmentChange | undefined> {
   const key = `drop/${memory}`;
   const ids = Buffer.from(store.log.getState(key) ?? []);
@@ -29,7 +29,7 @@ export function* removeDropped(store: Store, queue: WriteQueue, memory: number):
     sequences = [];
   }
   yield* committed(queue, [], sequences);
-  // What governed it is named in the state alone from here on.
+  // From here on only the state names its rules.
   let entries: [string, null][] = [
     [policyState(memory), null],
     [auditHeadState(memory), null],
@@ -52,7 +52,7 @@ export function* removeDropped(store: Store, queue: WriteQueue, memory: number):
   return { ...change, state: [...change.state, [key, null]] };
 }
 
-/** Keys of users and scopes of a memory that are live, by the log alone: for one whose index cannot be read. */
+/** Live keys of users and scopes of a memory, from the log alone: for a memory whose index cannot be read. */
 export function* namedKeys(store: Store, memory: number): Sliced<number[]> {
   const keys = new Set<number>();
   for (const item of store.log.scan(1)) {
@@ -65,7 +65,7 @@ export function* namedKeys(store: Store, memory: number): Sliced<number[]> {
   return [...keys];
 }
 
-/** Every record has its memory behind the kind byte. */
+/** The memory follows the kind byte in every record. */
 function memoryOf(bytes: Uint8Array): number {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getUint32(1);
 }

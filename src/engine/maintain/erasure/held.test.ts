@@ -1,4 +1,4 @@
-// What a restored backup must not bring back, also when another backup was restored in between.
+// What a restored backup must not bring back, even when another backup was restored in between.
 import assert from 'node:assert/strict';
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { type Held, heldSince, type ShardSide } from './held.ts';
 
 const stamp = { formatVersion: FORMAT_VERSION, shard: 0, shards: 1 };
 
-/** Runs `work` on the shard in `root`, and closes it. */
+/** Runs `work` on the shard in `root`, then closes it. */
 async function on<T>(root: string, work: (engine: Engine) => Promise<T>): Promise<T> {
   const engine = await openShard(root);
   try {
@@ -45,7 +45,7 @@ async function compare(copy: string, now: string): Promise<Held> {
   }
 }
 
-test('a user who came back after an older restore and was erased then stays erased, and so does what was forgotten', async (t) => {
+test('a user who came back after an older restore and was erased then stays erased, and forgotten grains stay forgotten', async (t) => {
   const root = join(temporaryDirectory(t), 'root');
   await on(root, async (engine) => {
     await engine.write('attachMemory', contextOf(1), { settings: settingsOf(1) });
@@ -60,7 +60,7 @@ test('a user who came back after an older restore and was erased then stays eras
     return ['', await addBelief(engine, 1, said)];
   }).then(([, hash]) => [copyOf(t, root), hash]);
 
-  // The early backup takes its place; the users come again, under other keys.
+  // The early backup replaces it, and the users write again under other keys.
   rmSync(root, { recursive: true });
   cpSync(early, root, { recursive: true });
   await on(root, async (engine) => {
@@ -76,7 +76,7 @@ test('a user who came back after an older restore and was erased then stays eras
   assert.ok(held.divergesAt !== undefined);
 });
 
-test('who was erased before the backup and came back by then is not held', async (t) => {
+test('a user who was erased before the backup and had come back by then is not erased again', async (t) => {
   const root = join(temporaryDirectory(t), 'root');
   await on(root, async (engine) => {
     await engine.write('attachMemory', contextOf(1), { settings: settingsOf(1) });
@@ -90,7 +90,7 @@ test('who was erased before the backup and came back by then is not held', async
   assert.deepEqual([held.users, [...held.forgotten], held.divergesAt], [[], [], undefined]);
 });
 
-test('who was erased while nothing of theirs was there, and a scope that was erased, do not come back', async (t) => {
+test('a user who was erased without any grains, and an erased scope, do not come back', async (t) => {
   const root = join(temporaryDirectory(t), 'root');
   await on(root, async (engine) => {
     await engine.write('attachMemory', contextOf(1), { settings: settingsOf(1) });
@@ -109,7 +109,7 @@ test('who was erased while nothing of theirs was there, and a scope that was era
   assert.deepEqual(held.scopes.map(({ path }) => path).sort(), ['acme', 'acme/prod']);
   assert.deepEqual([held.users, held.forgotten.get(1)?.length], [[], 2]);
 
-  // The deployment goes back to a time before she came, and is asked to erase her all the same.
+  // The deployment returns to a time before she was known, and is asked to erase her all the same.
   rmSync(root, { recursive: true });
   cpSync(early, root, { recursive: true });
   await on(root, async (engine) => {
@@ -119,7 +119,7 @@ test('who was erased while nothing of theirs was there, and a scope that was era
     }
   });
   assert.deepEqual((await compare(late, root)).users, [{ memory: 1, userId: 'ann' }]);
-  // Opened again, she is as unknown as before, and may come back.
+  // After a restart she is unknown as before, and may come back.
   await on(root, async (engine) => {
     assert.equal(engine.store.userCount(1), 0);
     await addBelief(engine, 1, { subject: 'ann', object: 'is back', user_id: 'ann' });

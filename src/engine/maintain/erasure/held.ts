@@ -1,5 +1,5 @@
-// What was destroyed and forgotten in a shard since a copy of it was taken, told by the shard and the copy side by side:
-// so that a restored copy does not bring it back. Nothing here changes the shard.
+// Compares a shard with a copy of it and lists what was destroyed and forgotten since the copy was taken, so that
+// restoring the copy does not bring it back. It does not change the shard.
 
 import { EngineError } from '../../base/errors.ts';
 import { open, sealKey } from '../../crypto/envelope.ts';
@@ -17,19 +17,20 @@ export interface ShardSide {
 export interface Held {
   /** Users of the copy who were erased since. */
   readonly users: readonly { readonly memory: number; readonly userId: string }[];
-  /** Scopes of the copy that were erased since. Their grains are among the forgotten. */
+  /** Scopes of the copy that were erased since. Their grains are among `forgotten`. */
   readonly scopes: readonly { readonly memory: number; readonly path: string }[];
-  /** Hashes (hex) of grains of the copy that were removed since, by memory; those of erased users are not among them. */
+  /** Hashes (hex) of grains of the copy that were removed since, by memory, without those of erased users. */
   readonly forgotten: ReadonlyMap<number, readonly string[]>;
-  /** The first sequence at which the shard is no continuation of the copy; undefined: it is one. */
+  /** The first sequence number at which the shard does not continue the copy; undefined: it continues it. */
   readonly divergesAt: Sequence | undefined;
 }
 
 /**
- * Compares `copy` with `now`, of which either half may be missing. Keys are matched by their fingerprint, grains by
- * sequence and address as far as the two logs are the same. Where they part (an older backup was restored meanwhile),
- * users and scopes are matched by their token, which is theirs on both ways, and grains by what the audit trail of now says was
- * forgotten. A grain that was added again since is not among the removed. Tombstones of keys that the copy never had are written into it, for copies that are restored later.
+ * Compares `copy` with `now`, either half of which may be missing. Keys are matched by fingerprint, and grains by
+ * sequence number and address as long as the two logs agree. After they diverge (because an older backup was restored
+ * meanwhile), users and scopes are matched by their token, which is the same in both, and grains by the forget entries
+ * in the audit trail of now. A grain that was added again does not count as removed. Tombstones of keys that the copy
+ * never had are written into it, for later restores.
  */
 export function heldSince(copy: ShardSide, now: Partial<ShardSide>): Held {
   const erased = now.keys === undefined ? new Set<number>() : erasedKeys(copy.keys, now.keys);
@@ -64,21 +65,19 @@ function erasedKeys(copy: KeyStore, now: KeyStore): Set<number> {
   const erased = new Set<number>();
   const tombstones = [...now.tombstones()];
   copy.applyTombstones(tombstones.filter(({ id }) => copy.state(id) === 'missing'));
-  // The memory's own keys are not erasures: a purge or a resealing replaces them, and the copy still lies under its own.
+  // Destroying a memory's own keys is not an erasure: a purge or a re-sealing replaces them, and the copy is still
+  // sealed under its own.
   for (const { id, kind, fingerprint } of tombstones)
     if (isNamed(kind) && copy.state(id) === 'live' && copy.fingerprint(id) === fingerprint) erased.add(id);
   return erased;
 }
 
-/** True for keys of users and scopes: their ends are erasures. */
+/** True for keys of users and scopes, whose destruction is an erasure. */
 function isNamed(kind: string): kind is 'user' | 'scope' {
   return kind === 'user' || kind === 'scope';
 }
 
-/**
- * Live keys in the copy of users and scopes that the log of now erased from `from` on, under whatever key they had
- * there, or under none.
- */
+/** Live keys in the copy of users and scopes that the log of now erased from `from` on, under another key or none. */
 function keysOfErased(copy: ShardSide, now: Log, from: Sequence): number[] {
   const tokens = new Set<string>();
   for (const [sequence, record] of recordsOf(now))
@@ -92,7 +91,7 @@ function keysOfErased(copy: ShardSide, now: Log, from: Sequence): number[] {
   return keys;
 }
 
-/** Random to whoever lacks the memory's token key, so the same in two logs only for the same name in the same memory. */
+/** Random without the memory's token key, so two logs share it only for the same name in the same memory. */
 function tokenOf({ memory, keyKind, token }: KeyRecord): string {
   return `${memory} ${keyKind} ${Buffer.from(token).toString('hex')}`;
 }
@@ -116,7 +115,7 @@ function namesOf({ log, keys }: ShardSide, erased: ReadonlySet<number>): Named[]
   return names;
 }
 
-/** Grains of the copy at whose sequence the log of now has a gap, or that it says it forgot after the two parted. */
+/** Grains of the copy that have a gap in the log of now, or that it recorded as forgotten after the logs diverged. */
 function removedSince(
   copy: ShardSide,
   now: NowSide,
@@ -150,7 +149,9 @@ function removedSince(
   return { removed: [...removed.values()], divergesAt };
 }
 
-/** A grain's record as a removed one; undefined for another record, and where nobody can tell its hash any more. */
+/**
+ * A grain's record as a removed grain; undefined for another record, or when its hash cannot be deciphered any more.
+ */
 function removedOf(names: SideNames, record: EngineRecord): Removed | undefined {
   if (record.kind !== 'grain') return undefined;
   const address = names.addressIn(record);
@@ -168,7 +169,7 @@ function* forgottenAfter(
     if (sequence < from || record.kind !== 'audit') continue;
     const { memory } = record;
     for (const { event, details } of decodeAuditBody(record.body)) {
-      // Of somebody who was erased since the name tells nothing: that they were is found by their key.
+      // For a person erased since, the name cannot be deciphered. The erasure is found through the key.
       const address = event === 'memory.forgotten' ? names.now.addressNamed(memory, grainIn(details)) : undefined;
       if (address !== undefined) told.add(placeOf({ memory, address }));
     }
@@ -180,7 +181,7 @@ function* forgottenAfter(
   }
 }
 
-/** What an entry calls its grain: by its name, or as older builds wrote it by its hash. */
+/** The name of the grain in an entry's details, or its hash in an entry of an older build. */
 function grainIn(details: string): string {
   const { grain, hash } = JSON.parse(details) as { grain?: unknown; hash?: unknown }; // canonical JSON of an object, by the audit codec
   const name = grain ?? hash;
@@ -191,7 +192,7 @@ function placeOf({ memory, address }: { readonly memory: number; readonly addres
   return `${memory} ${address}`;
 }
 
-/** Grains and links by what they are: a resealing gives a record other bytes at the same place. */
+/** Grains and version links are compared by meaning: re-sealing changes the bytes of a record in place. */
 function isSame(
   one: Uint8Array,
   other: Uint8Array,
@@ -208,7 +209,7 @@ function isSame(
   return address !== undefined && address === names.now.addressIn(current);
 }
 
-/** Names of grains in one log, opened with the keys that belong to it. */
+/** Names of grains in one log, deciphered with that log's keys. */
 class SideNames {
   readonly #side: NowSide;
   readonly #memories = new Map<number, TrailNames | undefined>();
@@ -218,7 +219,7 @@ class SideNames {
   }
 
   addressIn(record: GrainRecord): string | undefined {
-    // What an older build wrote needs no key.
+    // Records of older builds need no key.
     return record.userKey === undefined
       ? Buffer.from(record.bound).toString('hex')
       : this.#of(record.memory)?.addressIn(record);
@@ -233,7 +234,7 @@ class SideNames {
     return this.#memories.get(memory);
   }
 
-  /** Undefined where the keys were lost, or the memory was deleted with them. */
+  /** Undefined when the keys are lost, or were destroyed with the memory. */
   #open(memory: number): TrailNames | undefined {
     const { log, keys } = this.#side;
     const sequence = log.getState(`memory/${memory}`);
@@ -249,7 +250,7 @@ class SideNames {
   }
 }
 
-/** Records that can be read; what cannot is for `verify` to name. */
+/** The readable records; `verify` lists the others. */
 function* recordsOf(log: Log): Generator<readonly [Sequence, EngineRecord]> {
   for (const item of log.scan(1)) if (!(item instanceof CorruptRecord)) yield [item.sequence, decodeRecord(item.bytes)];
 }

@@ -1,5 +1,5 @@
-// What a policy's times to live, and grains' own ends, come to: told by namespace, and enforced. What has expired is hidden
-// from the moment on whether it is enforced or not; enforcing gives its place back.
+// Expired grains: counted by namespace, and removed. An expired grain is hidden at once, enforced or not; enforcing
+// retention frees its space.
 
 import { EngineError } from '../../base/errors.ts';
 import { RETENTION_BATCH_MAX } from '../../base/limits.ts';
@@ -18,7 +18,7 @@ import type { WriteQueue } from '../../write/queue.ts';
 import { inSlices } from '../housekeeping/slices.ts';
 import { isBound } from '../reports/users.ts';
 
-/** State entry with when retention was last enforced: milliseconds, 6 bytes. */
+/** State entry with the time of the last enforcement: milliseconds, 6 bytes. */
 export function enforcedState(memory: number): string {
   return `enforced/${memory}`;
 }
@@ -80,7 +80,7 @@ function limitOf({ rules }: Governed, namespace: string): Pick<RetentionNamespac
   return { namespace, ttlDays: byDefault, source: byDefault === null ? '' : 'default' };
 }
 
-/** When each doc's time is over, in milliseconds; infinite: never. */
+/** The expiry of each doc in milliseconds; infinite: never. */
 function endsIn(part: IndexPart, governed: Governed): (doc: Doc) => number {
   const { createdAtMs } = part;
   const expires = part.numbers('expiresAtMs');
@@ -96,8 +96,8 @@ type Enforce = MemoryCalls['enforceRetention'];
 type Counts = { expired: number; forgotten: number; held: number };
 
 /**
- * Removes what has expired, a bounded number in one transaction; nothing while a hold keeps everything, and nothing of whose
- * processing is restricted. Calling again goes on where a stop cut it off.
+ * Removes expired grains, a bounded number in one transaction. Nothing is removed under a hold, nor any grain of a
+ * restricted person. After an interruption, calling again continues.
  */
 export async function enforceRetention(
   { store, queue }: { readonly store: Store; readonly queue: WriteQueue },
@@ -118,7 +118,7 @@ export async function enforceRetention(
       const { idempotency: _, ...plain } = context;
       counts.forgotten += (await queue.push('expire', expirePlan, plain, { ordinals: batch })).removed;
     }
-    // A name may be any text, also one that objects have.
+    // A name may be any text, including names of built-in object members.
     Object.defineProperty(byNamespace, name, { value: counts, enumerable: true });
     total.expired += counts.expired;
     total.forgotten += counts.forgotten;
@@ -137,7 +137,7 @@ async function tell(queue: WriteQueue, context: CallContext, { forgotten, held }
     await queue.push('enforced', enforcedPlan, plain, { key: enforcedState(context.memory), forgotten });
 }
 
-/** What has expired of one namespace: what may go, and how many belong to whose processing is restricted. */
+/** Expired grains of one namespace: how many can be removed, and how many belong to restricted users. */
 interface Expired {
   readonly ordinals: readonly Ordinal[];
   readonly frozen: number;
@@ -168,5 +168,5 @@ function* expiredIn(store: Store, memory: Memory, only: string | undefined): Sli
 
 function refuseBound(context: CallContext): void {
   if (isBound(context))
-    throw new EngineError('AUT-E001', 'retention is of the whole memory, this caller sees a part of it');
+    throw new EngineError('AUT-E001', 'retention concerns the whole memory, and this caller sees a part of it');
 }

@@ -1,4 +1,4 @@
-// Where audit chains end, noted beside the log with every seal: a chain that was cut short, or written anew from somewhere
+// Heads of audit chains, noted in the log's state with every seal: a chain that was cut short, or rewritten from somewhere
 // on, checks by itself. Sealed under a key of the memory, so that nobody without it can note another end.
 //
 //   audit-head/M    sealed: seq u32 | hash 32
@@ -15,7 +15,7 @@ export function auditHeadState(memory: number): string {
   return `audit-head/${memory}`;
 }
 
-/** State entries with the ends of chains that went on, as many as a slice has time for. */
+/** State entries with the heads of chains that grew, as many as a slice has time for. */
 export function headsToNote(store: Store): (readonly [string, Uint8Array])[] {
   const entries: (readonly [string, Uint8Array])[] = [];
   for (const number of store.auditHeadsUnnoted) {
@@ -27,7 +27,7 @@ export function headsToNote(store: Store): (readonly [string, Uint8Array])[] {
   return entries;
 }
 
-/** Undefined for a memory that is gone, or does not open. */
+/** Undefined for a memory that is gone or does not open. */
 function headEntry(store: Store, number: number): readonly [string, Uint8Array] | undefined {
   try {
     if (!store.holds(number) || store.isDamaged(number)) return undefined;
@@ -42,7 +42,7 @@ function headEntry(store: Store, number: number): readonly [string, Uint8Array] 
   }
 }
 
-/** The end as it was last noted; undefined before the first seal. */
+/** The head as last noted; undefined before the first seal. */
 export function notedHead(store: Store, memory: Memory): AuditHead | undefined {
   const sealed = store.log.getState(auditHeadState(memory.number));
   if (sealed === undefined) return undefined;

@@ -2,12 +2,12 @@ import type { Sliced } from '../../index/files/section.ts';
 import type { Sequence } from '../../log/log.ts';
 import type { WriteQueue } from '../../write/queue.ts';
 
-/** Values removed, and state entries changed, in one transaction of upkeep. */
+/** Values removed and state entries changed in one maintenance transaction. */
 export const CHANGES_MAX = 4_096;
 
 /**
- * Commits a change from within work in slices, which goes on when it is on disk: however slow the disk is, no group carries more
- * than one of them. Throws what storage refused it with.
+ * Commits a change from sliced work, which continues when the change is durable. So a group never carries more than one
+ * of them, however slow the disk is. Throws the storage error of a refusal.
  */
 export function* committed(
   queue: WriteQueue,

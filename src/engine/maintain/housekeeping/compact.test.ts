@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { addBelief, contextOf, openShard, settingsOf } from '../../../../test/support/shard.ts';
 import { temporaryDirectory } from '../../../../test/support/temporary.ts';
 
-test('a compaction that took longer than its caller waits is told in the trail all the same', async (t) => {
+test('a compaction that outlasts its deadline is recorded in the trail nevertheless', async (t) => {
   const clock = { now: 1_700_000_000_000, nowMs: (): number => clock.now };
   const engine = await openShard(temporaryDirectory(t), { clock });
   t.after(() => engine.close());

@@ -8,8 +8,8 @@ import { resealBlobs } from './reseal.ts';
 import { inSlices } from './slices.ts';
 
 /**
- * Seals again what lies under older blob keys of the memory, merges every segment of the shard into one and drops what
- * was removed. Reads and writes go on.
+ * Re-seals grains under older blob keys of the memory, merges all segments of the shard into one and drops removed
+ * grains. Reads and writes go on.
  */
 export async function compact(
   services: { readonly store: Store; readonly queue: WriteQueue; readonly housekeeper: Housekeeper },
@@ -18,7 +18,8 @@ export async function compact(
   const { queue } = services;
   const resealed = await resealBlobs(services, context);
   const reclaimedBytes = await mergeAll(services);
-  // After housekeeping has gone on: a full tail lets no write through until it is sealed. It was done, so it is told, however late.
+  // After housekeeping has resumed, because a full tail blocks writes until it is sealed. The entry is written however
+  // late it is, because the compaction was done.
   const { deadlineMs: _, ...anytime } = context;
   await queue.push('audit', auditPlan, anytime, {
     event: 'tier.compaction_run',
@@ -29,7 +30,7 @@ export async function compact(
   return { reclaimedBytes };
 }
 
-/** Resolves to the bytes won. */
+/** Resolves to the number of bytes freed. */
 async function mergeAll({
   store,
   queue,

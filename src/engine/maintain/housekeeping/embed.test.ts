@@ -54,7 +54,7 @@ test('every grain of every memory is embedded once, in turn, and found by its ve
   assert.deepEqual(await embedAll(engine), ['it is ffff']);
 });
 
-test('a start that finds nothing to embed opens no memory for it, and writes nothing', async (t) => {
+test('a start with nothing to embed opens no memory and writes nothing', async (t) => {
   const { shard, reopen } = await open(t, 2);
   await add(shard.engine, 'aaaa');
   await add(shard.engine, 'bbbb', { memory: 2 });
@@ -92,7 +92,7 @@ test('a page of long texts has fewer of them', async (t) => {
   assert.equal((await embedAll(engine)).length, 4);
 });
 
-test('vectors outlive a stop; after a crash what was in no file is embedded again, and none twice', async (t) => {
+test('vectors outlive a stop; after a crash those in no file are made again, and none twice', async (t) => {
   const { shard, reopen } = await open(t);
   await add(shard.engine, 'aaaa');
   await embedAll(shard.engine);
@@ -130,7 +130,7 @@ test('forgotten grains, erased users and dropped memories lose their vectors, al
   assert.equal(engine.store.vectors.count(1), 0);
 });
 
-test('another embedder begins anew, and a page of the one before is not kept', async (t) => {
+test('another embedder starts over, and a page of the previous one is discarded', async (t) => {
   const { shard } = await open(t);
   const { engine } = shard;
   await add(engine, 'aaaa');
@@ -144,7 +144,7 @@ test('another embedder begins anew, and a page of the one before is not kept', a
   assert.equal(engine.store.vectors.serving(1)?.name, 'letters/2');
 });
 
-test('memories of one shard have embedders of their own, and one that wants no vectors loses those that it has', async (t) => {
+test('memories of one shard have embedders of their own, and a memory without an embedder loses its vectors', async (t) => {
   const { shard, reopen } = await open(t, 3);
   const other = { name: 'letters/2', dimensions: 26 };
   const choose = (memory: number, vectorBackend: string) =>
@@ -152,7 +152,7 @@ test('memories of one shard have embedders of their own, and one that wants no v
   await choose(2, 'other');
   for (const memory of [1, 2, 3]) await add(shard.engine, `aaaa of ${memory}`, { memory });
   const serving = (memory: number) => shard.engine.read('vectorState', contextOf(memory), {});
-  // Nobody answers for memory 2: it waits, and holds up nobody.
+  // No embedder serves memory 2: it waits and delays no other memory.
   const { pages } = shard.engine.read('embedPages', contextOf(0), { embedders: { '': LETTERS }, grainsMax: 10 });
   assert.deepEqual(pages.map(({ memory, backend }) => [memory, backend]).sort(), [
     [1, ''],
@@ -209,7 +209,7 @@ test('while a new embedder goes over a memory, a query is compared with the vect
   assert.equal(engine.read('statistics', contextOf(1), {}).indexLag, 0);
 });
 
-test('a vector that is none leaves its grain to its words, and no shard stops for it', async (t) => {
+test('a grain with an invalid vector is found by its words, and the shard goes on', async (t) => {
   const { shard } = await open(t);
   const { engine } = shard;
   for (const object of ['aaaa', 'bbbb', 'cccc', 'dddd', 'eeee']) await add(engine, object);
@@ -233,7 +233,7 @@ test('a vector that is none leaves its grain to its words, and no shard stops fo
     );
 });
 
-test('a recall with a vector finds what has no word of the query, and tells how near it is', async (t) => {
+test('a recall with a vector finds grains without a word of the query, and reports their similarity', async (t) => {
   const { shard } = await open(t);
   const { engine } = shard;
   await add(engine, 'qqqq qqqq');
@@ -252,7 +252,7 @@ test('a recall with a vector finds what has no word of the query, and tells how 
   assert.deepEqual(ask().hits, []);
   assert.equal(ask({ bytes, embedder: LETTERS.name }).hits[0]?.grain.hash, meant);
   assert.equal(ask({ bytes }).hits[0]?.grain.hash, meant);
-  assert.deepEqual(ask({ bytes, embedder: 'another/1' }).hits, [], 'vectors of another embedder say nothing');
+  assert.deepEqual(ask({ bytes, embedder: 'another/1' }).hits, [], 'vectors of another embedder do not count');
   assert.deepEqual(ask({ bytes }, 'another text').hits, [], 'nor do those of another text');
   for (let i = 0; i < 9; i++) await add(engine, `wxwx ${'x'.repeat(i + 1)}`);
   assert.deepEqual(ask({ bytes }).hits, [], 'words alone while most is still to be embedded');
@@ -262,7 +262,7 @@ test('a recall with a vector finds what has no word of the query, and tells how 
   assert.throws(() => ask({ bytes: packVectors([new Float32Array(26).fill(Number.NaN)]) }), { code: 'VAL-E001' });
 });
 
-test('many vectors come to heap beside answers by words, which say so', async (t) => {
+test('many vectors are loaded while recalls answer by words and say so', async (t) => {
   const { shard, reopen } = await open(t);
   const meant = await add(shard.engine, 'zwzw zwzw');
   for (const object of ['qqqq', 'rrrr']) await add(shard.engine, object);
@@ -286,7 +286,7 @@ test('many vectors come to heap beside answers by words, which say so', async (t
   assert.equal(engine.read('vectorState', contextOf(1), {}).loading, undefined);
 });
 
-test('a memory of many vectors is added to once they are in heap, which does not hold up its neighbours', async (t) => {
+test('a memory with many vectors is embedded once they are loaded, without delaying its neighbours', async (t) => {
   const { shard, reopen } = await open(t, 2);
   for (const object of ['zwzw', 'qqqq', 'rrrr']) await add(shard.engine, object);
   await keepMany(shard.engine);
@@ -302,7 +302,7 @@ test('a memory of many vectors is added to once they are in heap, which does not
   assert.deepEqual(await embedAll(engine), ['it is wwww']);
 });
 
-/** Makes more vectors of memory 1's grains than come to heap at once: long texts, many vectors each. */
+/** Makes more vectors for memory 1 than are loaded at once: long texts with many vectors each. */
 async function keepMany(engine: Engine): Promise<void> {
   const [page] = engine.read('embedPages', contextOf(0), { embedders: { '': LETTERS }, grainsMax: 10 }).pages;
   const { backend: _, ...kept } = page!; // its grains wait
@@ -314,7 +314,7 @@ async function keepMany(engine: Engine): Promise<void> {
   await engine.write('keepVectors', contextOf(0), { ...kept, embedder: LETTERS, grains });
 }
 
-test('the vectors of memories that nobody asks for leave a heap that has no room for them, and come back', async (t) => {
+test('vectors of unused memories leave a full heap, and are loaded again at the next use', async (t) => {
   const root = mkdtempSync(join(tmpdir(), 'granary-embed-'));
   let engine = await openShard(root);
   t.after(async () => {
@@ -336,7 +336,7 @@ test('the vectors of memories that nobody asks for leave a heap that has no room
   assert.ok(nearest(engine, 1, 'it is zwzw') !== undefined);
 });
 
-test("a caller's own vector must fit those that a memory has or will have, also while words alone answer", async (t) => {
+test("a caller's own vector must fit the memory's present or future vectors, even while words alone answer", async (t) => {
   const { shard, reopen } = await open(t);
   const ask = (dimensions: number, embedder?: string) =>
     shard.engine.read('recall', contextOf(1), {
@@ -373,7 +373,7 @@ test('vectors cross threads as they are', () => {
   assert.deepEqual(unpackVectors(packVectors([]), 26), []);
 });
 
-/** What is given ahead of its turn: embedded and kept. Its texts. */
+/** Embeds and stores the fresh grains. Returns their texts. */
 async function embedFresh(engine: Engine): Promise<string[]> {
   const embedders = { '': LETTERS };
   const { pages } = engine.read('embedPages', contextOf(0), { embedders, grainsMax: 128, fresh: true });
@@ -389,7 +389,7 @@ async function embedFresh(engine: Engine): Promise<string[]> {
 const lagOf = (engine: Engine, memory: number) =>
   engine.read('vectorLag', contextOf(memory), { upTo: [engine.store.index.publishedSequence] }).waiting;
 
-test('a short note goes ahead of the backlog of its memory and of others, and nothing is embedded twice', async (t) => {
+test('a short note is embedded before the backlog of its memory and of others, and nothing is embedded twice', async (t) => {
   const { shard, reopen } = await open(t, 2);
   let { engine } = shard;
   for (let at = 0; at < 40; at++) await add(engine, `aaaa ${at} ${'word '.repeat(100)}`);
@@ -397,13 +397,13 @@ test('a short note goes ahead of the backlog of its memory and of others, and no
   const own = await add(engine, 'qqqq');
   const other = await add(engine, 'zzzz', { memory: 2 });
   const fresh = await embedFresh(engine);
-  // Beside it what is as new and still short enough.
+  // With it come notes that are as new and still short enough.
   assert.ok(fresh.includes('it is qqqq') && fresh.includes('it is zzzz'), fresh.join());
   assert.ok(fresh.length <= EMBED_FRESH_GRAINS * 2 && fresh.join('').length <= EMBED_FRESH_CHARS * 2);
   assert.deepEqual([nearest(engine, 1, 'qqqq'), nearest(engine, 2, 'zzzz')], [own, other]);
   assert.deepEqual(await embedFresh(engine), [], 'nothing was written since');
   assert.equal(lagOf(engine, 1), 41 - 3 - (fresh.length - 1));
-  // What is ahead outlives a stop, and is not embedded again in its turn.
+  // Fresh grains keep their vectors after a stop, and are not embedded again in their turn.
   engine = await reopen('close');
   assert.equal(nearest(engine, 1, 'qqqq'), own);
   const rest = await embedAll(engine);
@@ -413,7 +413,7 @@ test('a short note goes ahead of the backlog of its memory and of others, and no
   assert.equal(engine.read('statistics', contextOf(1), {}).vectors, 41);
 });
 
-test('what was just written and is long waits for its turn', async (t) => {
+test('a new long text waits for its turn', async (t) => {
   const { shard } = await open(t);
   const { engine } = shard;
   await add(engine, 'aaaa');
@@ -422,7 +422,7 @@ test('what was just written and is long waits for its turn', async (t) => {
   assert.equal((await embedAll(engine)).length, 2);
 });
 
-test('a turn of the backlog that is under way while a note goes ahead of it loses nothing', async (t) => {
+test('a running page of the backlog loses nothing when a note is embedded before it', async (t) => {
   const { shard } = await open(t);
   const { engine } = shard;
   for (let at = 0; at < 6; at++) await add(engine, `${'abcdef'[at]?.repeat(4)}`);
@@ -437,7 +437,7 @@ test('a turn of the backlog that is under way while a note goes ahead of it lose
   assert.deepEqual([lagOf(engine, 1), engine.read('statistics', contextOf(1), {}).vectors], [0, 7]);
 });
 
-test('a note that was taken before its memory was to be embedded anew is not kept', async (t) => {
+test('a note that was taken before its memory started over is discarded', async (t) => {
   const { shard } = await open(t);
   const { engine } = shard;
   await add(engine, 'aaaa');

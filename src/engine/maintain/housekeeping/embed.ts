@@ -1,5 +1,5 @@
-// What embedding asks of a shard: which grains wait for vectors, and to keep the vectors that were made. How far a memory
-// is embedded is kept with its vectors, so that nothing here outlives the process but a set of memories to look at.
+// The shard's side of embedding: selects grains that need vectors, and stores the vectors. How far a memory is embedded
+// is stored with its vectors, so the process keeps only a set of memories to examine.
 
 import { EngineError } from '../../base/errors.ts';
 import {
@@ -29,13 +29,13 @@ import { withoutPii } from '../../text/pii/egress.ts';
 type Calls<M extends 'embedPages' | 'keepVectors'> = ShardWideCalls[M];
 type Embedders = Calls<'embedPages'>['input']['embedders'];
 
-/** The `vectorBackend` of a memory that is to have no vectors. */
+/** The `vectorBackend` of a memory without vectors. */
 const NO_VECTORS = 'none';
 
 /**
- * Stretches of memories' logs without vectors of their embedders, with `grainsMax` grains in all. A memory with nothing left is
- * noted as embedded up to here; one that is to have no vectors loses those that it has. None while vectors wait to be sealed:
- * what is in no file is embedded again after a crash.
+ * Ranges of memories' logs without vectors of their embedders, with `grainsMax` grains in all. A memory with nothing
+ * left is marked as embedded up to here. One that should have no vectors loses those that it has. Returns nothing while
+ * vectors wait to be sealed, because vectors that are in no file are made again after a crash.
  */
 export function embedPages(
   store: Store,
@@ -51,7 +51,7 @@ export function embedPages(
   for (const memory of vectorsBehind) {
     if (left <= 0 || looked >= lookedMax || vectors.unsealed >= VECTORS_SEAL * 2) break;
     looked += 1;
-    // To the end of the queue: memories take turns.
+    // To the end of the queue, since memories take turns.
     vectorsBehind.delete(memory);
     if (!store.holds(memory)) continue;
     const backend = backendOf(store, memory);
@@ -88,7 +88,10 @@ export function embedPages(
   return { pages, looked, waiting: vectorsBehind.size };
 }
 
-/** VAL-E001 for an embedder whose vectors are too long. A backend that has another one than before: its memories are looked at again. */
+/**
+ * VAL-E001 for an embedder whose vectors are too long. When a backend's embedder changed, its memories are examined
+ * again.
+ */
 function takeEmbedders(store: Store, embedders: Embedders): void {
   let isChanged = false;
   for (const [backend, embedder] of Object.entries(embedders)) {
@@ -100,11 +103,11 @@ function takeEmbedders(store: Store, embedders: Embedders): void {
     store.embedders.set(backend, embedder);
     isChanged ||= before !== undefined;
   }
-  // Of all backends, since which memory has which is known when it is looked at.
+  // The memories of all backends, since the backend of a memory is known only when it is examined.
   if (isChanged) for (const memory of store.memoryNumbers()) store.vectorsBehind.add(memory);
 }
 
-/** What the memory's policy makes of texts that would leave; undefined for one that does not open. */
+/** How the memory's policy treats texts that would leave; undefined for a memory that does not open. */
 function egressOf(store: Store, memory: number): EgressAction | undefined {
   try {
     return egressAction(store.memory(memory).governed.rules);
@@ -114,7 +117,7 @@ function egressOf(store: Store, memory: number): EgressAction | undefined {
   }
 }
 
-/** Undefined for a memory that does not open: it is looked at again when somebody writes to it. */
+/** Undefined for a memory that does not open. It is examined again after its next write. */
 function backendOf(store: Store, memory: number): string | undefined {
   try {
     return store.memory(memory).settings.vectorBackend ?? '';
@@ -124,7 +127,7 @@ function backendOf(store: Store, memory: number): string | undefined {
   }
 }
 
-/** Undefined when nothing waits; `loading` while many vectors have to be brought to heap before one can be added. */
+/** Undefined when nothing waits; `loading` while many vectors must be loaded before one can be added. */
 function pageOf(
   store: Store,
   number: number,
@@ -156,19 +159,19 @@ function pageOf(
     const isLast = looked === ordinals.length;
     const upTo = isLast ? published : ordinals[looked - 1]!;
     if (grains.length > 0) return { memory: number, after, upTo, grains };
-    // Where no grain was looked at the note would say nothing new, but that vectors of another embedder may go.
+    // If no grain was examined, the mark would change nothing, except that vectors of another embedder may be dropped.
     if (upTo > after && (looked > 0 || vectors.hasOthers(number))) vectors.advance(number, upTo);
     return isLast ? undefined : { memory: number, after: upTo, upTo, grains };
   } catch (error) {
-    // As one that does not open.
+    // Like a memory that does not open.
     if (error instanceof EngineError) return undefined;
     throw error;
   }
 }
 
 /**
- * The newest grains of memories that were just written to, as far as they are short. A memory behind whose backlog they lie gets them
- * ahead of it; so does one whose turn would come late. Each memory is looked at once for all that was written to it.
+ * The newest short grains of memories that were just written to. They are embedded before their memory's backlog, and
+ * before a turn that would come late. Each memory is examined once for all its new writes.
  */
 function freshPages(
   store: Store,
@@ -181,7 +184,7 @@ function freshPages(
   for (const memory of [...vectorsFresh]) {
     if (left <= 0 || looked >= EMBED_MEMORIES_LOOKED_AT || vectors.unsealed >= VECTORS_SEAL * 2) break;
     const backend = store.holds(memory) ? backendOf(store, memory) : NO_VECTORS;
-    // Of another embedder, whose follower asks for itself.
+    // It belongs to another embedder, whose follower asks for itself.
     if (backend !== undefined && backend !== NO_VECTORS && embedders[backend] === undefined) continue;
     looked += 1;
     vectorsFresh.delete(memory);
@@ -200,19 +203,20 @@ function freshPages(
 
 type Page = Calls<'embedPages'>['output']['pages'][number];
 
-/** Undefined where nothing short was just written, or there is nothing before it that it would have to wait for. */
+/** Undefined when nothing short was just written, or when nothing is queued before it. */
 function freshPageOf(store: Store, number: number, redacts: boolean): Omit<Page, 'backend'> | undefined {
   const { vectors, index } = store;
   try {
     const memory = store.memory(number);
-    // Another embedder's vectors serve until this one has come as far, in order; many are brought to heap first.
+    // The vectors of another embedder are used until this one has caught up, in order. Many vectors must be loaded
+    // first.
     if (vectors.hasOthers(number) || vectors.rowsToAdd(number) > VECTORS_LOADED_AT_ONCE_MAX) return undefined;
     const published = index.publishedSequence;
     const cursor = vectors.embeddedUpTo(number);
     const last = vectors.covered(number).at(-1)?.upTo ?? 0;
     const categories = egressCategories(memory.governed.rules);
     const grains: { ordinal: Ordinal; text: string }[] = [];
-    // The range begins behind the newest grain that is not taken.
+    // The range begins after the newest grain that is not taken.
     let after = Math.max(cursor, last, store.vectorsHandedOut.get(number) ?? 0);
     let chars = 0;
     for (const ordinal of newestFirst(store, number, after)) {
@@ -232,7 +236,7 @@ function freshPageOf(store: Store, number: number, redacts: boolean): Omit<Page,
   }
 }
 
-/** Ordinals of a memory above `after`, the newest first, without removed ones. */
+/** Live ordinals of a memory above `after`, newest first. */
 function* newestFirst(store: Store, memory: number, after: Ordinal): Generator<Ordinal, void, void> {
   const parts = store.parts(memory);
   for (let at = parts.length - 1; at >= 0; at--) {
@@ -250,7 +254,7 @@ function textOf(store: Store, memory: ReturnType<Store['memory']>, ordinal: Ordi
   return stored === undefined ? '' : searchText(stored.grain);
 }
 
-/** At most `limit` ordinals of a memory above `after`, ascending, without removed ones. */
+/** At most `limit` live ordinals of a memory above `after`, ascending. */
 function ordinalsAfter(store: Store, memory: number, after: Ordinal, limit: number): Ordinal[] {
   const found: Ordinal[] = [];
   for (const { ordinals, docCount } of store.parts(memory)) {
@@ -263,8 +267,8 @@ function ordinalsAfter(store: Store, memory: number, after: Ordinal, limit: numb
 }
 
 /**
- * Keeps what was made of a page. Of a page that is out of date (the vectors were forgotten meanwhile), nothing. A grain any of
- * whose vectors is none (of another length, not of length 1) is found by its words alone.
+ * Stores the vectors of a page. A page that is out of date, because the vectors were dropped meanwhile, is ignored. A
+ * grain with an invalid vector (wrong length, or not of norm 1) is found by its words alone.
  */
 export function keepVectors(store: Store, page: Calls<'keepVectors'>['input']): Calls<'keepVectors'>['output'] {
   const { vectors, index } = store;
@@ -288,7 +292,7 @@ export function keepVectors(store: Store, page: Calls<'keepVectors'>['input']): 
   return { kept };
 }
 
-/** True where embedding of the memory goes on: behind the first range that is covered, or ahead of all that is. */
+/** True when the page continues the embedding of the memory: after the first covered range, or beyond all of them. */
 function isNext(store: Store, { memory, after, aheadOf }: Calls<'keepVectors'>['input']): boolean {
   const cursor = store.vectors.embeddedUpTo(memory);
   if (aheadOf === undefined || cursor < aheadOf) return cursor === after;
@@ -296,13 +300,13 @@ function isNext(store: Store, { memory, after, aheadOf }: Calls<'keepVectors'>['
 }
 
 export interface VectorState {
-  /** Who made the vectors that a recall compares; absent where there are none. */
+  /** The embedder of the vectors that recalls compare; absent when there are none. */
   readonly serving?: Calls<'keepVectors'>['input']['embedder'];
-  /** Grains that the memory's embedder has still to look at. */
+  /** Grains that the memory's embedder has not processed yet. */
   readonly lag: number;
 }
 
-/** How far the vectors of a memory are behind its grains. */
+/** How far the vectors of a memory lag behind its grains. */
 export function vectorState(store: Store, memory: number): VectorState {
   const { vectors, vectorsBehind } = store;
   const serving = vectors.serving(memory);
@@ -316,7 +320,7 @@ export function vectorState(store: Store, memory: number): VectorState {
   return { lag, ...(serving === undefined ? {} : { serving }) };
 }
 
-/** Grains of a memory up to `upTo` that its embedder has still to look at; all of them while it is not known which that is. */
+/** Grains of a memory up to `upTo` that its embedder has not processed; all of them while its embedder is unknown. */
 export function vectorLag(store: Store, memory: number, upTo: Ordinal): number {
   const { vectors, vectorsBehind } = store;
   const backend = vectorsBehind.has(memory) ? backendOf(store, memory) : undefined;
@@ -325,7 +329,7 @@ export function vectorLag(store: Store, memory: number, upTo: Ordinal): number {
   return grainsOutside(store, memory, embedder === undefined ? [] : vectors.covered(memory, embedder), upTo);
 }
 
-/** Grains of a memory up to `upTo` that lie in none of the ranges, without removed ones. */
+/** Live grains of a memory up to `upTo` outside of the ranges. */
 function grainsOutside(store: Store, memory: number, ranges: readonly Range[], upTo: Ordinal): number {
   let outside = grainsIn(store, memory, { after: 0, upTo });
   for (const range of ranges)

@@ -30,7 +30,7 @@ function recordsOf(log: FaultyLog, kind: RecordKind): number[] {
   );
 }
 
-test('answers kept for a repeat leave the log when their time is over, however many there are', async (t) => {
+test('stored replies leave the log when they expire, however many there are', async (t) => {
   const { engine, log, clock } = await begun(t);
   await Promise.all(Array.from({ length: 5_000 }, (_, i) => claim(engine, `key ${i}`)));
   clock.now += IDEMPOTENCY_KEEP_MS - 1;
@@ -45,7 +45,7 @@ test('answers kept for a repeat leave the log when their time is over, however m
   );
 });
 
-test('a record of a recall that cannot be read holds up neither the others nor their end', async (t) => {
+test('an unreadable recall record delays neither the others nor their expiry', async (t) => {
   const { engine, log, clock } = await begun(t);
   await addBelief(engine, 1, { subject: 'tea', object: 'hot' });
   const wanted = { query: 'tea', filter: {}, structural: false, limit: 5, candidateLimit: 50 };

@@ -1,5 +1,5 @@
-// Lets go of what is kept for a time alone: records of recalls, and answers kept for a repeat. Their values go at once,
-// their places in the index with the next merge.
+// Removes records with a limited lifetime: recall records and stored replies. Their values go at once, their index
+// entries with the next merge.
 import { EngineError } from '../../base/errors.ts';
 import { IDEMPOTENCY_KEEP_MS, RECALL_RECORD_DAYS } from '../../base/limits.ts';
 import type { Sliced } from '../../index/files/section.ts';
@@ -10,7 +10,9 @@ import type { WriteQueue } from '../../write/queue.ts';
 import { CHANGES_MAX, committed } from './committed.ts';
 
 const DAY_MS = 86_400_000;
-/** Every memory's, in transactions one after the other. What storage refuses is let go of at the next round. */
+/**
+ * Handles every memory, one transaction after the other. Removals that storage refuses are repeated in the next round.
+ */
 export function* expireRecords(store: Store, queue: WriteQueue): Sliced<undefined> {
   for (const number of [...store.memoryNumbers()]) {
     const days = recallDays(store, number);
@@ -35,7 +37,7 @@ function* expire(
     if (store.index.removed.get(sequence)) continue;
     const atMs = timeOf(store, sequence, kind);
     if (atMs === undefined) continue;
-    // They stand in the order of time: what follows is younger.
+    // Entries are in the order of time, so later ones are younger.
     if (atMs >= beforeMs) break;
     past.push(sequence);
     if (past.length < CHANGES_MAX) continue;
@@ -50,7 +52,7 @@ function* remove(store: Store, queue: WriteQueue, number: number, past: readonly
   if (store.holds(number)) for (const sequence of past) store.index.markRemoved(number, sequence);
 }
 
-/** Undefined for a record that is gone, or cannot be read: a verification names it. */
+/** Undefined for a record that is gone or cannot be read; a verification lists it. */
 function timeOf(store: Store, sequence: Sequence, kind: 'recall' | 'reply'): number | undefined {
   try {
     const bytes = store.log.read(sequence);
@@ -62,7 +64,7 @@ function timeOf(store: Store, sequence: Sequence, kind: 'recall' | 'reply'): num
   }
 }
 
-/** How long the memory keeps records of recalls; undefined for one that does not open, or whose policy does not. */
+/** How long the memory keeps recall records; undefined when the memory or its policy does not open. */
 function recallDays(store: Store, number: number): number | undefined {
   try {
     if (store.isDamaged(number) || !store.holds(number)) return undefined;

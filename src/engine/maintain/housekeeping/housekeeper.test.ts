@@ -1,4 +1,4 @@
-// Housekeeping among writes: what runs into what, at every step, and what a disk that refuses leaves.
+// Housekeeping among writes: collisions at every step, and the effects of a disk that refuses.
 import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,13 +36,13 @@ function belief(subject: string, object: string, userId?: string): AddItem & { s
   return { sync: false, grainType: 'belief', fields: userId === undefined ? fields : { ...fields, user_id: userId } };
 }
 
-/** Words of `user` in a memory where others have some as well. */
+/** Adds words of `user` in a memory where others have words too. */
 async function addWords(engine: Engine, user: string): Promise<void> {
   const items = Array.from({ length: 20 }, (_, i) => belief(`${user}-${i}`, `word${i} of ${user}`, user));
   await engine.write('addBatch', context, { items });
 }
 
-/** Maintenance, a step at a time, until `isDone`, which is told how many steps were not idle. */
+/** Runs maintenance step by step until `isDone`, which gets the number of steps that were not idle. */
 function until(engine: Engine, isDone: (steps: number) => boolean): Promise<void> {
   let steps = 0;
   return untilDone({ maintain: () => engine.maintain(0) && ++steps > 0 }, () => isDone(steps));
@@ -80,7 +80,7 @@ test('an erasure at any step of the purge of another leaves no key, no word and 
   assert.ok(met > 2, 'the erasures met purges');
 });
 
-test('long calls that want housekeeping to rest take turns', async (t) => {
+test('long calls that pause housekeeping take turns', async (t) => {
   const { engine } = await openEngine(t);
   await addWords(engine, 'ann');
   const made = await Promise.all([
@@ -98,7 +98,7 @@ test('long calls that want housekeeping to rest take turns', async (t) => {
   assert.equal(engine.read('statistics', context, {}).totalGrains, 21);
 });
 
-test('versions that come while indexes are rebuilt are linked in the new ones', async (t) => {
+test('versions added during a rebuild are linked in the new indexes', async (t) => {
   const { engine } = await openEngine(t);
   let { hash: tip } = await engine.write('add', context, belief('ann', 'version 0'));
   const root = tip;
@@ -117,7 +117,7 @@ test('versions that come while indexes are rebuilt are linked in the new ones', 
   assert.equal(told.at(-1)?.hash, tip);
 });
 
-test('a rebuild that read a page before its grains were sealed anew takes them in', async (t) => {
+test('a rebuild includes grains that were re-sealed after it read their page', async (t) => {
   const { engine } = await openEngine(t);
   const { store } = engine;
   const { hash } = await engine.write('add', context, belief('ann', 'under the first key'));
@@ -143,7 +143,7 @@ test('a memory may be dropped at any step of its seal', async (t) => {
   for (let at = 1; at < 20; at += 4) {
     const { engine } = await openEngine(t);
     await addWords(engine, 'ann');
-    // Something to leave out makes the seal a merge.
+    // A removed grain makes the seal a merge.
     await engine.write('forget', context, { subject: 'ann-3', check: false });
     const flush = engine.write('flush', context, {});
     let flushed = false;
@@ -160,17 +160,17 @@ test('a memory may be dropped at any step of its seal', async (t) => {
   }
 });
 
-test('a seal that the disk refuses is said, hurts nobody, and is tried again', async (t) => {
+test('a seal that the disk refuses is reported, harms nothing, and is retried', async (t) => {
   const { engine, clock, directory } = await openEngine(t);
   await addWords(engine, 'ann');
   const segments = join(directory, 'segments');
   renameSync(segments, `${segments}-away`);
   const refused = await engine.write('flush', context, {}).catch((error: unknown) => error);
   assert.ok(refused instanceof EngineError && refused.code === 'STO-E001', String(refused));
-  // Not tried again at once, and writes and reads go on.
+  // Not retried at once, while writes and reads go on.
   assert.equal(engine.maintain(10), false);
   const { hash } = await engine.write('add', context, belief('bob', 'wrote meanwhile'));
-  // As nobody: a read that is audited writes more.
+  // As the system, because an audited read would write more.
   assert.equal(engine.read('get', { ...context, actor: 'system' }, { hash }).hash, hash);
   assert.equal(engine.read('health', context, {}).sealedSequence, 0);
   assert.equal(engine.maintain(10), false);

@@ -1,5 +1,6 @@
-// Work that follows the log: seal tails, rewrite what an erasure touched, remove what a drop left, merge segments, keep
-// statistics points. One job at a time, in slices; a job's result is named in one transaction of the write queue.
+// Work that follows the log: seal tails, rewrite what an erasure touched, remove a drop's remains, merge segments,
+// record statistics points. One job at a time, in slices. One transaction of the write queue puts a job's result in
+// force.
 
 import { EngineError } from '../../base/errors.ts';
 import { HOUSEKEEPING_RETRY_MS, IDLE_SEAL_MS, REPLAY_RECORDS_MAX, TAIL_GRAINS_SEAL } from '../../base/limits.ts';
@@ -15,21 +16,21 @@ import { recordPoints } from './points.ts';
 interface Job {
   readonly name: string;
   readonly steps: Sliced<SegmentChange | undefined>;
-  /** Extra work once the change is committed and swapped in. */
+  /** Extra work after the change is committed and swapped in. */
   readonly after?: () => void | Promise<void>;
 }
 
 interface Waiter {
-  /** Everything up to this sequence must be sealed. */
+  /** Everything up to this sequence number must be sealed. */
   readonly upTo: number;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
 export interface HousekeeperOptions {
-  /** Grains in the tail at which a seal begins; tests lower it. */
+  /** Grains in the tail at which a seal begins. Tests lower it. */
   readonly sealGrains?: number;
-  /** Told of what only a bug can cause; nothing is done after that. */
+  /** Called with errors that only a bug can cause. Nothing runs after that. */
   readonly onFatal: (error: unknown) => void;
 }
 
@@ -41,10 +42,10 @@ export class Housekeeper {
   #committing = false;
   #driving = false;
   #paused = false;
-  /** Callers of `pause` come one after the other: resolves when the one before has resumed. */
+  /** Callers of `pause` take turns: it resolves when the previous one has resumed. */
   #lastPause: Promise<void> = Promise.resolve();
   #endPause: () => void = () => {};
-  /** After a job that storage refused, only what somebody waits for is tried before this. */
+  /** After a storage error, only work with waiting callers runs before this time. */
   #restUntilMs = Number.NEGATIVE_INFINITY;
   readonly #onFatal: (error: unknown) => void;
   #stopped = false;
@@ -62,7 +63,7 @@ export class Housekeeper {
     queue.onFull(() => void this.sealed(store.index.publishedSequence).catch((error) => queue.refuse(error)));
   }
 
-  /** Runs slices for at most `budgetMs`. True when there is more that could be done now. */
+  /** Runs slices for at most `budgetMs`. True when more work could be done now. */
   run(budgetMs: number): boolean {
     const until = performance.now() + budgetMs;
     do {
@@ -75,7 +76,7 @@ export class Housekeeper {
     return true;
   }
 
-  /** One slice of a job; undefined when it failed, which ends it. */
+  /** Runs one slice of a job; undefined when it failed, which ends the job. */
   #step(job: Job): IteratorResult<void, SegmentChange | undefined> | undefined {
     try {
       return job.steps.next();
@@ -85,7 +86,7 @@ export class Housekeeper {
     }
   }
 
-  /** Resolves when everything written so far is sealed. Drives itself: nobody has to call `run`. */
+  /** Resolves when everything written so far is sealed. It drives itself; no call of `run` is needed. */
   sealed(upTo: number): Promise<void> {
     if (this.#store.index.sealedSequence >= upTo) return Promise.resolve();
     if (this.#stopped) return Promise.reject(gone());
@@ -95,7 +96,7 @@ export class Housekeeper {
     });
   }
 
-  /** Waits for the job under way and starts no other until `resume`. One caller at a time holds a pause. */
+  /** Waits for the running job and starts no other until `resume`. One caller at a time holds a pause. */
   async pause(): Promise<void> {
     const before = this.#lastPause;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -117,7 +118,7 @@ export class Housekeeper {
     if (this.#waiters.length > 0) this.#drive();
   }
 
-  /** Starts nothing any more and leaves the job under way where it stands; who waits is told that the shard is gone. */
+  /** Starts nothing more and leaves the running job where it is. Waiting callers get an error. */
   stop(): void {
     this.#stopped = true;
     for (const waiter of this.#waiters.splice(0)) waiter.reject(gone());
@@ -158,14 +159,14 @@ export class Housekeeper {
     }
     const behind = index.publishedSequence - index.sealedSequence;
     const idle = nowMs - this.#lastWriteMs >= IDLE_SEAL_MS;
-    // A purge rewrites segments: what it is to rewrite must be in them. Later writes do not hold it up.
+    // A purge rewrites segments, so its data must be in segments first. Later writes do not delay it.
     const unsealed = [...purgePending.values()].some((upTo) => upTo > index.sealedSequence);
     const resting = nowMs < this.#restUntilMs || log.poisoned !== undefined;
     const due = idle || unsealed || index.tailGrains >= this.#sealGrains || behind >= REPLAY_RECORDS_MAX;
     if (behind > 0 && (this.#waiters.length > 0 || (due && !resting)))
       return { name: 'seal', steps: index.seal(index.publishedSequence) };
     if (resting) return undefined;
-    // What a bad block held is not there to be written anew: a rebuild comes first.
+    // The content of a damaged block cannot be rewritten: a rebuild comes first.
     for (const memory of purgePending.keys()) if (!this.#store.isDamaged(memory)) return this.#purge(memory);
     for (const memory of dropPending) return { name: 'drop', steps: removeDropped(this.#store, this.#queue, memory) };
     const merge = index.mergeStep();
@@ -179,8 +180,8 @@ export class Housekeeper {
   }
 
   /**
-   * The blocks are rewritten first, the keys that opened the old ones go after that, the note of them last. An erasure
-   * that came meanwhile has left a note of its own and is purged in the next round.
+   * Rewrites the blocks first, then destroys the keys that opened the old ones, and removes the note last. A later
+   * erasure leaves a note of its own and is purged in the next round.
    */
   #purge(memory: number): Job {
     const store = this.#store;
@@ -190,7 +191,7 @@ export class Housekeeper {
       name: 'purge',
       steps: purgeAll(store, memory),
       after: async () => {
-        // A memory that was dropped meanwhile took its notes with it.
+        // Dropping the memory meanwhile removed its notes.
         if (!store.holds(memory)) return;
         const inUse = new Set([
           store.memory(memory).keyIds.index,
@@ -207,7 +208,7 @@ export class Housekeeper {
   }
 
   #finish(job: Job, change: SegmentChange | undefined): void {
-    // Memories whose keys the job could not get at are not in its files: the same transaction says so.
+    // Memories whose keys the job could not get are missing from its files. The same transaction notes that.
     const unsound = this.#store.unsoundState();
     const heads = job.name === 'seal' ? headsToNote(this.#store) : [];
     const state = [...(change?.state ?? []), ...unsound, ...heads];
@@ -227,7 +228,7 @@ export class Housekeeper {
       .then(
         () => this.#finished(job),
         (error) => {
-          // Storage refused: the old segments stay as they are, and the work is tried again later.
+          // Storage refused: the old segments stay in force, and the work is retried later.
           if (change !== undefined)
             this.#store.index.abandon(change, { isUncertain: this.#store.log.poisoned !== undefined });
           this.#finished(job, error);
@@ -249,7 +250,9 @@ export class Housekeeper {
     this.#queue.resume();
   }
 
-  /** Those that wait for no more than is sealed; with the error of a seal, all. A rebuild seals, too. */
+  /**
+   * Answers the waiters whose sequence number is sealed; after an error of a seal, all of them. A rebuild also seals.
+   */
   #answerWaiters(error?: unknown): void {
     const sealed = this.#store.index.sealedSequence;
     for (let i = this.#waiters.length - 1; i >= 0; i--) {
@@ -262,7 +265,7 @@ export class Housekeeper {
   }
 }
 
-/** What an hour's end brings: points in time, and the end of what is kept for a time. */
+/** Hourly work: statistics points, and removal of expired records. */
 function* hourly(store: Store, queue: WriteQueue): Sliced<SegmentChange | undefined> {
   yield* recordPoints(store, queue);
   return yield* expireRecords(store, queue);
@@ -273,7 +276,7 @@ function* purgeAll(store: Store, memory: number): Sliced<SegmentChange | undefin
   return yield* store.index.purge(memory);
 }
 
-/** What is not named in the log's state: vectors keep a list of their own. */
+/** For work without a change of the log's state: vectors have a list of their own. */
 function* withoutChange(work: Sliced<void>): Sliced<undefined> {
   yield* work;
   return undefined;

@@ -1,5 +1,4 @@
-// A memory that opens and whose index key is gone gets a new one: everything that the old one sealed is built again from
-// the log.
+// Gives a memory that opens but has lost its index key a new one. The index is then rebuilt from the log.
 import type { Store } from '../../store/store.ts';
 import { renewIndexKeyPlan } from '../../write/plans.ts';
 import type { WriteQueue } from '../../write/queue.ts';
@@ -7,7 +6,7 @@ import { inSlices } from './slices.ts';
 
 const CONTEXT = { memory: 0, partition: 0, actor: 'system', requestId: 'maintenance' } as const;
 
-/** Resolves to the unsound memories that a rebuild from now on makes whole, those that were dropped among them. */
+/** Resolves to the damaged memories that a rebuild from now on repairs, dropped ones included. */
 export async function renewLostKeys({
   store,
   queue,

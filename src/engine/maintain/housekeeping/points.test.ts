@@ -43,7 +43,7 @@ async function openShard(t: TestContext) {
     count += 1;
     return engine.write('add', context, { grainType: 'event', fields: { content: `event ${count}` }, sync: false });
   };
-  /** Moves the clock on, and lets housekeeping do all that is due. */
+  /** Advances the clock and lets housekeeping do all due work. */
   const advance = async (ms: number): Promise<void> => {
     clock.ms += ms;
     for (let idle = 0; idle < 3; ) {
@@ -58,7 +58,7 @@ async function openShard(t: TestContext) {
   return { engine, clock, add, advance, history };
 }
 
-test('every hour in which the memory changed has a point, and the present is the last', async (t) => {
+test('every hour with a change has a point, and the current state is the last', async (t) => {
   const { engine, add, advance, history } = await openShard(t);
   const { hash } = await add();
   await add();
@@ -83,7 +83,7 @@ test('every hour in which the memory changed has a point, and the present is the
   assert.ok((point?.diskSpaceBytes ?? 0) > 0);
 });
 
-test('hourly points go after 90 days but for the last of each day, and those after two years', async (t) => {
+test('hourly points are dropped after 90 days, and the last point of each day after two years', async (t) => {
   const { add, advance, history } = await openShard(t);
   // Two points on the first day, neither in its last hour; one on the second.
   for (const hours of [1, 9, 20]) {

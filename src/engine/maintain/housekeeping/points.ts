@@ -1,4 +1,5 @@
-// Statistics over time: one point an hour for each memory that changed, kept 90 days; the last of a day 2 years.
+// Statistics over time: one point an hour for each memory that changed, stored for 90 days; the last point of a day for
+// 2 years.
 import type { MemoryCalls } from '../../calls/calls.ts';
 import type { Sliced } from '../../index/files/section.ts';
 import type { SegmentChange } from '../../index/shard-index.ts';
@@ -13,7 +14,7 @@ const DAILY_KEEP = 2 * 365 * DAY_HOURS;
 
 type Point = MemoryCalls['statisticsHistory']['output']['points'][number];
 
-/** Takes the points of the hour that has ended, and drops those past their keeping time. */
+/** Records the points of the past hour, and drops expired ones. */
 export function* recordPoints(store: Store, queue: WriteQueue): Sliced<SegmentChange | undefined> {
   const hour = Math.floor(store.clock.nowMs() / HOUR_MS);
   for (const memory of [...store.changedSincePoint]) {
@@ -29,7 +30,7 @@ export function* recordPoints(store: Store, queue: WriteQueue): Sliced<SegmentCh
   return undefined;
 }
 
-/** Keys of points that are not kept any longer. Of a day past the hourly ones its last point stays, at whatever hour. */
+/** Keys of expired points. Of a day older than the hourly limit, its last point stays, at whatever hour. */
 function pointsPast(store: Store, memory: number, now: number): string[] {
   const past: string[] = [];
   const hours = [...store.log.scanState(pointsState(memory))].map(([key]) =>
@@ -44,7 +45,10 @@ function pointsPast(store: Store, memory: number, now: number): string[] {
   return past;
 }
 
-/** Points between two times, oldest first, the present one last; `day` keeps the last of each day. Times in seconds. */
+/**
+ * Points between two times, oldest first, ending with the current state; `day` selects the last of each day. Times in
+ * seconds.
+ */
 export function statisticsHistory(
   store: Store,
   memory: number,
@@ -68,7 +72,7 @@ function pointNow(store: Store, memory: number): Point {
   return { timestamp: Math.floor(store.clock.nowMs() / 1000), totalGrains, diskSpaceBytes, typeCounts };
 }
 
-/** What the state entries of all points of a memory begin with. */
+/** Prefix of the state entries of all points of a memory. */
 export function pointsState(memory: number): string {
   return `point/${memory}/`;
 }

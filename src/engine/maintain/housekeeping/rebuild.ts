@@ -1,4 +1,4 @@
-// Builds the shard's indexes again from the log, beside the ones that serve, and swaps them in one transaction.
+// Rebuilds the shard's indexes from the log next to those in use, and swaps them in one transaction.
 import { rmSync } from 'node:fs';
 import { TAIL_GRAINS_SEAL } from '../../base/limits.ts';
 import type { MemoryCalls } from '../../calls/calls.ts';
@@ -18,13 +18,13 @@ export interface RebuildServices {
   readonly housekeeper: Housekeeper;
   /** The shard's own folder. */
   readonly directory: string;
-  /** Opens an empty index in `directory`, with its state kept in `log`. */
+  /** Opens an empty index in `directory`, with its state stored in `log`. */
   openIndex(directory: string, log: Pick<Log, 'getState' | 'scanState'>): ShardIndex;
 }
 
 /**
- * Every record of the shard is read again; grains of `memory` are what the answer counts, and its vectors are made anew. Reads are served by the old
- * segments and writes go on until the new ones have caught up.
+ * Reads every record of the shard again. The answer counts the grains of `memory`, whose vectors are made again. The
+ * old segments serve reads, and writes go on, until the new ones have caught up.
  */
 export async function rebuild(
   services: RebuildServices,
@@ -42,7 +42,8 @@ export async function rebuild(
   try {
     const replayed = await inSlices(fill(store, fresh, state));
     const old = store.index;
-    // The swap: pages and manifest of the new index become the shard's, and what came meanwhile is caught up at once.
+    // The swap: pages and manifest of the new index become the shard's, and records written meanwhile are replayed at
+    // once.
     const sound = repaired.filter((number) => store.unsound.has(number));
     const unsound = store.unsoundState().filter(([key]) => !sound.some((number) => key === unsoundState(number)));
     await queue.commitState([
@@ -59,7 +60,7 @@ export async function rebuild(
     old.close();
     rmSync(oldDirectory, { recursive: true, force: true });
     const grains = fresh.memory(memory).parts.reduce((sum, part) => sum + part.docCount, 0);
-    // Whoever embeds makes them again, behind the answer. A repair leaves them: they have checksums of their own.
+    // The embedder makes them again after the answer. A repair keeps them, as they have checksums of their own.
     if (store.holds(memory)) {
       await inSlices(store.vectors.rebuild(memory));
       store.vectorsBehind.add(memory);
@@ -74,7 +75,7 @@ export async function rebuild(
   } catch (error) {
     if (store.index !== fresh) {
       fresh.close();
-      // After a failed sync the log may name the folder: opening keeps it or deletes it.
+      // After a failed sync the log may name the folder: the next open keeps or deletes it.
       if (store.log.poisoned === undefined) rmSync(directory, { recursive: true, force: true });
     }
     throw error;
@@ -84,8 +85,8 @@ export async function rebuild(
 }
 
 /**
- * Replays everything that is published, sealing on the way; ends within one slice of the log's end. Always ends with a
- * seal: the shard's state must name the new segments, not those that are about to go.
+ * Replays everything that is published, sealing on the way, until it is within one slice of the log's end. Always ends
+ * with a seal: the shard's state must name the new segments, not those about to be deleted.
  */
 function* fill(store: Store, fresh: ShardIndex, state: HeldState): Generator<void, Replayed, void> {
   const steps = replayAfter(store, fresh, undefined);
@@ -108,7 +109,7 @@ function runToEnd<T>(work: Iterator<void, T, void>): T {
   }
 }
 
-/** State entries of an index that is not the shard's yet. */
+/** State entries of an index that is not in force yet. */
 class HeldState {
   readonly #entries = new Map<string, Uint8Array>();
 

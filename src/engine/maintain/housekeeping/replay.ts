@@ -1,6 +1,6 @@
-// Brings the in-memory tails up to the end of the log: at open, and for a rebuild from the first record. Keys win over
-// the log: a blob whose key was destroyed replays as removed, a destroyed-key record completes a destruction that a
-// crash cut short.
+// Brings the in-memory tails up to the end of the log: at open, and from the first record for a rebuild. Keys take
+// precedence over the log: a blob whose key was destroyed replays as removed, and a record of a destroyed key completes
+// a destruction that a crash interrupted.
 import { EngineError } from '../../base/errors.ts';
 import { openGrain } from '../../grain/codec/blob.ts';
 import type { ShardIndex } from '../../index/shard-index.ts';
@@ -13,17 +13,17 @@ import type { Store } from '../../store/store.ts';
 
 export interface Replayed {
   grains: number;
-  /** Records that could not be taken in. */
+  /** Records that could not be replayed. */
   errors: number;
 }
 
-/** What takes the records. */
+/** The target of the replay. */
 type ReplayTarget = Pick<
   ShardIndex,
   'publish' | 'publishKeyed' | 'markRemoved' | 'markErased' | 'markSuperseded' | 'markVerification'
 >;
 
-/** One record into `index`; returns true when it was a grain that is there to be found. */
+/** Replays one record into `index`. Returns true when it was a grain that can be found. */
 export function replayRecord(store: Store, index: ReplayTarget, sequence: Sequence, record: EngineRecord): boolean {
   const { memory } = record;
   if (!store.holds(memory)) return false;
@@ -81,7 +81,7 @@ export function replayRecord(store: Store, index: ReplayTarget, sequence: Sequen
   }
 }
 
-/** The memory, or undefined where it does not open: its index lacks its grains until it does, and is built again then. */
+/** The memory, or undefined when it does not open. Its index then lacks its grains, and is rebuilt once it opens. */
 function openOrNote(store: Store, memory: number): Memory | undefined {
   try {
     return store.memory(memory);
@@ -93,8 +93,8 @@ function openOrNote(store: Store, memory: number): Memory | undefined {
 }
 
 /**
- * The record, unless its key was destroyed. A page of the log may have been read before a compaction sealed the grain
- * anew and destroyed the old key: what the log holds now decides.
+ * The record, unless its key was destroyed. A compaction may have re-sealed the grain and destroyed the old key after
+ * the page of the log was read, so the current record decides.
  */
 function underLiveKey(store: Store, sequence: Sequence, record: GrainRecord): GrainRecord | undefined {
   if (!store.isErased(record)) return record;
@@ -103,8 +103,10 @@ function underLiveKey(store: Store, sequence: Sequence, record: GrainRecord): Gr
   return now?.kind === 'grain' && !store.isErased(now) ? now : undefined;
 }
 
-/** Replays records after what `index` holds, up to `to` (exclusive; default: what the serving index has published, or
- * the log's end while there is none); yields after each so that a caller may interleave or seal. */
+/**
+ * Replays the records that `index` lacks, up to `to` (exclusive; default: the serving index's published end, or the
+ * log's end if there is none). Yields after each record, so that a caller may interleave work or seal.
+ */
 export function* replayAfter(
   store: Store,
   index: ShardIndex,
@@ -121,9 +123,9 @@ export function* replayAfter(
     try {
       if (replayRecord(store, index, item.sequence, decodeRecord(item.bytes))) replayed.grains += 1;
     } catch (error) {
-      // A key that should be gone and cannot be destroyed now must not be forgotten: the next open tries again.
+      // A key that must go and cannot be destroyed now must not be forgotten: the next open tries again.
       if (item.bytes[0] === RECORD_KINDS.key) throw error;
-      // One record that cannot be opened must not keep the shard shut: it is named in health.
+      // A record that cannot be opened must not keep the shard closed: health lists it.
       store.quarantineRecord(item.sequence, error instanceof Error ? error.message : String(error));
       replayed.errors += 1;
     }

@@ -12,7 +12,7 @@ import { decodeRecord } from '../../record/record.ts';
 const MASTER = Buffer.alloc(32, 7);
 const context = contextOf(1);
 
-/** A shard over a log that outlives its engine and fails when told to. */
+/** A shard over a log that outlives its engine and fails on demand. */
 async function opened(t: TestContext) {
   const root = temporaryDirectory(t);
   const records = new MemoryLogStore();
@@ -35,7 +35,7 @@ async function addEvents(engine: Engine, count: number, userId?: string): Promis
   return outcomes.map((outcome) => ('hash' in outcome ? outcome.hash : assert.fail(outcome.error.message)));
 }
 
-/** Key id to how many grains of the log lie under it. */
+/** Key id to the number of grains of the log under it. */
 function grainsByKey(engine: Engine): Map<number, number> {
   const counts = new Map<number, number>();
   for (const item of engine.store.log.scan(1)) {
@@ -46,7 +46,7 @@ function grainsByKey(engine: Engine): Map<number, number> {
   return counts;
 }
 
-test('compact seals what lies under older blob keys anew, then destroys those keys', async (t) => {
+test('compact re-seals grains of older blob keys, then destroys those keys', async (t) => {
   const shard = await opened(t);
   let { engine } = shard;
   const { blob: first } = engine.store.memory(1).keyIds;
@@ -78,7 +78,7 @@ test('compact seals what lies under older blob keys anew, then destroys those ke
   }
 });
 
-test('a grain forgotten while compact seals others anew stays forgotten', async (t) => {
+test('a grain forgotten while compact re-seals others stays forgotten', async (t) => {
   const { engine } = await opened(t);
   const hashes = await addEvents(engine, 300);
   await engine.write('rotateKeys', context, { scope: 'memory' });
@@ -136,7 +136,7 @@ test('dropping a memory destroys every version of its blob key', async (t) => {
   await engine.close();
 });
 
-test('rewrapped keys open under the new master key alone, and those made meanwhile too', async (t) => {
+test('rewrapped keys, and keys made meanwhile, open under the new master key alone', async (t) => {
   const shard = await opened(t);
   let { engine } = shard;
   const [hash] = await addEvents(engine, 1, 'ann');

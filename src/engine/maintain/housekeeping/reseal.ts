@@ -1,5 +1,5 @@
-// After a rotation: seals again what still lies under older versions of a memory's blob key, then destroys those. Of a memory
-// that an older build wrote, the hashes in the clear are enciphered on the way.
+// After a rotation: re-seals grains under older versions of a memory's blob key, then destroys those versions. In a
+// memory of an older build it also enciphers plain hashes.
 
 import { RESEAL_BYTES_MAX, RESEAL_RECORDS_MAX } from '../../base/limits.ts';
 import type { CallContext } from '../../calls/context.ts';
@@ -12,19 +12,19 @@ import { resealPlan } from '../../write/reseal.ts';
 import { inSlices } from './slices.ts';
 
 /**
- * Resolves to the number of grains sealed anew. Reads and writes go on. Keys are destroyed only when no record needs
- * them, and their notes go last: what a crash or a bad record leaves is done by the next call.
+ * Resolves to the number of re-sealed grains. Reads and writes go on. Keys are destroyed only when no record needs
+ * them, and their notes are removed last, so the next call completes what a crash or a bad record left.
  */
 export async function resealBlobs(
   { store, queue }: { readonly store: Store; readonly queue: WriteQueue },
   caller: CallContext,
 ): Promise<number> {
   const { number } = store.memory(caller.memory);
-  // A rotation that comes meanwhile notes its own old key, for the next call.
+  // A rotation during this call notes its own old key, for the next call.
   const old = store.oldBlobKeys(number);
   const isNamed = store.log.getState(namedState(number)) !== undefined;
   if (old.length === 0 && isNamed) return 0;
-  // Steps of a long call: none of them is too late, or remembered for a repeat.
+  // Steps of a long call have no deadline and no idempotency key.
   const { deadlineMs: _, idempotency: __, ...context } = caller;
   const keys = new Set(old);
   const records = store.log.scan(1, store.log.nextSequence);
@@ -55,7 +55,7 @@ export async function resealBlobs(
   return resealed;
 }
 
-/** The next records of the memory to be written anew, as many as one group takes; none at the end of the log. */
+/** The next records of the memory to rewrite, as many as one group takes; none at the end of the log. */
 function* nextToSeal(
   records: IterableIterator<LogRecord | CorruptRecord>,
   memory: number,
@@ -77,7 +77,7 @@ function* nextToSeal(
   return { sequences, unreadable };
 }
 
-/** Memory and key lie in front: the blob behind them need not be looked at. */
+/** Memory and key come first, so the blob after them need not be read. */
 function isToSeal(bytes: Uint8Array, memory: number, keys: ReadonlySet<number>): boolean {
   const isPlain = isPlainRecord(bytes);
   if (!isPlain && !isGrainRecord(bytes)) return false;

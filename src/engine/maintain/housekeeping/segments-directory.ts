@@ -2,14 +2,14 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../../log/log.ts';
 
-/** State entry with the number of the folder that holds the segments; a rebuild takes the next one. */
+/** State entry with the number of the segments' folder. A rebuild takes the next number. */
 export const SEGMENTS_STATE = 'segments';
 
 export function segmentsDirectory(shardDirectory: string, number: number): string {
   return join(shardDirectory, number === 0 ? 'segments' : `segments-${number}`);
 }
 
-/** The folder that the log's state names; folders that a cut-off rebuild left are deleted. */
+/** The folder that the log's state names. Folders of an interrupted rebuild are deleted. */
 export function liveSegmentsDirectory(shardDirectory: string, log: Pick<Log, 'getState'>): string {
   const number = Number(Buffer.from(log.getState(SEGMENTS_STATE) ?? '0').toString());
   const live = segmentsDirectory(shardDirectory, number);

@@ -1,4 +1,4 @@
-// Pages of a partition's audit chain, as readers see it: persons who were erased stand there by their proof.
+// Pages of a partition's audit chain as readers see it. Erased persons appear by their proof.
 
 import { EngineError } from '../../base/errors.ts';
 import { AUDIT_COUNTED_MAX } from '../../base/limits.ts';
@@ -19,9 +19,9 @@ type Input = MemoryCalls['auditPage']['input'];
 type Output = MemoryCalls['auditPage']['output'];
 
 /**
- * Entries of the chain by seq, newest first or oldest first, as many as `limit`; `from[partition]` is the first seq that
- * may be given. A record that cannot be read is passed over: a verification names it. AUT-E001 for a caller bound to a
- * namespace, since entries have none; one bound to a user is shown the entries about that user.
+ * At most `limit` entries of the chain by seq, newest or oldest first; `from[partition]` is the first allowed seq. An
+ * unreadable record is skipped; a verification lists it. AUT-E001 for a caller bound to a namespace, since entries have
+ * none. A caller bound to a user sees the entries about that user.
  */
 export function auditPage(store: Store, memory: Memory, context: CallContext, input: Input): Promise<Output> {
   if (context.namespace !== undefined)
@@ -53,7 +53,7 @@ function* page(
   const room = new AnswerRoom(bytesMax);
   let passed = 0;
   let next: number | undefined;
-  // The place that a page goes on from is a seq; without one it begins at an end of the chain.
+  // A page continues from a seq; without one it begins at an end of the chain.
   let at = first === undefined ? (order === 'asc' ? 0 : chain.length - 1) : chain.recordOf(first);
   for (; next === undefined && at >= 0 && at < chain.length; at += step) {
     const record = chain.entries(at);
@@ -79,7 +79,7 @@ function* page(
   return { entries, total, ...(next === undefined ? {} : { next: [next] }) };
 }
 
-/** How many entries match; null where more would have to be looked at than is worth a page. */
+/** The number of matching entries; null when counting would read more entries than a page is worth. */
 function* count(
   store: Store,
   chain: Chain,
@@ -97,7 +97,7 @@ function* count(
   return total;
 }
 
-/** The records of a chain, oldest first; the last ones read are kept, as a walk asks for neighbours. */
+/** The records of a chain, oldest first. The last ones read are cached, because a walk asks for neighbours. */
 class Chain {
   readonly #store: Store;
   readonly #sequences: readonly Sequence[];
@@ -112,7 +112,7 @@ class Chain {
     return this.#sequences.length;
   }
 
-  /** None where the record cannot be read. */
+  /** Empty when the record cannot be read. */
   entries(at: number): readonly AuditEntry[] {
     const known = this.#kept.get(at);
     if (known !== undefined) return known;
@@ -136,7 +136,7 @@ class Chain {
     return at === 0 ? GENESIS.hash : (this.entries(at - 1).at(-1)?.hash ?? '');
   }
 
-  /** The last record whose first entry is not after `seq`; 0 before all. */
+  /** The last record whose first entry is not after `seq`; 0 when there is none. */
   recordOf(seq: number): number {
     let low = 0;
     let high = this.length - 1;
@@ -175,7 +175,7 @@ function view(
   };
 }
 
-/** The hash of the grain that an entry names, while it is here. What an older build wrote stands in the details anyway. */
+/** The hash of the grain that an entry names, while it is here. Entries of older builds contain the hash anyway. */
 function shownHash(store: Store, memory: Memory, { grain, hash }: AuditView['details']): string | undefined {
   if (typeof grain === 'string') return store.hashOfName(memory, grain);
   return typeof hash === 'string' ? hash : undefined;
@@ -199,8 +199,9 @@ function matcher(store: Store, memory: Memory, filter: Bound): (entry: AuditEntr
 }
 
 /**
- * Whether an entry's details name the grain with that hash. Of one that is not here nothing is found, whatever keys are left: else
- * anybody who may read the trail could ask it for the hash of what a grain may have said. Older builds wrote the hash itself.
+ * Matches entries whose details name the grain with that hash. For a grain that is not here nothing matches, whatever
+ * keys are left. Otherwise a reader of the trail could test guesses of a grain's text. Older builds wrote the hash
+ * itself.
  */
 function grainMatcher(
   store: Store,
@@ -212,7 +213,7 @@ function grainMatcher(
   return (details) => wanted.some((called) => details.includes(`"${called}"`));
 }
 
-/** Event types by name, or all that begin like `memory.*`. */
+/** Event types by name, or by a prefix such as `memory.*`. */
 function eventsOf(wanted: readonly string[]): ReadonlySet<string> {
   const named = Object.keys(AUDIT_EVENTS);
   return new Set(

@@ -7,10 +7,10 @@ import type { Housekeeper } from '../housekeeping/housekeeper.ts';
 import { inSlices } from '../housekeeping/slices.ts';
 
 /**
- * Copies the shard while it serves: the environment as one consistent snapshot, the segment files that its manifest
- * names, its files of vectors, and the keys into a folder of their own. Housekeeping rests meanwhile, so that no named file is
- * replaced. Vectors come before the log: none is of a grain that the snapshot lacks, and what they lack is embedded again.
- * Keys are copied last: a blob in the snapshot then always has its key, unless it was destroyed since.
+ * Copies the shard while it serves: the environment as one consistent snapshot, the segment files in its manifest, its
+ * vector files, and the keys into a folder of their own. Housekeeping pauses meanwhile, so that no listed file is
+ * replaced. Vectors are copied before the log: none then belongs to a grain that the snapshot lacks, and missing ones
+ * are made again. Keys are copied last: every blob in the snapshot then has its key, unless it was destroyed since.
  */
 export async function backup(
   { store, housekeeper }: { readonly store: Store; readonly housekeeper: Housekeeper },
@@ -22,7 +22,7 @@ export async function backup(
     let bytes = 0;
     await inSlices(store.vectors.seal());
     for (const file of [...store.index.files(), ...store.vectors.paths()]) {
-      // The folder's name says which rebuild made it, as the log does.
+      // The folder's name identifies the rebuild that made it, as the log does.
       const folder = join(dataDirectory, basename(dirname(file)));
       makeFolder(folder);
       copyOrLink(file, join(folder, basename(file)));
@@ -38,7 +38,7 @@ export async function backup(
   }
 }
 
-/** A segment file never changes once it is named, so a link is as good as a copy where both lie on one file system. */
+/** A segment file never changes once the manifest lists it, so on one file system a link is as good as a copy. */
 function copyOrLink(from: string, to: string): void {
   try {
     linkSync(from, to);

@@ -8,7 +8,7 @@ import type { Store } from '../../store/store.ts';
 import { isWithin } from '../../store/within.ts';
 import { inSlices } from '../housekeeping/slices.ts';
 
-/** Blobs in ordinal order from behind `after`, until `limitBytes` of them are gathered; at least one when any is left. */
+/** Blobs in ordinal order after `after`, until they reach `limitBytes`; at least one if any is left. */
 export function exportPage(
   store: Store,
   memory: Memory,
@@ -39,7 +39,7 @@ function* page(
   return { grains, last, done: true };
 }
 
-/** Taken at once: parts may be merged while the page is read, ordinals stay. */
+/** Taken at once: parts may be merged while the page is read, but ordinals stay the same. */
 function ordinalsAfter(
   store: Store,
   memory: Memory,

@@ -10,9 +10,8 @@ type Input = MemoryCalls['personPage']['input'];
 type Output = MemoryCalls['personPage']['output'];
 
 /**
- * Grains of one person in the order in which they were written, every version, from behind `after`, until `limitBytes` of
- * them are gathered. It is that person's right to get them: a restriction, a consent that is gone and a time to live that is
- * over hide none.
+ * Grains of one person in the order of writing, all versions, after `after`, until they reach `limitBytes`. The person
+ * has a right to them, so neither a restriction, a withdrawn consent nor an expired time to live hides any.
  */
 export function* personPage(
   store: Store,
@@ -35,7 +34,7 @@ export function* personPage(
   return { grains, last, done: true };
 }
 
-/** By the list of the user's grains alone: filters would ask what hides them. */
+/** Uses only the list of the user's grains, because filters would apply what hides them. */
 function ordinalsOf(store: Store, memory: Memory, userId: string, after: Ordinal): Ordinal[] {
   const ordinals: Ordinal[] = [];
   for (const part of store.parts(memory.number))

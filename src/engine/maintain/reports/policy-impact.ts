@@ -1,4 +1,4 @@
-// What rules would mean for what a memory holds already: counted, nothing is changed.
+// Estimates the effect of rules on stored grains. It counts and changes nothing.
 import { hash } from 'node:crypto';
 import { IMPACT_OPENED_MAX } from '../../base/limits.ts';
 import type { MemoryCalls } from '../../calls/calls.ts';
@@ -25,7 +25,7 @@ export function policyImpact(
   return inSlices(steps(store, memory, proposed, purpose ?? 'storage'));
 }
 
-/** Of personal data only IMPACT_OPENED_MAX grains are looked at, the newest first: each has to be read. */
+/** For personal data only the newest IMPACT_OPENED_MAX grains are examined, as each must be read. */
 function* steps(store: Store, memory: Memory, rules: Rules, purpose: string): Sliced<Impact['output']> {
   const nowMs = store.clock.nowMs();
   const keepsOut = rules['pii.write_action'] === 'block' || rules['pii.write_action'] === 'require_consent';
@@ -51,7 +51,7 @@ function* steps(store: Store, memory: Memory, rules: Rules, purpose: string): Sl
           });
         if (refusal !== undefined) counts.grainsWithBlockedPii += 1;
       }
-      // A grain that is opened is looked at for personal data, which takes as long as many that are not.
+      // Searching an opened grain for personal data takes as long as many grains that are not opened.
       if (keepsOut || counts.grainsTotal % 64 === 0) yield;
     }
   }

@@ -1,4 +1,4 @@
-// Records of recalls, read back: a page of them, one, sums over them.
+// Reads recall records back: a page of them, one, sums over them.
 
 import { EngineError } from '../../base/errors.ts';
 import { RECALL_RECORDS_COUNTED_MAX } from '../../base/limits.ts';
@@ -29,11 +29,11 @@ type Bound = RecordFilter & { readonly within?: { readonly namespace?: string; r
 interface Opened {
   readonly record: RecallRecord;
   readonly kept: KeptRecall;
-  /** Undefined where the record has none, or has none any more. */
+  /** Undefined when the record has no names, or has lost them. */
   readonly names: KeptNames | undefined;
 }
 
-/** Records by the order in which they were left; the sequence of a record is its place. */
+/** Records in the order of their writing. The place of a record is its sequence number. */
 export function* recallRecords(
   store: Store,
   memory: Memory,
@@ -71,7 +71,7 @@ export function* recallRecords(
   };
 }
 
-/** PRV-E001 for one that is not there, or not within the caller's binding. */
+/** PRV-E001 for a record that does not exist or lies outside the caller's binding. */
 export function recallRecord(
   store: Store,
   memory: Memory,
@@ -126,7 +126,7 @@ function recordsOf(store: Store, memory: Memory): Sequence[] {
   return store.allKeyed(memory.number, 'recall').filter((sequence) => !store.index.removed.get(sequence));
 }
 
-/** One that cannot be read is passed over, and named in health. */
+/** Undefined for an unreadable record; health lists it. */
 function recordAt(store: Store, sequence: Sequence): RecallRecord | undefined {
   try {
     const bytes = store.log.read(sequence);
@@ -147,7 +147,7 @@ function within({ namespace, userId }: CallContext, filter: RecordFilter): Bound
   };
 }
 
-/** The record, if it is there and `filter` lets it through. */
+/** The record, if it exists and passes `filter`. */
 function openedAt(store: Store, memory: Memory, sequence: Sequence, filter: Bound): Opened | undefined {
   const record = recordAt(store, sequence);
   if (record === undefined) return undefined;
@@ -208,7 +208,7 @@ function shown(store: Store, memory: Memory, opened: Opened): RecallRecordView {
   };
 }
 
-/** The hash of a grain that a record names, while the grain is here; '' without. */
+/** The hash of a grain that a record names, while the grain is here; otherwise ''. */
 function hashOf(store: Store, memory: Memory, shown: ShownGrain): string {
   return 'hash' in shown ? shown.hash : (store.hashOfName(memory, shown.grain) ?? '');
 }

@@ -8,7 +8,7 @@ import { type Binding, countUsers, isBound, seenDocs } from './users.ts';
 
 const NOTHING = new Uint32Array(0);
 
-/** What cannot be told of a part of the memory. */
+/** Counts that are known only for the whole memory. */
 function ofTheWhole(store: Store, memory: number, pendingWrites: number) {
   return {
     auditEntries: store.auditHead(memory).seq,
@@ -20,8 +20,8 @@ function ofTheWhole(store: Store, memory: number, pendingWrites: number) {
 }
 
 /**
- * Counts over a memory's parts in this shard, of what the caller sees. Removed grains are never counted, superseded ones
- * are. `pendingWrites` is the shard's.
+ * Counts over a memory's parts in this shard, of the grains that the caller sees. Removed grains are not counted,
+ * superseded ones are. `pendingWrites` is the shard's.
  */
 export function memoryStatistics(
   store: Store,

@@ -8,11 +8,11 @@ import { decodeRecord } from '../../record/record.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Of the SHA-256 of a user's id: enough to tell users apart, within this process. */
+/** Bytes of the SHA-256 of a user id: enough to distinguish users within this process. */
 export const USER_HASH_BYTES = 6;
 const NOTHING = new Uint32Array(0);
 
-/** What a caller is bound or narrowed to; of both absent it sees the whole memory. */
+/** The binding of a caller. If both are absent, it sees the whole memory. */
 export type Binding = Pick<CallContext, 'namespace' | 'userId'>;
 
 export function isBound({ namespace, userId }: Binding): boolean {
@@ -27,7 +27,7 @@ export function seenDocs(part: IndexPart, { namespace, userId }: Binding): Uint3
   return intersect(lists);
 }
 
-/** Users with a live key and, for a bound caller, a grain that it sees. */
+/** Counts users with a live key and, for a bound caller, a grain that it sees. */
 export function countUsers(store: Store, memory: Memory, binding: Binding): number {
   if (!isBound(binding)) return store.userCount(memory.number);
   let count = 0;
@@ -35,7 +35,7 @@ export function countUsers(store: Store, memory: Memory, binding: Binding): numb
   return count;
 }
 
-/** The hashes of those users, one behind the other. Yields after each record that is looked at. */
+/** The concatenated hashes of those users. Yields after each record that it reads. */
 export function* userHashes(store: Store, memory: Memory, binding: Binding): Generator<void, Buffer, void> {
   const hashes: Buffer[] = [];
   for (const name of seenUsers(store, memory, binding)) {
@@ -45,7 +45,7 @@ export function* userHashes(store: Store, memory: Memory, binding: Binding): Gen
   return Buffer.concat(hashes);
 }
 
-/** Undefined stands for a record that names nobody, so that a long walk can be interrupted. */
+/** Undefined means a record without a user, so that a long walk can be interrupted. */
 function* seenUsers(store: Store, memory: Memory, binding: Binding): Generator<string | undefined, void, void> {
   for (const name of userNames(store, memory)) {
     const isSeen = name !== undefined && (!isBound(binding) || hasSeenGrain(store, memory, name, binding));
@@ -63,7 +63,7 @@ export function hasSeenGrain(store: Store, memory: Memory, name: string, binding
     );
 }
 
-/** The names of users whose key is live; undefined stands for a record that names none. */
+/** The names of users with a live key. Undefined means a record without one. */
 export function* userNames(store: Store, memory: Memory): Generator<string | undefined, void, void> {
   const seen = new Set<number>();
   for (const sequence of store.allKeyed(memory.number, 'userKey')) {

@@ -8,8 +8,8 @@ import { notedHead } from '../housekeeping/audit-heads.ts';
 import { inSlices } from '../housekeeping/slices.ts';
 
 /**
- * Recomputes the audit chain of a memory's partition, oldest first; with `limit` only the records that hold its newest
- * `limit` entries, trusting the hash before them. A record that is gone or does not decode is bad at its first seq.
+ * Recomputes the audit chain of a memory's partition, oldest first. With `limit`, only the records that hold its newest
+ * `limit` entries, trusting the hash before them. A record that is missing or does not decode is bad at its first seq.
  */
 export function verifyAudit(store: Store, memory: number, partition: number, limit?: number): Promise<AuditCheck> {
   return inSlices(check(store, memory, partition, limit));
@@ -38,17 +38,17 @@ function* check(
     if ('badSeq' in result) return bad(result.badSeq);
     head = result.head;
     checked += entries.length;
-    // Checked by itself, and yet not what was noted: it was written anew, up to here at least.
+    // Its hashes are consistent, but the noted entry differs: the chain was rewritten at least up to here.
     const then = noted === undefined ? undefined : entries.find(({ seq }) => seq === noted.seq);
     if (then !== undefined && then.hash !== noted?.hash) return bad(then.seq);
     yield;
   }
-  // A chain cut short at its end still checks; the head that was committed tells, and that which was noted.
+  // A chain that lost its end still checks. The committed head and the noted one reveal it.
   if (head.seq < Math.max(committed.seq, noted?.seq ?? 0)) return bad(head.seq + 1);
   return { valid: true, checked, partition };
 }
 
-/** Which records hold the entries after `seq`, and the head that the record before them hands on. */
+/** The records that hold the entries after `seq`, and the head that the record before them passes on. */
 function* newest(
   store: Store,
   sequences: readonly Sequence[],
@@ -68,7 +68,7 @@ function entriesAt(store: Store, sequence: Sequence): AuditEntry[] | undefined {
     const record = bytes === undefined ? undefined : decodeRecord(bytes);
     return record?.kind === 'audit' ? decodeAuditBody(record.body) : undefined;
   } catch {
-    // Checksum or layout: either way the entries that should be here are not.
+    // Wrong checksum or layout: either way the expected entries are missing.
     return undefined;
   }
 }

@@ -11,7 +11,7 @@ import type { Housekeeper } from '../housekeeping/housekeeper.ts';
 import { inSlices } from '../housekeeping/slices.ts';
 import { verifyAudit } from './verify-audit.ts';
 
-/** Findings that a report names; a store with more is counted on but not named. */
+/** Findings that a report lists. More are only counted. */
 const FINDINGS_MAX = 1_000;
 
 export async function verify(services: {
@@ -26,13 +26,13 @@ export async function verify(services: {
   };
   await housekeeper.pause();
   try {
-    // Beneath everything else: a store whose own files are damaged is not asked for what they hold.
+    // Checked first: a store whose own files are damaged cannot be read reliably.
     const beneath = store.log.checkFiles === undefined ? undefined : await inSlices(store.log.checkFiles());
     if (beneath !== undefined) {
       found('record', 'log', beneath);
       return { records: 0, grains: 0, blocks: 0, auditEntries: 0, findings };
     }
-    // Segments first: what is damaged there is let go of when somebody meets it, and is then no file's any more.
+    // Segments come first: damaged blocks are dropped from their file when a read meets them.
     for (const problem of store.index.problems) found('segment', 'index', problem);
     const blocks = await inSlices(store.index.verify());
     for (const { where, problem } of blocks.findings) found('segment', where, problem);
@@ -58,7 +58,7 @@ export async function verify(services: {
   }
 }
 
-/** Vectors of removed grains stay in their files until those are written anew. */
+/** Vectors of removed grains stay in their files until those are rewritten. */
 function wasGrain(store: Store, memory: number, ordinal: number): boolean {
   return store.index.removed.get(ordinal) || (store.holds(memory) && holdsOrdinal(store, memory, ordinal));
 }
@@ -70,7 +70,7 @@ function holdsOrdinal(store: Store, memory: number, ordinal: number): boolean {
       return doc < docCount && ordinals[doc] === ordinal;
     });
   } catch (error) {
-    // A damaged index is named by itself: what it does not tell is no finding about vectors.
+    // A damaged index is reported separately. What it cannot tell is not a finding about vectors.
     if (error instanceof EngineError) return true;
     throw error;
   }
@@ -106,7 +106,10 @@ function decode(bytes: Uint8Array, sequence: number, found: Found): EngineRecord
   }
 }
 
-/** `damaged`: memories with an index block that does not open. The look at the segments names it, not each grain. */
+/**
+ * `damaged`: memories with an index block that does not open. The check of the segments reports the block, not each
+ * grain.
+ */
 function verifyGrain(
   store: Store,
   sequence: number,
@@ -122,7 +125,7 @@ function verifyGrain(
     return;
   }
   try {
-    // Checked against its address, too.
+    // Opening it also checks its address.
     store.openBlob(store.memory(record.memory), record);
   } catch (error) {
     found('blob', where, messageOf(error));
