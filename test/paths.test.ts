@@ -1,5 +1,5 @@
-// docs/paths names the code behind an act, step by step. Every file named there exists, and every function or class named
-// behind a file stands in that file.
+// docs/paths names the code behind an act, step by step, and CONTRIBUTING.md the code that a change touches. Every file named
+// there exists, and every function or class named with a file stands in that file.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -80,6 +80,19 @@ for (const file of files) {
     assert.ok(names > 10, `${file} names ${names} functions`);
   });
 }
+
+test('CONTRIBUTING.md names files that exist, and what stands in them', () => {
+  const text = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8').replaceAll(/\s+/g, ' ');
+  // Placeholders are in capitals.
+  const files = [...text.matchAll(/`((?:src|test|scripts|docs|proto|bench)\/[^`*]+\.\w+)`/g)].map((match) => match[1]!);
+  const named = files.filter((file) => !/[A-Z]{4}/.test(file));
+  assert.ok(named.length > 20, String(named.length));
+  for (const file of named) assert.ok(existsSync(join(ROOT, file)), `${file} does not exist`);
+  const pairs = [...text.matchAll(/`#?(\w+)` in `((?:src|test|proto|bench)\/[^`*]+\.\w+)`/g)];
+  assert.ok(pairs.length > 10, String(pairs.length));
+  for (const [, name = '', file = ''] of pairs)
+    assert.ok(readFileSync(join(ROOT, file), 'utf8').includes(name), `${file} has no ${name}`);
+});
 
 test('a name counts where it is declared, in its class', () => {
   const source =
