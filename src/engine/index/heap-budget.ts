@@ -1,15 +1,15 @@
-// What the indexes may keep in the heap: decrypted blocks and decoded structures of every open chunk, in one list
-// from least to most recently used. What does not fit is dropped and decoded again when somebody asks for it.
+// The heap budget of the indexes: decrypted blocks and decoded structures of every open chunk, in one list from least
+// to most recently used. Entries beyond the budget are dropped and decoded again on demand.
 import { assert } from '../base/assert.ts';
 
 /** Decoded structures of one open chunk. A value may be gone at the next `get`: decode it again, then `set` it. */
 export interface DecodedCache {
-  /** The value last set under `key`, or undefined. The caller knows its type: it set the same key itself. */
+  /** The value last set under `key`, or undefined. The caller knows its type, because it set the same key itself. */
   get<T>(key: string | number): T | undefined;
   /**
-   * Keeps `value`, which takes about `bytes` of heap. Numbers are the container's block keys: use strings. Who holds the
-   * value as well, to save the next `get`, lets go of it when `dropped` is called, and goes on calling `get` now and
-   * then: a value that nobody gets is dropped first.
+   * Caches `value`, which takes about `bytes` of heap. Numeric keys are the container's block keys, so use strings. A
+   * holder that also keeps the value, to save the next `get`, must release it when `dropped` is called, and must still
+   * call `get` now and then: a value without a `get` is dropped first.
    */
   set(key: string | number, value: unknown, bytes: number, dropped?: () => void): void;
 }
@@ -24,7 +24,7 @@ interface Entry {
   newer: Entry | undefined;
 }
 
-/** Bookkeeping of one entry (map slot, entry, links), added to what its value takes. */
+/** Overhead of one entry (map slot, entry, links), added to the size of its value. */
 const ENTRY_BYTES = 120;
 
 export class HeapBudget {
@@ -33,23 +33,23 @@ export class HeapBudget {
   #oldest: Entry | undefined;
   #newest: Entry | undefined;
 
-  /** The newest value is always kept, also when it alone is larger than `bytesMax`. */
+  /** The newest value always stays, even if it alone is larger than `bytesMax`. */
   constructor(bytesMax: number) {
     assert(bytesMax >= 0, 'a heap budget is not negative');
     this.bytesMax = bytesMax;
   }
 
-  /** Bytes that are charged now. */
+  /** Bytes in use. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** A cache of its own inside this budget. */
+  /** A separate cache within this budget. */
   scope(): CacheScope {
     return new CacheScope(this);
   }
 
-  /** For CacheScope: takes an entry in as the newest, and drops the oldest ones beyond the budget. */
+  /** For CacheScope: adds an entry as the newest, and drops the oldest ones beyond the budget. */
   insert(entry: Entry): void {
     this.#append(entry);
     this.#bytes += entry.bytes;
@@ -106,7 +106,7 @@ export class CacheScope implements DecodedCache {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
     this.#budget.touch(entry);
-    return entry.value as T; // whoever reads a key also wrote it
+    return entry.value as T; // the reader of a key also wrote it
   }
 
   set(key: string | number, value: unknown, bytes: number, dropped?: () => void): void {
@@ -125,7 +125,7 @@ export class CacheScope implements DecodedCache {
     this.#budget.insert(entry);
   }
 
-  /** Gives everything back to the budget. The cache stays usable. */
+  /** Returns all its bytes to the budget. The cache stays usable. */
   clear(): void {
     for (const entry of this.#entries.values()) this.evict(entry);
   }

@@ -1,32 +1,32 @@
-// What the index asks of the key store: under which key a memory's blocks are sealed, and what stands for its names.
+// The key store as the index needs it: the keys that seal a memory's blocks, and its blind tokens.
 import { EngineError } from '../base/errors.ts';
 import type { Facet, Keyed } from './parts/part.ts';
 
-/** Blind tokens of one memory: keyed hashes, the same for the same text as long as the memory lives. */
+/** Blind tokens of one memory: keyed hashes, constant for a text as long as the memory lives. */
 export interface IndexTokens {
   /** 8 bytes. */
   term(text: string): Uint8Array;
-  /** The same for `texts[from]` to `texts[to - 1]`, in two halves, at the same places of `high` and `low`. */
+  /** The tokens of `texts[from]` to `texts[to - 1]`, in two halves, written to the same places of `high` and `low`. */
   terms(texts: readonly string[], from: number, to: number, high: Uint32Array, low: Uint32Array): void;
   /** 16 bytes. */
   facet(facet: Facet, value: string): Uint8Array;
   /** The same, written to `into` at `at`. */
   writeFacet(facet: Facet, value: string, into: Buffer, at: number): void;
-  /** 16 bytes. Only asked for kinds whose keys are texts. */
+  /** 16 bytes. Called only for kinds whose keys are texts. */
   keyed(kind: Keyed, key: string | number): Uint8Array;
 }
 
 export interface IndexKeys {
-  /** The memory's newest index key: new chunks are sealed under it. MEM-E003 or CRY-E002 when the memory is gone, LostKey. */
+  /** The memory's newest index key, which seals new chunks. MEM-E003 or CRY-E002 when the memory is gone, LostKey. */
   indexKey(memory: number): { readonly id: number; readonly key: Uint8Array };
-  /** A key that a chunk of the memory was sealed under. CRY-E002 when the memory is gone and its keys with it, LostKey. */
+  /** A key that seals a chunk of the memory. CRY-E002 when the memory and its keys are gone, LostKey. */
   indexKeyById(id: number, memory: number): Uint8Array;
   tokens(memory: number): IndexTokens;
 }
 
 /**
- * A memory is there, and a key of it that its index takes is not, or cannot be read. Whoever throws this has noted that
- * the memory's index is to be built again from the log, so its chunks may be left out: no other memory is held up.
+ * A memory exists, but an index key of it is missing or cannot be read. The code that throws this has noted that the
+ * memory's index must be rebuilt from the log, so its chunks may be left out, and other memories are not delayed.
  */
 export class LostKey extends EngineError {
   override name = 'LostKey';
@@ -37,7 +37,7 @@ export class LostKey extends EngineError {
   }
 }
 
-/** The memory's newest index key; undefined when the memory or its keys are gone, and so is what would be sealed; or lost, see LostKey. */
+/** The memory's newest index key; undefined when the memory or its keys are gone, or the key is lost (see LostKey). */
 export function newestKey(
   keys: Pick<IndexKeys, 'indexKey'>,
   memory: number,

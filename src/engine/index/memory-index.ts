@@ -1,5 +1,4 @@
-// One memory's parts, oldest to newest. Kept open while it is in use; parts are opened once and kept from one change of
-// the segments to the next.
+// The parts of one memory, oldest to newest. Parts are opened once and stay open until the segments change.
 
 import type { SegmentFile } from './files/segment-file.ts';
 import type { SegmentSet } from './files/segment-set.ts';
@@ -8,15 +7,15 @@ import type { IndexPart } from './parts/part.ts';
 import type { Tail } from './parts/tail.ts';
 import { TokenMemo } from './token-memo.ts';
 
-/** What a memory's index sees of its shard. */
+/** The shard as a memory's index sees it. */
 export interface ShardView extends Pick<ChunkPartOptions, 'keys' | 'budget'> {
   readonly segments: SegmentSet;
-  /** Grows whenever the chunks that a memory may have change. */
+  /** Grows whenever the set of a memory's chunks may have changed. */
   readonly version: number;
-  /** The memory's tail that is being sealed, and the one that takes what is published. */
+  /** The memory's tail that is being sealed, and the one that takes new records. */
   frozenTail(memory: number): Tail | undefined;
   activeTail(memory: number): Tail | undefined;
-  /** Told when chunks were opened or, below 0, let go. */
+  /** Called with the number of opened chunks, negative for closed ones. */
   opened(chunks: number): void;
   isDamaged(file: SegmentFile, memory: number): boolean;
   onCorrupt(file: SegmentFile, memory: number): NonNullable<ChunkPartOptions['onCorrupt']>;
@@ -54,7 +53,7 @@ export class MemoryIndex {
     return this.#parts;
   }
 
-  /** Gives back the heap of its chunks. */
+  /** Frees the heap of its chunks. */
   close(): void {
     for (const chunk of this.#chunks.values()) chunk.close();
     this.#chunks.clear();
@@ -63,7 +62,7 @@ export class MemoryIndex {
     this.#closed = true;
   }
 
-  /** Who still holds a closed memory may ask it; only it is not counted. */
+  /** A closed memory still answers its holders, but is no longer counted. */
   #count(chunks: number): void {
     if (this.#closed) return;
     this.#shard.opened(chunks - this.#counted);

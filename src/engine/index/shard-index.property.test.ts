@@ -1,5 +1,5 @@
-// A shard driven at random, against lists: whatever is published, removed, sealed, merged, purged, dropped or reopened in
-// whatever order, also half-way, every answer stays the model's.
+// Random operations on a shard against lists: after any order of publish, remove, seal, merge, purge, drop and reopen,
+// even half-way, every answer equals the model's.
 import assert from 'node:assert/strict';
 import { readdirSync, rmSync } from 'node:fs';
 import { test } from 'node:test';
@@ -196,7 +196,7 @@ class Driver {
     for (const used of this.shard.indexKeysInUse(memory)) assert.equal(used, id);
   }
 
-  /** As after a crash: nothing is committed or sealed, and what the manifest does not name goes. */
+  /** As after a crash: nothing is committed or sealed, and files that the manifest does not name are deleted. */
   reopen(): void {
     this.running?.steps.return(undefined);
     this.running = undefined;

@@ -332,7 +332,7 @@ for (const harm of ['missing', 'cut', 'header', 'directory', 'footer'] as const)
   });
 }
 
-/** The file as an older build would have stamped it. */
+/** Stamps the file as an older build would have. */
 function stampOlder(path: string): void {
   const bytes = readFileSync(path);
   bytes.writeUInt16BE(1, 8);
@@ -347,7 +347,7 @@ test('segments of an older format are made again from the log, and that is no pr
   const paths = shard.files();
   shard.close();
   for (const path of paths) stampOlder(path);
-  // A crash before the new ones are named changes nothing.
+  // A crash before the new files are named changes nothing.
   for (let tries = 0; tries < 2; tries++) {
     const again = openShard(directory, log, keys);
     assert.deepEqual([again.problems, again.sealedSequence, again.segments], [[], 0, 0]);

@@ -36,9 +36,9 @@ export type { SegmentChange } from './files/segment-change.ts';
 export type { IndexKeys } from './index-keys.ts';
 
 export interface ShardIndexOptions {
-  /** `shard-N/segments`; made when it is not there. */
+  /** `shard-N/segments`; created if missing. */
   readonly directory: string;
-  /** For its state only. */
+  /** Used only for its state. */
   readonly log: Pick<Log, 'getState' | 'scanState'>;
   readonly budget: HeapBudget;
   readonly keys: IndexKeys;
@@ -46,10 +46,10 @@ export interface ShardIndexOptions {
 
 export class ShardIndex {
   readonly removed = new Bitmap('removed');
-  /** Of those the ones that an erasure took; whoever asks for one is told so as long as the index holds it. */
+  /** Removed grains that an erasure took. A request for one is told so as long as the index knows it. */
   readonly erased = new Bitmap('erased');
   readonly superseded = new Bitmap('superseded');
-  /** By the word that was last said of a grain; one that nothing was said of is in none. */
+  /** By the current verification flag. A grain without a flag is in none. */
   readonly verification: Readonly<Record<Verification, Bitmap>> = {
     unverified: new Bitmap('unverified'),
     verified: new Bitmap('verified'),
@@ -62,7 +62,7 @@ export class ShardIndex {
   readonly #memories = new Map<number, MemoryIndex>();
   readonly #changes: SegmentChanges;
   readonly #dropped = new Set<number>();
-  /** Chunks with a bad block, by file: memories. */
+  /** Chunks with a bad block: file to memories. */
   readonly #damaged = new Map<SegmentFile, Set<number>>();
   readonly #problems: string[];
   #active: Generation;
@@ -82,7 +82,7 @@ export class ShardIndex {
         bitmap.load(options.log);
       } catch (error) {
         if (!(error instanceof EngineError)) throw error;
-        // What is lost of it the log tells again.
+        // The log contains the lost bits.
         this.#segments.distrust(error.message);
       }
     }
@@ -94,19 +94,19 @@ export class ShardIndex {
   }
 
   /**
-   * Opens the segments that the manifest names. Records after `sealedSequence` are then to be published again; it lies
-   * further back than it was when a segment file was bad (`problems` says which). STO-E001 when the folder cannot be read.
+   * Opens the segments in the manifest. Records after `sealedSequence` must then be published again; it is lower than
+   * before when a segment file was bad (`problems` says which). STO-E001 when the folder cannot be read.
    */
   static open(options: ShardIndexOptions): ShardIndex {
     return new ShardIndex(options);
   }
 
-  /** Everything up to it is in segments: replay begins after it. */
+  /** Everything up to it is in segments. Replay begins after it. */
   get sealedSequence(): Sequence {
     return this.#segments.sealedSequence;
   }
 
-  /** The largest sequence that was published, sealed ones included. */
+  /** The largest published sequence number, sealed ones included. */
   get publishedSequence(): Sequence {
     return this.#publishedSequence;
   }
@@ -130,25 +130,25 @@ export class ShardIndex {
     return this.#segments.bytes;
   }
 
-  /** What is wrong with the segments, in words. */
+  /** Problems of the segments, as text. */
   get problems(): readonly string[] {
     return this.#problems;
   }
 
-  /** True when a live chunk of the memory cannot be read: what is asked of it is answered from the others. */
+  /** True when a live chunk of the memory cannot be read. Queries are then answered from the others. */
   isDamaged(memory: number): boolean {
     for (const [file, memories] of this.#damaged)
       if (memories.has(memory) && !this.#segments.isDead(file, memory)) return true;
     return false;
   }
 
-  /** True when any live chunk cannot be read: the segments are to be built again from the log. */
+  /** True when any live chunk cannot be read: the segments must be rebuilt from the log. */
   get damaged(): boolean {
     for (const file of this.#damaged.keys()) if (!this.#isUsable(file)) return true;
     return false;
   }
 
-  /** Paths of the live segment files, for a backup; they stay until a change is committed. */
+  /** Paths of the live segment files, for a backup. They stay until a change is committed. */
   files(): string[] {
     return this.#segments.files.map((file) => file.path);
   }
@@ -177,14 +177,14 @@ export class ShardIndex {
     return bytes;
   }
 
-  /** Takes a committed grain; ordinals of a memory ascend. */
+  /** Adds a committed grain; ordinals of a memory ascend. */
   publish(memory: number, grain: IndexedGrain): void {
     if (this.#dropped.has(memory)) return;
     this.#reached(grain.ordinal);
     this.#active.publish(memory, grain);
   }
 
-  /** Takes a committed record that can be found by `key`. */
+  /** Adds a committed record that can be found by `key`. */
   publishKeyed(memory: number, kind: Keyed, key: string | number, sequence: Sequence): void {
     if (this.#dropped.has(memory)) return;
     this.#reached(sequence);
@@ -195,21 +195,24 @@ export class ShardIndex {
     this.superseded.set(ordinal);
   }
 
-  /** The word takes the place of any that was said before. */
+  /** Sets the verification flag in place of any earlier one. */
   markVerification(ordinal: Ordinal, word: Verification): void {
     for (const other of VERIFICATIONS) if (other !== word) this.verification[other].clear(ordinal);
     this.verification[word].set(ordinal);
   }
 
-  /** The word that was last said of the grain; undefined: none was. Every answer asks this for every grain, so no record is read. */
+  /**
+   * The current verification flag of the grain; undefined: none. Every answer needs it for every grain, so it is read
+   * from the bitmaps and not from records.
+   */
   verificationOf(ordinal: Ordinal): Verification | undefined {
     for (const word of VERIFICATIONS) if (this.verification[word].get(ordinal)) return word;
     return undefined;
   }
 
   /**
-   * A record was removed: readers pass over it (`removed`), seals and merges leave it out. A sequence that keyed entries
-   * name may be marked as well; a merge drops those entries.
+   * Marks a record as removed: readers skip it (`removed`), seals and merges leave it out. Sequence numbers of keyed
+   * entries can be marked too; a merge drops those entries.
    */
   markRemoved(_memory: number, ordinal: Ordinal): void {
     this.removed.set(ordinal);
@@ -222,9 +225,9 @@ export class ShardIndex {
   }
 
   /**
-   * Freezes the tails and writes them as a segment file; `upTo` is the sequence up to which everything was published.
-   * A seal that was given up or abandoned is tried again first, with its own `upTo`: look at `sealedSequence`.
-   * STO-E001 when the disk refuses; nothing is lost then, and `seal` may be called again.
+   * Freezes the tails and writes them as a segment file; everything up to `upTo` was published. A seal that was
+   * abandoned is tried again first, with its own `upTo`: check `sealedSequence`. STO-E001 when the disk refuses;
+   * nothing is lost, and `seal` may be called again.
    */
   seal(upTo: Sequence): Sliced<SegmentChange> {
     assert(!this.#sealing, 'one seal runs at a time');
@@ -237,33 +240,33 @@ export class ShardIndex {
     return this.#seal(this.#frozen);
   }
 
-  /** A merge that is worth while now, or undefined. It may come to nothing (a bad block): then it gives undefined. */
+  /** A merge that is worthwhile now, or undefined. The merge may return undefined when it meets a bad block. */
   mergeStep(): Sliced<SegmentChange | undefined> | undefined {
     if (this.#rewriting) return undefined;
     const chosen = chooseMerge(this.#segments, this.#isUsable);
     return chosen === undefined ? undefined : this.#merge('merge', chosen);
   }
 
-  /** Merges every segment into one, without what was removed; undefined when there is nothing to gain. */
+  /** Merges all segments into one, without removed records; undefined when nothing would be gained. */
   compact(): Sliced<SegmentChange | undefined> {
     return this.#compact();
   }
 
   /**
-   * Writes a memory's chunks as one under its newest index key, without what was removed. After the commit no live chunk
-   * is sealed under an older key. Undefined when there is nothing to rewrite. Tails are not touched: seal first.
+   * Rewrites a memory's chunks as one under its newest index key, without removed records. After the commit no live
+   * chunk is sealed under an older key. Undefined when there is nothing to rewrite. Tails are not touched: seal first.
    */
   purge(memory: number): Sliced<SegmentChange | undefined> {
     return this.#purge(memory);
   }
 
-  /** Ids of the index keys that live chunks of a memory are sealed under. */
+  /** Ids of the index keys that seal live chunks of a memory. */
   indexKeysInUse(memory: number): number[] {
     const ids = this.#segments.files.map((file) => liveEntry(this.#segments, file, memory)?.keyId);
     return [...new Set(ids)].filter((id) => id !== undefined);
   }
 
-  /** Forgets a memory: its tails at once, its chunks with the change. What is published for it later is not kept. */
+  /** Drops a memory: its tails at once, its chunks with the change. Later publications for it are ignored. */
   dropMemory(memory: number): Sliced<SegmentChange> {
     this.#dropped.add(memory);
     this.#active.drop(memory);
@@ -274,7 +277,7 @@ export class ShardIndex {
     return this.#drop(memory);
   }
 
-  /** Forgets every segment and tail with the change: the whole log is to be published again, from sequence 1. */
+  /** Drops every segment and tail with the change: the whole log must be published again, from sequence number 1. */
   reset(): SegmentChange {
     assert(!this.#sealing && !this.#rewriting, 'nothing else changes the segments');
     return this.#changes.make('reset', { removed: this.#segments.files, sealedSequence: 0 }, () => {
@@ -297,7 +300,7 @@ export class ShardIndex {
     }
   }
 
-  /** Keeps the present segment files open until the returned function is called, for a read in several slices. */
+  /** Keeps the current segment files open until the returned function is called, for a read in several slices. */
   hold(): () => void {
     const { files } = this.#segments;
     for (const file of files) file.hold();
@@ -309,7 +312,7 @@ export class ShardIndex {
     };
   }
 
-  /** Makes a change true, after the transaction with its state. */
+  /** Puts a change in force, after the transaction with its state. */
   commit(change: SegmentChange): void {
     this.#changes.commit(change);
     for (const file of this.#damaged.keys()) if (!this.#segments.files.includes(file)) this.#damaged.delete(file);
@@ -317,14 +320,14 @@ export class ShardIndex {
   }
 
   /**
-   * Gives a change up: its transaction failed or will not be. Its file is deleted; or, when nobody knows whether the
-   * transaction is on disk, left for the next open to keep or delete.
+   * Abandons a change: its transaction failed or will not run. Its file is deleted, or left for the next open to keep
+   * or delete when it is unknown whether the transaction is on disk.
    */
   abandon(change: SegmentChange, { isUncertain = false } = {}): void {
     this.#changes.abandon(change, isUncertain);
   }
 
-  /** Lets go of the files. What is not sealed will be published again from the log. */
+  /** Closes the files. Unsealed records will be published again from the log. */
   close(): void {
     this.#changes.close();
     for (const memory of this.#memories.values()) memory.close();
@@ -360,8 +363,8 @@ export class ShardIndex {
       const added = yield* this.#write(hullOf(files), (writer) => rewriteFiles(files, writer, this.#rewriteOptions()));
       return this.#changes.make(kind, { ...(added === undefined ? {} : { added }), removed: files });
     } catch (error) {
-      // The bad chunk is known now; the next choice goes round its file. A memory that was dropped meanwhile is dead
-      // before it.
+      // The bad chunk is known now, and the next choice avoids its file. A memory that was dropped meanwhile is dead by
+      // then.
       if (error instanceof CorruptBlock || isGone(error)) return undefined;
       throw error;
     } finally {
@@ -393,7 +396,7 @@ export class ShardIndex {
           const dead = all.map((file) => [file, memory] as const);
           return this.#changes.make('purge', { ...(added === undefined ? {} : { added }), dead });
         } catch (error) {
-          // What cannot be read is purged, too; the chunk is damaged now, and the next round passes over it.
+          // Unreadable data is purged too; the chunk is marked as damaged, and the next round skips it.
           if (!(error instanceof CorruptBlock)) throw error;
         }
       }
@@ -412,13 +415,13 @@ export class ShardIndex {
     return false;
   }
 
-  /** One step, but callers run every change in the same way. */
+  /** A single step, but callers run every change in the same way. */
   *#drop(memory: number): Sliced<SegmentChange> {
     const files = this.#segments.files.filter((file) => liveEntry(this.#segments, file, memory) !== undefined);
     return this.#changes.make('drop', { dead: files.map((file) => [file, memory] as const) });
   }
 
-  /** One rewrite at a time; the files that it may read stay open until the returned function is called. */
+  /** One rewrite runs at a time. The files that it may read stay open until the returned function is called. */
   #beginRewrite(): () => void {
     assert(!this.#rewriting, 'one rewrite runs at a time');
     this.#rewriting = true;
@@ -445,7 +448,7 @@ export class ShardIndex {
     };
   }
 
-  /** Writes a file with what `fill` gives the writer; undefined when that is nothing. */
+  /** Writes a file through `fill`; undefined when `fill` wrote nothing. */
   *#write(
     range: { first: Sequence; last: Sequence },
     fill: (writer: SegmentWriter) => Sliced<void>,
@@ -502,7 +505,7 @@ export class ShardIndex {
     };
   }
 
-  /** From now on the shard goes on without that chunk. */
+  /** Marks the chunk as damaged: from now on the shard goes on without it. */
   #damage(file: SegmentFile, memory: number, error: CorruptBlock): void {
     const memories = this.#damaged.get(file) ?? new Set();
     if (memories.has(memory)) return;

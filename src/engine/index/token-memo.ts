@@ -1,4 +1,4 @@
-// The tokens of one memory, the last ones kept: a question goes to every part of a memory, and a token is a keyed hash.
+// A cache of one memory's last tokens: a query asks every part of a memory for the same token, which is a keyed hash.
 import type { IndexTokens } from './index-keys.ts';
 import type { Facet, Keyed } from './parts/part.ts';
 
@@ -8,7 +8,7 @@ export class TokenMemo implements Omit<IndexTokens, 'terms' | 'writeFacet'> {
   readonly #tokens: () => IndexTokens;
   readonly #kept = new Map<string, Uint8Array>();
 
-  /** `tokens` is asked each time: the key store decides how long it keeps a memory open. */
+  /** `tokens` is called each time: the key store decides how long it keeps a memory open. */
   constructor(tokens: () => IndexTokens) {
     this.#tokens = tokens;
   }

@@ -1,4 +1,4 @@
-// Checks every live chunk of the segments: each block's checksum and seal, then the order and range of what it holds.
+// Checks every live chunk of the segments: each block's checksum and seal, then order and ranges of its data.
 import { EngineError } from '../base/errors.ts';
 import { CorruptBlock, type Sliced } from './files/section.ts';
 import type { ChunkEntry, SegmentFile } from './files/segment-file.ts';
@@ -25,7 +25,7 @@ export interface SegmentReport {
 const FINDINGS_MAX = 1_000;
 const VERIFY_HEAP_BYTES = 4 * 1_048_576;
 
-/** Files that a change replaces meanwhile are still read to their end: the caller keeps them open. */
+/** Files that are replaced meanwhile are still read to their end: the caller keeps them open. */
 export function* verifySegments(
   files: readonly SegmentFile[],
   segments: SegmentSet,
@@ -54,7 +54,7 @@ export function* verifySegments(
   return { blocks, findings };
 }
 
-/** A dropped memory's chunks lie there until the background gets to them; nobody can read them any more. */
+/** True for a dropped memory: its chunks are unreadable, and stay until the background removes them. */
 function isGone(keys: IndexKeys, memory: number): boolean {
   try {
     keys.tokens(memory);

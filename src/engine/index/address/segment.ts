@@ -16,15 +16,18 @@ import { NO_DOCS, prefixOf } from './tail.ts';
 
 export type PrefixSection = 'address' | 'identity';
 
-/** Names in the cache: a text made for each look-up would be hashed for each. */
+/** Cache keys, built once: a new string for each look-up would be hashed each time. */
 const LAYOUT_KEYS: Record<PrefixSection, string> = { address: 'address/layout', identity: 'identity/layout' };
 const HEADS_KEYS: Record<PrefixSection, string> = { address: 'address/heads', identity: 'identity/heads' };
 const USES_PER_GET = 64;
 const PREFIX_BYTES = 8;
-/** Below this all entries lie in the chunk's one block: a filter saves nothing. */
+/** With fewer entries, all of them lie in the chunk's one block, and a filter saves nothing. */
 const FILTER_ENTRIES_MIN = 64;
 
-/** Takes entries in order. `count` and `docCount` are known before: they fix the filter and the width of a doc. */
+/**
+ * Takes entries in order. `count` and `docCount` are known beforehand: they fix the filter's size and the width of a
+ * doc.
+ */
 class PrefixWriter {
   readonly #section: SectionWriter;
   readonly #filter: Uint8Array;
@@ -59,7 +62,7 @@ export interface PrefixEntries {
   readonly docs: Uint32Array;
 }
 
-/** Writes a section from entries in any order. Without entries it is not written. */
+/** Writes a section from entries in any order. An empty section is not written. */
 export function* encodePrefixes(
   name: PrefixSection,
   entries: PrefixEntries,
@@ -101,7 +104,7 @@ export class PrefixChunk {
   readonly #name: PrefixSection;
   readonly #cache: DecodedCache;
   readonly #layoutKey: string;
-  /** The layout while the cache has it. */
+  /** The layout, while the cache has it. */
   #held: Layout | null | undefined;
   #uses = 0;
 
@@ -129,7 +132,7 @@ export class PrefixChunk {
     return found;
   }
 
-  /** The first 32 bits of the hash of each doc; 0 for a doc without an entry. Decoded once, as long as the cache has room. */
+  /** The first 32 bits of the hash of each doc; 0 for a doc without an entry. Cached while the heap budget has room. */
   heads(docCount: number): Uint32Array {
     const known = this.#cache.get<Uint32Array>(HEADS_KEYS[this.#name]);
     if (known !== undefined) return known;
@@ -161,7 +164,7 @@ export class PrefixChunk {
   }
 
   #layout(): Layout | null {
-    // Every write asks every chunk of its memory: the cache is told of one look-up in so many.
+    // Every write looks into every chunk of its memory, so the cache is notified of only one look-up in USES_PER_GET.
     if (this.#held !== undefined && ++this.#uses % USES_PER_GET !== 0) return this.#held;
     const known = this.#cache.get<Layout | null>(this.#layoutKey);
     if (known !== undefined) return known;
@@ -174,7 +177,7 @@ export class PrefixChunk {
   }
 }
 
-/** An input's table in a merge. */
+/** The table of one input of a merge. */
 class PrefixCursor extends TableCursor {
   readonly #docWidth: number;
   readonly #docMap: Int32Array;
@@ -205,7 +208,7 @@ export function* mergePrefixes(
     const layout = readLayout(source, name);
     if (layout === undefined) continue;
     cursors.push(new PrefixCursor(layout, docMap));
-    // The filter's size follows from the number of entries, which have to be counted when docs are dropped.
+    // The filter's size follows from the number of entries, which must be counted when docs are dropped.
     if (!docMap.includes(DROPPED)) {
       count += layout.table.count;
       continue;

@@ -49,8 +49,8 @@ export class PrefixTable {
   }
 
   /**
-   * Writes the first 32 bits of the hashes of the owner's docs into `heads` by doc, from entry `from` on. Returns the number of
-   * entries: where the next call goes on.
+   * Writes the first 32 bits of the hashes of the owner's docs into `heads` by doc, from entry `from` on. Returns the
+   * number of entries, from which the next call continues.
    */
   readHeads(owner: number, heads: Uint32Array, from: number): number {
     for (let base = from * ENTRY_INTS; base < this.#count * ENTRY_INTS; base += ENTRY_INTS)
@@ -71,7 +71,7 @@ export class PrefixTable {
   }
 }
 
-/** Prefixes are hashes already; the owner only moves them. */
+/** Prefixes are hashes already, and the owner only shifts them. */
 function slotOf(owner: number, high: number): number {
   return high ^ Math.imul(owner, 0x9e37_79b1);
 }
@@ -96,7 +96,7 @@ export interface Prefix {
 
 let last: Prefix = { hash: '', high: 0, low: 0 };
 
-/** The prefix of a hash in hex. The last one is kept: one hash is looked up in every part of a memory. */
+/** The prefix of a hash in hex. The last one is cached, because one hash is looked up in every part of a memory. */
 export function prefixOf(hash: string): Prefix {
   if (hash !== last.hash) last = { hash, high: hexWord(hash, 0), low: hexWord(hash, 8) };
   return last;

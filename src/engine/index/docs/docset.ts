@@ -10,7 +10,7 @@ export const END = 0xffff_ffff;
 
 export class DocSet {
   readonly docCount: number;
-  /** Bit d & 31 of word d >>> 5 stands for doc d; bits from docCount on are always 0. */
+  /** Bit d & 31 of word d >>> 5 represents doc d. Bits from docCount on are always 0. */
   readonly words: Int32Array;
 
   constructor(docCount: number) {
@@ -70,7 +70,7 @@ export class DocSet {
     return at * 32 + (31 - Math.clz32(word & -word));
   }
 
-  /** Adds what `other` has. */
+  /** Adds the members of `other`. */
   or(other: DocSet | ArrayLike<number>): this {
     if (other instanceof DocSet) {
       assert(other.docCount === this.docCount, 'sets of one part are combined');
@@ -82,7 +82,7 @@ export class DocSet {
     return this;
   }
 
-  /** Keeps what `other` has too. */
+  /** Keeps only members of `other`. */
   and(other: DocSet | ArrayLike<number>): this {
     const set = other instanceof DocSet ? other : DocSet.of(this.docCount, other);
     assert(set.docCount === this.docCount, 'sets of one part are combined');
@@ -90,7 +90,7 @@ export class DocSet {
     return this;
   }
 
-  /** Takes out what `other` has. */
+  /** Removes the members of `other`. */
   andNot(other: DocSet | ArrayLike<number>): this {
     if (other instanceof DocSet) {
       assert(other.docCount === this.docCount, 'sets of one part are combined');
@@ -122,7 +122,7 @@ export class DocSet {
   }
 }
 
-/** Docs in every one of `lists` (each ascending, no doc twice), ascending. `lists` has at least one. */
+/** Docs that are in all of `lists` (each ascending, without duplicates), ascending. `lists` has at least one list. */
 export function intersect(lists: readonly Uint32Array[]): Uint32Array {
   assert(lists.length > 0, 'an intersection has a list');
   const sorted = [...lists].sort((a, b) => a.length - b.length);
@@ -144,7 +144,7 @@ function intersectTwo(short: Uint32Array, long: Uint32Array): Uint32Array {
   return found.subarray(0, count);
 }
 
-/** First place at or after `from` whose doc is >= `doc`; docs.length when there is none. Cost: log of the distance. */
+/** First index at or after `from` whose doc is >= `doc`; docs.length when there is none. Cost: log of the distance. */
 export function gallop(docs: Uint32Array, doc: number, from: number): number {
   if (from >= docs.length || docs[from]! >= doc) return from;
   let step = 1;
@@ -159,7 +159,10 @@ export function gallop(docs: Uint32Array, doc: number, from: number): number {
   return high;
 }
 
-/** Docs in at least one of two ascending lists, ascending, none twice. One of them itself where the other is empty. */
+/**
+ * Docs in at least one of two ascending lists, ascending, without duplicates. If one list is empty, returns the other
+ * list itself.
+ */
 export function union(a: Uint32Array, b: Uint32Array): Uint32Array {
   if (a.length === 0) return b;
   if (b.length === 0) return a;

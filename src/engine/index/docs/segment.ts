@@ -199,7 +199,7 @@ export class DocsChunk {
   }
 }
 
-/** Ordinals of a chunk one after the other, without keeping them. */
+/** The ordinals of a chunk in order, without caching them. */
 export function* ordinalsOf(source: ChunkSource, docCount: number): IterableIterator<number> {
   const cursor = docCount === 0 ? undefined : new SectionCursor(source.section('docs'));
   let ordinal = -1;
@@ -209,7 +209,7 @@ export function* ordinalsOf(source: ChunkSource, docCount: number): IterableIter
   }
 }
 
-/** Writes the docs that the inputs keep. The inputs' ordinals ascend from one to the next. */
+/** Writes the docs that the inputs keep. Ordinals ascend from one input to the next. */
 export function* mergeDocs(inputs: readonly MergeInput[], sink: ChunkSink): Sliced<void> {
   const filled = inputs.filter((input) => input.docMap.some((doc) => doc !== DROPPED));
   if (filled.length === 0) return;

@@ -1,4 +1,4 @@
-// What every doc of a tail has: ordinal, times and sizes, in growing columns.
+// The columns of a tail: ordinal, times and sizes of every doc.
 import { assert } from '../../base/assert.ts';
 import { grow } from '../files/list-table.ts';
 import type { IndexedGrain } from '../parts/part.ts';
@@ -14,7 +14,7 @@ export class DocsTail {
   recordBytes = new Uint32Array(DOCS_FIRST);
   chronological = true;
 
-  /** Adds a grain, whose ordinal is larger than that of the one before, and returns its doc. */
+  /** Adds a grain, whose ordinal must be larger than the previous one, and returns its doc. */
   add(grain: IndexedGrain): number {
     const doc = this.count;
     assert(doc === 0 || grain.ordinal > this.ordinals[doc - 1]!, 'ordinals ascend');

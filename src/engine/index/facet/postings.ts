@@ -91,12 +91,12 @@ function bitmap(docs: Uint32Array, count: number, byteCount: number): Uint8Array
   return bytes;
 }
 
-/** The count in the head of the list at the cursor; the cursor stands behind the head after it. */
+/** Reads the count in the head of the list at the cursor, and moves the cursor past the head. */
 export function readCount(cursor: SectionCursor): number {
   return Math.floor(cursor.varint() / 4);
 }
 
-/** Decodes the list at the cursor. `docCount` bounds what a damaged list could ask for. */
+/** Decodes the list at the cursor. `docCount` limits what a damaged list could allocate. */
 export function readPostings(cursor: SectionCursor, docCount: number): Uint32Array {
   const head = cursor.varint();
   const count = Math.floor(head / 4);

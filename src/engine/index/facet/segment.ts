@@ -39,7 +39,7 @@ import { readCount, readPostings, writePostings } from './postings.ts';
 export const FACET_TOKEN_BYTES = 16;
 export const FACET_IDS: readonly number[] = Object.values(FACETS);
 const FACET_IDS_MAX = Math.max(...FACET_IDS);
-/** Facets whose values can be listed, by the section that has them, in the order of their ids. */
+/** Facets whose values can be listed, by the section with their names, in the order of their ids. */
 const NAMED_FACETS = {
   facetNames: ['type', 'namespace', 'tag', 'session', 'field'],
   tripleNames: ['subject', 'relation', 'object'],
@@ -51,14 +51,14 @@ const NAME_SECTIONS = Object.keys(NAMED_FACETS) as NameSection[]; // its keys
 const SECTION_OF: ReadonlyMap<number, NameSection> = new Map(
   NAME_SECTIONS.flatMap((section) => NAMED_FACETS[section].map((facet) => [FACETS[facet], section] as const)),
 );
-/** The most that a list takes beyond its docs (head, number of runs, bitmap head), and that a doc of one takes. */
+/** Maximum bytes of a list in addition to its docs (head, number of runs, bitmap head), and of one doc. */
 const LIST_HEAD_BYTES_MAX = 16;
 const DOC_BYTES_MAX = 5;
-/** A byte of a bitmap may become eight runs of two integers when lists of several forms meet in one. */
+/** A byte of a bitmap may become eight runs of two integers when lists of different forms are merged. */
 const MERGED_BYTES_MAX = 16;
-/** A dropped doc splits at most one run in every list that it is in: its facets and tags. */
+/** A dropped doc splits at most one run in each of its lists: its facets and tags. */
 const SPLIT_BYTES_MAX = (FACET_IDS.length + TAGS_MAX + FIELD_VALUES_MAX) * 2 * DOC_BYTES_MAX;
-/** What a decoded list of names takes of the heap, and each name beside its letters. */
+/** Heap bytes of a decoded list of names, and of each name in addition to its characters. */
 const CACHED_NAMES_BYTES = 500;
 const CACHED_NAME_BYTES = 40;
 /** Values, and docs of one value, between two yields. */
@@ -75,7 +75,9 @@ export class FacetWriter {
   readonly #referenceEnd: number;
   readonly #counts = new Array<number>(FACET_IDS_MAX + 1).fill(0);
 
-  /** `postingBytesMax` bounds what all lists will take; with the docs it fixes the width of references. */
+  /**
+   * `postingBytesMax` is an upper bound for all lists. Together with the docs it determines the width of references.
+   */
   constructor(sink: ChunkSink, docCount: number, postingBytesMax: number) {
     this.#dictionary = new SectionWriter(sink.section('facetDictionary'));
     this.#postings = sink.section('facetPostings');
@@ -87,7 +89,7 @@ export class FacetWriter {
     this.#referenceEnd = 256 ** this.#referenceWidth;
   }
 
-  /** Adds the value with `docs[0..count-1]`, whose token stands at `at` of `bytes`. */
+  /** Adds the value whose token is at `at` of `bytes`, with `docs[0..count-1]`. */
   *add(facetId: number, bytes: Uint8Array, at: number, docs: Uint32Array, count: number): Sliced<void> {
     assert(count > 0, 'a value has docs');
     if (count === 1) {
@@ -106,7 +108,7 @@ export class FacetWriter {
     this.#refer(facetId, bytes, at, doc * 2 + 1);
   }
 
-  /** The text of the value that was added last, for the facets that have names. */
+  /** Adds the text of the last added value, for facets with names. */
   addName(facetId: number, name: Uint8Array): void {
     const section = SECTION_OF.get(facetId);
     assert(section !== undefined, 'a facet with names has a section for them');
@@ -124,7 +126,7 @@ export class FacetWriter {
     this.#counts[facetId]! += 1;
   }
 
-  /** Ends the sections; without a value none is written. */
+  /** Ends the sections. Without a value, none is written. */
   finish(): void {
     giveWriter(this.#list);
     for (const section of NAME_SECTIONS) this.#names[section].end();
@@ -203,19 +205,19 @@ export class FacetChunk {
     }
   }
 
-  /** Every value of a facet with its docs, none of which is kept. */
+  /** Every value of a facet with its docs. Nothing is cached. */
   *lists(facet: NamedFacet): IterableIterator<readonly [value: string, docs: Uint32Array]> {
     for (const [value, docs] of this.docsByValue(facet)) yield [value, docs()];
   }
 
-  /** The same; a list is read when it is asked for. */
+  /** The same; a list is read only on demand. */
   *docsByValue(facet: NamedFacet): IterableIterator<readonly [value: string, docs: () => Uint32Array]> {
     const postings = this.#source.section('facetPostings');
     for (const [value, reference] of this.#references(facet))
       yield [value, () => readList(postings, reference, this.#docCount)];
   }
 
-  /** Every value of a facet by its token, with its docs, none of which is kept. */
+  /** Every value of a facet by its token, with its docs. Nothing is cached. */
   *tokenLists(facet: Facet): IterableIterator<FacetList> {
     const layout = this.#layout();
     const table = layout?.tables[FACETS[facet]];
@@ -252,7 +254,7 @@ export class FacetChunk {
     if (layout === null) return;
     const section = SECTION_OF.get(FACETS[facet]);
     assert(section !== undefined, 'a facet with names has a section for them');
-    // Names of other facets stand before these: there may be many, and they are passed over once.
+    // Names of other facets precede these. There may be many, so they are skipped only once.
     const cacheKey = `facet/names/${facet}`;
     const start = this.#cache.get<number>(cacheKey);
     const names = new SectionCursor(this.#source.section(section), start);
@@ -270,7 +272,7 @@ export class FacetChunk {
     }
   }
 
-  /** Checks order, ranges and lists of the whole dictionary. Throws CorruptBlock at what is wrong. */
+  /** Checks order, ranges and lists of the whole dictionary. Throws CorruptBlock at the first problem. */
   *verify(): Sliced<void> {
     const layout = this.#layout();
     if (layout === null) return;
@@ -305,18 +307,18 @@ export class FacetChunk {
   }
 }
 
-/** The values of one facet on their way from a tail into a chunk, in any order. */
+/** The values of one facet, to be written from a tail into a chunk, in any order. */
 export interface FacetValues {
   readonly count: number;
-  /** A token a value, one after the other. */
+  /** The tokens of the values, concatenated. */
   readonly tokens: Buffer;
-  /** Copies the docs of value `i` to the front of `into`; returns how many they are. */
+  /** Copies the docs of value `i` to the front of `into` and returns their number. */
   copy(i: number, into: Uint32Array): number;
   /** The value itself. */
   text(i: number): string;
 }
 
-/** Writes the values of a tail, `byFacet` by facet id. `docsOfAll` is how many docs all values have together. */
+/** Writes the values of a tail, `byFacet` by facet id. `docsOfAll` is the total number of docs of all values. */
 export function* encodeFacets(
   byFacet: ReadonlyMap<number, FacetValues>,
   docsOfAll: number,
@@ -360,7 +362,7 @@ function tokenAt(tokens: Buffer, i: number): Buffer {
   return tokens.subarray(i * FACET_TOKEN_BYTES, (i + 1) * FACET_TOKEN_BYTES);
 }
 
-/** An input's table of one facet in a merge, and what belongs to its entries. */
+/** The table of one facet of a merge input, with the data of its entries. */
 class FacetCursor extends TableCursor {
   readonly #input: MergeInput;
   readonly #postings: SectionSource;
@@ -380,12 +382,12 @@ class FacetCursor extends TableCursor {
     return readUint(this.window, this.offset + FACET_TOKEN_BYTES, this.#referenceWidth);
   }
 
-  /** The new doc of the current value, which has one, or DROPPED. */
+  /** The new doc of the current value, which has exactly one, or DROPPED. */
   get onlyDoc(): number {
     return this.#input.docMap[(this.reference - 1) / 2]!;
   }
 
-  /** Copies the new docs of the current value to `into` from `count` on; returns how many are there then. */
+  /** Copies the new docs of the current value to `into` from `count` on, and returns the new count. */
   copyDocs(into: Uint32Array, count: number): number {
     const { docMap, docCount } = this.#input;
     for (const doc of readList(this.#postings, this.reference, docCount)) {
@@ -395,7 +397,7 @@ class FacetCursor extends TableCursor {
     return count;
   }
 
-  /** The name of the current value, to be read once for each. */
+  /** The name of the current value. Read it once for each value. */
   name(): Uint8Array | undefined {
     return this.#names?.bytes(this.#names.varint());
   }
@@ -420,7 +422,7 @@ export function* mergeFacets(inputs: readonly MergeInput[], newDocCount: number,
       if (layout !== undefined) cursors.push(new FacetCursor(input, layout.tables[id]!, layout.referenceWidth, names));
     });
     for (let next = smallest(cursors, FACET_TOKEN_BYTES); next !== undefined; ) {
-      // The window stays as it is when its cursor moves on.
+      // The window stays valid when its cursor moves on.
       const { window, offset } = next;
       let count = 0;
       let name: Uint8Array | undefined;
@@ -449,7 +451,7 @@ export function* mergeFacets(inputs: readonly MergeInput[], newDocCount: number,
   writer.finish();
 }
 
-/** A bound of what the merged lists will take. */
+/** An upper bound for the bytes of the merged lists. */
 function postingBytesMax(
   inputs: readonly MergeInput[],
   layouts: readonly (Layout | undefined)[],
@@ -466,7 +468,7 @@ function postingBytesMax(
   return bytes * MERGED_BYTES_MAX + lists * LIST_HEAD_BYTES_MAX + dropped * SPLIT_BYTES_MAX;
 }
 
-/** True when another cursor stands on the same token. */
+/** True when another cursor has the same token. */
 function isShared(cursor: FacetCursor, cursors: readonly FacetCursor[]): boolean {
   for (let i = 0; i < cursors.length; i++) {
     const other = cursors[i]!;

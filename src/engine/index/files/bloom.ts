@@ -1,6 +1,6 @@
-// A Bloom filter over uniformly distributed 64-bit keys, given as two halves: five in a thousand absent keys pass. A key’s
-// bits lie in one block of a cache line, chosen by its first bits: asking costs one miss, and adding keys in their order
-// walks through the filter from front to back.
+// A Bloom filter over uniformly distributed 64-bit keys, given as two halves. It passes five in a thousand absent keys.
+// The bits of a key lie in one cache line, chosen by the key's first bits: a look-up costs one miss, and adding keys in
+// order walks through the filter from front to back.
 import { assert } from '../../base/assert.ts';
 
 const BITS_PER_KEY = 12;
@@ -38,7 +38,7 @@ function blockOf(filter: Uint8Array, high: number): number {
   return Math.floor((high / 0x1_0000_0000) * (filter.length / BLOCK_BYTES)) * BLOCK_BYTES;
 }
 
-/** Bits beyond those of `low`: the first bits of `high` are the same for all keys of a block. */
+/** Derives bits from more than `low`: all keys of a block share the first bits of `high`. */
 function mixed(high: number, low: number): number {
   const hash = Math.imul(high ^ (low >>> 7), 0x9e37_79b1);
   return hash ^ (hash >>> 15);

@@ -81,7 +81,7 @@ export class ByteWriter {
     this.length += bytes.length;
   }
 
-  /** `count` bytes of `from`, a few: a loop is then faster than a view and a copy. */
+  /** Copies `count` bytes of `from`. For a few bytes, a loop is faster than a view and a copy. */
   copy(from: Uint8Array, start: number, count: number): void {
     this.#reserve(count);
     const bytes = this.#bytes;
@@ -99,11 +99,11 @@ export class ByteWriter {
   }
 }
 
-/** Writers kept for the next who needs one: a chunk of a small memory would spend more on buffers than on bytes. */
+/** Writers that are reused: the chunk of a small memory would otherwise spend more on buffers than on its bytes. */
 const WRITERS_KEPT_MAX = 16;
 const kept: ByteWriter[] = [];
 
-/** An empty writer. Give it back when its view is used no more; one that is not given back is garbage. */
+/** An empty writer. Return it with `giveWriter` when its view is no longer used; otherwise it becomes garbage. */
 export function takeWriter(): ByteWriter {
   return kept.pop() ?? new ByteWriter();
 }
@@ -113,7 +113,10 @@ export function giveWriter(writer: ByteWriter): void {
   if (kept.length < WRITERS_KEPT_MAX) kept.push(writer);
 }
 
-/** Reads a byte string from front to back. Reading past its end is a bug of the codec (the bytes were authenticated). */
+/**
+ * Reads a byte string from front to back. Reading past its end is a bug of the codec, because the bytes were
+ * authenticated.
+ */
 export class ByteReader {
   readonly #bytes: Uint8Array;
   position: number;

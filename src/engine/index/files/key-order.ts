@@ -1,16 +1,19 @@
-// Sorts keys in slices: tokens and hashes of eight bytes, given as two halves. Array.sort of a big table would hold the
-// shard for a hundred milliseconds; keys are hashes, hence even, so that buckets by their first bits stay small.
+// Sorts keys in slices: tokens and hashes of eight bytes, given as two halves. Array.sort of a large table would block
+// the shard for 100 ms. Keys are hashes and so evenly distributed, which keeps buckets by their first bits small.
 import type { Sliced } from './section.ts';
 
 const PER_BUCKET = 8;
 const SLICE = 8_192;
 const SLICE_BUCKETS = 512;
-/** Larger buckets are sorted by the library: whoever chooses what is hashed can choose the first bits of a hash. */
+/**
+ * Larger buckets are sorted by the library: a caller who chooses the hashed texts can choose the first bits of the
+ * hashes.
+ */
 const INSERTION_MAX = 32;
 
 /**
- * The indexes of all keys in ascending order of (high, low). Equal keys come in the order of `tie`, without it in the order in
- * which they are given.
+ * The indexes of all keys in ascending order of (high, low). Equal keys are in the order of `tie`, or in their given
+ * order without it.
  */
 export function* orderKeys(
   high: Uint32Array,
@@ -19,7 +22,7 @@ export function* orderKeys(
 ): Sliced<Uint32Array> {
   const count = high.length;
   const bits = Math.min(20, Math.max(0, Math.ceil(Math.log2(count / PER_BUCKET + 1))));
-  // A shift by 32 is one by 0: with one bucket the number is masked instead.
+  // A shift by 32 is a shift by 0, so with a single bucket the number is masked instead.
   const shift = bits === 0 ? 0 : 32 - bits;
   const mask = 2 ** bits - 1;
   const ends = new Uint32Array(2 ** bits);

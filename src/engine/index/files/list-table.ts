@@ -1,6 +1,6 @@
-// Lists of numbers by (owner, key), for the tails of one shard: which docs have a facet value, which records a key names.
-// One table serves every memory, so that a memory with one grain costs a few entries and no table of its own. All state
-// is in growing integer arrays and one array of keys; a posting is two integers.
+// Lists of numbers by (owner, key), for the tails of one shard: the docs of a facet value, or the records of a key. One
+// table serves every memory, so that a memory with one grain costs a few entries and no table of its own. The state is
+// in growing integer arrays and one array of keys; a posting is two integers.
 import { randomInt } from 'node:crypto';
 import { assert } from '../../base/assert.ts';
 
@@ -14,12 +14,12 @@ const NEXT = 5;
 const ENTRY_INTS = 6;
 /** Ends a chain of entries or nodes. */
 export const NONE = -1;
-/** Lists kept as arrays after somebody asked for them; beyond, all are given up and made again on demand. */
+/** Lists that are cached as arrays after they were read. Beyond this, all are dropped and built again on demand. */
 const VIEWS_MAX = 1_024;
-/** Owners' low bits by which recent entries are kept. */
+/** Mask of the owner's low bits that index the recent entries. */
 const RECENT_MASK = 255;
 
-/** Random, so that nobody can choose keys that collide. */
+/** Random, so that nobody can choose colliding keys. */
 const seed = randomInt(2 ** 32);
 
 interface View {
@@ -37,7 +37,7 @@ export class ListTable {
   #nodes = new Int32Array(2 * 256);
   #nodeCount = 0;
   readonly #views = new Map<number, View>();
-  /** The entry that was asked for last, by the low bits of its owner. */
+  /** The last used entry, by the low bits of its owner. */
   readonly #recent = new Int32Array(RECENT_MASK + 1);
 
   /** Entries so far. */
@@ -46,8 +46,8 @@ export class ListTable {
   }
 
   /**
-   * Appends `value` to the list of (owner, key), unless it is the last there already. `newestOfOwner` is the owner's
-   * newest entry, or NONE; the owner keeps what is returned for the next call.
+   * Appends `value` to the list of (owner, key), unless it is the last value already. `newestOfOwner` is the owner's
+   * newest entry, or NONE. The owner passes the returned entry to the next call.
    */
   append(owner: number, key: string | number, value: number, newestOfOwner: number): number {
     const { size } = this;
@@ -56,9 +56,9 @@ export class ListTable {
     return this.size > size ? entry : newestOfOwner;
   }
 
-  /** The entry of (owner, key). One that is made now is the owner's newest, before `newestOfOwner`. */
+  /** The entry of (owner, key). A new entry becomes the owner's newest, before `newestOfOwner`. */
   enter(owner: number, key: string | number, newestOfOwner: number): number {
-    // Most facets of a grain have the value that they had in the grain before.
+    // Most facets of a grain have the same value as in the previous grain.
     const recent = this.#recent[owner & RECENT_MASK]!;
     if (recent < this.size && this.#entries[recent * ENTRY_INTS + OWNER] === owner && this.#keys[recent] === key)
       return recent;
@@ -69,7 +69,7 @@ export class ListTable {
     return entry;
   }
 
-  /** Appends `value` to the list of an entry, unless it is the last there already: a grain may carry a tag twice. */
+  /** Appends `value` to the list of an entry, unless it is the last value already: a grain may have a tag twice. */
   push(entry: number, value: number): void {
     const base = entry * ENTRY_INTS;
     const last = this.#entries[base + LAST]!;
@@ -86,7 +86,7 @@ export class ListTable {
     return this.#find(hashOf(owner, key), owner, key);
   }
 
-  /** The entry made before `entry` by the same owner, or NONE. */
+  /** The previous entry of the same owner, or NONE. */
   nextOfOwner(entry: number): number {
     return this.#entries[entry * ENTRY_INTS + NEXT]!;
   }
@@ -103,7 +103,10 @@ export class ListTable {
     return this.#entries[entry * ENTRY_INTS + COUNT]!;
   }
 
-  /** The list, in the order of its appends. Read-only, valid until the next append. Asking again costs what is new. */
+  /**
+   * The list, in the order of its appends. Read-only, valid until the next append. A repeated call costs only the new
+   * values.
+   */
   list(entry: number): Uint32Array {
     const count = this.count(entry);
     let view = this.#views.get(entry);
@@ -116,7 +119,7 @@ export class ListTable {
     return view.docs.length === count ? view.docs : view.docs.subarray(0, count);
   }
 
-  /** Copies the list into `into`, which has room for it, without keeping an array of it. Returns its length. */
+  /** Copies the list into `into`, which must have room for it, without caching an array. Returns its length. */
   copy(entry: number, into: Uint32Array): number {
     let at = 0;
     for (let node = this.#entries[entry * ENTRY_INTS + HEAD]!; node !== NONE; node = this.#nodes[node * 2 + 1]!)
@@ -190,13 +193,15 @@ export class ListTable {
 
 /** Twice the array. */
 export function grow<T extends Int32Array | Uint32Array | Float64Array>(array: T): T {
-  // The constructor of a typed array makes its own kind; the type system does not know that.
+  // The constructor of a typed array creates its own kind, which the type system does not know.
   const grown = new (array.constructor as new (length: number) => T)(Math.max(4, array.length * 2));
   grown.set(array);
   return grown;
 }
 
-/** A signed 32-bit hash: FNV-1a over UTF-16 units in two lanes, which the processor takes at once, and a finish. */
+/**
+ * A signed 32-bit hash: FNV-1a over UTF-16 units in two lanes, which the processor runs in parallel, and a final mix.
+ */
 function hashOf(owner: number, key: string | number): number {
   let hash = Math.imul(seed ^ owner, 0x0100_0193);
   let other = hash;

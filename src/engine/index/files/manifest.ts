@@ -12,11 +12,11 @@ const FORMAT_VERSION = 1;
 export const MANIFEST_KEY = 'manifest';
 
 export interface Manifest {
-  /** Everything up to it is in the files. */
+  /** The files contain everything up to it. */
   readonly sealedSequence: Sequence;
   readonly nextFileId: number;
   readonly files: readonly { readonly id: number; readonly first: Sequence; readonly last: Sequence }[];
-  /** Chunks that stand in a file and no longer count: file id to memories. */
+  /** Dead chunks of a file, which no longer count: file id to memories. */
   readonly dead: ReadonlyMap<number, ReadonlySet<number>>;
 }
 
@@ -69,7 +69,7 @@ export function fileName(id: number): string {
   return `${String(id).padStart(8, '0')}.seg`;
 }
 
-/** The id in a segment file's name, or undefined for a name that is none. */
+/** The id in a segment file's name, or undefined for another name. */
 export function fileId(name: string): number | undefined {
   const match = FILE_NAME.exec(name);
   return match === null ? undefined : Number(match[1]);

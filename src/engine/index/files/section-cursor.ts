@@ -1,4 +1,4 @@
-// Reads a section from front to back through a window, so that a long one never is in the heap as a whole.
+// Reads a section from front to back through a window, so that a long section is never in the heap as a whole.
 import { readFloat64, readUint, VARINT_BYTES_MAX } from './bytes.ts';
 import { CorruptBlock, type SectionSource } from './section.ts';
 
@@ -9,7 +9,7 @@ export class SectionCursor {
   readonly #source: SectionSource;
   readonly #end: number;
   #window: Uint8Array = NO_BYTES;
-  /** Place of the window's first byte in the section. */
+  /** Position of the window's first byte in the section. */
   #start: number;
   #at = 0;
 
@@ -20,7 +20,7 @@ export class SectionCursor {
     this.#end = end;
   }
 
-  /** Place of the next byte in the section. */
+  /** Position of the next byte in the section. */
   get position(): number {
     return this.#start + this.#at;
   }
@@ -73,7 +73,7 @@ export class SectionCursor {
     throw new CorruptBlock('section', this.position, 'a variable-length integer does not end');
   }
 
-  /** The next `count` bytes, read-only; valid as long as the caller likes. */
+  /** The next `count` bytes, read-only and valid indefinitely. */
   bytes(count: number): Uint8Array {
     if (this.#at + count > this.#window.length) this.#fill(count);
     this.#at += count;
@@ -86,7 +86,7 @@ export class SectionCursor {
     this.#at = 0;
   }
 
-  /** Moves the window so that it begins at the next byte and holds `needed` bytes, more when there are more. */
+  /** Moves the window so that it begins at the next byte and holds at least `needed` bytes. */
   #fill(needed: number): void {
     const from = this.position;
     if (from + needed > this.#end) throw new CorruptBlock('section', from, 'ends before its content does');

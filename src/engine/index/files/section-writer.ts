@@ -9,7 +9,9 @@ const GATHER_BYTES = 4_096;
 
 export class SectionWriter {
   readonly #sink: SectionSink;
-  /** Write here, then call `settle` at a place where the section may be handed on. Not used after `end` or `finish`. */
+  /**
+   * Write here, then call `settle` at a point where the section may be passed on. Do not use after `end` or `finish`.
+   */
   readonly bytes = takeWriter();
 
   constructor(sink: SectionSink) {
@@ -25,13 +27,13 @@ export class SectionWriter {
     if (this.bytes.length >= GATHER_BYTES) this.#flush();
   }
 
-  /** Ends the section as it is. */
+  /** Ends the section without a trailer. */
   end(): void {
     this.#flush();
     giveWriter(this.bytes);
   }
 
-  /** Ends the section with a trailer of `numbers` (none negative). */
+  /** Ends the section with a trailer of `numbers`, none of them negative. */
   finish(numbers: readonly number[]): void {
     const before = this.bytes.length;
     for (const number of numbers) this.bytes.varint(number);

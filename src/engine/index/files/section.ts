@@ -1,6 +1,6 @@
-// A chunk (one memory's sealed indexes in one segment file) is a set of sections; a section is a byte string that is
-// written once from front to back and read at random. Sealing into encrypted blocks, caching and files are
-// the container's business (index/parts/chunk.ts, segment-file.ts); index codecs only see these two interfaces.
+// Interfaces of sections. A chunk (one memory's sealed indexes in one segment file) is a set of sections. A section is
+// a byte string that is written once from front to back and read at random. The container (index/parts/chunk.ts,
+// segment-file.ts) encrypts blocks, caches them and handles files; index codecs see only these two interfaces.
 
 import { EngineError } from '../../base/errors.ts';
 
@@ -28,7 +28,9 @@ export type SectionName = keyof typeof SECTIONS;
 export interface SectionSource {
   /** Length in bytes; 0 when the section was not written. */
   readonly length: number;
-  /** Bytes start..end-1 (a view when they lie in one block, else a copy). Read-only, stays valid. Throws CorruptBlock. */
+  /**
+   * Bytes start..end-1: a view when they lie in one block, else a copy. Read-only, stays valid. Throws CorruptBlock.
+   */
   bytes(start: number, end: number): Uint8Array;
 }
 
@@ -43,14 +45,14 @@ export interface ChunkSource {
   section(name: SectionName): SectionSource;
 }
 
-/** Sections may be written in turns; each keeps its own position. */
+/** Sections may be written alternately; each has its own position. */
 export interface ChunkSink {
   section(name: SectionName): SectionSink;
 }
 
 /**
  * A block whose authentication or checksum failed, or that is cut short. Names the file and offset. It is a storage
- * error of whoever asked for what the block holds, not a bug: everything else goes on.
+ * error for the request that needs the block, not a bug: everything else goes on.
  */
 export class CorruptBlock extends EngineError {
   override name = 'CorruptBlock';
@@ -64,7 +66,7 @@ export class CorruptBlock extends EngineError {
 }
 
 /**
- * Work in slices: a generator that yields where it may be interrupted, at the latest every few hundred microseconds.
- * The engine runs slices between groups of requests, under a time budget; nothing else changes what it reads.
+ * Work in slices: a generator that yields where it may be interrupted, at least every few hundred microseconds. The
+ * engine runs slices between groups of requests, under a time budget. Nothing else changes the data that it reads.
  */
 export type Sliced<T> = Generator<void, T, void>;

@@ -1,30 +1,31 @@
-// A change of the segments that is written but not true yet: its state entries go into one transaction, then `commit`.
+// A change of the segments whose files are written but not in force. Its state entries go into one transaction,
+// followed by `commit`.
 import { assert } from '../../base/assert.ts';
 import type { Sequence } from '../../log/log.ts';
 import type { Bitmap, StateEntry } from '../parts/standing.ts';
 import type { SegmentEdit, SegmentSet } from './segment-set.ts';
 
 export interface SegmentChange {
-  /** Names the change to `commit` and `abandon`. */
+  /** Identifies the change in `commit` and `abandon`. */
   readonly id: number;
   readonly kind: 'seal' | 'merge' | 'purge' | 'drop' | 'compact' | 'reset';
   /**
-   * What to write in one transaction. Made when first read, and true of the segments as they are then: read it just before the
-   * append, and commit or abandon this change before the state of another is read.
+   * The state entries for one transaction. They are computed at the first read, from the segments at that time: read
+   * them just before the append, and commit or abandon this change before reading the state of another.
    */
   readonly state: readonly StateEntry[];
-  /** What `sealedSequence` will be. */
+  /** The `sealedSequence` after the change. */
   readonly sealedSequence: Sequence;
 }
 
 interface Pending {
   readonly edit: SegmentEdit;
   readonly done: (() => void) | undefined;
-  /** Once it was read: the entries, and the edit that they make true. */
+  /** Set once the state was read: the entries, and the edit that they put in force. */
   made: { readonly state: readonly StateEntry[]; readonly edit: SegmentEdit } | undefined;
 }
 
-/** The changes of a shard that are not committed yet. */
+/** The uncommitted changes of a shard. */
 export class SegmentChanges {
   readonly #segments: SegmentSet;
   readonly #bitmaps: readonly Bitmap[];
@@ -32,7 +33,7 @@ export class SegmentChanges {
   readonly #pending = new Map<number, Pending>();
   #nextId = 1;
 
-  /** What is `dropped` when a change's state is made is dead in the file that it adds. */
+  /** Memories that are in `dropped` when a change's state is computed are dead in the file that it adds. */
   constructor(segments: SegmentSet, bitmaps: readonly Bitmap[], dropped: ReadonlySet<number>) {
     this.#segments = segments;
     this.#bitmaps = bitmaps;
@@ -67,7 +68,7 @@ export class SegmentChanges {
     pending.done?.();
   }
 
-  /** Deletes the file of a change that will not be, unless `isUncertain`: its transaction may have reached the disk. */
+  /** Abandons a change and deletes its file, unless `isUncertain`: its transaction may have reached the disk. */
   abandon(change: SegmentChange, isUncertain: boolean): void {
     const pending = this.#pending.get(change.id);
     if (pending === undefined) return;
@@ -77,7 +78,10 @@ export class SegmentChanges {
     else pending.edit.added?.replace();
   }
 
-  /** Files of what is not committed stay: the log may have been told of them. Opening deletes those that it does not name. */
+  /**
+   * Files of uncommitted changes stay, because the log may already name them. The next open deletes those that it does
+   * not name.
+   */
   close(): void {
     for (const { edit } of this.#pending.values()) edit.added?.release();
     this.#pending.clear();

@@ -37,16 +37,16 @@ const [KEY_AT, FIRST_AT, LAST_AT, DOCS_AT, ROOT_AT, OFFSET_AT, LENGTH_AT, ID_AT]
 ] as const;
 const FOOTER_BYTES = 40;
 /**
- * Bytes gathered before they are written, and written before a sync of them begins beside the shard's thread: what is
- * left for the end would stall it. Past UNSYNCED_BYTES_MAX the disk is too slow, and the shard waits for it.
+ * The writer buffers WRITE_BYTES before a write, and starts a sync in the background after SYNC_BYTES: a single sync at
+ * the end would stall the shard's thread. Past UNSYNCED_BYTES_MAX the disk is too slow, and the shard waits for it.
  */
 const WRITE_BYTES = 262_144;
 const SYNC_BYTES = 524_288;
 const UNSYNCED_BYTES_MAX = 4 * SYNC_BYTES;
-/** Chunk ids drawn at once. */
+/** Chunk ids that are drawn at once. */
 const IDS_DRAWN = 256;
 
-/** A file that an older build wrote: nothing is wrong with it, but it lacks what is kept now. The log has all of it. */
+/** A file of an older build. It is intact but lacks data of the current format; the log has everything. */
 export class OutdatedSegment extends CorruptBlock {
   override name = 'OutdatedSegment';
   constructor(file: string, version: number) {
@@ -54,21 +54,21 @@ export class OutdatedSegment extends CorruptBlock {
   }
 }
 
-/** A chunk of a file, as its directory tells. */
+/** A chunk of a file, as in its directory. */
 export interface ChunkEntry extends ChunkPlace {
   readonly memory: number;
   readonly keyId: number;
-  /** Smallest and largest sequence (ordinals and keyed entries) that the chunk holds. */
+  /** Smallest and largest sequence number (ordinals and keyed entries) in the chunk. */
   readonly first: number;
   readonly last: number;
   readonly docs: number;
   readonly offset: number;
 }
 
-/** What the writer of a chunk knows of it. */
+/** The facts about a chunk that its writer knows. */
 export type ChunkFacts = Pick<ChunkEntry, 'memory' | 'keyId' | 'first' | 'last' | 'docs'>;
 
-/** Writes a segment file; nothing reads it before `finish`. */
+/** Writes a segment file. Nothing reads it before `finish`. */
 export class SegmentWriter {
   readonly path: string;
   readonly chunk: ChunkWriter;
@@ -120,7 +120,7 @@ export class SegmentWriter {
     this.#open = undefined;
   }
 
-  /** Copies a chunk of another file as it is, checking every block's CRC on the way. Throws CorruptBlock. */
+  /** Copies a chunk of another file unchanged, and checks every block's CRC. Throws CorruptBlock. */
   *copyChunk(entry: ChunkEntry, from: SegmentFile): Sliced<void> {
     assert(entry.memory > (this.#entries.at(-1)?.memory ?? -1), 'memories are written in ascending order');
     const offset = this.#length;
@@ -134,7 +134,10 @@ export class SegmentWriter {
     this.#entries.push({ ...entry, offset });
   }
 
-  /** Writes directory and footer, syncs file and folder. The range is that of the sequences that the file answers for. */
+  /**
+   * Writes directory and footer, and syncs file and folder. The range is that of the sequence numbers that the file
+   * covers.
+   */
   *finish(range: { first: number; last: number }): Sliced<void> {
     const directory = Buffer.alloc(this.#entries.length * ENTRY_BYTES);
     for (let i = 0; i < this.#entries.length; i++) {
@@ -165,14 +168,14 @@ export class SegmentWriter {
     rmSync(this.path, { force: true });
   }
 
-  /** Once: the number of a closed descriptor soon belongs to another file. */
+  /** Closes the descriptor once: its number may soon belong to another file. */
   #close(): void {
     if (this.#closed) return;
     this.#closed = true;
     closeSync(this.#fd);
   }
 
-  /** Random bytes are drawn for many ids at once: a draw costs more than a small chunk's encryption. */
+  /** Random bytes are drawn for many ids at once: one draw costs more than encrypting a small chunk. */
   #chunkId(): Uint8Array {
     if (this.#idsLeft.length === 0) this.#idsLeft = randomFillSync(new Uint8Array(CHUNK_ID_BYTES * IDS_DRAWN));
     const id = this.#idsLeft.subarray(0, CHUNK_ID_BYTES);
@@ -205,8 +208,8 @@ export class SegmentWriter {
   }
 
   /**
-   * Begins to bring to disk what was written. By a descriptor of its own: a failure to write is told once to each, and
-   * the sync at the end must hear of it.
+   * Starts to sync the written bytes in the background. It uses a descriptor of its own, because a write error is
+   * reported once to each descriptor, and the final sync must see it.
    */
   #syncBeside(): void {
     const fd = openSync(this.path, 'r+');
@@ -240,7 +243,7 @@ function writeEntry(directory: Buffer, at: number, entry: ChunkEntry): void {
   directory.set(entry.id, base + ID_AT);
 }
 
-/** An open segment file. Its directory stays as bytes; chunks are opened by whoever asks for one. */
+/** An open segment file. Its directory stays as bytes; chunks are opened on demand. */
 export class SegmentFile {
   readonly path: string;
   readonly id: number;
@@ -250,7 +253,7 @@ export class SegmentFile {
   readonly count: number;
   readonly #fd: number;
   readonly #directory: Buffer;
-  /** Readers that hold the file, the manifest being one. */
+  /** Readers of the file, the manifest included. */
   #holds = 1;
   #replaced = false;
 
@@ -272,7 +275,7 @@ export class SegmentFile {
     this.#directory = options.directory;
   }
 
-  /** Opens a file and checks header, footer and directory. Throws CorruptBlock, or what the file system throws. */
+  /** Opens a file and checks header, footer and directory. Throws CorruptBlock, or the file system's error. */
   static open(path: string, id: number): SegmentFile {
     const fd = openSync(path, 'r');
     try {
@@ -337,7 +340,7 @@ export class SegmentFile {
     return low < this.count && this.memoryAt(low) === memory ? this.entry(low) : undefined;
   }
 
-  /** Reads exactly that many bytes. Throws CorruptBlock when the file ends before. */
+  /** Reads exactly `length` bytes. Throws CorruptBlock when the file ends before. */
   read(offset: number, length: number): Buffer {
     assert(this.#holds > 0, 'a file is read while somebody holds it');
     return readExactly(this.#fd, this.name, offset, length);
@@ -358,7 +361,7 @@ export class SegmentFile {
     if (this.#replaced) unlinkSync(this.path);
   }
 
-  /** Another file took its place: it goes when its last reader lets go. */
+  /** Marks the file as replaced: it is deleted with its last release. */
   replace(): void {
     this.#replaced = true;
     this.release();
@@ -366,7 +369,7 @@ export class SegmentFile {
 
   #checkDirectory(directory: number): void {
     let end = HEADER_BYTES;
-    // Field by field: a directory of ten thousand entries is checked at every open.
+    // Read field by field, because a directory of ten thousand entries is checked at every open.
     const bytes = this.#directory;
     for (let base = 0; base < bytes.length; base += ENTRY_BYTES) {
       const ascending = base === 0 || bytes.readUInt32BE(base) > bytes.readUInt32BE(base - ENTRY_BYTES);
@@ -389,7 +392,10 @@ interface Footer {
   readonly checksum: number;
 }
 
-/** True when an intact footer names that version: then the header's is no flipped bit. Footers begin and end alike in all. */
+/**
+ * True when an intact footer names that version: the version in the header is then not a flipped bit. Footers have the
+ * same layout in all versions.
+ */
 function isFooterOf(version: number, footer: Buffer): boolean {
   const isIntact = footer.subarray(32).equals(MAGIC) && crc32(footer.subarray(0, 28)) === footer.readUInt32BE(28);
   return isIntact && footer.readUInt32BE(24) === version;

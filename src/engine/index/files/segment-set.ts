@@ -1,4 +1,4 @@
-// The live segment files of a shard: opened by their manifest, changed by edits that become true with a transaction.
+// The live segment files of a shard: opened through the manifest, changed by edits that a transaction puts in force.
 import { existsSync, readdirSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { isFileError, makeFolder, storageError, syncDirectory } from '../../base/durable-file.ts';
@@ -19,7 +19,7 @@ import { OutdatedSegment, SegmentFile } from './segment-file.ts';
 export interface SegmentEdit {
   readonly added?: SegmentFile;
   readonly removed?: readonly SegmentFile[];
-  /** Chunks that count no more: file and memory. */
+  /** Chunks that no longer count: file and memory. */
   readonly dead?: readonly (readonly [file: SegmentFile, memory: number])[];
   readonly sealedSequence?: Sequence;
 }
@@ -36,11 +36,14 @@ export class SegmentSet {
   readonly #directory: string;
   #contents: Contents = { files: [], dead: new Map(), sealedSequence: 0 };
   #nextFileId = 1;
-  /** Good files that a bad one pulled down with it; they go with the next manifest, which does not name them. */
+  /**
+   * Intact files that were dropped together with a damaged one. The next manifest does not name them, and they are
+   * deleted with it.
+   */
   #retired: SegmentFile[] = [];
-  /** Paths of files that an older build wrote; they go with the next manifest, too. */
+  /** Paths of files of an older build, which are deleted with the next manifest too. */
   #outdated: string[] = [];
-  /** What was found wrong at open, in words. */
+  /** Problems that were found at open, as text. */
   readonly problems: string[] = [];
 
   private constructor(directory: string) {
@@ -48,9 +51,10 @@ export class SegmentSet {
   }
 
   /**
-   * Opens what the manifest names, deletes the segment files that it does not name. A named file that is missing or fails
-   * its checks is moved aside (`.bad`): the set then goes back to before that file, and the log after `sealedSequence`
-   * is to be replayed, which makes the segments again. So it does for a file of an older format, which is no problem.
+   * Opens the files in the manifest and deletes segment files that it does not name. A named file that is missing or
+   * fails its checks is renamed (`.bad`). The set then reverts to the state before that file, and the log after
+   * `sealedSequence` must be replayed, which builds the segments again. A file of an older format is treated the same,
+   * but is not a problem.
    */
   static open(directory: string, log: Pick<Log, 'getState'>): SegmentSet {
     makeFolder(directory);
@@ -70,13 +74,13 @@ export class SegmentSet {
     return set;
   }
 
-  /** What else is kept of the segments is damaged: everything in the log is to be published again. */
+  /** Other stored data of the segments is damaged: everything in the log must be published again. */
   distrust(problem: string): void {
     this.problems.push(`everything is indexed again: ${problem}`);
     this.#goBackTo(0);
   }
 
-  /** A manifest that is damaged is as good as none: the log has everything that the files hold. */
+  /** A damaged manifest counts as none: the log has everything that the files contain. */
   #readManifest(log: Pick<Log, 'getState'>): Manifest {
     try {
       const value = log.getState(MANIFEST_KEY);
@@ -110,20 +114,20 @@ export class SegmentSet {
     return this.files.reduce((total, file) => total + file.bytes, 0);
   }
 
-  /** A name for a new file, never given before. */
+  /** A name for a new file that was never used before. */
   allocate(): { id: number; path: string } {
     const id = this.#nextFileId++;
     return { id, path: join(this.#directory, fileName(id)) };
   }
 
-  /** The state entry that makes `edit` true. */
+  /** The state entry that puts `edit` in force. */
   manifestAfter(edit: SegmentEdit): readonly [key: string, value: Uint8Array] {
     const { files, dead, sealedSequence } = this.#after(edit);
     const manifest: Manifest = { sealedSequence, nextFileId: this.#nextFileId, files, dead };
     return [MANIFEST_KEY, encodeManifest(manifest)];
   }
 
-  /** After its transaction: files that are live no more go when their last reader lets go. */
+  /** Called after the edit's transaction. Files that are no longer live are deleted with their last release. */
   apply(edit: SegmentEdit): void {
     const before = this.#contents;
     this.#contents = this.#after(edit);
@@ -149,7 +153,7 @@ export class SegmentSet {
       dead.set(file.id, memories.add(memory));
     }
     const added = edit.added === undefined ? [] : [edit.added];
-    // A file without a live chunk is of no use.
+    // A file without a live chunk is useless.
     const files = [...this.#contents.files, ...added].filter(
       (file) => !removed.has(file) && (dead.get(file.id)?.size ?? 0) < file.count,
     );
@@ -189,7 +193,7 @@ export class SegmentSet {
     return undefined;
   }
 
-  /** Lets go of every file that reaches beyond `sealedSequence`: the replay will publish those records again. */
+  /** Drops every file that reaches beyond `sealedSequence`: the replay will publish those records again. */
   #goBackTo(sealedSequence: Sequence): void {
     let back = sealedSequence;
     for (let settled = false; !settled; ) {

@@ -1,24 +1,24 @@
-// Sorted tables of fixed-width entries inside a section: look-up, reading in order, and the order of a table in the
-// making. Entries compare by their first `keyBytes` bytes; keys are near uniform (hashes) or ascending numbers, so
-// interpolation finds one in a few probes that lie close together, mostly in one block.
+// Sorted tables of fixed-width entries in a section: look-up, iteration, and sorting for the writer. Entries are
+// compared by their first `keyBytes` bytes. Keys are nearly uniform (hashes) or ascending numbers, so interpolation
+// finds one in a few probes that lie close together, mostly in one block.
 import { assert } from '../../base/assert.ts';
 import { readUint } from './bytes.ts';
 import type { SectionSource, Sliced } from './section.ts';
 
 export interface SortedTable {
   readonly section: SectionSource;
-  /** Place of the first entry in the section. */
+  /** Position of the first entry in the section. */
   readonly start: number;
   readonly count: number;
-  /** Bytes of an entry, and of the key that it begins with. */
+  /** Bytes of an entry, and of the key at its beginning. */
   readonly width: number;
   readonly keyBytes: number;
 }
 
-/** Probes by interpolation before plain bisection takes over, for keys that are not uniform after all. */
+/** Probes by interpolation before plain bisection takes over, for keys that are not uniform. */
 const INTERPOLATIONS_MAX = 8;
 
-/** Place of the first entry whose key is >= `key`; `count` when there is none. */
+/** Index of the first entry whose key is >= `key`; `count` when there is none. */
 export function lowerBound(table: SortedTable, key: Uint8Array): number {
   assert(key.length === table.keyBytes, 'a key has the table’s key width');
   const wanted = readUint(key, 0, 4);
@@ -44,7 +44,7 @@ export function lowerBound(table: SortedTable, key: Uint8Array): number {
   return low;
 }
 
-/** Place of the first entry with exactly that key, or -1. */
+/** Index of the first entry with exactly that key, or -1. */
 export function findKey(table: SortedTable, key: Uint8Array): number {
   const at = lowerBound(table, key);
   return at < table.count && compareKeys(entryAt(table, at), key) === 0 ? at : -1;
@@ -64,12 +64,12 @@ export function compareKeys(entry: Uint8Array, key: Uint8Array): number {
   return 0;
 }
 
-/** Entries read at once by a cursor. */
+/** Entries that a cursor reads at once. */
 const CURSOR_ENTRIES = 256;
 
 /**
- * Walks a table in order, for merges. The current entry lies in `window` at `offset`; merges read it there, since a view
- * of every entry would cost more than what they do with it.
+ * Walks a table in order, for merges. The current entry lies in `window` at `offset`, and merges read it there: a view
+ * of every entry would cost more than their work on it.
  */
 export class TableCursor {
   readonly #table: SortedTable;
@@ -126,7 +126,7 @@ export function compareCursors(a: TableCursor, b: TableCursor, keyBytes: number)
   return 0;
 }
 
-/** The cursor with the smallest key; the earliest of equal ones. Undefined when all ended. */
+/** The cursor with the smallest key, the first one among equal keys. Undefined when all have ended. */
 export function smallest<Cursor extends TableCursor>(cursors: readonly Cursor[], keyBytes: number): Cursor | undefined {
   let best: Cursor | undefined;
   for (let i = 0; i < cursors.length; i++) {
@@ -137,18 +137,18 @@ export function smallest<Cursor extends TableCursor>(cursors: readonly Cursor[],
   return best;
 }
 
-/** Up to this, insertion beats the sort's own buffers. */
+/** Up to this count, insertion is faster than the sort with its buffers. */
 const INSERTION_COUNT_MAX = 32;
-/** Beyond this a composite of prefix and index would leave the exact integers of a double. */
+/** Beyond this, a number composed of prefix and index would exceed the exact integers of a double. */
 const ORDER_COUNT_MAX = 1 << 20;
 
-/** Sorted natively at once; and steps of a merge of such runs between two yields. */
+/** Entries that are sorted natively at once, and merge steps between two yields. */
 const RUN_COUNT = 2_048;
 const SLICE_STEPS_SORT = 16_384;
 
 /**
- * The order that sorts `count` entries: by `prefix` (unsigned 32 bits of the key's front) and, where those are equal, by
- * `compare` of two entry numbers. Numbers are sorted; the comparator only sees ties.
+ * The order that sorts `count` entries: by `prefix` (unsigned first 32 bits of the key) and, for equal ones, by
+ * `compare` of two entry indexes. Numbers are sorted, and the comparator is called only for ties.
  */
 export function* sortedOrder(
   count: number,
@@ -183,7 +183,7 @@ function insertionSort(order: Uint32Array, compare: (a: number, b: number) => nu
   }
 }
 
-/** Sorts runs natively and merges them pair by pair. The result is one of two arrays, the given one or its twin. */
+/** Sorts runs natively and merges them in pairs. The result is the given array or its twin. */
 function* sortInRuns(values: Float64Array<ArrayBuffer>): Sliced<Float64Array<ArrayBuffer>> {
   const count = values.length;
   for (let start = 0; start < count; start += RUN_COUNT) {

@@ -36,7 +36,7 @@ export function keyBytesOf(kindId: number): number {
   return NUMERIC_IDS.includes(kindId) ? NUMBER_KEY_BYTES : FACET_TOKEN_BYTES;
 }
 
-/** The key of an entry as the section has it. `token` makes the blind token of a text. */
+/** The key of an entry in the section's form. `token` makes the blind token of a text. */
 export function keyOf(kind: Keyed, key: string | number, token: (kind: Keyed, key: string | number) => Uint8Array) {
   if (keyBytesOf(KEYED[kind]) !== NUMBER_KEY_BYTES) return token(kind, key);
   const bytes = new Uint8Array(NUMBER_KEY_BYTES);
@@ -49,7 +49,7 @@ export interface KeyedEntry {
   readonly sequence: number;
 }
 
-/** Writes entries by kind id, in any order. Without entries the section is not written. */
+/** Writes entries by kind id, in any order. An empty section is not written. */
 export function* encodeKeyed(byKind: ReadonlyMap<number, readonly KeyedEntry[]>, sink: ChunkSink): Sliced<void> {
   const writer = new KeyedWriter(sink);
   for (const id of KIND_IDS) {
@@ -76,7 +76,7 @@ class KeyedWriter {
     this.#section = new SectionWriter(sink.section('keyed'));
   }
 
-  /** Kinds by id, keys and then sequences ascending. */
+  /** Adds an entry. Kinds come by id, keys and then sequence numbers ascending. */
   add(kindId: number, key: Uint8Array, sequence: number): void {
     this.#section.bytes.bytes(key);
     this.#section.bytes.u32(sequence);
@@ -169,7 +169,7 @@ export class KeyedChunk {
   }
 }
 
-/** Merges the entries whose record `keeps` says is still there. */
+/** Merges the entries whose record still exists, by `keeps`. */
 export function* mergeKeyed(
   sources: readonly ChunkSource[],
   keeps: (sequence: number) => boolean,

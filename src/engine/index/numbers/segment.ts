@@ -20,13 +20,13 @@ const CODED = 0;
 const INTEGERS = 1;
 const FLOATS = 2;
 const CODES_MAX = 256;
-/** Signed distances of values above this would leave the exact integers of a double. */
+/** Signed distances between larger values would exceed the exact integers of a double. */
 const INTEGER_MAX = 2 ** 51;
 
-/** Makes the column of a field, which is read before the next is made; undefined when no doc has that number. */
+/** Computes the column of a field, which is used before the next is computed; undefined when no doc has that number. */
 type Column = (field: NumberField) => Sliced<Float64Array | undefined>;
 
-/** Writes the columns (NaN: none). Without a number the section is not written. */
+/** Writes the columns (NaN: none). Without any number, the section is not written. */
 export function* encodeNumbers(column: Column, docCount: number, sink: ChunkSink): Sliced<void> {
   let section: SectionWriter | undefined;
   const trailer: number[] = [];
@@ -48,7 +48,7 @@ interface Shape {
   readonly integers: boolean;
   /** Code of each distinct value; undefined when there are too many. */
   readonly codes: Map<number, number> | undefined;
-  /** Rough bytes of a value in the form INTEGERS. */
+  /** Estimated bytes of a value in the form INTEGERS. */
   readonly integerBytes: number;
 }
 
@@ -63,11 +63,11 @@ function* measure(values: Float64Array, docCount: number): Sliced<Shape> {
     const value = values[doc]!;
     if (Number.isNaN(value)) continue;
     present += 1;
-    // Negative zero and the infinities are floats.
+    // Negative zero and the infinities are stored as floats.
     if (!Number.isInteger(value) || Math.abs(value) >= INTEGER_MAX || Object.is(value, -0)) integers = false;
     integerBytes += 1 + Math.max(1, Math.ceil(Math.log2(2 * Math.abs(value - before) + 1) / 7));
     before = value;
-    // A Map takes negative zero for zero.
+    // A Map treats negative zero as zero.
     if (Object.is(value, -0)) codes = undefined;
     if (codes === undefined || codes.has(value)) continue;
     if (codes.size === CODES_MAX - 1) codes = undefined;
@@ -139,7 +139,7 @@ function* writeCodes(
   if (filled > 0) section.bytes.u8(byte);
 }
 
-/** Where each column lies in the section. */
+/** The position of each column in the section. */
 function readLayout(source: ChunkSource): Map<number, number> {
   const section = source.section('numbers');
   const starts = new Map<number, number>();
@@ -224,7 +224,7 @@ export class NumbersChunk {
   }
 }
 
-/** Merges the columns, one in the heap at a time. */
+/** Merges the columns, with one in the heap at a time. */
 export function* mergeNumbers(inputs: readonly MergeInput[], newDocCount: number, sink: ChunkSink): Sliced<void> {
   const layouts = inputs.map((input) => readLayout(input.source));
   const merged = new Float64Array(newDocCount);

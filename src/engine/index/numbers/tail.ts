@@ -1,4 +1,4 @@
-// Numbers of a tail's docs: a column a field, made when the first doc has that field.
+// Numbers of a tail's docs: one column a field, created when the first doc has that field.
 import { type IndexedGrain, NUMBERS, type NumberField } from '../parts/part.ts';
 
 export const NUMBER_FIELDS = Object.keys(NUMBERS) as readonly NumberField[];
@@ -6,7 +6,7 @@ export const NUMBER_FIELDS = Object.keys(NUMBERS) as readonly NumberField[];
 export class NumbersTail {
   readonly #columns = new Map<NumberField, Float64Array>();
 
-  /** Takes the numbers of `doc`, of at most `capacity` docs that may come before the next growth. */
+  /** Adds the numbers of `doc`. `capacity`: docs before the next growth. */
   add(doc: number, numbers: IndexedGrain['numbers'], capacity: number): void {
     for (const field of NUMBER_FIELDS) {
       const value = numbers[field];
@@ -15,7 +15,7 @@ export class NumbersTail {
     }
   }
 
-  /** The column, NaN where a doc has none, at least `capacity` long; undefined when no doc has one. */
+  /** The column, NaN for a doc without a value, at least `capacity` long; undefined when no doc has one. */
   column(field: NumberField, capacity: number): Float64Array | undefined {
     return this.#columns.has(field) ? this.#column(field, capacity) : undefined;
   }

@@ -1,5 +1,5 @@
-// One memory's chunk of one segment file, as a part. Everything is read and decoded when somebody asks for it, and kept
-// as long as the heap budget has room: a part that nobody asks costs a few small objects.
+// One memory's chunk of one segment file, as a part. Data is read and decoded on demand and cached while the heap
+// budget has room; an unused part costs only a few small objects.
 import type { Sequence } from '../../log/log.ts';
 import { PrefixChunk } from '../address/segment.ts';
 import { DocsChunk } from '../docs/segment.ts';
@@ -22,7 +22,7 @@ export interface ChunkPartOptions {
   readonly keys: IndexKeys;
   readonly tokens: Pick<IndexTokens, 'term' | 'facet' | 'keyed'>;
   readonly budget: HeapBudget;
-  /** Told of a bad block before it is thrown. */
+  /** Called with a bad block before the error is thrown. */
   readonly onCorrupt?: (error: CorruptBlock) => void;
 }
 
@@ -152,7 +152,7 @@ export class ChunkPart implements IndexPart {
     yield* this.#surroundings.verify();
   }
 
-  /** Gives its heap back; the next question reads again. */
+  /** Frees its heap. The next query reads again. */
   close(): void {
     this.#cache.clear();
   }

@@ -96,7 +96,7 @@ test('no stored block holds more than the limit, and every checksum fits', () =>
 });
 
 test('the map of a chunk with more blocks than a block has bytes still finds every section', () => {
-  // Blocks are sealed by a stand-in: 33,000 real ones would be a gigabyte of encryption.
+  // The test's envelope replaces the sealing of blocks: 33,000 real ones would encrypt a gigabyte.
   const stored = new Map<number, Uint8Array>();
   const cheap: Envelope = {
     seal: (_key, plain, associated) => {
@@ -152,7 +152,7 @@ test('a flipped byte anywhere is found and named', () => {
       } catch (error) {
         found = error;
       }
-      // The last four bytes of a block are its CRC, which is only looked at without a key.
+      // The last four bytes of a block are its CRC, which only checks without a key read.
       const isCrc = [...storedBlocks({ id, length: bytes.length, rootLength: written.rootLength })].some(
         ({ offset, length }) => at >= offset + length - 4 && at < offset + length,
       );

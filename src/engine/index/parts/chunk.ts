@@ -28,23 +28,23 @@ import {
 } from '../files/section.ts';
 import type { DecodedCache } from '../heap-budget.ts';
 
-/** Authenticated encryption: crypto/envelope.ts, or a stand-in in tests. `open` throws when the tag does not fit. */
+/** Authenticated encryption: crypto/envelope.ts, or a replacement in tests. `open` throws when the tag is wrong. */
 export interface Envelope {
   seal(key: SealKey, plain: Uint8Array, associated: Uint8Array): Uint8Array;
   open(key: SealKey, sealed: Uint8Array, associated: Uint8Array): Uint8Array;
 }
 
 export const CHUNK_ID_BYTES = 16;
-/** Bytes that a stored block has beyond its plaintext: nonce, tag, CRC. */
+/** Bytes of a stored block in addition to its plaintext: nonce, tag, CRC. */
 export const BLOCK_OVERHEAD = SEAL_BYTES + 4;
 const STORED_BLOCK_BYTES = BLOCK_BYTES + BLOCK_OVERHEAD;
 const ROOT_NUMBER = 0xffff_ffff;
 const MAP_SECTION = 0;
 const SECTION_IDS = Math.max(...Object.values(SECTIONS)) + 1;
-/** Root bytes that are not the rest: at most a section table and the map's blocks. */
+/** Bytes of the root without the rest: at most a section table and the map's blocks. */
 const ROOT_HEAD_BYTES_MAX = 4_096;
 
-/** Where a chunk is, and what seals it. */
+/** The place of a chunk, and its id and key. */
 export interface ChunkPlace {
   readonly id: Uint8Array;
   readonly length: number;
@@ -52,7 +52,7 @@ export interface ChunkPlace {
   readonly rootLength: number;
 }
 
-/** Writes one chunk after the other to `out`. Buffers are kept from chunk to chunk. */
+/** Writes chunks one after the other to `out`. Buffers are reused. */
 export class ChunkWriter implements ChunkSink {
   readonly #envelope: Envelope;
   readonly #out: (bytes: Uint8Array) => void;
@@ -85,7 +85,7 @@ export class ChunkWriter implements ChunkSink {
     return this.#buffer(SECTIONS[name]);
   }
 
-  /** Seals what is left and the root. Returns the chunk's length and its root's. */
+  /** Seals the remaining data and the root. Returns the lengths of the chunk and its root. */
   finish(): { length: number; rootLength: number } {
     const map = this.#buffer(MAP_SECTION);
     const head = new ByteWriter();
@@ -113,7 +113,7 @@ export class ChunkWriter implements ChunkSink {
     return { length: this.#length, rootLength: this.#length - before };
   }
 
-  /** Forgets a chunk that was begun and will not be finished. */
+  /** Discards a chunk that was begun and will not be finished. */
   abandon(): void {
     this.#key = undefined;
   }
@@ -126,7 +126,7 @@ export class ChunkWriter implements ChunkSink {
     return made;
   }
 
-  /** A section filled a block. The map learns of every one, of its own too. */
+  /** Called when a section has filled a block. The map lists every block, its own included. */
   #full(id: number, block: Uint8Array): void {
     const number = this.#blocks++;
     if (id === MAP_SECTION) this.#mapBlocks.push(number);
@@ -138,7 +138,7 @@ export class ChunkWriter implements ChunkSink {
     assert(this.#key !== undefined, 'a block belongs to a chunk');
     const sealed = this.#envelope.seal(this.#key, plain, associate(this.#associated, number));
     assert(sealed.length + 4 === plain.length + BLOCK_OVERHEAD, 'a sealed block has the envelope’s overhead');
-    // `out` may keep what it gets.
+    // `out` may keep the buffer.
     this.#out(sealed);
     const check = new Uint8Array(4);
     new DataView(check.buffer).setUint32(0, crc32(sealed));
@@ -196,7 +196,7 @@ class SectionBuffer implements SectionSink {
   }
 }
 
-/** Cuts the rest into blocks; what remains after the last full one is `last`. */
+/** Cuts the rest into blocks. `last` is the remainder after the last full block. */
 class RestCutter {
   readonly #full: (block: Uint8Array) => void;
   readonly #bytes = new ByteWriter();
@@ -225,7 +225,7 @@ class RestCutter {
 /** Reads `length` stored bytes at `offset` of a chunk. Throws CorruptBlock when the file is too short. */
 export interface ChunkBytes {
   readonly file: string;
-  /** Where the chunk begins in the file, to name places. */
+  /** Offset of the chunk in the file, for messages. */
   readonly offset: number;
   read(offset: number, length: number): Uint8Array;
 }
@@ -233,9 +233,9 @@ export interface ChunkBytes {
 interface Root {
   /** By section id; undefined when not written. */
   readonly sections: readonly (SectionPlace | undefined)[];
-  /** Number of the first rest block. */
+  /** Number of the first block of the rest. */
   readonly restStart: number;
-  /** Place of the rest that lies in the root, and that piece; undefined when it has a block of its own. */
+  /** Start of the piece of the rest that lies in the root, and that piece; undefined when it has a block of its own. */
   readonly inlineStart: number;
   readonly inline: Uint8Array | undefined;
   readonly heapBytes: number;
@@ -245,7 +245,7 @@ interface SectionPlace {
   readonly length: number;
   /** Numbers of its full blocks in order. */
   readonly blocks: Uint32Array;
-  /** Where what is left of it begins in the rest. */
+  /** Start of this section's remainder in the rest. */
   readonly rest: number;
 }
 
@@ -255,13 +255,13 @@ export interface SealedChunkOptions {
   readonly key: () => Uint8Array;
   readonly envelope?: Envelope;
   readonly cache: DecodedCache;
-  /** Told of a bad block before it is thrown. */
+  /** Called with a bad block before the error is thrown. */
   readonly onCorrupt?: (error: CorruptBlock) => void;
 }
 
 const NO_BYTES = new Uint8Array(0);
 
-/** An open chunk. Nothing is read before the first question; blocks live in the cache under their numbers. */
+/** An open chunk. Nothing is read before the first query. Blocks are cached under their numbers. */
 export class SealedChunk implements ChunkSource {
   readonly #options: SealedChunkOptions;
   readonly #associated = new Uint8Array(CHUNK_ID_BYTES + 4);
@@ -289,18 +289,18 @@ export class SealedChunk implements ChunkSource {
     return readPlace(root, place, start, end, (number) => this.#block(number));
   }
 
-  /** Stored blocks of the chunk, by number; the root is last. */
+  /** Number of stored blocks; the root is the last. */
   get blockCount(): number {
     const { length, rootLength } = this.#options.place;
     return Math.ceil((length - rootLength) / STORED_BLOCK_BYTES) + 1;
   }
 
-  /** Reads and authenticates a stored block, past the cache. Throws CorruptBlock. */
+  /** Reads and authenticates a stored block, bypassing the cache. Throws CorruptBlock. */
   checkBlock(number: number): void {
     this.#open(number === this.blockCount - 1 ? ROOT_NUMBER : number);
   }
 
-  /** Names the bad place, and tells whoever wants to know. */
+  /** Builds the error for a bad place, and calls the listener. */
   #corrupt(offset: number, reason: string): CorruptBlock {
     const error = new CorruptBlock(this.#options.bytes.file, this.#options.bytes.offset + offset, reason);
     this.#options.onCorrupt?.(error);
@@ -322,7 +322,7 @@ export class SealedChunk implements ChunkSource {
     try {
       root = this.#parseRoot(this.#open(ROOT_NUMBER));
     } catch (error) {
-      // A key that was destroyed, or is missing, says nothing of the block.
+      // A destroyed or missing key says nothing about the block.
       if (error instanceof CorruptBlock || error instanceof EngineError) throw error;
       throw this.#corrupt(this.#options.place.length - this.#options.place.rootLength, `root: ${String(error)}`);
     }
@@ -363,7 +363,7 @@ export class SealedChunk implements ChunkSource {
     return root;
   }
 
-  /** Fills each section's block numbers from the map. */
+  /** Fills in each section's block numbers from the map. */
   #spreadMap(root: Root): void {
     const place = root.sections[MAP_SECTION]!;
     const map = readPlace(root, place, 0, place.length, (number) => this.#open(number));
@@ -416,7 +416,9 @@ export function* storedBlocks(place: ChunkPlace): IterableIterator<{ offset: num
   yield { offset: before, length: place.rootLength };
 }
 
-/** Bytes start..end-1 of a section: full blocks first, then its piece of the rest. A view when one block holds them. */
+/**
+ * Bytes start..end-1 of a section: full blocks first, then its piece of the rest. A view when one block contains them.
+ */
 function readPlace(
   root: Root,
   place: SectionPlace,

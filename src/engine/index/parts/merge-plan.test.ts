@@ -7,7 +7,7 @@ import type { ChunkEntry } from '../files/segment-file.ts';
 import { finish } from '../testing/shard.ts';
 import { chooseMerge, closeUnderOrder, tierOf } from './merge-plan.ts';
 
-/** A file that only has a directory: memory to the range of its chunk. */
+/** A file with only a directory: memory to the range of its chunk. */
 function file(bytes: number, chunks: Readonly<Record<number, readonly [first: number, last: number]>>) {
   const entries = Object.entries(chunks).map(
     ([memory, [first, last]]): ChunkEntry => ({

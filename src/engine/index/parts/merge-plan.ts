@@ -1,10 +1,10 @@
-// Which segment files to merge: size-tiered, MERGE_FANOUT neighbours of a tier at a time, and alone a file of which more
-// than half counts no more.
+// Selects segment files to merge: size-tiered, MERGE_FANOUT neighbours of a tier at a time; or a single file more than
+// half of which is dead.
 import { MERGE_FANOUT, SEGMENTS_MAX } from '../../base/limits.ts';
 import type { Sliced } from '../files/section.ts';
 import type { ChunkEntry, SegmentFile } from '../files/segment-file.ts';
 
-/** What a plan looks at. */
+/** The properties of a file that the plan reads. */
 type Planned = Pick<SegmentFile, 'first' | 'last' | 'bytes' | 'count' | 'memoryAt' | 'entry' | 'find'>;
 interface PlannedSet<File> {
   /** In the order of their ranges. */
@@ -15,7 +15,7 @@ interface PlannedSet<File> {
 
 /** Files up to this size are of tier 0; each tier reaches MERGE_FANOUT times further. */
 const TIER_BYTES = 131_072;
-/** Memories looked at between two yields. */
+/** Memories examined between two yields. */
 const SLICE_MEMORIES = 512;
 
 /** Files worth merging now, in the order of their ranges, or undefined. `isUsable` is false for damaged ones. */
@@ -60,7 +60,7 @@ function neighboursUpTo<File extends Planned>(run: readonly File[], tier: number
   return undefined;
 }
 
-/** MERGE_FANOUT neighbours with the fewest bytes together. */
+/** The MERGE_FANOUT neighbours with the fewest bytes in total. */
 function cheapest<File extends Planned>(runs: readonly (readonly File[])[]): readonly File[] | undefined {
   let best: readonly File[] | undefined;
   let bestBytes = Number.POSITIVE_INFINITY;
@@ -94,9 +94,9 @@ function isMostlyDead<File extends Planned>(segments: PlannedSet<File>, file: Fi
 }
 
 /**
- * Adds the files without which a merge would break the order of some memory's parts: a chunk that lies between two
- * merged ones. (Ranges of files overlap after a purge, which writes a memory's chunks anew in a file of its own.)
- * Undefined when such a file is not usable.
+ * Adds the files without which a merge would break the order of a memory's parts: those with a chunk between two merged
+ * ones. (Ranges of files overlap after a purge, which rewrites a memory's chunks in a file of its own.) Undefined when
+ * such a file is not usable.
  */
 export function* closeUnderOrder<File extends Planned>(
   segments: PlannedSet<File>,

@@ -1,4 +1,4 @@
-// From several chunks of a memory to one: docs that were removed, and what only they had, are left out.
+// Merges several chunks of a memory into one, without removed docs and the data that only they used.
 import type { Sequence } from '../../log/log.ts';
 import { mergePrefixes } from '../address/segment.ts';
 import { mergeDocs, ordinalsOf } from '../docs/segment.ts';
@@ -13,7 +13,7 @@ import { mergeText } from '../text/merge-text.ts';
 import type { TextChunk } from '../text/segment.ts';
 import { DROPPED, type MergeInput, SLICE_STEPS } from './merge-input.ts';
 
-/** A chunk to merge. A chunk that was opened for reading is one, too. */
+/** A chunk to merge. A chunk opened for reading can be merged too. */
 export interface MergedChunk {
   readonly source: ChunkSource;
   readonly text: TextChunk;
@@ -23,15 +23,15 @@ export interface MergedChunk {
 }
 
 export interface MergeOptions {
-  /** What the chunk is sealed under: the memory's newest index key when its turn came. */
+  /** The key of the new chunk: the memory's newest index key at the start of its merge. */
   readonly key: ReturnType<IndexKeys['indexKey']>;
   /** True for an ordinal (or another sequence) whose record was removed. */
   readonly isRemoved: (sequence: Sequence) => boolean;
 }
 
 /**
- * Writes one chunk from `chunks`, whose ordinals ascend from one to the next, under `key`. Nothing is written when nothing is
- * left.
+ * Merges `chunks`, whose ordinals ascend from one to the next, into one chunk under `key`. Writes nothing when nothing
+ * is left.
  */
 export function* mergeChunks(
   chunks: readonly MergedChunk[],
@@ -70,7 +70,7 @@ export function* mergeChunks(
   });
 }
 
-/** True when a merge of that chunk alone would leave something out. */
+/** True when a merge of this chunk alone would drop something. */
 export function* wouldShrink(chunk: MergedChunk, isRemoved: MergeOptions['isRemoved']): Sliced<boolean> {
   let steps = 0;
   for (const ordinal of ordinalsOf(chunk.source, chunk.docCount)) {

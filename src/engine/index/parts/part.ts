@@ -1,17 +1,17 @@
-// What every index of a memory answers, whether it is the mutable tail or a sealed chunk of a segment file. Search
-// code is written once against these interfaces; tail and chunk only differ in how they hold the lists.
+// The interface of a memory's index parts, both the mutable tail and a sealed chunk of a segment file. Search code is
+// written once against these interfaces; tail and chunk differ only in how they store the lists.
 import type { Sequence } from '../../log/log.ts';
 import type { Surroundings, Turn } from '../surroundings/turn.ts';
 import type { TextPart } from '../text/types.ts';
 
-/** The shard-local number of a grain: the sequence of its log record. What the world above the index sees. */
+/** The shard-local number of a grain: the sequence number of its log record. Code above the index uses it. */
 export type Ordinal = Sequence;
 
 /** Position of a grain within one part, 0..docCount-1, in ordinal order. Postings hold docs, never ordinals. */
 export type Doc = number;
 
 /**
- * Facets: exact-match conditions whose postings are kept. `pair` is subject and relation together (join them with
+ * Facets: exact-match conditions with stored postings. `pair` is subject and relation together (join them with
  * `pairKey`). The other two pairs are intersections of two lists.
  */
 export const FACETS = {
@@ -29,7 +29,7 @@ export const FACETS = {
 } as const;
 export type Facet = keyof typeof FACETS;
 
-/** Numbers of a grain that filters and ranking ask for. Absent reads as NaN. */
+/** Numbers of a grain for filters and ranking. An absent number reads as NaN. */
 export const NUMBERS = {
   confidence: 1,
   importance: 2,
@@ -40,19 +40,19 @@ export const NUMBERS = {
 } as const;
 export type NumberField = keyof typeof NUMBERS;
 
-/** What may be said of a grain after it was written. */
+/** Verification flags, which are set after a grain was written. */
 export const VERIFICATIONS = ['unverified', 'verified', 'contested', 'retracted'] as const;
 export type Verification = (typeof VERIFICATIONS)[number];
 
-/** Keyed entries: small exact look-ups whose value is a log sequence (read the record there for the rest). */
+/** Keyed entries: small exact look-ups whose value is a sequence number. The record there has the rest. */
 export const KEYED = {
   /** user_id -> record of its newest key (made or destroyed). */
   userKey: 1,
   /** scope path -> record of its newest key. */
   scopeKey: 2,
-  /** old ordinal (4 bytes BE) -> record of its newest standing change (superseded, verification). */
+  /** old ordinal (4 bytes BE) -> record of its newest change of version or verification. */
   standing: 3,
-  /** new ordinal (4 bytes BE) -> record of the supersession that made it. */
+  /** new ordinal (4 bytes BE) -> record of the version link that made it a new version. */
   predecessor: 4,
   /** idempotency key -> record of the stored reply. */
   reply: 5,
@@ -68,7 +68,7 @@ export type Keyed = keyof typeof KEYED;
 /** The value of facet `relation` under which every grain with a triple is listed, whatever its relation. */
 export const ANY_RELATION = '';
 
-/** Stands between the two values of a `pair`. It cannot occur in either (the API refuses it). */
+/** Separates the two values of a `pair`. Neither can contain it, because the API refuses it. */
 export const PAIR_SEPARATOR = '\u0000';
 
 /** Joins two facet values into the key of `pair`. */
@@ -76,15 +76,15 @@ export function pairKey(subject: string, relation: string): string {
   return `${subject}${PAIR_SEPARATOR}${relation}`;
 }
 
-/** The value of facet `field` under which a grain is listed that has `value` in the field `name`. */
+/** The value of facet `field` that lists the grains with `value` in the field `name`. */
 export function fieldKey(name: string, value: string): string {
   return `${name}${PAIR_SEPARATOR}${value}`;
 }
 
-/** In place of a value: the field holds something else than a text. No text is it, since the API refuses NUL. */
+/** Marks a field whose value is not a text. It cannot equal a text, because the API refuses NUL. */
 export const NOT_TEXT = '\u0000';
 
-/** What the index keeps of one grain. Strings are NFC and trimmed where the contract matches them exactly. */
+/** The index entries of one grain. Strings are NFC, and trimmed where the contract matches them exactly. */
 export interface IndexedGrain {
   readonly ordinal: Ordinal;
   readonly address: string;
@@ -100,7 +100,7 @@ export interface IndexedGrain {
   readonly relation: string | undefined;
   readonly object: string | undefined;
   readonly source: string | undefined;
-  /** Values of its other fields that have lists, each made by `fieldKey`; none twice. */
+  /** Distinct values of its listed fields, each made by `fieldKey`. */
   readonly fields?: readonly string[];
   readonly numbers: Readonly<Partial<Record<NumberField, number>>>;
   /** Bytes of the plaintext blob, and of its record in the log. */
@@ -108,24 +108,24 @@ export interface IndexedGrain {
   readonly recordBytes: number;
   /** Analysed text: see text/analyze.ts. */
   readonly terms: AnalyzedText;
-  /** What an event knows of its surroundings; other grains have none. */
+  /** The context of an event; other grains have none. */
   readonly turn?: Turn | undefined;
 }
 
-/** Terms of a text in reading order. `terms[i]` stands at `positions[i]`; stop words leave gaps in the positions. */
+/** Terms of a text in reading order. `terms[i]` is at `positions[i]`; stop words leave gaps in the positions. */
 export interface AnalyzedText {
   readonly terms: readonly string[];
   readonly positions: readonly number[];
   /**
-   * A number of each term, or NO_NUMBER: a faster key than the text. In one process a number never names two terms, but a term may
-   * get another number when the analyser has met many others.
+   * A number for each term, or NO_NUMBER: a faster key than the text. Within one process a number never identifies two
+   * terms, but a term may get another number after the analyser has seen many others.
    */
   readonly numbers?: readonly number[];
 }
 
 export const NO_NUMBER = -1;
 
-/** `docs` reads the list, which may be long. */
+/** `docs` reads the list on demand, since it may be long. */
 export type FacetList = { readonly docs: () => Uint32Array } & ({ readonly token: string } | { readonly text: string });
 
 /** One memory's grains in one place. Arrays are views: read-only, valid until the next publish or merge. */
@@ -139,19 +139,24 @@ export interface IndexPart {
   readonly chronological: boolean;
   /** Bytes of each doc's plaintext blob. */
   readonly blobBytes: Uint32Array;
-  /** Docs with that facet value, ascending; undefined when none. */
+  /** Docs with that facet value, ascending; undefined when there are none. */
   facet(facet: Facet, value: string): Uint32Array | undefined;
-  /** The values of a field that has lists in facet `field`, in any order; `NOT_TEXT` among them. */
+  /** The values of a listed field in facet `field`, in any order, `NOT_TEXT` included. */
   fieldValues(name: string): readonly string[];
   /**
-   * Every value of a facet with its docs. A sealed part names a value by its blind token (16 bytes as latin1), a tail by its
-   * text. Lists are not kept in the heap.
+   * Every value of a facet with its docs. A sealed part identifies a value by its blind token (16 bytes as latin1), a
+   * tail by its text. Lists are not cached.
    */
   facetLists(facet: Facet): Iterable<FacetList>;
-  /** The facet's values in plain text with their doc counts (removed docs included until a merge). Only for
-   * type, namespace, tag, session; used by stats and scope look-ups. */
+  /**
+   * The facet's values in plain text with their doc counts (removed docs included until a merge). Only for type,
+   * namespace, tag and session, for statistics and scope look-ups.
+   */
   facetValues(facet: 'type' | 'namespace' | 'tag' | 'session'): Iterable<readonly [value: string, count: number]>;
-  /** The values of such a facet, or of a side of the triple, in plain text, each with its docs (removed ones included). */
+  /**
+   * The values of such a facet, or of subject, relation or object, in plain text, each with its docs (removed ones
+   * included).
+   */
   docsByValue(
     facet: 'type' | 'namespace' | 'tag' | 'session' | 'subject' | 'relation' | 'object',
   ): Iterable<readonly [value: string, docs: () => Uint32Array]>;
@@ -161,15 +166,17 @@ export interface IndexPart {
   numbers(field: NumberField): Float64Array | undefined;
   /** Docs whose address begins with the first 8 bytes of `address` (verify against the record). Usually 0 or 1. */
   address(address: string): readonly Doc[];
-  /** The first 32 bits of each doc's address: what orders docs by address without opening them. At least docCount long. */
+  /**
+   * The first 32 bits of each doc's address, which order docs by address without opening them. At least docCount long.
+   */
   readonly addressHeads: Uint32Array;
   /** Docs with that identity hash. */
   identity(identity: string): readonly Doc[];
-  /** Sequences stored under a keyed entry, ascending (usually 0 or 1; the last is the newest). */
+  /** Sequence numbers under a keyed entry, ascending (usually 0 or 1; the last is the newest). */
   keyed(kind: Keyed, key: string | number): readonly Sequence[];
-  /** All sequences of a kind in ascending order (audit, replies). */
+  /** All sequence numbers of a kind, ascending (audit, replies). */
   keyedSequences(kind: Keyed): readonly Sequence[];
-  /** Of the events; undefined when the part has none. */
+  /** The context of the events; undefined when the part has none. */
   readonly surroundings: Surroundings | undefined;
   readonly text: TextPart;
 }

@@ -1,5 +1,5 @@
-// One segment file from several: what a merge, a purge and a compaction do. Memories come one after the other; a chunk
-// that needs no change is copied as it is.
+// Writes one segment file from several, for a merge, a purge or a compaction. Memories come one after the other; a
+// chunk that needs no change is copied.
 import { EngineError } from '../../base/errors.ts';
 import type { Sequence } from '../../log/log.ts';
 import { CorruptBlock, type Sliced } from '../files/section.ts';
@@ -13,9 +13,9 @@ import { mergeChunks, wouldShrink } from './merge.ts';
 import { liveEntry } from './merge-plan.ts';
 import type { Bitmap } from './standing.ts';
 
-/** Decoded blocks of the chunks that are being merged: apart from the shard's, which searches fill. */
+/** Heap for decoded blocks of the chunks being merged, separate from the shard's budget, which searches use. */
 const MERGE_HEAP_BYTES = 8 * 1_048_576;
-/** Memories passed over between two yields. */
+/** Memories skipped between two yields. */
 const SLICE_MEMORIES = 16;
 
 export interface RewriteOptions {
@@ -26,7 +26,7 @@ export interface RewriteOptions {
   readonly onCorrupt: (file: SegmentFile, memory: number, error: CorruptBlock) => void;
 }
 
-/** Writes the live chunks of `files`. Throws CorruptBlock after `onCorrupt` was told. */
+/** Writes the live chunks of `files`. Throws CorruptBlock after calling `onCorrupt`. */
 export function* rewriteFiles(
   files: readonly SegmentFile[],
   writer: SegmentWriter,
@@ -57,7 +57,7 @@ export function* rewriteMemory(
   for (const part of parts) part.close();
 }
 
-/** True when the chunk holds what was removed. */
+/** True when the chunk contains removed records. */
 export function* holdsRemoved(file: SegmentFile, memory: number, options: RewriteOptions): Sliced<boolean> {
   const [part] = openParts([file], memory, options);
   return part !== undefined && (yield* needsChange(part, options));
@@ -65,7 +65,7 @@ export function* holdsRemoved(file: SegmentFile, memory: number, options: Rewrit
 
 function* needsChange(part: ChunkPart, { removed }: RewriteOptions): Sliced<boolean> {
   const { first, last } = part.entry;
-  // Ordinals of other memories lie between: only the chunk itself knows.
+  // Ordinals of other memories lie between: only the chunk itself can tell.
   if (!removed.any(first, last)) return false;
   try {
     return yield* wouldShrink(asMerged(part), (sequence) => removed.get(sequence));
@@ -102,7 +102,10 @@ function asMerged(part: ChunkPart): Parameters<typeof mergeChunks>[0][number] {
   return { source: part.source, text: part.text, docCount: part.docCount, first, last };
 }
 
-/** False when the chunk's key was destroyed or lost: nobody can read it any more. A lost one is made good by a rebuild. */
+/**
+ * False when the chunk's key was destroyed or lost, so that it is unreadable. A rebuild restores the data of a lost
+ * key.
+ */
 function isReadable(part: ChunkPart): boolean {
   try {
     part.source.section('docs').length;
@@ -113,7 +116,7 @@ function isReadable(part: ChunkPart): boolean {
   }
 }
 
-/** True for what is thrown of a memory, or of its keys, that went while it was read. */
+/** True for an error caused by a memory, or its keys, that disappeared during the read. */
 export function isGone(error: unknown): boolean {
   return isKeyDestroyed(error) || (error instanceof EngineError && error.code === 'MEM-E003');
 }
@@ -136,7 +139,7 @@ function openParts(files: readonly SegmentFile[], memory: number, options: Rewri
   return parts.sort((a, b) => a.entry.first - b.entry.first);
 }
 
-/** Memories of all the files, ascending, each once. */
+/** The memories of all files, ascending, each once. */
 function* memoriesOf(files: readonly SegmentFile[]): IterableIterator<number> {
   const places = files.map(() => 0);
   for (;;) {
@@ -152,7 +155,7 @@ function* memoriesOf(files: readonly SegmentFile[]): IterableIterator<number> {
   }
 }
 
-/** The range of sequences that a file of these files' chunks answers for. */
+/** The range of sequence numbers for a file with the chunks of these files. */
 export function hullOf(ranges: readonly { first: Sequence; last: Sequence }[]): { first: Sequence; last: Sequence } {
   return {
     first: Math.min(...ranges.map((range) => range.first)),

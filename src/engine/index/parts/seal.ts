@@ -1,4 +1,4 @@
-// From tails to a segment file: every memory's tail becomes a chunk.
+// Writes tails as a segment file: every memory's tail becomes a chunk.
 import { randomBytes } from 'node:crypto';
 import { assert } from '../../base/assert.ts';
 import { KEY_BYTES } from '../../crypto/envelope.ts';
@@ -25,14 +25,14 @@ import { entryId, type Generation, type Tail, type TailEntries } from './tail.ts
 // Object.entries widens the keys of FACETS and KEYED to strings.
 const FACET_NAMES = new Map<number, Facet>(Object.entries(FACETS).map(([name, id]) => [id, name as Facet]));
 const KEYED_NAMES = new Map<number, Keyed>(Object.entries(KEYED).map(([name, id]) => [id, name as Keyed]));
-/** Decoded blocks of a chunk that only lives in the heap. */
+/** Heap for decoded blocks of a temporary chunk in the heap. */
 const SEAL_HEAP_BYTES = 4 * 1_048_576;
 /** Blind tokens made between two yields. */
 const SLICE_TOKENS = 128;
 
 export interface SealOptions {
   readonly keys: IndexKeys;
-  /** True for an ordinal (or another sequence) whose record was removed: it does not reach the file. */
+  /** True for an ordinal (or another sequence number) whose record was removed: it is not written. */
   readonly isRemoved: (sequence: Sequence) => boolean;
 }
 
@@ -47,7 +47,7 @@ export function* writeGeneration(generation: Generation, writer: SegmentWriter, 
     if (tail === undefined) continue;
     const newest = newestKey(options.keys, memory);
     if (newest === undefined) continue;
-    // Asked for once: a memory that is dropped between two slices has no keys any more, and its chunk ends up dead.
+    // Fetched once: a memory that is dropped between two slices has no keys any more, and its chunk ends up dead.
     const tokens = options.keys.tokens(memory);
     const encode = (sink: ChunkSink): Sliced<void> =>
       encodeTail(tail, tokens, {
@@ -72,15 +72,15 @@ function hasRemoved(tail: Tail, isRemoved: SealOptions['isRemoved']): boolean {
 }
 
 /**
- * A tail cannot leave docs out, a merge can: the tail becomes a chunk in the heap, under a key that nobody keeps, and
- * that chunk is merged into the file. So what was removed in time never is on disk, not even sealed.
+ * A tail cannot leave docs out, but a merge can. The tail becomes a chunk in the heap, under a temporary key, and that
+ * chunk is merged into the file. So a grain that was removed in time never reaches the disk, not even sealed.
  */
 function* writeWithoutRemoved(parts: {
   readonly tail: Tail;
   readonly tokens: IndexTokens;
   readonly encode: (sink: ChunkSink) => Sliced<void>;
   readonly writer: SegmentWriter;
-  /** What the file's chunk is sealed under. */
+  /** The key of the file's chunk. */
   readonly key: ReturnType<IndexKeys['indexKey']>;
   readonly isRemoved: SealOptions['isRemoved'];
 }): Sliced<void> {
@@ -135,7 +135,7 @@ function* encodeTail(tail: Tail, tokens: IndexTokens, target: TailTarget): Slice
   yield* encodeText(tail.text, (texts, from, to, high, low) => tokens.terms(texts, from, to, high, low), sink);
 }
 
-/** A tail has its columns at hand; a merge makes them, in slices. */
+/** A tail has its columns in memory; a merge computes them in slices. */
 function* columnOf(tail: Tail, field: NumberField): Sliced<Float64Array | undefined> {
   yield;
   return tail.numbers(field);
@@ -232,7 +232,7 @@ function* byOwner(table: PrefixTable): Sliced<Map<number, PrefixEntries>> {
   return owners;
 }
 
-/** Smallest and largest sequence that a tail holds. */
+/** Smallest and largest sequence number in a tail. */
 function rangeOf(tail: Tail): { first: Sequence; last: Sequence } {
   let first = tail.docCount > 0 ? tail.ordinals[0]! : Number.POSITIVE_INFINITY;
   let last = tail.lastOrdinal;

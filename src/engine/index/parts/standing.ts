@@ -1,5 +1,5 @@
-// Flags of a shard's grains by ordinal (removed, superseded, a word of verification): a bit each, in pages that are kept as entries of the
-// log's state. The log tells what changed after the pages were last written, so writing them may wait for a seal.
+// Flags of a shard's grains by ordinal (removed, superseded, verification): one bit each, in pages stored as entries of
+// the log's state. The log contains the changes since the pages were last written, so they are written only at a seal.
 import { assert } from '../../base/assert.ts';
 import type { Log } from '../../log/log.ts';
 import { popcount } from '../docs/docset.ts';
@@ -99,7 +99,7 @@ export class Bitmap {
     return entries;
   }
 
-  /** Pages of a transaction that failed are changed again. */
+  /** After a failed transaction, marks its pages as changed again. */
   exportDone(committed: boolean): void {
     if (!committed) for (const page of this.#exported) this.#dirty.add(page);
     this.#exported.clear();

@@ -1,5 +1,5 @@
-// The tails of a shard: what was published and is not in a segment yet. A generation is what one seal writes; each
-// memory that published into it has a Tail there, which answers as a sealed chunk will.
+// The tails of a shard: published records that are not in a segment yet. A generation is the content of one seal. Each
+// memory that published into it has a Tail there, with the same interface as a sealed chunk.
 import { assert } from '../../base/assert.ts';
 import type { Sequence } from '../../log/log.ts';
 import { PrefixTable } from '../address/tail.ts';
@@ -25,10 +25,10 @@ import {
   pairKey,
 } from './part.ts';
 
-/** Facet and kind ids are below this: owner numbers of the shared tables are tail * OWNER_IDS + id. */
+/** Facet and kind ids are below this. Owner numbers in the shared tables are tail * OWNER_IDS + id. */
 const OWNER_IDS = 16;
 
-/** A pair is kept as the entries of its two values, in one number: one text less for every grain. */
+/** A pair is stored as the entries of its two values, combined in one number: this saves one string for every grain. */
 const PAIR_SCALE = 2 ** 26;
 
 function pairOf(subjectEntry: number, relationEntry: number): number {
@@ -37,7 +37,7 @@ function pairOf(subjectEntry: number, relationEntry: number): number {
 }
 
 export class Generation {
-  /** Sequences up to this are sealed elsewhere; everything here came after it. */
+  /** Everything up to this sequence number is sealed elsewhere; this generation begins after it. */
   readonly base: Sequence;
   readonly facets = new ListTable();
   readonly keyed = new ListTable();
@@ -63,7 +63,7 @@ export class Generation {
     this.#tail(memory).addKeyed(kind, key, sequence);
   }
 
-  /** Forgets what a memory published. */
+  /** Drops the records of a memory. */
   drop(memory: number): void {
     this.grains -= this.tails.get(memory)?.docCount ?? 0;
     this.tails.delete(memory);
@@ -78,7 +78,7 @@ export class Generation {
   }
 }
 
-/** A tail's entries in a table of its generation: `table.nextOfOwner` goes on from the newest one. */
+/** A tail's entries in a table of its generation: `table.nextOfOwner` continues from the newest one. */
 export interface TailEntries {
   readonly table: ListTable;
   readonly newest: number;
@@ -97,12 +97,12 @@ export class Tail implements IndexPart {
   readonly #docs = new DocsTail();
   readonly #numbers = new NumbersTail();
   #surroundings: SurroundingsTail | undefined;
-  /** Values of each field in facet `field`; made when the first one comes. */
+  /** Values of each listed field in facet `field`; created with the first one. */
   #fieldValues: Map<string, string[]> | undefined;
-  /** Newest entries of this tail in the shared tables; the tables chain the others. */
+  /** Newest entries of this tail in the shared tables, which chain the others. */
   #facetEntries = NONE;
   #keyedEntries = NONE;
-  /** Made when they are first asked for; entries of the shared table up to the number are in it. */
+  /** Computed on demand. It covers the entries of the shared table up to the number. */
   #heads: Uint32Array<ArrayBufferLike> = new Uint32Array(0);
   #headsRead = 0;
 
@@ -241,12 +241,12 @@ export class Tail implements IndexPart {
     return pairKey(String(facets.key(Math.floor(key / PAIR_SCALE))), String(facets.key(key % PAIR_SCALE)));
   }
 
-  /** For sealing: the same of its keyed entries. */
+  /** For sealing: its keyed entries, in the same form. */
   get keyedEntries(): TailEntries {
     return { table: this.#generation.keyed, newest: this.#keyedEntries };
   }
 
-  /** Where this tail's entries are in the generation's address and identity tables. */
+  /** The number of this tail in the generation's address and identity tables. */
   get number(): number {
     return this.#number;
   }

@@ -13,12 +13,12 @@ import type { DecodedCache } from '../heap-budget.ts';
 import { DROPPED, type MergeInput, SLICE_STEPS } from '../parts/merge-input.ts';
 import { type Surroundings, sortTurns, speakerOf, withSpeaker } from './turn.ts';
 
-/** Takes the codes of all docs in order; speakers get their numbers as they come. */
+/** Takes the codes of all docs in order, and numbers speakers as they come. */
 class SurroundingsWriter {
   readonly #sink: ChunkSink;
   readonly #speakers = new Map<string, number>();
   #section: SectionWriter | undefined;
-  /** Docs without a code since the last one that had one. */
+  /** Docs without a code since the last doc with one. */
   #empty = 0;
 
   constructor(sink: ChunkSink) {
@@ -72,13 +72,13 @@ class SurroundingsWriter {
   }
 }
 
-/** What a tail with events has: `codes` by doc, and its speakers by number from 1. */
+/** The context of a tail's events: `codes` by doc, and speakers by number from 1. */
 export interface TailSurroundings {
   readonly codes: Uint32Array;
   readonly speakers: readonly string[];
 }
 
-/** Writes the surroundings of a tail's `docCount` docs; undefined: it has no event. */
+/** Writes the context of a tail's `docCount` docs; undefined: it has no event. */
 export function* encodeSurroundings(
   surroundings: TailSurroundings | undefined,
   docCount: number,
@@ -95,7 +95,7 @@ export function* encodeSurroundings(
   writer.finish();
 }
 
-/** Writes the surroundings that the inputs keep. A speaker of whom no event is kept is left out. */
+/** Merges the context of the docs that the inputs keep. A speaker without remaining events is left out. */
 export function* mergeSurroundings(inputs: readonly MergeInput[], sink: ChunkSink): Sliced<void> {
   const writer = new SurroundingsWriter(sink);
   let steps = 0;
@@ -154,7 +154,7 @@ class CodeCursor {
   }
 }
 
-/** What a chunk takes of the heap beside its arrays. */
+/** Heap bytes of a chunk in addition to its arrays. */
 const HEAP_BYTES = 1_000;
 const SPEAKER_BYTES = 60;
 const SESSION_BYTES = 120;
@@ -195,7 +195,7 @@ export class SurroundingsChunk {
     return decoded;
   }
 
-  /** Checks that there is a code a doc, and that it names a speaker who is there. Throws CorruptBlock. */
+  /** Checks that every doc has a code, and that each code names an existing speaker. Throws CorruptBlock. */
   *verify(): Sliced<void> {
     const section = readSection(this.#source);
     if (section === undefined) return;
@@ -222,7 +222,7 @@ class Decoded implements Surroundings {
   readonly #speakers: readonly string[];
   readonly #names: string[] = [];
   readonly #numbers = new Map<string, number>();
-  /** Turns of all sessions, one session after the other; session i ends at `ends[i]`, where the next begins. */
+  /** Turns of all sessions, concatenated. Session i ends at `ends[i]`, where the next one begins. */
   readonly #turns: Uint32Array;
   readonly #ends: number[] = [0];
 

@@ -92,7 +92,7 @@ test('a name before the first colon', () => {
 });
 
 test('long texts of one thing are read in linear time', () => {
-  // What is quadratic would take minutes here.
+  // A quadratic implementation would take minutes here.
   const long = (text: string): string => text.repeat(60_000);
   assert.ok(asks(`${long('a: ')}?`));
   for (const text of [':', 'a: ', 'in ', '1 ', '1:x ', '\u0301', 'last ', 'a ', '1st ']) {

@@ -1,17 +1,17 @@
-// What a text gives away about the turn of a conversation that it is: whether it asks, names a time, speaks of its
-// speaker, begins with a name (spec: ranking of text, section 2). All are linear in the text's length. English, and
-// numbers everywhere: a text of another language just shows fewer signs.
+// Turn flags of an event's text: it asks, it names a time, it speaks of its speaker, it begins with a name (spec:
+// ranking of text, section 2). All are linear in the text's length. They know English, and numbers in any language;
+// other languages get fewer flags.
 
-/** Characters of a name before a colon, and its words. */
+/** Characters and words of a name before a colon. */
 const NAME_CHARS_MAX = 40;
 const NAME_WORDS_MAX = 4;
 
-/** A question mark, also the Arabic and the wide one. */
+/** Whether the text has a question mark, the Arabic and the fullwidth one included. */
 export function asks(text: string): boolean {
   return /[?？؟]/u.test(text);
 }
 
-// `may` and `march` are months only where something says so; `second`, `sat` and `sun` are left out.
+// `may` and `march` count as months only in a clear context; `second`, `sat` and `sun` are left out.
 const MONTHS = 'january|february|april|june|july|august|september|october|november|december';
 const MONTHS_SHORT = 'jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec';
 const WEEKDAYS = 'monday|tuesday|wednesday|thursday|friday|saturday|sunday';
@@ -33,7 +33,7 @@ const TIME_WORDS = new RegExp(
   'i',
 );
 
-/** A date, a month, a weekday, a time of day, or a word such as `yesterday` and `ago`. */
+/** Whether the text has a date, a month, a weekday, a time of day, or a word such as `yesterday` and `ago`. */
 export function holdsTime(text: string): boolean {
   return TIME_WORDS.test(text);
 }
@@ -41,7 +41,7 @@ export function holdsTime(text: string): boolean {
 const ASKS_TIME =
   /^\s*when\b|\b(?:since|until|till|by|and|or|tell me|know|remember|say|said) when\b|\bwhen(?:['’]s| exactly)?,? (?:did|do|does|was|were|is|are|am|will|would|should|shall|can|could|have|has|had)\b|\b(?:what|which) (?:\w+ )?(?:time|date|dates|day|days|week|weekday|month|months|year|years|season|deadline)\b|\bhow (?:long|old|recently|soon|often)\b|\bhow (?:many|much) (?:more )?(?:seconds|minutes|hours|days|weeks|months|years|time)\b/i;
 
-/** Whether a question wants a time: when, which day, how long. */
+/** Whether a question asks for a time: when, which day, how long. */
 export function asksForTime(question: string): boolean {
   return ASKS_TIME.test(question);
 }
@@ -49,12 +49,15 @@ export function asksForTime(question: string): boolean {
 const I = /\bI\b|(?:^|[\s"“(])i['’ ][a-z]/;
 const MINE = /\b(?:my|me|mine|myself|we|our|ours|ourselves)\b/i;
 
-/** First person, one or many. A lone small i counts only as a word of a sentence: code is full of them. */
+/**
+ * Whether the text uses the first person, singular or plural. A lower-case i counts only as a word of a sentence,
+ * because code is full of them.
+ */
 export function speaksOfSelf(text: string): boolean {
   return I.test(text) || MINE.test(text);
 }
 
-/** The name in a leading `Name: `, as written; undefined without one. */
+/** The name in a leading `Name: `, as written; undefined if there is none. */
 export function leadingName(text: string): string | undefined {
   const head = text.slice(0, NAME_CHARS_MAX + 2);
   const colon = head.indexOf(':');

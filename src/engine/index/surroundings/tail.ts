@@ -1,13 +1,13 @@
-// The surroundings of a tail's events. Nothing is kept before the first event comes.
+// The context of a tail's events. Nothing is allocated before the first event.
 import { grow } from '../files/list-table.ts';
 import { SPEAKERS_MAX, type Surroundings, sortTurns, type Turn, turnCode } from './turn.ts';
 
-/** Sessions whose turns are kept in order after somebody asked for them. */
+/** Sessions whose order of turns is cached. */
 const ORDERS_MAX = 1_024;
 
-/** What of its tail the surroundings ask. */
+/** The sessions of the tail, as this class needs them. */
 export interface TailSessions {
-  /** Docs of a session, ascending, other grains than events among them. Sessions are entries + 1. */
+  /** Docs of a session, ascending, including grains that are not events. A session number is its entry + 1. */
   docs(session: number): Uint32Array;
   name(session: number): string;
   number(name: string): number;
@@ -26,7 +26,7 @@ export class SurroundingsTail implements Surroundings {
     this.#tail = tail;
   }
 
-  /** Takes an event; docs ascend. `session` is 0 for none. */
+  /** Adds an event; docs ascend. `session` is 0 for none. */
   add(doc: number, turn: Turn, session: number): void {
     while (doc >= this.codes.length) {
       this.codes = grow(this.codes);

@@ -6,13 +6,13 @@
 //
 // So most events take one byte, those of a few speakers two. Anything else has the code 0.
 
-/** What is kept of an event beside its session. */
+/** The stored properties of an event, without its session. */
 export interface Turn {
   readonly asks: boolean;
   readonly holdsTime: boolean;
   readonly speaksOfSelf: boolean;
   readonly role: Role;
-  /** Lower-case. A name that was only read from the text's beginning ends in a colon: see `speakerName`. */
+  /** Lower-case. A name that was read from the beginning of the text ends in a colon: see `speakerName`. */
   readonly speaker: string | undefined;
 }
 
@@ -27,7 +27,7 @@ const SPEAKS_OF_SELF = 8;
 const ROLE_SHIFT = 4;
 const ROLE_MASK = 7;
 const SPEAKER_SCALE = 128;
-/** Speakers of a part; more are kept as none. Above what a code of 32 bits could name. */
+/** Speakers of a part; further ones are stored as none. A code of 32 bits could name no more. */
 export const SPEAKERS_MAX = 2 ** 24;
 
 /** The code of an event whose speaker has the number `speaker`, 0 for none. */
@@ -60,22 +60,22 @@ export const isAsking = (code: number): boolean => (code & ASKS) !== 0;
 export const hasTime = (code: number): boolean => (code & HOLDS_TIME) !== 0;
 export const isOfSelf = (code: number): boolean => (code & SPEAKS_OF_SELF) !== 0;
 
-/** The surroundings of a part's docs. Views: read-only, valid until the next publish or merge. */
+/** The context of a part's docs. Views: read-only, valid until the next publish or merge. */
 export interface Surroundings {
-  /** By doc, see above; docs beyond its end have the code 0. */
+  /** Codes by doc, see above. Docs beyond its end have the code 0. */
   readonly codes: Uint32Array;
-  /** By doc, the number of its session in this part, 0 for none; docs beyond its end have none. */
+  /** Session numbers by doc, 0 for none. Docs beyond its end have none. */
   readonly sessions: Uint32Array;
-  /** The events of a session in order of creation, then of arrival. */
+  /** The events of a session, ordered by creation, then arrival. */
   turns(session: number): Uint32Array;
   sessionName(session: number): string;
-  /** The number that a session of that name has here, 0 for none. */
+  /** The number of the named session in this part, 0 for none. */
   sessionNumber(name: string): number;
-  /** What `Turn.speaker` was, by number from 1. */
+  /** The speaker with that number, from 1, as in `Turn.speaker`. */
   speaker(speaker: number): string;
 }
 
-/** Sorts the docs of a session as a conversation goes: by time, then by arrival. In place, where they do not lie so. */
+/** Sorts the docs of a session by time, then by arrival, in place. */
 export function sortTurns(docs: Uint32Array, createdAtMs: Float64Array): void {
   for (let i = 1; i < docs.length; i++) {
     if (createdAtMs[docs[i]!]! >= createdAtMs[docs[i - 1]!]!) continue;

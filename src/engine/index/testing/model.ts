@@ -1,4 +1,4 @@
-// The simplest index there is: lists of grains, searched from front to back. What a shard answers is compared with it.
+// The reference index: lists of grains that are searched linearly. Tests compare a shard's answers with it.
 import assert from 'node:assert/strict';
 import type { MemoryIndex } from '../memory-index.ts';
 import {
@@ -58,7 +58,7 @@ export interface Checked {
   readonly isRemoved: (sequence: number) => boolean;
 }
 
-/** Compares every answer of a memory's parts, removed grains left out, with the model's. */
+/** Compares every answer of a memory's parts, without removed grains, with the model's. */
 export function checkMemory(index: MemoryIndex, model: ModelMemory, { isRemoved }: Checked): void {
   const { parts } = index;
   const live = [...model.grains.values()]
@@ -109,7 +109,7 @@ function isNamed(facet: string): facet is (typeof NAMED)[number] {
   return (NAMED as readonly string[]).includes(facet);
 }
 
-/** Twice: a part remembers where the names of a facet begin. */
+/** Runs twice, because a part caches where the names of a facet begin. */
 function checkNames(part: IndexPart, facet: (typeof NAMED)[number]): void {
   for (const _ of ['first', 'again']) {
     const lists = [...part.docsByValue(facet)];
@@ -154,7 +154,7 @@ function checkFacets(
   }
 }
 
-/** The names of all values, by field; what is left of removed grains may be among them. */
+/** Compares the names of all values by field. Names of removed grains may be among them. */
 function checkFields(part: IndexPart, expected: Iterable<string>): void {
   const named = ['role', 'tool_name'].flatMap((name) => part.fieldValues(name).map((value) => fieldKey(name, value)));
   assert.equal(new Set(named).size, part.facetCardinality('field'));
@@ -199,7 +199,7 @@ function checkKeyed(parts: readonly IndexPart[], model: ModelMemory, isRemoved: 
   }
 }
 
-/** Codes and speakers of all events, and the order of every session's in each part. */
+/** Compares codes and speakers of all events, and the order of every session in each part. */
 function checkSurroundings(
   parts: readonly IndexPart[],
   live: readonly IndexedGrain[],

@@ -1,4 +1,4 @@
-// A shard for tests: state in a Map, keys from a seed, grains made of small numbers.
+// A shard for tests: state in a Map, keys from a seed, grains derived from small numbers.
 import { createHash, createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -93,12 +93,12 @@ export function sealAll(shard: ShardIndex, log: StateOnly): void {
   commit(shard, log, finish(shard.seal(shard.publishedSequence)));
 }
 
-/** SHA-256 in hex, as an address is. */
+/** SHA-256 in hex, like an address. */
 export function addressOf(text: string | number): string {
   return createHash('sha256').update(String(text)).digest('hex');
 }
 
-/** More speakers than one byte of a code has room for. */
+/** Produces more speakers than fit into one byte of a code. */
 function turnOf(seed: number): Turn {
   return {
     asks: seed % 2 === 0,
@@ -109,7 +109,7 @@ function turnOf(seed: number): Turn {
   };
 }
 
-/** A grain whose values repeat: number `seed` decides them. */
+/** A grain derived from `seed`, whose values repeat among grains. */
 export function grainOf(ordinal: number, seed: number): IndexedGrain {
   const words = ['harbour', 'lantern', 'meadow', 'granite', 'violin', 'saffron', 'tundra'];
   const terms = Array.from({ length: seed % 9 }, (_, i) => words[(seed + i * (1 + (seed % 5))) % words.length]!);

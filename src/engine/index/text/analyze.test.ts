@@ -9,7 +9,7 @@ import { language, languageCode, STEMMED_LANGUAGES } from './languages.ts';
 
 const english = analyzer('en');
 const terms = (text: string, tag = 'en'): readonly string[] => analyzer(tag).analyze(text).terms;
-/** Without the numbers, which depend on what was analysed before. */
+/** Without the numbers, which depend on the texts analysed before. */
 const words = ({ terms: found, positions }: AnalyzedText): AnalyzedText => ({ terms: found, positions });
 
 test('english words are lower-cased, stripped, stemmed; stop words leave gaps', () => {

@@ -1,7 +1,7 @@
-// Text in, terms with their positions out (spec: ranking of text, section 1). Lower case, NFKC, without a final 's,
-// inner apostrophes joined, Unicode words, minus stop words, stemmed. Stop words leave gaps in the positions, so
-// that a phrase means what it says. This is the hottest code of ingest: most text is Latin, so a hand-written
-// scanner reads that and looks each word up as it stands; everything else goes through the regular expression.
+// Text analysis: terms with their positions (spec: ranking of text, section 1). Lower case, NFKC, without a final 's,
+// inner apostrophes joined, Unicode words, without stop words, stemmed. Stop words leave gaps in the positions, so that
+// phrases keep their distances. This is the hottest code of ingest. Most text is Latin, so a hand-written scanner reads
+// it and looks each word up as it stands; other text goes through the regular expression.
 import { TERM_CHARS_MAX, WORD_CACHE_MAX } from '../../base/limits.ts';
 import { toNfkc } from '../../base/nfc.ts';
 import { type AnalyzedText, NO_NUMBER } from '../parts/part.ts';
@@ -13,21 +13,24 @@ import { HASH_START, hashOn, TABLE_WORD_CHARS_MAX, WordTable } from './word-tabl
 export const ANALYZER_VERSION = 1;
 
 export interface Analyzer {
-  /** Code, stemmer and version, as in `en/porter2/1`. Indexes made under another name have to be rebuilt. */
+  /** Code, stemmer and version, as in `en/porter2/1`. Indexes with another name must be rebuilt. */
   readonly name: string;
-  /** Terms in reading order. The arrays are new ones. Linear in the text's length; never throws. */
+  /** Terms in reading order, in new arrays. Linear in the text's length; never throws. */
   analyze(text: string): AnalyzedText;
 }
 
 const analyzers = new Map<string, Analyzer>();
 
-/** The analyser of a language tag (`en`, `pt-BR`). Unknown languages get words as they are, without stop words. */
+/**
+ * The analyser of a language tag (`en`, `pt-BR`). For an unknown language, words are indexed as they are, stop words
+ * included.
+ */
 export function analyzer(languageTag: string): Analyzer {
   const code = languageCode(languageTag);
   let found = analyzers.get(code);
   if (found === undefined) {
     found = new LanguageAnalyzer(language(code));
-    // A bound on what callers can make us keep: there are fewer than two hundred ISO 639-1 codes.
+    // Limits what callers can make the process keep: there are fewer than two hundred ISO 639-1 codes.
     if (analyzers.size < 256) analyzers.set(code, found);
   }
   return found;
@@ -49,7 +52,7 @@ class LanguageAnalyzer implements Analyzer {
     return analyzeLatin(text, this.#table, this.#vocabulary, this.#apostropheJoins) ?? this.analyzeAny(text);
   }
 
-  /** The general path. The scanner must agree with it wherever it does not give up: see the property test. */
+  /** The general path. The scanner must agree with it wherever it does not give up; the property test checks that. */
   analyzeAny(text: string): AnalyzedText {
     const terms: string[] = [];
     const positions: number[] = [];
@@ -67,7 +70,7 @@ class LanguageAnalyzer implements Analyzer {
       terms.push(detached(bigram));
       positions.push(position++);
     };
-    // A dot above is what lower-casing leaves of the Turkish capital I; nobody types it in a query.
+    // Lower-casing the Turkish capital I leaves a dot above, which nobody types in a query.
     const plain = toNfkc(text).toLowerCase().replaceAll('i\u0307', 'i');
     const pattern = this.#apostropheJoins ? JOINED_WORDS : SPLIT_WORDS;
     pattern.lastIndex = 0;
@@ -81,7 +84,7 @@ class LanguageAnalyzer implements Analyzer {
   }
 }
 
-/** For the test that holds both paths together: the analyser of a language, and the same without its scanner. */
+/** For the test that compares both paths: the analyser of a language, and the same without its scanner. */
 export function bothPaths(languageTag: string): { scanned: Analyzer; general: (text: string) => AnalyzedText } {
   const made = new LanguageAnalyzer(language(languageCode(languageTag)));
   return { scanned: made, general: (text) => made.analyzeAny(text) };
@@ -95,8 +98,8 @@ const SPLIT_WORDS = new RegExp(SPLIT, 'gv');
 const JOINED_WORDS = new RegExp(`${SPLIT}(?:['’]${WORD}${WORD_REST}*)*`, 'gv');
 
 /**
- * Words as they stand in texts to their terms, '' for stop words. Two generations: when the young one is full it
- * becomes the old one, and words still in use move back as they are met. A warm look-up costs some 30 ns, a stem 2 µs.
+ * Maps words as they stand in texts to their terms, '' for stop words. Two generations: when the young one is full it
+ * becomes the old one, and words still in use move back. A warm look-up costs some 30 ns, a stem 2 µs.
  */
 class WordCache {
   readonly #language: Language;
@@ -112,7 +115,7 @@ class WordCache {
     const known = this.#young.get(word);
     if (known !== undefined) return known;
     if (word.length > TERM_CHARS_MAX) return makeTerm(detached(word.slice(0, TERM_CHARS_MAX)), this.#language);
-    // A slice keeps the whole text it was cut from alive, so that what is kept must be a copy.
+    // A slice keeps its whole text alive, so the stored key must be a copy.
     const own = detached(word);
     const term = this.#old.get(own) ?? makeTerm(own, this.#language);
     if (this.#young.size >= WORD_CACHE_MAX) {
@@ -136,10 +139,10 @@ function makeTerm(word: string, spoken: Language): string {
     if (plain.endsWith("'s")) plain = plain.slice(0, -2);
     plain = plain.replaceAll("'", '');
   }
-  // A cut after TERM_CHARS_MAX may have halved a surrogate pair.
+  // The cut after TERM_CHARS_MAX may have split a surrogate pair.
   if (/[\ud800-\udbff]$/.test(plain)) plain = plain.slice(0, -1);
   if (plain === '' || spoken.stopWords.has(plain)) return '';
-  // Stemmers are for words: Porter2 here would turn 2023 into 202y, and long strings of letters are keys, not words.
+  // Stemmers are for words: Porter2 would turn 2023 into 202y, and very long strings are keys, not words.
   if (/\p{N}/u.test(plain) || plain.length > STEMMED_CHARS_MAX) return plain;
   return spoken.stem(plain) || plain;
 }
@@ -151,7 +154,10 @@ const LETTER = 1;
 const APOSTROPHE = 2;
 const GIVE_UP = 3;
 
-/** Latin-1 characters by what the scanner does with them. Those that NFKC turns into letters or digits are not its. */
+/**
+ * Classes of Latin-1 characters for the scanner. It leaves those that NFKC turns into letters or digits to the general
+ * path.
+ */
 const LATIN = new Uint8Array(256);
 for (let code = 0; code < 256; code++) {
   const letter = String.fromCharCode(code);
@@ -168,12 +174,12 @@ function classOf(code: number): number {
   return code >= 0x2000 && code < 0x2070 ? SEPARATOR : GIVE_UP;
 }
 
-// What the scanner has found so far, kept from text to text and cut to size at the end: arrays that grow word by word were a
-// tenth of all that an add allocates.
+// The scanner's results, reused from text to text and cut to size at the end: arrays that grow word by word were a
+// tenth of an add's allocations.
 const foundTerms: string[] = [];
 const foundPositions: number[] = [];
 const foundNumbers: number[] = [];
-/** After a longer text its room is given back. */
+/** After a longer text, the arrays shrink to this. */
 const FOUND_KEPT = 1_024;
 
 function cutFound(count: number): AnalyzedText {

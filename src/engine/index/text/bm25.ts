@@ -1,16 +1,16 @@
-// BM25 as arithmetic (spec: ranking of text, section 1). Lengths below the floor count as the floor, in the mean too:
-// a turn of three words is not three times as much about each of them.
+// The arithmetic of BM25 (spec: ranking of text, section 1). Lengths below the floor count as the floor, also in the
+// mean: a turn of three words does not say three times as much about each of them.
 
 const K1 = 1.2;
 const B = 0.75;
 const LENGTH_FLOOR = 16;
 
-/** Weight of a term that `documentFrequency` of `docs` documents hold. Positive also for a term that all hold. */
+/** Weight of a term that `documentFrequency` of `docs` documents contain. Positive even for a term in all of them. */
 export function inverseDocumentFrequency(docs: number, documentFrequency: number): number {
   return Math.log(1 + (docs - documentFrequency + 0.5) / (documentFrequency + 0.5));
 }
 
-/** What a length adds to the denominator. `meanLength` is over counted lengths (see `countedLength`). */
+/** The length's contribution to the denominator. `meanLength` is over counted lengths (see `countedLength`). */
 export function lengthNorm(length: number, meanLength: number): number {
   return K1 * (1 - B + (B * countedLength(length)) / meanLength);
 }
@@ -19,16 +19,16 @@ export function countedLength(length: number): number {
   return Math.max(length, LENGTH_FLOOR);
 }
 
-// Scores are rounded to multiples of 2^-40, so that adding them up is exact and gives the same sum in every order: a
-// score must not depend on which part a document lies in, nor on which term a search looked at first. Adding and
-// taking away 1.5 × 2^12 drops what is below the last bit of that sum, which is 2^-40; scores are far below 2^11.
+// Scores are rounded to multiples of 2^-40, so that sums are exact and equal in every order: a score must not depend on
+// the part of its document, nor on the order of the terms. Adding and subtracting 1.5 × 2^12 drops the bits below
+// 2^-40, the last bit of that sum. Scores are far below 2^11.
 const GRID = 1.5 * 2 ** 12;
 /** The smallest difference between two scores. */
 export const SCORE_STEP = 2 ** -40;
 
 /**
- * One term's part of a document's score. Grows with the frequency, falls with the norm, rounding included: so a list's
- * largest frequency and smallest norm give a bound that no document exceeds.
+ * One term's contribution to a document's score. It grows with the frequency and falls with the norm, rounding
+ * included, so a list's largest frequency and smallest norm give an upper bound.
  */
 export function termScore(inverseFrequency: number, frequency: number, norm: number): number {
   return (inverseFrequency * frequency * (K1 + 1)) / (frequency + norm) + GRID - GRID;

@@ -1,5 +1,5 @@
-// What a query requires or forbids, asked of one part: required words drive the search, phrases are checked by
-// position once a document has made it past everything cheaper.
+// Checks the required and forbidden clauses of a query in one part. Required words drive the search. Phrases are
+// checked by position, after all cheaper checks.
 import type { TextClause } from './query.ts';
 import { lowerBound } from './tail.ts';
 import type { Occurrences, Postings, TextPart } from './types.ts';

@@ -1,5 +1,5 @@
-// The same questions for every kind of part: a tail, a sealed chunk and a merged one must give the answers that the
-// texts themselves give. A suite as functions, for tests; the model is the texts.
+// Asks every kind of part the same questions: a tail, a sealed chunk and a merged one must give the answers that follow
+// from the texts. A suite of functions for tests; the texts are the model.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { HeapBudget } from '../heap-budget.ts';
@@ -56,7 +56,7 @@ export function finish(work: Generator<void, void, void>): number {
   return slices;
 }
 
-/** Asks a part everything, and compares with the texts it should hold. */
+/** Asks a part every question and compares the answers with the texts. */
 export function assertHolds(part: TextPart, texts: readonly AnalyzedText[]): void {
   assert.equal(part.docCount, texts.length);
   const lengths = texts.map((text) => Math.min(text.terms.length, 65_535));

@@ -1,10 +1,10 @@
-// The lists of a sealed chunk in the heap (format: segment.ts).
+// Decodes the lists of a sealed chunk (format: segment.ts).
 import { countedLength } from './bm25.ts';
 import { FREQUENCY_MAX, LENGTH_MAX } from './tail.ts';
 import { COMMON_TERM_SHARE, type Occurrences, type Postings } from './types.ts';
 import { VarintReader } from './varint.ts';
 
-/** A term's postings, with the bounds that a search prunes by. */
+/** A term's postings, with the bounds for pruning. */
 export function decodePostings(bytes: Uint8Array, count: number, lengths: Uint16Array): Postings {
   const docs = new Uint32Array(count);
   const frequencies = new Uint16Array(count);
@@ -13,7 +13,7 @@ export function decodePostings(bytes: Uint8Array, count: number, lengths: Uint16
   let doc = -1;
   let at = 0;
   for (let i = 0; i < count; i++) {
-    // Written out: most lists are read here, and most values are one byte.
+    // Unrolled: most lists are read here, and most values are one byte.
     let value = bytes[at++]!;
     if (value > 127) {
       let shift = 7;
@@ -49,7 +49,7 @@ function frequenciesByDoc(docs: Uint32Array, frequencies: Uint16Array, docCount:
   return byDoc;
 }
 
-/** A term's positions in all its docs. Frequencies come from the postings: there they are whole, also large ones. */
+/** A term's positions in all its docs. Frequencies come from the bytes of the postings, where they are not capped. */
 export function decodeOccurrences(postings: Uint8Array, positions: Uint8Array, count: number): Occurrences {
   const starts = new Uint32Array(count + 1);
   const reader = new VarintReader(postings);

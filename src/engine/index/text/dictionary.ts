@@ -20,7 +20,7 @@ const META_BYTES_MAX = 15;
 
 assert(BLOCK_BYTES % PAGE_BYTES === 0, 'a dictionary page lies in one block');
 
-/** Where a term's lists lie, and how many docs hold it. */
+/** The place of a term's lists, and the number of its docs. */
 export interface DictionaryEntry {
   readonly docs: number;
   readonly postingsStart: number;
@@ -37,7 +37,7 @@ export function tokenLow(token: Uint8Array, at = 0): number {
   return tokenHigh(token, at + 4);
 }
 
-/** Writes entries, which come in ascending order of their tokens. */
+/** Writes entries in ascending order of their tokens. */
 export class DictionaryWriter {
   readonly #sink: SectionSink;
   readonly #tokens = new Uint8Array(PAGE_BYTES);
@@ -68,7 +68,7 @@ export class DictionaryWriter {
     this.#terms++;
   }
 
-  /** Writes what is left, the fences and the footer. */
+  /** Writes the remaining page, the fences and the footer. */
   end(totalLength: number): void {
     if (this.#count > 0) this.#endPage(false);
     for (const fence of this.#fences) this.#sink.write(fence);
@@ -116,7 +116,7 @@ function writeU32BE(bytes: Uint8Array, at: number, value: number): void {
   bytes[at + 3] = value;
 }
 
-/** The fences and the footer in the heap: what a look-up needs before it reads a page. */
+/** The fences and the footer, held in the heap: a look-up reads them before a page. */
 export class Dictionary {
   readonly termCount: number;
   readonly totalLength: number;
@@ -132,7 +132,7 @@ export class Dictionary {
     this.termCount = footer.getUint32(4, true);
     this.totalLength = footer.getFloat64(8, true);
     const start = length - FOOTER_BYTES - this.pageCount * FENCE_BYTES;
-    // A copy: a view would keep its whole block in the heap, and slice() of a Buffer is one.
+    // A copy: a view would keep its whole block in the heap, and slice() of a Buffer is a view.
     this.#fences = view(new Uint8Array(source.bytes(start, length - FOOTER_BYTES)));
   }
 
@@ -170,7 +170,7 @@ export class Dictionary {
     return this.#source.bytes(page * PAGE_BYTES, Math.min((page + 1) * PAGE_BYTES, end));
   }
 
-  /** Last page whose first token is not above the one sought, or -1. */
+  /** Last page whose first token is not above the requested one, or -1. */
   #pageOf(high: number, low: number): number {
     let first = 0;
     let end = this.pageCount;
@@ -203,7 +203,7 @@ function compareToken(bytes: Uint8Array, at: number, high: number, low: number):
   return tokenHigh(bytes, at) - high || tokenLow(bytes, at) - low;
 }
 
-/** Walks all entries in order. Stands on one entry at a time; `next` moves on. */
+/** Walks all entries in order. `next` moves to the next entry. */
 export class DictionaryCursor {
   high = 0;
   low = 0;

@@ -1,5 +1,5 @@
-// How many typing slips lie between two words: insertions, deletions, substitutions, and neighbours swapped (the
-// optimal string alignment form of Damerau-Levenshtein).
+// Counts the typing errors between two words: insertions, deletions, substitutions, and swapped neighbours (the optimal
+// string alignment form of Damerau-Levenshtein).
 
 /** The distance, or `max + 1` when it is larger than `max`. Counts UTF-16 units; both are short words. */
 export function editDistance(a: string, b: string, max: number): number {

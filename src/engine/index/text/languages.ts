@@ -1,16 +1,16 @@
-// What analysis knows of a language: its stemmer, its stop words, and what an apostrophe does in it.
+// The rules of a language for analysis: its stemmer, its stop words, and its use of the apostrophe.
 import { createRequire } from 'node:module';
 import { stopWords } from './stopwords.ts';
 
 export interface Language {
-  /** ISO 639-1 code, or `und` for one we know nothing of. */
+  /** ISO 639-1 code, or `und` for an unknown language. */
   readonly code: string;
   /** Name of the stemmer; it is part of the stamp of an index. */
   readonly stemmerName: string;
   /** A lower-case word to its stem. */
   readonly stem: (word: string) => string;
   readonly stopWords: ReadonlySet<string>;
-  /** True where an inner apostrophe joins (don't), false where it ends an elided word (l'heure). */
+  /** True when an inner apostrophe joins (don't), false when it ends an elided word (l'heure). */
   readonly apostropheJoins: boolean;
 }
 
@@ -20,8 +20,8 @@ interface StemmerModule {
   readonly stemmer: Stem;
 }
 
-// Loaded when first asked for: a stemmer takes a millisecond or two to load, and most servers need one language.
-// The packages' own types do not reach through `require`, hence the cast.
+// Loaded on demand: a stemmer takes a millisecond or two to load, and most servers need one language. The packages' own
+// types do not reach through `require`, hence the cast.
 const STEMMERS: Readonly<Record<string, () => StemmerModule>> = {
   ar: () => require('@orama/stemmers/arabic') as StemmerModule,
   bg: () => require('@orama/stemmers/bulgarian') as StemmerModule,
@@ -53,7 +53,7 @@ const STEMMERS: Readonly<Record<string, () => StemmerModule>> = {
   uk: () => require('@orama/stemmers/ukrainian') as StemmerModule,
 };
 
-/** Codes that have a stemmer. Text of any other language is indexed by its words as they are. */
+/** Codes that have a stemmer. In other languages words are indexed as they are. */
 export const STEMMED_LANGUAGES: readonly string[] = Object.keys(STEMMERS);
 
 const ELIDING = new Set(['fr', 'it', 'ga', 'ca']);
@@ -66,7 +66,7 @@ export function languageCode(tag: string): string {
   return SAME_AS[code] ?? code;
 }
 
-/** What we know of the language with that code (see `languageCode`). Loads its stemmer. */
+/** The rules for the language with that code (see `languageCode`). Loads its stemmer. */
 export function language(code: string): Language {
   const load = Object.hasOwn(STEMMERS, code) ? STEMMERS[code] : undefined;
   return {

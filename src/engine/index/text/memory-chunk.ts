@@ -1,9 +1,9 @@
-// A chunk whose sections are plain byte strings in the heap: what tests and benchmarks seal into.
+// A chunk whose sections are plain byte strings in the heap, for tests and benchmarks.
 import type { ChunkSink, ChunkSource, SectionName, SectionSink, SectionSource } from '../files/section.ts';
 import { tokenHigh, tokenLow } from './dictionary.ts';
 import type { BlindTerms, BlindToken } from './segment.ts';
 
-/** Tokens of many terms from a function for one. */
+/** Makes a function for the tokens of many terms from one for a single term. */
 export function oneByOne(token: BlindToken): BlindTerms {
   return (terms, from, to, high, low) => {
     for (let i = from; i < to; i++) {

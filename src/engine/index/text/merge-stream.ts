@@ -1,5 +1,5 @@
-// One chunk's side of a merge: stands on a term, and copies its postings and positions into the new chunk. Lists lie in the
-// order of the dictionary, so that every section is read from front to back.
+// One input chunk of a merge: positioned on a term, it copies the term's postings and positions into the new chunk.
+// Lists lie in the order of the dictionary, so every section is read from front to back.
 
 import { DictionaryCursor } from './dictionary.ts';
 import type { TextChunk } from './segment.ts';
@@ -17,7 +17,7 @@ export class MergeStream {
   readonly #positions: SectionReader;
   #name: Uint8Array = new Uint8Array(0);
   #doc = -1;
-  /** True when no doc is removed: then positions are copied without being looked at. */
+  /** True when no doc is removed: positions are then copied without decoding. */
   readonly #whole: boolean;
 
   constructor({ chunk, docMap }: MergeInput) {
@@ -29,7 +29,7 @@ export class MergeStream {
     this.#whole = !docMap.includes(-1);
   }
 
-  /** Moves to the next term; false after the last. The lists of the term before were copied. */
+  /** Moves to the next term; false after the last. The lists of the previous term must have been copied. */
   next(): boolean {
     if (!this.cursor.next()) return false;
     this.#name = this.#names.bytes(this.#names.varint());
@@ -62,7 +62,7 @@ export class MergeStream {
   }
 }
 
-/** One chunk that goes into a merge, and where its docs go: the new doc of each, or -1 for one that is removed. */
+/** An input chunk of a merge with the new doc of each old doc, or -1 for a removed one. */
 export interface MergeInput {
   readonly chunk: TextChunk;
   readonly docMap: Int32Array;

@@ -1,4 +1,4 @@
-// Several text sections written as one.
+// Merges several text sections into one.
 
 import type { ChunkSink, Sliced } from '../files/section.ts';
 import { type MergeInput, MergeStream } from './merge-stream.ts';
@@ -7,8 +7,8 @@ import { TextWriter } from './writer.ts';
 export const SLICE_POSTINGS = 8_192;
 
 /**
- * Writes the text sections of several chunks as one. The inputs are in the order of their docs: what one maps to lies
- * below what the next maps to, and each map ascends. Removed docs leave nothing, nor do terms only they held.
+ * Writes the text sections of several chunks as one. The inputs are in the order of their docs: the new docs of one lie
+ * below those of the next, and each map ascends. Removed docs are left out, and so are terms that only they contained.
  */
 export function* mergeText(inputs: readonly MergeInput[], newDocCount: number, sink: ChunkSink): Sliced<void> {
   const streams: MergeStream[] = [];

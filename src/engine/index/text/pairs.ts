@@ -1,5 +1,5 @@
-// Pairs of neighbouring words, scored by the same BM25 as words (spec: ranking of text, sections 1 and 3). A pair's
-// list is made from the occurrences of its two terms when a query asks for it; no second index is kept.
+// Pairs of adjacent words, scored with the same BM25 as words (spec: ranking of text, sections 1 and 3). A pair's list
+// is computed from the occurrences of its two terms when a query needs it; there is no second index.
 import { countedLength, termScore } from './bm25.ts';
 import type { QueryPair } from './query.ts';
 import { frequencyIn, scoreLists } from './score.ts';
@@ -8,17 +8,20 @@ import type { SearchPart } from './search-part.ts';
 import { lowerBound } from './tail.ts';
 import type { Occurrences, Postings, TextPart } from './types.ts';
 
-/** `pairPostings`, kept by parts that do not change. */
+/** `pairPostings`, cached by parts that do not change. */
 function keptPostings(text: TextPart, pair: QueryPair): Postings | undefined {
   return text.keep === undefined ? pairPostings(text, pair) : text.keep(pairName(pair), () => pairPostings(text, pair));
 }
 
-/** A pair's docs in one part: those where the second term stands `distance` after the first, with how often. */
+/**
+ * A pair's docs in one part: those in which the second term is `distance` after the first, with the number of
+ * occurrences.
+ */
 export function pairPostings(text: TextPart, { first, second, distance }: QueryPair): Postings | undefined {
   const lists = [text.postings(first), text.postings(second)] as const;
   if (lists[0] === undefined || lists[1] === undefined) return undefined;
   const places = [text.occurrences(first)!, text.occurrences(second)!] as const; // both have postings
-  // The shorter list is walked; the other one is only looked at where it has the doc, too.
+  // Walks the shorter list, and reads the other one only for docs that are in both.
   const isSwapped = lists[1].count < lists[0].count;
   const [short, long] = isSwapped ? [lists[1], lists[0]] : [lists[0], lists[1]];
   const docs = new Uint32Array(short.count);
@@ -62,7 +65,7 @@ function countPairs(first: Occurrences, i: number, second: Occurrences, j: numbe
   let at = second.starts[j]!;
   const end = second.starts[j + 1]!;
   const only = first.starts[i]!;
-  // Most terms stand once in a text.
+  // Most terms occur once in a text.
   if (end === at + 1 && first.starts[i + 1] === only + 1)
     return second.positions[at] === first.positions[only]! + distance ? 1 : 0;
   let count = 0;
@@ -117,12 +120,12 @@ export interface PairMatches {
   readonly documentFrequency: ReadonlyMap<string, number>;
 }
 
-/** What a pair is called in statistics. */
+/** The key of a pair in statistics. */
 function pairName({ first, second, distance }: QueryPair): string {
   return `${first} ${second} ${distance}`;
 }
 
-/** Finds a query's pairs in all parts. Costs about the shorter list of the two terms of each pair. */
+/** Finds a query's pairs in all parts. Its cost follows the shorter list of each pair's two terms. */
 export function matchPairs(parts: readonly SearchPart[], pairs: readonly QueryPair[]): PairMatches {
   const documentFrequency = new Map<string, number>();
   const lists = parts.map((part) => {

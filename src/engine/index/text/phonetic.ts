@@ -1,5 +1,5 @@
-// How a word sounds, roughly and for Latin script: consonants that sound alike share a letter, vowels count only in
-// front. Coarse on purpose, as its matches are checked against the spelling afterwards.
+// A rough phonetic key for Latin script: consonants that sound alike share a letter, and vowels count only at the
+// beginning. It is coarse because matches are compared with the spelling afterwards.
 
 const RULES: readonly (readonly [RegExp, string])[] = [
   [/^(?:kn|gn|pn)/, 'n'],
@@ -18,7 +18,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/^[aeiouy]+/, 'a'],
 ];
 
-/** A key that words which sound alike share; '' for a word without Latin letters. */
+/** A key that similar-sounding words share; '' for a word without Latin letters. */
 export function phoneticKey(word: string): string {
   let key = word
     .normalize('NFD')

@@ -1,9 +1,9 @@
-// Pronouns. They are terms of texts, and of questions that are answered by words alone; among the words of a question that is
-// ranked with vectors and surroundings they are noise, as half the turns of a chat speak of `I` and `you`, and who
-// speaks of himself has a term of its own there (spec: ranking of text, section 1).
+// Pronouns. They are terms of texts, and of questions that are answered by words alone. In a question that is ranked
+// with vectors and context they are noise: half of a chat's turns contain `I` and `you`, and the first person has a
+// turn flag of its own (spec: ranking of text, section 1).
 import type { Analyzer } from './analyze.ts';
 
-// Left out are those that are other words too once they are in small letters and stemmed: us (US), mine (mining).
+// Without those that become another word in lower case and after stemming: us (US), mine (mining).
 const ENGLISH = `
 i me my myself we our ours ourselves you your yours yourself yourselves
 he him his himself she her hers herself it its itself they them their theirs themselves

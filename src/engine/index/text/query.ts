@@ -1,22 +1,24 @@
-// A query's text, give me what to look for (service contract 8.8). Operators: "a phrase", +must, -not, field:term.
-// A sign is an operator only where it begins a token and a letter or a quote follows; a colon only after a known
-// field name; a quote only where it begins a token and is closed. Everything else in a question is text (8.8.1).
+// Parses the text of a query (service contract 8.8). Operators: "a phrase", +must, -not, field:term. A sign is an
+// operator only at the beginning of a token and before a letter or a quote; a colon only after a known field name; a
+// quote only at the beginning of a token and if it is closed. Everything else is text (8.8.1).
 import { QUERY_CHARS_MAX, QUERY_CLAUSES_MAX, QUERY_TERMS_MAX } from '../../base/limits.ts';
 import type { Analyzer } from './analyze.ts';
 
 const QUERY_FIELDS = ['subject', 'relation', 'object', 'content', 'tag', 'namespace'] as const;
 type QueryField = (typeof QUERY_FIELDS)[number];
 
-/** A document must hold (or must not hold) these terms at these distances from the first: a word, or a phrase. */
+/** A word or phrase: the document must (or must not) contain these terms at these distances from the first. */
 export interface TextClause {
   readonly required: boolean;
   /** At least one. */
   readonly terms: readonly string[];
-  /** Position of each term less that of the first one; ascending. */
+  /** Position of each term relative to the first; ascending. */
   readonly offsets: readonly number[];
 }
 
-/** A condition on a field, for the caller to apply. Of `content` nothing is left to do: it is a clause as well. */
+/**
+ * A condition on a field, which the caller applies. For `content` the caller has nothing to do: it is also a clause.
+ */
 export interface FieldCondition {
   readonly field: QueryField;
   /** As written, without quotes. */
@@ -26,7 +28,7 @@ export interface FieldCondition {
   readonly negated: boolean;
 }
 
-/** Two terms that follow each other in the query; `distance` is 2 or more where stop words stand between them. */
+/** Two consecutive terms of the query; `distance` is 2 or more when stop words lie between them. */
 export interface QueryPair {
   readonly first: string;
   readonly second: string;
@@ -34,19 +36,22 @@ export interface QueryPair {
 }
 
 export interface TextQuery {
-  /** Distinct terms that add to the score, in order of appearance; those of required clauses too. May be empty. */
+  /**
+   * Distinct terms that contribute to the score, in order of appearance, including those of required clauses. May be
+   * empty.
+   */
   readonly terms: readonly string[];
   /** Distinct pairs of neighbouring terms, in order of appearance. */
   readonly pairs: readonly QueryPair[];
   readonly clauses: readonly TextClause[];
   readonly fields: readonly FieldCondition[];
-  /** The query was longer than the bounds of limits.ts, and its end was left out: warn the caller. */
+  /** The query exceeded the bounds of limits.ts and its end was ignored: warn the caller. */
   readonly truncated: boolean;
 }
 
 /**
- * Reads a query. Never throws; linear in the text's length. Stop words alone give no terms. Terms of `unless` are left out
- * of what scores, where anything else is asked for; what an operator stands before is always looked for.
+ * Parses a query. Never throws; linear in the text's length. Stop words alone give no terms. Terms of `unless` do not
+ * score if other terms remain; terms of operators are always searched.
  */
 export function parseQuery(text: string, analyzer: Analyzer, unless: ReadonlySet<string> = NO_TERMS): TextQuery {
   const truncated = text.length > QUERY_CHARS_MAX;
@@ -68,7 +73,7 @@ class QueryReader {
   readonly #clauses: TextClause[] = [];
   readonly #fields: FieldCondition[] = [];
   #truncated = false;
-  /** No closing quote stands behind this offset: a search for one before it always ends well, so reading is linear. */
+  /** Position of the last closing quote. Searches for a quote stop there, which keeps parsing linear. */
   readonly #lastQuote: number;
 
   constructor(text: string, analyzer: Analyzer, unless: ReadonlySet<string>) {
@@ -103,7 +108,10 @@ class QueryReader {
     };
   }
 
-  /** Takes the operator that begins at a token's start, after the plain text before it. Its end, or `start` if none. */
+  /**
+   * Parses the operator at a token's start, after taking the plain text before it. Returns its end, or `start` if there
+   * is none.
+   */
   #operator(start: number, plainStart: number): number {
     const text = this.#text;
     const sign = text[start]!;
@@ -140,7 +148,7 @@ class QueryReader {
     if (start < end) this.#score(this.#text.slice(start, end), this.#unless);
   }
 
-  /** Adds a text's terms and pairs to what scores. False when the terms did not all find room. */
+  /** Adds a text's terms and pairs to the score. `complete` is false when the terms exceeded the limit. */
   #score(text: string, unless: ReadonlySet<string>): { readonly complete: boolean } {
     const { terms, positions } = this.#analyzer.analyze(text);
     let complete = true;
@@ -172,7 +180,7 @@ class QueryReader {
       this.#truncated = true;
       return;
     }
-    // A clause that could not be checked for want of room is left out as a whole, not cut.
+    // A clause whose terms exceed the limit is left out as a whole, not cut.
     if (required && !this.#score(value, NO_TERMS).complete) return;
     this.#clauses.push({ required, terms, offsets: positions.map((position) => position - positions[0]!) });
   }
@@ -187,7 +195,7 @@ class QueryReader {
   }
 }
 
-/** The known field name that stands before a colon at `at`, if one does. */
+/** The known field name before a colon at `at`, if any. */
 function fieldAt(text: string, at: number): QueryField | undefined {
   return QUERY_FIELDS.find((field) => text.startsWith(field, at) && text[at + field.length] === ':');
 }

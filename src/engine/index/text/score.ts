@@ -1,4 +1,4 @@
-// Exact BM25 of documents somebody else chose, and how a score came about, term by term.
+// Exact BM25 of given documents, and the explanation of a score term by term.
 
 import { termScore } from './bm25.ts';
 import type { TextQuery } from './query.ts';
@@ -6,7 +6,7 @@ import { type TextStatistics, type Weights, weightsOf } from './search.ts';
 import { lowerBound } from './tail.ts';
 import type { Postings, TextPart } from './types.ts';
 
-/** The BM25 score of each of `docs` (in any order): what `searchText` gives it. 0 where no term matches. */
+/** The BM25 score of each of `docs` (in any order), the same as from `searchText`. 0 when no term matches. */
 export function scoreDocs(
   text: TextPart,
   docs: ArrayLike<number>,
@@ -36,7 +36,7 @@ export function scoreLists(
   return scores;
 }
 
-/** Which of `terms`, by index and ascending, each of `docs` holds. */
+/** The terms that each of `docs` contains, as ascending indexes of `terms`. */
 export function heldTerms(text: TextPart, docs: ArrayLike<number>, terms: readonly string[]): number[][] {
   const held = Array.from({ length: docs.length }, (): number[] => []);
   for (const [i, term] of terms.entries()) {
@@ -47,7 +47,7 @@ export function heldTerms(text: TextPart, docs: ArrayLike<number>, terms: readon
   return held;
 }
 
-/** Occurrences in a doc, 0 when it does not hold the term. */
+/** Occurrences in a doc, 0 when it does not contain the term. */
 export function frequencyIn({ docs, frequencies, count, byDoc }: Postings, doc: number): number {
   const frequency = byDoc === undefined ? 255 : (byDoc[doc] ?? 0);
   if (frequency < 255) return frequency;
@@ -55,7 +55,7 @@ export function frequencyIn({ docs, frequencies, count, byDoc }: Postings, doc: 
   return at < count && docs[at] === doc ? frequencies[at]! : 0;
 }
 
-/** One term's part of a score, with all that went into it. */
+/** One term's contribution to a score, with its factors. */
 interface TermExplanation {
   readonly term: string;
   readonly documentFrequency: number;
@@ -68,13 +68,13 @@ interface TermExplanation {
 export interface ScoreExplanation {
   /** The sum of the terms' scores. */
   readonly score: number;
-  /** Terms in the document, and their mean over all, short ones counted as the floor. */
+  /** Terms in the document, and their mean over all documents; short documents count as the floor. */
   readonly length: number;
   readonly meanLength: number;
   readonly terms: readonly TermExplanation[];
 }
 
-/** How a doc's score for a query came about; terms it does not hold are listed with frequency 0. */
+/** Explains a doc's score for a query. Terms that it does not contain have frequency 0. */
 export function explain(text: TextPart, doc: number, query: TextQuery, statistics: TextStatistics): ScoreExplanation {
   const { inverseFrequencies, norms } = weightsOf(query.terms, statistics);
   const length = text.lengths[doc]!;

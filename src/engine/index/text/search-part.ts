@@ -1,4 +1,4 @@
-// One part as a search sees it: its text index, and which of its docs count.
+// One part in the form that a search uses: its text index, and which of its docs count.
 import type { TextPart } from './types.ts';
 
 /** A set of docs: bit `doc & 31` of word `doc >>> 5`. A DocSet is one. */
@@ -9,13 +9,13 @@ export interface DocBits {
 /** One part, and which of its docs count. */
 export interface SearchPart {
   readonly text: TextPart;
-  /** Docs that neither count in statistics nor are found; undefined: none. Asked only for docs that might be hits. */
+  /** Docs that neither count in statistics nor can be found; undefined: none. Called only for possible hits. */
   readonly removed: ((doc: number) => boolean) | undefined;
-  /** Docs that may be found; undefined: all. Does not touch statistics. */
+  /** Docs that may be found; undefined: all. Does not affect statistics. */
   readonly allowed: DocBits | undefined;
-  /** The docs that `removed` is true for, ascending. With it, statistics need not ask about every doc. */
+  /** The docs for which `removed` is true, ascending. With it, statistics need not check every doc. */
   readonly removedDocs?: Uint32Array;
-  /** The docs that count in statistics, where they are not all that are live. */
+  /** The docs that count in statistics, when they are not all live docs. */
   readonly counted?: CountedDocs | undefined;
   /** By doc, for equal scores (see TopHits). */
   readonly createdAtMs?: Float64Array;
@@ -24,7 +24,7 @@ export interface SearchPart {
   readonly chronological?: boolean;
 }
 
-/** Live docs of a part that statistics go by. */
+/** Live docs of a part on which statistics are based. */
 export interface CountedDocs {
   readonly count: number;
   /** Whichever is smaller: an ascending list, or a set. */

@@ -70,7 +70,7 @@ interface Found {
   readonly score: number;
 }
 
-/** The model: every live doc is scored in full, checked, and sorted. */
+/** The model: scores every live doc in full, checks and sorts. */
 function exhaustive(docs: readonly Doc[], asked: TextQuery, limit: number): Found[] {
   const live = docs.filter((one) => !one.removed);
   const mean = live.reduce((sum, one) => sum + countedLength(one.text.terms.length), 0) / live.length;

@@ -16,17 +16,20 @@ import { lowerBound } from './tail.ts';
 import { type TextHit, TopHits } from './top-hits.ts';
 import type { Postings } from './types.ts';
 
-/** What BM25 has to know of all parts of a memory. Those of several partitions are added up. */
+/** Statistics of BM25 over all parts of a memory. Those of several partitions are summed. */
 export interface TextStatistics {
   /** Documents that are not removed; superseded ones count. */
   readonly docs: number;
   /** Sum of their counted lengths. */
   readonly totalLength: number;
-  /** Documents that hold each term; terms that none holds may be missing. */
+  /** Number of documents that contain each term. Terms without documents may be missing. */
   readonly documentFrequency: ReadonlyMap<string, number>;
 }
 
-/** Statistics over the live, counted docs of all parts: the same whatever is sealed, merged, or removed but not yet dropped. */
+/**
+ * Statistics over the live, counted docs of all parts: independent of sealing, merging, and removed docs that are still
+ * stored.
+ */
 export function collectStatistics(parts: readonly SearchPart[], terms: readonly string[]): TextStatistics {
   let docs = 0;
   let totalLength = 0;
@@ -64,7 +67,7 @@ export function removedDocsOf({ text, removed, removedDocs }: SearchPart): Uint3
   return Uint32Array.from(docs);
 }
 
-/** Docs of a posting list that count in statistics. `removed`: those of the part that were. */
+/** Number of docs of a posting list that count in statistics. `removed`: the removed docs of the part. */
 export function frequencyAmong(postings: Postings, { counted }: SearchPart, removed: Uint32Array): number {
   if (counted === undefined) return postings.count - countShared(postings, removed);
   if (counted.docs instanceof Uint32Array) return countShared(postings, counted.docs);
@@ -75,7 +78,7 @@ export function frequencyAmong(postings: Postings, { counted }: SearchPart, remo
   return shared;
 }
 
-/** Docs of a posting list that an ascending list holds too. */
+/** Number of docs that a posting list and an ascending list share. */
 function countShared(postings: Postings, docs: Uint32Array): number {
   let shared = 0;
   if (docs.length === 0) return 0;
@@ -135,9 +138,9 @@ export function searchText(
 }
 
 const WINDOW_DOCS = 4_096;
-/** Scores of the window's docs; zero between windows. One search runs at a time, to its end. */
+/** Scores of the window's docs; zero between windows. Searches run one at a time, without interruption. */
 const windowScores = new Float64Array(WINDOW_DOCS);
-/** The slots that have one; a place more than docs, as a slot is written before it is known to be new. */
+/** The slots with a score. One more than docs, as a slot is written before it is known to be new. */
 const windowDocs = new Uint16Array(WINDOW_DOCS + 1);
 
 class PartSearch {
@@ -147,9 +150,9 @@ class PartSearch {
   readonly #matcher: ClauseMatcher | undefined;
   readonly #norms: LengthNorms;
   readonly #lengths: Uint16Array;
-  /** Lists of the terms that the part holds, by bound, the smallest first. */
+  /** Lists of the terms in the part, by ascending bound. */
   readonly #lists: TermList[] = [];
-  /** Sum of the bounds of the lists up to each. */
+  /** Sum of the bounds up to each list. */
   readonly #bounds: Float64Array;
 
   constructor(
@@ -182,7 +185,7 @@ class PartSearch {
     }
   }
 
-  /** Any of the terms will do. */
+  /** For queries that any of the terms can match. */
   walk(): void {
     const lists = this.#lists;
     let essential = this.#firstEssential(0);
@@ -193,7 +196,7 @@ class PartSearch {
       const base = Math.max(0, newest - WINDOW_DOCS + 1);
       this.#top.begin(this.#index, base, newest);
       let found = 0;
-      // The rarest term first, so that the best documents are considered first and raise the threshold for the rest.
+      // The rarest term first, so that good documents come early and raise the threshold for the rest.
       for (let i = lists.length - 1; i >= essential; i--) found = this.#accumulate(lists[i]!, base, found);
       for (let i = 0; i < essential; i++) lists[i]!.seek(newest);
       this.#consider(base, found, essential);
@@ -207,7 +210,7 @@ class PartSearch {
     return from;
   }
 
-  /** Adds a list's scores of the window from `base`; returns how many docs of it have one now. */
+  /** Adds a list's scores in the window from `base`. Returns the number of docs with a score. */
   #accumulate(list: TermList, base: number, found: number): number {
     const { docs, frequencies, inverseFrequency } = list;
     const lengths = this.#lengths;
@@ -233,7 +236,7 @@ class PartSearch {
     return found;
   }
 
-  /** Completes the scores of the window's docs that can still be among the best, and empties the window. */
+  /** Completes the scores of the window's docs that can still be among the best, and clears the window. */
   #consider(base: number, found: number, essential: number): void {
     const top = this.#top;
     const others = essential === 0 ? 0 : this.#bounds[essential - 1]!;
@@ -268,7 +271,7 @@ class PartSearch {
     this.#top.offer(score, this.#index, doc);
   }
 
-  /** Only docs of `driver` can match: the rarest list that a clause requires. */
+  /** For queries with a required clause: only docs of `driver`, its rarest list, can match. */
   lookUp(driver: Postings): void {
     const allowed = this.#part.allowed?.words;
     const all = this.#lists.length;
@@ -285,7 +288,7 @@ class PartSearch {
 const ONCE_LENGTHS = 128;
 const NO_SCORES = new Float64Array(0);
 
-/** A term's postings in one part and where the walk stands in them. */
+/** A term's postings in one part, and the position of the walk. */
 class TermList {
   readonly docs: Uint32Array;
   readonly frequencies: Uint16Array;
@@ -294,7 +297,7 @@ class TermList {
   readonly bound: number;
   readonly #byDoc: Uint8Array | undefined;
   #once: Float64Array | undefined;
-  /** Postings that were not walked yet: those before this index. */
+  /** The postings before this index were not walked yet. */
   at: number;
 
   constructor({ docs, frequencies, count, byDoc }: Postings, inverseFrequency: number, bound: number) {
@@ -312,7 +315,10 @@ class TermList {
     return this.at > 0 ? this.docs[this.at - 1]! : -1;
   }
 
-  /** Scores of a single occurrence by length, where the list is long enough to pay for it: most frequencies are 1. */
+  /**
+   * Scores of a single occurrence by length, when the list is long enough to make it worthwhile: most frequencies are
+   * 1.
+   */
   scoresOfOne(norms: LengthNorms): Float64Array {
     if (this.#once === undefined) {
       this.#once = this.count < 1_024 ? NO_SCORES : new Float64Array(ONCE_LENGTHS);
@@ -323,15 +329,15 @@ class TermList {
     return this.#once;
   }
 
-  /** Leaves out the docs newer than `doc`. */
+  /** Skips the docs newer than `doc`. */
   seek(doc: number): void {
     if (this.#byDoc === undefined) this.at = lowerBoundBefore(this.docs, doc + 1, this.at);
   }
 
-  /** The term's score in a doc that was not left out; 0 when the doc does not hold it. */
+  /** The term's score in a doc that was not skipped; 0 when the doc does not contain the term. */
   scoreIn(doc: number, norm: number): number {
     if (this.#byDoc !== undefined) {
-      // A doc that was added after the list was unrolled lies beyond the array, and does not hold the term.
+      // A doc that was added after the list was unrolled lies beyond the array, and does not contain the term.
       const frequency = this.#byDoc[doc] ?? 0;
       if (frequency < 255) return frequency === 0 ? 0 : termScore(this.inverseFrequency, frequency, norm);
     }
@@ -341,7 +347,7 @@ class TermList {
   }
 }
 
-/** First index below `end` whose doc is at least `doc`, or `end`; looks back from there in growing steps. */
+/** First index below `end` whose doc is at least `doc`, or `end`; searches backwards in growing steps. */
 function lowerBoundBefore(docs: Uint32Array, doc: number, end: number): number {
   let step = 1;
   let high = end;

@@ -18,7 +18,7 @@ import type { Occurrences, Postings, TextPart } from './types.ts';
 import { SectionReader } from './varint.ts';
 import { TextWriter } from './writer.ts';
 
-/** Eight bytes that stand for a term in a segment: a keyed hash, so that a segment names no words. */
+/** The blind token of a term in a segment: eight bytes of a keyed hash, so that the index names no words. */
 export type BlindToken = (term: string) => Uint8Array;
 
 /** Writes the tokens of `terms[from]` to `terms[to - 1]`, in two halves, to the same places of `high` and `low`. */
@@ -45,7 +45,7 @@ export function* encodeText(tail: TextTail, tokens: BlindTerms, sink: ChunkSink)
   }
   const order = yield* orderKeys(high, low);
 
-  // Where each term's words begin when they lie in the order of the tokens.
+  // The start of each term's words when they are in the order of the tokens.
   const next = new Uint32Array(names.length);
   for (let i = 0, place = 0; i < order.length; i++) {
     next[order[i]!] = place;
@@ -65,7 +65,7 @@ export function* encodeText(tail: TextTail, tokens: BlindTerms, sink: ChunkSink)
     const id = order[i]!;
     const end = from + tail.wordsOf(id);
     sinceYield += end - from + 8;
-    // Nearly every term is done in one round; the words of a common one are more than a slice.
+    // Nearly every term needs one round; only a common one has more words than a slice.
     while (from < end) {
       from = writer.words(pairs, from, end, SLICE_WORDS);
       if (from < end) yield;
@@ -79,11 +79,14 @@ export function* encodeText(tail: TextTail, tokens: BlindTerms, sink: ChunkSink)
   yield* writer.end(tail.lengths.subarray(0, tail.docCount));
 }
 
-/** A term that the chunk does not hold; kept too, because every chunk of a memory is asked for every term. */
+/**
+ * Marks a term that the chunk does not contain. It is cached too, because every chunk of a memory is asked for every
+ * term.
+ */
 const ABSENT = Symbol('absent');
 const ABSENT_BYTES = 64;
 
-/** The text index of a sealed chunk. Lists are decoded when asked for and kept while the heap budget has room. */
+/** The text index of a sealed chunk. Lists are decoded on demand and cached while the heap budget has room. */
 export class TextChunk implements TextPart {
   readonly docCount: number;
   readonly #source: ChunkSource;

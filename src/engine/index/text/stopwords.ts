@@ -1,9 +1,9 @@
-// Words that say how a sentence is built and not what it is about. They take a position and leave no term.
+// Stop words: words of grammar, not of content. They take a position and give no term.
 import { createRequire } from 'node:module';
 
-// The 33 of Lucene's English analyser, then question words and auxiliaries: noise in conversations. Pronouns are kept:
-// who speaks of himself is what many questions about a chat turn on (bench/scenarios/relevance.ts: hit@10 .631 with
-// them as terms, .597 without).
+// The 33 of Lucene's English analyser, then question words and auxiliaries, which are noise in conversations. Pronouns
+// stay, because many questions about a chat depend on who speaks (bench/scenarios/relevance.ts: hit@10 .631 with them
+// as terms, .597 without).
 const ENGLISH = `
 a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to
 was will with
@@ -14,10 +14,10 @@ dont doesnt didnt isnt arent wasnt werent havent hasnt hadnt cant couldnt
 wouldnt shouldnt wont
 `;
 
-// Contractions whose joined form is a word of its own (id, ill, well, shell): they only count with their apostrophe.
+// Contractions whose joined form is another word (id, ill, well, shell): they count only with their apostrophe.
 const ENGLISH_CONTRACTIONS = "i'd i'll we'd we'll we're we've he'd he'll she'd she'll it'd it'll who'd who'll there'll";
 
-// In stopwords-iso's lists, yet they say what a text is about: counts, times, common nouns, adjectives and full verbs.
+// Words in stopwords-iso's lists that carry content: counts, times, common nouns, adjectives and full verbs.
 const CONTENT_WORDS: Readonly<Record<string, string>> = {
   de: `acht achte drei eins elf ende ernst fünf gut gute guter gutes groß große gross heute jahr jahre kurz lang lange leide
 mahn mann neun neue neuen recht rund sache satt sechs suche tag tage tagen teil tritt uhr vier viel viele weg wenig
@@ -52,18 +52,21 @@ hyvät hyvää menee menen menet meni menin menit`,
 hoş doğru imdi elbet`,
 };
 
-/** Lists of these languages hold words, and their text is cut into bigrams or by a dictionary: nothing would match. */
+/**
+ * The lists of these languages contain words, but their text is cut into bigrams or by a dictionary, so nothing would
+ * match.
+ */
 const UNLISTED = new Set(['en', 'ja', 'ko', 'th', 'zh']);
 const FUNCTION_WORD_CHARS_MAX = 5;
 
-/** Words without a term for a language (ISO 639-1), lower-case; a form with its apostrophe where that matters. */
+/** Stop words of a language (ISO 639-1), lower-case; with an apostrophe where it matters. */
 export function stopWords(language: string): ReadonlySet<string> {
   if (language === 'en') return new Set([...words(ENGLISH), ...words(ENGLISH_CONTRACTIONS)]);
   if (UNLISTED.has(language)) return new Set();
   const require = createRequire(import.meta.url);
   const lists = require('stopwords-iso') as Record<string, readonly string[] | undefined>; // untyped JSON
-  // The lists were collected with a wide net (1,298 words for English). Function words are short nearly everywhere,
-  // so the short ones are taken, less the content words named above.
+  // The lists are very broad (1,298 words for English). Function words are short nearly everywhere, so only the short
+  // words are used, without the content words above.
   const content = new Set(words(CONTENT_WORDS[language] ?? ''));
   const listed = lists[language] ?? [];
   const charsMax = language in CONTENT_WORDS ? FUNCTION_WORD_CHARS_MAX : FUNCTION_WORD_CHARS_MAX - 1;

@@ -1,21 +1,21 @@
-// The mutable text index of a part: grains are added as they are published. One record per word of a text, linked
-// backwards by term, and nothing else: postings are lists that are unrolled when somebody asks for a term, and then
-// only from where the last asker stopped. So adding touches no list, and no object is made per posting.
+// The mutable text index of a part, to which grains are added as they are published. It stores one record for each word
+// of a text, linked backwards by term. Postings are unrolled into lists on demand, from where the last query stopped.
+// Adding therefore touches no list and allocates no object for a posting.
 import { assert } from '../../base/assert.ts';
 import { type AnalyzedText, NO_NUMBER } from '../parts/part.ts';
 import { countedLength } from './bm25.ts';
 import { COMMON_TERM_SHARE, type Occurrences, type Postings, type TextPart } from './types.ts';
 
-// A word of a text: [previous word of the same term or -1, doc, position, term]. Searches follow the links; sealing
-// reads all words as they stand, because following every link would be a cache miss a word.
+// A word of a text: [previous word of the same term or -1, doc, position, term]. Searches follow the links. Sealing
+// reads the words in storage order, because following links would cost a cache miss for each word.
 const WORD_FIELDS = 4;
 const PREVIOUS = 0;
 const DOC = 1;
 const POSITION = 2;
 const TERM = 3;
 
-// A term: [its last word, the doc of that, docs, words]. Four, so that a term lies in one cache line: whatever else a
-// search wants to know is counted when the list is unrolled.
+// A term: [its last word, the doc of that, docs, words]. Four numbers, so that a term fits in one cache line.
+// Everything else that a search needs is counted when the list is unrolled.
 const TERM_FIELDS = 4;
 const LAST_WORD = 0;
 const LAST_DOC = 1;
@@ -34,7 +34,7 @@ export class TextTail implements TextPart {
   #terms = new Int32Array(64 * TERM_FIELDS);
   readonly #names: string[] = [];
   readonly #termIds = new Map<string, number>();
-  /** Pairs of a term's number + 1 and its id, by the number's low bits. A slot keeps the last that came. */
+  /** Pairs of a term's number + 1 and its id, by the number's low bits. A slot keeps the latest pair. */
   #numbered = new Float64Array(64);
   readonly #lists = new Map<number, UnrolledList>();
 
@@ -54,7 +54,7 @@ export class TextTail implements TextPart {
     return this.#names.length;
   }
 
-  /** Bytes of heap, roughly: 16 a word, 16 a term and its map entry, and what searches have unrolled. */
+  /** Approximate heap bytes: 16 a word, 16 a term and its map entry, and the lists that searches have unrolled. */
   get heapBytes(): number {
     let bytes = this.#words.byteLength + this.#terms.byteLength + this.#lengths.byteLength + this.#names.length * 88;
     bytes += this.#numbered.byteLength;
@@ -62,7 +62,7 @@ export class TextTail implements TextPart {
     return bytes;
   }
 
-  /** Takes the text of the next doc (`doc` must be `docCount`; one without text has no terms). */
+  /** Adds the text of the next doc (`doc` must be `docCount`; a doc without text has no terms). */
   add(doc: number, text: AnalyzedText): void {
     assert(doc === this.#docCount, 'docs are added in order');
     const { terms, positions, numbers } = text;
@@ -124,8 +124,8 @@ export class TextTail implements TextPart {
   }
 
   /**
-   * For sealing: writes (doc, position) of the words `from` to `to - 1` in reading order, each to the place in `pairs` that
-   * `next` has for its term, and moves that place on.
+   * For sealing: writes (doc, position) of the words `from` to `to - 1` in reading order. Each goes to the index in
+   * `pairs` that `next` has for its term, which is then advanced.
    */
   spreadWords(from: number, to: number, next: Uint32Array, pairs: Uint32Array): void {
     const log = this.#words;
@@ -155,7 +155,7 @@ export class TextTail implements TextPart {
     const entry = id * TERM_FIELDS;
     const words = this.#terms[entry + WORDS]!;
     const docs = this.#terms[entry + DOCS]!;
-    // All words of a doc are added together, so that what is new begins with a new doc.
+    // All words of a doc are added together, so new words always begin with a new doc.
     list.reserve(docs, words);
     const log = this.#words;
     let posting = docs - 1;
@@ -177,12 +177,12 @@ export class TextTail implements TextPart {
     list.finish(docs, words, this.#docCount);
   }
 
-  /** By the term's number, which saves the text's map most of the time. */
+  /** Finds the term by its number, which avoids the map of strings most of the time. */
   #numberedTermId(number: number, term: string): number {
     const slot = (number & (this.#numbered.length / 2 - 1)) * 2;
     if (this.#numbered[slot] === number + 1) return this.#numbered[slot + 1]!;
     const id = this.#termId(term);
-    // Twice as many slots as terms; numbers are given one after the other, so that few share a slot.
+    // Twice as many slots as terms. Numbers are consecutive, so few share a slot.
     if (this.#names.length * 4 > this.#numbered.length) {
       this.#numbered = new Float64Array(this.#numbered.length * 2);
       return id;
@@ -213,7 +213,10 @@ export class TextTail implements TextPart {
   }
 }
 
-/** A term's postings and occurrences, filled from the back; grows in place while nobody else may be reading. */
+/**
+ * A term's postings and occurrences, filled from the back. The arrays grow in place while nobody else can be reading
+ * them.
+ */
 class UnrolledList implements Postings, Occurrences {
   docs: Uint32Array;
   frequencies: Uint16Array;
@@ -248,7 +251,10 @@ class UnrolledList implements Postings, Occurrences {
     }
   }
 
-  /** The posting's words begin at `start`; they end where the next posting's begin. Its doc has `length` words in all. */
+  /**
+   * The posting's words begin at `start` and end where those of the next posting begin. Its doc has `length` words in
+   * all.
+   */
   close(posting: number, start: number, length: number): void {
     const frequency = Math.min(this.starts[posting + 1]! - start, FREQUENCY_MAX);
     this.starts[posting] = start;

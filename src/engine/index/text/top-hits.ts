@@ -1,10 +1,10 @@
-// The best `limit` hits seen so far, in a total order: higher score, then later creation, then higher ordinal. So they
-// are the same whatever way the docs lie in parts. The scores alone are kept in a heap; documents are written
-// down as they come, and sorted out at the end: most comparisons are of equal scores, and most of those never matter.
+// The best `limit` hits so far, in a total order: higher score, then later creation, then higher ordinal. The result is
+// the same however docs are distributed over parts. Only scores are kept in a heap; documents are recorded as they come
+// and sorted at the end, because most comparisons are of equal scores and most of those never matter.
 import { SCORE_STEP } from './bm25.ts';
 import type { SearchPart } from './search-part.ts';
 
-/** A document found: index of its part, its doc there, and its BM25 score. */
+/** A document found: the index of its part, its doc there, and its BM25 score. */
 export interface TextHit {
   readonly part: number;
   readonly doc: number;
@@ -12,20 +12,20 @@ export interface TextHit {
 }
 
 export class TopHits {
-  /** A document that scores less cannot be among the best any more. */
+  /** A document with a lower score cannot be among the best any more. */
   least = Number.NEGATIVE_INFINITY;
-  /** The worst score of the best ones, once there are enough of them. */
+  /** The lowest of the best scores, once there are `limit` of them. */
   #threshold = Number.NEGATIVE_INFINITY;
   readonly #limit: number;
   readonly #parts: readonly SearchPart[];
-  /** The best scores, the worst of them first. */
+  /** The best scores, lowest first. */
   readonly #heap: Float64Array;
   #size = 0;
   readonly #scores: Float64Array;
   readonly #partOf: Int32Array;
   readonly #docOf: Int32Array;
   #count = 0;
-  /** Time and ordinal of the oldest doc that was offered a place, while docs come from the newest to the oldest. */
+  /** Time and ordinal of the oldest doc offered so far, as long as docs come from newest to oldest. */
   #oldestMs = Number.POSITIVE_INFINITY;
   #oldestOrdinal = Number.POSITIVE_INFINITY;
 
@@ -39,13 +39,13 @@ export class TopHits {
     this.#docOf = new Int32Array(room);
   }
 
-  /** The docs oldest..newest of a part come next. Where all before were newer, an equal score does not suffice. */
+  /** Announces the docs oldest..newest of a part. When all earlier docs were newer, an equal score is not enough. */
   begin(part: number, oldest: number, newest: number): void {
     const { createdAtMs, ordinals, chronological } = this.#parts[part]!;
     const inOrder =
       (createdAtMs === undefined || (chronological === true && createdAtMs[newest]! <= this.#oldestMs)) &&
       (ordinals === undefined || ordinals[newest]! <= this.#oldestOrdinal);
-    // Out of order once: docs before it may be older than any that come.
+    // Out of order: earlier docs may be older than later ones.
     this.#oldestMs = inOrder ? (createdAtMs?.[oldest] ?? this.#oldestMs) : Number.NEGATIVE_INFINITY;
     this.#oldestOrdinal = inOrder ? (ordinals?.[oldest] ?? this.#oldestOrdinal) : -1;
     this.least = inOrder ? this.#threshold + SCORE_STEP : this.#threshold;
@@ -82,7 +82,7 @@ export class TopHits {
     return hits;
   }
 
-  /** Drops what is out: less than `limit` are above the threshold, and of those on it the `limit` newest stay. */
+  /** Drops hits that are out: fewer than `limit` are above the threshold, and of those at it the newest stay. */
   #compact(): void {
     const equal: { part: number; doc: number }[] = [];
     let kept = 0;

@@ -3,11 +3,11 @@ import type { SectionSink, SectionSource } from '../files/section.ts';
 
 const BUFFER_BYTES = 32_768;
 const COPIED_BY_LOOP_MAX = 48;
-/** Buffers kept for the next writer: those of a chunk would cost a small memory more than what it writes. */
+/** Buffers that are reused: new ones would cost a small memory's chunk more than its content. */
 const BUFFERS_KEPT_MAX = 8;
 const kept: Buffer[] = [];
 
-/** Gathers what is appended to a section, so that the sink is not called for every byte. */
+/** Collects what is appended to a section, so that the sink is not called for every byte. */
 export class VarintWriter {
   readonly #sink: SectionSink;
   readonly #buffer = kept.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES);
@@ -46,7 +46,7 @@ export class VarintWriter {
     this.#used += bytes.length;
   }
 
-  /** `count` bytes of `from` from `start` on: mostly a few, for which a loop is faster than a view and a copy. */
+  /** Copies `count` bytes of `from` from `start` on. For a few bytes, a loop is faster than a view and a copy. */
   copy(from: Uint8Array, start: number, count: number): void {
     if (count > COPIED_BY_LOOP_MAX) {
       this.bytes(from.subarray(start, start + count));
@@ -59,7 +59,7 @@ export class VarintWriter {
     this.#used = used + count;
   }
 
-  /** A text: its bytes in UTF-8, after their number. */
+  /** A text: the number of its UTF-8 bytes, then the bytes. */
   text(text: string): void {
     const { length } = text;
     const buffer = this.#buffer;
@@ -86,7 +86,7 @@ export class VarintWriter {
     this.bytes(bytes);
   }
 
-  /** Hands what is left to the section. Nothing is appended after that. */
+  /** Writes the remaining bytes to the section. Nothing can be appended after that. */
   end(): void {
     this.#flush();
     if (kept.length < BUFFERS_KEPT_MAX) kept.push(this.#buffer);
@@ -131,7 +131,7 @@ export class VarintReader {
 const WINDOW_BYTES = 16_384;
 const VARINT_BYTES_MAX = 5;
 
-/** Reads a section from front to back, a window at a time: the section of a big memory need not fit in the heap. */
+/** Reads a section from front to back through a window: the section of a large memory need not fit in the heap. */
 export class SectionReader {
   readonly #source: SectionSource;
   #window: Uint8Array = new Uint8Array(0);
@@ -162,7 +162,7 @@ export class SectionReader {
     this.#at += count;
   }
 
-  /** Copies the next `count` varints to `writer`, or passes over them without one. */
+  /** Copies the next `count` varints to `writer`, or skips them without one. */
   takeVarints(count: number, writer?: VarintWriter): void {
     for (; count > 0; count--) {
       if (this.#at + VARINT_BYTES_MAX > this.#window.length) this.#fill(1);

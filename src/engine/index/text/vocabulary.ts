@@ -1,6 +1,6 @@
-// The words of a memory, for a query word that matches none of them: which of them may have been meant. flexsearch
-// holds the lists (letter pairs and sounds to words); what it finds is a guess that spelling then confirms or drops.
-// Built from a memory's vocabulary when first needed; the caller keeps it under the heap budget.
+// Suggests words of a memory for a query word without matches. flexsearch holds the lists (letter pairs and sounds to
+// words); spelling then confirms or rejects its guesses. Built from a memory's vocabulary on demand; the caller keeps
+// it within the heap budget.
 import { Index } from 'flexsearch';
 import { VOCABULARY_CANDIDATES_MAX, VOCABULARY_WORDS_MAX } from '../../base/limits.ts';
 import { toNfkc } from '../../base/nfc.ts';
@@ -11,9 +11,9 @@ import { phoneticKey } from './phonetic.ts';
 export interface Expansion {
   /** The word as it stands in the vocabulary. */
   readonly term: string;
-  /** `prefix`: one of the two words begins with the other. */
+  /** `prefix`: one of the two words is a prefix of the other. */
   readonly kind: 'typo' | 'phonetic' | 'prefix';
-  /** 0..1: the share of letters that agree; of a prefix, its share of the longer word. */
+  /** 0..1: the share of letters that agree; for a prefix, its share of the longer word. */
   readonly similarity: number;
 }
 
@@ -24,10 +24,10 @@ const PHONETIC_SIMILARITY_MIN = 0.3;
 const PHONETIC_KEY_MIN = 2;
 const SLICE_WORDS = 32;
 const SLICE_READ = 1_024;
-/** Words of one letter pair that are looked at: the most frequent ones come first. */
+/** Words of one letter pair that are examined, most frequent first. */
 const PAIR_WORDS_MAX = 8_192;
 
-/** Separates the keys of a word for flexsearch, which asks an encoder for them: neither words nor keys hold it. */
+/** Separates the keys of a word for flexsearch, which asks an encoder for them. Neither words nor keys contain it. */
 const SEPARATOR = '\u0000';
 const SOUND = '\u0001';
 const EDGE = '\u0002';
@@ -65,7 +65,8 @@ export class Vocabulary {
       if (++read % SLICE_READ === 0) yield;
     }
     const vocabulary = new Vocabulary();
-    // The most frequent first: flexsearch gives words in the order they were added, and lists are read up to a bound.
+    // The most frequent first: flexsearch returns words in the order of their addition, and lists are read up to a
+    // limit.
     for (const [word, frequency] of yield* mostFrequent(counted)) {
       vocabulary.#add(word, frequency);
       if (vocabulary.size % SLICE_WORDS === 0) yield;
@@ -77,14 +78,14 @@ export class Vocabulary {
     return this.#words.length;
   }
 
-  /** Bytes of heap, roughly, from measurements: 40 a letter pair and 140 a word. */
+  /** Approximate heap bytes, from measurements: 40 a letter pair and 140 a word. */
   get heapBytes(): number {
     return this.#bytes;
   }
 
   /**
-   * Words that may be meant by one that matches nothing, the most similar first (then the more frequent). For terms
-   * that do match nothing is to be gained: do not ask. Empty for words too short to guess at.
+   * Words that may be meant by one without matches, the most similar first, then the more frequent. Do not call it for
+   * terms that match. Empty for words too short to guess at.
    */
   expand(term: string, limit: number): Expansion[] {
     const folded = fold(term);
@@ -140,7 +141,7 @@ export class Vocabulary {
     const distance = editDistance(folded, word, longer);
     const similarity = 1 - distance / longer;
     if (distance <= slipsAllowed(folded.length)) return { term, kind: 'typo', similarity };
-    // Either way round: a mistyped ending escapes the stemmer, and leaves the stem with something behind it.
+    // Checked both ways: a mistyped ending escapes the stemmer and leaves the stem with letters behind it.
     const shorter = Math.min(word.length, folded.length);
     if (shorter / longer >= PREFIX_SHARE_MIN && (word.startsWith(folded) || folded.startsWith(word))) {
       return { term, kind: 'prefix', similarity: shorter / longer };
@@ -152,7 +153,9 @@ export class Vocabulary {
   }
 }
 
-/** The words that are kept, the most frequent first, roughly: by eighths of powers of two. A sort would take too long. */
+/**
+ * The words to keep, roughly by falling frequency, in steps of an eighth of a power of two. A sort would take too long.
+ */
 function* mostFrequent(counted: ReadonlyMap<string, number>): Sliced<[string, number][]> {
   const buckets: [string, number][][] = Array.from({ length: 256 }, () => []);
   let read = 0;

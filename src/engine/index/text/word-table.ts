@@ -1,17 +1,17 @@
-// Latin words, as they stand in a text, to their terms: a hash table over characters, so that the scanner finds the
-// term of a word without cutting a string out of the text. Half of what analysing costs otherwise is making and hashing
-// those strings.
+// Maps Latin words, as they stand in a text, to their terms: a hash table over characters, so that the scanner finds a
+// word's term without cutting a string out of the text. Creating and hashing those strings would be half of the cost of
+// analysing.
 import { WORD_CACHE_MAX } from '../../base/limits.ts';
 
 const SLOTS = WORD_CACHE_MAX * 2;
-/** Slots looked at for a word; one that finds no room in them is not kept. */
+/** Slots that are probed for a word. A word that finds no free slot there is not stored. */
 const PROBES_MAX = 32;
-/** Longer words are rare, and not kept here. */
+/** Longer words are rare and are not stored. */
 export const TABLE_WORD_CHARS_MAX = 24;
 
 /**
- * What the hash of a word starts with, and how a character goes into it (FNV-1a); the scanner hashes while it reads. The
- * start is another one in every process, so that nobody can choose words that all fall into one slot.
+ * The initial hash value, and the step for a character (FNV-1a); the scanner hashes while it reads. The initial value
+ * is random in every process, so that nobody can choose words that collide.
  */
 export const HASH_START = Math.floor(Math.random() * 2 ** 32) | 0;
 export function hashOn(hash: number, code: number): number {
@@ -21,7 +21,7 @@ export function hashOn(hash: number, code: number): number {
 export class WordTable {
   /** By slot: the entry plus one, or 0. */
   #slots = new Int32Array(1_024);
-  /** By entry: where its characters begin; its length; its hash. */
+  /** By entry: the start of its characters; its length; its hash. */
   #starts = new Int32Array(512);
   #hashes = new Int32Array(512);
   #characters = new Uint16Array(8_192);
@@ -52,10 +52,7 @@ export class WordTable {
     return this.#numbers[entry]!;
   }
 
-  /**
-   * Puts in a word that is not there, and returns its entry. When the table is full it is emptied first: what is in use comes
-   * back soon.
-   */
+  /** Adds a missing word and returns its entry. A full table is emptied first; words in use soon return. */
   add(word: string, hash: number, term: string): number {
     if (this.#terms.length >= WORD_CACHE_MAX) this.#clear();
     const entry = this.#terms.length;
@@ -109,7 +106,10 @@ export class WordTable {
   }
 }
 
-/** Numbers of terms, of all tables. When there are too many the terms get new ones: no number ever names another term. */
+/**
+ * Numbers of terms, shared by all tables. When there are too many, terms get new numbers; a number never identifies
+ * another term.
+ */
 const numbers = new Map<string, number>();
 let nextNumber = 0;
 
@@ -121,7 +121,7 @@ function numberOf(term: string): number {
   return nextNumber++;
 }
 
-/** Brings the high bits down: the slot is the low ones. */
+/** Mixes the high bits into the low ones, which select the slot. */
 function spread(hash: number): number {
   return hash ^ (hash >>> 15);
 }

@@ -40,8 +40,8 @@ export class TextWriter {
   }
 
   /**
-   * Adds the words `from`.. of a term, given as pairs of doc and position in reading order, up to the end of the doc in which it
-   * has taken `max` of them. Returns the first word that is left, or `to`.
+   * Adds the words from `from` of a term, given as pairs of doc and position in reading order, up to the end of the doc
+   * in which `max` is reached. Returns the first remaining word, or `to`.
    */
   words(pairs: Uint32Array, from: number, to: number, max: number): number {
     const stop = Math.min(to, from + max);
@@ -61,7 +61,7 @@ export class TextWriter {
     return at;
   }
 
-  /** Ends the current term. One without postings leaves nothing. */
+  /** Ends the current term. A term without postings is not written. */
   endTerm(high: number, low: number, name: Uint8Array): void {
     if (this.#docs === 0) return;
     this.#vocabulary.varint(name.length);
@@ -86,7 +86,7 @@ export class TextWriter {
     this.#lastDoc = -1;
   }
 
-  /** Writes what is left: the lengths, and the end of every section. */
+  /** Writes the remaining data: the lengths, and the end of every section. */
   *end(lengths: Uint16Array): Sliced<void> {
     this.postings.end();
     this.positions.end();

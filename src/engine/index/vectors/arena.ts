@@ -15,7 +15,7 @@ import { makeWeighing, type Weighing } from './weighing.ts';
 /** A page holds whole rows: 16 of 512 dimensions. Small memories waste half a page on average. */
 export const PAGE_BYTES = 16_384;
 const QUERY_BYTES = 4 * VECTOR_DIMENSIONS_MAX;
-/** Rows, or sketches, that a kernel is given at once. */
+/** Rows, or sketches, in one call of a kernel. */
 export const BATCH_ROWS = 4_096;
 const ADDRESSES_AT = QUERY_BYTES;
 const SCORES_AT = ADDRESSES_AT + 4 * BATCH_ROWS;
@@ -50,7 +50,7 @@ class Block {
   readonly #free: number[] = [];
   #made = 0;
   used = 0;
-  // Views of the memory; growing it makes new ones necessary.
+  // Views of the memory, which must be created again when it grows.
   halves = new Uint16Array(this.#memory.buffer);
   #floats = new Float32Array(this.#memory.buffer);
   #words = new Uint32Array(this.#memory.buffer);
@@ -99,17 +99,20 @@ class Block {
     return this.#floats.subarray(SCORES_AT / 4, SCORES_AT / 4 + count);
   }
 
-  /** Where the bytes of a page begin, in `halves`. */
+  /** Start of a page in `halves`. */
   pageAt(page: number): number {
     return (PAGES_AT + (page % PAGES_PER_BLOCK) * PAGE_BYTES) / 2;
   }
 
-  /** A query for `distances`, or for `weights`. */
+  /** Sets the query for `distances` or `weights`. */
   setSketch(sketch: Uint16Array): void {
     this.halves.set(sketch, 0);
   }
 
-  /** In how many bits the first `count` sketches of a page differ from the one that was set; valid until the next run. */
+  /**
+   * The number of bits in which each of the first `count` sketches of a page differs from the query; valid until the
+   * next run.
+   */
   distances(page: number, count: number, sketchBytes: number): Uint32Array {
     const hamming = this.#hamming.get(sketchBytes) ?? makeHamming(this.#memory, sketchBytes);
     this.#hamming.set(sketchBytes, hamming);
@@ -117,7 +120,7 @@ class Block {
     return this.#words.subarray(SCORES_AT / 4, SCORES_AT / 4 + count);
   }
 
-  /** By how much the sketches at `count` addresses differ from the query that was set; valid until the next run. */
+  /** The weighted difference of the sketches at `count` addresses from the query; valid until the next run. */
   weights(count: number, sketchBytes: number): Uint32Array {
     this.#weighing ??= makeWeighing(this.#memory);
     this.#weighing(ADDRESSES_AT, count, sketchBytes, 0, SCORES_AT);
@@ -127,11 +130,11 @@ class Block {
 
 /** The pages of a shard. */
 export class Arena {
-  /** By number; a block that was let go leaves a gap, which the next one takes. */
+  /** By number. A freed block leaves a gap, which the next one fills. */
   readonly #blocks: (Block | undefined)[] = [];
   #pages = 0;
 
-  /** Bytes of the pages that are owned. */
+  /** Bytes of the pages that have an owner. */
   get bytes(): number {
     return this.#pages * PAGE_BYTES;
   }
@@ -172,7 +175,7 @@ export class Arena {
   }
 }
 
-/** Rows of one width, numbered from 0, that only grow in number; their pages come from an arena. */
+/** Rows of one width, numbered from 0. Their number only grows; their pages come from an arena. */
 export class Rows {
   readonly dimensions: number;
   readonly #arena: Arena;
@@ -189,14 +192,14 @@ export class Rows {
     this.#perPage = rowsPerPage(dimensions);
   }
 
-  /** Adds a row of zeros and returns its number; fill it at `halvesAt`. */
+  /** Adds a row of zeros and returns its number. Fill it at `halvesAt`. */
   push(): number {
     const row = this.count++;
     if (row === this.#pages.length * this.#perPage) this.#pages.push(this.#arena.take());
     return row;
   }
 
-  /** Where a row's halves lie; valid until the next `push` to any rows of the arena. */
+  /** The place of a row's halves; valid until the next `push` to any rows of the arena. */
   halvesAt(row: number): { halves: Uint16Array; at: number } {
     assert(row < this.count, 'a row is there');
     const page = this.#pages[Math.floor(row / this.#perPage)]!;
@@ -219,8 +222,8 @@ export class Rows {
   }
 
   /**
-   * Inner products of `query` (of `dimensions`) with the first `count` of `rows`, written to `scores` at the same places. Neighbours
-   * are best given together: rows of one block are computed in one call.
+   * Inner products of `query` (of `dimensions`) with the first `count` of `rows`, written to `scores` at the same
+   * indexes. Group neighbouring rows: those of one block are computed in one call.
    */
   score(query: Float32Array, rows: Uint32Array, count: number, scores: Float32Array): void {
     assert(query.length === this.dimensions, 'a query has the dimensions of the rows');
@@ -246,7 +249,7 @@ export class Rows {
     }
   }
 
-  /** Gives every page back, overwritten. */
+  /** Returns every page, overwritten. */
   drop(): void {
     for (const page of this.#pages.splice(0)) this.#arena.give(page);
     this.count = 0;

@@ -1,12 +1,12 @@
-// The best grains of a search, collected as they come.
+// Collects the best grains of a search.
 
 export interface VectorHit {
   readonly ordinal: number;
-  /** Of the grain's best chunk, computed over half floats; from -1 to 1 but for rounding. */
+  /** The cosine of the grain's best chunk, computed over half floats; from -1 to 1 except for rounding. */
   readonly cosine: number;
 }
 
-/** Keeps the `limit` best of what is offered, each ordinal once. Of equal cosines the higher ordinal is better. */
+/** Keeps the `limit` best of the offered grains, each ordinal once. For equal cosines the higher ordinal wins. */
 export class BestGrains {
   readonly limit: number;
   /** A heap with the worst first. */
@@ -22,12 +22,12 @@ export class BestGrains {
     return this.#ordinals.length >= this.limit;
   }
 
-  /** How many of the best have at least this place. */
+  /** The number of best grains whose place is at least `place`. */
   placedFrom(place: number): number {
     return this.#places.reduce((count, one) => (one >= place ? count + 1 : count), 0);
   }
 
-  /** `place`: where the grain stood among the candidates. */
+  /** `place`: the rank of the grain among the candidates. */
   offer(ordinal: number, cosine: number, place = 0): void {
     const size = this.#ordinals.length;
     if (size < this.limit) {

@@ -1,4 +1,4 @@
-// Which ordinals an embedder has been over: ranges that are kept apart, joined where they touch.
+// The ordinals that an embedder has covered: disjoint ranges, merged when they touch.
 
 /** Ordinals above `after` up to `upTo`. */
 export interface Range {
@@ -25,7 +25,7 @@ export class Coverage {
     return this.#ranges;
   }
 
-  /** Ranges between the covered ones, ascending: what is to be embedded again. */
+  /** Gaps between the covered ranges, ascending: they must be embedded again. */
   get gaps(): Range[] {
     let after = 0;
     return this.#ranges.flatMap((range) => {

@@ -1,4 +1,4 @@
-// Damaged files of vectors: whatever byte is wrong, what is found is right, what is lost is named and told to be embedded again.
+// Damaged vector files: whichever byte is wrong, results are correct, and lost vectors are reported and embedded again.
 import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ function copyOf(files: { directory: string; names: string[] }, folder: string): 
   return folder;
 }
 
-/** Everything found is right; everything covered is found. Gives how many grains are there. */
+/** Checks that every result is correct and that everything covered is found. Returns the number of grains. */
 function check(index: VectorIndex, what: string): number {
   let count = 0;
   for (const memory of MEMORIES) {
@@ -60,7 +60,7 @@ function check(index: VectorIndex, what: string): number {
   return count;
 }
 
-/** Embeds again what is not, and looks whether everything is there in the next life. */
+/** Embeds missing grains again, and checks that all are there after a reopen. */
 function heal(index: VectorIndex, folder: string, what: string): void {
   for (const memory of MEMORIES) embed(index, memory, index.embeddedUpTo(memory) + 1, GRAINS);
   finish(index.seal());
@@ -87,7 +87,7 @@ test('a wrong byte anywhere loses what it belongs to, and nothing else', (t) => 
     const index = open(folder);
     const count = check(index, what);
     assert.equal(check(index, what), count, what);
-    // The later file is whole; of the damaged one, what is in the entry of the other memory is, too.
+    // The later file is intact, and so is the other memory's entry in the damaged one.
     assert.ok(count >= GRAINS && count < 2 * GRAINS, `${what}: ${count} grains`);
     assert.ok(
       index.problems.some((problem) => problem.includes(name)),
@@ -150,7 +150,7 @@ test('a file whose seal was cut off counts for nothing and is deleted', (t) => {
   for (const memory of MEMORIES) embed(index, memory, GRAINS + 1, 2 * GRAINS);
   const work = index.seal();
   for (let slices = 0; slices < 2; slices++) work.next();
-  // The process ends here: nothing is taken back.
+  // The process ends here: nothing is cleaned up.
   assert.ok(readdirSync(files.directory).some((name) => name.endsWith('.tmp')));
   const next = open(files.directory);
   assert.equal(check(next, 'cut off'), 2 * GRAINS);
@@ -168,7 +168,7 @@ test('a merge that was cut off after its file had a name leaves nothing doubled'
   before.close();
   const merged = readdirSync(purged);
   assert.ok(merged.every((name) => !files.names.includes(name)));
-  // The files that were replaced are there again, as if they had not been deleted yet.
+  // The replaced files are there again, as if they had not been deleted yet.
   const folder = copyOf(files, join(files.directory, 'cut'));
   for (const name of merged) copyFileSync(join(purged, name), join(folder, name));
   const index = open(folder);
@@ -176,7 +176,7 @@ test('a merge that was cut off after its file had a name leaves nothing doubled'
   assert.equal(index.count(1), GRAINS);
   assert.deepEqual(readdirSync(folder).sort(), [...merged].sort());
   index.close();
-  // And when the new ones turn out damaged, the old ones count again.
+  // When the new files are damaged, the old ones count again.
   copyOf(files, folder);
   for (const name of merged) writeFileSync(join(folder, name), 'rubbish');
   const old = open(folder);

@@ -9,7 +9,7 @@ const OUT_AT = 32_768;
 const FIRST_AT = 49_152;
 const ONE_HALF_FLOAT = 0x3c00;
 
-/** A memory whose list of addresses goes on, behind the `count` that are meant, with others that lie outside of it. */
+/** A memory with `count` addresses, followed by further addresses outside the memory. */
 function memoryOf(count: number, bytes: number): { memory: InstanceType<typeof wasm.Memory>; words: Uint32Array } {
   const memory = new wasm.Memory({ initial: 1, maximum: 1 });
   const words = new Uint32Array(memory.buffer);
@@ -40,7 +40,7 @@ for (const count of [1, 2, 3, 4, 5, 16, 17, 33]) {
 
   test(`${count} sketches are fetched ahead, and nothing behind them`, () => {
     const { memory, words } = memoryOf(count, 8);
-    // A query of no bits, each of them of weight 8: its highest plane.
+    // A query without set bits, each of weight 8: its highest plane.
     new Uint16Array(memory.buffer).fill(0xffff, 4, 8);
     for (let i = 0; i < count; i++) words[(FIRST_AT + 8 * i) / 4] = 2 ** (i % 32) - 1;
     makeWeighing(memory)(ADDRESSES_AT, count, 8, 0, OUT_AT);

@@ -1,5 +1,5 @@
-// A memory's vectors by one embedder: rows in heap, the sketches that follow them, what they cover, and what of them is in no
-// file yet. Files are the business of others (vector-files.ts).
+// A memory's vector set of one embedder: rows in heap, the sketches for them, the covered ranges, and the parts that
+// are in no file yet. vector-files.ts handles files.
 import { assert } from '../../base/assert.ts';
 import { VECTORS_UNSEALED_MAX } from '../../base/limits.ts';
 import type { Sliced } from '../files/section.ts';
@@ -12,27 +12,27 @@ import type { Near } from './near.ts';
 import type { Searched } from './search.ts';
 import { SketchList } from './sketch-list.ts';
 
-/** Which embedder made a vector, and how long it is. Another name or length is another generation. */
+/** The embedder of a vector, and the number of dimensions. Another name or number means another generation. */
 export interface EmbedderStamp {
   readonly name: string;
   readonly dimensions: number;
 }
 
-/** Steps of one work, some 50 ms: whoever does it has other things to do, and asks again. */
+/** Steps of one piece of work, some 50 ms. The caller has other things to do and calls again. */
 const WORK_STEPS_MAX = 128;
 /** Grains that one step copies. */
 const COPY_STEP_GRAINS = 256;
-/** Dead rows of which everything is copied to new rows: this many, and this share. */
+/** Everything is copied to new rows when at least this many, and this share, of the rows are dead. */
 const DEAD_ROWS_MIN = 64;
 const DEAD_SHARE_MAX = 0.25;
 
-/** Rows below `upTo` are in it; those of a grain all or none. */
+/** It covers the rows below `upTo`; a grain's rows are covered together. */
 interface Followed {
   readonly near: Near;
   upTo: number;
 }
 
-/** Rows above which candidates are named by a list of sketches, and above which by a graph. */
+/** Numbers of rows from which a list of sketches, and then a graph, selects candidates. */
 export interface NearFrom {
   readonly scanMax: number;
   readonly listMax: number;
@@ -41,20 +41,20 @@ export interface NearFrom {
 export class Generation implements Searched {
   readonly stamp: EmbedderStamp;
   readonly coverage = new Coverage();
-  /** What of it is in files. */
+  /** Ranges that are in files. */
   readonly sealed = new Coverage();
   readonly #arena: Arena;
   readonly #nearFrom: NearFrom;
   #grains: GrainRows;
   #serving: Followed | undefined;
-  /** A graph that is to take the place of the list that serves. */
+  /** A graph that will replace the current list. */
   #coming: Followed | undefined;
-  /** Grains that are in no file as they are now, each with the number of the change that made it so. */
+  /** Grains whose present vectors are in no file, each with the number of the change. */
   readonly #unsealed = new Map<number, number>();
   #changes = 0;
-  /** While rows are copied: grains that were taken out meanwhile. */
+  /** Grains that were removed while rows are being copied. */
   #removedMeanwhile: number[] | undefined;
-  /** Under way: rows are copied, and their sketches made. */
+  /** The running copy of rows and sketches. */
   #tidying: Sliced<void> | undefined;
   #isDropped = false;
 
@@ -87,14 +87,14 @@ export class Generation implements Searched {
     return this.#unsealed.size;
   }
 
-  /** True when a file has all that is known, the ranges too. */
+  /** True when files have everything, the ranges included. */
   get isSealed(): boolean {
     return this.#unsealed.size === 0 && this.unsealedRanges().length === 0;
   }
 
   /**
-   * Ranges that the next file is to have, apart from each other: what was covered since the last one, and single grains that
-   * got vectors though their range was in a file already. Ascending.
+   * Disjoint ranges for the next file: what was covered since the last one, and single grains that got vectors although
+   * a file has their range. Ascending.
    */
   unsealedRanges(): Range[] {
     const ranges = new Coverage();
@@ -105,17 +105,17 @@ export class Generation implements Searched {
     return [...ranges.ranges];
   }
 
-  /** Grains of a range that are in no file as they are now, ascending, and the change that made each of them so. */
+  /** Grains of a range whose present vectors are in no file, ascending, with the change of each. */
   unsealedIn({ after, upTo }: Range): (readonly [ordinal: number, change: number])[] {
     return [...this.#unsealed].filter(([ordinal]) => ordinal > after && ordinal <= upTo).sort((a, b) => a[0] - b[0]);
   }
 
-  /** A file has `ordinal` as `change` left it. */
+  /** Notes that a file has `ordinal` as `change` left it. */
   wasSealed(ordinal: number, change: number): void {
     if (this.#unsealed.get(ordinal) === change) this.#unsealed.delete(ordinal);
   }
 
-  /** Puts a grain's vectors in the place of those that it had. They are in no file yet. */
+  /** Replaces a grain's vectors. The new ones are in no file yet. */
   add(ordinal: number, chunks: readonly Float32Array[]): void {
     assert(this.#unsealed.size < VECTORS_UNSEALED_MAX, 'vectors are sealed in time');
     this.remove(ordinal);
@@ -126,14 +126,14 @@ export class Generation implements Searched {
     this.#unsealed.set(ordinal, ++this.#changes);
   }
 
-  /** A row as a file has it. */
+  /** Adds a row from a file. */
   load(ordinal: number, halves: Uint16Array, at: number, isFirst: boolean): void {
     if (isFirst) this.remove(ordinal);
     const place = this.#grains.append(ordinal, isFirst);
     place.halves.set(halves.subarray(at, at + this.stamp.dimensions), place.at);
   }
 
-  /** Takes a grain out and overwrites its vectors. In a graph's heap their sketches stay until it is made anew. */
+  /** Removes a grain and overwrites its vectors. In a graph's heap their sketches stay until the graph is rebuilt. */
   remove(ordinal: number): boolean {
     const { first, end } = this.#grains.remove(ordinal);
     removeRows(this.#serving, first, end);
@@ -143,7 +143,7 @@ export class Generation implements Searched {
     return end > first;
   }
 
-  /** Forgets the grains of a range, and that it was covered. */
+  /** Drops the grains of a range and its coverage. */
   forget(range: Range): void {
     this.coverage.remove(range);
     this.sealed.remove(range);
@@ -154,14 +154,17 @@ export class Generation implements Searched {
     }
   }
 
-  /** Lets go of what still holds something of removed grains: a graph. Until `work` has made another one, less is named, or nothing. */
+  /**
+   * Drops the graph if it still holds sketches of removed grains. Until `work` has built another one, searches get
+   * fewer candidates from it, or none.
+   */
   purge(): void {
     this.#stopTidying();
     if ((this.#coming?.near.removed ?? 0) > 0) this.#coming = undefined;
     if ((this.#serving?.near.removed ?? 0) > 0) this.#serving = undefined;
   }
 
-  /** Some of what is to be done to search faster or to hold less, or undefined when that is nothing. */
+  /** One piece of pending work that makes searches faster or memory smaller, or undefined when there is none. */
   work(): Sliced<void> | undefined {
     const { dead, count, live } = this.#grains;
     const { scanMax, listMax } = this.#nearFrom;
@@ -172,7 +175,7 @@ export class Generation implements Searched {
     if (this.#serving.upTo < count) return this.#follow(this.#serving);
     if (live <= listMax || this.#serving.near instanceof Graph) return undefined;
     const graph = this.#coming?.near ?? Graph.make(this.stamp.dimensions);
-    // Without a binary of it for this machine the list goes on.
+    // usearch has no binary for this machine: the list stays in use.
     if (graph === undefined) return undefined;
     this.#coming ??= { near: graph, upTo: 0 };
     return this.#follow(this.#coming);
@@ -193,7 +196,7 @@ export class Generation implements Searched {
     this.#tidying = undefined;
   }
 
-  /** Adds some of the rows that it lacks; a graph that has all takes the place of the list. */
+  /** Adds some of the missing rows. A complete graph replaces the list. */
   *#follow(followed: Followed): Sliced<void> {
     const isThere = (): boolean => this.#serving === followed || this.#coming === followed;
     for (let steps = 0; steps < WORK_STEPS_MAX && followed.upTo < this.#grains.count; steps++) {
@@ -219,7 +222,7 @@ export class Generation implements Searched {
     }
   }
 
-  /** Copies everything to new rows and makes their sketches anew; until that is done the old ones serve. */
+  /** Copies everything to new rows and makes their sketches again. The old ones serve until that is done. */
   *#copy(): Sliced<void> {
     const from = this.#grains;
     const rowsBefore = from.count;
@@ -242,7 +245,7 @@ export class Generation implements Searched {
         yield;
         if (this.#isDropped) return;
       }
-      // From here to the end nothing else runs. What came or went meanwhile is only known to the old rows.
+      // No other code runs from here to the end. Only the old rows know of changes made meanwhile.
       for (const ordinal of removed) {
         const { first, end } = fresh.remove(ordinal);
         removeRows(followed, first, end);
@@ -269,7 +272,7 @@ function removeRows(followed: Followed | undefined, first: number, end: number):
   for (let row = first; row < Math.min(end, followed.upTo); row++) followed.near.remove(row);
 }
 
-/** Adds a few rows, a grain whole. Dead rows are passed over. */
+/** Adds a few rows, in whole grains, without dead ones. */
 function addSome(followed: Followed, grains: GrainRows): void {
   const { near } = followed;
   let row = followed.upTo;

@@ -8,7 +8,7 @@ import { type Arena, Rows } from './arena.ts';
 
 const NONE = -1;
 const FIRST_ROOM = 16;
-/** About what an entry of a Map of numbers takes. */
+/** Approximate size of an entry in a Map of numbers. */
 const MAP_ENTRY_BYTES = 48;
 
 export class GrainRows {
@@ -71,12 +71,12 @@ export class GrainRows {
     return this.#late.get(ordinal) ?? this.#rowAt(this.#placeOf(ordinal, 0, this.#ascendingCount), ordinal);
   }
 
-  /** First rows of those of `ordinals`, which ascend, that are there: faster than to look for each. */
+  /** First rows of those of `ordinals` (ascending) that exist. Faster than single look-ups. */
   *firstRowsOf(ordinals: Uint32Array): IterableIterator<number> {
     let place = 0;
     for (let i = 0; i < ordinals.length; i++) {
       const ordinal = ordinals[i]!;
-      // Steps that double from the last place on, then bisection between the last two.
+      // Steps that double from the last place, then bisection between the last two.
       let step = 1;
       while (place + step < this.#ascendingCount && this.#ordinals[this.#ascending[place + step]!]! < ordinal)
         step *= 2;
@@ -86,7 +86,7 @@ export class GrainRows {
     }
   }
 
-  /** First place in the ascending list, from `low` to `high`, whose ordinal is not below `ordinal`. */
+  /** First index in the ascending list, from `low` to `high`, whose ordinal is not below `ordinal`. */
   #placeOf(ordinal: number, low: number, high: number): number {
     while (low < high) {
       const middle = (low + high) >>> 1;
@@ -102,7 +102,7 @@ export class GrainRows {
     return this.#ordinals[row] === ordinal && !this.isDead(row) ? row : NONE;
   }
 
-  /** First row of the grain that a row is of, which is not dead. */
+  /** First row of the grain to which a live row belongs. */
   firstOf(row: number): number {
     const ordinal = this.#ordinals[row]!;
     let first = row;
@@ -119,7 +119,7 @@ export class GrainRows {
   }
 
   /**
-   * Adds a row of zeros, the first of a grain that is not there or the next of the grain added last. Gives the place to fill with
+   * Adds a row of zeros: the first of a new grain, or the next of the grain added last. Returns the place to fill with
    * halves, valid until the next row of any memory is added.
    */
   append(ordinal: number, isFirst: boolean): { halves: Uint16Array; at: number } {
@@ -143,13 +143,13 @@ export class GrainRows {
     const end = from.endOf(first);
     for (let row = first; row < end; row++) {
       const place = this.append(ordinal, row === first);
-      // Asked for after the row was added, which may move the rows of both.
+      // Read after the row was added, which may move the rows of both.
       const source = from.rows.halvesAt(row);
       place.halves.set(source.halves.subarray(source.at, source.at + this.rows.dimensions), place.at);
     }
   }
 
-  /** Takes a grain out and overwrites its vectors; gives the rows that it had, none when it was not there. */
+  /** Removes a grain and overwrites its vectors. Returns its former rows, none when it did not exist. */
   remove(ordinal: number): { first: number; end: number } {
     const first = this.firstRow(ordinal);
     if (first === NONE) return { first: 0, end: 0 };
@@ -164,7 +164,7 @@ export class GrainRows {
     return { first, end };
   }
 
-  /** First rows of all grains, by ordinal ascending. Those that come or go meanwhile may be missing or be dead. */
+  /** First rows of all grains, by ascending ordinal. Rows that change during the walk may be missing or dead. */
   *firstRows(): IterableIterator<number> {
     const late = [...this.#late].sort((a, b) => a[0] - b[0]);
     let at = 0;

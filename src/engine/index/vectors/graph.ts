@@ -17,9 +17,12 @@ import { Sketcher } from './sketch.ts';
 const CONNECTIVITY = 5;
 const EXPANSION_ADD = 128;
 const EXPANSION_SEARCH = 64;
-/** usearch's own threads would be started by every call. */
+/** With more, every call would start usearch's own threads. */
 const THREADS = 1;
-/** What usearch holds beside the sketch: a row's edges on all levels, and, for each place reserved, keys and pointers. */
+/**
+ * Heap of usearch in addition to the sketch: a row's edges on all levels, and keys and pointers for each reserved
+ * place.
+ */
 const EDGE_BYTES = 110;
 const PLACE_BYTES = 40;
 const PLACES_FIRST = 64;
@@ -30,11 +33,11 @@ type Usearch = { readonly Index: typeof Index };
 
 let usearch: Usearch | undefined | 'not tried' = 'not tried';
 
-/** Loaded when first needed; undefined where its binary does not load: everything is then scanned. */
+/** Loaded on demand; undefined when its binary does not load. Everything is then scanned. */
 function loadUsearch(): Usearch | undefined {
   if (usearch !== 'not tried') return usearch;
   try {
-    usearch = createRequire(import.meta.url)('usearch') as Usearch; // Its own types, which a require forgets.
+    usearch = createRequire(import.meta.url)('usearch') as Usearch; // Its own types, which require does not give.
   } catch {
     usearch = undefined;
   }
@@ -63,7 +66,7 @@ export class Graph implements Near {
     const sketcher = new Sketcher(dimensions);
     const index = new loaded.Index({
       dimensions: sketcher.bits,
-      metric: 'hamming' as MetricKind, // An enum of strings, which erasable syntax cannot name without its import.
+      metric: 'hamming' as MetricKind, // A string enum, which erasable syntax cannot name without its import.
       quantization: 'b1' as ScalarKind, // The same.
       connectivity: CONNECTIVITY,
       expansion_add: EXPANSION_ADD,
@@ -73,7 +76,7 @@ export class Graph implements Near {
     return new Graph(index, sketcher);
   }
 
-  /** Rows that a search can name. */
+  /** Number of rows that a search can return. */
   get count(): number {
     return this.#added - this.#removed;
   }
@@ -86,7 +89,7 @@ export class Graph implements Near {
     return 8;
   }
 
-  /** As a graph misses some, less is believed of what it names late than of a list. */
+  /** Lower than for a list: a graph misses some rows, so its late candidates are less reliable. */
   get settledPart(): number {
     return 0.25;
   }
@@ -95,22 +98,22 @@ export class Graph implements Near {
     return candidates * VECTOR_GRAPH_COST;
   }
 
-  /** Rows whose sketches are still held though they were removed: usearch only marks them. */
+  /** Removed rows whose sketches are still held: usearch only marks them. */
   get removed(): number {
     return this.#removed;
   }
 
-  /** An estimate: usearch does not tell. */
+  /** An estimate, since usearch does not report it. */
   get bytes(): number {
     const places = 2 ** Math.ceil(Math.log2(Math.max(PLACES_FIRST, this.#added)));
     return this.#added * (this.#sketcher.bits / 8 + EDGE_BYTES) + places * PLACE_BYTES;
   }
 
-  /** Adds the rows from `from` to `to` - 1, none of them for the second time. About 0.1 ms a row. */
+  /** Adds the rows from `from` to `to` - 1, none of them twice. About 0.1 ms a row. */
   add(rows: Rows, from: number, to: number): void {
     const { bits } = this.#sketcher;
     const count = to - from;
-    // Kept from call to call: arrays of this size lie outside V8's heap, which collects them late.
+    // Reused between calls: arrays of this size lie outside V8's heap, which frees them late.
     if (this.#keys.length < count) this.#keys = new BigUint64Array(count);
     if (this.#sketches.length < count * bits) this.#sketches = new Float32Array(count * bits);
     const keys = this.#keys.subarray(0, count);
@@ -125,7 +128,7 @@ export class Graph implements Near {
     this.#added += to - from;
   }
 
-  /** Names the row no more. Its sketch stays in heap until the graph is let go. */
+  /** Excludes the row from results. Its sketch stays in heap until the graph is dropped. */
   remove(row: number): void {
     if (this.#index.remove(BigInt(row)) !== 0) this.#removed += 1;
   }
@@ -142,6 +145,6 @@ export class Graph implements Near {
     return Uint32Array.from({ length: keys.length }, (_, at) => words[2 * at]!);
   }
 
-  /** usearch's own memory goes with the object. */
+  /** usearch's own memory is freed with the object. */
   drop(): void {}
 }

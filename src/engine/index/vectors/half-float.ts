@@ -1,18 +1,19 @@
-// Half floats (IEEE 754 binary16: sign, 5 bits of exponent, 10 of mantissa), as vectors are kept.
-//
-// What is below 2^-14 becomes zero, since the kernel wants no subnormals: of a unit vector of 512 dimensions that changes a
-// cosine by less than the rounding of its other components does.
+// Half floats (IEEE 754 binary16: sign, 5 bits of exponent, 10 of mantissa), in which vectors are stored.
+// Values below 2^-14 become zero, because the kernel must not meet subnormals. For a unit vector of 512 dimensions this
+// changes a cosine by less than the rounding of its other components.
 
 const single = new Float32Array(1);
 const bits = new Uint32Array(single.buffer);
 
-/** `values` as half floats into `into` at `at`, rounded to the nearest, ties to even. Values lie between -2 and 2. */
+/**
+ * Writes `values` as half floats into `into` at `at`, rounded to nearest, ties to even. Values lie between -2 and 2.
+ */
 export function writeHalves(values: Float32Array, into: Uint16Array, at: number): void {
   for (let i = 0; i < values.length; i++) {
     single[0] = values[i]!;
     const word = bits[0]!;
     const magnitude = word & 0x7fff_ffff;
-    // Exponent 113 of a single is 1 of a half; the addition rounds, and may carry into the exponent, as it should.
+    // Exponent 113 of a single is 1 of a half. The addition rounds and may carry into the exponent, as intended.
     const half = magnitude < 0x3880_0000 ? 0 : (magnitude - 0x3800_0000 + 0xfff + ((magnitude >>> 13) & 1)) >>> 13;
     into[at + i] = ((word >>> 16) & 0x8000) | half;
   }

@@ -1,4 +1,4 @@
-// How many bits of many sketches differ from those of a query, as a WebAssembly function: 64 bits an instruction.
+// A WebAssembly function that counts the bits in which many sketches differ from a query's: 64 bits an instruction.
 import type { WasmMemory, WasmModule } from './wasm.ts';
 import {
   AGAIN_IF,
@@ -20,21 +20,22 @@ import {
   tee,
 } from './wasm-code.ts';
 
-/** Sketches are padded with zeros to a multiple of so many bytes. */
+/** Sketches are padded with zeros to a multiple of this many bytes. */
 export const SKETCH_ROUND_BYTES = 32;
-/** So many words of the query stay in locals; those of longer ones are loaded for each sketch. */
+/** Words of the query that stay in locals. Those of longer ones are loaded for each sketch. */
 const WORDS_HELD = 16;
 
 /**
- * Writes to `out` for each of `count` sketches (at least 1) of `bytes` bytes, which lie one behind the other from `from` on, in how
- * many bits it differs from that at `query`: `count` u32. For the bytes alone that it was made for.
+ * For each of `count` sketches (at least 1) of `bytes` bytes, stored one behind the other from `from` on, writes to
+ * `out` the number of bits in which it differs from the one at `query`: `count` u32. Works only for the size that it
+ * was made for.
  */
 export type Hamming = (from: number, count: number, bytes: number, query: number, out: number) => void;
 
 /** Parameters, then locals, by number. */
 const [AT, COUNT, BYTES, QUERY, OUT, HELD] = [0, 1, 2, 3, 4, 5] as const;
 
-/** All words of a sketch one after the other: a loop over them takes twice as long. */
+/** All words of a sketch, unrolled: a loop over them takes twice as long. */
 function bodyOf(words: number): number[] {
   const all = Array.from({ length: words }, (_, word) => word);
   const held = all.slice(0, WORDS_HELD);
@@ -58,10 +59,10 @@ function bodyOf(words: number): number[] {
 
 const compiled = new Map<number, WasmModule>();
 
-/** The function over `memory`, for sketches of `bytes` bytes. */
+/** Makes the function over `memory`, for sketches of `bytes` bytes. */
 export function makeHamming(memory: WasmMemory, bytes: number): Hamming {
   const words = bytes / 8;
   const module = compiled.get(bytes) ?? moduleOf([[Math.min(words, WORDS_HELD), I64]], bodyOf(words));
   compiled.set(bytes, module);
-  return instantiate(module, memory) as Hamming; // What `bodyOf` is.
+  return instantiate(module, memory) as Hamming; // The type of `bodyOf`'s code.
 }

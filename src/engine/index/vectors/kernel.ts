@@ -31,9 +31,9 @@ import {
   V128,
 } from './wasm-code.ts';
 
-/** Dimensions that one round of the inner loop takes: rows and queries are padded with zeros to a multiple of it. */
+/** Dimensions of one round of the inner loop. Rows and queries are padded with zeros to a multiple of it. */
 export const KERNEL_DIMENSIONS = 32;
-/** What the query is multiplied by before it is written to the kernel's memory. */
+/** The factor of the query when it is written to the kernel's memory. */
 export const QUERY_SCALE = 2 ** 112;
 
 /**
@@ -46,7 +46,7 @@ export type Kernel = (rows: number, count: number, rowBytes: number, query: numb
 const [ROWS, COUNT, ROW_BYTES, QUERY, OUT, AT, END, QUERY_AT, LEFT, TOUCHED, NEXT, SUM_LOW, SUM_HIGH, HALVES, MASK] = [
   0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
 ] as const;
-/** Rows that are fetched at once. */
+/** Rows that are prefetched together. */
 const GROUP = 4;
 
 const load128 = (offset: number): number[] => [...simd(0x00), 4, ...unsigned(offset)];
@@ -60,7 +60,7 @@ const AND = simd(0x4e);
 const MULTIPLY = simd(0xe6);
 const ADD = simd(0xe4);
 
-/** Four half floats of HALVES times four floats of the query, added to `sum`. */
+/** Adds the products of four half floats of HALVES and four floats of the query to `sum`. */
 function quarter(extend: readonly number[], sum: number, queryOffset: number): number[] {
   const single = [...get(HALVES), ...extend, ...integer(13), ...SHIFT_LEFT, ...get(MASK), ...AND];
   return [...get(sum), ...single, ...get(QUERY_AT), ...load128(queryOffset), ...MULTIPLY, ...ADD, ...set(sum)];
@@ -126,7 +126,7 @@ function bodyOf(): number[] {
     ...AGAIN_IF,
     END_BLOCK,
   ];
-  // Sign, exponent and mantissa after the shift; the copies of the sign that the extension made are cut off.
+  // Sign, exponent and mantissa after the shift; the mask removes copies of the sign made by the extension.
   return [...splat(0x8fff_e000), ...set(MASK), ...row];
 }
 
@@ -141,5 +141,5 @@ export function makeKernel(memory: WasmMemory): Kernel {
     ],
     bodyOf(),
   );
-  return instantiate(compiled, memory) as Kernel; // What `bodyOf` is.
+  return instantiate(compiled, memory) as Kernel; // The type of `bodyOf`'s code.
 }

@@ -2,7 +2,9 @@
 import type { GrainRows } from './grain-rows.ts';
 import { readHalves } from './half-float.ts';
 
-/** Of length 1, the caller's own; undefined for a grain without vectors, and where its chunks cancel each other out. */
+/**
+ * A unit vector that the caller owns; undefined for a grain without vectors, or when its chunks cancel each other out.
+ */
 export function meanOfChunks(grains: GrainRows, ordinal: number): Float32Array | undefined {
   const first = grains.firstRow(ordinal);
   if (first < 0) return undefined;

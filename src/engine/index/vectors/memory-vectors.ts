@@ -1,7 +1,6 @@
-// One memory's vectors: a generation for each embedder of which there are some, filled from the files when somebody asks.
-//
-// With two of them the one that is to be served is the one that covers more: while a new embedder goes over the
-// memory the old vectors answer, and when it has caught up they go.
+// One memory's vectors: a generation for each embedder with vectors, loaded from the files on demand.
+// Of two generations, the one that covers more serves: while a new embedder works through the memory, the old vectors
+// answer; when it has caught up, they are dropped.
 import { EngineError } from '../../base/errors.ts';
 import { CorruptBlock, type Sliced } from '../files/section.ts';
 import type { IndexKeys } from '../index-keys.ts';
@@ -10,16 +9,16 @@ import { type EmbedderStamp, Generation, type NearFrom } from './generation.ts';
 import type { VectorBlock, VectorFile } from './vector-file.ts';
 import type { PlacedEntry } from './vector-files.ts';
 
-/** What a memory's vectors need of the shard. */
+/** The parts of the shard that a memory's vectors need. */
 export interface VectorShard {
   readonly arena: Arena;
   readonly keys: Pick<IndexKeys, 'indexKey' | 'indexKeyById'>;
   readonly nearFrom: NearFrom;
-  /** Entries that count, oldest contents first. */
+  /** Entries in force, oldest content first. */
   entriesOf(memory: number): readonly PlacedEntry[];
-  /** True for a grain that is not to be found any more. */
+  /** True for a grain that must not be found any more. */
   readonly isRemoved: (ordinal: number) => boolean;
-  /** An entry cannot be read: `reason` says why, undefined when its key is gone for good, as it should be. */
+  /** Called when an entry cannot be read. `reason` is undefined when its key is gone on purpose. */
   lost(placed: PlacedEntry, reason: string | undefined): void;
 }
 
@@ -31,7 +30,7 @@ export class MemoryVectors {
   readonly memory: number;
   readonly #shard: VectorShard;
   readonly #generations: Generation[] = [];
-  /** Generations whose rows are not all in heap yet. */
+  /** Generations whose rows are not all loaded yet. */
   readonly #loading = new Map<Generation, Sliced<void>>();
 
   constructor(memory: number, shard: VectorShard) {
@@ -49,7 +48,7 @@ export class MemoryVectors {
     return this.#generations;
   }
 
-  /** Its rows and graphs beside the arena. */
+  /** Bytes of its rows and graphs outside the arena. */
   get bytes(): number {
     return this.#generations.reduce((total, generation) => total + generation.bytes, 0);
   }
@@ -66,7 +65,7 @@ export class MemoryVectors {
     return this.#generations.find((generation) => isSameStamp(generation.stamp, stamp));
   }
 
-  /** The generation of an embedder, made if need be. */
+  /** The generation of an embedder, created if missing. */
   generation(stamp: EmbedderStamp): Generation {
     const known = this.find(stamp);
     if (known !== undefined) return known;
@@ -75,7 +74,7 @@ export class MemoryVectors {
     return made;
   }
 
-  /** The generation that answers while `current` is the embedder: its own, unless another covers more. */
+  /** The generation that serves while `current` is the embedder: its own, unless another covers more. */
   serving(current: EmbedderStamp): Generation | undefined {
     const own = this.find(current);
     let best = own;
@@ -84,7 +83,7 @@ export class MemoryVectors {
     return best;
   }
 
-  /** Generations that `current` has caught up with, in files too: until then a crash would leave less than there was. */
+  /** Generations that `current` has caught up with, in files too. Otherwise a crash would lose vectors. */
   outdated(current: EmbedderStamp): Generation[] {
     const cursor = this.find(current)?.sealed.cursor ?? 0;
     return this.#generations.filter(
@@ -103,14 +102,14 @@ export class MemoryVectors {
     for (const generation of [...this.#generations]) this.drop(generation);
   }
 
-  /** Brings all rows to heap: some microseconds a vector of 512 dimensions, once. */
+  /** Loads all rows: some microseconds a vector of 512 dimensions, once. */
   ready(generation: Generation): Generation {
     const loading = this.#loading.get(generation);
     if (loading !== undefined) while (loading.next().done !== true);
     return generation;
   }
 
-  /** The same in slices; what is asked meanwhile waits for all the rest. */
+  /** The same in slices. A search meanwhile loads all the rest first. */
   *load(generation: Generation): Sliced<void> {
     for (;;) {
       const loading = this.#loading.get(generation);
@@ -127,7 +126,7 @@ export class MemoryVectors {
     const entries = this.#shard
       .entriesOf(this.memory)
       .filter(({ entry }) => isSameStamp(entry.stamp, generation.stamp));
-    // A merge may let go of the files between two slices.
+    // A merge may drop the files between two slices.
     const files = entries.map(({ file }) => file.hold());
     try {
       for (const placed of entries) yield* this.#loadEntry(generation, placed);
@@ -151,12 +150,12 @@ export class MemoryVectors {
   }
 }
 
-/** True when a key is gone because what it sealed should be. */
+/** True when a key is gone on purpose. */
 export function isGone(error: EngineError): boolean {
   return error.code === 'CRY-E002' || error.code === 'MEM-E003';
 }
 
-/** The blocks of an entry; throws CorruptBlock also for what is sealed well and not as it should be. */
+/** The blocks of an entry. Throws CorruptBlock, also for a block that is sealed correctly but has invalid content. */
 export function* readEntry({ file, entry }: PlacedEntry, key: Uint8Array): IterableIterator<VectorBlock> {
   let [ordinal, chunk] = [-1, -1];
   for (const block of file.blocks(entry, key)) {

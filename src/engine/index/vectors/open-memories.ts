@@ -1,5 +1,5 @@
-// The memories of a shard whose vectors somebody asked for. They are made of the files when they are first asked for, let go
-// of when their rows are too many, and made anew.
+// The memories of a shard whose vectors are in use. They are loaded from the files on demand, unloaded when their rows
+// are too many, and loaded again.
 
 import type { Sliced } from '../files/section.ts';
 import type { IndexKeys } from '../index-keys.ts';
@@ -13,28 +13,28 @@ export interface OpenMemoriesOptions {
   readonly files: VectorFiles;
   readonly keys: Pick<IndexKeys, 'indexKey' | 'indexKeyById'>;
   readonly isRemoved: (ordinal: number) => boolean;
-  /** Who makes a memory's vectors from now on. */
+  /** The current embedder of a memory. */
   readonly embedderOf: (memory: number) => EmbedderStamp;
   readonly nearFrom: NearFrom;
   readonly heapBytes: number;
-  /** Something of the memory is to be embedded again. */
+  /** Called when vectors of the memory must be made again. */
   readonly onLost: (memory: number) => void;
 }
 
-/** Blocks that are loaded at once: 10 to 50 ms. Whoever does it has other things to do, and asks again. */
+/** Blocks that are loaded in one piece of work: 10 to 50 ms. The caller has other things to do and calls again. */
 const LOAD_STEPS_MAX = 64;
 
 export class OpenMemories {
   readonly #options: OpenMemoriesOptions;
   readonly #arena = new Arena();
   readonly #shard: VectorShard;
-  /** Those asked for longest ago first. */
+  /** In the order of their last use, oldest first. */
   readonly #open = new Map<number, MemoryVectors>();
-  /** Memories in which something changed since nothing was found to be done there. */
+  /** Memories that changed since no work was found for them. */
   readonly changed = new Set<number>();
-  /** Memories that may have something that is in no file. */
+  /** Memories that may have vectors in no file. */
   readonly unsealed = new Set<number>();
-  /** Memories that are to be brought to heap. */
+  /** Memories that should be loaded. */
   readonly #awaited = new Set<number>();
 
   constructor(options: OpenMemoriesOptions) {
@@ -76,12 +76,12 @@ export class OpenMemories {
     return this.#open.keys();
   }
 
-  /** The memory if it is open; it is not thereby asked for. */
+  /** The memory if it is open. Does not count as a use. */
   find(memory: number): MemoryVectors | undefined {
     return this.#open.get(memory);
   }
 
-  /** What an embedder covered; of a memory that is not open, which it stays, by its files. */
+  /** The coverage of an embedder. A memory that is not open stays closed, and its files are used. */
   coverageOf(memory: number, stamp: EmbedderStamp): Coverage {
     const opened = this.#open.get(memory);
     const known = opened?.find(stamp)?.coverage;
@@ -91,7 +91,7 @@ export class OpenMemories {
     return coverage;
   }
 
-  /** Whose vectors there are, some more than once; a memory that is not open stays so. */
+  /** The embedders with vectors, possibly repeated. A memory that is not open stays closed. */
   stampsOf(memory: number): EmbedderStamp[] {
     const opened = this.#open.get(memory);
     if (opened !== undefined) return opened.generations.map(({ stamp }) => stamp);
@@ -111,7 +111,7 @@ export class OpenMemories {
     return this.get(memory).serving(this.#options.embedderOf(memory));
   }
 
-  /** The generation that serves, or that of the named embedder, in heap. */
+  /** The generation that serves, or that of the named embedder, loaded. */
   ready(memory: number, embedder?: string): Generation | undefined {
     const opened = this.get(memory);
     const current = this.#options.embedderOf(memory);
@@ -121,7 +121,7 @@ export class OpenMemories {
         : (opened.generations.find(({ stamp }) => isSameStamp(stamp, current) && stamp.name === embedder) ??
           opened.generations.find(({ stamp }) => stamp.name === embedder));
     let found = find();
-    // Loading may meet damage, after which another serves.
+    // Loading may meet damage, after which another generation serves.
     while (found !== undefined && !opened.isLoaded(found)) {
       opened.ready(found);
       this.changed.add(memory);
@@ -130,12 +130,12 @@ export class OpenMemories {
     return found;
   }
 
-  /** Rows that the next search of the memory has to bring to heap first. */
+  /** Rows that the next search of the memory must load first. */
   rowsToLoad(memory: number): number {
     return this.#rowsToLoad(memory, this.serving(memory));
   }
 
-  /** Rows that the next addition to the memory has to bring to heap first: those of its embedder, whether they serve or not. */
+  /** Rows that the next addition to the memory must load first: those of its embedder, whether they serve or not. */
   rowsToAdd(memory: number): number {
     return this.#rowsToLoad(memory, this.#own(memory));
   }
@@ -149,7 +149,7 @@ export class OpenMemories {
     return this.get(memory).find(this.#options.embedderOf(memory));
   }
 
-  /** `loading` gives some of what brings the memory to heap, as long as it is not there. */
+  /** Makes `loading` load the memory piece by piece until it is complete. */
   await(memory: number): void {
     this.#awaited.add(memory);
   }
@@ -173,12 +173,12 @@ export class OpenMemories {
     this.changed.add(memory);
   }
 
-  /** Entries that count, of one embedder. */
+  /** Entries in force of one embedder. */
   entries(memory: number, stamp: EmbedderStamp): PlacedEntry[] {
     return this.#options.files.entriesOf(memory).filter(({ entry }) => isSameStamp(entry.stamp, stamp));
   }
 
-  /** Lets go of the vectors with which the embedder has caught up. */
+  /** Drops the vectors that the embedder has caught up with. */
   dropOutdated(opened: MemoryVectors): void {
     for (const generation of opened.outdated(this.#options.embedderOf(opened.memory))) {
       opened.drop(generation);
@@ -186,7 +186,9 @@ export class OpenMemories {
     }
   }
 
-  /** Past the heap's bound those asked for longest ago go, but `memory`, unless something of theirs is in no file. */
+  /**
+   * Above the heap limit, unloads the least recently used memories, except `memory` and those with vectors in no file.
+   */
   letGoOfOthers(memory: number): void {
     const { heapBytes } = this.#options;
     if (this.#arena.bytes <= heapBytes) return;
@@ -198,7 +200,7 @@ export class OpenMemories {
     }
   }
 
-  /** An entry cannot be read, for a reason that is named, or because its key is gone as it should be. */
+  /** Handles an unreadable entry, with a reason, or without one when its key is gone on purpose. */
   lost(placed: PlacedEntry, reason: string | undefined): void {
     const { file, entry } = placed;
     if (reason !== undefined)
@@ -210,7 +212,7 @@ export class OpenMemories {
     this.#options.onLost(entry.memory);
   }
 
-  /** Forgets a memory, in files too. */
+  /** Drops a memory, in files too. */
   drop(memory: number): void {
     this.#open.get(memory)?.dropAll();
     this.#open.delete(memory);

@@ -1,5 +1,5 @@
-// Writes entries of vectors anew: into one file when files are merged, under a memory's newest key when it is purged. What was
-// removed is not written again.
+// Rewrites entries of vectors, without removed grains: into one file for a merge, under a memory's newest key for a
+// purge.
 import { EngineError } from '../../base/errors.ts';
 import type { Sliced } from '../files/section.ts';
 import { type IndexKeys, newestKey } from '../index-keys.ts';
@@ -12,16 +12,19 @@ export interface RewriteOptions {
   readonly writer: VectorFileWriter;
   readonly keys: Pick<IndexKeys, 'indexKey' | 'indexKeyById'>;
   readonly isRemoved: (ordinal: number) => boolean;
-  /** An entry cannot be read; undefined as a reason when it is not to be read any more. What was written of it is taken back. */
+  /**
+   * Called when an entry cannot be read; the reason is undefined when it must not be read any more. Its output is
+   * discarded.
+   */
   readonly lost: (placed: PlacedEntry, reason: string | undefined) => void;
 }
 
-/** Thrown by a rewrite that met a damaged entry, after `lost` was told: begin again without it. */
+/** Thrown by a rewrite that met a damaged entry, after calling `lost`: start again without that entry. */
 export class DamagedEntry extends Error {
   override name = 'DamagedEntry';
 }
 
-/** Entries of any memories, oldest contents first, to `writer`, ranges that touch as one entry. */
+/** Writes entries of any memories, oldest content first, to `writer`. Touching ranges become one entry. */
 export function* rewriteEntries(entries: readonly PlacedEntry[], options: RewriteOptions): Sliced<void> {
   for (const group of groupsOf(entries)) {
     const { memory, stamp } = group[0]!.entry;
@@ -59,7 +62,7 @@ function* rewriteRange(group: readonly PlacedEntry[], range: Range, options: Rew
     const placed = group[at]!;
     const { entry } = placed;
     if (entry.after < range.after || entry.upTo > range.upTo) continue;
-    // Where a newer entry says something of an ordinal, that is right.
+    // For an ordinal in several entries, the newest counts.
     const newer = new Coverage();
     for (const { entry: other } of group.slice(at + 1)) newer.add(other);
     try {

@@ -11,17 +11,19 @@ import type { GrainRows } from './grain-rows.ts';
 import type { Near } from './near.ts';
 
 export interface VectorFilter {
-  /** Best grains wanted. */
+  /** The number of grains wanted. */
   readonly limit: number;
-  /** Says whether a grain may be found. Without it, and without a list, all may. */
+  /** Whether a grain may be found. Without it, and without a list, all may. */
   readonly allowed?: (ordinal: number) => boolean;
-  /** The grains that may be found, ascending; those without a vector are passed over. `allowed` still decides about each. */
+  /**
+   * The grains that may be found, ascending; those without a vector are skipped. `allowed` still decides about each.
+   */
   readonly allowedOrdinals?: Uint32Array;
-  /** About what share of the memory's grains is allowed, from 0 to 1: without it, a search finds out. */
+  /** The approximate share of the memory's grains that is allowed, from 0 to 1. Without it, a search measures it. */
   readonly allowedShare?: number;
 }
 
-/** What is searched: rows, and what names candidates of those below `followed`. */
+/** The data of a search: rows, and a source of candidates for the rows below `followed`. */
 export interface Searched {
   readonly grains: GrainRows;
   readonly near: Near | undefined;
@@ -30,25 +32,25 @@ export interface Searched {
 
 /** How a search weighs candidates against a scan. */
 export interface SearchTuning {
-  /** Candidates that are asked for at least, instead of VECTOR_CANDIDATES_MIN. */
+  /** Minimum number of candidates, instead of VECTOR_CANDIDATES_MIN. */
   readonly candidatesMin?: number;
-  /** What their cost is multiplied by. */
+  /** Factor of their cost. */
   readonly costFactor: number;
 }
 
 export const SEARCH_TUNING: SearchTuning = { costFactor: 1 };
 
-/** Rows that are computed at once. */
+/** Rows in one call of the kernel. */
 const BATCH_ROWS = 2_048;
 /**
- * Less than this share of the best may have been named late among the candidates for a search to end: the others were named early.
- * Where sketches tell little (sparse vectors, neighbours hardly nearer than others) that asks for several times as many
- * as where they tell much. Of ten none may be late.
+ * A search ends when less than this share of the best came late among the candidates. When sketches distinguish little
+ * (sparse vectors, neighbours hardly nearer than others), this requests several times as many candidates. With ten
+ * hits, none may be late.
  */
 const LATE_SHARE_MAX = 0.1;
-/** What a row costs that lies apart from the others that are compared: the processor waits for its memory. */
+/** The cost of a row that is not adjacent to the others: the processor waits for its memory. */
 const SCATTERED_COST = 3;
-/** What a filter's look at a grain costs, in compared rows. */
+/** The cost of filtering one grain, in compared rows. */
 const FILTERED_COST = 0.2;
 
 /** The best grains of a unit vector, best first. */
@@ -73,7 +75,7 @@ export function searchRows(
   return scan.finish().hits();
 }
 
-/** Exact cosines of `ordinals` (of each its best chunk), NaN where there is no vector. */
+/** Exact cosines of `ordinals` (of each its best chunk), NaN when there is no vector. */
 export function cosinesOf(grains: GrainRows, query: Float32Array, ordinals: ArrayLike<number>): Float64Array {
   const cosines = new Float64Array(ordinals.length).fill(Number.NaN);
   const places: number[] = [];
@@ -93,7 +95,7 @@ export function cosinesOf(grains: GrainRows, query: Float32Array, ordinals: Arra
   return cosines;
 }
 
-/** What a scan costs, in rows compared one after the other, when the filter leaves this share of the grains. */
+/** The cost of a scan, in sequentially compared rows, when this share of the grains passes the filter. */
 function scanCost(grains: GrainRows, { allowed, allowedOrdinals }: VectorFilter, share: number): number {
   const left = share * grains.live;
   if (allowed === undefined && allowedOrdinals === undefined) return left;
@@ -101,7 +103,7 @@ function scanCost(grains: GrainRows, { allowed, allowedOrdinals }: VectorFilter,
   return Math.min(SCATTERED_COST * left, grains.live) + looked;
 }
 
-/** True when `best` holds the answer; false when a scan is to find it. */
+/** True when `best` has the answer; false when a scan must find it. */
 function searchNear(
   near: Near,
   { grains, followed }: Searched,
@@ -112,7 +114,7 @@ function searchNear(
   const { best, tuning } = plan;
   const isAllowed = predicateOf(filter);
   const wanted = Math.max(tuning.candidatesMin ?? VECTOR_CANDIDATES_MIN, near.candidatesPerHit * filter.limit);
-  /** Grains that were compared: a bit each, at their first row. */
+  /** A bit for each compared grain, at its first row. */
   const compared = new Uint32Array((grains.count >>> 5) + 1);
   let isTailScanned = false;
   let passed = 0;
@@ -134,10 +136,10 @@ function searchNear(
       scan.grain(first, at);
     }
     scan.finish();
-    // Nearly all of the best were named early: what comes after the last candidate is then unlikely to be better.
+    // Nearly all of the best came early, so later candidates are unlikely to be better.
     if (best.isFull && best.placedFrom(count * near.settledPart) < LATE_SHARE_MAX * filter.limit) return true;
     if (filter.allowedShare !== undefined || isAllowed === undefined || plan.share < 1) continue;
-    // The first round has told what the filter leaves.
+    // The first round has measured the share that passes the filter.
     plan.share = Math.max(passed, 1) / count;
     plan.scanned = scanCost(grains, filter, plan.share);
     count = Math.max(count, wanted / plan.share / 2);
@@ -164,7 +166,7 @@ const batchRows = new Uint32Array(BATCH_ROWS);
 const batchPlaces = new Uint32Array(BATCH_ROWS);
 const batchScores = new Float32Array(BATCH_ROWS);
 
-/** Compares grains with a query, a batch of rows at a time; tells each grain's best chunk, in the order they were given. */
+/** Compares grains with a query in batches of rows. Reports each grain's best chunk, in the given order. */
 class Scan<Sink extends { offer(ordinal: number, cosine: number, place: number): void }> {
   readonly #grains: GrainRows;
   readonly #query: Float32Array;
@@ -180,7 +182,7 @@ class Scan<Sink extends { offer(ordinal: number, cosine: number, place: number):
     this.#sink = sink;
   }
 
-  /** Grains with rows from `from` to `to` - 1; a grain has all its rows inside or none. */
+  /** Adds the grains with rows from `from` to `to` - 1; a grain is inside with all its rows or none. */
   range(from: number, to: number, allowed: VectorFilter['allowed']): this {
     const grains = this.#grains;
     let ordinal = -1;
@@ -204,7 +206,7 @@ class Scan<Sink extends { offer(ordinal: number, cosine: number, place: number):
     return this;
   }
 
-  /** The grain whose first row is `first`; `place`: what is told of it beside its cosine. */
+  /** Adds the grain whose first row is `first`; `place` is reported with its cosine. */
   grain(first: number, place = 0): void {
     const end = this.#grains.endOf(first);
     for (let row = first; row < end; row++) this.#row(row, place);

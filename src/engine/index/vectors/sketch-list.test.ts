@@ -61,7 +61,7 @@ for (const dimensions of [3, 64, 100, 512, 1_000])
       const distance = (row: number): number => differences(signs[row]!, asked);
       const weight = (row: number): number =>
         weights.reduce((sum, one, i) => (signs[row]![i] === asked[i] ? sum : sum + one), 0);
-      // Eight times as many are weighed as are wanted.
+      // Eight times as many rows are weighed as are wanted.
       const expected = Array.from({ length: count }, (_, row) => row)
         .sort((a, b) => distance(a) - distance(b) || a - b)
         .slice(0, 8 * wanted)

@@ -1,7 +1,7 @@
-// The sketches of a generation's rows, one behind the other: give it a vector, it gives the numbers of the rows whose sketches
-// differ least. All are compared bit by bit (5 ns each), so nothing has to be made but the sketches, and of a removed row nothing
-// is left. What is named is put in order by weighed bits, which tell twice as much: of the 100 vectors nearest to a question among
-// 40,000 of sentences, the first 800 rows by bits hold 80, by weighed bits 92.
+// A list of the sketches of a generation's rows, which returns the rows whose sketches differ least from a query's. All
+// are compared bit by bit (5 ns each), so nothing has to be built except the sketches, and a removed row leaves
+// nothing. The selected rows are then sorted by weighted bits, which tell twice as much: of the 100 vectors nearest to
+// a question among 40,000 of sentences, the first 800 rows by bits contain 80, by weighted bits 92.
 import { assert } from '../../base/assert.ts';
 import { type Arena, BATCH_ROWS, PAGE_BYTES, type Rows } from './arena.ts';
 import { readHalves } from './half-float.ts';
@@ -22,7 +22,7 @@ export class SketchList implements Near {
   readonly #sketch: Uint16Array;
   readonly #weights: Uint16Array;
   #count = 0;
-  /** The query that was asked last, which is asked again for more, and rows by how much they differ from it. */
+  /** The last query, which may be repeated for more rows, and its rows by difference. */
   #asked: { readonly query: Float32Array; readonly rows: Uint32Array } | undefined;
 
   constructor(arena: Arena, dimensions: number) {
@@ -63,14 +63,14 @@ export class SketchList implements Near {
     return 0;
   }
 
-  /** All sketches are compared once, candidates are weighed and looked at, and what the filter leaves of them compared. */
+  /** Every sketch is compared once; candidates are weighed and filtered, and the remaining rows compared. */
   costOf(candidates: number, share: number): number {
     return SKETCH_COST * this.#count + candidates * (LOOK_COST + SCATTERED_COST * share);
   }
 
   add(rows: Rows, from: number, to: number): void {
     assert(from >= this.#count, 'rows are added in their order');
-    // Those that were dead already are left as zeros.
+    // Rows that were dead already stay zero.
     while (this.#pages.length * this.#perPage < to) this.#pages.push(this.#arena.take());
     for (let row = from; row < to; row++) {
       const { halves, at } = rows.halvesAt(row);
@@ -93,7 +93,7 @@ export class SketchList implements Near {
     const wanted = Math.min(count, this.#count);
     const isAsked = this.#asked?.query === query && lastList === this;
     if (!isAsked) this.#compare(query);
-    // Who asks for more asks for twice as many: these are among those that were weighed.
+    // A larger request asks for twice as many rows, which are among those that were weighed.
     if (!isAsked || this.#asked!.rows.length < Math.min(weighedFor(wanted, WEIGHED_MIN), this.#count))
       this.#asked = { query, rows: this.#weighed(this.#nearest(Math.min(weighedFor(wanted, WEIGHED), this.#count))) };
     return this.#asked!.rows.subarray(0, wanted);
@@ -126,9 +126,9 @@ export class SketchList implements Near {
     lastList = this;
   }
 
-  /** The `wanted` rows that differ in the fewest bits, ascending: their sketches are then read in the order in which they lie. */
+  /** The `wanted` rows that differ in the fewest bits, ascending, so that their sketches are read in storage order. */
   #nearest(wanted: number): Uint32Array {
-    // How many rows there are up to each distance, up to the one where enough are together.
+    // Counts rows by distance, up to the distance at which there are enough.
     let last = 0;
     let nearer = 0;
     for (; nearer + histogram[last]! < wanted; last++) nearer += histogram[last]!;
@@ -143,7 +143,7 @@ export class SketchList implements Near {
     return rows;
   }
 
-  /** The rows by how much their sketches differ from the query, each bit weighed. */
+  /** The rows by weighted difference of their sketches from the query. */
   #weighed(rows: Uint32Array): Uint32Array {
     weightsOfRows = roomFor(rows.length, weightsOfRows);
     const weights = weightsOfRows.subarray(0, rows.length);
@@ -154,7 +154,7 @@ export class SketchList implements Near {
       if (!prepared.has(number)) block.setSketch(this.#weights);
       prepared.add(number);
       let end = start;
-      // Rows ascend: many are of the page of the one before.
+      // Rows ascend, so many lie in the same page as the previous one.
       for (let pageEnd = 0, base = 0; end < rows.length && end - start < BATCH_ROWS; end++) {
         const row = rows[end]!;
         if (row >= pageEnd) {
@@ -171,7 +171,7 @@ export class SketchList implements Near {
     return inOrder(rows, weights);
   }
 
-  /** The sketch of a vector: a bit for each of its rotated components, set where that is positive. */
+  /** Computes the sketch of a vector: a bit for each rotated component, set when that is positive. */
   #draw(vector: Float32Array): void {
     const { bits } = this.#sketcher;
     this.#sketcher.write(vector, this.#rotated, 0);
@@ -193,7 +193,7 @@ export class SketchList implements Near {
   }
 }
 
-/** Sorted by counting: weights are small numbers. Of equal ones the first stays first. */
+/** A counting sort: weights are small numbers. It is stable. */
 function inOrder(rows: Uint32Array, weights: Uint32Array): Uint32Array {
   let [least, most] = [Number.POSITIVE_INFINITY, 0];
   for (let i = 0; i < weights.length; i++) {
@@ -213,10 +213,12 @@ function roomFor(count: number, array: Uint32Array): Uint32Array {
   return array.length >= count ? array : new Uint32Array(Math.max(count, 2 * array.length));
 }
 
-/** Rows that are weighed for each that is wanted, and so many as will do when more of them are wanted. */
+/** Rows that are weighed for each wanted row. */
 const WEIGHED = 8;
 const WEIGHED_MIN = 4;
-/** Beyond so many they cost more than what they spare: twice as many as are wanted have to do, which a filter may want in thousands. */
+/**
+ * Above this, weighing costs more than it saves, so twice as many rows as wanted must do; a filter may want thousands.
+ */
 const WEIGHED_MAX = 12_288;
 
 function weighedFor(wanted: number, times: number): number {
@@ -224,10 +226,10 @@ function weighedFor(wanted: number, times: number): number {
 }
 /** About a third of a millisecond. */
 const STEP_ROWS = 16;
-/** What one sketch costs, and a look at one candidate with what is weighed for it, in rows compared one after the other. */
+/** The cost of one sketch, and of one candidate with its weighing, in sequentially compared rows. */
 const SKETCH_COST = 0.06;
 const LOOK_COST = 3;
-/** And a candidate that is compared: rows apart from each other. */
+/** The cost of a compared candidate, whose row is not adjacent to others. */
 const SCATTERED_COST = 3;
 
 // Of the last query alone, and as large as the largest list that was asked: arrays of this size lie outside V8's heap, where a

@@ -19,7 +19,7 @@ export class Sketcher {
     this.#signs = Array.from({ length: ROUNDS }, () => Float32Array.from({ length: this.bits }, random));
   }
 
-  /** `vector` rotated, at `at` of `into`: of each of `bits` values the sign is meant. */
+  /** Writes `vector`, rotated, to `into` at `at`. The signs of the `bits` values are the sketch. */
   write(vector: Float32Array, into: Float32Array, at: number): void {
     into.fill(0, at, at + this.bits);
     into.set(vector, at);
@@ -44,7 +44,7 @@ function transform(values: Float32Array, at: number, length: number): void {
   }
 }
 
-/** The same signs in every process (xorshift): sketches of one graph must agree. */
+/** The same signs in every process (xorshift), because the sketches of one graph must agree. */
 function fixedSigns(): () => number {
   let state = 0x9e37_79b9;
   return () => {

@@ -12,7 +12,7 @@ export function generator(seed: number): () => number {
   };
 }
 
-/** A unit vector that only `seed` decides. */
+/** A unit vector that depends only on `seed`. */
 export function unitVector(dimensions: number, seed: number): Float32Array {
   const random = generator(seed);
   const vector = Float32Array.from({ length: dimensions }, () => random() + random() + random() - 1.5);
@@ -20,7 +20,7 @@ export function unitVector(dimensions: number, seed: number): Float32Array {
   return vector.map((value) => value / length);
 }
 
-/** What a vector is once it was kept. */
+/** The vector after rounding to half floats, as it is stored. */
 export function asKept(vector: Float32Array): Float32Array {
   const halves = new Uint16Array(vector.length);
   writeHalves(vector, halves, 0);

@@ -1,6 +1,6 @@
 // Vectors as bytes in messages between threads.
 
-/** Vectors one behind the other, as 4-byte floats in this machine's order: they only cross threads. */
+/** Vectors one behind the other, as 4-byte floats in native byte order, because they only cross threads. */
 export function packVectors(vectors: readonly Float32Array[]): Uint8Array {
   const dimensions = vectors[0]?.length ?? 0;
   const all = new Float32Array(vectors.length * dimensions);
@@ -9,7 +9,7 @@ export function packVectors(vectors: readonly Float32Array[]): Uint8Array {
 }
 
 export function unpackVectors(bytes: Uint8Array, dimensions: number): Float32Array[] {
-  // A copy: bytes that came in a message may begin anywhere in it. Not by slice(), which of a Buffer is a view.
+  // A copy, because bytes in a message may be unaligned. Not by slice(), which for a Buffer gives a view.
   const all = new Float32Array(new Uint8Array(bytes).buffer);
   return Array.from({ length: all.length / dimensions }, (_, i) => all.slice(i * dimensions, (i + 1) * dimensions));
 }

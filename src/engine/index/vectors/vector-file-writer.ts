@@ -27,13 +27,13 @@ import {
 } from './vector-layout.ts';
 
 /**
- * Written bytes after which a sync of them begins beside the shard's thread: what is left for the end would stall it. Past
- * UNSYNCED_BYTES_MAX the disk is too slow, and the shard waits for it.
+ * Written bytes after which a sync starts in the background: a single sync at the end would stall the shard's thread.
+ * Past UNSYNCED_BYTES_MAX the disk is too slow, and the shard waits for it.
  */
 const SYNC_BYTES = 524_288;
 const UNSYNCED_BYTES_MAX = 4 * SYNC_BYTES;
 
-/** Writes a file beside its name; `finish` gives it the name, and until then it does not count. */
+/** Writes a file under a temporary name. `finish` renames it; until then it does not count. */
 export class VectorFileWriter {
   readonly path: string;
   readonly number: number;
@@ -105,7 +105,7 @@ export class VectorFileWriter {
     this.#replaced.push(name);
   }
 
-  /** Gives the file its name, durably, and opens it. */
+  /** Gives the file its final name, durably, and opens it. */
   *finish(age: number): Sliced<VectorFile> {
     assert(this.#current === undefined, 'every entry ended');
     const directory = encodeDirectory(this.#entries, this.#replaced);
@@ -175,7 +175,10 @@ export class VectorFileWriter {
     this.#unsynced = 0;
   }
 
-  /** By a descriptor of its own: a failure to write is told once to each, and the sync at the end must hear of it. */
+  /**
+   * Uses a descriptor of its own, because a write error is reported once to each descriptor, and the final sync must
+   * see it.
+   */
   #syncBeside(): void {
     const fd = openSync(this.path + TEMPORARY_SUFFIX, 'r+');
     this.#isSyncing = true;

@@ -34,7 +34,7 @@ export interface VectorBlock {
   readonly halves: Uint16Array;
 }
 
-/** An open file. Its directory was checked; blocks are when they are read. */
+/** An open file. Its directory was checked at open; blocks are checked when they are read. */
 export class VectorFile {
   readonly path: string;
   readonly number: number;
@@ -43,7 +43,7 @@ export class VectorFile {
   readonly entries: readonly VectorEntry[];
   readonly replaced: readonly EntryName[];
   readonly #fd: number;
-  /** Whoever opened the file is one. */
+  /** Holders of the file, the opener included. */
   #holds = 1;
   #isRetired = false;
 
@@ -61,7 +61,7 @@ export class VectorFile {
     this.replaced = directory.replaced;
   }
 
-  /** Throws CorruptBlock, or what the file system throws. */
+  /** Throws CorruptBlock, or the file system's error. */
   static open(path: string, number: number): VectorFile {
     const fd = openSync(path, 'r');
     const name = basename(path);
@@ -108,7 +108,7 @@ export class VectorFile {
     return basename(this.path);
   }
 
-  /** The blocks of an entry, in order. Throws CorruptBlock for a block that is not as it was written. */
+  /** The blocks of an entry, in order. Throws CorruptBlock for an altered block. */
   *blocks(entry: VectorEntry, key: Uint8Array): IterableIterator<VectorBlock> {
     const secret = sealKey(key);
     for (let number = 0; number < blockCount(entry); number++) {
@@ -150,7 +150,7 @@ export class VectorFile {
     if (this.#isRetired) rmSync(this.path, { force: true });
   }
 
-  /** Releases the file for whoever opened it; it is deleted once nobody reads it. */
+  /** Releases the opener's hold. The file is deleted once nobody reads it. */
   retire(): void {
     this.#isRetired = true;
     this.release();
@@ -162,7 +162,7 @@ export class VectorFile {
     const expected = Math.min(blockRows(dimensions), entry.rows - number * blockRows(dimensions));
     if (count !== expected || plain.length !== plainBytes(count, dimensions))
       throw new CorruptBlock(this.name, entry.offset, `block ${number} does not hold what the directory says`);
-    // Copies where a part is not aligned: it is of the ordinals, and of what lies in a pool.
+    // Copies an unaligned part: parts behind the ordinals, and buffers from a pool.
     const part = (from: number, to: number): ArrayBuffer =>
       plain.buffer.slice(plain.byteOffset + from, plain.byteOffset + to) as ArrayBuffer; // Of a Buffer: never shared.
     const ordinals = new Uint32Array(part(2, 2 + 4 * count));

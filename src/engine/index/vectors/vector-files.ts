@@ -17,14 +17,14 @@ import { type EntryName, EVERY_ENTRY, type VectorEntry } from './vector-layout.t
 const SUFFIX = '.vec';
 const NAME = /^vectors-(\d{10})\.vec(\.bad)?$/;
 
-/** An entry that counts, and where it is. */
+/** An entry in force, and its file. */
 export interface PlacedEntry {
   readonly file: VectorFile;
   readonly index: number;
   readonly entry: VectorEntry;
 }
 
-/** A file with those of its entries that count no more. */
+/** A file, with its entries that no longer count. */
 class HeldFile {
   readonly file: VectorFile;
   readonly dead = new Set<number>();
@@ -60,11 +60,11 @@ export class VectorFiles {
   readonly #directory: string;
   /** By number. */
   readonly #held = new Map<number, HeldFile>();
-  /** Entries that count no more, though no file says so yet. */
+  /** Entries that no longer count although no file records it yet. */
   #unsaid: EntryName[] = [];
   readonly #byMemory = new Map<number, PlacedEntry[]>();
   #nextNumber = 1;
-  /** What was found wrong, in words, up to INDEX_PROBLEMS_MAX. */
+  /** Problems that were found, as text, up to INDEX_PROBLEMS_MAX. */
   readonly problems: string[] = [];
 
   private constructor(directory: string) {
@@ -72,9 +72,9 @@ export class VectorFiles {
   }
 
   /**
-   * Opens all files of a folder, which is made if need be. Unfinished ones are deleted, and so are those that count no more; a
-   * damaged one is renamed to `.bad` and named in `problems`, as is an entry that goes beyond `lastOrdinal` and is let go of: new
-   * grains will have those ordinals. Throws STO-E001 when the folder cannot be read.
+   * Opens all files of a folder, which is created if missing. Unfinished files and those without entries in force are
+   * deleted. A damaged file is renamed to `.bad` and listed in `problems`. An entry that reaches beyond `lastOrdinal`
+   * is listed and dropped, because new grains will get those ordinals. Throws STO-E001 when the folder cannot be read.
    */
   static open(directory: string, lastOrdinal = Number.POSITIVE_INFINITY): VectorFiles {
     const files = new VectorFiles(directory);
@@ -92,7 +92,7 @@ export class VectorFiles {
     return files;
   }
 
-  /** Files, oldest contents first. */
+  /** Files, oldest content first. */
   get files(): VectorFile[] {
     return [...this.#held.values()].map(({ file }) => file).sort((a, b) => a.age - b.age || a.number - b.number);
   }
@@ -101,17 +101,17 @@ export class VectorFiles {
     return this.files.reduce((total, file) => total + file.bytes, 0);
   }
 
-  /** Entries let go of that no file names yet. */
+  /** The number of dropped entries that no file records yet. */
   get unsaid(): number {
     return this.#unsaid.length;
   }
 
-  /** Memories with an entry that counts. */
+  /** Memories with an entry in force. */
   memories(): number[] {
     return [...this.#byMemory.keys()];
   }
 
-  /** Entries of a memory that count, oldest contents first. */
+  /** Entries of a memory in force, oldest content first. */
   entriesOf(memory: number): readonly PlacedEntry[] {
     return this.#byMemory.get(memory) ?? [];
   }
@@ -121,20 +121,20 @@ export class VectorFiles {
     return held !== undefined && !held.dead.has(index);
   }
 
-  /** Entries of a file that count. */
+  /** Entries of a file in force. */
   entriesIn(file: VectorFile): PlacedEntry[] {
     return this.#held.get(file.number)?.live() ?? [];
   }
 
-  /** A new file, whose number is above all others'. */
+  /** A new file, with a number above all others. */
   create(): VectorFileWriter {
     const number = this.#nextNumber++;
     return new VectorFileWriter(join(this.#directory, nameOf(number)), number);
   }
 
   /**
-   * Makes `writer` say which entries count no more: `replaced`, what was let go of since the last file, and what those files say
-   * of others that go with their last entry. `add` the file before anything else is let go of.
+   * Makes `writer` record the entries that no longer count: `replaced`, those dropped since the last file, and those
+   * recorded by files that go with their last entry. Call `add` with the file before dropping anything else.
    */
   sayReplaced(writer: VectorFileWriter, replaced: readonly PlacedEntry[]): void {
     const dying = new Map<number, Set<number>>();
@@ -158,7 +158,7 @@ export class VectorFiles {
     for (const name of said.values()) writer.replace(name);
   }
 
-  /** Takes a finished file in; what it replaces counts no more. */
+  /** Adds a finished file. The entries that it replaces no longer count. */
   add(file: VectorFile): void {
     this.#held.set(file.number, new HeldFile(file));
     const touched = this.#believe(file);
@@ -171,7 +171,7 @@ export class VectorFiles {
     this.#unindex(touched);
   }
 
-  /** Lets go of entries: they count no more from now on, and on disk from the next file on. */
+  /** Drops entries: at once in memory, on disk with the next file. */
   letGo(entries: readonly PlacedEntry[]): void {
     const counting = entries.filter((placed) => this.counts(placed));
     for (const { file, index } of counting) {
@@ -182,21 +182,21 @@ export class VectorFiles {
     this.#unindex(new Set(counting.map(({ entry }) => entry.memory)));
   }
 
-  /** Names a problem, once. */
+  /** Lists a problem, once. */
   problem(text: string): void {
     if (this.problems.length < INDEX_PROBLEMS_MAX && !this.problems.includes(text)) this.problems.push(text);
   }
 
-  /** Files to be written as one: neighbours of similar size, or one that is mostly dead. Oldest contents first. */
+  /** Files to merge: neighbours of similar size, or one that is mostly dead. Oldest content first. */
   mergeable(): readonly VectorFile[] | undefined {
-    // One that only says what counts no more goes with the files of which it says so.
+    // A file that only records replaced entries is deleted together with their files.
     const files = this.files.filter((file) => !this.#held.get(file.number)!.isDead);
     const wasteful = files.find((file) => this.#held.get(file.number)!.isMostlyDead);
     if (wasteful !== undefined) return [wasteful];
     for (let start = 0; start + MERGE_FANOUT <= files.length; start++) {
       const run = files.slice(start, start + MERGE_FANOUT);
       const tier = Math.max(...run.map(tierOf));
-      // A few smaller ones may be among them; but most bytes are not written again for the sake of few.
+      // A few smaller files may be among them, but most bytes are not rewritten because of a few.
       if (run.filter((file) => tierOf(file) === tier).length >= MERGE_FANOUT / 2) return run;
     }
     return undefined;
@@ -226,7 +226,7 @@ export class VectorFiles {
     }
   }
 
-  /** What `file` replaces counts no more. Gives the memories whose entries those were. */
+  /** Applies what `file` replaces. Returns the memories of those entries. */
   #believe(file: VectorFile): Set<number> {
     const memories = new Set<number>();
     for (const { file: number, entry } of file.replaced) {
@@ -241,7 +241,7 @@ export class VectorFiles {
     return memories;
   }
 
-  /** Deletes files that count no more, newest first: an older one may be needed until a newer one is gone. */
+  /** Deletes files without entries in force, newest first: an older file may be needed until a newer one is gone. */
   #cull(): void {
     let deleted = 0;
     for (let again = true; again; ) {
@@ -254,12 +254,12 @@ export class VectorFiles {
         again = true;
       }
     }
-    // A deleted file that a crash brought back would count again where nothing else says that it does not.
+    // If a crash brought a deleted file back, it would count again when no other file records that it does not.
     if (deleted > 0) syncDirectory(this.#directory);
     this.#unsaid = this.#unsaid.filter((name) => this.#held.has(name.file));
   }
 
-  /** True while a file alone says that an entry of another does not count. */
+  /** True while this file alone records that an entry of another does not count. */
   #isNeeded(file: VectorFile): boolean {
     const said = new Set<string>();
     for (const { file: other } of this.#held.values())

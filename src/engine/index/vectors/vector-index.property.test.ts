@@ -1,5 +1,5 @@
-// The vector index against Maps: the same adds, removals, seals, crashes, purges and searches give the same grains, whether
-// a memory is scanned or has a graph, and whatever happens between two slices of a work.
+// The vector index against Maps: the same adds, removals, seals, crashes, purges and searches give the same grains,
+// whether a memory is scanned or has a graph, and whatever happens between two slices of work.
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { test } from 'node:test';
@@ -125,7 +125,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 class ModelVectors {
   readonly grains = new Map<number, readonly Float32Array[]>();
   cursor = 0;
-  /** What a crash must leave: grains with the versions that they have had since, and how far it must have come. */
+  /** The state that a crash must leave: grains with their versions since, and the minimum coverage. */
   sealed = { grains: new Map<number, number>(), cursor: 0 };
   /** All vectors that a grain has had. */
   readonly versions = new Map<number, (readonly Float32Array[])[]>();
@@ -155,7 +155,7 @@ class World {
   readonly keys = new TestKeys();
   readonly removed = new Set<number>();
   readonly #models = new Map<string, ModelVectors>();
-  /** Kept over lives, as whoever embeds says it again. */
+  /** Kept across reopens, because the caller sets it again. */
   readonly #embedders = new Map<number, EmbedderStamp>();
   #index: VectorIndex;
   #next = 1;
@@ -304,7 +304,7 @@ class World {
     while (this.#work !== undefined) this.#slice();
   }
 
-  /** The vectors of an embedder that another caught up with may be gone; then nothing of them is left. */
+  /** Once another embedder has caught up, an embedder's vectors may be gone, and then all of them are. */
   #use(memory: number, embedder: EmbedderStamp): void {
     const before = this.#embedderOf(memory);
     this.#embedders.set(memory, embedder);
@@ -314,7 +314,7 @@ class World {
     this.#models.delete(`${memory}/${embedder.name}`);
   }
 
-  /** The process ends between two calls. What is left is at least what the last finished seal began with. */
+  /** The process ends between two calls. At least the state at the start of the last finished seal remains. */
   #crash(): void {
     this.#index.close();
     this.#work = undefined;
@@ -382,7 +382,7 @@ class World {
       .sort((a, b) => b.cosine - a.cosine || b.ordinal - a.ordinal);
     if (this.#isExact) assert.deepEqual(hits, expected.slice(0, limit));
     else {
-      // What a graph finds is exact in all but completeness.
+      // The results of a graph are exact, but may be incomplete.
       assert.equal(hits.length, Math.min(limit, allowed.length));
       const found = new Set(hits.map(({ ordinal }) => ordinal));
       assert.equal(found.size, hits.length);

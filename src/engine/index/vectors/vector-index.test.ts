@@ -180,7 +180,7 @@ test('a grain that gets other vectors after it was sealed has those, and they wi
     }
     if (step === 'purged') finish(shard.index.purge(1));
     shard.reopen();
-    // Before it is in heap: what the files hold.
+    // Not loaded yet: the counts come from the files.
     if (step !== 'sealed') assert.equal(shard.index.count(1), 19, step);
     assert.equal(shard.found(1, 1_001)[0], 4, step);
     assert.equal(shard.index.count(1), 19, step);
@@ -202,7 +202,7 @@ test('removed grains are gone from heap at once, from files by a purge, under a 
   finish(shard.index.purge(1));
   assert.deepEqual([...shard.index.keysInUse(1)], [1_002]);
   shard.keys.destroyed.add(1_001);
-  // A life that knows of no removal: nothing that a purge has met may come back.
+  // Reopened without knowledge of removals: nothing that a purge removed may come back.
   shard.removed.clear();
   shard.reopen();
   assert.equal(shard.index.count(1), 58);
@@ -282,7 +282,7 @@ test('a graph is made in many small works, and everything is found meanwhile', (
     assert.equal(shard.found(1, 1 + ((works * 611) % 2_000), 1)[0], 1 + ((works * 611) % 2_000));
   }
   assert.ok(works > 2, `${works} works`);
-  // Enough are taken out that the rest is copied, and more come and go between the works that do it.
+  // Enough grains are removed that the rest is copied, and more change between the steps of that copy.
   shard.remove(1, ...Array.from({ length: 700 }, (_, i) => 2 * i + 1));
   works = 0;
   for (let work = shard.index.work(); work !== undefined; work = shard.index.work(), works++) {

@@ -27,33 +27,33 @@ import { VectorFiles } from './vector-files.ts';
 import { type VectorReport, VectorUpkeep } from './vector-upkeep.ts';
 
 export interface VectorIndexOptions {
-  /** The folder of the shard's vectors, which is made if need be; nobody else writes there. */
+  /** The folder of the shard's vectors, created if missing. Nothing else writes there. */
   readonly directory: string;
   readonly keys: Pick<IndexKeys, 'indexKey' | 'indexKeyById'>;
-  /** Says of every grain that was removed or erased, from the moment on that `remove` is called for it and in all later lives. */
+  /** True for every removed or erased grain, from the call of `remove` on and after every reopen. */
   readonly isRemoved: (ordinal: number) => boolean;
-  /** Who makes the vectors of memories without an embedder of their own (`use`). */
+  /** The embedder of memories without one of their own (`use`). */
   readonly embedder: EmbedderStamp;
-  /** Something of the memory turned out to be lost: it is to be embedded again. */
+  /** Called when vectors of the memory are lost and must be made again. */
   readonly onLost?: (memory: number) => void;
-  /** The last ordinal that was given: vectors of later ones are of another log, and forgotten. */
+  /** The last ordinal that was given. Vectors of later ones belong to another log and are dropped. */
   readonly lastOrdinal?: number;
-  /** Vectors of a memory up to which every search is a scan, and up to which their sketches are. */
+  /** Vectors of a memory up to which a search scans all vectors, and up to which it scans their sketches. */
   readonly scanMax?: number;
   readonly listMax?: number;
   readonly tuning?: SearchTuning;
   /** Vectors in no file at which `work` seals. */
   readonly sealAt?: number;
-  /** Bytes of rows in heap above which the memories that were not asked for longest are let go. */
+  /** Bytes of rows in heap above which the least recently used memories are unloaded. */
   readonly heapBytes?: number;
 }
 
 export interface VectorSearch extends VectorFilter {
-  /** Whose vectors to search; without it those that `serving` names. */
+  /** The embedder whose vectors are searched. Default: the one that `serving` returns. */
   readonly embedder?: string;
 }
 
-/** A vector whose length differs from 1 by more is no unit vector. */
+/** A vector whose norm differs from 1 by more is not a unit vector. */
 const UNIT_TOLERANCE = 0.01;
 
 export class VectorIndex {
@@ -62,7 +62,7 @@ export class VectorIndex {
   readonly #memories: OpenMemories;
   readonly #upkeep: VectorUpkeep;
   readonly #embedder: EmbedderStamp;
-  /** Embedders that memories have of their own. */
+  /** Embedders of memories with one of their own. */
   readonly #embedders = new Map<number, EmbedderStamp>();
 
   private constructor(options: VectorIndexOptions, files: VectorFiles) {
@@ -83,24 +83,27 @@ export class VectorIndex {
   }
 
   /**
-   * Opens the files of a shard: their directories are read, not their vectors. Damaged files are moved aside and named in
-   * `problems`; what they covered is a gap (`gaps`). Throws STO-E001 when the folder cannot be read.
+   * Opens the files of a shard: reads their directories, not their vectors. Damaged files are renamed and listed in
+   * `problems`; their ranges become gaps (`gaps`). Throws STO-E001 when the folder cannot be read.
    */
   static open(options: VectorIndexOptions): VectorIndex {
     return new VectorIndex(options, VectorFiles.open(options.directory, options.lastOrdinal));
   }
 
-  /** What was found damaged, in words. */
+  /** Damage that was found, as text. */
   get problems(): readonly string[] {
     return this.#files.problems;
   }
 
-  /** Whose vectors the memory gets. */
+  /** The embedder of the memory. */
   embedderOf(memory: number): EmbedderStamp {
     return this.#embedders.get(memory) ?? this.#embedder;
   }
 
-  /** Bytes in heap and outside it: rows, sketches, graphs (an estimate, since usearch does not tell), and what finds them. */
+  /**
+   * Bytes in heap and outside it: rows, sketches, graphs (an estimate, since usearch does not report it), and look-up
+   * tables.
+   */
   get bytes(): number {
     return this.#memories.bytes;
   }
@@ -110,7 +113,7 @@ export class VectorIndex {
     return this.#files.bytes;
   }
 
-  /** Paths of the files, whose contents never change. What was added since the last `seal` is in none. */
+  /** Paths of the files, whose contents never change. Vectors added since the last `seal` are in none. */
   paths(): string[] {
     return this.#files.files.map(({ path }) => path);
   }
@@ -121,8 +124,8 @@ export class VectorIndex {
   }
 
   /**
-   * Gives a memory its embedder: vectors of the one before answer until `advance` has covered as much with the new one. To say it
-   * again costs nothing.
+   * Sets a memory's embedder. Vectors of the previous one serve until `advance` has covered as much with the new one.
+   * Repeating the call costs nothing.
    */
   use(memory: number, embedder: EmbedderStamp): void {
     if (isSameStamp(this.embedderOf(memory), embedder)) return;
@@ -131,8 +134,8 @@ export class VectorIndex {
   }
 
   /**
-   * Puts the unit vectors of a grain's chunks, at least one, in the place of what it had; they are copied. They are found at once,
-   * and are in a file after a `seal` that follows the `advance` past them.
+   * Replaces the vectors of a grain by the unit vectors of its chunks, at least one, which are copied. They are found
+   * at once, and are in a file after a `seal` that follows the `advance` past them.
    */
   add(memory: number, ordinal: number, vectors: readonly Float32Array[]): void {
     const stamp = this.embedderOf(memory);
@@ -150,8 +153,9 @@ export class VectorIndex {
   }
 
   /**
-   * Everything of the memory after `embeddedUpTo` and up to `upTo` was embedded, or has nothing to embed. When the embedder has
-   * come as far as the one before, its vectors serve; once they are sealed, those of the one before go.
+   * States that everything of the memory after `embeddedUpTo` up to `upTo` was embedded, or has nothing to embed. When
+   * the embedder has covered as much as the previous one, its vectors serve; once they are sealed, the previous ones
+   * are dropped.
    */
   advance(memory: number, upTo: number): void {
     const { coverage } = this.#memories.get(memory).generation(this.embedderOf(memory));
@@ -159,66 +163,72 @@ export class VectorIndex {
     this.#wasAdded(memory);
   }
 
-  /** The same of a range that may lie ahead: what is between goes on being embedded in its turn. */
+  /** The same for a range that may lie ahead. The gap before it is still embedded in its turn. */
   cover(memory: number, range: Range): void {
     this.#memories.get(memory).generation(this.embedderOf(memory)).coverage.add(range);
     this.#wasAdded(memory);
   }
 
-  /** Ranges that the memory's embedder (or the one that is named) has been over, ascending. */
+  /** Ranges that the memory's embedder (or the given one) has covered, ascending. */
   covered(memory: number, embedder: EmbedderStamp = this.embedderOf(memory)): readonly Range[] {
     return this.#memories.coverageOf(memory, embedder).ranges;
   }
 
-  /** Up to which ordinal the memory is embedded by the embedder (or the one that is named), without a gap; 0 for nothing. */
+  /** The ordinal up to which the embedder (or the given one) has covered the memory without a gap; 0 for nothing. */
   embeddedUpTo(memory: number, embedder: EmbedderStamp = this.embedderOf(memory)): number {
     return this.#memories.coverageOf(memory, embedder).cursor;
   }
 
-  /** True when vectors of another embedder are there too, which go when the memory's own has come as far. */
+  /** True when there are also vectors of another embedder, which are dropped once the memory's own has caught up. */
   hasOthers(memory: number): boolean {
     const own = this.embedderOf(memory);
     return this.#memories.stampsOf(memory).some((stamp) => !isSameStamp(stamp, own));
   }
 
-  /** Ranges before others that the embedder covered and whose vectors were lost: `embeddedUpTo` ends where the first begins. */
+  /** Covered ranges whose vectors were lost; `embeddedUpTo` ends where the first begins. */
   gaps(memory: number): Range[] {
     return this.#memories.get(memory).find(this.embedderOf(memory))?.coverage.gaps ?? [];
   }
 
-  /** Whose vectors a search of the memory compares, so who must embed its query; undefined when there are none. */
+  /**
+   * The embedder whose vectors a search of the memory compares, and which must embed its query; undefined when there
+   * are none.
+   */
   serving(memory: number): EmbedderStamp | undefined {
     return this.#memories.serving(memory)?.stamp;
   }
 
-  /** Takes grains out, of all embedders' vectors, and overwrites them in heap. In files they stay until `purge`. */
+  /** Removes grains from all embedders' vectors and overwrites them in heap. In files they stay until `purge`. */
   remove(memory: number, ordinals: Iterable<number>): void {
     const opened = this.#memories.get(memory);
     for (const ordinal of ordinals) opened.remove(ordinal);
     this.#memories.changed.add(memory);
   }
 
-  /** Forgets a memory: its keys are gone, or it is to have no vectors. */
+  /** Drops a memory: its keys are gone, or it should have no vectors. */
   dropMemory(memory: number): void {
     this.#memories.drop(memory);
     this.#embedders.delete(memory);
     this.#upkeep.memoryDropped(memory);
   }
 
-  /** True when the vectors that serve have the grain. Brings the memory to heap. */
+  /** True when the serving vectors include the grain. Loads the memory. */
   has(memory: number, ordinal: number): boolean {
     return this.#ready(memory)?.grains.has(ordinal) ?? false;
   }
 
   /**
-   * True when the embedder's own vectors have the grain, whether they serve or not: what a gap leaves need not be embedded twice.
-   * Brings the memory to heap.
+   * True when the embedder's own vectors include the grain, whether they serve or not: such a grain in a gap need not
+   * be embedded again. Loads the memory.
    */
   isEmbedded(memory: number, ordinal: number): boolean {
     return this.#ready(memory, this.embedderOf(memory).name)?.grains.has(ordinal) ?? false;
   }
 
-  /** Vectors that serve. Of a memory that is not in heap, those in its files, with removed grains that no purge has met. */
+  /**
+   * The number of serving vectors. For a memory that is not loaded: those in its files, with removed grains that no
+   * purge has dropped.
+   */
   count(memory: number): number {
     const serving = this.#memories.serving(memory);
     if (serving === undefined) return 0;
@@ -227,9 +237,9 @@ export class VectorIndex {
   }
 
   /**
-   * The grains nearest to a query by the cosine of their best chunk, best first, of equal ones the higher ordinal first. As many as
-   * `limit` whenever the filter allows that many that have vectors. `query` is of any length but 0. VAL-E001 for a query of
-   * other dimensions than the vectors that are searched, or with components that are no finite numbers.
+   * The grains nearest to a query by the cosine of their best chunk, best first; for equal cosines, the higher ordinal
+   * first. Returns `limit` grains whenever the filter allows that many with vectors. `query` has any norm except 0.
+   * VAL-E001 for a query with other dimensions than the searched vectors, or with components that are not finite.
    */
   search(memory: number, query: Float32Array, options: VectorSearch): VectorHit[] {
     const searched = this.#ready(memory, options.embedder);
@@ -237,7 +247,10 @@ export class VectorIndex {
     return searched === undefined ? [] : searchRows(searched, unit, options, this.#options.tuning);
   }
 
-  /** The cosines of some grains, in their order, each of its best chunk; NaN where there is no vector. Errors as `search`. */
+  /**
+   * The cosines of some grains, in their order, each of its best chunk; NaN when there is no vector. Errors as
+   * `search`.
+   */
   cosineOf(memory: number, query: Float32Array, ordinals: ArrayLike<number>, embedder?: string): Float64Array {
     const searched = this.#ready(memory, embedder);
     const unit = unitQuery(query, searched?.stamp.dimensions ?? this.embedderOf(memory).dimensions);
@@ -245,39 +258,44 @@ export class VectorIndex {
     return cosinesOf(searched.grains, unit, ordinals);
   }
 
-  /** A unit vector for a grain: the mean of its chunks, by the embedder that serves; undefined for one without vectors. */
+  /**
+   * A unit vector for a grain: the mean of its chunks, by the serving embedder; undefined for a grain without vectors.
+   */
   meanOf(memory: number, ordinal: number): Float32Array | undefined {
     const serving = this.#ready(memory);
     return serving === undefined ? undefined : meanOfChunks(serving.grains, ordinal);
   }
 
-  /** Vectors that the next search of the memory would bring to heap first. */
+  /** Vectors that the next search of the memory must load first. */
   rowsToLoad(memory: number): number {
     return this.#memories.rowsToLoad(memory);
   }
 
-  /** Vectors that the next `add` to the memory, or `isEmbedded`, would bring to heap first. */
+  /** Vectors that the next `add` to the memory, or `isEmbedded`, must load first. */
   rowsToAdd(memory: number): number {
     return this.#memories.rowsToAdd(memory);
   }
 
-  /** Brings the vectors that serve to heap: some microseconds a vector. What is damaged is lost from then on. */
+  /** Loads the serving vectors: some microseconds a vector. Damaged ones count as lost from then on. */
   bring(memory: number): void {
     this.#ready(memory);
   }
 
-  /** From now on `work` brings the memory's vectors to heap: those that serve, and those that its embedder adds to. */
+  /** Makes `work` load the memory's vectors: those that serve, and those that its embedder adds to. */
   prepare(memory: number): void {
     this.#memories.await(memory);
   }
 
-  /** The same in slices, before somebody asks. */
+  /** Loads the memory in slices, before a search needs it. */
   *load(memory: number): Sliced<void> {
     yield* this.#memories.load(memory);
     this.#letGoOfOthers(memory);
   }
 
-  /** Some of what is due: sealing, loading, sketches, graphs, copying what is mostly dead, merging. Undefined when nothing is. */
+  /**
+   * One piece of due work: sealing, loading, sketches, graphs, copying mostly dead rows, merging. Undefined when there
+   * is none.
+   */
   work(): Sliced<void> | undefined {
     if (this.#upkeep.isBusy) return undefined;
     const memories = this.#memories;
@@ -297,39 +315,39 @@ export class VectorIndex {
     return files === undefined ? undefined : this.#upkeep.exclusive(this.#upkeep.merge(files));
   }
 
-  /** Writes to a file what was covered and is in none. Throws what the file system throws; then nothing is changed. */
+  /** Writes everything that is covered and in no file to a file. On the file system's error nothing has changed. */
   seal(): Sliced<void> {
     return this.#upkeep.exclusive(this.#upkeep.seal());
   }
 
   /**
-   * Writes a memory's vectors anew under its newest key, without those of removed grains, and lets go of a graph that has something
-   * of them. Then no file that counts holds a block under an older key. Seals what is covered first.
+   * Rewrites a memory's vectors under its newest key, without removed grains, and drops a graph that holds some of
+   * them. Afterwards no file in force has a block under an older key. Seals first.
    */
   purge(memory: number): Sliced<void> {
     return this.#upkeep.exclusive(this.#upkeep.purge(memory));
   }
 
-  /** Keys under which a memory's blocks are sealed in files that count: after a purge, the newest alone. */
+  /** Keys that seal a memory's blocks in files in force; after a purge, only the newest. */
   keysInUse(memory: number): Set<number> {
     return new Set(this.#files.entriesOf(memory).map(({ entry }) => entry.keyId));
   }
 
-  /** Forgets all vectors of a memory, or of all: `embeddedUpTo` is 0 again, also after a crash. */
+  /** Drops all vectors of a memory, or of all memories: `embeddedUpTo` is 0 again, even after a crash. */
   rebuild(memory?: number): Sliced<void> {
     const numbers = memory === undefined ? [...this.#files.memories(), ...this.#memories.numbers()] : [memory];
     return this.#upkeep.exclusive(this.#upkeep.rebuild(new Set(numbers), (number) => this.dropMemory(number)));
   }
 
   /**
-   * Reads every block that counts. What is damaged is named, and from then on not embedded; vectors of what `isGrain` does not know
-   * (it is to know removed grains) are named alone.
+   * Reads every block in force. Damaged ones are listed and count as not embedded. Vectors of ordinals that `isGrain`
+   * does not know (it must know removed grains) are only listed.
    */
   verify(isGrain: (memory: number, ordinal: number) => boolean = () => true): Sliced<VectorReport> {
     return this.#upkeep.exclusive(this.#upkeep.verify(isGrain));
   }
 
-  /** Closes the files. What is in none of them is embedded again by the next life. */
+  /** Closes the files. Vectors in no file are made again after the next open. */
   close(): void {
     this.#memories.close();
     this.#files.close();
@@ -340,14 +358,14 @@ export class VectorIndex {
     this.#memories.unsealed.add(memory);
   }
 
-  /** The generation that serves, or that of the named embedder, in heap. */
+  /** The generation that serves, or that of the named embedder, loaded. */
   #ready(memory: number, embedder?: string): Generation | undefined {
     const found = this.#memories.ready(memory, embedder);
     this.#letGoOfOthers(memory);
     return found;
   }
 
-  /** Not while a work runs, which may be at any of them. */
+  /** Not called while work runs, which may use any of them. */
   #letGoOfOthers(memory: number): void {
     if (!this.#upkeep.isBusy) this.#memories.letGoOfOthers(memory);
   }
@@ -363,12 +381,12 @@ function checkedStamp(stamp: EmbedderStamp): EmbedderStamp {
   return { name: stamp.name, dimensions };
 }
 
-/** True when `add` takes it: finite, and of length 1. */
+/** True when `add` accepts it: finite, and of norm 1. */
 export function isUnitVector(vector: Float32Array): boolean {
   return Math.abs(lengthOf(vector) - 1) <= UNIT_TOLERANCE;
 }
 
-/** NaN when a component is no finite number. */
+/** NaN when a component is not finite. */
 function lengthOf(vector: Float32Array): number {
   let sum = 0;
   for (let i = 0; i < vector.length; i++) sum += vector[i]! * vector[i]!;

@@ -29,17 +29,17 @@ const ENTRY_BYTES = 50;
 export const ID_BYTES = 16;
 export const BLOCK_OVERHEAD = SEAL_BYTES + 4;
 export const ROW_HEAD_BYTES = 6;
-/** In the place of an entry's number: all of that file. */
+/** In place of an entry's number: all entries of that file. */
 export const EVERY_ENTRY = 0xffff_ffff;
 
 assert(new Uint8Array(Uint16Array.of(1).buffer)[0] === 1, 'half floats of this machine are little-endian');
 
-/** An entry, as the directory has it. */
+/** An entry as in the directory. */
 export interface VectorEntry {
   readonly memory: number;
   readonly keyId: number;
   readonly stamp: EmbedderStamp;
-  /** It covers ordinals above `after` up to `upTo`: whatever has a vector there has it in this entry. */
+  /** Covers ordinals above `after` up to `upTo`: all vectors of that range are in this entry. */
   readonly after: number;
   readonly upTo: number;
   readonly rows: number;
@@ -53,7 +53,7 @@ export interface EntryName {
   readonly entry: number;
 }
 
-/** Rows that a block of `dimensions` holds. */
+/** Rows in a block of `dimensions`. */
 export function blockRows(dimensions: number): number {
   return Math.max(1, Math.floor((BLOCK_BYTES - 2) / (ROW_HEAD_BYTES + 2 * dimensions)));
 }

@@ -1,5 +1,5 @@
-// What is done to vectors and their files beside answering: sealed, merged, purged, rebuilt, verified. One at a time; each is
-// run to its end or closed with `return`, and takes back what it leaves half done.
+// Maintenance of vectors and their files: sealing, merging, purging, rebuilding, verifying. One task at a time; each
+// runs to its end or is closed with `return`, and then undoes its unfinished part.
 import { assert } from '../../base/assert.ts';
 import { isFileError, storageError } from '../../base/durable-file.ts';
 import { EngineError } from '../../base/errors.ts';
@@ -32,7 +32,7 @@ export interface VectorUpkeepOptions {
 }
 
 const SEAL_STEP_GRAINS = 64;
-/** Times that a merge begins again because it met a damaged entry. */
+/** Restarts of a merge that meets damaged entries. */
 const REWRITE_TRIES_MAX = 64;
 const FINDINGS_MAX = 1_000;
 
@@ -41,7 +41,7 @@ export class VectorUpkeep {
   readonly #files: VectorFiles;
   readonly #memories: OpenMemories;
   #isBusy = false;
-  /** Memories that were dropped while a work ran. */
+  /** Memories that were dropped during the running task. */
   readonly #dropped = new Set<number>();
 
   constructor(options: VectorUpkeepOptions) {
@@ -54,12 +54,12 @@ export class VectorUpkeep {
     return this.#isBusy;
   }
 
-  /** What a work writes of the memory does not count. */
+  /** Excludes the memory from the result of the running task. */
   memoryDropped(memory: number): void {
     if (this.#isBusy) this.#dropped.add(memory);
   }
 
-  /** One such work at a time; what it leaves half done, it takes back. */
+  /** Runs one such task at a time, which undoes its unfinished part. */
   *exclusive<T>(work: Sliced<T>): Sliced<T> {
     assert(!this.#isBusy, 'one work on the vectors runs at a time');
     this.#isBusy = true;
@@ -84,7 +84,7 @@ export class VectorUpkeep {
         const key = opened === undefined ? undefined : newestKey(this.#options.keys, memory);
         if (opened === undefined) continue;
         if (key === undefined) {
-          // Gone, or its key is lost: what cannot be sealed is embedded again once there is a key.
+          // Gone, or its key is lost: vectors that cannot be sealed are made again once there is a key.
           for (const generation of opened.generations)
             for (const range of generation.unsealedRanges()) generation.forget(range);
           continue;
@@ -129,13 +129,13 @@ export class VectorUpkeep {
     if (this.#files.unsaid > 0) yield* this.seal();
   }
 
-  /** `isGrain` says whether a memory has a grain with that ordinal, or had one that was removed. */
+  /** `isGrain` says whether a memory has, or had before a removal, a grain with that ordinal. */
   *verify(isGrain: (memory: number, ordinal: number) => boolean): Sliced<VectorReport> {
     const findings: VectorFinding[] = this.#files.problems.map((problem) => ({ where: 'vectors', problem }));
     let blocks = 0;
     for (const file of this.#files.files) {
       const entries = this.#files.entriesIn(file);
-      // One that went since this began has none left.
+      // An entry that was dropped meanwhile has no successor.
       if (entries.length === 0) continue;
       file.hold();
       try {
@@ -173,7 +173,10 @@ export class VectorUpkeep {
     return problem;
   }
 
-  /** Finishes a file and lets it count in the place of `replaced`; not what it has of memories that were dropped meanwhile. */
+  /**
+   * Finishes a file and puts it in force in place of `replaced`, without entries of memories that were dropped
+   * meanwhile.
+   */
   *#take(writer: VectorFileWriter, replaced: readonly PlacedEntry[], age: number): Sliced<void> {
     this.#files.sayReplaced(writer, replaced);
     const file = yield* writer.finish(age);
@@ -181,7 +184,7 @@ export class VectorUpkeep {
     this.#files.letGo(this.#files.entriesIn(file).filter(({ entry }) => this.#dropped.has(entry.memory)));
   }
 
-  /** Writes entries as one file. Begins again when one of them is damaged, which then counts no more. */
+  /** Writes entries as one file. Starts again when one of them is damaged, which then no longer counts. */
   *#rewrite(entriesOf: () => PlacedEntry[], age: number): Sliced<void> {
     for (let tries = 0; tries < REWRITE_TRIES_MAX; tries++) {
       const entries = entriesOf();
@@ -231,7 +234,7 @@ function* sealGeneration(options: {
 function writeGrain(generation: Generation, ordinal: number, writer: VectorFileWriter): void {
   const { grains } = generation;
   const first = grains.firstRow(ordinal);
-  // Taken out since the seal began.
+  // Removed since the seal began.
   if (first < 0) return;
   const end = grains.endOf(first);
   for (let row = first; row < end; row++) {

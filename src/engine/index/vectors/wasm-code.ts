@@ -1,4 +1,4 @@
-// WebAssembly by hand: the few instructions that the kernels are made of, and a module around one function.
+// Writes WebAssembly by hand: the few instructions of the kernels, and a module around one function.
 import { type WasmMemory, type WasmModule, wasm } from './wasm.ts';
 
 export const I32 = 0x7f;
@@ -41,15 +41,15 @@ const CACHE_LINE_BYTES = 64;
 
 /** The locals of `fetchAhead`, by number. */
 interface Fetching {
-  /** The address of the u32 address of what is computed next. */
+  /** The address of the u32 address of the next row or sketch. */
   readonly places: number;
-  /** How many there still are, that one included. */
+  /** The number of remaining ones, this one included. */
   readonly count: number;
-  /** How long each is. */
+  /** The bytes of each. */
   readonly bytes: number;
-  /** Zero at first; how many have been fetched and are still to be computed. */
+  /** Zero at first; the number of fetched ones that are still to be computed. */
   readonly left: number;
-  /** Holds what is of no use, which is to be stored somewhere: what nobody uses is not loaded. */
+  /** Receives loaded words. They must be stored somewhere, because an unused load is dropped. */
   readonly touched: number;
   readonly next: number;
   readonly at: number;
@@ -57,9 +57,9 @@ interface Fetching {
 }
 
 /**
- * To be run before each computation: ahead of every `group` of them it loads a word of each cache line that they will read, one
- * right after the other, so that all come from memory at the same time. Otherwise the processor meets a place that lies apart
- * only after it is done with the one before.
+ * Emits code that runs before each computation. Ahead of every `group` it loads a word of each cache line that the
+ * group will read, so that all come from memory in parallel. Otherwise the processor reaches a scattered place only
+ * after finishing the previous one.
  */
 export function fetchAhead({ places, count, bytes, left, touched, next, at, end }: Fetching, group: number): number[] {
   const isLess = [...get(count), ...integer(group), I32_LESS_UNSIGNED];
@@ -85,7 +85,10 @@ export function fetchAhead({ places, count, bytes, left, touched, next, at, end 
   ];
 }
 
-/** A module with one function of five i32, over memory `e.m`. `locals`: how many of which type follow the parameters. */
+/**
+ * A module with one function of five i32 parameters over memory `e.m`. `locals`: number and type of the locals after
+ * the parameters.
+ */
 export function moduleOf(
   locals: readonly (readonly [count: number, type: number])[],
   body: readonly number[],

@@ -1,8 +1,8 @@
-// What is used of WebAssembly, which the types of Node do not name.
+// Types for the parts of WebAssembly in use, which Node's types lack.
 
 export interface WasmMemory {
   readonly buffer: ArrayBuffer;
-  /** Adds pages of 64 KiB; `buffer` is then another. */
+  /** Adds pages of 64 KiB; `buffer` is then a new object. */
   grow(pages: number): number;
 }
 

@@ -30,14 +30,15 @@ import {
 } from './wasm-code.ts';
 
 const PLANES = 4;
-/** The largest weight that a bit can have. */
+/** The largest weight of a bit. */
 export const WEIGHT_MAX = 2 ** PLANES - 1;
 /** 16-bit words of a query for each 64 bits of a sketch: its own bits, then its planes. */
 export const QUERY_HALVES = 4 * (1 + PLANES);
 
 /**
- * Writes to `out` for each of `count` sketches (at least 1) of `bytes` bytes, whose u32 addresses lie at `sketches`, the sum of
- * the weights of the bits in which it differs from the query: `count` u32. `query` is the place of QUERY_HALVES u16 for each 64 bits.
+ * For each of `count` sketches (at least 1) of `bytes` bytes, whose u32 addresses are at `sketches`, writes to `out`
+ * the sum of the weights of the bits in which it differs from the query: `count` u32. `query` is the address of
+ * QUERY_HALVES u16 for each 64 bits.
  */
 export type Weighing = (sketches: number, count: number, bytes: number, query: number, out: number) => void;
 
@@ -45,7 +46,7 @@ export type Weighing = (sketches: number, count: number, bytes: number, query: n
 const [SKETCHES, COUNT, BYTES, QUERY, OUT, AT, END, QUERY_AT, LEFT, TOUCHED, NEXT, SUM, DIFFERENT] = [
   0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
 ] as const;
-/** Sketches that are fetched at once. */
+/** Sketches that are prefetched together. */
 const GROUP = 16;
 const AND = 0x83;
 const DOUBLE = [0x42, 1, 0x86];
@@ -97,12 +98,12 @@ export function makeWeighing(memory: WasmMemory): Weighing {
     ],
     bodyOf(),
   );
-  return instantiate(compiled, memory) as Weighing; // What `bodyOf` is.
+  return instantiate(compiled, memory) as Weighing; // The type of `bodyOf`'s code.
 }
 
 /**
- * A query as the function wants it, written to `into`: the sign of each rotated component and its share of the largest one, from 0
- * to WEIGHT_MAX. `into` has QUERY_HALVES for each 64 components, and is zeros beyond them.
+ * Converts a query to the function's form in `into`: the sign of each rotated component and its share of the largest
+ * one, from 0 to WEIGHT_MAX. `into` has QUERY_HALVES for each 64 components, and stays zero beyond them.
  */
 export function writeWeights(rotated: Float32Array, into: Uint16Array): void {
   let largest = 0;

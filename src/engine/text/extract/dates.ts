@@ -1,18 +1,18 @@
-// The first date in a text, in UTC. chrono-node reads the phrases; what it leaves out (years alone, quarters, decades)
-// or leaves to chance (which Monday, which of 5/6/2024) is decided here: the past, or nothing.
+// Finds the first date in a text, in UTC. chrono-node reads the phrases. This file decides what it leaves out (years
+// alone, quarters, decades) or leaves open (which Monday, which reading of 5/6/2024): the past reading, or none.
 import type * as Chrono from 'chrono-node/en';
 import { EXTRACT_DATE_LOOKUPS_MAX, EXTRACT_TEXT_CHARS_MAX } from '../../base/limits.ts';
 
 export type DatePrecision = 'decade' | 'year' | 'quarter' | 'month' | 'week' | 'day' | 'hour' | 'minute' | 'second';
 
 export interface FoundDate {
-  /** When what was named begins, in milliseconds since 1970, UTC: `June 2020` is its first day. */
+  /** Start of the named period, in milliseconds since 1970, UTC: `June 2020` is its first day. */
   readonly ms: number;
   readonly precision: DatePrecision;
 }
 
 export interface DateOptions {
-  /** Whether 5/6/2024 is the fifth of June. Without it such a date is none, and neither is what follows it. */
+  /** Whether 5/6/2024 is the fifth of June. Without it, such a date and everything after it is ignored. */
   readonly dayFirst?: boolean;
 }
 
@@ -22,15 +22,18 @@ export type DateFinder = (text: string, nowMs: number, options?: DateOptions) =>
 interface Candidate extends FoundDate {
   readonly index: number;
   readonly length: number;
-  /** It is a date, but not certainly which. */
+  /** True for a date with several possible readings. */
   readonly ambiguous?: boolean;
 }
 
 const DAY_MS = 86_400_000;
-/** A text is read in pieces that overlap: what begins late in a piece is left to the next, which has all of it. */
+/**
+ * A text is read in overlapping pieces. A phrase that begins late in a piece is left to the next one, which contains
+ * all of it.
+ */
 const PIECE_CHARS = 240;
 const OVERLAP_CHARS = 64;
-/** What stands before a phrase can decide what it is ("in March"). */
+/** Characters before a phrase that can decide its meaning ("in March"). */
 const CONTEXT_CHARS = 16;
 const HINT =
   /\d|today|tomorrow|yesterday|tonight|last |next |ago\b|this (?:week|month|year|morning)|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/i;
@@ -48,7 +51,10 @@ export function loadDateFinder(): Promise<DateFinder> {
   return finder;
 }
 
-/** The first date in `text`, relative ones seen from `nowMs` and unclear ones in the past; undefined for none. */
+/**
+ * The first date in `text`; relative dates are relative to `nowMs`, and unclear ones lie in the past. Undefined when
+ * there is none.
+ */
 export async function firstDate(text: string, nowMs: number, options?: DateOptions): Promise<FoundDate | undefined> {
   return (await loadDateFinder())(text, nowMs, options);
 }
@@ -75,7 +81,7 @@ function firstDateWith(
   return undefined;
 }
 
-/** The piece without the half of a word at either end, where its neighbours have the whole of it. */
+/** The piece without partial words at its ends, which the neighbouring pieces contain in full. */
 function wholeWords(text: string, start: number, end: number): string {
   let piece = text.slice(start, end);
   if (start > 0 && !/\s/.test(text[start - 1]!)) piece = piece.replace(/^\S+/, (half) => ' '.repeat(half.length));
@@ -83,11 +89,11 @@ function wholeWords(text: string, start: number, end: number): string {
   return piece;
 }
 
-/** The first; of those at one place the longest. One that lies within an earlier one is part of it. */
+/** The first candidate; the longest at the same place. A candidate within an earlier one belongs to it. */
 function earliest(candidates: readonly Candidate[]): Candidate | undefined {
   return candidates.reduce<Candidate | undefined>((best, next) => {
     if (best === undefined) return next;
-    // "June 14, 2020" against "2020" within it; "in 2020" begins before its year does.
+    // "June 14, 2020" contains "2020"; "in 2020" begins before its year does.
     const overlap = next.index < best.index + best.length && best.index < next.index + next.length;
     if (overlap) return next.length > best.length ? next : best;
     return next.index < best.index ? next : best;
@@ -151,7 +157,7 @@ function understood(result: Chrono.ParsedResult, text: string, nowMs: number): F
   }
   if (start.isCertain('month')) {
     if (start.isCertain('day')) return withTime(start, words, yearless(nowMs, month, day, ahead));
-    // Alone these are names and verbs as well: June, April, may, march.
+    // On their own, these are also names and verbs: June, April, may, march.
     if (!new RegExp(`^(?:${MONTH})`).test(words) || !/^\p{Lu}/u.test(result.text)) return undefined;
     if (!MONTH_ONLY_BEFORE.test(before)) return undefined;
     return { ms: yearless(nowMs, month, 1, ahead), precision: 'month' };
@@ -162,7 +168,7 @@ function understood(result: Chrono.ParsedResult, text: string, nowMs: number): F
   return undefined;
 }
 
-/** A weekday without a date is the last one there was, today included, unless the words say otherwise. */
+/** A weekday without a date means the most recent one, today included, unless the words say otherwise. */
 function weekday(start: Chrono.ParsedResult['start'], words: string, nowMs: number): FoundDate | undefined {
   if (!/(?:mon|tues|wednes|thurs|fri|satur|sun)day/.test(words)) return undefined;
   const wanted = start.get('weekday')!;
@@ -174,7 +180,7 @@ function weekday(start: Chrono.ParsedResult['start'], words: string, nowMs: numb
   return withTime(start, words, today - back * DAY_MS);
 }
 
-/** The last such day up to now, or the first after it. The 29th of February may have to be looked for. */
+/** The most recent such day, or the next one if `ahead`. The 29th of February may be several years away. */
 function yearless(nowMs: number, month: number, day: number, ahead: boolean): number {
   const thisYear = new Date(nowMs).getUTCFullYear();
   for (let step = 0; step <= 8; step++) {
@@ -185,7 +191,7 @@ function yearless(nowMs: number, month: number, day: number, ahead: boolean): nu
   return Date.UTC(thisYear, month - 1, day);
 }
 
-/** The time of day is taken only as the words give it: "at 5" may be either. */
+/** A time of day counts only when it is unambiguous: "at 5" may be morning or afternoon. */
 function withTime(start: Chrono.ParsedResult['start'], words: string, dayMs: number): FoundDate {
   const hour = start.get('hour');
   if (

@@ -1,9 +1,9 @@
-// What an extraction takes and gives.
+// Input and output of an extraction.
 
 export interface ExtractContext {
-  /** What relative dates are seen from. */
+  /** The reference time of relative dates. */
   readonly nowMs: number;
-  /** Whose words these are: what "I" stands for; without one `userId`, without both `user`. */
+  /** The speaker, to whom "I" refers. Default: `userId`, or `user` without both. */
   readonly speaker?: string;
   readonly userId?: string;
 }
@@ -16,13 +16,13 @@ export interface ExtractedBelief {
   readonly object: string;
   /** 0 to 1. */
   readonly confidence: number;
-  /** When it began to hold, milliseconds since 1970, where the text says so. */
+  /** When the fact began to hold, in milliseconds since 1970, if the text says so. */
   readonly validFromMs?: number;
 }
 
 export interface Extraction {
   /** Distinct, in the order of the text, EXTRACT_BELIEFS_MAX at most. */
   readonly beliefs: readonly ExtractedBelief[];
-  /** What of the text was not read, or not taken, for a bound. */
+  /** Parts of the text that were skipped because of a limit. */
   readonly left: readonly string[];
 }

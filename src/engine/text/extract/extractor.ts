@@ -1,4 +1,4 @@
-// What takes facts out of a text, whatever stands behind it: the rules of this folder, or later a model.
+// The interface of extractors, which take facts out of a text: the rules of this folder, or a model.
 
 import { loadDateFinder } from './dates.ts';
 import type { ExtractContext, Extraction } from './extraction.ts';
@@ -6,15 +6,15 @@ import { loadLexicon } from './names.ts';
 import { extractByRules } from './rules.ts';
 
 export interface Extractor {
-  /** Tells extractions of different extractors apart. */
+  /** Identifies the extractor of a belief. */
   readonly name: string;
   extract(text: string, context: ExtractContext): Promise<Extraction>;
 }
 
 /**
- * The rules for English. They take what is stated plainly and leave everything unsure: questions, conditions, wishes,
- * hearsay, quotations, pronouns other than "I". The same text and context give the same facts. Loads its lexicon at
- * the first call, which that call waits for.
+ * The rules for English. They extract plain statements and skip everything uncertain: questions, conditions, wishes,
+ * hearsay, quotations, pronouns other than "I". The same text and context give the same facts. The first call loads the
+ * lexicon and waits for it.
  */
 export function ruleExtractor(): Extractor {
   return {

@@ -1,16 +1,16 @@
-// Which words are names of people, of places or of organisations. A lexicon that takes a third of a second to load, so it
-// is loaded when the first text is read.
+// Recognises names of people, places and organisations. The lexicon takes a third of a second to load, so it is loaded
+// with the first text.
 import { EXTRACT_NAME_LOOKUPS_MAX } from '../../base/limits.ts';
 
-/** What a name names; undefined when the lexicon does not know it. */
+/** The kind of thing that a name refers to; undefined when the lexicon does not know it. */
 export type NameKind = 'person' | 'other' | undefined;
 
-/** Asked with a name as it stands in a text; pure. */
+/** Looks up a name as written in a text; pure. */
 export type Lexicon = (name: string) => NameKind;
 
 let lexicon: Promise<Lexicon> | undefined;
 
-/** The lexicon of English names; the same one at every call. */
+/** The lexicon of English names. Every call returns the same one. */
 export function loadLexicon(): Promise<Lexicon> {
   lexicon ??= import('compromise').then(({ default: nlp }) => {
     return (name) => {
@@ -22,13 +22,16 @@ export function loadLexicon(): Promise<Lexicon> {
   return lexicon;
 }
 
-/** One text's view of the lexicon: it remembers, it learns names that the text itself introduces, and it has a bound. */
+/**
+ * One text's view of the lexicon: it caches look-ups, learns names that the text introduces, and limits the number of
+ * look-ups.
+ */
 export class Names {
   readonly #lexicon: Lexicon;
   readonly #known = new Map<string, NameKind>();
   readonly #introduced = new Set<string>();
 
-  /** True once a name was not looked up, as too many others were. */
+  /** True once a name was not looked up because of the limit. */
   isFull = false;
 
   constructor(lexicon: Lexicon) {

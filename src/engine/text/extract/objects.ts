@@ -1,9 +1,9 @@
-// The end of a clause to the object of a belief: what belongs to it, what is a date or a remark, and what makes it
-// worthless without its surroundings ("the blue one").
+// Turns the end of a clause into the object of a belief: separates dates and remarks, and rejects objects that make no
+// sense out of context ("the blue one").
 
 export interface Tail {
   readonly text: string;
-  /** The words of the date that stood at its end. */
+  /** The words of the date at the end. */
   readonly when: string | undefined;
 }
 
@@ -16,9 +16,9 @@ const DURATION_AT_END =
 const REMARK_AT_END =
   /,? (?:now|currently|too|as well|also|a lot|very much|so much|at the moment|right now|these days|nowadays|today|again|btw|by the way|though|actually|please|lately|anymore|any more|at all|in general|generally|the most|most of all|best|for sure|already|thanks|thank you|you know|to be honest|honestly|because of .*|due to .*|thanks to .*|including .*|especially .*|particularly .*|everyone|folks|guys|all)$/i;
 
-/** The object's words without dates and remarks at their end. */
+/** The object's words without dates and remarks at the end. */
 export function tailOf(text: string): Tail {
-  // Emoji and marks at the end, but not what ends C++, C# and 5 %.
+  // Strips emoji and marks at the end, but keeps those of C++, C# and 5 %.
   let rest = text.replace(/[^\p{L}\p{M}\p{N})\]%+#]+$/u, '');
   let when: string | undefined;
   for (let i = 0; i < 4; i++) {
@@ -38,7 +38,7 @@ export function tailOf(text: string): Tail {
   return { text: rest, when };
 }
 
-/** Words that point at something outside the sentence, or make a statement of another kind. */
+/** Words that refer to something outside the sentence, or that change the kind of statement. */
 const POINTS_ELSEWHERE =
   /\b(it|its|this|that|these|those|me|mine|myself|him|her|hers|his|them|their|they|he|she|you|your|yours|we|us|our|one|ones|here|there|such|same|other|another|else|so|than|what|whatever|how|why|who|whom|which|where|when|while|everything|anything|nothing|something|anyone|whoever|not|never|no|if|as|because|since|until|unless|too|enough|and not|more|less|fewer|much)\b/i;
 const INFINITIVE_OF_SPEECH =
@@ -47,7 +47,7 @@ const PASSING =
   /\b(option|options|choice|approach|suggestion|suggestions|draft|version|idea|ideas|answer|question|being|having|reply|response|paragraph|sentence|example)\b/i;
 const ARTICLE = /^(?:an?|the|some|any) /i;
 
-/** `text` as an object that can stand by itself, of up to `wordsMax` words; undefined where it cannot. */
+/** `text` as an object that makes sense out of context, up to `wordsMax` words; undefined when it does not. */
 export function standalone(text: string, wordsMax = 8): string | undefined {
   const count = text.split(' ').length;
   if (text === '' || count > wordsMax || text.length > 100) return undefined;
@@ -55,20 +55,22 @@ export function standalone(text: string, wordsMax = 8): string | undefined {
   return text;
 }
 
-/** Where an example, a reason or a purpose begins. */
+/** The beginning of an example, a reason or a purpose. */
 const ASIDE =
   /(?:, (?:like|such as|especially|particularly|including|you know|as|since|because|which|to|so|for|even)\b| (?:due to|because of|thanks to)\b| to (?:maximi[sz]e|minimi[sz]e|avoid|ensure|boost|improve|maintain|strengthen|save|reduce|stay|keep|prevent|increase|fully)\b).*$/;
 
-/** What somebody likes, hates or prefers: standing by itself, and no remark on the talk at hand. */
+/**
+ * The object of a taste (likes, hates, prefers) that makes sense out of context and is no remark on the conversation.
+ */
 export function taste(text: string): string | undefined {
   const object = standalone(text.replace(ASIDE, ''), 12);
   if (object === undefined || object.includes(',')) return undefined;
   if (INFINITIVE_OF_SPEECH.test(object) || PASSING.test(object)) return undefined;
-  // "the app" is one that the talk is about; "the Alps" are always the same.
+  // "the app" refers to the conversation; "the Alps" always means the same.
   return /^(?:the|an?) (?!\p{Lu})/u.test(object) ? undefined : object;
 }
 
-/** A place or an employer of some days alone. */
+/** Marks a place or an employer that applies only on some days. */
 const AT_TIMES = / (?:during|on weekends|on weekdays|at weekends)\b/;
 
 /** A proper noun: a place, an organisation, a name. `article` allows "the Netherlands". */
@@ -79,7 +81,7 @@ export function proper(text: string, { article = true, wordsMax = 6 } = {}): str
       / (?:with|together|because|after|before|near|and my|while|for|as|and(?= \p{Ll})|and(?= \p{Lu}[\p{L}'-]* (?:in|at) )) |[,(]/u,
     )[0]!
     .trim();
-  // What stood behind the cut may have hidden a date: "Milan last year, after …".
+  // The part after the cut may contain a date: "Milan last year, after …".
   const object = standalone(tailOf(cut).text, wordsMax);
   if (object === undefined) return undefined;
   return (article ? /^(?:the )?\p{Lu}/u : /^\p{Lu}/u).test(object) ? object : undefined;

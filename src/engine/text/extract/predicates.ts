@@ -1,8 +1,8 @@
-// What a clause says of its subject: patterns over the words after it, in the order in which they are tried. Each takes
-// only what it is sure of and leaves the rest alone.
+// Patterns for the words after the subject of a clause, in the order in which they are tried. Each matches only what is
+// certain.
 import { bare, members, personName, proper, standalone, taste } from './objects.ts';
 
-/** One thing said: a relation and its object. */
+/** A relation and its object. */
 export interface Said {
   readonly relation: string;
   readonly object: string;
@@ -10,7 +10,10 @@ export interface Said {
 
 interface Predicate {
   readonly pattern: RegExp;
-  /** What the match says; nothing where it is unsure. `rest` is the last group, `whole` the clause with date and remarks. */
+  /**
+   * The facts of a match; none when it is uncertain. `rest` is the last group, `whole` the clause with date and
+   * remarks.
+   */
   readonly read: (rest: string, match: RegExpExecArray, whole: string) => readonly Said[];
 }
 
@@ -39,10 +42,10 @@ const FIELDS =
   'law|medicine|history|art|art history|music|philosophy|literature|math|maths|mathematics|architecture|business|design|nursing|psychology|education|anthropology|geography|journalism|chemistry|pharmacy|dentistry|theology|computer science|data science|political science|(?:[a-z]+ )?engineering|marketing|accounting|finance|[a-z]*(?:ology|ics|istry|onomy)';
 const INDUSTRIES =
   'finance|marketing|sales|tech|it|healthcare|education|construction|retail|banking|insurance|advertising|hr|human resources|hospitality|logistics|real estate|publishing|politics|academia|research|manufacturing|agriculture|media|software|engineering|design|law|medicine|pharma|fashion|film|government|customer service|customer support|public relations|consulting|accounting|cyber ?security|biotech';
-/** Who works where he "is": of a member or a guest "at" says something else. */
+/** Roles of people who work where they "are". For a member or a guest, "at" means something else. */
 const OCCUPATION =
   /(?:engineer|developer|manager|nurse|doctor|teacher|professor|analyst|designer|scientist|researcher|consultant|accountant|lawyer|chef|director|cashier|architect|programmer|editor|writer|journalist|librarian|technician|mechanic|barista|waiter|waitress|receptionist|assistant|intern|lecturer|lead|officer|driver|pilot|surgeon|therapist|pharmacist|recruiter|administrator|specialist|coordinator|executive|clerk|baker|bartender)$/i;
-/** "a bit", "a minute": no kind of person. */
+/** "a bit", "a minute": these do not describe a person. */
 export const NO_KIND =
   /\b(bit|little|lot|few|couple|tad|minute|minutes|hour|hours|day|week|month|mess|fool|idiot|mile|block|step|while|half|dozen|person|someone|believer|fan|touch|wreck|failure|loser|disaster|genius|stranger|member|guest|hit|joy|pleasure|delight|problem|must|pain|nightmare|treat|shame|joke|legend|star|angel|saint|monster|good|great|nice|bad|big|huge|sucker|goner|victim|fraud|zombie|ghost|wizard|robot|bot|language model|part|result|kind|sort|type|way|thing|place|lover|hater|morning|night|early|late|choice|option|example|candidate|fit|match|idea|question|reminder|testament)\b/i;
 
@@ -80,24 +83,24 @@ function employer(rest: string): string | undefined {
 
 function each(relation: string, rest: string, read: (member: string) => string | undefined): readonly Said[] {
   const all = members(rest);
-  // One member that is not understood may mean that the list was none.
+  // If one member is not understood, the text may not be a list at all.
   const objects = all.map(read);
   return objects.flatMap((object) => said(relation, object));
 }
 
-/** What has been and still is. */
+/** Marks a state that began in the past and still holds. */
 const LASTING = / (?:since|for (?:\S+ ){1,4}(?:years?|months?|decades?))\b/;
 
 const LIKE = '(?:like|likes|love|loves|enjoy|enjoys|adore|adores)';
 const HATE = '(?:hate|hates|detest|detests|dislike|dislikes|despise|despises|loathe|loathes)';
 
-/** For clauses that deny nothing. */
+/** For clauses without a denial. */
 export const PREDICATES: readonly Predicate[] = [
   {
     pattern: new RegExp(
       `^(?:live|lives|reside|resides|${NOW_OR_SINCE} (?:living|based|residing)|have lived|has lived) in (.+)$`,
     ),
-    // "has lived in Oslo" alone may be over.
+    // "has lived in Oslo" without a duration may be over.
     read: (rest, _match, whole) =>
       /^ha(?:ve|s) lived/.test(whole) && !LASTING.test(whole) ? [] : said('lives_in', proper(rest)),
   },
@@ -237,7 +240,7 @@ function ownable(rest: string): string | undefined {
     : object;
 }
 
-/** For clauses that deny something: only what is itself said by denying. */
+/** For clauses with a denial: only facts that a denial itself states. */
 export const NEGATIVE_PREDICATES: readonly Predicate[] = [
   {
     pattern: /^(?:do|does) not (?:like|enjoy|care for) (.+)$/,

@@ -1,4 +1,4 @@
-// Facts by rules: each clause is split into who it is about and what it says, and both have to be certain.
+// Extracts facts by rules: each clause is split into its subject and its statement, and both must be certain.
 import {
   EXTRACT_BELIEFS_MAX,
   EXTRACT_NAME_LOOKUPS_MAX,
@@ -18,7 +18,7 @@ export interface RuleTools {
   readonly dates: DateFinder;
 }
 
-/** What the rules are sure of, as service.md has it for extraction. */
+/** Confidence of the rules, as service.md specifies for extraction. */
 const CONFIDENCE = 0.9;
 
 const KIN =
@@ -29,18 +29,18 @@ const MODIFIER = '(?:(?:older|younger|elder|big|little|twin|eldest|oldest|younge
 
 const NAME = "\\p{Lu}[\\p{L}-]*(?:'\\p{Lu}[\\p{L}-]*)?(?: \\p{Lu}[\\p{L}-]*(?:'\\p{Lu}[\\p{L}-]*)?){0,2}";
 
-/** Roles that transcripts name in front of a line. */
+/** Labels of the user's lines in transcripts. */
 const SELF_LABELS = /^(user|me|human|customer)$/i;
 const REMARK_LABELS = /^(note|fyi|ps|p\.s\.|reminder|update|info|important|context|btw|background|about me|profile)$/i;
 
 interface Subject {
   readonly name: string;
-  /** Patterns that need a person are tried for these. */
+  /** True for subjects with whom patterns that need a person are tried. */
   readonly person: boolean;
   readonly self: boolean;
 }
 
-/** The facts that `text` states plainly. Time grows with its length alone; pure but for what `tools` remember. */
+/** The facts that `text` states plainly. Linear in its length; pure except for the caches in `tools`. */
 export function extractByRules(text: string, context: ExtractContext, tools: RuleTools): Extraction {
   const self = context.speaker ?? context.userId ?? 'user';
   const names = new Names(tools.lexicon);
@@ -55,7 +55,7 @@ export function extractByRules(text: string, context: ExtractContext, tools: Rul
     if (sentence.label !== undefined && !REMARK_LABELS.test(sentence.label)) {
       speaker = speakerOf(sentence.label, self, names);
       labelled = true;
-    } else if (labelled && sentence.opensParagraph) speaker = undefined; // Whose turn this is nobody says.
+    } else if (labelled && sentence.opensParagraph) speaker = undefined; // The speaker of this paragraph is unknown.
     if (bringsMaterial(sentence)) break;
     if (speaker === undefined) continue;
     for (const clause of [undefined, ...clausesOf(sentence)]) {
@@ -91,7 +91,9 @@ export function extractByRules(text: string, context: ExtractContext, tools: Rul
   }
 }
 
-/** Who says "I" in a line with this label; undefined for a machine, or for a label that may be no person. */
+/**
+ * The person who says "I" in a line with this label; undefined for a machine, or when the label may not be a person.
+ */
 function speakerOf(label: string, self: string, names: Names): string | undefined {
   if (SELF_LABELS.test(label) || label === self) return self;
   const name = personName(label);
@@ -107,12 +109,12 @@ const KIN_NAMED = new RegExp(
   `\\b[Mm]y ${MODIFIER}(${KIN}|${PETS})(?:,? (?:named|called) | (?=\\p{Lu})|, (?=(?:${NAME}),))(${NAME})(?:'s\\b)?(?:,? (?:who|he|she)(?:'s| is) (\\d{1,3})(?=$|,| and| years old)|, (\\d{2})(?=,))?`,
   'gu',
 );
-/** A mother stays one, a dog that died is none any more. */
+/** A mother stays a mother after her death; a dog that died is no longer a pet. */
 const LATE = /\b(?:died|dead|passed away|put down|put to sleep|ran away)\b/i;
 const MADE_UP =
   /\b(imagine|suppose|pretend|story|novel|character|poem|song|example|sentence|fictional|hypothetical|if)\b/i;
 
-/** "… with my partner James, who's 53": who James is stays true in a question, a doubt or a denial. */
+/** "… with my partner James, who's 53": that James is the partner holds even in a question, a doubt or a denial. */
 function* presupposed(sentence: Sentence, self: string, names: Names): Generator<Fact, void, void> {
   if (sentence.quoted || MADE_UP.test(sentence.text)) return;
   for (const [, kin, name, age, bareAge] of sentence.text.matchAll(KIN_NAMED)) {
@@ -139,11 +141,11 @@ function* factsOf(clause: Clause, self: string, names: Names): Generator<Fact, v
   const tail = tailOf(predicate);
   const all: Said[] = [];
   for (const { pattern, read } of clause.negated ? NEGATIVE_PREDICATES : PREDICATES) {
-    // A date is part of "was born in 1987", and a remark beside the facts elsewhere.
+    // A date is part of "was born in 1987"; in other facts it is a remark.
     const match = pattern.exec(tail.text) ?? pattern.exec(predicate);
     if (match === null) continue;
     const found = read(match[match.length - 1] ?? '', match, predicate);
-    // "is based in" is where people live and where companies are.
+    // "is based in" is said of people's homes and of companies.
     if (found.length > 0 && !found.some((one) => fits(one, subject))) continue;
     all.push(...found);
     break;
@@ -155,7 +157,7 @@ function* factsOf(clause: Clause, self: string, names: Names): Generator<Fact, v
   }
 }
 
-/** Of two dates nobody knows which is whose. */
+/** With two dates, it is unclear which fact each belongs to. */
 const DATED = /\b(?:19|20)\d\d\b/;
 
 /** Only people like, own and speak; "is the capital of" may be said of places. */
@@ -166,7 +168,7 @@ function fits({ relation }: Said, subject: Subject): boolean {
 
 interface Split {
   readonly subject: Subject;
-  /** "my wife Anna …" says who the wife is, whatever else it says. */
+  /** "my wife Anna …" states who the wife is, whatever else the clause says. */
   readonly introduced: (Said & { readonly subject: string }) | undefined;
   readonly predicate: string;
 }
@@ -191,7 +193,7 @@ function subjectOf(text: string, self: string, names: Names): Split | undefined 
   const name = named[1]!;
   const predicate = text.slice(named[0].length);
   if (names.isPerson(name)) return { subject: { name, person: true, self: false }, introduced: undefined, predicate };
-  // Companies are in no lexicon, but nothing else is "headquartered".
+  // The lexicon lacks companies, but only companies are "headquartered".
   if (names.isKnown(name) || /^is (?:based|located|headquartered) in \p{Lu}/u.test(predicate))
     return { subject: { name, person: false, self: false }, introduced: undefined, predicate };
   return undefined;
@@ -244,7 +246,7 @@ const NAMES_KIN_IS = new RegExp(
 );
 const IS_MY_KIN = new RegExp(`^(${NAME}) is my ${MODIFIER}(${KIN}|${PETS})$`, 'u');
 const IS_NAMES_KIN = new RegExp(`^(${NAME}) is (${NAME})'s? ${MODIFIER}(${KIN}|${PETS})$`, 'u');
-/** Their names are in no lexicon. */
+/** Pets, whose names the lexicon lacks. */
 const IS_PET = new RegExp(`^(?:${PETS})$`);
 const MY_NAME_IS = new RegExp(
   `^(?:[Mm]y (?:full |first )?name is|I am called|[Pp]eople call me|[Pp]lease call me|[Cc]all me) (${NAME})$`,
@@ -254,7 +256,7 @@ const I_AM = new RegExp(`^I am (${NAME})$`, 'u');
 const MY_ATTRIBUTE =
   /^[Mm]y ((?:favou?rite|preferred) (?:\p{Ll}[\p{L}-]* ){0,2}\p{Ll}[\p{L}-]*|e-?mail(?: address)?|phone(?: number)?|(?:mobile|cell)(?: phone)? number|address|home address|birthday|date of birth|job title|job|occupation|profession|hometown|home town|nationality|native language|mother tongue|first language|time ?zone|zodiac sign|star sign|blood type|car|hobby|major|employer|company|pronouns|username|nickname|shoe size|religion) is (.+)$/u;
 
-/** Clauses that say who or what somebody or something is by a name or a value. */
+/** Clauses that identify somebody or something by a name or a value. */
 function identities(text: string, self: string, names: Names, greeted: boolean): readonly Fact[] {
   const { text: whole } = tailOf(text);
   const fact = (subject: string, relation: string, object: string): readonly Fact[] => [
@@ -298,7 +300,7 @@ function introduce(facts: readonly Fact[], names: Names): readonly Fact[] {
 const PASSING_VALUE =
   /^(?:not|wrong|broken|late|old|new|dead|slow|missing|lost|coming|soon|tomorrow|today|next|in|on the|at|too|very|so|really|gone|full|over|being|the same|when|where|how|what|to|changing|getting|also|always|about|under|stuck|great|good|bad|fine|okay|ok|boring|stressful|hard|easy|awesome|amazing|terrible|horrible|nice|private|hidden|important|unknown|none|nothing|everything|all|any|still)\b/i;
 
-/** The value of "my … is …"; each attribute has a shape that tells it from a remark ("my car is broken"). */
+/** The value of "my … is …". The shape of each attribute's value separates it from a remark ("my car is broken"). */
 function attributeValue(attribute: string, rest: string): string | undefined {
   const given = attribute === 'birthday' ? rest.replace(/^on (?:the )?/, '') : rest;
   if (PASSING_VALUE.test(given) || (/^an? /.test(given) && NO_KIND.test(given))) return undefined;

@@ -1,5 +1,5 @@
-// A text cut into sentences, with what surrounds them: who speaks, and what is somebody else's words. One pass, and
-// nothing here looks at a character more than a bounded number of times.
+// Splits a text into sentences with their context: the speaker, and whether the words are quoted. One pass, in which
+// every character is read a bounded number of times.
 import { EXTRACT_SENTENCE_CHARS_MAX, EXTRACT_TEXT_CHARS_MAX } from '../../base/limits.ts';
 
 export interface Sentence {
@@ -9,13 +9,13 @@ export interface Sentence {
   readonly mark: string;
   /** The label of its line ("Anna: I like tea"), undefined where there is none. */
   readonly label: string | undefined;
-  /** It stands, as a whole or in part, in quotation marks, code or a quoted line. */
+  /** True when any part is in quotation marks, code or a quoted line. */
   readonly quoted: boolean;
   /** The first sentence after an empty line, or of the text. */
   readonly opensParagraph: boolean;
 }
 
-/** Words that a full stop follows without an end. */
+/** Words before a full stop that does not end a sentence. */
 const ABBREVIATIONS = new Set(
   'mr mrs ms dr prof st sr jr vs etc no inc ltd co corp dept approx e.g i.e a.m p.m u.s u.k jan feb mar apr jun jul aug sep sept oct nov dec'.split(
     ' ',
@@ -24,7 +24,10 @@ const ABBREVIATIONS = new Set(
 
 const LABEL = /^(\p{L}[\p{L}\p{N} .'-]{0,30}?):\s+(?=\S)/u;
 
-/** Sentences in order; `leftOut` counts those that are too long. Longer ones than EXTRACT_SENTENCE_CHARS_MAX are left out, as is what is past the text's bound. */
+/**
+ * Sentences in order. Those longer than EXTRACT_SENTENCE_CHARS_MAX are skipped and counted in `leftOut`; text beyond
+ * the limit is skipped.
+ */
 export function* sentencesOf(text: string, leftOut: { long: number } = { long: 0 }): Generator<Sentence, void, void> {
   const quotes = new Quotes();
   let fenced = false;
@@ -40,7 +43,7 @@ export function* sentencesOf(text: string, leftOut: { long: number } = { long: 0
       fenced = !fenced;
       continue;
     }
-    // Quoted lines, tables, headings, markup and comments say nothing of whoever sends them.
+    // Quoted lines, tables, headings, markup and comments are not statements of the sender.
     if (fenced || /^([>|#<{}[\]]|\/\/)/.test(trimmed)) continue;
     const line = plain(trimmed.replace(/^([-*•]|\d{1,3}[.)])\s+/, ''));
     const label = LABEL.exec(line.slice(0, 40));
@@ -66,7 +69,7 @@ interface Piece {
   readonly mark: string;
 }
 
-/** By hand rather than by a pattern: a line of a hundred thousand full stops must cost what its length is. */
+/** Written as a loop, not as a pattern, so that a line of a hundred thousand full stops takes linear time. */
 function* pieces(line: string): Generator<Piece, void, void> {
   let start = 0;
   for (let i = 0; i < line.length; ) {
@@ -80,7 +83,7 @@ function* pieces(line: string): Generator<Piece, void, void> {
     while (i < line.length && '"\'”’»)]'.includes(line[i]!)) i++;
     if (i < line.length && line[i] !== ' ') continue;
     if (i - markStart === 1 && line[markStart] === '.' && isAbbreviation(line, start, markStart)) continue;
-    // A closing quotation mark behind the full stop belongs to the sentence, or its pair would seem open.
+    // A closing quotation mark after the full stop belongs to the sentence; otherwise its pair would seem open.
     const text = (line.slice(start, markStart) + line.slice(markEnd, i)).trim();
     if (text !== '') yield { text, mark: line.slice(markStart, markEnd) };
     start = i;
@@ -96,7 +99,7 @@ function isAbbreviation(line: string, start: number, stop: number): boolean {
   return (word.length === 1 && word !== 'I' && stop < line.length - 1) || ABBREVIATIONS.has(word.toLowerCase());
 }
 
-/** Which sentences stand in quotation marks, over the ends of sentences. */
+/** Tracks quotation marks across sentences. */
 class Quotes {
   #double = false;
   #single = false;

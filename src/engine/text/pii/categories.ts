@@ -1,5 +1,5 @@
-// The kinds of personal data that are looked for (service contract section 22). The names are the contract's: they
-// become tags (`pii:<category>`) and stand in policies, so none is ever renamed.
+// The categories of personal data (service contract section 22). The names are the contract's and become tags
+// (`pii:<category>`) and parts of policies, so they are never renamed.
 
 /** Every category. The first 22 are the Safe Harbor identifiers of HIPAA. */
 export const PII_CATEGORIES = [
@@ -41,7 +41,7 @@ export type PiiCategory = (typeof PII_CATEGORIES)[number];
 /** Protected health information: the identifiers of 45 CFR 164.514(b)(2). */
 export const PHI_CATEGORIES: readonly PiiCategory[] = PII_CATEGORIES.slice(0, 22);
 
-/** What some laws want a consent of its own for (purpose `sensitive`). */
+/** Categories for which some laws require a consent of its own (purpose `sensitive`). */
 export const SENSITIVE_CATEGORIES: readonly PiiCategory[] = [
   'medical_record_number',
   'health_plan_number',

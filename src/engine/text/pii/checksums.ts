@@ -1,4 +1,4 @@
-// Check digits that the validator package does not know, or judges wrongly. Each takes the number as it was written;
+// Check digits that the validator package lacks or judges wrongly. Each function takes the number as written;
 // `digitsOf` drops separators. The rules are those that the issuing offices publish.
 import { isLuhnNumber } from './validators.ts';
 
@@ -54,7 +54,7 @@ export function swissAhv(text: string): boolean {
   );
 }
 
-/** South Korea. Numbers since October 2020 have no check digit: the date alone is looked at. */
+/** South Korea. Numbers since October 2020 have no check digit, so only the date is checked. */
 export function koreanRrn(text: string): boolean {
   const digits = digitsOf(text);
   return (

@@ -1,5 +1,5 @@
-// Words that announce what follows them. Phrases are in lower case, their words apart; a phrase announces one kind of
-// thing, and the longest phrase at a place wins ("patient id" over "id").
+// Cues: words that announce what follows them. Phrases are in lower case, as separate words. A phrase announces one
+// kind of thing, and the longest phrase at a place wins ("patient id" over "id").
 
 export const CUES = {
   phone:

@@ -1,4 +1,4 @@
-// Where in a text stands a word that announces something: one pass over its words.
+// Finds the cues of a text in one pass over its words.
 import { CUES, type CueKind } from './cue-table.ts';
 import { isAscii } from './view.ts';
 
@@ -15,7 +15,7 @@ interface Phrase {
 
 const WORD = /[\p{L}\p{M}\p{N}]+(?:_[\p{L}\p{N}]+)*/gu;
 const ASCII_WORD = /[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*/g;
-/** Scripts that write no blanks between words: their phrases are looked for as they are. */
+/** Scripts without spaces between words. Their phrases are searched as substrings. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 
 const SPACED = new Map<string, Phrase[]>();
@@ -38,7 +38,10 @@ function listOf(word: string): Phrase[] {
   return list;
 }
 
-/** All cues of a normalised text, which is all `ascii` or not, by `from`; where one phrase announces several kinds, one cue each. */
+/**
+ * All cues of a normalised text, sorted by `from`; `ascii` says whether it has only ASCII. A phrase that announces
+ * several kinds gives one cue for each.
+ */
 export function cuesOf(text: string, ascii: boolean): readonly Cue[] {
   const cues: Cue[] = [];
   const words: string[] = [];
@@ -60,7 +63,7 @@ export function cuesOf(text: string, ascii: boolean): readonly Cue[] {
   return cues;
 }
 
-/** True when words announce something. */
+/** True when the words contain a cue. */
 export function announces(words: string): boolean {
   return cuesOf(words, isAscii(words)).length > 0;
 }
@@ -69,7 +72,7 @@ function standsAt(phrase: readonly string[], words: readonly string[], index: nu
   return phrase.every((word, offset) => words[index + offset] === word);
 }
 
-/** Between the words of a phrase stands little: `driver's license`, `follow-up`, `T.C. kimlik`. */
+/** Little may separate the words of a phrase: `driver's license`, `follow-up`, `T.C. kimlik`. */
 function isJoined(text: string, from: readonly number[], first: number, last: number): boolean {
   for (let index = first; index < last; index++) {
     const gap = text.slice(from[index]!, from[index + 1]).replace(/^[\p{L}\p{M}\p{N}_]+/u, '');
@@ -78,7 +81,7 @@ function isJoined(text: string, from: readonly number[], first: number, last: nu
   return true;
 }
 
-// A word that changed its length in lower case is rare; its end is looked for again.
+// Words whose length changes in lower case are rare; their end is searched again.
 function endOfWord(text: string, from: number, word: string): number {
   const end = from + word.length;
   if (text.slice(from, end).toLowerCase() === word) return end;

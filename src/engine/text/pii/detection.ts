@@ -1,5 +1,5 @@
-// How personal data is found: all rules over one text. Pure, in process, no network; linear in the text's length. Loaded by
-// detector.ts with the first text, since its rules and lists are many.
+// Detects personal data: applies all rules to one text. Pure, in process, no network; linear in the text's length.
+// detector.ts loads it with the first text, because its rules and lists are large.
 import type { CountryCode } from 'libphonenumber-js/min';
 import { PII_DECODE_DEPTH_MAX } from '../../base/limits.ts';
 import type { PiiCategory } from './categories.ts';
@@ -22,19 +22,19 @@ import { spoken } from './spoken.ts';
 import { type View, viewOf } from './view.ts';
 
 export interface DetectorOptions {
-  /** Asked about capitalised words that no list knows; see `loadNameModel`. Without it lists and wording decide. */
+  /** Judges capitalised words that no list contains; see `loadNameModel`. Default: lists and wording decide. */
   readonly names?: NameModel;
-  /** False: names of people are not looked for, which takes a quarter to a half less time. */
+  /** False: names of people are not searched, which takes a quarter to a half less time. */
   readonly findNames?: boolean;
-  /** Countries whose national notation of telephone numbers is tried where one is announced. */
+  /** Countries whose national notation is tried for announced telephone numbers. */
   readonly regions?: readonly CountryCode[];
 }
 
 export interface PiiDetector {
   /**
-   * What is found in a text, by `start`; none overlap, but that an encoded run has a finding for each category that is
-   * hidden in it, all of them over the whole run. `label` is the name of the field that holds the text: it is read as
-   * words before it ("phone", "date_of_birth") and is no part of what is found.
+   * The findings of a text, sorted by `start`. They do not overlap, except that an encoded run has one finding, over
+   * the whole run, for each category hidden in it. `label` is the name of the text's field: it is read like words
+   * before the text ("phone", "date_of_birth") and is not part of any finding.
    */
   detect(text: string, label?: string): readonly PiiFinding[];
 }
@@ -60,7 +60,7 @@ export function detectorOf(options: DetectorOptions): PiiDetector {
     findVehicles(scan);
     findPhotos(scan);
     if (wanted) findNames(scan, names);
-    // An encoded run takes part as one candidate; what it hides is told if it stays.
+    // An encoded run is one candidate. Its content is reported if the run is kept.
     const hidden = new Map<Candidate, readonly Candidate[]>();
     if (depth < PII_DECODE_DEPTH_MAX) {
       for (const { from, to, decoded } of encodedRuns(text, scan.digits)) {
@@ -74,7 +74,7 @@ export function detectorOf(options: DetectorOptions): PiiDetector {
       (kept) => hidden.get(kept) ?? [kept],
     );
 
-    /** What is found once escapes are undone, at its place in `text`. */
+    /** The candidates in the text without escapes, with their positions in `text`. */
     function within(plain: Unescaped, look: typeof run): Candidate[] {
       const view = viewOf(plain.text);
       return look(view.text, depth + 1).map((found) => ({
@@ -95,7 +95,7 @@ export function detectorOf(options: DetectorOptions): PiiDetector {
   };
 }
 
-/** The surest candidate of each category. */
+/** The candidate with the highest confidence of each category. */
 function surestOf(candidates: readonly Candidate[]): Candidate[] {
   const surest = new Map<PiiCategory, Candidate>();
   for (const found of candidates)
@@ -111,7 +111,7 @@ function inBytes(prefix: string, text: string, view: View, candidates: readonly 
     const start = view.start(from) - prefix.length;
     const end = view.end(to) - prefix.length;
     if (start < 0) continue;
-    // Candidates are in order, so that every part of the text is measured once.
+    // Candidates are in order, so each part of the text is measured once.
     bytes += Buffer.byteLength(text.slice(at, start));
     at = start;
     const matchedText = text.slice(start, end);

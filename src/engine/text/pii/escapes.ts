@@ -1,18 +1,18 @@
-// Characters that are written otherwise: percent-encoded, as HTML entities, as escapes of a program. The text without them, and
-// the way back. One pass, linear.
+// Undoes escapes: percent-encoding, HTML entities, escapes of programs. Gives the text without them and maps positions
+// back. One pass, linear.
 import { isUtf8 } from 'node:buffer';
 
 export interface Unescaped {
   readonly text: string;
   /** The offset in the escaped text of the character at `from`. */
   start(from: number): number;
-  /** The offset in the escaped text behind the character before `to`, which is above 0. */
+  /** The offset in the escaped text after the character before `to`, which is above 0. */
   end(to: number): number;
 }
 
 /**
- * A run of percent-encoded bytes, an entity, an escape, `=40` and `=2E` of quoted-printable mail, a tag or a comment that parts no
- * words, a point of another script.
+ * A run of percent-encoded bytes, an entity, an escape, `=40` and `=2E` of quoted-printable mail, a tag or comment
+ * within a word, a full stop of another script.
  */
 const ESCAPE =
   /(?:%[0-9A-Fa-f]{2})+|&#(\d{1,7});?|&#[xX]([0-9A-Fa-f]{1,6});?|&([A-Za-z]{2,9});|\\u\{([0-9A-Fa-f]{1,6})\}|\\u([0-9A-Fa-f]{4})|\\x([0-9A-Fa-f]{2})|=(40|2E)|<\/?(?:b|i|u|em|strong|span|font|a|wbr|code|small|mark|s|sup|sub)(?:\s[^<>]{0,200})?\/?>|<!--[^<>]{0,200}-->|(?<=[A-Za-z0-9])[。·•∙⋅‧](?=[A-Za-z0-9])/g;
@@ -74,7 +74,7 @@ const ACCENTS: Readonly<Record<string, string>> = {
 };
 const ACCENTED = /^([A-Za-z])(acute|grave|circ|uml|tilde|cedil|ring|caron)$/;
 
-/** Undefined when nothing in the text is written so. */
+/** Undefined when the text has no escapes. */
 export function unescaped(escaped: string): Unescaped | undefined {
   if (!SIGNS.test(escaped)) return undefined;
   const out = new Writer();
@@ -121,7 +121,7 @@ function ofName(name: string): string | undefined {
   return letter === '' ? undefined : (letter + ACCENTS[accent]).normalize('NFC');
 }
 
-/** Characters of UTF-8, each with its own bytes; a byte that begins none is a character of Latin-1. */
+/** Decodes bytes as UTF-8, each character with its own bytes. A byte that begins no character counts as Latin-1. */
 function takeBytes(out: Writer, run: string, index: number): void {
   const bytes = Buffer.from(run.replaceAll('%', ''), 'hex');
   for (let at = 0; at < bytes.length; ) {
@@ -139,21 +139,21 @@ function decoded(bytes: Buffer): string | undefined {
   return isUtf8(bytes) ? bytes.toString() : undefined;
 }
 
-/** Pieces of text, and where each comes from. */
+/** The pieces of the new text, and the origin of each. */
 class Writer {
   readonly #pieces: string[] = [];
-  /** For each piece: where it begins in the new text, where in the old one, and where there it ends. */
+  /** For each piece: its start in the new text, and its start and end in the old one. */
   readonly #at: number[] = [];
   readonly #from: number[] = [];
   readonly #to: number[] = [];
   #length = 0;
 
-  /** As it is. */
+  /** Copies the text from `from` to `to` unchanged. */
   copy(text: string, from: number, to: number): void {
     if (to > from) this.#push(text.slice(from, to), from, to);
   }
 
-  /** What stands for all from `from` to `to`. */
+  /** Replaces everything from `from` to `to` by `text`. */
   put(text: string, from: number, to: number): void {
     if (text !== '') this.#push(text, from, to);
   }
@@ -167,7 +167,7 @@ class Writer {
   }
 
   done(length: number): Unescaped {
-    // Asked for a few offsets only, so each is looked up.
+    // Called for few offsets, so each is searched.
     const pieceAt = (offset: number): number => {
       let low = 0;
       let high = this.#at.length - 1;

@@ -1,5 +1,5 @@
-// Every place of a grain where its writer can put text, held against the detector. The grain format says what needs no
-// look: numbers and times that it declares, and flags. Everything else is looked at, so a new field is too.
+// Searches every place of a grain that can hold the writer's text for personal data. The grain format names the
+// exceptions: its numbers, times and flags. Everything else is searched, so that a new field is too.
 import { isUtf8 } from 'node:buffer';
 import { isKnownName } from '../../grain/api/fields.ts';
 import { fieldByName } from '../../grain/codec/field-map.ts';
@@ -16,30 +16,30 @@ import { redacted } from './redacted.ts';
 import { spoken } from './spoken.ts';
 
 export interface FieldFinding extends PiiFinding {
-  /** The field and the way into it: `data.contact.phone`, `criteria.0`; a key of a map ends in `#key`. */
+  /** The path of the value: `data.contact.phone`, `criteria.0`; for a key of a map it ends in `#key`. */
   readonly path: string;
   /** The field of the grain. */
   readonly field: string;
-  /** True where grains are matched by the field, so that it is never replaced. */
+  /** True when grains are matched by the field, so that it is never replaced. */
   readonly matched: boolean;
 }
 
 export interface Walked {
-  /** The given fields unless something was replaced. */
+  /** The given fields, unless something was replaced. */
   readonly fields: ValueMap;
   /** In the order of the fields. */
   readonly findings: readonly FieldFinding[];
 }
 
-/** `redacts` says which categories are replaced; without it nothing is. `passes` names fields that are not looked at. */
+/** `redacts` names the categories that are replaced; without it none are. `passes` names fields that are skipped. */
 export interface WalkOptions {
   readonly redacts?: (category: PiiCategory) => boolean;
   readonly passes?: (field: string) => boolean;
 }
 
 /**
- * Looks at each text of `fields`, the fields of a grain under their full names, wherever it is nested; at keys of maps,
- * names of the caller's own fields, numbers and binary values that are text. `fields` is not changed.
+ * Searches each text of `fields`, the fields of a grain under their full names, at every depth, and also keys of maps,
+ * names of the caller's own fields, numbers, and binary values that are text. Does not change `fields`.
  */
 export function walkFields(
   detector: PiiDetector,
@@ -77,15 +77,15 @@ interface Walk {
   field: string;
 }
 
-/** Where a value stands. `kind` is what the grain format makes of it; none: anything. */
+/** The place of a value. `kind` is its kind in the grain format; undefined: anything. */
 interface Place {
   readonly kind: Kind | undefined;
   readonly path: string;
-  /** Read before the text as words that announce it. */
+  /** Read before the text as words that announce its content. */
   readonly label: string | undefined;
 }
 
-/** Fields and keys whose name says nothing of what is in them. */
+/** Fields and keys whose name says nothing about their content. */
 const TEXTS: ReadonlySet<string> = new Set(
   (
     'subject object relation content description criteria conclusion premises thinking_content agreed_content ' +
@@ -93,7 +93,7 @@ const TEXTS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** A caller's own name is read with its text ("phone"), and a belief's relation with its object. */
+/** The caller's own field names are read with their text ("phone"), and a belief's relation with its object. */
 function labelOf({ type }: Walk, name: string, isOwn: boolean, { relation }: ValueMap): string | undefined {
   if (type === 'belief' && name === 'object' && typeof relation === 'string') return relation;
   return isOwn && !TEXTS.has(name) ? name : undefined;
@@ -116,7 +116,7 @@ function walkValue(walk: Walk, value: Value, place: Place): Value {
   }
 }
 
-/** A content address, and a word in lower case as enumerations have them: neither says anything of a person. */
+/** A content address, or a lower-case word as in enumerations. Neither identifies a person. */
 const ADDRESS = /^(?:sha256:)?[0-9a-f]{64}$/;
 const WORD = /^[a-z]{1,24}(?:_[a-z]{1,24}){0,3}$/;
 
@@ -129,7 +129,10 @@ function walkText(walk: Walk, text: string, path: string, label: string | undefi
   return replaced.length === 0 ? text : renamed(walk.nodes, text, redacted(text, replaced));
 }
 
-/** What nodes of a workflow are called now. Edges and bindings name them: two nodes stay two, and one is one everywhere. */
+/**
+ * The new names of a workflow's nodes. Edges and bindings refer to them, so distinct nodes keep distinct names, and
+ * equal names stay equal.
+ */
 interface Nodes {
   readonly names: ReadonlySet<Value>;
   readonly renamed: Map<string, string>;
@@ -152,7 +155,7 @@ function renamed(nodes: Nodes | undefined, text: string, clean: string): string 
   return name;
 }
 
-/** Keeps what was found and gives back what is to be replaced. */
+/** Records the findings and returns those that must be replaced. */
 function take(walk: Walk, findings: readonly PiiFinding[], path: string): readonly PiiFinding[] {
   const { redacts, field, type } = walk;
   const replaced: PiiFinding[] = [];
@@ -165,7 +168,7 @@ function take(walk: Walk, findings: readonly PiiFinding[], path: string): readon
   return replaced;
 }
 
-/** A number is read as its digits: after its key, or by what its own digits say. */
+/** Reads a number as its digits: judged by its key, or by the digits themselves. */
 function walkNumber(walk: Walk, value: number | bigint | Float, { path, label }: Place): Value {
   const digits = digitsOf(value instanceof Float ? value.value : value);
   if (digits === undefined) return value;
@@ -177,7 +180,7 @@ function walkNumber(walk: Walk, value: number | bigint | Float, { path, label }:
   return replaced.length === 0 ? value : redacted(digits, replaced);
 }
 
-/** No number that nothing announces is telling with fewer digits. */
+/** A number with fewer digits means nothing unless something announces it. */
 const NUMBER_DIGITS_MIN = 9;
 
 function digitsOf(value: number | bigint): string | undefined {
@@ -185,7 +188,7 @@ function digitsOf(value: number | bigint): string | undefined {
   return String(value).replace('-', '');
 }
 
-/** Binary values are no text of the service's own, but a blob that was made elsewhere may carry text in them. */
+/** The service writes no text as binary, but a blob from elsewhere may contain some. */
 function walkBytes(walk: Walk, bytes: Uint8Array, { path, label }: Place): Uint8Array {
   if (bytes.length === 0 || !isUtf8(bytes)) return bytes;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
@@ -224,10 +227,10 @@ function knownKey(shape: Shape | undefined, key: string): Kind | undefined {
   return shape?.byName.get(key)?.kind;
 }
 
-/** What is spelled with these in a name: `ann_at_example_dot_org`. */
+/** Spelled-out signs in a name: `ann_at_example_dot_org`. */
 const SPELLED = /_at_|_dot_/;
 
-/** A key is looked at as the words that it is made of, then all of it is what was found; and as it is. */
+/** Searches a key as the words that it consists of, in which case a finding covers the whole key; and as it is. */
 function walkKey(walk: Walk, key: string, path: string): string {
   if (WORD.test(key) && !SPELLED.test(key)) return key;
   const words = spoken(key);
@@ -244,11 +247,11 @@ function walkKey(walk: Walk, key: string, path: string): string {
 interface Keys {
   readonly map: ValueMap;
   readonly walked: ValueMap;
-  /** The last number that was given to a key. */
+  /** The last number that was appended to a key. */
   readonly numbers: Map<string, number>;
 }
 
-/** Two keys that were redacted to the same, or to one that is there, are told apart by a number. */
+/** A number is appended when a redacted key equals another key. */
 function freeKey(key: string, original: string, { map, walked, numbers }: Keys): string {
   if (key === original) return key;
   let number = numbers.get(key) ?? 1;

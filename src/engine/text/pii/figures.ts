@@ -1,8 +1,8 @@
-// Names that everybody knows, of people of history and of stories, and places that are called like people. Lower case, without accents.
+// Well-known names of historical and fictional people, and places with names of people. Lower case, without accents.
 
 /**
- * Whole names only. The law protects the living (recital 27 of the GDPR); who has such a name today is told by what stands
- * around it. Names that many people have are left out.
+ * Whole names only. The law protects the living (recital 27 of the GDPR); the context decides whether a living person
+ * has such a name. Common names are left out.
  */
 const HISTORY = `
 ada lovelace|charles babbage|alan turing|grace hopper|isaac newton|albert einstein|marie curie|pierre curie|charles darwin|
@@ -41,7 +41,7 @@ sherlock holmes|harry potter|james bond|darth vader|luke skywalker|homer simpson
 peter pan|robin hood|anna karenina|don quixote|frodo baggins|ebenezer scrooge|dorian gray|santa claus
 `;
 
-/** Countries, states and cities that are given names too. */
+/** Countries, states and cities whose names are also given names. */
 const PLACES = `
 jordan georgia chad israel india china florence paris sydney victoria virginia carolina charlotte savannah austin madison
 jackson lincoln houston dallas denver phoenix orlando trinidad santiago valencia adelaide alexandria sofia lourdes chelsea
@@ -50,7 +50,7 @@ medina aurora eugene salem troy raleigh regina augusta helena pierre juneau irel
 york berlin london asia europa salvador cordoba granada lorraine alma elena rio costa carmel melbourne kent clifton camden
 `;
 
-/** What stands beside a place in a list of places; the peoples and cities of `NOT_NAMES` do too. */
+/** Neighbours of a place in a list of places; peoples and cities of `NOT_NAMES` count as well. */
 const COUNTRIES = `
 afghanistan albania algeria angola argentina armenia australia austria azerbaijan bahrain bangladesh belarus belgium belize benin
 bhutan bolivia bosnia botswana brazil brunei bulgaria burundi cambodia cameroon canada chad chile china colombia congo croatia

@@ -1,10 +1,10 @@
-// Fields that say whose a grain is, or that other grains are matched by.
+// Fields that say to whom a grain belongs, or by which other grains are matched.
 import type { GrainType } from '../../grain/grain.ts';
 import type { PiiCategory } from './categories.ts';
 
 /**
- * A redacted value here would change whose data the grain is, where it belongs, or what it answers: consent, erasure
- * and restriction would no longer find it. `redact` refuses the write instead.
+ * Redacting these values would change the grain's owner, place or relations: consent, erasure and restriction would no
+ * longer find it. `redact` refuses the write instead.
  */
 const MATCHED: ReadonlySet<string> = new Set(
   (
@@ -13,13 +13,13 @@ const MATCHED: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** What a consent is about is copied from its grain to where consent is decided. */
+/** The subject of a consent is copied from its grain to the consent facts. */
 const MATCHED_OF_CONSENT: ReadonlySet<string> = new Set('scope grantee_did basis jurisdiction witness_dids'.split(' '));
 
 /** The name of the data subject. */
 const ACCOUNTS: ReadonlySet<string> = new Set(['user_id', 'subject_did']);
 
-/** People sign in with these, so an account is named by them. Anything else is not what the field is for. */
+/** People sign in with these, so they can be account names. Other categories do not belong in such a field. */
 const ACCOUNT_NAMES: ReadonlySet<PiiCategory> = new Set<PiiCategory>([
   'email',
   'phone',
@@ -37,7 +37,7 @@ export function isAccount(field: string): boolean {
   return ACCOUNTS.has(field);
 }
 
-/** True when the field is there to hold data of the category. */
+/** True when data of the category belongs in the field. */
 export function isExpected(field: string, category: PiiCategory): boolean {
   return ACCOUNTS.has(field) && ACCOUNT_NAMES.has(category);
 }

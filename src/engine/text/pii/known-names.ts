@@ -1,10 +1,10 @@
 // Whether a word is known as a given name or as a family name. Words are `folded`.
 import { AMBIGUOUS, FAMILY_NAMES, GIVEN_NAMES } from './name-lists.ts';
 
-/** Ends of family names in other alphabets, where a run has several words. */
+/** Endings of family names in other alphabets, for runs of several words. */
 const OTHER_FAMILY_SHAPE =
   /(?:οπουλος|οπουλου|ιδης|ιδου|αδης|ακης|ακη|(?<=\p{Script=Cyrillic}{3})(?:ов|ова|ову|овым|овой|ев|ева|евой|енко|ский|ская|ской|ського|чук|швили|дзе))$/u;
-/** Beginnings and ends that only family names have. */
+/** Beginnings and endings that only family names have. */
 const FAMILY_SHAPE =
   /^(?:o'|mc)\p{L}{4,}$|(?:opoulos|opoulou|iewicz|owska|owski|enko|ovich|shvili|sson|dottir|escu|ovic|oglu)$/u;
 
@@ -15,7 +15,7 @@ export function isGiven(key: string): boolean {
   return GIVEN_NAMES.has(first) && (!AMBIGUOUS.has(first) || others.every((part) => GIVEN_NAMES.has(part)));
 }
 
-/** Cyrillic names as a sentence bends them: "Ольге" is "Ольга". */
+/** True for an inflected Cyrillic name: "Ольге" is "Ольга". */
 function isInflected(key: string): boolean {
   return key.length > 3 && key.charCodeAt(0) >= 0x400 && key.charCodeAt(0) < 0x530 && CYRILLIC_STEMS.has(stemOf(key));
 }

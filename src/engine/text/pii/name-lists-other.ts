@@ -1,4 +1,4 @@
-// Given names and family names in Arabic, Hebrew and Thai script, and which of them are everyday words.
+// Given names and family names in Arabic, Hebrew and Thai script, and those that are also everyday words.
 
 const set = (list: string): ReadonlySet<string> => new Set(list.split(/\s+/).filter(Boolean));
 
@@ -13,7 +13,7 @@ export const ARABIC_GIVEN = set(`
 نسرین رویا لاله نیلوفر گلناز فرزانه مینا مریم علی حسین محمدرضا علیرضا امیر آرش بابک پریا سپیده نرگس لیلا زهرا
 عمران آصف بلال فرحان عرفان جنید کامران ندیم نوید رضوان صائمہ ثنا شاہد شازیہ طاہر عثمان وقاص ذیشان عائشہ فاطمہ
 `);
-/** Given names that say something else at least as often. */
+/** Given names that have another meaning at least as often. */
 export const ARABIC_WORDS = set(`
 عبد علي نور أمل آمال كريم سعيد رضا جميل جميلة كمال جمال جلال عادل صالح سالم منى هدى وفاء إيمان ايمان ريم حنان سلطان ناصر نصر
 منصور صلاح امید مهدی لاله رویا فرشته آزاده شیرین ثنا ماجد حميد مجید رشيد فريد سليم منير باسم نزار حازم حاتم أمينة لطيفة سعد
@@ -23,7 +23,7 @@ export const ARABIC_FAMILY = set(`
 حداد خوري ناصر منصور فاروق صالح قريشي خان مالك شيخ صديقي حسيني احمدی محمدی رضایی کریمی مرادی جعفری تهرانی حسینی اکبری صادقی
 الزهراء الدين الله الرحمن الرحيم الكريم العزيز الحسن الحسين الشريف الأمين المهدي السيد الخطيب النجار الحداد الصباغ الخياط
 `);
-/** Where somebody's family comes from: "al-Otaibi", "Tehrani", "-zadeh". */
+/** Names of origin: "al-Otaibi", "Tehrani", "-zadeh". */
 export const ARABIC_ENDINGS = /^(?:ال\p{Script=Arabic}{2,12}ي|\p{Script=Arabic}{2,12}(?:زاده|پور|نژاد|یان))$/u;
 
 export const HEBREW_GIVEN = set(`

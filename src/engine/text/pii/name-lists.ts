@@ -1,5 +1,5 @@
-// Given names of many cultures, and family names that are telling by themselves. Lower case, without accents; what is
-// also an everyday English word counts only where something else speaks for a person (`AMBIGUOUS`).
+// Given names of many cultures, and family names that are distinctive on their own. Lower case, without accents. A name
+// that is also an everyday English word (`AMBIGUOUS`) counts only with further evidence of a person.
 
 const GIVEN = `
 aaron abigail adam addison adrian adriana agatha agnes aidan aileen alan albert alec alejandra alejandro alex alexa
@@ -230,7 +230,7 @@ perl julia python scala swift kotlin elixir gem grace cody ada pascal crystal cl
 travis jasmine karma cypress ember vanilla jest selenium beta delta alpha gamma
 `;
 
-/** Lower case, without accents: how names are compared. */
+/** Lower case, without accents: the form in which names are compared. */
 export function folded(name: string): string {
   return name
     .toLowerCase()

@@ -1,9 +1,12 @@
-// A model of English names. It takes a third of a second to load, so it is loaded once, when somebody needs it.
+// A model of English names. It takes a third of a second to load, so it is loaded once, on demand.
 import type { NameModel } from './rules/names.ts';
 
 let model: Promise<NameModel> | undefined;
 
-/** The model; the same one at every call. It believes a run of capitalised words that it takes for a person as a whole. */
+/**
+ * The model; every call returns the same one. It accepts a run of capitalised words only if it takes the whole run for
+ * a person.
+ */
 export function loadNameModel(): Promise<NameModel> {
   model ??= import('compromise').then(
     ({ default: nlp }) =>

@@ -1,5 +1,5 @@
-// The numbers by which states know people: one row a scheme. `shape` is a regular expression without borders; `valid`
-// judges what it matched. `alone`: the shape is telling enough to be believed without a word that announces it.
+// National identification numbers, one row a scheme. `shape` is a regular expression without borders; `valid` judges
+// its match. `alone`: the shape is distinctive enough without a cue.
 
 import {
   argentineCuit,
@@ -27,7 +27,7 @@ import { isIdentityCard, isTaxID } from './validators.ts';
 export interface Scheme {
   readonly cue: CueKind;
   readonly shape: string;
-  /** Absent: there is no check digit. */
+  /** Absent when there is no check digit. */
   readonly valid?: (text: string) => boolean;
   readonly alone?: true;
 }
@@ -71,7 +71,7 @@ export const SCHEMES: readonly Scheme[] = [
   { cue: 'th-id', shape: '[1-8]-\\d{4}-\\d{5}-\\d{2}-\\d', valid: card('TH'), alone: true },
   { cue: 'th-id', shape: '[1-8]\\d{12}', valid: card('TH') },
   { cue: 'za-id', shape: `\\d{2}${MONTH_DAY} ?\\d{4} ?[01]\\d{2}`, valid: southAfricanId },
-  // 0 begins examples and 8 businesses, but what is announced as a person's is taken for one.
+  // 0 begins examples and 8 businesses, but an announced number is accepted anyway.
   { cue: 'ca-sin', shape: '\\d{3}[ .-]?\\d{3}[ .-]?\\d{3}', valid: luhn },
   { cue: 'au-tfn', shape: '\\d{3} ?\\d{3} ?\\d{3}', valid: australianTaxFile },
   { cue: 'tr-tckn', shape: '[1-9]\\d{10}', valid: turkishId },

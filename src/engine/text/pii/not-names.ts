@@ -1,4 +1,5 @@
-// Capitalised words that name no person: what begins sentences, days, places, peoples, companies, things. Lower case.
+// Capitalised words that are not names of persons: beginnings of sentences, days, places, peoples, companies, things.
+// Lower case.
 
 const WORDS = `
 a about above after again all also although always among an and another any are around as at because been before being
@@ -53,7 +54,7 @@ meeting battery children latitude longitude monday's attorney lawyer detective a
 long-term short-term public hiring selection admissions recruiting sir/madam
 `;
 
-/** A run of capitals that holds or comes before one of these is a company, a place, a work. */
+/** A capitalised run that contains or precedes one of these is a company, a place or a work. */
 const THINGS = `
 inc ltd llc gmbh ag plc corp corporation co company companies group holdings bank banks university college school institute
 hospital clinic hotel hotels airport airline airlines airways motor motors post times journal tribune herald magazine

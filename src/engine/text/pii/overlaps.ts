@@ -1,10 +1,10 @@
-// Of candidates that overlap the longest stays, of equally long ones the surest.
+// Resolves overlaps: the longest candidate stays, and among equally long ones the one with the highest confidence.
 import { PII_CATEGORIES } from './categories.ts';
 import type { Candidate } from './finding.ts';
 
 const RANK = new Map(PII_CATEGORIES.map((category, rank) => [category, rank] as const));
 
-/** The candidates that stay, in order of `from`; none overlap. `length` is that of the text. */
+/** The remaining candidates without overlaps, sorted by `from`. `length` is that of the text. */
 export function withoutOverlaps(candidates: readonly Candidate[], length: number): Candidate[] {
   const order = [...candidates].sort(
     (a, b) =>
@@ -16,7 +16,7 @@ export function withoutOverlaps(candidates: readonly Candidate[], length: number
   const taken = new Uint8Array(length);
   const kept: Candidate[] = [];
   for (const candidate of order) {
-    // What was taken before is at least as long, so it cannot lie wholly inside: the two ends tell.
+    // Earlier candidates are at least as long, so none lies strictly inside this one: checking both ends is enough.
     if (taken[candidate.from] === 1 || taken[candidate.to - 1] === 1) continue;
     taken.fill(1, candidate.from, candidate.to);
     kept.push(candidate);

@@ -1,7 +1,7 @@
-// A text without what was found in it.
+// Replaces the findings of a text.
 import type { PiiFinding } from './finding.ts';
 
-/** The text with `[CATEGORY]` in the place of each finding, in capitals; findings of `detect`, in their order. */
+/** The text with `[CATEGORY]`, in capitals, in place of each finding. The findings are those of `detect`, in order. */
 export function redacted(text: string, findings: readonly PiiFinding[]): string {
   const bytes = Buffer.from(text);
   let kept = '';

@@ -1,24 +1,24 @@
-// A text while it is looked at: what the rules share, and where they put what they find.
+// The state of one scan: data that the rules share, and their findings.
 import type { PiiCategory } from './categories.ts';
 import type { CueKind } from './cue-table.ts';
 import { type Cue, cuesOf } from './cues.ts';
 import type { Candidate, PiiSource } from './finding.ts';
 import { isAscii } from './view.ts';
 
-/** How sure a find is without a check digit: by its shape alone, and by what announces it. */
+/** Confidence of a finding without a check digit: by its shape alone, and by its cue. */
 export const BY_SHAPE = 0.9;
 export const BY_CUE = 0.8;
 
-/** No cue is farther from what it announces. */
+/** The largest distance between a cue and the announced value. */
 const REACH = 48;
 const SENTENCE_END = /(?<!(?<!\p{L})(?:no|nr|n|num|tel|ref|st|dr|mr|mrs|ms))[.!?](?=\s|$)|\n/iu;
 
 export class Scan {
   readonly text: string;
   readonly found: Candidate[] = [];
-  /** True when the text has no other characters: rules for other scripts are left out. */
+  /** True when the text is ASCII. Rules for other scripts are then skipped. */
   readonly ascii: boolean;
-  /** Digits of the text; rules that need many are left out where there are few. */
+  /** Number of digits in the text. Rules that need many are skipped when there are few. */
   readonly digits: number;
   readonly #byKind = new Map<CueKind, Cue[]>();
 
@@ -33,7 +33,7 @@ export class Scan {
     }
   }
 
-  /** Where a kind is announced, in order. */
+  /** The cues of a kind, in order. */
   cues(kind: CueKind): readonly Cue[] {
     return this.#byKind.get(kind) ?? [];
   }
@@ -42,7 +42,9 @@ export class Scan {
     return this.#byKind.keys();
   }
 
-  /** True when a cue of the kind stands before `at`, near and in the same sentence; a cue may be abbreviated by a point. */
+  /**
+   * True when a cue of the kind precedes `at`, near and in the same sentence. The cue may be abbreviated with a point.
+   */
   announced(kind: CueKind, at: number): boolean {
     const cue = lastBefore(this.cues(kind), at);
     return (
@@ -52,7 +54,7 @@ export class Scan {
     );
   }
 
-  /** How far before `at` the last cue of the kind ends; infinite without one. */
+  /** Distance from the end of the last cue of the kind to `at`; infinite without one. */
   distance(kind: CueKind, at: number): number {
     const cue = lastBefore(this.cues(kind), at);
     return cue === undefined ? Number.POSITIVE_INFINITY : at - cue.to;

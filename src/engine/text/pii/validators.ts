@@ -1,5 +1,5 @@
-// What is used of the package validator, each from its own file: the package as a whole is a hundred modules, and every
-// shard's thread would load them all.
+// The functions in use of the package validator, each from its own file: the whole package is a hundred modules, which
+// every shard's thread would load.
 import cardNumber from 'validator/lib/isCreditCard.js';
 import iban from 'validator/lib/isIBAN.js';
 import identityCard from 'validator/lib/isIdentityCard.js';

@@ -126,7 +126,7 @@ const SSN = '219-09-9998';
 const applyTo = (type: GrainType, fields: ValueMap, wanted: PiiWritePolicy) =>
   applyPiiPolicy(detector, { type, fields }, wanted, nobody);
 
-/** What the service fills in by itself. */
+/** Fields that the service fills in itself. */
 const FILLED: Readonly<Record<string, Value>> = {
   namespace: 'default',
   created_at: 1_760_000_000_000,
@@ -134,7 +134,7 @@ const FILLED: Readonly<Record<string, Value>> = {
   source_type: 'user',
 };
 
-/** Every field that can hold a text, as the grain format has it, with the text in the deepest place for it. */
+/** Every field of the grain format that can hold a text, with the text in its deepest place. */
 function carriers(type: GrainType, text: string): readonly (readonly [string, Value])[] {
   const names = new Set([...FIELD_ROWS.map(([name]) => name), ...contractNames(type)]);
   names.delete('type');
@@ -151,7 +151,7 @@ function carrierOf(kind: Kind, text: string): Value | undefined {
     case KIND.stringOrMap:
       return { deep: [{ deeper: text }] };
     case KIND.string:
-    case KIND.address: // A blob that was made elsewhere may hold anything there.
+    case KIND.address: // A blob from elsewhere may hold anything there.
       return text;
     case KIND.bytes:
       return Buffer.from(text);
@@ -160,7 +160,7 @@ function carrierOf(kind: Kind, text: string): Value | undefined {
     case KIND.record:
       return { [text]: carrierOf(kind.item!, text) ?? 1 };
     case KIND.shape:
-      // Others may stand beside the keys that are known.
+      // Other keys may exist besides the known ones.
       return Object.fromEntries([
         ...[...kind.shape!.byName.values()].map((field) => [field.name, carrierOf(field.kind, text)]),
         ['more', text],

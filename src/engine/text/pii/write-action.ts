@@ -1,5 +1,5 @@
-// What a policy makes of the personal data in a grain that is to be written. Pure; asked before the grain is encoded, so
-// that what is redacted is in no hash.
+// Applies a policy to the personal data in a grain that is to be written. Pure. It runs before the grain is encoded, so
+// that redacted data is in no hash.
 import { unreachable } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
 import type { GrainType } from '../../grain/grain.ts';
@@ -15,7 +15,7 @@ export type PiiWriteAction = (typeof PII_WRITE_ACTIONS)[number];
 
 export interface PiiWritePolicy {
   readonly action: PiiWriteAction;
-  /** Which categories count; `*` is all of them. */
+  /** The categories that count; `*` is all of them. */
   readonly categories: '*' | readonly PiiCategory[];
   /** Sensitive categories need a grant for the purpose `sensitive`, whatever `categories` says. */
   readonly sensitiveSeparate: boolean;
@@ -32,17 +32,17 @@ export interface PiiWriter {
 export type { FieldFinding };
 
 export interface PiiOutcome {
-  /** What counts under the policy, field by field in the order of the fields. */
+  /** The findings that count under the policy, in the order of the fields. */
   readonly findings: readonly FieldFinding[];
   /** Categories of `findings`, sorted. */
   readonly categories: readonly PiiCategory[];
-  /** The fields to write: the ones that were given unless something was redacted. */
+  /** The fields to write: the given ones, unless something was redacted. */
   readonly fields: ValueMap;
-  /** Tags to add: `pii:<category>` under `flag`, else none. The caller sees to their number. */
+  /** Tags to add: `pii:<category>` under `flag`, else none. The caller limits their number. */
   readonly tags: readonly string[];
-  /** Under `flag`, of what no redaction could ever reach. */
+  /** Under `flag`: findings in fields that can never be redacted. */
   readonly warnings: readonly string[];
-  /** POL-E002 or POL-E005; then nothing is to be written. */
+  /** POL-E002 or POL-E005: the grain must not be written. */
   readonly refusal: EngineError | undefined;
 }
 
@@ -71,7 +71,7 @@ export function applyPiiPolicy(
   const findings = walked.findings.filter(({ category }) => counts(category));
   const categories = sorted(findings);
   const tags = policy.action === 'flag' ? categories.map((category) => `pii:${category}`) : [];
-  // What is redacted is not stored, so it needs no consent.
+  // Redacted data is not stored, so it needs no consent.
   const stored = redacts ? walked.findings.filter(({ category }) => !counts(category)) : walked.findings;
   const warnings = policy.action === 'flag' ? warningsOf(findings) : [];
   const refusal =
@@ -111,7 +111,7 @@ function refusalOf(
   }
 }
 
-/** POL-E005 where `redact` finds something in a field that grains are matched by. */
+/** POL-E005 when `redact` finds something in a field by which grains are matched. */
 function matchedRefusal(findings: readonly FieldFinding[]): EngineError | undefined {
   const matched = findings.filter((finding) => finding.matched);
   const [first] = matched;
@@ -134,7 +134,7 @@ function sensitiveRefusal(
   return granted('sensitive') ? undefined : refusal('POL-E002', sensitive, 'needs consent to "sensitive"');
 }
 
-/** Names categories and never what was found. */
+/** Names the categories and never the data. */
 function refusal(code: 'POL-E002' | 'POL-E005', categories: readonly PiiCategory[], issue: string): EngineError {
   return new EngineError(code, `personal data (${categories.join(', ')}) ${issue}`, {
     details: categories.map((category) => ({ field: category, issue })),

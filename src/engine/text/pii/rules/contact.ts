@@ -1,4 +1,4 @@
-// Ways to reach a person or a machine: mail, web and network addresses, telephones.
+// Contact data of persons and machines: mail, web and network addresses, telephone numbers.
 import { isIPv6 } from 'node:net';
 import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { PII_PHONE_LOOKUPS_MAX } from '../../../base/limits.ts';
@@ -8,7 +8,7 @@ import { skipLink } from './labelled.ts';
 import { isNumbered, isValidIn, ofNationalShape } from './national-phones.ts';
 
 const LOCAL = "[\\p{L}\\p{N}!#$%&'*+/=?^_`{|}~-]";
-/** Bounded on both sides of the `@`, so that a long run of letters is no square of work. */
+/** Bounded on both sides of the `@`, so that a long run of letters does not take quadratic time. */
 const EMAIL = new RegExp(
   `(?<![\\p{L}\\p{N}._%+-])[\\p{L}\\p{N}_]${LOCAL}{0,63}(?:\\.${LOCAL}{1,64}){0,8}@[\\p{L}\\p{N}](?:[\\p{L}\\p{N}-]{0,62})(?:\\.[\\p{L}\\p{N}-]{1,63}){0,6}\\.\\p{L}{2,24}`,
   'gu',
@@ -22,11 +22,11 @@ const SPELLED_EMAIL = new RegExp(
   `(?<![\\p{L}\\p{N}_+-])[a-z0-9_+-]{1,40}(?:${DOT}[a-z0-9_+-]{1,40}){0,3}${AT}[a-z0-9-]{1,40}(?:${DOT}[a-z0-9-]{1,40}){0,3}${DOT}[a-z]{2,12}(?![\\p{L}\\p{N}])`,
   'giu',
 );
-/** "at" is an everyday word: brackets or a spelled dot tell that it stands for the sign. */
+/** "at" is an everyday word. Brackets or a spelled dot show that it means the sign. */
 const SPELLED = new RegExp(`[[({<]\\s?(?:${AT_WORD}|@|${DOT_WORD})\\s?[\\])}>]|\\s${DOT_WORD}\\s`, 'iu');
-/** "free at the point of use": English spells no address with these two. */
+/** "free at the point of use": English never spells an address with these two words. */
 const PROSE = /\sat\s.*\spoint\s/i;
-/** With blanks around its signs, where it is announced or is no word. */
+/** With blanks around its signs: counts when it is announced or cannot be prose. */
 const SPACED_EMAIL =
   /(?<![\w.+-])[\w.+-]{1,64}\s@\s[a-z0-9-]{1,63}(?:\s?\.\s?[a-z0-9-]{1,63}){0,3}\s?\.\s?[a-z]{2,12}(?![\w-])/gi;
 /** "my mail is ann at example.org" */
@@ -35,7 +35,7 @@ const PLAIN_AT =
 const MAIL_IS = /\b(?:e-?mail|mail)(?: address)?(?: is| was|:)? ?$/i;
 const MAIL_BEFORE = /\b(?:e-?mail|mail|write to|contact|address|reach (?:me|us|him|her) at)\b[^.!?\n]{0,24}$/i;
 
-/** Schemes that no person is reached by (`sqlite:///data.db`) count only with a password in them. */
+/** Other schemes, which reach no person (`sqlite:///data.db`), count only with a password in the address. */
 const WEB = /^(?:https?|ftps?|wss?|sftp|ssh|git|rtsp|ldaps?|ipfs|www\.)/i;
 const URL = /\b(?:[a-z][a-z0-9+.-]{1,20}:\/\/|www\.)[^\s<>"'`()[\]{}|\\^]{3,2000}/gi;
 const USERINFO = /^[a-z][a-z0-9+.-]*:\/\/[^\s/@:]*:[^\s/@]+@/i;
@@ -51,7 +51,7 @@ const DIGITS_MIN = 7;
 const LINKED_WITHIN = 32;
 
 export interface PhoneOptions {
-  /** Whose national notation is tried for a number that is announced as a telephone's, in this order. */
+  /** Countries whose national notation is tried for announced telephone numbers, in this order. */
   readonly regions: readonly CountryCode[];
 }
 
@@ -137,7 +137,7 @@ export function findPhones(scan: Scan, { regions }: PhoneOptions): void {
   }
 }
 
-/** A number that ends before what cannot belong to it: a second blank, a bracket that was not opened, a line's end. */
+/** Ends the number before anything that cannot belong to it: a second blank, an unopened bracket, the end of a line. */
 function trimmed(raw: string): string | undefined {
   const line = raw.split(/\n|\s{2,}|\. |, /, 1)[0]!.replace(/[\s().\-/]+$/, '');
   if (/\d\(\d(?!\))/.test(line)) return undefined; // 20(20-8): a product.
@@ -145,7 +145,7 @@ function trimmed(raw: string): string | undefined {
   return count >= DIGITS_MIN && count <= 16 ? line : undefined;
 }
 
-/** Past the bound: a telephone if it says so. */
+/** Past the limit of look-ups: it is a telephone number if the text says so. */
 function unjudged(told: boolean): number | undefined {
   return told ? 0.75 : undefined;
 }
@@ -156,7 +156,7 @@ function international(number: string): number | undefined {
   return parsed?.isValid() === true ? 0.95 : undefined;
 }
 
-/** True when nothing but words like "number" and "is" stands between a label and the number. */
+/** True when only words such as "number" and "is" separate a label from the number. */
 function isLinked(scan: Scan, index: number): boolean {
   return (['phone', 'fax'] as const).some((kind) => {
     const distance = scan.distance(kind, index);
@@ -167,7 +167,7 @@ function isLinked(scan: Scan, index: number): boolean {
 interface Telling {
   readonly told: boolean;
   readonly linked: boolean;
-  /** True behind a word for another number: an order's, a part's. */
+  /** True after a word for another kind of number, such as an order's or a part's. */
   readonly numbered: () => boolean;
   readonly regions: readonly CountryCode[];
 }
@@ -175,10 +175,10 @@ interface Telling {
 function national(number: string, { told, linked, numbered, regions }: Telling): number | undefined {
   if (ofNationalShape(number) && (told || !numbered())) return told ? 0.95 : 0.85;
   if (!told) return undefined;
-  // A bare row of digits may be many things; a call, a text may be of other things than telephones.
+  // A plain row of digits may be many things, and "call" or "text" may refer to something else.
   if (!linked && /^\d{1,9}$/.test(number)) return undefined;
   if (regions.some((region) => isValidIn(number, region))) return BY_SHAPE;
   if (!linked) return undefined;
-  // Announced as a telephone and long enough: better one too many than a number that is let through.
+  // Announced as a telephone number and long enough. A false finding is better than a missed one here.
   return /^\d{4}-\d{2}-\d{2}|^\d+\.\d+$/.test(number) ? undefined : 0.75;
 }

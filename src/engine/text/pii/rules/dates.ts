@@ -1,4 +1,4 @@
-// Days that concern a person: of birth, and of what happened to their health; ages above 89.
+// Dates that concern a person: of birth and of health events; ages above 89.
 import { BY_CUE, BY_SHAPE, type Scan } from '../scan.ts';
 
 const MONTH =
@@ -19,9 +19,9 @@ const DATE = new RegExp(
 const YEARS_OLD =
   /\b(?:9\d|1[01]\d)(?:[ -](?:years?|yrs?)[ -]old|[ -]?y\/?o\b|[ -]year[ -]olds?| Jahre alt| ans\b(?= |$|[.,])| años de edad| anni\b)/gi;
 const AGED = /\b(?:aged|age|age:|âgée? de|edad:?)\s(?:9\d|1[01]\d)(?![\d%])/gi;
-/** Between a date and the word for what it is. */
+/** Words between a date and the word for its meaning. */
 const BIRTHDAY = /^ (?:is|was) (?:my|his|her|their|the|your|our) /;
-/** A date that is announced stands nearer than this. */
+/** The longest distance between a date and its cue. */
 const NEAR_BIRTH = 24;
 
 export function findDates(scan: Scan): void {

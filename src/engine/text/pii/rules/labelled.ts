@@ -1,4 +1,4 @@
-// Numbers and codes that only the word before them makes personal: account and record numbers, devices, plates.
+// Numbers and codes that are personal only because of a preceding cue: account and record numbers, devices, plates.
 
 import type { PiiCategory } from '../categories.ts';
 import {
@@ -19,13 +19,13 @@ interface Label {
   readonly category: PiiCategory;
   /** Sticky; matches where the value begins. */
   readonly value: RegExp;
-  /** Any that fits makes the number sure. */
+  /** Any valid check digit makes the number certain. */
   readonly checks?: readonly ((text: string) => boolean)[];
-  /** Without a fitting check digit it is none. */
+  /** Without a valid check digit it is not a finding. */
   readonly strict?: true;
 }
 
-/** What may stand between a label and its value. Each turn takes at least a character, and there are few turns. */
+/** Text between a label and its value. Each repetition takes at least one character, and there are few repetitions. */
 const LINK =
   /(?:[\s:=#.,;"'()[\]/-]{1,4}|(?:no|nr|num|number|nummer|numero|número|n[º°]|id|code|is|was|are|ist|lautet|est|es|é|è|är|er|the|on file|of record|ending in|identifier|template|sample|hash|scan)(?![\p{L}\p{N}]))/uy;
 const LINK_TURNS_MAX = 8;
@@ -97,7 +97,7 @@ function takeValue(scan: Scan, { category, value, checks = [], strict }: Label, 
   scan.add(category, from, from + text.length, valid ? 1 : BY_CUE, valid ? 'checksum' : 'regex');
 }
 
-/** Where the value begins behind a label that ends at `at`; undefined when nothing links them. */
+/** Start of the value after a label that ends at `at`; undefined when nothing links them. */
 export function skipLink(text: string, at: number): number | undefined {
   let from = at;
   for (let turn = 0; turn < LINK_TURNS_MAX; turn++) {
@@ -109,7 +109,7 @@ export function skipLink(text: string, at: number): number | undefined {
   return from > at || !/[A-Za-z0-9]/.test(text[at] ?? '') ? from : undefined;
 }
 
-/** "20th", "3rd", "24-hour", "2FA": what a number stands in as a word. */
+/** "20th", "3rd", "24-hour", "2FA": words that contain a number. */
 function isWordlike(text: string): boolean {
   return /^(?:\d{1,3}(?:st|nd|rd|th)|\d{1,4}-[a-z]+|[a-z]+-\d{1,3})$/.test(text);
 }

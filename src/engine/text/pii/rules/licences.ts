@@ -1,13 +1,16 @@
-// Driving licences: what a licence is announced with may stand far from its number, so shapes and a check digit tell.
+// Driving licences. The cue may be far from the number, so shapes and a check digit decide.
 import { borderedMatches } from '../borders.ts';
 import { germanLicence } from '../checksums.ts';
 import { BY_CUE, BY_SHAPE, type Scan } from '../scan.ts';
 
 const DIGITS_MIN = 5;
-/** Great Britain: the name, the day of birth with the decade first (a woman's month has 5 more tens), initials, check characters. */
+/**
+ * Great Britain: name, date of birth with the decade first (a woman's month is increased by 50), initials, check
+ * characters.
+ */
 const BRITISH = /[A-Z][A-Z9]{4}\d(?:0[1-9]|1[0-2]|5[1-9]|6[0-2])(?:0[1-9]|[12]\d|3[01])\d[A-Z9]{2} ?[A-Z0-9]{3}/g;
 const GERMAN = /[A-P]\d{2}[A-Z0-9]{6}[0-9X][A-Z0-9]/g;
-/** States of the United States and provinces of Canada, as far as a letter begins the number or groups part it. */
+/** States of the USA and provinces of Canada whose numbers begin with a letter or consist of groups. */
 const AMERICAN = new RegExp(
   [
     '[A-Z]-?\\d{3}-\\d{3}-\\d{3}-\\d{3}', // Maryland, Michigan, Minnesota

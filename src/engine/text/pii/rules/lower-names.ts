@@ -1,16 +1,16 @@
-// Names of people that nobody put in capitals: Irish ones by their apostrophe, others where somebody is introduced.
+// Names of people in lower case: Irish names by their apostrophe, others after an introduction.
 import { isFamily, isGiven } from '../known-names.ts';
 import { AMBIGUOUS, folded } from '../name-lists.ts';
 import { THING_WORDS } from '../not-names.ts';
 import type { Scan } from '../scan.ts';
 
 const IRISH = /(?<![\p{L}\p{M}\p{N}'’-])(?:(\p{Ll}{2,15}) )?o'\p{Ll}{4,20}(?![\p{L}\p{N}'-])/gu;
-/** "o'clock" and other words that begin so. */
+/** "o'clock" and other words with this beginning. */
 const NO_NAME = /o'(?:clock|lantern|lanterns|shanter|groats|hare)$/;
 const WORD = "\\p{Ll}[\\p{Ll}'-]{1,20}";
-/** Behind what introduces somebody. */
+/** The name after an introduction. */
 const NAME = new RegExp(`(?:: ?| )(${WORD})(?: (${WORD}))?(?: (${WORD}))?`, 'uy');
-/** These introduce many other things: only a name that is no other word counts. */
+/** These phrases introduce many other things: only a name that is not also a word counts. */
 const LOOSE = /^(?:call me|i'm|i am|this is|ich bin|je suis|soy)$/i;
 const CALL_ME = /^call me$/i;
 

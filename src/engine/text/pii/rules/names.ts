@@ -1,4 +1,4 @@
-// Names of people: runs of capitalised words that a title, an introduction, a list of names or a model speaks for.
+// Names of people: runs of capitalised words with evidence from a title, an introduction, a list of names or a model.
 import { PII_NAME_LOOKUPS_MAX } from '../../../base/limits.ts';
 import { FIGURES } from '../figures.ts';
 import type { PiiSource } from '../finding.ts';
@@ -10,7 +10,7 @@ import { findLowerNames } from './lower-names.ts';
 import { findOtherScripts } from './other-scripts.ts';
 import { isAlive, isMake, isPlaceHere, isPublicName, NAMED_AFTER } from './public-names.ts';
 
-/** Judges a run of capitalised words that no list knows; pure. */
+/** Judges a run of capitalised words that no list contains; pure. */
 export type NameModel = (run: string) => boolean;
 
 const PARTICLES =
@@ -20,12 +20,12 @@ const RUN = new RegExp(`(?<![\\p{L}\\p{M}\\p{N}_@#/.'-])${NAME}(?: (?:(?:${PARTI
 const TOKEN = /[^ ]+/g;
 const TITLE =
   /(?:^|[\s(,"'])(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Professor|Doctor|Sir|Madam|Dame|Lady|Lord|Rev|Captain|Colonel|Sergeant|Officer|Judge|Nurse|Herr|Frau|Herrn|Señor|Señora|Señorita|Sr|Sra|Srta|Don|Doña|Monsieur|Madame|Mademoiselle|Mme|Mlle|Signor|Signora|Signore|Dott|Dhr|Mevrouw|Pani|Senhor|Senhora|Sheikh|Imam|Rabbi|[Гг]осподин|[Гг]оспожа|[Гг]осподину|[Гг]оспоже|[Гг]ражданин|[Гг]ражданка|[Пп]ан|[Пп]ані|[Κκ]ύριος|[Κκ]ύριο|[Κκ]υρία|[Κκ]υρίας|[Κκ]υρίου)\.? $/;
-/** What nearly always comes before a person's name. */
+/** Words that nearly always precede a person's name. */
 const INTRODUCED =
   /(?:\b(?:my name is|my name's|name (?:is|was)|named|i'm|i am called|call me|mi nombre es|me llamo|je m'appelle|ich heiße|ich bin|mi chiamo|meu nome é|je suis|mijn naam is|nazywam się|benim adım|adım|née|né|geb\.)|(?:меня зовут|мене звати|με λένε|ονομάζομαι)|\b(?:name|patient|customer|client|contact|employee|applicant|attendee|author|sender|recipient|attn|nombre|nom|nome|naam|signed|from|to|cc)\s?:|\b(?:dear|regards|sincerely|cheers|greetings|signed by|yours truly|yours|hola|liebe|lieber|chère|cher|querida|querido|signé)[,\n]?)\s{0,2}["']?$/i;
 const RELATION =
   /\b(?:my|his|her|our|their|your|meine?|unsere?|the|ma|mon|mi|mia|mio|meu|minha|a)\s(?:(?:new|old|best|late|little|older|younger|twin|ex)\s)?(?:sister|brother|mother|father|mom|mum|dad|wife|husband|son|daughter|uncle|aunt|cousin|friend|colleague|co-?worker|boss|manager|neighbou?r|landlord|landlady|roommate|flatmate|partner|fianc[ée]e?|girlfriend|boyfriend|grandmother|grandfather|grandma|grandpa|nephew|niece|baby|doctor|dentist|lawyer|therapist|teacher|coach|notary|nanny|assistant|patient|client|tenant|plumber|cleaner|witness|accountant|nurse|kollegin|kollege|freundin|freund|schwester|bruder|chef|chefin|frau|mann|sœur|soeur|frère|femme|mari|amie?|collègue|hermana|hermano|esposa|esposo|amiga|amigo|jefe|chefe|sorella|fratello|moglie|marito|irmã|irmão)\s?[,:]?\s$/i;
-/** Weaker: what often comes before a name, so that an unknown run of two words is believed. */
+/** Words that often precede a name: weaker evidence, enough for an unknown run of two words. */
 const ACTED_ON =
   /\b(?:ask|tell|told|met|meet|with|by|hired|married|thank|thanks to|invited|emailed|called|call|visited|and|for|to|from|reach|speak to|this is|contact|signed by|am|says|said|mit|von|avec|con|com)\s$/i;
 const PERSON_ACT =
@@ -54,19 +54,19 @@ interface Run {
   readonly run: string;
   readonly index: number;
   readonly ask: NameModel;
-  /** Takes runs of several words that nothing speaks for. */
+  /** Collects runs of several words without evidence. */
   readonly unknown: Span[];
 }
 
 const CONJUNCTION = /^(?:,|,? (?:and|&|or|und|et|y|e|i|en|och|ve))? $/;
 
-/** "Adaobi Nwankwo and Stefan": what is listed with a name is one. */
+/** "Adaobi Nwankwo and Stefan": a word listed with a name is a name. */
 function findBesideNames(scan: Scan, unknown: readonly Span[]): void {
   const named = scan.found.filter(({ category }) => category === 'person_name');
   const starts = new Set(named.map(({ from }) => from));
   const ends = new Set(named.map(({ to }) => to));
   for (const { from, to } of unknown) {
-    // The gap is short, so each of its lengths is tried.
+    // The gap is short, so every length is tried.
     for (let gap = 2; gap <= 6; gap++) {
       const follows = starts.has(to + gap) && CONJUNCTION.test(scan.text.slice(to, to + gap));
       const precedes = ends.has(from - gap) && CONJUNCTION.test(scan.text.slice(from - gap, from));
@@ -84,7 +84,7 @@ interface Token {
   readonly key: string;
 }
 
-/** A run of capitals, cut where a word stands that names nobody: "Please", "Dr", "Monday". */
+/** Splits a run of capitalised words at words that are not names: "Please", "Dr", "Monday". */
 function findInRun(scan: Scan, { run, index, ask, unknown }: Run): void {
   let part: Token[] = [];
   for (const match of run.matchAll(TOKEN)) {
@@ -105,7 +105,7 @@ function findInRun(scan: Scan, { run, index, ask, unknown }: Run): void {
 }
 
 const ABBREVIATION = /^\p{Lu}{2,3}$/u;
-/** Words that are no names by themselves, but are behind a given name: Stephen King. */
+/** Words that are names only after a given name: Stephen King. */
 const SURNAMES_TOO: ReadonlySet<string> = new Set(
   'king prince judge bishop pope page case west north ford may march young day summer winter baker'.split(' '),
 );
@@ -124,7 +124,7 @@ function takePart(scan: Scan, tokens: readonly Token[], ask: NameModel, unknown:
   while (last >= first && (isParticle(tokens[last]!) || tokens[last]!.text.length < 2)) last -= 1;
   if (first > last) return;
   if (isBrand(scan.text, tokens)) return;
-  // "Allow David": a sentence's first word and a name.
+  // "Allow David": the first word of a sentence and a name.
   const [head, next] = [tokens[first]!, tokens[first + 1]];
   if (next !== undefined && !isKnown(head.key) && isGiven(next.key) && !AMBIGUOUS.has(next.key)) first += 1;
   const name = tokens.slice(first, last + 1);
@@ -143,7 +143,7 @@ function isBrand(text: string, tokens: readonly Token[]): boolean {
   return !INTRODUCED.test(text.slice(Math.max(0, from - 48), from));
 }
 
-/** Runs that are remembered until the text's names are known. */
+/** Runs that are kept until the text's names are known. */
 const UNKNOWN_MAX = 1_024;
 
 function isLikeName(text: string, name: readonly Token[], from: number, to: number): boolean {
@@ -156,7 +156,7 @@ function keyOf(name: readonly Token[]): string {
   return name.map(({ key }) => key).join(' ');
 }
 
-/** Where a name begins whose family name comes first, with a comma: "Kowalski, Anna". */
+/** Start of a name with the family name first and a comma: "Kowalski, Anna". */
 function inverted(text: string, name: readonly Token[], from: number): number {
   if (name.length > 2 || !text.startsWith(', ', from - 2)) return from;
   const family = /(?<![\p{L}'-])\p{Lu}[\p{L}'-]{2,30}(?=, $)/u.exec(text.slice(Math.max(0, from - 34), from));
@@ -174,7 +174,7 @@ function judge(text: string, name: readonly Token[], from: number, to: number, a
   const words = name.filter((token) => !isParticle(token));
   const titled = TITLE.test(before);
   if (!titled && isShouted(words)) return undefined;
-  // "name: Install dependencies": a label, and then a sentence.
+  // "name: Install dependencies": a label followed by a sentence.
   const goesOn = words.length === 1 && /:\s*$/.test(before) && /^ \p{Ll}/u.test(text.slice(to, to + 2));
   if (!titled && ((INTRODUCED.test(before) && !goesOn) || RELATION.test(before)))
     return { confidence: 0.85, source: 'regex' };
@@ -191,7 +191,7 @@ function judge(text: string, name: readonly Token[], from: number, to: number, a
   return several(words, acts || ACTED_ON.test(before), acts, () => ask(text.slice(from, to)));
 }
 
-/** "Anna": on a list, and no everyday word unless it does what people do. */
+/** "Anna": listed as a name and not an everyday word, unless it acts as a person does. */
 function single({ key, text }: Token, speaksForPerson: boolean): Judged | undefined {
   if (!isGiven(key) || text.length < 3) return undefined;
   if (AMBIGUOUS.has(key))
@@ -209,7 +209,7 @@ function several(
   const family = words.filter(({ key }) => isFamily(key)).length;
   const sure = words.some(({ key }) => (isGiven(key) || isFamily(key)) && !AMBIGUOUS.has(key));
   const last = words.at(-1)!;
-  // Given and family name, in either order; a given name that is no other word and whatever follows it.
+  // A given and a family name in either order; or a given name that is not a word, with any second word.
   if (given > 0 && family > 0 && given + family > 1) {
     const both =
       words.length > 1 && (sure || speaksForPerson || words.every(({ key }) => isGiven(key) || isFamily(key)));
@@ -228,7 +228,7 @@ function isKnown(key: string): boolean {
   return isGiven(key) || isFamily(key) || key.endsWith('.');
 }
 
-/** A company, a place, a work: by a word in it or behind it, an ampersand, or its own fame. */
+/** True for a company, a place or a work: by a word in or after the name, an ampersand, or its fame. */
 function isThing(text: string, name: readonly Token[], before: string, to: number): boolean {
   if (name.some(({ key }, index) => index > 0 && THING_WORDS.has(key))) return true;
   if (/&\s?$/.test(before) || /^\s?&/.test(text.slice(to, to + 2))) return true;

@@ -1,10 +1,13 @@
-// Telephone numbers as they are written inside a country. A shape is as narrow as the country's own habit of grouping, and
-// the number has to be one that is given out there.
+// Telephone numbers in national notation. Each shape is as narrow as the country's usual grouping, and the number must
+// be one that can be assigned there.
 import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/min';
 
 interface NationalShape {
   readonly shape: RegExp;
-  /** Any of them that knows the number; empty: the shape is unmistakable, whether the number was ever given out or not. */
+  /**
+   * The number must be valid in one of these countries. Empty: the shape is unmistakable, even for an unassigned
+   * number.
+   */
   readonly regions: readonly CountryCode[];
 }
 
@@ -35,14 +38,14 @@ const SHAPES: readonly NationalShape[] = [
   { shape: /^0[5789]0-\d{4}-\d{4}$/, regions: ['JP'] },
   { shape: /^01[016789]-\d{3,4}-\d{4}$/, regions: ['KR'] },
   { shape: /^1[3-9]\d[ -]\d{4}[ -]\d{4}$/, regions: ['CN'] },
-  // With a hyphen it would be the pages of a paper.
+  // With a hyphen it would be a range of pages.
   { shape: /^[6-9]\d{4} \d{5}$/, regions: ['IN'] },
   { shape: /^03\d{2}[ -]\d{7}$/, regions: ['PK'] },
   { shape: /^\(\d{2}\) ?9?\d{4}-\d{4}$/, regions: ['BR'] },
   { shape: /^8 ?\(\d{3}\) ?\d{3}-\d{2}-\d{2}$/, regions: ['RU'] },
 ];
 
-/** True for a number that a reader of some country takes for a telephone's without being told. */
+/** True for a number that readers of some country recognise as a telephone number without a cue. */
 export function ofNationalShape(number: string): boolean {
   return SHAPES.some(
     ({ shape, regions }) =>
@@ -54,7 +57,7 @@ export function isValidIn(number: string, region: CountryCode): boolean {
   return parsePhoneNumberFromString(number, region)?.isValid() === true;
 }
 
-/** Words for numbers of other things, right before one. */
+/** Words for other kinds of numbers, directly before one. */
 const OTHER_NUMBER =
   /\b(?:orders?|invoices?|tickets?|parts?|items?|skus?|models?|serials?|refs?|references?|tracking|batch|lots?|versions?|revisions?|catalog(?:ue)?|articles?|isbn|issn|ean|gtin|upc|case|docket|receipts?|shipments?|zip|bestell\p{L}*|auftrag\p{L}*|rechnung\p{L}*|artikel\p{L}*|teile?\p{L}*|commande|facture|pedido|factura|ordine|fattura)\W{0,3}(?:(?:numbers?|no|nr|num|id|code|n[º°])\W{0,3})?(?:(?:is|was)\s)?$/iu;
 

@@ -1,4 +1,4 @@
-// Numbers of states, by the table of schemes, and social security numbers of the United States.
+// National identification numbers, by the table of schemes, and US social security numbers.
 import { borderedMatches, isVersion } from '../borders.ts';
 import { SCHEMES, type Scheme } from '../national-ids.ts';
 import { BY_CUE, BY_SHAPE, type Scan } from '../scan.ts';
@@ -9,18 +9,18 @@ interface Compiled extends Scheme {
 
 const COMPILED: readonly Compiled[] = SCHEMES.map((scheme) => ({ ...scheme, pattern: new RegExp(scheme.shape, 'g') }));
 const ALONE = COMPILED.filter(({ alone }) => alone === true);
-/** Asked first of short texts, most of which are names of sessions and tags: each scheme costs a call, whatever the length. */
+/** Tried first on short texts, most of which are names of sessions and tags, because each scheme costs a call. */
 const ANY_ALONE = new RegExp(ALONE.map(({ shape }) => `(?:${shape})`).join('|'));
 const SHORT_CHARS = 64;
 const ANNOUNCED = COMPILED.filter(({ alone }) => alone === undefined);
 const CHECKED = COMPILED.filter(({ valid }) => valid !== undefined);
 
-/** Three, two and four digits, between them the same sign twice; a blank may be any. */
+/** Three, two and four digits with the same separator twice; it may be any kind of blank. */
 const SSN = /[0-8]\d{2}( ?[-./_] ?| {1,2})\d{2}\1\d{4}/g;
 const SSN_LOOSE = /[0-8]\d{2}[-./_ ]{0,3}\d{2}[-./_ ]{0,3}\d{4}/g;
-/** Areas, groups and numbers that were never given out. */
+/** Areas, groups and serial numbers that are never issued. */
 const NEVER_ISSUED = /^(?:000|666)|^\d{3}\D*00|0000$/;
-/** What is taken for an identity number that is announced without a country. */
+/** The shape of an announced identity number without a country. */
 const ANY = /[A-Z]{0,3}\d(?:[ -]?\d){4,15}(?:[A-Z]{1,2}\d{0,2})?/g;
 /** No number of the table has fewer digits. */
 const DIGITS_MIN = 4;
@@ -60,14 +60,14 @@ function findSocialSecurity(scan: Scan): void {
   }
 }
 
-/** As sure as a shape can be: no telephone is written so. */
+/** The highest confidence by shape: no telephone number is written this way. */
 const SURE = 0.95;
 
 function isGrouped(number: string): boolean {
   return /^\d{3}(\D{1,3})\d{2}\1\d{4}$/.test(number);
 }
 
-/** Blanks part telephone numbers too, and points the numbers of versions. */
+/** Blanks also separate telephone numbers, and points separate version numbers. */
 function isOther(scan: Scan, number: string, index: number): boolean {
   if (/^\d+ +\d/.test(number)) return scan.announced('phone', index) || scan.announced('fax', index);
   return number[3] === '.' && isVersion(scan.text, index);

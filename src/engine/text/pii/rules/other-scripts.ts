@@ -1,4 +1,4 @@
-// Names of people in scripts without capitals: what introduces or addresses somebody speaks for them, and lists of given names.
+// Names of people in scripts without capitals. Evidence: introductions, forms of address, and lists of given names.
 import {
   ARABIC_ENDINGS,
   ARABIC_FAMILY,
@@ -27,7 +27,7 @@ const NO_JAPANESE_NAME = /^(?:お?客|皆|神|王|奥|患者|先生|会員|株�
 const KOREAN =
   /(?<!\p{Script=Hangul})([김이박최정강조윤장임한오서신권황안송류전홍고문양손배백허유남심노하곽성차주우구민진지엄채원천방공현함변염여추도소석선설마길연위표명기반왕금옥육인맹제모탁국어은편용]\p{Script=Hangul}{2})(?= ?(?:씨|님|선생님|선생|군|양|대리|과장|부장|사장|교수)(?!\p{Script=Hangul}{2}))/gu;
 
-/** "my name is", with up to three words of the script behind it; a word that no name has ends it. */
+/** "my name is" with up to three following words of the script. A word that is never a name ends it. */
 const INTRODUCED: readonly RegExp[] = [
   /(?:मेरा नाम|मेरी नाम|उसका नाम|उनका नाम|माझे नाव|नाम:|नाम है) ?(\p{Script=Devanagari}{2,20}(?: \p{Script=Devanagari}{2,20}){0,2})/gu,
   /(?:श्रीमती|श्री|सुश्री|डॉ\.?|कुमारी) (\p{Script=Devanagari}{2,20}(?: \p{Script=Devanagari}{2,20}){0,2})/gu,
@@ -39,7 +39,7 @@ const INTRODUCED: readonly RegExp[] = [
   /(?:მე მქვია|ჩემი სახელია|ბატონი|ქალბატონი) (\p{Script=Georgian}{2,20}(?: \p{Script=Georgian}{2,20})?)/gu,
   /(?:Իմ անունը|իմ անունը|Պարոն|պարոն|Տիկին|տիկին) (\p{Script=Armenian}{2,20}(?: \p{Script=Armenian}{2,20})?)/gu,
 ];
-/** Verbs, postpositions and days behind a name. */
+/** Verbs, postpositions and days that may follow a name. */
 const BEHIND_NAMES: ReadonlySet<string> = new Set(
   (
     'है हैं था थी थे ने को का की के से में पर जी कल आज और या तो भी साहब आए आएंगे आएगी आएगा गए गया आहे आणि ' +
@@ -79,24 +79,24 @@ export function findOtherScripts(scan: Scan): void {
   findThai(scan);
 }
 
-/** The first word, and those behind it up to one that no name has. */
+/** The first word and the following ones, up to a word that is never a name. */
 function untilOther(words: string): string {
   const parts = words.split(' ');
   const end = parts.findIndex((part) => BEHIND_NAMES.has(part));
   return parts.slice(0, end < 0 ? 2 : Math.min(end, 2)).join(' ');
 }
 
-/** How names of a script are told: by lists, by what they end in, and by what addresses somebody. */
+/** How names of a script are recognised: by lists, by endings, and by forms of address. */
 interface Script {
   readonly title: RegExp;
   readonly given: ReadonlySet<string>;
-  /** Given names that are everyday words too. */
+  /** Given names that are also everyday words. */
   readonly words: ReadonlySet<string>;
-  /** True for what follows a given name as the rest of a name. */
+  /** True for a word that continues a name after a given name. */
   readonly goesOn: (word: string) => boolean;
-  /** Letters that stand before a name as one with it: "and", "to". */
+  /** Letters that are written as part of the following name: "and", "to". */
   readonly prefix: RegExp;
-  /** True for a word that is a role and no name behind a title. */
+  /** True for a word that, after a title, is a role and not a name. */
   readonly isRole: (word: string) => boolean;
 }
 
@@ -162,7 +162,7 @@ function nameAt(
   const from = known ? first.to - bare.length : first.from;
   let count = 1;
   while (count < WORDS_MAX && isNext(text, words, at + count, script)) count += 1;
-  // A word that is a name too needs another part of a name, or a title.
+  // A name that is also a word needs another part of a name, or a title.
   if (!titled && count === 1 && script.words.has(bare)) return undefined;
   return { from, count, titled };
 }
@@ -172,7 +172,7 @@ function isNext(text: string, words: readonly Word[], at: number, { goesOn }: Sc
   return last !== undefined && next !== undefined && text.slice(last.to, next.from) === ' ' && goesOn(next.text);
 }
 
-/** Thai parts no words: behind a title a name ends at a blank, and "you" is a title too. */
+/** Thai does not separate words: after a title, a name ends at a blank. "you" is a title too. */
 function findThai(scan: Scan): void {
   for (const { 0: all, 1: first = '', 2: second, index } of scan.text.matchAll(THAI)) {
     const listed = THAI_GIVEN.has(first);

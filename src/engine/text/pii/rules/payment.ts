@@ -1,4 +1,4 @@
-// Numbers of payment cards and of bank accounts that carry check digits.
+// Numbers of payment cards and bank accounts with check digits.
 
 import { isBordered } from '../borders.ts';
 import type { Scan } from '../scan.ts';
@@ -6,10 +6,10 @@ import { isCreditCard, isIBAN } from '../validators.ts';
 
 const CARD = /[2-6]\d{3}(?:[ .\-/_]{0,3}\d){8,15}/g;
 const CARD_DIGITS_MIN = 14;
-/** Card numbers of thirteen digits are long gone; article numbers and some states' numbers have as many. */
+/** Card numbers with thirteen digits are obsolete; article numbers and some national numbers have as many. */
 const CARD_DIGITS_ANNOUNCED_MIN = 13;
 const IBAN = /[A-Z]{2}\d{2}(?:[ .-]{0,2}[A-Z0-9]){11,30}/gi;
-/** Characters that are taken off the end of what looks like an account: the word behind it. */
+/** Characters that may be cut off the end of a possible account number: the following word. */
 const IBAN_TRIMS_MAX = 40;
 
 export function findPayments(scan: Scan): void {
@@ -30,7 +30,9 @@ function findCards(scan: Scan): void {
   }
 }
 
-/** Blanks and hyphens may be mixed; other signs are the same throughout, or they part several numbers. */
+/**
+ * Blanks and hyphens may be mixed. Other separators must be the same throughout; otherwise there are several numbers.
+ */
 function isOneNumber(number: string): boolean {
   const signs = new Set(number.replace(/\d/g, ''));
   return signs.size <= 1 || [...signs].every((sign) => sign === ' ' || sign === '-');

@@ -1,4 +1,4 @@
-// Where somebody lives: streets with a number, cities with their state, postal codes.
+// Places of residence: streets with a number, cities with their state, postal codes.
 import { BY_CUE, BY_SHAPE, type Scan } from '../scan.ts';
 import { skipLink } from './labelled.ts';
 
@@ -23,7 +23,7 @@ const ADDRESSES: readonly RegExp[] = [
   ),
   /\bP\.? ?O\.? ?Box \d{1,7}/gi,
   /(?:\p{Lu}[\p{L}-]{1,30}(?:straße|strasse|str\.|gasse|weg|platz|allee|ufer|damm|straat|gracht|laan|plein|kade|singel|gatan|vägen|gata|vej|veien|katu)|\p{Lu}[\p{L}]{1,20}(?:-\p{Lu}[\p{L}]{1,20}){1,3}-(?:Straße|Strasse|Str\.|Platz|Allee|Weg)|Unter den Linden|\p{Lu}[\p{L}]{2,20}er (?:Straße|Str\.|Allee|Platz|Weg)) \d{1,4} ?[a-z]?(?![\p{L}\d])/gu,
-  // Whatever street: a number, a postal code of five digits and a city follow it.
+  // Any street that is followed by a number, a five-digit postal code and a city.
   /(?<![\p{L}-])\p{Lu}[\p{L}.'-]{1,30}(?: [\p{L}.'-]{1,30}){0,3} \d{1,4} ?[a-z]?(?=,? (?:[A-Z]{1,2}-)?\d{5} \p{Lu}\p{L})/gu,
   /(?<![\p{L}\d.,-])\d{1,4}(?: ?(?:bis|ter))?,? (?:rue|avenue|boulevard|bd|place|chemin|quai|allée|impasse|cours|route|passage|square)(?: (?:de la|de l'|du|des|de|d'|la|le|les|l'))?[ ]?\p{Lu}[\p{L}'-]{1,30}(?:[ -]\p{Lu}[\p{L}'-]{1,30}){0,3}/gu,
   /(?<![\p{L}])(?:Calle|C\/|Avenida|Av\.|Avda\.|Paseo|Plaza|Carrera|Cra\.|Camino|Ronda|Via|Viale|Piazza|Corso|Largo|Vicolo|Rua|R\.|Travessa|Praça|Alameda|Estrada)(?: (?:de|del|della|delle|dei|di|do|da|dos|das|la|las|los|el)){0,3} ?\p{Lu}[\p{L}']{1,30}(?:(?: (?:de|del|di|do|da|dos|das|y|e))? \p{Lu}[\p{L}']{1,30}){0,3},? (?:n[º°.]? ?|nº ?|#)?\d{1,5}(?![\d\p{L}])/gu,
@@ -31,7 +31,7 @@ const ADDRESSES: readonly RegExp[] = [
 ];
 const OTHER_SCRIPTS: readonly RegExp[] = [
   /(?:\p{Script=Han}{2,3}[都道府県])\p{Script=Han}{1,8}[市区町村郡][\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]{0,20}\d{1,4}(?:丁目|番地?|号|-\d{1,4}){0,3}\d{0,4}(?:番地?|号)?/gu,
-  // A part ends at the first character that can end it, so that no run of them is read in many ways.
+  // A part ends at the first possible character, so that a run of them has only one reading.
   /(?:[\p{Script=Han}--[省市区县州路街道巷弄号]]{1,7}[省市区县州]){1,4}[\p{Script=Han}--[路街道巷弄号]]{1,12}[路街道巷弄](?:[\p{Script=Han}--号]{1,4})?\d{1,5}号(?:\d{1,4}[室楼栋])?/gv,
   /(?:\p{Script=Hangul}{1,8}(?:특별시|광역시|도|시|군|구) ){1,3}\p{Script=Hangul}{1,10}(?:로|길|동)(?:\d{1,3}번?길)? ?\d{1,4}(?:-\d{1,4})?/gu,
 ];
@@ -39,10 +39,10 @@ const CITY_STATE = new RegExp(
   `\\p{Lu}[\\p{L}.'-]{1,24}(?: \\p{Lu}[\\p{L}.'-]{1,24}){0,2}, (?:(?:${STATES})(?![\\p{L}\\d.'_])|(?:${STATE_NAMES})(?!\\p{L}))`,
   'gu',
 );
-/** Abbreviations that are words too count with a postal code, or where somebody lives. */
+/** Abbreviations that are also words count with a postal code, or after a cue of residence. */
 const DOUBTFUL = /, (?:OK|OR|IN|ME|HI|OH|LA|PA|MA|DE|ID|AL|AR|CO)$/;
 const DWELLING = /\b(?:in|from|to|near|at|of|live|lives|address|[sS]treet|[sS]t|Ave|Lane|Road|Rd)[:,.]? $/;
-/** States in a row are no city in a state, but for New York and Washington. */
+/** Two states in a row are not a city in a state, except New York and Washington. */
 const STATE_FIRST = new RegExp(`^(?!New York,|Washington,)(?:${STATE_NAMES}),`);
 const LEADING =
   /^(?:In|From|To|At|Near|Live|Lives|Visit|Moved|The|And|Of|Street|St|Avenue|Ave|Road|Rd|Lane|Terrace|Drive|City) /;
@@ -51,9 +51,9 @@ const ZIP_US = /\d{5}(?:-\d{4})?(?!\w|-\d)/y;
 const UK =
   /(?<![A-Z0-9])(?:[A-PR-UWYZ](?:\d{1,2}|[A-HK-Y]\d{1,2}|\d[A-HJKPSTUW]|[A-HK-Y]\d[ABEHMNPRVWXY])) \d[ABD-HJLNP-UW-Z]{2}(?![A-Za-z0-9])/g;
 const CANADA = /(?<![A-Z0-9])[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z] \d[ABCEGHJ-NPRSTV-Z]\d(?![A-Za-z0-9])/g;
-/** A postal code right behind a street and before a city. */
+/** A postal code directly after a street and before a city. */
 const AFTER_STREET = /(?:,| -|\n)? ?(\d{4,5}(?:-\d{3,4})?|\d{4} [A-Z]{2}|\d{2}-\d{3})(?= \p{Lu}|\s*$|[.,])/uy;
-/** What is accepted behind a word for a postal code. */
+/** The values that are accepted after a cue of a postal code. */
 const ANNOUNCED =
   /(?:\d{5}(?:-\d{3,4})?|\d{4} ?[A-Z]{2}|\d{3}-\d{4}|\d{2}-\d{3}|\d{3} ?\d{2,3}|\d{4,7}|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d)(?![\w-])/y;
 

@@ -2,14 +2,14 @@
 import { BY_CUE, type Scan } from '../scan.ts';
 import { skipLink } from './labelled.ts';
 
-/** Tokens that tell by their first characters whose they are. */
+/** Tokens whose issuer shows in their first characters. */
 const KEYED =
   /\b(?:(?:AKIA|ASIA|AGPA|AIDA|AROA)[A-Z0-9]{16}|gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_\w{22,255}|glpat-[\w-]{20,64}|sk-[A-Za-z0-9_-]{20,200}|(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{16,128}|xox[abprs]-[A-Za-z0-9-]{10,250}|AIza[\w-]{35}|ya29\.[\w-]{20,500}|npm_[A-Za-z0-9]{36}|pypi-[\w-]{30,300}|SG\.[\w-]{16,64}\.[\w-]{16,64}|hf_[A-Za-z0-9]{30,64}|dop_v1_[a-f0-9]{64}|shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}|key-[a-f0-9]{32}|AGE-SECRET-KEY-1[A-Z0-9]{50,64}|eyJ[\w-]{8,2000}\.eyJ[\w-]{4,4000}\.[\w-]{8,1000})/g;
 const PRIVATE_KEY =
   /-----BEGIN (?:[A-Z]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----[\s\S]{1,4096}?-----END (?:[A-Z]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----/g;
 const BASIC = /\bBasic ([A-Za-z0-9+/]{12,400}={0,2})(?![\w+/=])/g;
 
-/** What binds a password to its label: a sign, or a verb at most a few words behind. */
+/** Links between a password and its label: a sign, or a verb within a few words. */
 const SIGN = /["']?\s{0,3}[:=]>?\s{0,3}["'`]?/y;
 const VERB =
   /(?:\s(?!(?:is|are|was|lautet|ist|est|es|é)\s)[\p{L}\p{N}_'-]{1,24}){0,5}(?:\s(?:is|are|was|lautet|ist|est|es|é|to)(?:\s(?:now|still|set to))?:?|\s?[:=])\s["'`]?/uy;
@@ -17,16 +17,16 @@ const WORD = /[^\s"'`<>]{3,128}/y;
 const LOOSE_WORD = /[^\s"'`<>,]{3,128}/y;
 const TOKEN = /[A-Za-z0-9+/_.~-]{16,512}={0,2}/y;
 const TRAILING = /[.,;:!?)\]}]$/;
-/** Said of passwords without being one. */
+/** Words about passwords that are not passwords. */
 const NO_PASSWORD =
   /^(?:required|reset|null|none|true|false|yes|no|optional|string|text|forgotten|changed|hidden|wrong|invalid|empty|undefined|unknown|the|your|my|not|\*+|x+|n\/a|must|should|at|too|set|expired|correct|incorrect|protected|<.*|\$\{?.*|%s|hashed|encrypted)$/i;
-/** A program's expression: a call, a look-up, a path of names, a variable. */
+/** An expression of a program: a call, a look-up, a path of names, a variable. */
 const EXPRESSION = /[[({]|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|^[a-z]+(?:_[a-z]+)+$|^[a-z]+(?:[A-Z][a-z]+)+$|^\$/;
 const LETTERS_OF_TWO_KINDS = /\d|[^\p{L}\p{N}]|\p{Ll}\p{Lu}/u;
 
 const PIN = /\d{4,8}(?![\d.,:/-]*\d)/y;
 const CODE = /(?:(?:[A-Z]{1,2}-)?\d{4,8}|\d{3}[ -]\d{3})(?![\d.,:/-]*\d)/y;
-/** "Your Uber code is 4471", but no code of a place, a sale or a program. */
+/** "Your Uber code is 4471", but not the code of a place, a sale or a program. */
 const YOUR_CODE =
   /\byour (?:(?!zip|area|postal|promo|discount|coupon|dress|country|error|status|qr|bar|source|product|exit|color|colour|tax|dial)[\w-]{1,20} ){0,2}code(?: is|:) (\d{4,8})(?![\d.,:/-]*\d)/gi;
 /** "Instagram code: 389 204" */
@@ -53,7 +53,7 @@ export function findSecrets(scan: Scan): void {
   if (scan.digits >= 4) findCodes(scan);
 }
 
-/** What follows a word for a key and looks drawn by lot. */
+/** Random-looking values after a cue of a key. */
 function findTokens(scan: Scan): void {
   for (const cue of scan.cues('secret')) {
     const from = behindSign(scan.text, cue.to) ?? skipLink(scan.text, cue.to);
@@ -71,7 +71,7 @@ function findPasswords(scan: Scan): void {
         scan.add('password', index, index + word.length, BY_CUE);
   for (const cue of [...scan.cues('password'), ...scan.cues('pass')]) {
     const sign = behindSign(scan.text, cue.to);
-    // "pass" is a word of its own: only a sign makes it a label.
+    // "pass" is also an ordinary word: only a sign makes it a label.
     const from = sign ?? (cue.kind === 'pass' ? undefined : behindVerb(scan.text, cue.to));
     if (from === undefined) continue;
     let word = matchAt(sign === undefined ? WORD : LOOSE_WORD, scan.text, from);

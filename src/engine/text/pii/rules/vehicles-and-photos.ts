@@ -1,4 +1,4 @@
-// Vehicles by their number's check digit, and files that are a person's picture.
+// Vehicles by the check digit of their number, and files that are pictures of a person.
 import { borderedMatches } from '../borders.ts';
 import { vehicleNumber } from '../checksums.ts';
 import { BY_CUE, type Scan } from '../scan.ts';
