@@ -1,5 +1,5 @@
-// Every scenario of the benchmarks still runs and gives numbers. How large they are is not asked here: a machine that
-// runs tests says nothing about that.
+// Every benchmark scenario still runs and returns numbers. Their size is not checked: a machine that runs tests says
+// nothing about it.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { SUITE } from '../bench/suite.ts';
 
 const RUN = join(import.meta.dirname, '..', 'bench', 'run.ts');
 
-/** What only Linux tells of another process. */
+/** Only Linux reports these for another process. */
 const OF_OTHER_PROCESSES = /_server_cpu_us_per_/;
 
 const directory = mkdtempSync(join(tmpdir(), 'granary-bench-smoke-'));
@@ -22,7 +22,7 @@ after(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** One server for each kind of access, for all scenarios: their memories have names of their own. */
+/** One server for each kind of access, shared by all scenarios, whose memories have distinct names. */
 async function start({ auth }: ServerOptions): Promise<Target> {
   const options = { dataDirectory: join(directory, auth), workers: 1, shards: 4, auth };
   const server = servers.get(auth) ?? startServer(options);
@@ -30,9 +30,10 @@ async function start({ auth }: ServerOptions): Promise<Target> {
   return { ...(await server), stop: async () => undefined };
 }
 
-// In this process, one after the other: a process a scenario is for figures that are to be kept, and takes far longer.
+// In this process, one after the other: a process per scenario is only needed for real measurements, and takes far
+// longer.
 for (const [name, load] of Object.entries(SUITE)) {
-  test(`${name} gives numbers, and its aims speak of some of them`, async (t) => {
+  test(`${name} returns numbers, and its aims refer to some of them`, async (t) => {
     const { scenario } = await load();
     const measured = await scenario.run({ size: 'smoke', profile: undefined, start });
     if ('skipped' in measured) {
@@ -50,14 +51,14 @@ for (const [name, load] of Object.entries(SUITE)) {
   });
 }
 
-test('the command prints a line of JSON a scenario', async () => {
+test('the command prints one JSON line per scenario', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [RUN, 'codec', '--smoke', '--json']);
   const line: unknown = JSON.parse(stdout);
   assert.ok(typeof line === 'object' && line !== null && 'scenario' in line && 'metrics' in line, stdout);
   assert.equal(line.scenario, 'codec');
 });
 
-test('a name that is no scenario is refused', async () => {
+test('an unknown scenario name is rejected', async () => {
   const run = promisify(execFile)(process.execPath, [RUN, 'nonsense']);
   await assert.rejects(run, (error: { code?: number; stderr?: string }) => {
     assert.equal(error.code, 2);

@@ -1,5 +1,5 @@
-// The bootstrap key is an admin's: the command line sends it to the server of its own data directory, and to nobody else
-// that an option, the environment, a file left behind or an answer names.
+// The bootstrap key has admin rights: the command line sends it only to the server of its own data directory, whatever
+// an option, the environment, a stale file or an answer names.
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createHttp, type IncomingHttpHeaders, type RequestListener } from 'node:http';
@@ -17,11 +17,11 @@ const { directory, server, here } = servedForFile();
 interface Stranger {
   /** `127.0.0.1:port`. */
   readonly address: string;
-  /** The headers of every request that came. */
+  /** The headers of every request. */
   readonly heard: IncomingHttpHeaders[];
 }
 
-/** Somebody else's HTTP server, which writes down what it is sent. */
+/** A foreign HTTP server that records what it receives. */
 async function httpStranger(t: TestContext, answer: RequestListener, port = 0): Promise<Stranger> {
   const heard: IncomingHttpHeaders[] = [];
   const listener = createHttp((request, response) => {
@@ -37,7 +37,7 @@ async function httpStranger(t: TestContext, answer: RequestListener, port = 0): 
   return { address: `127.0.0.1:${(listener.address() as AddressInfo).port}`, heard };
 }
 
-/** The same over HTTP/2, as gRPC has it. */
+/** The same over HTTP/2, as gRPC uses it. */
 async function grpcStranger(t: TestContext): Promise<Stranger> {
   const heard: IncomingHttpHeaders[] = [];
   const listener = createHttp2();
@@ -60,7 +60,7 @@ function assertNoKey({ heard }: Stranger): void {
   for (const headers of heard) assert.doesNotMatch(JSON.stringify(headers), /g[rp]_[0-9a-f]/);
 }
 
-test('a server that --url or the environment names gets no bootstrap key, and the refusal says what to set', async (t) => {
+test('a server from --url or the environment gets no bootstrap key, and the error names the option to set', async (t) => {
   const [http, grpc] = await Promise.all([httpStranger(t, refuse), grpcStranger(t)]);
   const env = { GRANARY_BOOTSTRAP_KEY: `gr_${'7'.repeat(64)}` };
   const runs = await Promise.all([
@@ -79,7 +79,7 @@ test('a server that --url or the environment names gets no bootstrap key, and th
   assertNoKey(grpc);
 });
 
-test('the key goes to the local server, by whichever of its addresses it is named', async () => {
+test('the local server gets the key, under either of its addresses', async () => {
   for (const words of [
     here('memories'),
     here('health'),
@@ -102,7 +102,7 @@ test('a server that did not write server.json gets no key, even at an address in
     writeFileSync(join(data, 'server.json'), JSON.stringify({ ...true_, ...file }));
     return granary([...words, '--data-dir', data]);
   };
-  // Somebody has the directory, so that what its file says is believed this far.
+  // A process holds the directory, so its file counts so far.
   const lock = lockDirectory(data);
   const byHttp = await run({ http: `http://${http.address}` }, 'memories');
   assert.equal(byHttp.code, 1);
@@ -118,13 +118,13 @@ test('a server that did not write server.json gets no key, even at an address in
   const stale = await run({ secret: '0'.repeat(64) }, 'memories');
   assert.match(stale.stderr, /no key was sent: a different server answers/);
   lock.release();
-  // Nobody has it: whatever the file says, and also where --url says the same.
+  // No process holds the directory: the file does not count, also when --url agrees with it.
   const named = await run({ http: `http://${http.address}` }, 'memories', '--url', `http://${http.address}`);
   assert.match(named.stderr, /^granary: AUT-E005: /);
   assertNoKey(http);
 });
 
-test('who has the port of a killed server hears nothing, and the command opens the directory itself', async (t) => {
+test('a process on a killed server’s port receives nothing, and the command opens the directory itself', async (t) => {
   const data = join(temporaryDirectory(t), 'data');
   const killed = await startServerProcess({ directory: data, flags: ['--shards', '2', '--workers', '1'] });
   await killed.kill();
@@ -136,7 +136,7 @@ test('who has the port of a killed server hears nothing, and the command opens t
   assert.deepEqual(stranger.heard, []);
 });
 
-test('no proxy of the environment comes between, and no redirect is followed', async (t) => {
+test('proxies of the environment are not used, and redirects are not followed', async (t) => {
   const proxy = await httpStranger(t, refuse);
   const env = Object.fromEntries(
     ['http_proxy', 'https_proxy', 'grpc_proxy', 'all_proxy'].flatMap((name) => [
@@ -157,7 +157,7 @@ test('no proxy of the environment comes between, and no redirect is followed', a
   const key = { GRANARY_API_KEY: `gr_${'6'.repeat(64)}` };
   const { code } = await granary(here('memories', '--url', `http://${redirecting.address}`), { env: key });
   assert.equal(code, 1);
-  // The one that was named got the key that was given for it; the one that it named got nothing.
+  // The named server got the key given for it; the redirect's target got nothing.
   assert.match(String(redirecting.heard[0]?.authorization), /gr_666/);
   assert.deepEqual(other.heard, []);
 });

@@ -7,7 +7,7 @@ import { granary, granaryJson, servedForFile } from './support/cli.ts';
 
 const { directory, here } = servedForFile();
 
-test('checks are run and shown, and a failing one is an exit code', async () => {
+test('checks run and print their results, and a failed one sets the exit code', async () => {
   const nothing = await granary(here('compliance', '--latest'));
   assert.notEqual(nothing.code, 0);
   assert.match(nothing.stderr, /VER-E001/);
@@ -26,7 +26,7 @@ test('checks are run and shown, and a failing one is an exit code', async () => 
   assert.match(unknown.stderr, /VER-E002/);
 });
 
-test('violations, impact and reports are shown, and a report is written to a file', async () => {
+test('violations, impact and reports are printed, and a report is written to a file', async () => {
   const violations = await granary(here('compliance', 'violations', '--severity', 'high'));
   assert.equal(violations.code, 1);
   assert.match(violations.stdout, /high +gdpr_record_of_processing/);

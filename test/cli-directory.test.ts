@@ -1,4 +1,4 @@
-// Commands where no server runs: they open the data directory themselves. Backups and restores, damage, what is locked.
+// Commands without a running server: they open the data directory themselves. Backups and restores, damage, locks.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -15,7 +15,7 @@ async function subjects(data: string, words: string): Promise<unknown[]> {
   return results.map(({ fields }) => fields['subject']).sort();
 }
 
-test('what was removed since a backup stays removed when it is restored', async (t) => {
+test('data removed since a backup stays removed when it is restored', async (t) => {
   const directory = temporaryDirectory(t);
   const [data, fresh, copy] = ['data', 'fresh', 'copy'].map((name) => join(directory, name)) as [
     string,
@@ -26,7 +26,7 @@ test('what was removed since a backup stays removed when it is restored', async 
   t.after(() => server.stop());
   const here = (...words: string[]): string[] => [...words, '--data-dir', data];
   const say = (...names: string[]): Promise<unknown> => {
-    // The same time each time: a grain that is said again is the same grain.
+    // A fixed time: repeating a grain gives the same grain.
     const grains = names.map((subject) => ({ subject, relation: 'likes', object: 'tea', created_at: 1_700_000_000 }));
     const lines = grains.map((grain) =>
       JSON.stringify({ ...grain, ...(grain.subject < 'c' ? { user_id: grain.subject } : {}) }),
@@ -46,7 +46,7 @@ test('what was removed since a backup stays removed when it is restored', async 
     granaryJson(here('memories', 'delete', 'gone', '--yes')),
     granaryJson(here('keys', 'revoke', String(key['key_id']))),
   ]);
-  // Forgotten and said again: it is there today, so the restored one is too.
+  // Forgotten and added again: it exists today, so it must exist after the restore.
   await say('dora', 'eve');
   assert.equal(await server.stop(), 0);
 
@@ -75,12 +75,12 @@ test('what was removed since a backup stays removed when it is restored', async 
     ['default'],
   );
 
-  // Where nothing is known of what came later, the backup comes back as it was; keys may lie elsewhere.
+  // Without a record of later changes, the backup is restored as it was; keys may be elsewhere.
   await granaryJson(['restore', copy, '--data-dir', fresh, '--keys', join(copy, 'keys')]);
   assert.deepEqual(await subjects(fresh, 'likes tea'), ['ada', 'bob', 'carl', 'dora']);
 });
 
-test('without a server a command opens the directory, for as long as it takes', async (t) => {
+test('without a server a command opens the directory while it runs', async (t) => {
   const data = join(temporaryDirectory(t), 'data');
   const nothing = await granary(['recall', 'tea', '--data-dir', data]);
   assert.equal(nothing.code, 1);
@@ -93,16 +93,16 @@ test('without a server a command opens the directory, for as long as it takes', 
   const [hit, ...rest] = ((await granaryJson(['recall', 'tea', '--data-dir', data])) as unknown as Hits).results;
   assert.deepEqual([hit?.fields['content'], rest.length], ['tea in the morning', 0]);
   assert.ok(!existsSync(join(data, 'server.json')));
-  // Refused before the directory is opened: what opened it would have kept the command from ending.
+  // Rejected before the directory is opened: an open server would have kept the command from ending.
   const untrusted = await granary(['recall', 'tea', '--data-dir', data, '--tls-ca', join(data, 'nothing')]);
   assert.equal(untrusted.code, 1);
   assert.match(untrusted.stderr, /^granary: FILE: /);
-  // A server that is named and not there is not replaced by the directory.
+  // An unreachable server given by name is not replaced by the directory.
   const named = await granary(['recall', 'tea', '--data-dir', data, '--url', '127.0.0.1:1']);
   assert.equal(named.code, 1);
 });
 
-test('verify names a byte that has changed, other commands go on, and the index is mended', async (t) => {
+test('verify finds a changed byte, other commands continue, and the index is repaired', async (t) => {
   const data = join(temporaryDirectory(t), 'data');
   const lines = Array.from({ length: 60 }, (_, n) =>
     JSON.stringify({ text: `note ${n} of the harbour master`, user_id: 'u' }),
@@ -127,7 +127,7 @@ test('verify names a byte that has changed, other commands go on, and the index 
   assert.equal(mended['finding_count'], 0);
 });
 
-test('the benchmarks are run with their own words, the codec needs nothing', async (t) => {
+test('bench gets its own arguments, and the codec needs no server', async (t) => {
   const directory = temporaryDirectory(t);
   mkdirSync(join(directory, 'empty'));
   const line = { grain_type: 'reasoning', fields: { created_at: 1768471200000, conclusion: 'café' } };
@@ -136,7 +136,7 @@ test('the benchmarks are run with their own words, the codec needs nothing', asy
   const decoded = await granary(['grain', 'decode'], { input: JSON.stringify({ blob_hex }) });
   assert.deepEqual([(JSON.parse(decoded.stdout) as { hash: string }).hash, decoded.code], [hash, 0]);
   assert.deepEqual(readdirSync(join(directory, 'empty')), []);
-  // bench is a process of its own: its words, its help and its exit code.
+  // bench is a separate process with its own arguments, help and exit code.
   const [help, wrong] = await Promise.all([granary(['bench', '--help']), granary(['bench', '--no-such-word'])]);
   assert.ok(help.stdout.length + help.stderr.length > 0);
   assert.notEqual(wrong.code, 0);

@@ -7,7 +7,7 @@ import { granary, granaryJson, servedForFile } from './support/cli.ts';
 
 const { directory, here } = servedForFile();
 
-test('a policy is simulated, applied and shown; what it does not let be is refused', async () => {
+test('a policy is simulated, applied and shown; forbidden changes are rejected', async () => {
   const overrides = join(directory, 'overrides.json');
   writeFileSync(overrides, JSON.stringify({ retention: { default_ttl_days: 30 } }));
   const change = ['--add', 'strict-deletion', '--set', 'consent.mode=opt_in', '--overrides', overrides];
@@ -28,7 +28,7 @@ test('a policy is simulated, applied and shown; what it does not let be is refus
   assert.match(refused.stdout, /^downgraded, refused\n/);
 });
 
-test('consent is granted, revoked and shown; a user is restricted and freed', async () => {
+test('consent is granted, revoked and shown; a user is restricted and released', async () => {
   const granted = await granary(
     here('consent', 'grant', 'ada', 'storage', '--basis', 'form', '--expires', '2099-01-01'),
   );

@@ -1,5 +1,4 @@
-// The command line under a person's hands: hashes by their first digits, removals that are shown before they are done, slips
-// that are told with the right form.
+// The command line in daily use: hashes by prefix, previews of removals, and helpful usage errors.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +11,7 @@ async function added(memory: string, ...words: string[]): Promise<string> {
   return String((await granaryJson(here('add', ...words, '-m', memory)))['hash']);
 }
 
-test('the first digits of a hash stand for it wherever a hash is taken', async () => {
+test('a prefix is accepted wherever a hash is', async () => {
   await granaryJson(here('memories', 'create', 'prefix', '--partitions', '2'));
   const [tea] = await Promise.all([added('prefix', 'ada', 'likes', 'tea'), added('prefix', 'bob', 'likes', 'rum')]);
   for (const digits of [8, 12, 63]) {
@@ -76,7 +75,7 @@ test('usage errors show the right form', async () => {
   assert.deepEqual([found.code, found.stdout], [0, 'Nothing was found.\n']);
 });
 
-test('- is standard output, and audit alone is its tail', async () => {
+test('- is standard output, and audit alone means audit tail', async () => {
   await granaryJson(here('memories', 'create', 'out'));
   const hash = await added('out', 'ada', 'likes', 'tea');
   const [lines, trail, tail] = await Promise.all([

@@ -1,4 +1,4 @@
-// Commands against a server in another process: what they print, as JSON and for people, and how they end.
+// Commands against a server in another process: output as JSON and for people, and exit codes.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -55,7 +55,7 @@ test('a grain is added, found, shown, followed through its versions, and forgott
   assert.equal(erased['count'], 1);
   assert.match(String(erased['key_fingerprint']), /^[0-9a-f]{16}$/);
   assert.deepEqual(JSON.parse(readFileSync(proof, 'utf8')), { memory: 'default', ...erased });
-  // A proof is never written over, and nothing is erased without it.
+  // An existing proof is not overwritten, and without a proof nothing is erased.
   const twice = await granary(here('forget', '--user', 'bob', '--yes', '--proof', proof));
   assert.match(twice.stderr, /^granary: FILE: cannot write the proof/);
   assert.deepEqual(JSON.parse(readFileSync(proof, 'utf8')), { memory: 'default', ...erased });
@@ -105,7 +105,7 @@ test('recall explains why each hit is there and what was left out, for people an
   assert.match(nothing.stdout, /Nothing was found\.\n\nLeft out: 3 of another type\./);
 });
 
-test('a text is remembered: at once with --sync, which shows what it says, else after the answer', async () => {
+test('a text is remembered: --sync prints its beliefs, otherwise they follow the answer', async () => {
   const words = ['I live in Paris and I work at Acme.', '--user', 'grace'];
   const shown = await granary(here('remember', ...words, '--sync'));
   assert.equal(shown.code, 0);
@@ -124,7 +124,7 @@ test('a text is remembered: at once with --sync, which shows what it says, else 
   assert.match(empty.stderr, /^granary: VAL-E003/);
 });
 
-test('a transcript keeps its order, its ids and its sessions; times understood as days get a second a turn', async () => {
+test('a transcript keeps its order, ids and sessions; turns with only a date get consecutive seconds', async () => {
   const said = { conv: 'c1', session: 2, time: 'March-15-2024' };
   const path = file('chat.jsonl', [
     { _id: 'a', ...said, role: 'user', text: 'first about the harbour' },
@@ -154,7 +154,7 @@ test('a transcript keeps its order, its ids and its sessions; times understood a
   assert.equal((await recalled('chat', 'harbour last 7 days', '--no-time-phrase')).length, 3);
 });
 
-test('bad lines are named, and the others go in; a second import finds duplicates', async () => {
+test('bad lines are reported, and the others imported; a second import finds duplicates', async () => {
   const path = file('mixed.jsonl', [
     { grain_type: 'belief', fields: { subject: 'a', relation: 'is', object: 'b' } },
     'not json',
@@ -178,14 +178,14 @@ test('bad lines are named, and the others go in; a second import finds duplicate
   assert.equal(again.code, 1);
   assert.match(again.stdout, /^added +0\nduplicates +3\nerrors +2$/m);
   assert.match(again.stdout, /^ +2 +VAL-E002 +the line is not JSON$/m);
-  // No terminal, no progress.
+  // No terminal, no progress line.
   assert.equal(again.stderr, '');
   const missing = await granary(here('import', path, '--memory', 'nowhere', '--no-create'));
   assert.match(missing.stdout, /MEM-E003/);
   assert.equal(missing.code, 1);
 });
 
-test('one memory a value of a field, from standard input; exports come back whole', async () => {
+test('one memory per field value, from standard input; exports are complete', async () => {
   const lines = [1, 2, 3, 4].map((n) => ({
     conv: `conv-${n % 2}`,
     role: 'user',
@@ -221,7 +221,7 @@ test('one memory a value of a field, from standard input; exports come back whol
   assert.match(damaged.stderr, /^granary: FMT-E00\d: /);
 });
 
-test('memories and keys come and go', async () => {
+test('memories and keys are created and removed', async () => {
   const made = await granaryJson(here('memories', 'create', 'short', '--name', 'Short lived', '--partitions', '2'));
   assert.equal(made['id'], 'short');
   const taken = await granary(here('memories', 'create', 'short'));
@@ -254,7 +254,7 @@ test('memories and keys come and go', async () => {
 
 test('a server is found by either of its addresses', async () => {
   const env = { GRANARY_API_KEY: readFileSync(join(directory, 'data/keys/bootstrap.key'), 'utf8').trim() };
-  // `health` is an rpc and `memories` a route: each has to find the other address.
+  // `health` is an rpc and `memories` a route: each must find the other address.
   const [rpc, route, byHttp] = await Promise.all([
     granary(['health', '--url', server().http, '--json'], { env }),
     granary(['memories', '--url', server().grpc, '--json'], { env }),
@@ -265,7 +265,7 @@ test('a server is found by either of its addresses', async () => {
   assert.deepEqual(JSON.parse(route.stdout), JSON.parse(byHttp.stdout));
 });
 
-test('upkeep: verify, compact, rebuild-indexes, rotate-keys, backup, while the server serves', async () => {
+test('maintenance while the server runs: verify, compact, rebuild-indexes, rotate-keys, backup', async () => {
   await granaryJson(here('add', 'upkeep', 'needs', 'grains', '-m', 'default'));
   const verified = await granaryJson(here('verify'));
   assert.deepEqual([verified['shards'], verified['findings'], verified['finding_count']], [2, [], 0]);
@@ -288,7 +288,7 @@ test('upkeep: verify, compact, rebuild-indexes, rotate-keys, backup, while the s
   assert.match(locked.stderr, /^granary: STO-E001: .* is in use by another server: process \d+, at http:/);
 });
 
-test('what is not understood is exit code 2, what fails 1, and help tells so', async () => {
+test('usage errors are exit code 2, failures 1, and help says so', async () => {
   const [unknown, option, argument, nowhere, help, words] = await Promise.all([
     granary(['frobnicate']),
     granary(['recall', '--nope', '--json']),
@@ -310,7 +310,7 @@ test('what is not understood is exit code 2, what fails 1, and help tells so', a
   assert.match(words.stdout, /last 7 days/);
 });
 
-test('the chats of a public data set go in, each into a memory of its own', async (t) => {
+test('the chats of a public data set are imported, each into its own memory', async (t) => {
   if (!existsSync(CHATS)) return t.skip(`${CHATS} is not there`);
   const report = await granaryJson(here('import', CHATS, '--memory-from', 'conv', '--namespace', 'beam'));
   assert.deepEqual([report['added'], report['errors'], report['lines']], [5094, 0, 5094]);
@@ -320,7 +320,7 @@ test('the chats of a public data set go in, each into a memory of its own', asyn
   assert.match(String(hits[0]?.fields['_id']), /^1:\d+$/);
 });
 
-test('what was done is told, and a person gets what is held of them', async () => {
+test('the audit trail is shown, and a person’s data is exported', async () => {
   await granaryJson(here('memories', 'create', 'told'));
   const { hash } = await granaryJson(here('add', 'eve', 'likes', 'rain', '--user', 'eve', '-m', 'told'));
   await granaryJson(here('recall', 'rain', '-m', 'told'));

@@ -1,5 +1,5 @@
-// A bound caller learns nothing of what lies outside its binding: neither from what reads answer, nor from what writes do. One memory
-// holds the caller's own grains alone, its twin the same among those of others.
+// A bound caller learns nothing about data outside its binding, from reads or from writes. One memory holds only the
+// caller's grains; its twin holds the same grains among those of others.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { OPERATIONS } from '../../src/server/operations/table.ts';
@@ -16,15 +16,15 @@ before(async () => {
 after(() => server.close());
 
 const THEN = 1_700_000_000;
-/** Stands in grains outside the binding, and nowhere else. */
+/** A word that occurs only in grains outside the binding. */
 const STRANGE = 'quetzalcoatl';
 
-/** Days to live of the caller's own namespaces: grains without one are in `default`. */
+/** Retention in days of the caller's namespaces; grains without a namespace are in `default`. */
 const KEPT = { n1: 5_000, default: 5_000 };
 
 type Binding = { readonly namespace: string } | { readonly user_id: string };
 
-/** Grains of the caller, the same in both twins. */
+/** The caller's grains, equal in both twins. */
 const OWN = [
   { grain_type: 'belief', fields: { subject: 'Ada', relation: 'likes', object: 'green tea', confidence: 0.9 } },
   { grain_type: 'belief', fields: { subject: 'Ada', relation: 'likes', object: 'black coffee', confidence: 0.4 } },
@@ -60,7 +60,9 @@ async function crowd(twin: Twin, outside: Binding): Promise<void> {
 
 interface Pair {
   readonly twins: readonly [Twin, Twin];
-  /** Hashes of grains that are outside in the second: there, replaced, forgotten. The first does not hold them. */
+  /**
+   * Hashes of grains outside the binding in the second twin: current, superseded, forgotten. The first twin lacks them.
+   */
   readonly outside: readonly string[];
   readonly own: readonly string[];
   readonly strangeBlob: Uint8Array;
@@ -121,7 +123,7 @@ const EVERYTHING = {
   record_provenance: true,
 };
 
-/** By operation: what is asked of both. Every row that promises to keep within the binding has a line. */
+/** Questions for both twins, by operation. Every operation that must respect the binding has an entry. */
 const READS: Readonly<Record<string, (pair: Pair) => readonly Question[]>> = {
   stats: () => [get('/stats')],
   tier_info: () => [get('/tier-info')],
@@ -179,7 +181,7 @@ const READS: Readonly<Record<string, (pair: Pair) => readonly Question[]>> = {
   list_provenance: () => [get('/provenance?limit=2'), get('/provenance')],
   provenance_summary: () => [get('/provenance/summary')],
   get_provenance: () => [refused(get(`/provenance/${'0'.repeat(64)}`))],
-  // What reads leave goes along with the next group, so its order differs.
+  // Entries of reads are written with the next group, so their order differs.
   audit: () => [get('/audit?event_type=memory.added&limit=2'), get('/audit?event_type=memory.added')],
   consent_status: () => [get('/consent/status'), get('/consent/status?purpose=ads')],
   restrictions: () => [exec('restrictions', {})],
@@ -191,7 +193,7 @@ const READS: Readonly<Record<string, (pair: Pair) => readonly Question[]>> = {
   list_memories: () => [],
 };
 
-/** In this order, as each leaves something to the next. */
+/** In this order: later entries depend on earlier ones. */
 const WRITES: Readonly<Record<string, (pair: Pair) => readonly Question[]>> = {
   flush: () => [post('/flush', {}), post('/flush', {})],
   add: () => [
@@ -236,8 +238,8 @@ const WRITES: Readonly<Record<string, (pair: Pair) => readonly Question[]>> = {
   revoke_key: () => [],
 };
 
-/** Rows whose answers for a bound caller are about keys and memories, which test/access/reach.test.ts and principals.test.ts look at. */
-test('each row that keeps within the binding is asked here', () => {
+/** Operations whose answers concern keys and memories; test/access/reach.test.ts and principals.test.ts cover them. */
+test('this test covers each operation that respects the binding', () => {
   const rows = OPERATIONS.filter(({ reach }) => reach === 'binding').map(({ name }) => name);
   const asked = new Set([...Object.keys(READS), ...Object.keys(WRITES)]);
   assert.deepEqual(
@@ -270,7 +272,7 @@ for (const [name, binding, outside] of BINDINGS)
       });
       for (const [row, questions] of [...Object.entries(READS), ...Object.entries(WRITES)])
         test(row, async () => {
-          // Entries of the trail have no namespace, so who is bound to one sees none of them.
+          // Audit entries have no namespace, so a caller bound to one sees none.
           const isRefused = row === 'audit' && 'namespace' in binding;
           const asked = questions(pair).map((question) => (isRefused ? refused(question, 403) : question));
           await askTwins(pair.twins, asked);

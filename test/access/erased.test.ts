@@ -1,4 +1,4 @@
-// A grain that was erased, asked for by its hash: 410 MEM-E006 over HTTP, NOT_FOUND with that code over gRPC.
+// An erased grain, requested by hash: 410 MEM-E006 over HTTP, NOT_FOUND with that code over gRPC.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Refusal } from '../conformance/contract.ts';

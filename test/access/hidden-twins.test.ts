@@ -1,5 +1,5 @@
-// What a restriction, a withdrawn consent or a time to live hides tells nothing of what it says: not by what is left out of a recall,
-// not by scores, totals, words that are known, or records. Twins differ in the texts of hidden grains alone.
+// Grains hidden by a restriction, a revoked consent or retention reveal nothing of their texts: not through left-out
+// counts, scores, totals, known words or records. The twins differ only in the texts of hidden grains.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { HttpClient } from '../conformance/http-client.ts';
@@ -16,9 +16,9 @@ after(() => server.close());
 
 const THEN = 1_700_000_000;
 const NOW = Math.floor(Date.now() / 1000);
-/** As long as one another, and in none of the grains that stay visible. */
+/** Equally long, and in no visible grain. */
 const SECRETS = ['quetzalcoatl', 'salamandrine'] as const;
-/** Words that visible grains hold as well. */
+/** Words that visible grains contain too. */
 const COMMON = ['tea', 'zoo'] as const;
 
 type How = 'restricted' | 'withdrawn' | 'expired';
@@ -132,7 +132,7 @@ for (const how of ['restricted', 'withdrawn', 'expired'] as const)
       });
 
       for (const [name, questions] of Object.entries(QUESTIONS))
-        test(`${name} tell nothing of them`, async () => {
+        test(`${name} reveal nothing of them`, async () => {
           await askTwins(twins, questions);
         });
 

@@ -1,4 +1,4 @@
-// The manifest of an imported file: what it says of grains counts no further than a supersede by the same caller.
+// Manifests of imported files: an entry may do no more than a supersede by the same caller.
 import assert from 'node:assert/strict';
 import { hash as digest } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
@@ -80,7 +80,7 @@ class Place {
   }
 }
 
-/** Blobs of grains that are in no memory that a test looks at. */
+/** Blobs of grains from outside the tested memories. */
 async function foreignBlobs(...fields: readonly object[]): Promise<{ hashes: string[]; blobs: Uint8Array[] }> {
   const elsewhere = await newPlace(1);
   const hashes: string[] = [];
@@ -98,7 +98,7 @@ async function newPlace(partitions: number, more: object = {}): Promise<Place> {
 
 for (const partitions of [1, 3])
   describe(`manifests of imports, ${partitions} partitions`, () => {
-    test('an entry changes nothing outside the binding, and does not tell what is there', async () => {
+    test('an entry changes nothing outside the binding, and does not reveal what is there', async () => {
       const place = await newPlace(partitions);
       const victim = await place.add({ namespace: 'n2', object: 'tea' });
       const key = await place.keyOf({ namespace: 'n1' });
@@ -125,10 +125,10 @@ for (const partitions of [1, 3])
       assert.deepEqual(await place.standing(b), [undefined, undefined]);
     });
 
-    test('where a grain goes does not depend on what lies outside the binding', async () => {
+    test('the partition of a grain does not depend on data outside the binding', async () => {
       const [place, empty] = [await newPlace(partitions), await newPlace(partitions)];
       const key = await place.keyOf({ namespace: 'n1' });
-      // Of several grains elsewhere some lie in another partition than the attacker's own would.
+      // Of several such grains, some lie in another partition than the attacker's own would.
       for (let i = 0; i < 6; i += 1) {
         const victim = await place.add({ namespace: 'n2', object: `tea ${i}`, user_id: `user ${i}` });
         const own = await foreignBlobs({ namespace: 'n1', object: `mine ${i}` });
@@ -138,7 +138,7 @@ for (const partitions of [1, 3])
       assert.deepEqual(await place.importedInto(), await empty.importedInto());
     });
 
-    test('an entry is decided as a supersede is', async () => {
+    test('an entry is authorised like a supersede', async () => {
       const place = await newPlace(partitions);
       const locked = await place.add({ object: 'locked', invalidation_policy: { mode: 'locked' } });
       const soft = await place.add({ object: 'soft', invalidation_policy: { mode: 'soft_locked' } });
@@ -176,7 +176,7 @@ for (const partitions of [1, 3])
       assert.deepEqual(await place.standing(soft), [undefined, 'retracted']);
     });
 
-    test('a policy that protects versions holds for imports', async () => {
+    test('a policy that protects versions applies to imports', async () => {
       const place = await newPlace(partitions);
       const old = await place.add({ object: 'old' });
       const own = await foreignBlobs({ object: 'mine' });
@@ -188,7 +188,7 @@ for (const partitions of [1, 3])
       assert.deepEqual(await place.standing(old), [undefined, undefined]);
     });
 
-    test('what counts is audited, and only ever makes a grain less current', async () => {
+    test('accepted entries are audited, and only make a grain less current', async () => {
       const place = await newPlace(partitions);
       const chain = await foreignBlobs({ object: 'one' }, { object: 'two' }, { object: 'three' });
       const [one, two, three] = [chain.hashes[0]!, chain.hashes[1]!, chain.hashes[2]!];
@@ -214,7 +214,7 @@ for (const partitions of [1, 3])
     });
   });
 
-test('a link between grains that lie far apart in a file is kept', async () => {
+test('a link between distant grains of a file is kept', async () => {
   const source = await newPlace(1);
   const old = await source.add({ object: 'old' });
   const fields = (i: number) => ({ grain_type: 'event', fields: { content: `filler ${i}`, created_at: THEN + i } });

@@ -1,4 +1,5 @@
-// A key with the scope `metrics` reads the counters of the process, as a monitor does, and nothing else; and a key that is not there.
+// A key with the scope `metrics` reads the process's counters, as a monitor does, and nothing else. Also: keys that do
+// not exist.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { OPERATIONS } from '../../src/server/operations/table.ts';
@@ -29,7 +30,7 @@ async function codeOf(asking: Promise<unknown>): Promise<string> {
   }
 }
 
-test('the scope metrics opens /metrics, which no other scope but admin does', async () => {
+test('the scope metrics opens /metrics, as only admin does otherwise', async () => {
   const statuses: number[] = [];
   for (const scopes of [['metrics'], ['read', 'metrics'], ['read'], ['write'], ['admin']])
     statuses.push(await metricsWith(await keyWith({ scopes })));
@@ -38,7 +39,7 @@ test('the scope metrics opens /metrics, which no other scope but admin does', as
   assert.equal(await codeOf(both.get('/memories/default')), 'ok');
 });
 
-test('it opens nothing else, by no face of any operation', async () => {
+test('it allows no other operation, on any transport', async () => {
   const key = await keyWith({ scopes: ['metrics'] });
   const monitor = http.with(key);
   const grpc = GrpcClient.open(server.grpc, key);
@@ -62,7 +63,7 @@ test('it opens nothing else, by no face of any operation', async () => {
   grpc.close();
 });
 
-test('it is given by whoever has it, and to keys that are bound to nothing', async () => {
+test('only a caller that has it may grant it, and only to unbound keys', async () => {
   const writer = http.with(await keyWith({ scopes: ['write'] }));
   assert.equal(await codeOf(writer.post('/auth/keys', { scopes: ['metrics'] })), 'AUT-E001');
   for (const bound of [{ memory_id: 'default' }, { namespace: 'n1' }, { user_id: 'ann' }])
@@ -73,7 +74,7 @@ test('it is given by whoever has it, and to keys that are bound to nothing', asy
   assert.ok(listed.keys.some(({ scopes }: { scopes: string[] }) => scopes.join() === 'metrics'));
 });
 
-test('a key that is not there, or not within the binding, is AUT-E007', async () => {
+test('a missing key, or one outside the binding, is AUT-E007', async () => {
   const other = await http.post('/auth/keys', { scopes: ['read'] });
   const bound = http.with(await keyWith({ scopes: ['admin'], namespace: 'n1' }));
   assert.equal(await codeOf(http.call('DELETE', '/auth/keys/key_nowhere')), 'AUT-E007');

@@ -1,5 +1,5 @@
-// Every operation against callers that are bound to a part of the data: what reaches further than the binding is refused, by every
-// face. A row whose reach depends on its input has a line here, and a row that claims to be about no data at all is listed.
+// Every operation against bound callers: calls that reach beyond the binding are rejected on every transport.
+// Operations whose reach depends on their input have an entry here, and those without stored data are listed.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Principal } from '../../src/server/auth/principal.ts';
@@ -31,7 +31,7 @@ after(async () => {
   await server.close();
 });
 
-/** A new one each time: an erasure revokes the keys that are bound to the person. */
+/** A new key each time: an erasure revokes the person's keys. */
 async function keyOf(bound: Bound): Promise<string> {
   const made = { scopes: ['admin'], principal: `${bound} admin`, ...BINDINGS[bound] };
   return (await http.post('/auth/keys', made)).raw_key;
@@ -65,7 +65,7 @@ async function exec(bound: Bound, command: string, args: object): Promise<string
 
 for (const reach of ['memory', 'deployment'] as const)
   for (const row of OPERATIONS.filter((one) => one.reach === reach))
-    test(`${row.name} is refused to whoever covers less than the ${reach}`, async () => {
+    test(`${row.name} is rejected for callers that cover less than the ${reach}`, async () => {
       const bounds: readonly Bound[] = reach === 'memory' ? ['namespace', 'user'] : ['namespace', 'user', 'memory'];
       let asked = 0;
       for (const bound of bounds) {
@@ -78,7 +78,7 @@ for (const reach of ['memory', 'deployment'] as const)
         asked += row.http.length + (row.grpc === undefined ? 0 : 1) + (row.exec === undefined ? 0 : 1);
       }
       assert.ok(asked >= bounds.length, 'each has a face');
-      // A request may narrow itself, and covers no more than it says.
+      // A narrowed request covers only its own part.
       for (const header of ['x-namespace', 'x-user-id'])
         for (const face of row.http) {
           const json = face.body === 'json' ? { json: {} } : {};
@@ -87,7 +87,7 @@ for (const reach of ['memory', 'deployment'] as const)
         }
     });
 
-test('metrics of the process are for unbound callers alone', async () => {
+test('metrics of the process are only for unbound callers', async () => {
   const ask = async (key: string, headers: Record<string, string> = {}) =>
     (await fetch(`${server.http}/metrics`, { headers: { authorization: `Bearer ${key}`, ...headers } })).status;
   for (const bound of Object.keys(BINDINGS) as Bound[]) assert.equal(await ask(await keyOf(bound)), 403, bound);
@@ -99,7 +99,7 @@ interface Case {
   readonly verb: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   readonly json?: object;
-  /** Callers that are refused; the others are not. */
+  /** Callers to reject; the others are accepted. */
   readonly refuses: readonly Bound[];
 }
 const post = (path: string, json: object, ...refuses: Bound[]): Case => ({ verb: 'POST', path, json, refuses });
@@ -164,13 +164,13 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   ],
 };
 
-test('each row whose reach depends on its input has a line', () => {
+test('each operation whose reach depends on its input has an entry', () => {
   const rows = OPERATIONS.filter(({ reach }) => reach === 'input').map(({ name }) => name);
   assert.deepEqual(rows.sort(), Object.keys(CASES).sort());
 });
 
 for (const [name, cases] of Object.entries(CASES))
-  test(`${name} is refused to whoever does not cover the person`, async () => {
+  test(`${name} is rejected for callers that do not cover the person`, async () => {
     for (const { verb, path, json, refuses } of cases)
       for (const bound of Object.keys(BINDINGS) as Bound[]) {
         const asking = json === undefined ? {} : { json };
@@ -198,7 +198,7 @@ test('the same over gRPC', async () => {
     assert.deepEqual(await codes(rpc, 'bob'), ['ok', 'AUT-E001', 'ok'], rpc);
 });
 
-/** Rows about no stored data: what they answer is the same for every caller. */
+/** Operations without stored data: every caller gets the same answer. */
 const ABOUT_NOTHING = [
   ...[
     'config',
@@ -214,7 +214,7 @@ const ABOUT_NOTHING = [
   ],
 ];
 
-test('rows about no data are these', () => {
+test('the operations without stored data are these', () => {
   const rows = OPERATIONS.filter(({ reach }) => reach === 'nothing').map(({ name }) => name);
   assert.deepEqual(rows.sort(), ABOUT_NOTHING);
 });

@@ -1,4 +1,4 @@
-// Definitions of tools: what their schemas may not say is refused with the same code by every way in, and nothing is stored.
+// Tool definitions: an invalid schema is rejected with the same code on every write path, and nothing is stored.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { encodeGrain } from '../../src/engine/grain/codec/blob.ts';
@@ -30,7 +30,7 @@ function nested(levels: number): object {
 }
 const withProperty = (property: object) => ({ type: 'object', properties: { a: property } });
 
-/** What is wrong with the one definition or the other, by its code. */
+/** Invalid definitions by error code. */
 const WRONG: readonly (readonly [code: string, what: string, fields: object])[] = [
   ['MEM-E101', 'no type at the root', { input_schema: { properties: {} } }],
   ['MEM-E101', 'another type at the root', { input_schema: { type: 'array' } }],
@@ -84,7 +84,7 @@ async function stored(): Promise<string> {
   return (await http.post(`${M}/batch-add`, { grains: [grain] })).added[0].blob_hash;
 }
 
-/** Every way by which the fields of a definition get in; each gives the code. */
+/** Every write path for the fields of a definition; each returns the code. */
 const WAYS: Readonly<Record<string, (fields: object) => Promise<string>>> = {
   'batch-add': async (fields) =>
     codeOfItem(await http.post(`${M}/batch-add`, { grains: [{ grain_type: 'action', fields: definition(fields) }] })),
@@ -117,13 +117,13 @@ for (const [way, ask] of Object.entries(WAYS))
         const before = (await http.get(`${M}/grains?grain_type=action&limit=500`)).total;
         const isBlob = way === 'import-file';
         assert.equal(await ask(fields), code);
-        // What a supersede was tried on is there.
+        // The grain that the supersede was tried on exists.
         const made = ['supersede', 'gRPC Supersede', 'accumulate'].includes(way) ? 1 : 0;
         const after = (await http.get(`${M}/grains?grain_type=action&limit=500`)).total;
         assert.equal(after - before, made, isBlob ? 'nothing is imported' : 'nothing is stored');
       });
 
-    test('what a schema may say is taken', async () => {
+    test('valid schemas are accepted', async () => {
       const property = { type: 'string', format: 'date', default: '2024-01-31', examples: ['https://example.com'] };
       const schema = {
         ...withProperty({ ...property, pattern: '^[0-9-]+$', description: 'a day in Paris', minLength: 1 }),
@@ -136,7 +136,7 @@ for (const [way, ask] of Object.entries(WAYS))
     });
   });
 
-test('a call of a tool is no definition', async () => {
+test('a tool call is not a definition', async () => {
   const fields = {
     tool_name: 'plan',
     input: { $ref: 'x' },
@@ -147,7 +147,7 @@ test('a call of a tool is no definition', async () => {
   assert.deepEqual(errors, []);
 });
 
-test('CAL refuses what an ADD or a SUPERSEDE would make of a definition', async () => {
+test('CAL rejects an ADD or SUPERSEDE of a definition', async () => {
   const hash = await stored();
   const codeFor = (query: string) => codeOf(http.post(`${M}/app/exec`, { command: 'cal', args: { query } }));
   const before = (await http.get(`${M}/grains?grain_type=action&limit=500`)).total;

@@ -1,19 +1,19 @@
-// Two memories that differ in what a caller must not learn of. Whatever that caller asks, both answer the same.
+// Two memories that differ only in data that a caller must not learn about: both must answer the caller alike.
 import assert from 'node:assert/strict';
 import type { HttpClient } from '../conformance/http-client.ts';
 
 export interface Question {
   readonly name: string;
   readonly verb?: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Below the memory's path. */
+  /** Relative to the memory's path. */
   readonly path: string;
   readonly json?: object;
   readonly body?: () => RequestInit['body'];
-  /** Of the answer; 200 unless it is said. */
+  /** Of the answer; default 200. */
   readonly status?: number;
 }
 
-/** A question that is refused. */
+/** A question that must be rejected. */
 export const refused = (question: Question, status = 404): Question => ({ ...question, status });
 
 export const get = (path: string): Question => ({ name: `GET ${path}`, path });
@@ -57,19 +57,19 @@ export class Twin {
     return this.#http.get(`${this.path}${path}`);
   }
 
-  /** Status and body of any answer, without what differs between any two requests. */
+  /** Status and body of any answer, without the parts that differ between equal requests. */
   async told({ verb = 'GET', path, json, body }: Question): Promise<string> {
     const asking = json === undefined ? (body === undefined ? {} : { body: body() }) : { json };
-    // The id of a request is part of what an answer is made of.
+    // The request id is part of the answer.
     const headers = { 'x-request-id': 'req_twin' };
     const { status, json: value, bytes } = await this.#http.ask(verb, `${this.path}${path}`, { ...asking, headers });
     const shown = value === undefined ? Buffer.from(bytes).toString('hex') : JSON.stringify(plain(value), null, 1);
-    // A memory has names of its own for people in its trail.
+    // Each memory has its own names for people in its trail.
     return `${status} ${shown.replaceAll(this.id, 'TWIN').replace(/user:[0-9a-f]{32}/g, 'user:TOKEN')}`;
   }
 }
 
-/** Members that two equal requests answer differently. */
+/** Members that differ between two equal requests. */
 const VARYING: ReadonlySet<string> = new Set([
   ...[
     'recall_id',
@@ -95,7 +95,7 @@ function plain(value: unknown): unknown {
   );
 }
 
-/** Of a cursor that is sealed its length is to be the same too. */
+/** Sealed cursors must at least have the same length. */
 function shapeOf(value: unknown): string {
   return typeof value === 'string' ? `${value.length} characters` : typeof value;
 }
@@ -105,7 +105,7 @@ function isNow(value: number): boolean {
   return Math.abs(value - now) < NEAR_SECONDS || Math.abs(value / 1000 - now) < NEAR_SECONDS;
 }
 
-/** Asks both, and fails for the first answers that differ. `never`: what no answer may hold. */
+/** Asks both memories and fails on the first difference. `never`: text that no answer may contain. */
 export async function askTwins(
   [one, other]: readonly [Twin, Twin],
   questions: readonly Question[],

@@ -1,4 +1,4 @@
-// A policy's cap on recalls, held against queries: none that is written asks for more, and no answer holds more.
+// A policy's cap on recalls applies to queries: no explicit limit exceeds it, and no answer holds more.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { codeOf, contextOf } from '../support/shard.ts';
@@ -15,7 +15,7 @@ async function capped(t: TestContext): Promise<CalMemory> {
 
 const grainsIn = (told: Told): number => told['grains'].length;
 
-test('a limit that is written above the cap is refused wherever it stands', async (t) => {
+test('an explicit limit above the cap is rejected in any position', async (t) => {
   const memory = await capped(t);
   for (const query of [
     'RECALL beliefs LIMIT 8',
@@ -34,7 +34,7 @@ test('a limit that is written above the cap is refused wherever it stands', asyn
     assert.equal(await codeOf(() => memory.reply(query)), 'POL-E013', query);
 });
 
-test('limits within the cap, and defaults, give as many as it lets them', async (t) => {
+test('limits within the cap, and defaults, return up to the cap', async (t) => {
   const memory = await capped(t);
   assert.equal(grainsIn(memory.ask('RECALL beliefs LIMIT 7').told), 7);
   assert.equal(grainsIn(memory.ask('RECALL beliefs').told), CAP);
@@ -43,7 +43,7 @@ test('limits within the cap, and defaults, give as many as it lets them', async 
   assert.equal(memory.ask('RECALL beliefs | OBJECTS').told['values'].length, CAP);
 });
 
-test('what several recalls find holds no more than one would', async (t) => {
+test('several recalls together return no more than one would', async (t) => {
   const memory = await capped(t);
   assert.equal(grainsIn(memory.ask('(RECALL beliefs LIMIT 6) UNION (RECALL events LIMIT 6)').told), CAP);
   const { told } = memory.ask('ASSEMBLE c FROM a: (RECALL beliefs LIMIT 6), b: (RECALL events LIMIT 6)');
@@ -60,7 +60,7 @@ test('what several recalls find holds no more than one would', async (t) => {
   assert.ok(shown === CAP && counted > CAP, `${shown} shown of ${counted}`);
 });
 
-test('what a query works with is not cut: a cut operand would give what it should take away', async (t) => {
+test('operands are not cut: a cut operand would return grains that it should exclude', async (t) => {
   const memory = await capped(t);
   const matching = 'RECALL events LIKE "saffron upper shelf"';
   assert.ok(memory.ask(`${matching} | COUNT`).told['count'] > CAP, 'the cap would cut the operand');
@@ -69,7 +69,7 @@ test('what a query works with is not cut: a cut operand would give what it shoul
   assert.equal(memory.ask(`RECALL events WHERE hash IN (${matching} | HASHES) | COUNT`).told['count'], 12);
 });
 
-test('counts are told whole, and a query that recalls nothing asks for no cap', async (t) => {
+test('counts are complete, and a query without a recall needs no cap', async (t) => {
   const memory = await capped(t);
   assert.ok(memory.ask('RECALL beliefs | COUNT').told['count'] > CAP);
   assert.equal(memory.ask('EXPLAIN RECALL beliefs LIMIT 8').type, 'explain');

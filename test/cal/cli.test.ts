@@ -1,4 +1,4 @@
-// `granary cal`: one query, queries in a row, and how a shell tells when a query ends.
+// `granary cal`: one query, several queries, and how a shell recognises the end of a query.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ after(async () => {
 
 const here = (...words: string[]): string[] => [...words, '--data-dir', data];
 
-test('a query prints a table, text or JSON, and a refusal says where', async () => {
+test('a query prints a table, text or JSON, and an error shows the position', async () => {
   await granaryJson(here('add', 'ada', 'likes', 'green tea', '--user', 'ada'));
   const [table, text, all, refused] = await Promise.all([
     granary(here('cal', 'RECALL beliefs WHERE subject = "ada"')),
@@ -38,7 +38,7 @@ test('a query prints a table, text or JSON, and a refusal says where', async () 
   assert.match(refused.stderr, /granary: CAL-E003: unknown grain type facts/);
 });
 
-test('the shell reads queries over several lines, its own words, and goes on after a refusal', async () => {
+test('the shell reads queries over several lines and its own commands, and continues after an error', async () => {
   const input = [
     'RECALL beliefs',
     'BATCH {',
@@ -65,7 +65,7 @@ test('the shell reads queries over several lines, its own words, and goes on aft
   assert.match(ran.stdout, /goal_state/);
 });
 
-test('a query is whole when nothing is open and no word wants more', () => {
+test('a query is complete when nothing is open and the last word needs no operand', () => {
   for (const text of [
     'RECALL beliefs',
     'RECALL beliefs;',

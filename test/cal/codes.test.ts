@@ -1,5 +1,5 @@
-// Codes and warnings that only running can cause, each by what causes it; those of reading stand beside the reader, those of a
-// server in server.test.ts.
+// Error codes and warnings that arise while a query runs. Those of the parser are tested next to it, those of a server
+// in server.test.ts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ask, type Question } from '../../src/engine/asking/asking.ts';
@@ -33,7 +33,7 @@ const REFUSED: readonly (readonly [query: string, code: string])[] = [
   ['ASSEMBLE FROM (RECALL beliefs) FORMAT TEMPLATE none', 'CAL-E085'],
 ];
 
-test('each code that running causes is caused by a query', async (t) => {
+test('each runtime code can be caused by a query', async (t) => {
   const memory = await CalMemory.open(t);
   for (const [query, code] of REFUSED) assert.equal(memory.code(query), code, query);
 });
@@ -63,7 +63,7 @@ test('E015: a prefix of several grains is ambiguous', () => {
   );
 });
 
-test('W005: ASSEMBLE turns to toon where the server lets it and its budget gets tight', async (t) => {
+test('W005: ASSEMBLE switches to toon when the server allows it and its budget is tight', async (t) => {
   const memory = await CalMemory.open(t);
   const query = 'ASSEMBLE FROM b: (RECALL beliefs LIMIT 30), e: (RECALL events) BUDGET 300 tokens';
   const plain = memory.ask(query);
@@ -74,7 +74,7 @@ test('W005: ASSEMBLE turns to toon where the server lets it and its budget gets 
   assert.ok(tight.told['budget'].used <= 300);
 });
 
-test('W006: a search says where its best matches alone were looked at, and looks further where an index can', async (t) => {
+test('W006: a search reports when it examined only its best matches, and examines more where an index helps', async (t) => {
   const memory = await CalMemory.open(t, []);
   const lamps = CANDIDATE_LIMIT_MAX + 20;
   for (let from = 0; from < lamps; from += 1_000)
@@ -82,7 +82,7 @@ test('W006: a search says where its best matches alone were looked at, and looks
       items: Array.from({ length: Math.min(1_000, lamps - from) }, (_, i) => ({
         grainType: 'belief',
         fields: {
-          // The same words: of equal scores the newer wins, so the first five are behind all candidates.
+          // Equal texts: of equal scores the newer wins, so the first five rank behind all candidates.
           ...{ subject: 'lamp', relation: 'is', object: 'red', created_at: 1_700_000_000 + from + i },
           ...(from + i < 5 ? { confidence: 0.2, source_type: 'agent' } : {}),
           n: from + i,
@@ -108,24 +108,24 @@ test('W006: a search says where its best matches alone were looked at, and looks
       ['CAL-W006: '],
       query,
     );
-  // How many there are is not known: a number that is the least says so.
+  // The total is unknown; a lower bound is marked as one.
   const least = memory.ask(`${all} | COUNT`).told;
   assert.deepEqual([least['count'], least['count_is_lower_bound']], [CANDIDATE_LIMIT_MAX, true]);
   assert.equal(memory.ask(all).told['total_is_lower_bound'], true);
   assert.equal(memory.ask(`${all} WHERE confidence < 0.5`).told['total_is_lower_bound'], undefined);
-  // What was found is enough, or nothing better is behind it.
+  // Enough was found, or nothing better can follow.
   for (const query of [all, `${all} WHERE relation != "was" LIMIT 3`, `${all} WHERE score > 2`])
     assert.deepEqual(memory.ask(query).warnings, [], query);
 });
 
-test('E031, E075: a template that writes for long is given up when the time is over', async (t) => {
+test('E031, E075: a slow template is abandoned when the time is over', async (t) => {
   const { engine } = await CalMemory.open(t);
-  // Nothing is written, so that no bound on text is met.
+  // It writes nothing, so no limit on text applies.
   const idle = '{{^grain.type}}x{{/grain.type}}'.repeat(100);
   const template = `TEMPLATE { HEADER { {{#each}}${idle}{{/each}} } ELEMENT { x } }`;
   const codeOf = async (query: string): Promise<string> => {
     let nowMs = NOW_MS;
-    // A millisecond a look.
+    // Each reading advances the clock by a millisecond.
     const clock = { nowMs: () => nowMs++ };
     const call: CallMemory = async (method, input) =>
       engine.read(method as 'calRead', contextOf(1), input as never) as never; // Each method has its own input.
@@ -144,7 +144,7 @@ test('W001 and W002 of reading come with the answer', async (t) => {
   assert.deepEqual(warnings.map((warning) => warning.slice(0, 8)).sort(), ['CAL-W001', 'CAL-W002']);
 });
 
-test('runs side by side ask together, and one that fails stops no other', () => {
+test('concurrent runs ask together, and a failing one stops no other', () => {
   function* asking(prefix: string): Running<string> {
     const { hashes } = yield* ask('find', { prefix });
     if (hashes.length === 0) throw new Error(prefix);
@@ -174,7 +174,7 @@ test('runs side by side ask together, and one that fails stops no other', () => 
   );
 });
 
-test('W009: what is taken out of more grains than may be looked at says that it was cut', async (t) => {
+test('W009: an exclusion over more grains than may be examined reports that it was cut', async (t) => {
   const memory = await CalMemory.open(t);
   const { store } = memory.engine;
   const bounds = { scanMax: 100_000, untilMs: Number.POSITIVE_INFINITY };

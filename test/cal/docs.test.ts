@@ -1,11 +1,11 @@
-// docs/cal.md: every example that is marked as one to run answers.
+// docs/cal.md: every example marked as runnable runs.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { isRefused } from '../../src/engine/cal/run/answer.ts';
 import { CalMemory } from './memory.ts';
 
-test('every example of the guide is answered', async (t) => {
+test('every example of the guide runs', async (t) => {
   const guide = readFileSync(new URL('../../docs/cal.md', import.meta.url), 'utf8');
   const memory = await CalMemory.open(t);
   const queries = [...guide.matchAll(/```cal\n([\s\S]*?)```/g)].flatMap((match) => match[1]!.trim().split(/\n\n+/));
@@ -23,7 +23,7 @@ test('every example of the guide is answered', async (t) => {
   }
 });
 
-test('the primer is what DESCRIBE answers, and each of its queries runs without a warning', async (t) => {
+test('the primer equals the answer of DESCRIBE, and each of its queries runs without a warning', async (t) => {
   const page = readFileSync(new URL('../../docs/cal-primer.md', import.meta.url), 'utf8');
   const memory = await CalMemory.open(t);
   const { told } = memory.ask('DESCRIBE primer');

@@ -1,12 +1,12 @@
-// A small memory with every type of grain in it, in two namespaces and of two users: what queries of the tests run over.
+// A small memory with every type of grain, two namespaces and two users, for the query tests.
 import type { AddItem } from '../../src/engine/calls/grain.ts';
 import type { JsonObject } from '../../src/engine/grain/api/json-value.ts';
 
-/** Monday, 2026-03-02, 12:00 UTC: what the fixture's clock says. */
+/** Monday, 2026-03-02, 12:00 UTC: the fixture's clock. */
 export const NOW_MS = Date.UTC(2026, 2, 2, 12);
 const DAY = 86_400;
 
-/** Stands in every grain that only the other namespace holds. */
+/** Occurs in every grain of the other namespace, and nowhere else. */
 export const CANARY = 'xanthous';
 export const HOME = 'home';
 export const AWAY = 'away';

@@ -1,4 +1,4 @@
-// What grouping reads of the log: the grains that it shows, each once; and what it tells of grains that do not open any more.
+// Log reads of a grouping: only the grains shown, each once; and groups of grains that no longer open.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -48,14 +48,14 @@ function told(engine: Engine, query: string): Told & { readonly grains: readonly
 
 const RELATIONS = ['likes', 'makes', 'owns'];
 
-test('an answer reads each grain that it shows once, and no other record', async (t) => {
+test('an answer reads each shown grain once, and no other record', async (t) => {
   const items = Array.from({ length: 180 }, (_, i): AddItem => {
     const fields = { subject: `s${i % 7}`, relation: RELATIONS[i % 3]!, object: `o${i}` };
     return { grainType: 'belief', fields: i % 9 === 0 ? { ...fields, verification_status: 'contested' } : fields };
   });
   const { engine, log } = await openCounted(t, items);
   const readsOf = (query: string): number => {
-    // What the memory itself is read for, it is read for once.
+    // Warms up what is read once per memory.
     told(engine, query);
     const before = log.reads;
     told(engine, query);
@@ -73,7 +73,7 @@ test('an answer reads each grain that it shows once, and no other record', async
   assert.equal(readsOf('RECALL beliefs RECENT 20'), 20);
 });
 
-test('a name that no grain opens for any more is not told, whether its group would show grains or not', async (t) => {
+test('a name whose grains no longer open is not shown, with or without grains of its group', async (t) => {
   const belief = (subject: string, i: number): AddItem => ({
     grainType: 'belief',
     fields: { subject, relation: 'says', object: `o${i}`, ...(/^(ada|zoe)$/.test(subject) && { user_id: subject }) },
@@ -86,7 +86,7 @@ test('a name that no grain opens for any more is not told, whether its group wou
   const { store } = engine;
   const memory = store.memory(1);
   const ids = ['ada', 'zoe'].map((user) => store.userKey(memory, user)?.key ?? assert.fail(`${user} has a key`));
-  // As it is in an older copy of the data beside today's keys: the index holds the names, their grains do not open.
+  // As in an older copy of the data with current keys: the index holds the names, but their grains do not open.
   store.keys.destroy(ids, Date.now());
   memory.dropKeys();
   assert.deepEqual(

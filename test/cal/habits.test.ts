@@ -1,4 +1,4 @@
-// What a language model writes at its first try runs, or is refused with the query that it meant; that one runs.
+// First attempts of a language model run, or the error suggests the query that was meant, and that runs.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { refusal } from '../../src/engine/cal/testing/refused.ts';
@@ -9,7 +9,7 @@ describe('habits', () => {
   const opened = temporaryMemory(before);
   const session = { userId: 'ann' };
 
-  test('each query runs, or comes back as the one that was meant, which runs', () => {
+  test('each query runs, or the suggested query does', () => {
     assert.ok(HABITS.length >= 150, `${HABITS.length} queries`);
     const lost: string[] = [];
     let mended = 0;
@@ -32,11 +32,11 @@ describe('habits', () => {
     assert.ok(mended > 90, `${mended} were mended`);
   });
 
-  test('the ones that matter are mended to the letter', () => {
+  test('the important ones are corrected exactly', () => {
     for (const [query, meant] of Object.entries(MEANT)) assert.equal(refusal(query, false)?.example, meant, query);
   });
 
-  test('what means nothing here is refused, and nothing takes its place', () => {
+  test('meaningless queries are rejected without a suggestion', () => {
     for (const query of HOPELESS) {
       const error = refusal(query, false);
       assert.ok(error !== undefined && error.suggestion !== '', query);
@@ -44,7 +44,7 @@ describe('habits', () => {
     }
   });
 
-  test('a strict server gives strict examples, and refuses each extension with what every engine reads', () => {
+  test('a strict server suggests strict queries, and rejects each extension with a portable form', () => {
     for (const query of HABITS) {
       const error = refusal(query);
       if (error?.example === undefined) continue;

@@ -1,7 +1,7 @@
-// Queries as a language model writes them that knows SQL well and CAL a little. A model gets no second chance to guess: each has to
-// run, or to come back with the query that it meant.
+// Queries as a language model writes them that knows SQL well and CAL a little. A model gets no second guess: each must
+// run, or the error must suggest the query that was meant.
 
-/** Written as they would be, parted by blank lines. */
+/** Queries separated by blank lines. */
 export const HABITS: readonly string[] = `
 RECALL beliefs WHERE subject = "alice"
 
@@ -375,7 +375,7 @@ RECALL beliefs WHERE subject = "alice"`
   .trim()
   .split(/\n\n+/);
 
-/** What of these was meant, where that is worth holding to the letter. */
+/** The intended queries, where an exact match matters. */
 export const MEANT: Readonly<Record<string, string>> = {
   'RECALL beliefs WHERE relation = PREFERENCE': 'RECALL beliefs WHERE relation IS PREFERENCE',
   'RECALL beliefs WHERE subject = alice': 'RECALL beliefs WHERE subject = "alice"',
@@ -409,7 +409,7 @@ export const MEANT: Readonly<Record<string, string>> = {
     'RECALL beliefs WHERE NOT verification_status = "retracted"',
 };
 
-/** Nothing of ours was meant: they are refused, and no query takes their place. */
+/** Meaningless queries: they are rejected without a suggestion. */
 export const HOPELESS: readonly string[] = [
   'DELETE FROM beliefs WHERE subject = "alice"',
   'FORGET ALL',

@@ -1,4 +1,4 @@
-// A search in CAL goes by likeness too, where the server makes vectors: in a memory of one partition and of several.
+// CAL searches use vectors too, where the server computes them: in memories of one and of several partitions.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HttpClient } from '../conformance/http-client.ts';
@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { startTestServer } from '../support/server.ts';
 
 for (const partitions of [1, 2])
-  test(`LIKE and sources of ASSEMBLE find by likeness, ABOUT by words, ${partitions} partitions`, async (t) => {
+  test(`LIKE and sources of ASSEMBLE find by meaning, ABOUT by words, ${partitions} partitions`, async (t) => {
     const server = await startTestServer({ auth: 'none', embedder: 'ngram', shards: '2' });
     t.after(() => server.close());
     const client = new HttpClient(server.http, '');
@@ -27,7 +27,7 @@ for (const partitions of [1, 2])
     assert.ok(result.grains[0].score_breakdown.vector > 0);
     assert.deepEqual(warnings, []);
     const about = await ask('RECALL beliefs ABOUT "fotographer" LIMIT 1');
-    // A name that nothing mentions is nobody like it.
+    // A name that occurs nowhere has no similar grains.
     assert.deepEqual([about.result._cal.about, about.result.grains], ['fallback', []]);
     assert.match(about.warnings[0], /^CAL-W010: /);
     const named = await ask('RECALL beliefs ABOUT "it" COUNT');

@@ -1,5 +1,5 @@
-// What the index lists of a grain's fields against what the grain shows: every condition on a listed field finds what opening
-// all grains finds, also of grains whose fields are written in odd ways.
+// Listed fields of the index against the grains: every condition on one finds the same as opening all grains, also for
+// oddly written fields.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fieldValue } from '../../src/engine/cal/output/fields.ts';
@@ -63,7 +63,7 @@ test('every condition on a listed field finds what opening all grains finds', as
         if (!isListed(name) && name !== 'verification_status') continue;
         const values = new Set(ofType.map((grain) => fieldValue(grain, name)).filter((value) => value !== undefined));
         for (const value of values) {
-          // A number can be compared with nothing here.
+          // Numbers cannot be compared here.
           if (typeof value !== 'string' && typeof value !== 'boolean') continue;
           for (const op of ['=', '!='] as const) {
             const { operators } = fieldsOf(singular).find((one) => one.name === name)!;
@@ -81,7 +81,7 @@ test('every condition on a listed field finds what opening all grains finds', as
   compare();
   await memory.engine.write('flush', context, {});
   compare();
-  // A number where a word belongs is no word.
+  // A number in place of a word does not count as a word.
   assert.equal(memory.ask('RECALL WHERE recall_priority = "hot" | COUNT').told['count'], 1);
   assert.ok(asked > 60, `${asked} conditions were asked`);
 });

@@ -1,4 +1,4 @@
-// A memory of one shard that answers CAL, over the fixture.
+// A memory of one shard with the fixture, for CAL queries.
 import assert from 'node:assert/strict';
 import { after, type before, type TestContext } from 'node:test';
 import { isRefused } from '../../src/engine/cal/run/answer.ts';
@@ -11,7 +11,7 @@ import { contextOf, openShard, settingsOf } from '../support/shard.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { fixtureItems, NOW_MS } from './fixture.ts';
 
-/** An answer as its JSON tells it. */
+/** An answer as parsed JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into it as callers do
 export type Told = Record<string, any>;
 
@@ -26,7 +26,7 @@ export type Asking = Partial<Pick<CallContext, 'namespace' | 'userId' | 'deadlin
   readonly session?: Partial<CalSession>;
 };
 
-/** Whatever tells when the memory is not needed any more. */
+/** Anything that reports when the memory is no longer needed. */
 type Ending = { readonly after: (end: () => unknown) => void } | Pick<TestContext, 'after'>;
 
 export class CalMemory {
@@ -68,13 +68,13 @@ export class CalMemory {
     return { told: JSON.parse(resultJson) as Told, count: resultCount, type: statementType, warnings };
   }
 
-  /** The code that the query is refused with; '' when it answers. */
+  /** The error code of the query; '' when it succeeds. */
   code(query: string, asking: Asking = {}): string {
     const reply = this.reply(query, asking);
     return isRefused(reply) ? reply.refused : '';
   }
 
-  /** Hash of the grain that says `text` in one of its fields. */
+  /** Hash of the grain that has `text` in a field. */
   hash(text: string): string {
     const at = this.items.findIndex(({ fields }) => Object.values(fields).includes(text));
     const hash = this.hashes[at];
@@ -83,7 +83,7 @@ export class CalMemory {
   }
 }
 
-/** One memory for all tests of a suite, which only read. */
+/** One memory for all tests of a read-only suite. */
 export function temporaryMemory(prepare: typeof before): { readonly memory: CalMemory } {
   const ends: (() => unknown)[] = [];
   let memory: CalMemory | undefined;

@@ -1,5 +1,5 @@
-// Generated queries, answered by the engine over memories of one and of several partitions and by the second evaluator: the same
-// grains, counts, values and groups.
+// Generated queries, run by the engine over memories of one and several partitions and by a second evaluator: grains,
+// counts, values and groups must be equal.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { readQuery } from '../../src/engine/cal/query.ts';
@@ -10,10 +10,10 @@ import { Naive, type Shown, type Told } from './naive.ts';
 
 const START = 1_760_000_000;
 const BELIEFS = 583;
-/** Of the queries; another one tries others. */
+/** Seed of the queries; set it to try others. */
 const SEED = Number(process.env['PROPERTY_SEED'] ?? 1);
 
-/** A draw of numbers below `end`, the same for the same seed. */
+/** Draws numbers below `end`, deterministic for a seed. */
 function drawing(seed: number): (end: number) => number {
   let state = seed >>> 0;
   return (end) => {
@@ -278,10 +278,10 @@ async function memories(t: TestContext): Promise<Memory[]> {
   return made;
 }
 
-test('what the engine answers is what going through every grain gives', async (t) => {
+test('the engine returns the same as a scan of every grain', async (t) => {
   const all = await memories(t);
   for (const { ask, name } of all) {
-    // The sizes that were cut at twenty for each operand.
+    // Totals that used to be cut at twenty for each operand.
     const beliefs = await ask('RECALL beliefs | COUNT');
     assert.deepEqual(beliefs.result, { kind: 'count', count: BELIEFS }, name);
     const union = await ask('(RECALL beliefs) UNION (RECALL events) | COUNT');

@@ -1,5 +1,5 @@
-// A second evaluator of CAL's reads: every grain in one array, every condition asked of every grain, nothing clever. It shares the
-// reader with the engine and nothing of what runs queries.
+// A second evaluator of CAL's reads: one array of grains, each condition tested on every grain. It shares the parser
+// with the engine, but no code that runs queries.
 import type {
   Condition,
   FieldCondition,
@@ -220,7 +220,7 @@ export class Naive {
     return values.map((value) => String(literal(value)));
   }
 
-  /** What a field says, as the specification maps names to what is stored. */
+  /** The value of a field; names map to stored fields as the specification says. */
   value({ hash, grain_type, fields }: Shown, field: string): string | number | boolean | readonly string[] | undefined {
     const text = (name: string): string | undefined => (typeof fields[name] === 'string' ? fields[name] : undefined);
     switch (field) {
@@ -273,7 +273,7 @@ function literal(value: Value): unknown {
   }
 }
 
-/** Live beliefs of one namespace and user that say something else of the same thing. */
+/** Live beliefs of the same namespace and user that state something else about the same thing. */
 function contestedOf(grains: readonly Shown[]): ReadonlySet<string> {
   const live = grains.filter(
     ({ grain_type, superseded_by, fields }) =>

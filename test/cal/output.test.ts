@@ -1,4 +1,4 @@
-// What a query's text looks like from outside: formats, templates and budgets, with the store behind them.
+// A query's text output as seen by callers: formats, templates and budgets, on a real store.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, describe, test } from 'node:test';
@@ -29,7 +29,7 @@ describe('output', () => {
     }
   });
 
-  test('a budget holds for what is sent, by the estimate and by a tokenizer', () => {
+  test('a budget bounds the output, by the estimate and by a tokenizer', () => {
     for (const name of ['estimate', 'o200k_base'] as const) {
       const counter = tokenCounter(name);
       for (const budget of [1, 10, 60, 200, 900])
@@ -43,7 +43,7 @@ describe('output', () => {
     assert.equal(tokenCounter('estimate'), ESTIMATE);
   });
 
-  test('DESCRIBE capabilities names what counts tokens', () => {
+  test('DESCRIBE capabilities names the token counter', () => {
     const counted = (session: object) => ask('DESCRIBE capabilities', { session }).told['info'].token_counter;
     assert.deepEqual([counted({}), counted({ tokens: 'cl100k_base' })], ['estimate', 'cl100k_base']);
   });
@@ -56,7 +56,7 @@ describe('output', () => {
     assert.equal('content' in told, false);
   });
 
-  test('a template in sections, as the query writes it', () => {
+  test('a template in sections, as the query defines it', () => {
     const { told } = ask(
       'RECALL goals LIMIT 3 AS TEMPLATE {\n  HEADER {\nGoals:\n  }\n  ELEMENT {\n- {{grain.content}} [{{grain.type}}]\n  }\n' +
         '  FOOTER {\n({{assembly.grain_count}})\n  }\n}',

@@ -1,5 +1,5 @@
-// The same answers wherever grains lie: in the tail, in sealed segments, merged, superseded and removed among them; and the
-// bounds of what one read may open.
+// Answers do not depend on where grains are: in the tail, in sealed or merged segments, with superseded and removed
+// ones among them. Also: the bounds of one read.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -55,7 +55,7 @@ const QUERIES = [
   'RECALL beliefs WHERE contradicted = false | COUNT',
 ];
 
-test('answers stay as they are through a seal, and with it', async (t) => {
+test('answers are the same before and after a seal', async (t) => {
   const memory = await CalMemory.open(t);
   const context = contextOf(1);
   await memory.engine.write('supersede', context, {
@@ -73,7 +73,7 @@ test('answers stay as they are through a seal, and with it', async (t) => {
   assert.equal(memory.ask(`EXISTS sha256:${hash.slice(0, 9)}`).told['hash'], `sha256:${hash}`);
 });
 
-test('the first of an order are those that sorting all of them would give', async (t) => {
+test('the first results of an order are those of a full sort', async (t) => {
   const items: AddItem[] = Array.from({ length: 400 }, (_, i) => ({
     grainType: i % 3 === 0 ? 'event' : 'belief',
     fields: {
@@ -145,7 +145,7 @@ test('the first of an order are those that sorting all of them would give', asyn
   );
 });
 
-test('E030, E031: a read stops at its bounds and says at which', async (t) => {
+test('E030, E031: a read stops at its bounds and reports which', async (t) => {
   const memory = await CalMemory.open(t);
   const { store } = memory.engine;
   const select = (scanMax: number, untilMs: number) =>
@@ -160,13 +160,13 @@ test('E030, E031: a read stops at its bounds and says at which', async (t) => {
       }),
     );
   assert.equal(select(3, Number.POSITIVE_INFINITY).stopped, 'scan');
-  // The indexes tell beforehand that it would be too many.
+  // The indexes show beforehand that there would be too many.
   assert.equal(select(3, Number.POSITIVE_INFINITY).scanned, 0);
   assert.equal(select(1_000, 0).stopped, 'time');
   assert.equal(select(1_000, Number.POSITIVE_INFINITY).stopped, undefined);
 });
 
-test('what would hold up a shard is said to be too long, and done in slices from outside', async (t) => {
+test('a read that would block a shard is rejected as too long, and runs in slices on request', async (t) => {
   const items: AddItem[] = Array.from({ length: SHORT_READ_GRAINS_MAX + 76 }, (_, i) => ({
     grainType: 'belief',
     fields: {

@@ -1,5 +1,5 @@
-// What holds for every query, over generated ones: nothing changes, nothing of another namespace shows, the same question
-// has the same answer.
+// Properties of every generated query: nothing changes, nothing of another namespace shows, equal questions have equal
+// answers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc, { type Arbitrary } from 'fast-check';
@@ -12,7 +12,7 @@ import { runs } from '../support/runs.ts';
 import { AWAY, CANARY, fixtureItems, HOME } from './fixture.ts';
 import { CalMemory } from './memory.ts';
 
-/** What the fixture's grains say, so that generated conditions meet some of them. */
+/** Words of the fixture's grains, so that generated conditions match some of them. */
 const WORDS = [
   'alice',
   'bob',
@@ -56,7 +56,7 @@ function queriesAt(hashes: readonly string[]): Arbitrary<{ readonly query: Query
     .filter(({ text }) => Buffer.byteLength(text) <= 8_192);
 }
 
-/** An answer without what time and budgets make of it; a refusal by its code. */
+/** An answer without parts that depend on time and budgets; an error as its code. */
 function comparable(memory: CalMemory, query: string, namespace?: string): unknown {
   const reply = memory.reply(query, namespace === undefined ? {} : { namespace });
   if (isRefused(reply)) return [reply.refused, reply.message];
@@ -75,7 +75,7 @@ test('Tier 0: no query changes a grain, and the same query has the same answer',
   );
 });
 
-test('a bound session answers as if no other namespace were there', async (t) => {
+test('a bound session answers as if no other namespace existed', async (t) => {
   const items = fixtureItems();
   const both = await CalMemory.open(t, items);
   const alone = await CalMemory.open(
@@ -97,7 +97,7 @@ test('a bound session answers as if no other namespace were there', async (t) =>
 
 test('section 1.3: words of other namespaces move no score and no order of a bound session', async (t) => {
   const items = fixtureItems();
-  // Each makes a word of the other namespace common that is rare here.
+  // Each makes a word frequent in the other namespace that is rare here.
   const loud = items.map(
     ({ fields }, i): AddItem => ({
       grainType: 'belief',
@@ -121,7 +121,7 @@ test('section 1.3: words of other namespaces move no score and no order of a bou
   }
 });
 
-test('a session that is bound to one user never sees what another user’s grains say', async (t) => {
+test('a session bound to one user never sees text of another user’s grains', async (t) => {
   const memory = await CalMemory.open(t);
   fc.assert(
     fc.property(queriesAt(memory.hashes), ({ text }) => {

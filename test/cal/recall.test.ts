@@ -9,7 +9,7 @@ import { CalMemory, type Told, temporaryMemory } from './memory.ts';
 describe('RECALL', () => {
   const opened = temporaryMemory(before);
 
-  /** The one field of each grain that says most of it. */
+  /** The main field of each grain. */
   const said = (query: string, options = {}): unknown[] =>
     opened.memory
       .ask(query, { namespace: 'home', ...options })
@@ -18,7 +18,7 @@ describe('RECALL', () => {
         return object ?? content ?? description;
       });
 
-  test('section 7.1: without an order, structural answers stand by hash ascending, all with the same score', () => {
+  test('section 7.1: without an order, structural answers are sorted by hash, all with the same score', () => {
     const { told } = opened.memory.ask('RECALL LIMIT 1000');
     const hashes = told['grains'].map((grain: { hash: string }) => grain.hash);
     assert.equal(hashes.length, opened.memory.items.length);
@@ -28,7 +28,7 @@ describe('RECALL', () => {
     assert.deepEqual(first, hashes.slice(0, 20));
   });
 
-  test('section 7.1: the first of an order are those of the whole match set, ties by hash', () => {
+  test('section 7.1: the first results of an order are those of the whole match set, ties by hash', () => {
     for (const order of [
       'confidence',
       'confidence DESC',
@@ -45,7 +45,7 @@ describe('RECALL', () => {
     }
   });
 
-  test('section 10: missing values stand last in both directions', () => {
+  test('section 10: missing values sort last in both directions', () => {
     for (const direction of ['ASC', 'DESC']) {
       const { told } = opened.memory.ask(`RECALL beliefs ORDER BY importance ${direction} LIMIT 1000`);
       const values = told['grains'].map(
@@ -56,19 +56,19 @@ describe('RECALL', () => {
     }
   });
 
-  test('section 5.5: a field that is missing fails every operator, != too; EXCLUDE lets it through', () => {
+  test('section 5.5: a missing field fails every operator, != too; EXCLUDE passes it', () => {
     assert.equal(opened.memory.ask('RECALL beliefs WHERE importance != 0.5 LIMIT 1000').count, 2);
     assert.equal(opened.memory.ask('RECALL beliefs WHERE user_id != "ann" | COUNT').told['count'], 12);
     assert.equal(opened.memory.ask('RECALL beliefs WHERE tags EXCLUDE ["ui"] | COUNT').told['count'], 23);
     assert.equal(opened.memory.ask('RECALL beliefs WHERE hc:age != 41 | COUNT').told['count'], 1);
   });
 
-  test('D-17: INCLUDE with several tags wants all of them', () => {
+  test('D-17: INCLUDE with several tags requires all of them', () => {
     assert.deepEqual(said('RECALL beliefs WHERE tags INCLUDE ["food", "health"]'), ['peanuts']);
     assert.equal(said('RECALL beliefs WHERE tags INCLUDE ["food"]').length, 2);
   });
 
-  test('D-15: fields go by the names of CAL, whatever the store calls them', () => {
+  test('D-15: fields have CAL’s names, whatever the store calls them', () => {
     assert.deepEqual(said('RECALL goals WHERE object = "finish report 2"'), ['finish report 2']);
     assert.deepEqual(said('RECALL goals WHERE goal_state = "abandoned"'), ['finish report 2']);
     assert.deepEqual(said('RECALL goals WHERE goal_state = "failed"'), ['finish report 2']);
@@ -81,7 +81,7 @@ describe('RECALL', () => {
     assert.equal(opened.memory.ask('RECALL consensuses WHERE threshold >= 0.5').count, 3);
   });
 
-  test('D-19: time goes by timestamp_ms, else by creation; SINCE is time =', () => {
+  test('D-19: time means timestamp_ms, else creation; SINCE is time =', () => {
     assert.deepEqual(said('RECALL events SINCE "last 2 hours"'), ['the boiler was repaired']);
     assert.deepEqual(said('RECALL events WHERE time = "last 2 hours"'), ['the boiler was repaired']);
     assert.deepEqual(said('RECALL events WHERE time = "today"'), ['the boiler was repaired']);
@@ -116,7 +116,7 @@ describe('RECALL', () => {
     assert.equal(groups.find(({ key }) => key === 'belief')?.grains.length, 20);
   });
 
-  test('a count that indexes answer opens no grain, and says so', () => {
+  test('a count from the indexes opens no grain, and says so', () => {
     for (const query of [
       'RECALL beliefs | COUNT',
       'RECALL beliefs WHERE subject = "alice" | COUNT',
@@ -136,7 +136,7 @@ describe('RECALL', () => {
     assert.equal(opening.told['_cal'].budget.grains_scanned, 25);
   });
 
-  test('D-21: a thread is whole and oldest first; FROM finds it by any of its events', () => {
+  test('D-21: a thread is complete and oldest first; FROM finds it by any of its events', () => {
     const whole = said('RECALL events THREAD "s1"');
     assert.equal(whole.length, 8);
     assert.equal(whole[0], 'question 0: where is the saffron?');
@@ -157,14 +157,14 @@ describe('RECALL', () => {
     assert.deepEqual(said(`${from} WHERE hash = sha256:${elsewhere}`), []);
     assert.deepEqual(said(`${from} WHERE score > 1`), []);
     assert.deepEqual(said(`${from} ABOUT "boiler"`), []);
-    // Words alone: what stands beside them is not meant.
+    // Words only: neighbours in the text are not meant.
     assert.deepEqual(
       said(`${from} ABOUT "saffron"`),
       whole.filter((text) => String(text).includes('saffron')),
     );
   });
 
-  test('ABOUT is a subject, and words of a text where no subject is called so, with a warning', () => {
+  test('ABOUT matches a subject, else words of a text with a warning', () => {
     const subject = opened.memory.ask('RECALL beliefs ABOUT "bob"');
     assert.equal(subject.count, 3);
     assert.equal(subject.told['_cal'].about, 'subject');
@@ -173,15 +173,15 @@ describe('RECALL', () => {
     assert.equal(tea.told['_cal'].about, 'fallback');
     assert.equal(tea.told['grains'][0].fields.object, 'green tea');
     assert.match(tea.warnings.join(), /^CAL-W010: nothing has the subject "green tea"/);
-    // Both conditions have to hold before texts are searched.
+    // Both conditions must fail before texts are searched.
     const both = opened.memory.ask('RECALL beliefs ABOUT "bob" WHERE relation = "lives_in"');
     assert.equal(both.told['_cal'].about, 'fallback');
     assert.equal(both.count, 0);
-    // A word that everybody says is nobody's name.
+    // A word in most texts names no one.
     assert.equal(opened.memory.ask('RECALL ABOUT "Zacharias of the upper shelf and mode"').count, 0);
   });
 
-  test('D-24: a strict server answers an ABOUT that no subject has as any search', () => {
+  test('D-24: a strict server treats an ABOUT without such a subject as a search', () => {
     const session = { strict: true };
     const query = opened.memory.ask('RECALL beliefs ABOUT "green tea"', { session });
     assert.deepEqual([query.told['_cal'].about, query.warnings], ['query', []]);
@@ -189,7 +189,7 @@ describe('RECALL', () => {
     assert.ok(bare.count > 0, 'half of the words are enough');
   });
 
-  test('ASSEMBLE says of each source how its ABOUT found it, and fills no prompt with strangers', () => {
+  test('ASSEMBLE reports for each source how its ABOUT matched, and adds no unrelated grains', () => {
     const query =
       'ASSEMBLE FROM known: (RECALL beliefs ABOUT "bob"), said: (RECALL beliefs ABOUT "green tea"), ' +
       'none: (RECALL ABOUT "Zacharias"), rest: (RECALL goals)';
@@ -269,7 +269,7 @@ describe('RECALL', () => {
     assert.equal(typeof opened.memory.ask('RECALL goals WITH summarize').told['summary'], 'string');
   });
 
-  test('section 9: contradiction_detection names what speaks against a grain and leaves none out', () => {
+  test('section 9: contradiction_detection names contradicting grains and leaves none out', () => {
     const where = 'RECALL beliefs WHERE subject = "alice" AND relation = "mg:prefers" ORDER BY time';
     const plain = opened.memory.ask(where, { namespace: 'home' });
     const { told } = opened.memory.ask(`${where} WITH contradiction_detection`, { namespace: 'home' });
@@ -279,7 +279,7 @@ describe('RECALL', () => {
       told['grains'].map((grain: { contested_by: string[] }) => grain.contested_by),
       [[hash('green tea')], [hash('dark mode')]],
     );
-    // One that was marked, and those that speak against each other.
+    // One that was marked, and those that contradict each other.
     assert.deepEqual(said('RECALL beliefs CONTRADICTIONS').sort(), ['Bern', 'dark mode', 'green tea']);
     assert.equal(said('RECALL beliefs WHERE contradicted = false LIMIT 100').length, 11);
   });
@@ -299,7 +299,7 @@ describe('RECALL', () => {
     assert.equal(said('RECALL beliefs WHERE user_id = $current_user_id', { userId: 'ann' }).length, 2);
   });
 
-  test('section 1.1, D-3: statement_type is of the table, and result_count is of what stands at the top of the payload', () => {
+  test('section 1.1, D-3: statement_type is from the table, and result_count counts the top level of the payload', () => {
     for (const [query, type, payload, count] of [
       ['RECALL beliefs LIMIT 3', 'recall', 'grains', 3],
       ['RECALL beliefs | COUNT', 'recall', 'count', 1],
@@ -352,7 +352,7 @@ test('a thread is of events alone, and a subquery in it counts', async (t) => {
     assert.deepEqual(contents(`RECALL events THREAD ${thread} ${whose}`), ['hello'], thread);
 });
 
-test('who speaks against a belief is found among its own user’s, however many speak of the same', async (t) => {
+test('beliefs that contradict a belief are its own user’s, however many others there are', async (t) => {
   const said = (object: string, user: string): AddItem => ({
     grainType: 'belief',
     fields: { subject: 'tea', relation: 'is', object, user_id: user, created_at: 1_700_000_000 },

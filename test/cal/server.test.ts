@@ -1,4 +1,4 @@
-// CAL through a whole server: who may do what, the switches, templates that stay, what is audited, and how errors travel.
+// CAL on a whole server: rights, switches, stored templates, auditing, and errors on the wire.
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -71,7 +71,7 @@ for (const partitions of [1, 2])
     assert.deepEqual((await ask(admin, id, 'DESCRIBE capabilities'))['info'].cal_tiers, [0, 1]);
   });
 
-test('who may only read has Tier 0, and a bound writer writes where it is bound', async () => {
+test('a read-only caller has Tier 0, and a bound writer writes within its binding', async () => {
   const id = await newMemory();
   await refused(ask(await keyOf(['read'], { memory_id: id }), id, ADD), 'CAL-E044');
   const writer = await keyOf(['write'], { memory_id: id, namespace: 'mine', user_id: 'ann' });
@@ -81,7 +81,7 @@ test('who may only read has Tier 0, and a bound writer writes where it is bound'
   await refused(ask(writer, id, 'DEFINE TEMPLATE mine AS "{{grain.content}}"'), 'CAL-E044');
 });
 
-test('section 2.4: switches hold at once', async () => {
+test('section 2.4: switches apply at once', async () => {
   const id = await newMemory();
   const writer = await keyOf(['write'], { memory_id: id });
   await refused(exec(writer, id, 'cal_switch', { enabled: false }), 'AUT-E001');
@@ -96,8 +96,8 @@ test('section 2.4: switches hold at once', async () => {
   assert.equal((await ask(writer, id, 'RECALL beliefs'))['total'], 0);
 });
 
-test('section 15: so many changes a minute and no more', async (t) => {
-  // A clock that stands still, ahead of the workers' own: no minute passes, nor does a call's time.
+test('section 15: changes per minute are limited', async (t) => {
+  // A stopped clock, ahead of the workers' own: neither a minute nor a call's time passes.
   const nowMs = Date.now() + 120_000;
   const still = await startTestServer({ calTier1: 'true' }, { clock: { nowMs: () => nowMs } });
   t.after(() => still.close());
@@ -112,7 +112,7 @@ test('section 15: so many changes a minute and no more', async (t) => {
   await refused(ask(writer, id, `SUPERSEDE ${hash} SET object = "x" REASON "r"`), 'CAL-E043');
 });
 
-test('section 12.9, D-6: a template is kept for its namespace, once, and goes with its memory', async () => {
+test('section 12.9, D-6: a template is stored once for its namespace, and deleted with its memory', async () => {
   const id = await newMemory();
   await ask(admin, id, ADD);
   await ask(admin, id, 'DEFINE TEMPLATE short AS "{{grain.content}};"');
@@ -126,13 +126,13 @@ test('section 12.9, D-6: a template is kept for its namespace, once, and goes wi
   await refused(ask(admin, id, 'DEFINE TEMPLATE t50 AS "x"'), 'CAL-E089');
 });
 
-test('section 20: every query leaves one audit entry, a refused one too', async () => {
+test('section 20: every query leaves one audit entry, a rejected one too', async () => {
   const id = await newMemory();
   const entries = async (): Promise<number> => (await admin.get(`/memories/${id}/stats`)).audit_entries;
   const before = await entries();
   await ask(admin, id, 'RECALL beliefs WHERE subject = "secret"');
   await refused(ask(admin, id, 'RECALL facts'), 'CAL-E003');
-  // Entries are on their way when the answer goes out; a flush waits for all of them.
+  // Entries may follow the answer; a flush waits for all of them.
   await admin.post(`/memories/${id}/flush`, {});
   assert.ok((await entries()) >= before + 2);
 });

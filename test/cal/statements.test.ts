@@ -1,4 +1,4 @@
-// The statements beside RECALL, rule by rule.
+// The other statements, rule by rule.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { temporaryMemory } from './memory.ts';
@@ -50,7 +50,7 @@ describe('statements', () => {
     );
   });
 
-  test('an operand of a set is whole, whatever it says of how its grains are shown', () => {
+  test('an operand of a set is complete, whatever it says about presentation', () => {
     const all = '(RECALL events) UNION (RECALL beliefs)';
     const { count } = ask(`${all} | COUNT`).told;
     assert.ok(count > 20, 'more than the default limit');
@@ -60,7 +60,7 @@ describe('statements', () => {
     assert.equal(ask(`(${all} | ORDER BY time LIMIT 3) EXCEPT (RECALL goals) | COUNT`).told['count'], 3);
   });
 
-  test('section 7.3: EXISTS is of any standing, by a prefix too, and never an error for what is not there', () => {
+  test('section 7.3: EXISTS covers every version, by prefix too, and never fails for a missing one', () => {
     const hash = opened.memory.hash('peanuts');
     for (const prefix of [hash, hash.slice(0, 8), hash.slice(0, 40)])
       assert.deepEqual(
@@ -113,7 +113,7 @@ describe('statements', () => {
     assert.deepEqual(plan.residual, ['object']);
     assert.equal(plan.route, 'structural');
     assert.equal(plan.order, 'confidence ascending');
-    // Goals have this subject too; grains of the other namespace are not counted.
+    // Goals have this subject too; grains of the other namespace do not count.
     assert.equal(plan.indexes[1].grains, 11);
     assert.equal(told['_cal'].budget.grains_scanned, 0);
     assert.ok(!JSON.stringify(plan).includes('alice'));
@@ -128,7 +128,7 @@ describe('statements', () => {
     assert.equal(ask('EXPLAIN RECALL beliefs WHERE subject IN (RECALL goals | HASHES)').told['plan'].filters.length, 2);
   });
 
-  test('section 7.6: DESCRIBE tells what the reader goes by', () => {
+  test('section 7.6: DESCRIBE reports what the parser uses', () => {
     assert.equal(ask('DESCRIBE grain_types').told['info'].grain_types.length, 10);
     for (const [type, fields] of [
       ['belief', 18],
@@ -152,7 +152,7 @@ describe('statements', () => {
     assert.match(ask('DESCRIBE grammar').told['info'].grammar, /statement/);
   });
 
-  test('D-23: a failing entry of a BATCH fills its own place, under labels in the order written', () => {
+  test('D-23: a failing entry of a BATCH affects only its own result; labels keep their order', () => {
     const { told, count } = ask(
       'BATCH { good: RECALL beliefs LIMIT 1, bad: RECALL MY beliefs, history: EXISTS sha256:00000000 }',
     );
@@ -234,7 +234,7 @@ describe('statements', () => {
     assert.equal(budget.used + budget.remaining, 4_000);
   });
 
-  test('section 9: options of ASSEMBLE reach its grains, and those that cannot are told', () => {
+  test('section 9: options of ASSEMBLE apply to its grains, and ineffective ones are reported', () => {
     const { told, warnings } = ask(
       'ASSEMBLE FROM (RECALL beliefs WHERE subject = "alice" AND relation = "mg:prefers") BUDGET 9 grains WITH contradiction_detection, provenance, superseded, diversity(mmr)',
     );
@@ -250,7 +250,7 @@ describe('statements', () => {
     assert.equal(coalesced.told['grains'][0].contested_by.length, 1);
   });
 
-  test('D-26: a grain of several sources is in the one of the highest rank alone', () => {
+  test('D-26: a grain of several sources is only in the one of the highest rank', () => {
     const { told } = ask(
       'ASSEMBLE FROM low: (RECALL beliefs WHERE subject = "bob"), high: (RECALL beliefs WHERE relation = "works_at") PRIORITY high > low',
     );
@@ -264,7 +264,7 @@ describe('statements', () => {
     assert.equal(second.grain_count, 2);
   });
 
-  test('section 2.3: Tier 1 is refused after what the text does wrong, and before anything is read', () => {
+  test('section 2.3: Tier 1 is rejected after syntax errors, and before anything is read', () => {
     assert.equal(
       opened.memory.code('ADD belief SET subject = "a" SET relation = "b" SET object = "c" REASON "r"'),
       'CAL-E044',
@@ -276,7 +276,7 @@ describe('statements', () => {
     assert.equal(ask('DEFINE TEMPLATE t AS "x"', { session: { mayDefine: true } }).told['type'], 'template_defined');
   });
 
-  test('section 12.9: a template that was defined is found by its name, another is E085', () => {
+  test('section 12.9: a defined template is found by name, an unknown one is E085', () => {
     const session = { templates: { short: { body: { text: '{{grain.content}};' } } } };
     assert.equal(
       ask('RECALL beliefs WHERE subject = "dave" AS TEMPLATE short', { session }).told['content'].trim(),
@@ -286,14 +286,14 @@ describe('statements', () => {
     assert.equal(opened.memory.code('RECALL beliefs AS TEMPLATE constructor', home), 'CAL-E085');
   });
 
-  test('E030 and E031: bounds hold while the query works', () => {
+  test('E030 and E031: bounds apply while the query runs', () => {
     const past = { deadlineMs: 1 };
     assert.equal(opened.memory.code('RECALL beliefs WHERE confidence < 0.5', past), 'CAL-E031');
     assert.equal(opened.memory.code('ASSEMBLE FROM (RECALL beliefs)', past), 'CAL-E075');
     assert.equal(opened.memory.code('BATCH { a: DESCRIBE server }', past), '');
   });
 
-  test('errors tell where: bytes, line and column, also for what only running finds', () => {
+  test('errors have positions: bytes, line and column, also runtime errors', () => {
     const reply = opened.memory.reply('RECALL beliefs\n  WHERE subject IN ($é)');
     assert.ok('refused' in reply);
     const late = opened.memory.reply('LET $x = RECALL beliefs LIMIT 2 | HASHES; EXISTS $x');

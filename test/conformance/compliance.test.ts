@@ -1,4 +1,4 @@
-// The checks of compliance on a running server: over both HTTP listeners and gRPC, with one partition and with four.
+// The compliance checks on a running server: over both HTTP listeners and gRPC, with one partition and with four.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -26,7 +26,7 @@ for (const listener of ['uws', 'node'])
       const byId = (run: Told): ReadonlyMap<string, Told> =>
         new Map(run['checks'].map((check: Told) => [check['id'], check]));
 
-      test('a run judges all checks, is kept, and leaves nothing but entries', async () => {
+      test('a run judges all checks, is stored, and leaves only audit entries', async () => {
         const path = await memory();
         await refused(http.get(`${path}/verify/latest`), 'VER-E001');
         for (const user of ['ada', 'bob'])
@@ -37,7 +37,7 @@ for (const listener of ['uws', 'node'])
         assert.deepEqual([run.total, run.checks.length, run.pass + run.fail + run.warn + run.skip], [88, 88, 88]);
         assert.match(run.run_id, /^vrf_[a-z2-7]{24}$/);
         const failing = run.checks.filter(({ status }: Told) => status === 'fail').map(({ id }: Told) => id);
-        // The purge after an erasure takes its time.
+        // The purge after an erasure takes time.
         assert.deepEqual(
           failing.filter((id: string) => id !== 'blind_index_erasure'),
           ['gdpr_record_of_processing'],
@@ -67,18 +67,18 @@ for (const listener of ['uws', 'node'])
         assert.equal(told.filter((event: string) => event === 'verify.run').length, 1);
       });
 
-      test('a regulation is asked for by its name, and its own checks with it', async () => {
+      test('a run can be limited to a regulation, and adds its own checks', async () => {
         const path = await memory();
         const run = await http.post(`${path}/verify/run`, { regulation: 'EU-AI-Act' });
         assert.equal(run.regulation, 'eu_ai_act');
         assert.ok(run.total < 88 && run.total > 16);
-        // Named, it is judged without its preset.
+        // Requested by name, it is judged without its preset.
         assert.equal(byId(run).get('euai_robustness')?.['status'], 'pass');
         await refused(http.post(`${path}/verify/run`, { regulation: 'gdpr2' }), 'VER-E002');
         await refused(http.post(`${path}/verify/run`, {}, { headers: { 'x-user-id': 'ada' } }), 'AUT-E001');
       });
 
-      test('laws are judged where their presets hold, over gRPC too', async () => {
+      test('checks of a law run when its preset is active, over gRPC too', async () => {
         const path = await memory();
         const presets = ['gdpr', 'hipaa', 'eu_ai_act', 'soc2', 'ccpa', 'lgpd', 'pipl', 'strict_deletion'];
         const controller = { name: 'Example', contact: 'dpo@example.org' };

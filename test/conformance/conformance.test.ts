@@ -1,4 +1,4 @@
-// The suite on every way in: an engine, shards without and with threads, both HTTP listeners, gRPC.
+// Runs the suite on every transport: an engine, shards without and with threads, both HTTP listeners, gRPC.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -65,7 +65,7 @@ after(async () => {
   }
 });
 
-// At once, since their memories have nothing to do with each other: groups of writes form as they would.
+// At once, since their memories are independent: writes form groups as in production.
 for (const [name, open] of Object.entries(TARGETS))
   describe(name, { concurrency: 8 }, () => {
     let target: Target;

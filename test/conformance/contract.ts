@@ -1,9 +1,9 @@
-// What the service contract promises about refusals, apart from the server's own table: a code, its HTTP status, its
-// gRPC status. Every refusal that any client of this suite meets is held to it.
+// The contract's errors, copied without the server's own table: code, HTTP status, gRPC status. Every error that a
+// client of this suite gets is checked against it.
 import assert from 'node:assert/strict';
 import { status } from '@grpc/grpc-js';
 
-/** Contract section 2, the rows that this build can answer with. */
+/** Contract section 2, the rows that this build can return. */
 const REFUSALS: Readonly<Record<string, readonly [http: number, grpc: number | undefined]>> = {
   'VAL-E001': [400, status.INVALID_ARGUMENT],
   'VAL-E002': [400, status.INVALID_ARGUMENT],
@@ -88,7 +88,7 @@ export interface RefusalDetail {
   readonly issue: string;
 }
 
-/** A refusal as any transport gives it. */
+/** An error from any transport. */
 export class Refusal extends Error {
   readonly code: string;
   readonly details: readonly RefusalDetail[];
@@ -109,7 +109,7 @@ function known(code: string, where: string): readonly [number, number | undefine
 }
 
 export function checkHttpStatus(code: string, http: number, where: string): void {
-  // HTTP has a status of its own for headers that are too large.
+  // HTTP has a separate status for headers that are too large.
   if (code === 'LIM-E003' && http === 431) return;
   assert.equal(http, known(code, where)[0], `HTTP status of ${code} from ${where}`);
 }
@@ -118,13 +118,13 @@ export function checkGrpcStatus(code: string, grpc: number, where: string): void
   assert.equal(grpc, known(code, where)[1], `gRPC status of ${code} from ${where}`);
 }
 
-/** Codes that are a caller's to cause. */
+/** Codes that a caller can cause. */
 export function isCallersCode(code: string): boolean {
   const row = REFUSALS[code];
   return row !== undefined && row[0] < 500;
 }
 
-/** Resolves with the refusal; fails when the call succeeds or refuses with another code. */
+/** Resolves to the error; fails when the call succeeds or returns another code. */
 export async function refused(call: Promise<unknown>, ...codes: readonly string[]): Promise<Refusal> {
   const outcome = await call.then(
     (value) => ({ value }),

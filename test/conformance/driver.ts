@@ -1,14 +1,14 @@
-// What the suite asks of a memory, however it is reached. Members and fields go by their wire names.
+// The suite's interface to a memory on any transport. Members and fields have their wire names.
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 export type Fields = { readonly [name: string]: Json };
 
-/** What not every way in offers. */
+/** Features that not every transport has. */
 export type Feature =
   /** Lists, raw blobs, search, erasure of a user, the audit chain, and forgetting by more than one hash. */
   | 'many'
-  /** What the server adds to the engine: the whole RecallRequest with its warnings, warnings of options. */
+  /** Features of the server on top of the engine: the whole RecallRequest with its warnings, warnings of options. */
   | 'server'
-  /** Answers to a repeated write (the idempotency key). */
+  /** Answers to repeated writes (idempotency key). */
   | 'repeat';
 
 export interface Item {
@@ -29,7 +29,7 @@ export interface Listed extends Grain {
 
 export interface Added {
   readonly hash: string;
-  /** Undefined where the way in does not tell. */
+  /** Undefined on transports that do not report it. */
   readonly duplicate?: boolean;
 }
 
@@ -44,7 +44,7 @@ export interface Hit extends Grain {
   readonly superseded: boolean;
 }
 
-/** An answer as its JSON tells it; members may be absent. */
+/** An answer as parsed JSON; members may be absent. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into it as callers do
 export type Told = Record<string, any>;
 
@@ -101,9 +101,9 @@ export type AccumulateTarget =
   | { readonly hash: string }
   | { readonly namespace?: string; readonly subject: string; readonly relation: string };
 
-/** How a caller differs from the one that made the memory. */
+/** How a caller differs from the memory's creator. */
 export interface Caller {
-  /** Bound to it: sees and writes only that. */
+  /** Bound to it: the caller sees and writes nothing else. */
   readonly namespace?: string;
   readonly user_id?: string;
   readonly idempotencyKey?: string;
@@ -116,7 +116,7 @@ export interface CalTold {
   readonly count: number;
 }
 
-/** One memory. Rejects with `Refusal` for what the contract refuses. */
+/** One memory. Rejects with `Refusal` for errors of the contract. */
 export interface Memory {
   add(grainType: string, fields: Fields, options?: Fields): Promise<Added>;
   batchAdd(items: readonly Item[]): Promise<BatchAnswer>;
@@ -129,7 +129,7 @@ export interface Memory {
   statistics(): Promise<Statistics>;
   history(hash: string): Promise<readonly Version[]>;
   cal(query: string): Promise<CalTold>;
-  /** The same memory as another caller sees it. */
+  /** The same memory as seen by another caller. */
   as(caller: Caller): Promise<Memory>;
   // Feature 'many'.
   raw(hash: string): Promise<Uint8Array>;
@@ -143,7 +143,7 @@ export interface Memory {
 /** One way to reach memories. */
 export interface Target {
   readonly name: string;
-  /** Of the memories that it makes. */
+  /** Partitions of its new memories. */
   readonly partitions: number;
   readonly features: ReadonlySet<Feature>;
   /** A new, empty memory; `options` are `dedup`, `dedup_threshold` and `language` of POST /memories. */
@@ -151,7 +151,7 @@ export interface Target {
   close(): Promise<void>;
 }
 
-/** For a feature that a driver lacks; the suite asks no driver for more than it says it has. */
+/** Placeholder for a missing feature; the suite calls only features that a driver declares. */
 export function lacks(): Promise<never> {
-  return Promise.reject(new Error('this way in has no such call'));
+  return Promise.reject(new Error('this transport has no such call'));
 }

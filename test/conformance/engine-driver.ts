@@ -1,5 +1,5 @@
-// The suite's calls of an engine: directly, over shards without threads, and over worker threads. What the server does
-// with names and defaults is done here again, by the contract.
+// The suite's calls on an engine: direct, through shards without threads, and through worker threads. Names and
+// defaults, which the server normally handles, are reimplemented from the contract.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,7 +46,7 @@ type Shape = { readonly shards: number; readonly partitions: number };
 const MASTER = Buffer.alloc(32, 9);
 const FEATURES = new Set(['many', 'repeat'] as const);
 
-/** Options of a shard of a store that is made in `root`. */
+/** Options of a shard of a new store in `root`. */
 function optionsIn(root: string, shards: number): (shard: number) => EngineOptions {
   return (shard) => ({
     directory: join(root, `shard-${shard}`),
@@ -62,7 +62,7 @@ function newRoot(): string {
   return mkdtempSync(join(tmpdir(), 'granary-conformance-'));
 }
 
-/** Opens an engine; what only a bug can cause ends the test process. */
+/** Opens an engine; an internal error ends the test process. */
 function openEngine(options: EngineOptions): Promise<Engine> {
   const onFatal = (error: unknown): void => {
     queueMicrotask(() => {
@@ -100,7 +100,7 @@ export async function directTarget({ shards, partitions }: Shape): Promise<Targe
   });
 }
 
-/** Shards in worker threads, as a target for each of these numbers of partitions; they end with the last of them. */
+/** Shards in worker threads, with a target for each number of partitions; they end with the last target. */
 export async function threadsTargets({
   shards,
   workers,
@@ -139,14 +139,14 @@ function routedTarget(
   const router = new Router({ shards, settingsOf: (memory) => known.get(memory), placementOf });
   const call: Call = async (method, context, input) => {
     const answer = await router.call(method, context, input);
-    // As the server's control log does: known from then on.
+    // As with the server's control log, settings are known from then on.
     if (method === 'attachMemory') known.set(context.memory, (input as In<'attachMemory'>).settings);
     return answer;
   };
   return targetOf(name, partitions, call, close);
 }
 
-/** Numbers of memories, each given once: targets may share their shards. */
+/** Numbers of memories, each used once: targets may share their shards. */
 let memories = 0;
 
 function targetOf(name: string, partitions: number, call: Call, close: () => Promise<void>): Target {
@@ -254,7 +254,7 @@ class EngineMemory implements Memory {
     return { grains: grains.map(listedOf), total, next: more ? JSON.stringify(next) : null };
   }
 
-  /** By the server's own row: what it asks of the shards and how it shows their answer is not done twice. */
+  /** Uses the server's own operation, so that its request and answer mapping is not reimplemented. */
   async recall(query: Fields): Promise<RecallAnswer> {
     const planned = refusing(() => recall.plan!(recall.readArgs(query, [])));
     const output = await this.#ask('recall', planned.asked.input as In<'recall'>); // what this row asks with
@@ -307,7 +307,7 @@ class EngineMemory implements Memory {
   async accumulate(target: Fields, deltas: Fields, set: Fields = {}) {
     const input = {
       target: target as In<'accumulate'>['target'],
-      deltas: deltas as Record<string, number>, // a wrong one is what the engine is to refuse
+      deltas: deltas as Record<string, number>, // the engine must reject a wrong one
       set: set as JsonObject,
     };
     const { oldHash, newHash, applied, fields } = await this.#ask('accumulate', input);
@@ -316,7 +316,7 @@ class EngineMemory implements Memory {
 
   async forget(hash: string): Promise<void> {
     const { hashes, notFound } = await this.#ask('forget', { hashes: [hash], check: false });
-    // One hash that is not there is the server's to refuse: the call names it, as it names one of many.
+    // The server reports a single missing hash as an error; the shard call lists it.
     if (notFound.length > 0) throw new Refusal('MEM-E001', 'MEM-E001: grain not found');
     if (hashes.length !== 1) throw new Error(`forgot ${hashes.length} grains by one hash`);
   }
@@ -387,7 +387,7 @@ function itemOf({ grain_type: grainType, fields }: Item): AddItem {
   return { grainType, fields: fields as JsonObject };
 }
 
-/** `fields` of the suite hold no integers past 2^53, so that they are plain JSON. */
+/** `fields` of the suite have no integers past 2^53, so plain JSON is enough. */
 function grainOf({ hash, grainType, fields }: GrainView) {
   return { hash, grain_type: grainType, fields: fields as Listed['fields'] };
 }
@@ -422,6 +422,6 @@ function filterOf(fields: Fields): GrainFilter {
     includeSuperseded:
       fields['exclude_superseded'] === false || fields['include_superseded'] === true ? true : undefined,
   };
-  // Members that nobody gave are left out, and the rest are of the types that the suite writes.
+  // Drops absent members; the rest have types that the suite writes.
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as GrainFilter;
 }

@@ -1,4 +1,4 @@
-// The erasure of a user on every way in: by route, by rpc, by app/exec. With one partition and with four.
+// The erasure of a user on every transport: by route, by rpc, by app/exec. With one partition and with four.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -52,7 +52,7 @@ for (const [listener, partitions] of [
     };
 
     for (const [name, ask] of Object.entries(WAYS))
-      test(`${name}: keys of the person end and name nobody, those of others go on`, async () => {
+      test(`${name}: keys of the person are revoked and anonymised, others stay`, async () => {
         const id = await newId();
         const user = `ann of ${id}`;
         const makeKey = async (more: object): Promise<{ readonly id: string; readonly raw: string }> => {
@@ -68,7 +68,7 @@ for (const [listener, partitions] of [
         const statuses = () => Promise.all([bound, everywhere, other].map(statusOf));
         await believe(id, user, 'umbrellas', { user_id: user });
         assert.deepEqual(await statuses(), [200, 200, 200]);
-        // An admin of this memory ends what is bound to it, and not what is the deployment's.
+        // An admin of this memory revokes keys bound to it, but not the deployment's.
         await http.call('POST', `/memories/${id}/forget`, { json: { user_id: user }, key: admin.raw });
         assert.deepEqual(await statuses(), [401, 200, 200]);
         await ask(id, user);
@@ -83,7 +83,7 @@ for (const [listener, partitions] of [
       });
 
     for (const [name, ask] of Object.entries(WAYS))
-      test(`${name}: grains and words are gone, the proof is repeated, others stay`, async () => {
+      test(`${name}: grains and words are gone, the proof repeats, other data stays`, async () => {
         const id = await newId();
         const gone: string[] = [];
         for (let session = 0; session < 6; session++)
@@ -101,7 +101,7 @@ for (const [listener, partitions] of [
           results.map(({ hash }: Told) => hash),
           [kept],
         );
-        // The message of gRPC has no room for the audit entry; the others name the same one every time.
+        // The gRPC message has no audit entry; the others name the same one every time.
         const entries = new Set(entry === undefined ? [] : [entry]);
         for (const again of Object.values(WAYS)) {
           const { audit_entry_hash: named, ...repeated } = await again(id, 'ann');
@@ -112,7 +112,7 @@ for (const [listener, partitions] of [
         for (const named of entries) assert.match(named, /^[0-9a-f]{64}$/);
         const unknown = await ask(id, 'nobody');
         assert.deepEqual([unknown['count'], unknown['key_fingerprint']], [0, '']);
-        // A later write makes a new key: nobody is kept out by having been erased.
+        // A later write creates a new key: an erased user may write again.
         const later = await believe(id, 'ann', 'boots', { user_id: 'ann' });
         assert.equal((await http.get(`/memories/${id}/grains/${later}`)).fields.user_id, 'ann');
         const second = await ask(id, 'ann');
@@ -120,7 +120,7 @@ for (const [listener, partitions] of [
         assert.notEqual(second['key_fingerprint'], proof['key_fingerprint']);
       });
 
-    test('under its idempotency key an erasure is answered as the first time, and keeps no name', async () => {
+    test('with its idempotency key an erasure returns its first answer, and no name is stored', async () => {
       const id = await newId();
       await believe(id, 'ann', 'rain', { user_id: 'ann' });
       const headers = { 'idempotency-key': 'erase ann' };
@@ -133,7 +133,7 @@ for (const [listener, partitions] of [
       await refused(exec({ ...json, args: { user_id: 'bea' } }), 'VAL-E005');
     });
 
-    test('an erasure asks for the admin scope and for the whole memory', async () => {
+    test('an erasure requires the admin scope and an unbound key', async () => {
       const id = await newId();
       await believe(id, 'ann', 'rain', { user_id: 'ann' });
       const key = async (more: object): Promise<string> =>
@@ -149,7 +149,7 @@ for (const [listener, partitions] of [
       for (const client of [writer, bound, own]) client.close();
     });
 
-    test('the name goes from others’ grains: the current one is redacted, versions that name the user are removed', async () => {
+    test('the name is removed from others’ grains: current ones are redacted, older versions with the name are removed', async () => {
       const id = await newId();
       const M = `/memories/${id}`;
       await believe(id, 'ann', 'rain', { user_id: 'ann' });

@@ -1,4 +1,4 @@
-// Remembering texts and extracting from what is added, by both transports, in memories of one partition and of four.
+// Remembering texts and extracting from added grains, on both transports, with one partition and with four.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ const THEN = 1_700_000_000;
 const TEXT = 'My name is Ada Lovelace. I live in Paris and I work at Acme.';
 const WORDS = { user_id: 'ada', namespace: 'diary', session_id: 's1', tags: ['chat'], created_at: THEN };
 
-/** What the two transports tell alike; members that one of them leaves out are filled in. */
+/** Members that both transports report; a missing one is filled in. */
 interface Remembered {
   readonly source_hash: string;
   readonly mode: string;
@@ -107,14 +107,14 @@ after(async () => {
 for (const transport of ['HTTP', 'gRPC'])
   for (const partitions of [1, 4])
     describe(`${transport}, ${partitions} partitions`, () => {
-      /** A new memory: its face, and ways to look into it. */
+      /** A new memory with its transport and helpers. */
       async function place() {
         const id = await newMemory(http, partitions);
         const M = `/memories/${id}`;
         const face = transport === 'HTTP' ? overHttp(http, M) : overGrpc(grpc.with({ 'x-memory-id': id }));
         const beliefs = async (): Promise<Grain[]> => (await http.get(`${M}/grains?grain_type=belief`)).grains;
         const get = (hash: string): Promise<Grain> => http.get(`${M}/grains/${hash}`);
-        /** Asks until the extraction of that request has ended. */
+        /** Polls until the extraction of that request has ended. */
         const ended = async (request: Fields): Promise<Remembered> => {
           let told: Remembered | undefined;
           await eventually('the extraction ends', async () => {
@@ -129,7 +129,7 @@ for (const transport of ['HTTP', 'gRPC'])
       const triples = (grains: readonly Grain[]) =>
         grains.map(({ fields }) => [fields['subject'], fields['relation'], fields['object']].join(' ')).sort();
 
-      test('sync answers with what was extracted, which takes over the standing of its source', async () => {
+      test('sync returns the extracted beliefs, which inherit flags and validity of their source', async () => {
         const { M, face, beliefs, get } = await place();
         const told = await face.remember({ ...WORDS, text: TEXT, extract_mode: 'sync', source_type: 'agent' });
         assert.equal(told.mode, 'sync');
@@ -151,7 +151,7 @@ for (const transport of ['HTTP', 'gRPC'])
         assert.equal(found.results[0]?.hash, told.source_hash);
       });
 
-      test('async answers first, and tells whoever asks again how it ended', async () => {
+      test('async answers first, and reports the result on a repeated request', async () => {
         const { face, beliefs, get, ended } = await place();
         const request = { ...WORDS, text: TEXT };
         const told = await face.remember(request);
@@ -163,7 +163,7 @@ for (const transport of ['HTTP', 'gRPC'])
         assert.equal(after.extracted_count, 3);
       });
 
-      test('a source that is not to be kept goes when it was read, and only if it is new', async () => {
+      test('a source that is not to be kept is removed after extraction, but only if it is new', async () => {
         const { M, face, beliefs, get } = await place();
         const request = { ...WORDS, text: TEXT, extract_mode: 'sync', keep_source: false };
         const told = await face.remember(request);
@@ -195,7 +195,7 @@ for (const transport of ['HTTP', 'gRPC'])
         assert.equal(later.marker_status, 'pending');
       });
 
-      test('the first date of a text is when it holds, unless that is said', async () => {
+      test('the first date of a text is its time, unless one is given', async () => {
         const { face, get } = await place();
         const text = 'We met on 14 May 2023 in Rome.';
         const day = Date.UTC(2023, 4, 14) / 1000;
@@ -224,7 +224,7 @@ for (const transport of ['HTTP', 'gRPC'])
         assert.deepEqual([event.warnings, closed.warnings], ['', '']);
       });
 
-      test('extract_memories takes beliefs from what is added, alone and in a batch', async () => {
+      test('extract_memories extracts beliefs from added grains, single or in a batch', async () => {
         const { face, beliefs } = await place();
         const options = { extract_memories: true };
         const one = await face.add('event', { ...WORDS, content: TEXT }, options);
@@ -253,7 +253,7 @@ for (const transport of ['HTTP', 'gRPC'])
         assert.equal(none.warnings, '');
       });
 
-      test('what is no text, too long or unknown is refused, and nothing is stored', async () => {
+      test('invalid, oversized or unknown input is rejected, and nothing is stored', async () => {
         const { M, face } = await place();
         for (const [request, ...codes] of [
           [{ text: '' }, 'VAL-E003'],
@@ -272,7 +272,7 @@ for (const transport of ['HTTP', 'gRPC'])
         assert.deepEqual([long.extracted_count, long.marker_status], [0, 'done']);
       });
 
-      test('a bound caller remembers as itself alone', async () => {
+      test('a bound caller remembers only as itself', async () => {
         const { id, get } = await place();
         const { raw_key: key } = await http.post('/auth/keys', {
           memory_id: id,
@@ -296,7 +296,7 @@ for (const transport of ['HTTP', 'gRPC'])
       });
     });
 
-test('a server that ends finishes what it has answered for', async () => {
+test('a server that shuts down finishes what it has answered for', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'granary-extraction-'));
   const started: TestServer[] = [];
   const start = async (): Promise<TestServer> => {
@@ -307,9 +307,9 @@ test('a server that ends finishes what it has answered for', async () => {
   try {
     const first = await start();
     const client = new HttpClient(first.http, first.key);
-    // A server that ends waits so long and no longer: the thread that reads is there before that begins.
+    // Shutdown waits only for a bounded time, so the reading thread must have started before.
     await client.post('/memories/default/remember', { text: 'Nothing is said here.', extract_mode: 'sync' });
-    // Each states another fact: one that is known already has the source that it was first read from.
+    // Each states a different fact: a known fact would keep the source it was first read from.
     const texts = Array.from({ length: 30 }, (_, at) => `I love ${'abcdefghijklmnopqrstuvwxyzABCD'[at]}xy tea.`);
     const sources = await Promise.all(
       texts.map(async (text) => (await client.post('/memories/default/remember', { text })).source_hash),
@@ -323,7 +323,7 @@ test('a server that ends finishes what it has answered for', async () => {
     const derived = new Set(grains.map(({ fields }: Grain) => fields['derived_from']));
     assert.deepEqual([...derived].sort(), sources.sort());
   } finally {
-    // One that has ended ends at once again.
+    // Closing a closed server returns at once.
     for (const server of started) await server.close();
     rmSync(dataDir, { recursive: true });
   }

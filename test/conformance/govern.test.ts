@@ -1,4 +1,4 @@
-// What governs a memory, by both transports, in memories of one partition and of four.
+// Policies on both transports, in memories of one partition and of four.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -8,7 +8,7 @@ import { GrpcClient } from './grpc-client.ts';
 import { HttpClient } from './http-client.ts';
 import { newMemory } from './http-driver.ts';
 
-/** What the two transports tell alike. */
+/** Members that both transports report. */
 interface Face {
   /** The hash; `purpose` and `reason` go as headers. */
   add(fields: Fields, headers?: Record<string, string>): Promise<string>;
@@ -107,7 +107,7 @@ for (const [transport, partitions] of FACES)
     }
     const put = (M: string, change: Fields): Promise<Told> => http.call('PUT', `${M}/policy`, { json: change });
 
-    test('consent decides in every partition, whatever a grain goes by', async () => {
+    test('consent is enforced in every partition, whatever places a grain', async () => {
       const { face, M } = await open({ policies: ['GDPR'] });
       await refused(face.add({ user_id: 'u1' }), 'POL-E002');
       const granted = await face.grant('u1', 'storage');
@@ -164,7 +164,7 @@ for (const [transport, partitions] of FACES)
       assert.deepEqual(await shown('&purpose=marketing'), [['marketing', 'granted', '*']]);
     });
 
-    test('a restricted user is frozen until it is lifted', async () => {
+    test('a restricted user is frozen until the restriction is lifted', async () => {
       const { face, M } = await open();
       const hashes: string[] = [];
       for (let at = 0; at < 6; at++)
@@ -179,7 +179,7 @@ for (const [transport, partitions] of FACES)
       await refused(face.recall({ query: 'green tea', user_id: 'u1' }), 'POL-E008');
       for (const hash of hashes) await refused(face.get(hash), 'POL-E008');
       await refused(face.forget(hashes[0]!), 'POL-E008');
-      // By what they have in common, too: of the grains that are named none goes.
+      // By subject too: if a frozen grain is among those named, none is forgotten.
       const { subject } = (await http.get(`${M}/grains/${other}`)).fields;
       await refused(http.post(`${M}/forget`, { subject }), 'POL-E008');
       await refused(http.post(`${M}/forget`, { hashes: [other, hashes[0]] }), 'POL-E008');
@@ -196,7 +196,7 @@ for (const [transport, partitions] of FACES)
       assert.equal((await face.recall({ query: 'green tea' })).length, 7);
     });
 
-    test('a policy is changed by its rules, and every partition obeys it', async () => {
+    test('a policy is changed by its rules, and every partition enforces it', async () => {
       const { face, M } = await open({
         policies: ['strict-deletion'],
         guardrail_patterns: ['x ray'],
@@ -243,12 +243,12 @@ for (const [transport, partitions] of FACES)
       assert.equal((await asked('(RECALL beliefs) UNION (RECALL events)'))['result'].result.grains.length, 5);
       const { entries } = await http.get(`${M}/audit?event_type=policy.enforced&limit=500`);
       const capped = entries.filter(({ details }: Told) => details['code'] === 'POL-E013');
-      // Once each, however many partitions were asked.
+      // One entry each, however many partitions were asked.
       assert.equal(capped.length, 2);
       assert.ok(capped.some(({ details }: Told) => details['operation'] === 'cal'));
     });
 
-    test('a read that a restriction refuses is in the trail once', async () => {
+    test('a read rejected by a restriction is in the trail once', async () => {
       const { face, M } = await open();
       const hash = await face.add({ user_id: 'u1', session_id: 's1' });
       await face.restrict('u1', 'contested');
@@ -259,7 +259,7 @@ for (const [transport, partitions] of FACES)
       assert.ok(entries.some(({ grain_hash }: Told) => grain_hash === hash));
     });
 
-    test('no version of a goal makes it a goal above itself, wherever the others lie', async () => {
+    test('no version of a goal creates a cycle, in whatever partition the others are', async () => {
       const { M } = await open();
       const goal = async (at: string, ...parents: string[]): Promise<string> => {
         const fields = { description: `goal ${at}`, parent_goals: parents, session_id: `session ${at}` };
@@ -275,7 +275,7 @@ for (const [transport, partitions] of FACES)
       assert.ok((await moved(low, top))['new_hash']);
     });
 
-    test('personal data is found in texts, and what a policy makes of it is done before a grain is hashed', async () => {
+    test('personal data in texts is detected, and handled before a grain is hashed', async () => {
       const { face, M } = await open({ policies: ['pii_block'] });
       const text = 'Grüße: mail ann@example.org today';
       assert.deepEqual(await face.detect(text), ['email']);
@@ -288,7 +288,7 @@ for (const [transport, partitions] of FACES)
     });
   });
 
-test('a consent carries what a consent is made of, whatever way it comes in', async () => {
+test('a consent has all its members on every write path', async () => {
   const id = await newMemory(http, 1, { policies: ['gdpr'] });
   const M = `/memories/${id}`;
   const grpc = GrpcClient.open(server.grpc, server.key).with({ 'x-memory-id': id });
@@ -353,7 +353,7 @@ test('personal data is kept out of every field that a request can fill', async (
   assert.ok(blob_hash);
 });
 
-test('a guardrail is held against what looks like it, and against names of fields', async () => {
+test('a guardrail also checks look-alike characters and field names', async () => {
   const M = `/memories/${await newMemory(http, 1, { guardrail_patterns: ['Project X'], guardrail_mode: 'contains' })}`;
   const disguised: Fields[] = [
     { object: 'all of prоject-х' }, // Cyrillic о, х
@@ -368,7 +368,7 @@ test('a guardrail is held against what looks like it, and against names of field
   assert.equal((await http.get(`${M}/grains`)).total, 1);
 });
 
-test('many consents are granted at once, and each that is not tells why', async () => {
+test('many consents are granted at once, and each failure has its reason', async () => {
   const id = await newMemory(http, 4);
   const M = `/memories/${id}`;
   await http.post(`${M}/app/exec`, { command: 'restrict', args: { user_id: 'u2', reason: 'x' } });
@@ -391,7 +391,7 @@ test('many consents are granted at once, and each that is not tells why', async 
   await refused(http.post(`${M}/consent/grant-bulk`, both), 'VAL-E001');
 });
 
-test('retention is told by namespace and enforced', async () => {
+test('retention is reported by namespace and enforced', async () => {
   const id = await newMemory(http, 4, { policies: ['retention_30d'] });
   const M = `/memories/${id}`;
   const now = Math.floor(Date.now() / 1000);

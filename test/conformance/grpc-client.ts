@@ -1,5 +1,4 @@
-// gRPC as a stranger speaks it: a client made from the proto file as it stands, knowing nothing of the server's code,
-// with every refusal held to the contract.
+// A gRPC client made from the proto file alone, without the server's code; every error is checked against the contract.
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import {
@@ -55,7 +54,7 @@ export class GrpcClient {
     );
   }
 
-  /** The same connection with these metadata beside or in place of its own. */
+  /** The same connection with additional or replaced metadata. */
   with(metadata: Readonly<Record<string, string>>): GrpcClient {
     return new GrpcClient(this.#client, { ...this.#metadata, ...metadata });
   }
@@ -69,7 +68,7 @@ export class GrpcClient {
     return (await this.ask(rpc, message, metadata)).message;
   }
 
-  /** Rejects with `Refusal`; fails where status and trailers are not those of the contract. */
+  /** Rejects with `Refusal`; fails when status and trailers differ from the contract. */
   ask(rpc: string, message: object, more: Readonly<Record<string, string>> = {}): Promise<GrpcReply> {
     const method = METHODS.get(rpc);
     assert.ok(method, rpc);

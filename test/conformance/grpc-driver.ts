@@ -1,4 +1,4 @@
-// The suite's calls over gRPC. What the contract gives gRPC no rpc for is asked over HTTP: making memories and keys.
+// The suite's calls over gRPC. HTTP is used where the contract has no rpc: creating memories and keys.
 import assert from 'node:assert/strict';
 import type { BatchAnswer, Caller, CalTold, Fields, Grain, Item, Memory, RecallAnswer, Target } from './driver.ts';
 import { lacks } from './driver.ts';

@@ -1,5 +1,5 @@
-// gRPC over the wire, by a client that knows the proto file alone: metadata, trailers, rpcs of later builds, the
-// standard services, and who may call.
+// gRPC on the wire, with a client that knows only the proto file: metadata, trailers, rpcs of later builds, the
+// standard services, and access.
 import assert from 'node:assert/strict';
 import { connect } from 'node:http2';
 import { resolve } from 'node:path';
@@ -66,7 +66,7 @@ function grpcTests(running: () => TestServer): void {
   after(() => grpc.close());
   const inNewMemory = async (): Promise<GrpcClient> => grpc.with({ 'x-memory-id': await newMemory(http, 1) });
 
-  test('every rpc of the proto file is served or says that it is not in this build, and wants its scope', async () => {
+  test('every rpc of the proto file is served or reports that it is not in this build, and requires its scope', async () => {
     assert.deepEqual([...RPCS].toSorted(), Object.keys(SCOPES).toSorted());
     const keys = {
       read: (await http.post('/auth/keys', { scopes: ['read'] })).raw_key,
@@ -83,7 +83,7 @@ function grpcTests(running: () => TestServer): void {
     assert.equal((await grpc.call('Health', {}, { authorization: `Bearer ${keys.read}` })).status, 'ok');
   });
 
-  test('a method that is none is UNIMPLEMENTED', async () => {
+  test('an unknown method is UNIMPLEMENTED', async () => {
     await new Promise<void>((done, fail) => {
       const session = connect(`http://${server.grpc}`);
       session.on('error', fail);
@@ -102,7 +102,7 @@ function grpcTests(running: () => TestServer): void {
     });
   });
 
-  test('the memory is in the metadata: absent is the key’s own, else default; unknown is MEM-E003', async () => {
+  test('the memory is in the metadata: default is the key’s own, else default; an unknown one is MEM-E003', async () => {
     const id = await newMemory(http, 1);
     const { hash } = await grpc.call('Add', { grain_type: 'belief', fields_json: BELIEF }, { 'x-memory-id': id });
     await refused(grpc.call('Get', { hash }), 'MEM-E001');
@@ -163,7 +163,7 @@ function grpcTests(running: () => TestServer): void {
     assert.equal(old.superseded_by, tip.new_hash);
   });
 
-  test('texts of JSON that are none, or not an object, are refused', async () => {
+  test('invalid JSON texts are rejected', async () => {
     const client = await inNewMemory();
     for (const [fields_json, ...codes] of [
       ['{', 'VAL-E002'],
@@ -221,7 +221,7 @@ function grpcTests(running: () => TestServer): void {
     await refused(client.call('Recall', { query: 'x', grain_type: 'fact' }), 'MEM-E005');
   });
 
-  test('a chain of recalls answers with its parts and how they were read', async () => {
+  test('a chain of recalls returns its parts and their interpretation', async () => {
     const client = await inNewMemory();
     await client.call('Add', { grain_type: 'belief', fields_json: BELIEF });
     const answer = await client.call('RecallChain', {

@@ -1,4 +1,4 @@
-// What stands before every operation: credentials, narrowing, CORS, request ids, routes, types and limits of bodies.
+// Checks before every operation: credentials, narrowing, CORS, request ids, routes, types and limits of bodies.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { refused } from './contract.ts';
@@ -12,7 +12,7 @@ const M = '/memories/default';
 
 export function guards(client: () => HttpClient): void {
   describe('guards', { concurrency: 4 }, () => {
-    test('a key is taken in either header; what is none is refused, and its words are not repeated', async () => {
+    test('a key is accepted in either header; an invalid one is rejected and not quoted', async () => {
       const http = client();
       assert.equal(
         (await http.ask('GET', `${M}/stats`, { key: null, headers: { 'x-api-key': http.key } })).status,
@@ -35,7 +35,7 @@ export function guards(client: () => HttpClient): void {
       }
     });
 
-    test('a key that expired is refused, one that will is not yet', async () => {
+    test('an expired key is rejected; one that expires later is accepted', async () => {
       const http = client();
       const soon = Math.floor(Date.now() / 1000) + 3600;
       const made = await http.post('/auth/keys', { scopes: ['read'], expires_at: soon });
@@ -62,7 +62,7 @@ export function guards(client: () => HttpClient): void {
       }
     });
 
-    test('a request id is echoed when it is sane, else made; errors tell it too', async () => {
+    test('a valid request id is echoed, otherwise one is made; errors have it too', async () => {
       const http = client();
       const asked = async (id: string) =>
         (await http.ask('GET', '/health', { headers: { 'x-request-id': id } })).headers;
@@ -111,14 +111,14 @@ export function guards(client: () => HttpClient): void {
       assert.match((reply.headers.get('access-control-allow-headers') ?? '').toLowerCase(), /authorization/);
     });
 
-    test('OPTIONS that is no preflight says what a path takes', async () => {
+    test('OPTIONS without a preflight lists the methods of a path', async () => {
       const reply = await client().ask('OPTIONS', `${M}/grains`, { key: null });
       assert.equal(reply.status, 204);
       assert.deepEqual((reply.headers.get('allow') ?? '').split(', ').toSorted(), ['GET', 'HEAD', 'OPTIONS']);
       await refused(client().call('OPTIONS', '/nothing'), 'SYS-E003');
     });
 
-    test('an admin who narrows a call administers no more than that part', async () => {
+    test('an admin who narrows a call has rights only on that part', async () => {
       const http = client();
       const memory = await newMemory(http, 1);
       const narrow = { headers: { 'x-user-id': 'ada' } };
@@ -130,7 +130,7 @@ export function guards(client: () => HttpClient): void {
       assert.equal((await http.call('DELETE', `/memories/${memory}`)).deleted, true);
     });
 
-    test('no route, another method, another type', async () => {
+    test('unknown routes, methods and content types are rejected', async () => {
       const http = client();
       for (const path of ['/', '', '/nothing', `${M}/`, `${M}/adds`, `${M}/add/x`, '//add', `${M}/grains/a/b`])
         await refused(http.get(path), 'SYS-E003').catch((error: Error) => {
@@ -146,7 +146,7 @@ export function guards(client: () => HttpClient): void {
         ).catch((error: Error) => {
           throw new Error(`${type}: ${error.message}`);
         });
-      // Bytes go out without a type; a request without a body needs none.
+      // Sent without a content type; a request without a body needs none.
       for (const [method, path] of [
         ['POST', `${M}/add`],
         ['POST', `${M}/recall`],
@@ -168,7 +168,7 @@ export function guards(client: () => HttpClient): void {
         );
     });
 
-    test('a body of 16 MiB is read, a longer one is refused, whatever it says of itself', async () => {
+    test('a body of 16 MiB is read, and a longer one is rejected, whatever length it declares', async () => {
       const http = client();
       const ofLength = (length: number) => `{"query":"x","pad":"${'p'.repeat(length - 22)}"}`;
       const headers = { 'content-type': 'application/json' };

@@ -1,4 +1,4 @@
-// HTTP as a stranger speaks it: requests out, replies in, and every error body held to the contract.
+// A minimal HTTP client for tests; every error body is checked against the contract.
 import assert from 'node:assert/strict';
 import { checkHttpStatus, Refusal, type RefusalDetail } from './contract.ts';
 import { checkAgainstOpenApi } from './openapi-answers.ts';
@@ -51,7 +51,7 @@ export class HttpClient {
     const text = new TextDecoder().decode(bytes);
     const reply = { status: response.status, headers: response.headers, bytes, text, json: parsed(text) };
     checkAgainstOpenApi(method, path, reply);
-    // A preflight is the browser's own: nobody asked for it.
+    // Preflights are sent by the browser and have no request id.
     if (method !== 'OPTIONS') assert.ok(reply.headers.get('x-request-id'), `${method} ${path} says no request id`);
     return reply;
   }
@@ -78,13 +78,13 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The reply itself when it is a success; else throws its refusal, once its shape was found right. */
+/** Returns a successful reply; otherwise checks its shape and throws its error. */
 export function accepted(reply: Reply, where: string): Reply {
   if (reply.status >= 200 && reply.status < 300) return reply;
   throw refusalOf(reply, where);
 }
 
-/** The refusal in an error reply, whose body and status must be those of the contract. */
+/** The error in a reply, whose body and status must match the contract. */
 export function refusalOf(reply: Pick<Reply, 'status' | 'text' | 'headers'>, where: string): Refusal {
   const body = parsed(reply.text) as { error?: Record<string, unknown> } | undefined; // checked member by member below
   assert.ok(body?.error, `${where} answered ${reply.status} without an error body: ${reply.text.slice(0, 200)}`);

@@ -1,5 +1,5 @@
-// What HTTP promises about the deployment: configuration, health, keys, memories, statistics, every route and who may
-// call it, and the document that describes them all.
+// HTTP routes of the deployment: configuration, health, keys, memories, statistics, access to every route, and the
+// OpenAPI document.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { refused } from './contract.ts';
@@ -20,7 +20,7 @@ export function deploymentRoutes(client: () => HttpClient): void {
       assert.deepEqual(await http.get('/health'), { status: 'ok', version: config.version });
     });
 
-    test('H76 to H78: a key is made, shown once, listed without its secret, and revoked for good', async () => {
+    test('H76 to H78: a key is created, shown once, listed without its secret, and revoked permanently', async () => {
       const http = client();
       const asked = await http.ask('POST', '/auth/keys', {
         json: { name: 'mine', scopes: ['read'], principal: 'user:ada' },
@@ -107,7 +107,7 @@ export function deploymentRoutes(client: () => HttpClient): void {
       await refused(http.get(`/memories/${slug}/stats`), 'MEM-E003');
       await refused(http.call('DELETE', `/memories/${slug}`), 'MEM-E003');
       await refused(bound.get(`/memories/${slug}`), 'MEM-E003', 'AUT-E001', 'AUT-E004');
-      // The name is free again, and nothing of the old memory is there.
+      // The name is free again, and the new memory is empty.
       assert.equal((await http.post('/memories', { id: slug })).id, slug);
       assert.equal((await http.get(`/memories/${slug}/stats`)).total_grains, 0);
     });
@@ -153,7 +153,7 @@ export function deploymentRoutes(client: () => HttpClient): void {
       );
     });
 
-    test('every route of the contract is there: those of this build answer, the others say so', async () => {
+    test('every route of the contract exists: implemented ones answer, the others report SYS-E002', async () => {
       const http = client();
       const memory = await newMemory(http, 1);
       for (const route of ROUTES.filter(({ implemented }) => !implemented)) {
@@ -170,7 +170,7 @@ export function deploymentRoutes(client: () => HttpClient): void {
       }
     });
 
-    test('every route wants the scope that the contract gives it, and credentials first', async () => {
+    test('every route requires credentials and the contract’s scope', async () => {
       const http = client();
       const memory = await newMemory(http, 1);
       const keys: Partial<Record<Scope, HttpClient>> = {};
@@ -198,7 +198,7 @@ export function deploymentRoutes(client: () => HttpClient): void {
       }
     });
 
-    test('a memory that is not there is MEM-E003 on every route of this build', async () => {
+    test('a missing memory is MEM-E003 on every implemented route', async () => {
       const http = client();
       for (const route of ROUTES.filter(({ implemented, path }) => implemented && path.startsWith('M'))) {
         const path = pathOf(route, 'no-such-memory').replace(/x1/, 'f'.repeat(64));
@@ -210,7 +210,7 @@ export function deploymentRoutes(client: () => HttpClient): void {
       }
     });
 
-    test('openapi.json is a document of OpenAPI 3.1 and names every route of this build', async () => {
+    test('openapi.json is a valid OpenAPI 3.1 document and has every implemented route', async () => {
       const document = await client().get('/openapi.json');
       assert.equal(document.openapi, '3.1.0');
       assert.ok(document.info.title.length > 0 && document.info.version.length > 0);
@@ -278,7 +278,7 @@ function checkOperation(document: Json, path: string, verb: string, operation: J
   for (const { schema } of Object.values<Json>(operation.requestBody?.content ?? {})) assert.ok(schema, where);
 }
 
-/** Every `$ref` leads somewhere in the document, and every `type` of a schema is one. */
+/** Every `$ref` resolves within the document, and every schema type is valid. */
 function checkReferences(document: Json, node: Json): void {
   if (node === null || typeof node !== 'object') return;
   if (typeof node.$ref === 'string') {

@@ -38,7 +38,7 @@ export async function newMemory(client: HttpClient, partitions: number, options:
   return id;
 }
 
-/** A key that is bound as the caller is, or the client's own. */
+/** A key bound like the caller, or the client's own key. */
 export async function boundKey(client: HttpClient, memory: string, caller: Caller): Promise<string> {
   const { namespace, user_id } = caller;
   if (namespace === undefined && user_id === undefined) return client.key;
@@ -46,7 +46,7 @@ export async function boundKey(client: HttpClient, memory: string, caller: Calle
   return (await client.post('/auth/keys', { scopes: ['read', 'write'], ...bound })).raw_key;
 }
 
-/** Holds the outer members of a grain to the fields that they repeat (contract 4.1, read shape). */
+/** Checks the outer members of a grain against the fields that they repeat (contract 4.1, read shape). */
 function grainOf(view: Record<string, Json>): Listed {
   const fields = view['fields'] as Record<string, Json>; // the shape that the lines below assert
   const { hash, grain_type: grainType, version_status: versionStatus, superseded_by: supersededBy } = view;
@@ -111,7 +111,7 @@ export class HttpMemory implements Memory {
     return this.client.post(`${this.path}/${path}`, json, { headers: this.#headers });
   }
 
-  /** A belief by H1; the other types by H2, whose item errors are thrown. */
+  /** Beliefs by H1; other types by H2, whose item errors are thrown. */
   async add(grainType: string, fields: Fields, options?: Fields): Promise<Added> {
     const extra = options === undefined ? {} : { options };
     if (grainType === 'belief') {

@@ -1,4 +1,4 @@
-// What HTTP promises about grains beyond the suite: the shapes of bodies and answers, aliases, headers.
+// HTTP routes of grains beyond the suite: shapes of bodies and answers, aliases, headers.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { refused } from './contract.ts';
@@ -17,7 +17,7 @@ export function grainRoutes(client: () => HttpClient): void {
   }
 
   describe('grains', { concurrency: 4 }, () => {
-    test('H1 takes a belief flat or nested, and the outer value wins', async () => {
+    test('H1 accepts a belief flat or nested, and the outer value wins', async () => {
       const [http, M] = [client(), await place()];
       const flat = await http.post(`${M}/add`, { ...BELIEF, confidence: 0.5, mood: 'calm' });
       assert.deepEqual(Object.keys(flat).toSorted(), ['blob_hash', 'status']);
@@ -65,7 +65,7 @@ export function grainRoutes(client: () => HttpClient): void {
       assert.ok(wanting.message.includes('description'), wanting.message);
     });
 
-    test('H1 names the member of a belief that is missing or mistyped', async () => {
+    test('H1 names a missing or mistyped member of a belief', async () => {
       const [http, M] = [client(), await place()];
       for (const name of ['subject', 'relation', 'object']) {
         const { [name]: _, ...rest } = BELIEF as Record<string, unknown>;
@@ -88,7 +88,7 @@ export function grainRoutes(client: () => HttpClient): void {
       assert.equal((await http.get(`${M}/stats`)).total_grains, 0);
     });
 
-    test('H1 warns of options of a later build, and takes sync and null', async () => {
+    test('H1 warns about options of a later build, and accepts sync and null', async () => {
       const [http, M] = [client(), await place()];
       const { warnings } = await http.post(`${M}/add`, { ...BELIEF, options: { auto_relate: true } });
       assert.match(warnings.join(), /auto_relate/);
@@ -153,7 +153,7 @@ export function grainRoutes(client: () => HttpClient): void {
       assert.equal((await http.post(`${M}/recall`, { query: '', subject: '', limit: 0 })).count, 1);
     });
 
-    test('H9 takes a question apart and binds what one part finds into the next', async () => {
+    test('H9 splits a question and uses the result of one part in the next', async () => {
       const [http, M] = [client(), await place()];
       for (const [subject, relation, object] of [
         ['Ada', 'has brother', 'Bob'],
@@ -173,7 +173,7 @@ export function grainRoutes(client: () => HttpClient): void {
       assert.ok(answer.count === answer.results.length && answer.count === 2);
       assert.equal(answer.results[0].score_breakdown.rrf_score, answer.results[0].score);
       assert.match(answer.reasoning, /3 hops/);
-      // The other name, and a question that no rule takes apart.
+      // The alias, and a question that no rule splits.
       const whole = await http.post(`${M}/recall-chain`, { query: 'Acme', max_sub_queries: 8 });
       assert.deepEqual([whole.sub_queries, whole.results[0].fields.object], [['Acme'], 'Acme']);
       const missing = await refused(http.post(`${M}/recall-chain`, { params }), 'VAL-E003');
@@ -186,7 +186,7 @@ export function grainRoutes(client: () => HttpClient): void {
       await refused(http.post(`${M}/recall-chain`, { question, params: { grain_type: 'fact' } }), 'MEM-E005');
     });
 
-    test('H5 refuses pages that are none', async () => {
+    test('H5 rejects invalid pages', async () => {
       const [http, M] = [client(), await place()];
       for (let at = 0; at < 3; at++) await http.post(`${M}/add`, { ...BELIEF, object: `tea ${at}` });
       for (const query of [
@@ -211,7 +211,7 @@ export function grainRoutes(client: () => HttpClient): void {
       await refused(http.get(`/memories?cursor=${encodeURIComponent(cursor)}`), 'VAL-E004');
     });
 
-    test('H6 tells of versions, H7 gives bytes with their tag', async () => {
+    test('H6 returns versions, H7 returns bytes with their tag', async () => {
       const [http, M] = [client(), await place()];
       const { blob_hash: old } = await http.post(`${M}/add`, BELIEF);
       const { new_hash: tip } = await http.post(`${M}/supersede`, { blob_hash: old, object: 'milk' });
@@ -232,7 +232,7 @@ export function grainRoutes(client: () => HttpClient): void {
       assert.deepEqual([head.status, head.bytes.length, head.headers.get('etag')], [200, 0, `"${tip}"`]);
     });
 
-    test('H10 takes the old hash under three names, flat or nested', async () => {
+    test('H10 accepts the old hash under three names, flat or nested', async () => {
       const [http, M] = [client(), await place()];
       let { blob_hash: tip } = await http.post(`${M}/add`, BELIEF);
       for (const [at, name] of ['blob_hash', 'old_hash', 'hash'].entries()) {
@@ -246,7 +246,7 @@ export function grainRoutes(client: () => HttpClient): void {
       assert.match(missing.message, /missing field `blob_hash`/);
     });
 
-    test('H11 wants deltas that are numbers, and a grain', async () => {
+    test('H11 requires numeric deltas and a grain', async () => {
       const [http, M] = [client(), await place()];
       const { blob_hash } = await http.post(`${M}/add`, { ...BELIEF, n: 1 });
       assert.match((await refused(http.post(`${M}/accumulate`, { blob_hash }), 'VAL-E003')).message, /`deltas`/);
@@ -258,7 +258,7 @@ export function grainRoutes(client: () => HttpClient): void {
       assert.deepEqual([answer.old_hash, answer.applied], [blob_hash, [{ field: 'n', old: 1, new: 3 }]]);
     });
 
-    test('H12 wants something to forget, and the right to erase', async () => {
+    test('H12 requires a target and the right to erase', async () => {
       const [http, M] = [client(), await place()];
       await refused(http.post(`${M}/forget`, {}), 'VAL-E001', 'VAL-E003');
       await refused(http.post(`${M}/forget`, { reason: 'x' }), 'VAL-E001', 'VAL-E003');
@@ -283,7 +283,7 @@ export function grainRoutes(client: () => HttpClient): void {
       ]);
     });
 
-    test('H92 and H93: a memory goes out as a file and comes in as it was', async () => {
+    test('H92 and H93: an exported memory imports unchanged', async () => {
       const [http, M, copy] = [client(), await place(), await place()];
       const { blob_hash: old } = await http.post(`${M}/add`, { ...BELIEF, namespace: 'one' });
       await http.post(`${M}/supersede`, { blob_hash: old, object: 'milk' });

@@ -1,4 +1,4 @@
-// Holds answers against what the OpenAPI document says of them.
+// Checks answers against the OpenAPI document.
 import assert from 'node:assert/strict';
 import { openApiDocument } from '../../src/server/operations/openapi.ts';
 import { OPERATIONS } from '../../src/server/operations/table.ts';
@@ -48,7 +48,7 @@ const names = ({ segments }: Pattern): number => segments.filter((one) => one.st
 /** Operations whose answers were checked, by id. */
 export const CHECKED = new Set<string>();
 
-/** Fails when an answer is none that the document has for it. */
+/** Fails when the document does not describe the answer. */
 export function checkAgainstOpenApi(
   method: string,
   path: string,

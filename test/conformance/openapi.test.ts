@@ -1,4 +1,4 @@
-// The OpenAPI document: what linters ask of one, and that every operation answers as it says.
+// The OpenAPI document: linter rules, and real answers checked against it.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { TAGS } from '../../src/server/operations/openapi-tags.ts';
@@ -39,7 +39,7 @@ function schemasIn(node: Json, where: string, isSchema = false): { readonly wher
   ];
 }
 
-test('the document says who made it, where it is served, how to get in', () => {
+test('the document has contact, server and authentication', () => {
   const { info, servers, tags, components, security } = document;
   for (const member of ['title', 'version', 'description', 'contact', 'license']) assert.ok(info[member], member);
   assert.ok(servers.length > 0 && servers.every(({ url }: Json) => typeof url === 'string' && url !== ''));
@@ -52,7 +52,7 @@ test('the document says who made it, where it is served, how to get in', () => {
   for (const { name, description } of tags) assert.ok(name !== '' && description !== '');
 });
 
-test('each operation has an id, words, one declared tag, and success and failure with schemas', () => {
+test('each operation has an id, descriptions, one declared tag, and schemas for success and failure', () => {
   const ids = PLACES.map(({ operation }) => operation.operationId);
   assert.equal(new Set(ids).size, ids.length, 'ids are their own');
   const tagged = TAGS.flatMap(({ operations }) => operations);
@@ -89,14 +89,14 @@ test('each operation has an id, words, one declared tag, and success and failure
   }
 });
 
-test('no two paths are one, and none ends in a slash or has a query', () => {
+test('paths are distinct, without a final slash or a query', () => {
   const paths = Object.keys(document.paths);
   for (const path of paths) assert.match(path, /^(\/([a-z.-]+|\{[a-z_]+\}))+$/, path);
   const shapes = paths.map((path) => path.replaceAll(/\{\w+\}/g, '{}'));
   assert.equal(new Set(shapes).size, shapes.length);
 });
 
-test('every schema says what it is, and every component is used', () => {
+test('every schema has a description, and every component is used', () => {
   const schemas = schemasIn(document, '$');
   assert.ok(schemas.length > 500);
   for (const { where, schema } of schemas) {
@@ -132,7 +132,7 @@ test('the checker of schemas finds what is wrong', () => {
 
 const M = '/memories/default';
 
-/** One request that each operation takes, in an order in which all succeed. */
+/** One valid request for each operation, in an order in which all succeed. */
 const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, known: Known) => Promise<Reply>])[] = [
   ['health', (http) => http.ask('GET', '/health')],
   ['health_live', (http) => http.ask('GET', '/health/live')],
@@ -251,7 +251,7 @@ const BELIEF = { subject: 'ann', relation: 'likes', object: 'tea' };
 const EVENT = { grain_type: 'event', fields: { content: 'Ann had tea.' } };
 const TREE = { name: 'root', children: [{ name: 'a', children: [{ name: 'b' }] }] };
 
-/** What earlier answers named: the first of each is kept. */
+/** Values from earlier answers; the first of each is kept. */
 type Known = Readonly<Record<string, unknown>> & { readonly file?: Uint8Array };
 
 function formOf(file: Uint8Array | undefined): FormData {
@@ -261,7 +261,7 @@ function formOf(file: Uint8Array | undefined): FormData {
 }
 
 for (const listener of ['uws', 'node'])
-  describe(`answers are as the document has them (${listener})`, () => {
+  describe(`answers match the document (${listener})`, () => {
     let server: TestServer;
     before(async () => {
       server = await startTestServer({ http: listener });

@@ -1,5 +1,5 @@
-// Every route of the contract (service.md 7), copied from there and from nowhere in the server: its number, verb, path
-// relative to /api (`M` is a memory) and the scope that its caller needs (P public, R read, W write, A admin).
+// Every route of the contract (service.md 7), copied from there and not from the server: number, verb, path relative to
+// /api (`M` is a memory) and required scope (P public, R read, W write, A admin).
 const TABLE = `
 1 POST M/add W
 2 POST M/batch-add W
@@ -124,7 +124,7 @@ const TABLE = `
 121 DELETE M/harnesses/{slug} A
 `;
 
-/** Numbers of the routes that this build does not have yet, first and last: each answers SYS-E002. */
+/** Numbers of routes that this build lacks, first and last: each answers SYS-E002. */
 const LATER: readonly (readonly [first: number, last: number])[] = [
   [34, 49],
   [57, 73],
@@ -138,7 +138,7 @@ export interface Route {
   readonly number: number;
   readonly verb: string;
   readonly path: string;
-  /** Undefined for what is public. */
+  /** Undefined for a public route. */
   readonly scope: Scope | undefined;
   readonly implemented: boolean;
 }

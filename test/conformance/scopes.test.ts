@@ -1,5 +1,5 @@
-// The scopes of a memory over HTTP: the tree, what it lets be written and found, and the erasure of a scope. With one
-// partition and with four.
+// A memory's scopes over HTTP: the tree, its effect on writes and recalls, and erasure of a scope. With one partition
+// and with four.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -47,7 +47,7 @@ for (const [listener, partitions] of [
       return told['results'].map(({ fields }: Told) => `${fields['namespace']}: ${fields['object']}`).sort();
     };
 
-    test('a tree is set, shown, replaced and taken away; every change is told in the trail', async () => {
+    test('a tree is set, shown, replaced and cleared; every change is in the trail', async () => {
       const path = await memory();
       await refused(http.get(`${path}/scope-tree`), 'SCP-E003');
       const set = await http.call('PUT', `${path}/scope-tree`, { json: TREE });
@@ -66,7 +66,7 @@ for (const [listener, partitions] of [
       assert.deepEqual(entries.map(({ details }: Told) => details['nodes']).sort(), [0, 0, 6]);
     });
 
-    test('a write under a known top level names a node of the tree', async () => {
+    test('a write under a known top level must name a node of the tree', async () => {
       const path = await memory();
       await believe(path, 'acme/anywhere', 'tea');
       await http.call('PUT', `${path}/scope-tree`, { json: TREE });
@@ -91,7 +91,7 @@ for (const [listener, partitions] of [
       await believe(path, 'acme/nowhere', 'tea');
     });
 
-    test('a recall sees its line, the root, what lies below, and siblings that are nodes', async () => {
+    test('a recall sees its path, the root, everything below, and sibling nodes', async () => {
       const path = await memory();
       for (const namespace of ['org', 'acme', 'acme/prod', 'acme/prod/bot1', 'acme/prod/bot2', 'globex', 'default'])
         await believe(path, namespace, namespace, { relation: `at ${namespace}` });
@@ -116,7 +116,7 @@ for (const [listener, partitions] of [
       await refused(found(path, { scope_path: 'initech' }), 'SCP-E001');
     });
 
-    test('the deepest scope on the line wins, from the root on', async () => {
+    test('the deepest scope of the path wins, from the root on', async () => {
       const path = await memory();
       await http.call('PUT', `${path}/scope-tree`, { json: TREE });
       await believe(path, 'org', 'paper');
@@ -127,7 +127,7 @@ for (const [listener, partitions] of [
       assert.deepEqual(await found(path, { scope_path: 'globex' }), ['org: paper']);
     });
 
-    test('an erased scope is gone with all below it, proved key by key, and can be written again', async () => {
+    test('an erased scope is gone with everything below it, has a proof for each key, and can be written again', async () => {
       const path = await memory();
       const gone: string[] = [];
       for (const user of ['ada', 'bob', 'cyd', 'dan'])
@@ -160,7 +160,7 @@ for (const [listener, partitions] of [
       assert.ok(!JSON.stringify(entries).includes('closed'));
     });
 
-    test('without a tree a scope is a namespace and what begins with it', async () => {
+    test('without a tree a scope is a namespace and everything with that prefix', async () => {
       const path = await memory();
       for (const namespace of ['team', 'team/a', 'teams', 'default']) await believe(path, namespace, namespace);
       const { count, scopes_erased } = await http.post(`${path}/scope-erase`, { scope_path: 'team' });
@@ -168,7 +168,7 @@ for (const [listener, partitions] of [
       assert.deepEqual(await found(path, {}), ['default: default', 'teams: teams']);
     });
 
-    test('what an answer kept for a repeat quotes goes with its scope', async () => {
+    test('a stored answer that quotes a scope is deleted with it', async () => {
       const path = await memory();
       const hash = await believe(path, 'acme/prod', 'secret', { visits: 1 });
       const headers = { 'idempotency-key': 'once' };

@@ -1,4 +1,4 @@
-// Servers with what is not the default, one a listener: TLS, nobody to know, a rate limit.
+// Servers with other than default options: TLS, no authentication, a rate limit.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
@@ -20,7 +20,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** A request over TLS that trusts the certificate of the fixtures alone. */
+/** A TLS request that trusts only the fixtures' certificate. */
 function secure(
   server: TestServer,
   method: string,
@@ -51,14 +51,14 @@ function secure(
   });
 }
 
-describe('TLS, and nobody to know', () => {
+describe('TLS without authentication', () => {
   let server: TestServer;
   before(async () => {
     server = await startTestServer({ http: 'uws', auth: 'none', ...TLS_FLAGS });
   });
   after(() => server.close());
 
-  test('HTTP and gRPC are served over TLS alone, and anybody on the machine is admin', async () => {
+  test('HTTP and gRPC are served only over TLS, and every local caller is admin', async () => {
     assert.ok(server.http.startsWith('https://'));
     const config = JSON.parse((await secure(server, 'GET', '/config')).text);
     assert.equal(config.auth_mode, 'none');
@@ -70,7 +70,7 @@ describe('TLS, and nobody to know', () => {
     grpc.close();
   });
 
-  test('a credential that is sent is checked all the same', async () => {
+  test('credentials that are sent are checked nevertheless', async () => {
     const wrong = await secure(server, 'GET', '/memories', { authorization: `Bearer gr_${'0'.repeat(64)}` });
     assert.equal(refusalOf(wrong, 'mode none').code, 'AUT-E004');
   });
@@ -78,7 +78,7 @@ describe('TLS, and nobody to know', () => {
 
 describe('TLS and a rate limit', () => {
   let server: TestServer;
-  // It stands still, ahead of the workers' own: a call's time is not over before this file's tests are.
+  // A stopped clock, ahead of the workers' own, so that no call expires during this file's tests.
   const clock = { ms: Date.now() + 600_000, nowMs: () => clock.ms };
   before(async () => {
     server = await startTestServer({ http: 'node', rateLimit: '60', ...TLS_FLAGS }, { clock });
@@ -86,7 +86,7 @@ describe('TLS and a rate limit', () => {
   after(() => server.close());
   const bearer = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
 
-  test('beyond the burst a key waits as long as it is told, over HTTP and gRPC together, and others do not', async () => {
+  test('above the burst a key must wait, over HTTP and gRPC together, and others need not', async () => {
     const headers = bearer(server.key);
     const made: string[] = [];
     let spent = 0;
@@ -120,7 +120,7 @@ describe('TLS and a rate limit', () => {
     grpc.close();
   });
 
-  test('who guesses keys is slowed down by address', async () => {
+  test('guessing keys is slowed down by address', async () => {
     const codes = new Map<string, number>();
     for (let at = 0; at < 70; at++) {
       const reply = await secure(server, 'GET', '/memories', bearer(`gr_${String(at).padStart(64, '0')}`));

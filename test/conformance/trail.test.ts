@@ -1,5 +1,5 @@
-// What a memory tells of what was done with it: its audit trail, the records of recalls, exports of a person's data. Over
-// both HTTP listeners, gRPC where it has an rpc, with one partition and with four.
+// A memory's records: its audit trail, records of recalls, exports of a person's data. Over both HTTP listeners, gRPC
+// where it has an rpc, with one partition and with four.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
@@ -43,7 +43,7 @@ for (const listener of ['uws', 'node'])
         return found;
       }
 
-      test('the trail tells every change, page by page, and can be recomputed', async () => {
+      test('the trail has every change, in pages, and can be recomputed', async () => {
         const path = await memory();
         const hashes: string[] = [];
         for (let i = 0; i < 7; i++) {
@@ -93,7 +93,7 @@ for (const listener of ['uws', 'node'])
         await refused(http.get(`${path}/audit?since=9&until=8`), 'VAL-E001');
       });
 
-      test('an erased person stands in the trail by the proof, and the chain still checks', async () => {
+      test('an erased person appears in the trail only by the proof, and the chain still verifies', async () => {
         const path = await memory();
         await http.post(`${path}/add`, { subject: 'a', relation: 'b', object: 'c', user_id: 'ada' });
         await http.post(`${path}/forget`, { user_id: 'ada', reason: 'asked for' });
@@ -103,7 +103,7 @@ for (const listener of ['uws', 'node'])
         assert.equal((await http.get(`${path}/audit?verify=true`)).chain_valid, true);
       });
 
-      test('a bound caller sees no more than its own', async () => {
+      test('a bound caller sees only its own entries', async () => {
         const path = await memory();
         for (const user of ['ada', 'bob'])
           await http.post(`${path}/add`, { subject: user, relation: 'b', object: 'c', user_id: user });
@@ -113,7 +113,7 @@ for (const listener of ['uws', 'node'])
         await refused(http.get(`${path}/audit`, { headers: { 'x-namespace': 'n' } }), 'AUT-E001');
       });
 
-      /** Three beliefs about tea of ada's, one of bob's. */
+      /** Three beliefs of ada about tea, one of bob. */
       async function teas(): Promise<string> {
         const path = await memory();
         for (const [user, object] of [
@@ -132,7 +132,7 @@ for (const listener of ['uws', 'node'])
         return path;
       }
 
-      test('a recall leaves a record that says what was asked and what came of it', async () => {
+      test('a recall leaves a record of its request and result', async () => {
         const path = await teas();
         const answer = await http.post(`${path}/recall`, { query: 'which tea', limit: 2, user_id: 'ada' });
         assert.match(answer.recall_id, /^[0-9a-f]{64}$/);
@@ -161,7 +161,7 @@ for (const listener of ['uws', 'node'])
         await refused(http.get(`${path}/provenance/${'0'.repeat(64)}`), 'PRV-E001');
       });
 
-      test('names stand in a record as blind tokens, the same for the same name', async () => {
+      test('records hold names as blind tokens, equal for equal names', async () => {
         const path = await teas();
         const ids: string[] = [];
         for (let i = 0; i < 2; i++)
@@ -174,7 +174,7 @@ for (const listener of ['uws', 'node'])
         assert.ok(!JSON.stringify(one).includes('kitchen'));
       });
 
-      test('records are listed by person, namespace and time, page by page, and summed up', async () => {
+      test('records are listed by person, namespace and time, in pages, and summarised', async () => {
         const path = await teas();
         await http.post(`${path}/recall`, { query: 'tea' });
         await http.post(`${path}/recall`, { query: 'tea', user_id: 'ada', limit: 1 });
@@ -225,7 +225,7 @@ for (const listener of ['uws', 'node'])
         await refused(grpc.call('GetProvenance', { recall_id: '0'.repeat(64) }), 'PRV-E001');
       });
 
-      test('an erasure takes names, person and hashes out of a record, and leaves what still checks', async () => {
+      test('an erasure removes names, person and hashes from a record, and the rest still verifies', async () => {
         const path = await teas();
         const { recall_id } = await http.post(`${path}/recall`, { subject: 'kitchen', user_id: 'ada' });
         const before = await http.get(`${path}/provenance/${recall_id}`);
@@ -254,7 +254,7 @@ for (const listener of ['uws', 'node'])
         );
       });
 
-      test('a person gets all that is held of them, on every way in, frozen or not', async () => {
+      test('a person’s data is exported completely on every transport, frozen or not', async () => {
         const path = await teas();
         const grpc = GrpcClient.open(server.grpc, server.key).with({ 'x-memory-id': path.split('/')[2]! });
         const { grains } = await http.get(`${path}/grains?user_id=ada`);
@@ -294,7 +294,7 @@ for (const listener of ['uws', 'node'])
       });
     });
 
-/** As the contract says how an entry is hashed. */
+/** The contract's hash of an entry. */
 function recompute(chain: readonly Told[], partition: number): void {
   let previous = GENESIS;
   chain.forEach((entry, i) => {
@@ -317,7 +317,7 @@ function recompute(chain: readonly Told[], partition: number): void {
   });
 }
 
-/** As the contract says how a record gets its id: over its members in the order of their names, grains by their names alone. */
+/** The contract's id of a record: over its members in name order, grains by name only. */
 function recordId({ recall_id: _, audit_entry_hash: __, verified: ___, redacted: ____, ...shown }: Told): string {
   const withoutHash = (grains: readonly Told[]) => grains.map(({ hash: _____, ...one }) => one);
   const record = { ...shown, results: withoutHash(shown['results']), excluded: withoutHash(shown['excluded']) };

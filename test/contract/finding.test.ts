@@ -1,4 +1,4 @@
-// What the contract says of search, chains and remember (H4, H8, H9, sections 8.10 to 8.12), asked from outside.
+// The contract's search, chains and remember (H4, H8, H9, sections 8.10 to 8.12), over HTTP.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Body, Library, THEN, type Told } from './library.ts';
@@ -15,13 +15,13 @@ async function posted(path: string, body: Body, headers: Readonly<Record<string,
   return json;
 }
 
-/** Bodies and the codes that they are refused with. */
+/** Bodies with their error codes. */
 async function refuses(path: string, rows: readonly (readonly [code: string, body: Body])[]): Promise<void> {
   for (const [code, body] of rows)
     assert.equal((await library.http(path, body)).code, code, JSON.stringify(body).slice(0, 100));
 }
 
-test('search finds current grains by words alone, within its conditions', async () => {
+test('search finds current grains by words only, within its conditions', async () => {
   const found = async (body: Body, headers = {}): Promise<string[]> =>
     library.namesIn(await posted('search', body, headers)).toSorted();
   assert.equal((await found({ query: 'kettle', limit: 0 })).length, 9);
@@ -44,7 +44,7 @@ test('search finds current grains by words alone, within its conditions', async 
   ]);
 });
 
-test('a chain asks the parts of a question within the conditions of its parameters', async () => {
+test('a chain applies its conditions to every part of the question', async () => {
   const question = 'Where does Ada live and where does Bob live?';
   const told = await posted('recall-chain', { question });
   assert.deepEqual(told.sub_queries, ['Where does Ada live', 'where does Bob live']);
@@ -113,7 +113,7 @@ test('remember keeps the text as an event with what came with it, and derives be
   }
 });
 
-test('remember is found at once, forgets its source when asked to, and refuses what it cannot keep', async () => {
+test('remember is searchable at once, forgets its source on request, and rejects invalid input', async () => {
   const { mode, extracted_hashes, marker_status } = await posted('remember', { text: 'a recallable walnut' });
   assert.deepEqual([mode, extracted_hashes, marker_status], ['async', [], 'pending']);
   assert.equal((await library.recall({ query: 'walnut' })).json.count, 1);

@@ -1,5 +1,5 @@
-// A memory of every type of grain and of every field that a recall can ask for, and a server that holds it: what the
-// tests here ask over HTTP and gRPC alike, and tell by the names below.
+// A memory with every type of grain and every recallable field, on a server: the tests here query it over HTTP and
+// gRPC, and use the names below.
 import assert from 'node:assert/strict';
 import { Refusal } from '../conformance/contract.ts';
 import { GrpcClient } from '../conformance/grpc-client.ts';
@@ -18,7 +18,7 @@ const ada = { ...people, subject: 'Ada', user_id: 'ada' };
 const bob = { ...people, subject: 'Bob', user_id: 'bob' };
 const quota = { subject: 'quota', relation: 'max' };
 
-/** By name; `day` counts from THEN and is 0 where it is not given. */
+/** By name; `day` counts from THEN, default 0. */
 const GRAINS: Readonly<Record<string, readonly [type: string, fields: Body, day?: number]>> = {
   paris: [
     'belief',
@@ -129,7 +129,7 @@ export class Library {
     return this.#hashes.get(name) ?? assert.fail(`no grain is called ${name}`);
   }
 
-  /** What was found, best first, by name; a hash where it has none. */
+  /** The results, best first, by name; by hash if they have none. */
   namesIn(json: Told): string[] {
     return json.results.map(({ hash }: Told) => this.#names.get(hash) ?? hash);
   }
@@ -158,7 +158,7 @@ export class Library {
     }
   }
 
-  /** A recall over both, which must find the same with the same scores, or refuse it with the same code. */
+  /** Recalls over both transports, which must return the same hits and scores, or the same error code. */
   async recall(body: Body, headers: Headers = {}): Promise<Answer> {
     const answer = await this.http('recall', body, headers);
     const other = await this.rpc('Recall', body, headers);
@@ -169,7 +169,7 @@ export class Library {
       total_candidates,
       results.map(({ hash, score }: Told) => [hash, Number(score.toFixed(9))]),
     ];
-    // What weighs age is a little older by the second.
+    // Scores that depend on age change every second.
     if (body['recency_weight'] === undefined) assert.deepEqual(shown(other.json), shown(answer.json));
     return answer;
   }

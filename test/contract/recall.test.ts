@@ -1,4 +1,4 @@
-// What the contract says of the fields of a recall (6.3, 8), asked from outside: a body, and what must come of it.
+// The contract's recall fields (6.3, 8), from outside: a body and its expected result.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Body, DAY, Library, THEN, type Told } from './library.ts';
@@ -9,7 +9,7 @@ before(async () => {
 });
 after(() => library.close());
 
-/** Names in their order, a set of names in any, or what must hold of the answer. */
+/** Names in order, a set of names, or a check of the answer. */
 type Wanted = readonly string[] | ReadonlySet<string> | ((answer: Told) => void);
 
 async function holds(body: Body, wanted: Wanted): Promise<void> {
@@ -106,7 +106,7 @@ table('thresholds, tags and the limit', [
   [{ limit: 500 }, warns(0)],
   [{ limit: 501 }, warns(1)],
   [{ limit: 4_294_967_295 }, warns(1)],
-  // Structure alone: everything has the score 1, the newest first, and there is no topic.
+  // Structure only: every score is 1, newest first, without a topic.
   [
     {},
     ({ results, topic_coverage }) => {
@@ -290,7 +290,7 @@ table('words and their operators', [
   [{ query: 'zeppelin sensor-7' }, ({ topic_coverage }) => assert.equal(topic_coverage, 'full')],
   [{ query: 'gronk blarg' }, ({ topic_coverage }) => assert.equal(topic_coverage, 'none')],
   [{ query: 'the of and' }, ({ topic_coverage }) => assert.equal(topic_coverage, 'none')],
-  // Both: only what has the structure, fused with the words; first in both is 1.
+  // Both: only structural matches, fused with the words; first in both is 1.
   [
     { query: 'Lyon', subject: 'Ada' },
     (json) => {
@@ -315,7 +315,7 @@ const MOVES: Body = {
   exclude_superseded: false,
 };
 
-test('the account of a score adds up, and names nothing that did not happen', async () => {
+test('a score breakdown adds up, and has only changes that happened', async () => {
   const ask = async (body: Body): Promise<Told[]> => {
     const { json } = await library.recall({ ...body, score_breakdown: true });
     assert.ok(json.results.length > 1, JSON.stringify(body));
@@ -334,7 +334,7 @@ test('the account of a score adds up, and names nothing that did not happen', as
       }
 });
 
-test('what is out of range is refused by its code', async () => {
+test('values out of range are rejected with their code', async () => {
   for (const [code, ...bodies] of [
     [
       'VAL-E001',
@@ -373,7 +373,7 @@ test('durations are for gRPC alone, also inside of other phrases', async () => {
   }
 });
 
-test('a request narrowed by its headers finds nothing beside that', async () => {
+test('a request narrowed by its headers finds nothing outside', async () => {
   const found = async (body: Body, headers: Readonly<Record<string, string>>): Promise<string[]> =>
     library.namesIn((await library.recall(body, headers)).json).toSorted();
   assert.deepEqual(await found({ query: 'kettle' }, { 'x-namespace': 'chat' }), ['nice', 'whistle']);

@@ -1,5 +1,5 @@
-// Rounds of: start, look for everything, write from many clients, kill. A directory lives through several rounds, so
-// that what one crash left behind meets the next.
+// Rounds of: start, check everything, write from many clients, kill. A directory lives through several rounds, so that
+// damage of one crash meets the next.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,22 +9,22 @@ import { type Life, Lost } from './door.ts';
 import { Model } from './model.ts';
 import { type Retry, Workload } from './workload.ts';
 
-/** How a process ends: at this many acknowledged requests, or at a step of its own way to the disk. */
+/** When a process ends: after this many acknowledged requests, or at one of its steps to the disk. */
 export interface Ending {
   readonly acknowledgements: number;
   readonly cut?: { readonly steps: number; readonly from: 'start' | 'work' };
 }
 
 export interface Target {
-  /** Of each memory; 1 when it does not say. An act on several is not one transaction. */
+  /** Partitions of each memory; default 1. An act on several is not one transaction. */
   readonly partitions?: number;
-  /** Starts a process on `directory`. Rejects with Lost when it ended while it started. */
+  /** Starts a process on `directory`. Rejects with Lost when it ends during the start. */
   start(directory: string, ending: Ending, random: Random): Promise<Life>;
-  /** Lets the cut of `ending` count from here. */
+  /** Starts counting towards the cut of `ending`. */
   arm(life: Life): void;
-  /** What a directory goes through besides: told before each start while nothing runs. */
+  /** Called before each start, while nothing runs. */
   readonly between?: (directory: string, round: number) => void;
-  /** Looks at a directory that nothing runs on any more. Problems, in words. */
+  /** Checks a directory after its last process. Resolves to problems, in words. */
   readonly after?: (directory: string, model: Model) => Promise<readonly string[]>;
 }
 
@@ -47,7 +47,7 @@ export interface Report {
 
 const ROUNDS_A_DIRECTORY = 12;
 const ACKNOWLEDGEMENTS_MAX = 500;
-/** A process that dies again and again while it starts will not start. */
+/** A process that dies this often while it starts will never start. */
 const STARTS_MAX = 20;
 
 export async function campaign(options: CampaignOptions): Promise<Report> {
@@ -127,7 +127,7 @@ class DirectoryLife {
       this.#retries = workload.retries;
       if (workload.problems.length > 0) return [...workload.problems, life.stderr()];
     } catch (error) {
-      // The cut may come while it is still checked.
+      // The cut may come during the check.
       if (!(error instanceof Lost)) return [String(error instanceof Error ? error.stack : error), life.stderr()];
     } finally {
       await life.kill();
@@ -136,7 +136,7 @@ class DirectoryLife {
     return [];
   }
 
-  /** A start that is killed on the way is tried again, the last time with no cut. */
+  /** An interrupted start is repeated, the last time without a cut. */
   async #start(ending: Ending): Promise<Life> {
     const { target } = this.#options;
     for (let attempt = 1; ; attempt++) {
@@ -163,11 +163,11 @@ class DirectoryLife {
     const choice = random.next();
     if (choice < 0.25) return {};
     if (choice < 0.4) return { cut: { steps: random.between(1, 60), from: 'start' } };
-    // Fewer steps more often: each is as likely to be the last of some short act as of a long one.
+    // Small numbers of steps are more frequent, so that a cut hits short acts as often as long ones.
     return { cut: { steps: Math.ceil(400 ** random.next()), from: 'work' } };
   }
 
-  /** Everything once more, an orderly end, everything again. */
+  /** Checks everything, stops in order, and checks everything again. */
   async #end(): Promise<readonly string[]> {
     const { target } = this.#options;
     const ending = { acknowledgements: Number.POSITIVE_INFINITY };

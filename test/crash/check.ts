@@ -1,15 +1,15 @@
-// Looks for everything that was promised, and for what nobody asked for. What could not be known before is settled by
-// what is there, which must then hold together: by address, by structure, by words, in its chain.
+// Checks everything that was acknowledged, and looks for anything unrequested. Unanswered calls are settled by the
+// actual state, which must then be consistent: by address, structure, words and chain.
 
 import type { Random } from '../support/random.ts';
 import { type Answer, type Door, type Question, Refused, type Seen } from './door.ts';
 import type { Chain, Memory, Model, Version } from './model.ts';
 
-/** Chains that nothing touched since their last check, looked at again all the same. */
+/** Chains unchanged since their last check that are checked again. */
 const OLD_CHAINS = 40;
 const QUESTIONS_AT_ONCE = 200;
 
-/** Problems, in words. With `all`, every chain is checked, not only what was touched and a few more. */
+/** Problems, in words. With `all` every chain is checked, otherwise changed ones and a few more. */
 export async function check(door: Door, model: Model, random: Random, all: boolean): Promise<string[]> {
   const problems: string[] = [];
   for (const memory of model.memories) {
@@ -70,13 +70,13 @@ class MemoryCheck {
     await this.#checkProofs();
   }
 
-  /** A memory whose creation or end was never answered is there whole, or not at all. */
+  /** A memory whose creation or deletion was not answered exists completely, or not at all. */
   async #settleMemory(): Promise<boolean> {
     const memory = this.#memory;
     if (memory.state === 'live') return true;
     const [total] = await this.#ask([{ ask: 'total' }]);
     memory.state = total !== undefined && 'total' in total ? 'live' : 'dropped';
-    // A shard may still have its part: the deployment's own records would end it at the start.
+    // A shard may still have its part: the deployment's own records would remove it at the start.
     if (memory.state === 'dropped')
       await this.#door.dropMemory(memory.number).catch((error: unknown) => {
         if (!(error instanceof Refused)) throw error;
@@ -110,7 +110,7 @@ class MemoryCheck {
     await this.#checkHistories(looks);
   }
 
-  /** Gets the versions that only the answer by subject or by word told of. */
+  /** Gets the versions known only from answers by subject or word. */
   async #completeGets(looks: readonly Look[]): Promise<void> {
     const missing = looks.flatMap(({ subject, words, gets }) => {
       const told = [...(subject ?? []), ...[...words.values()].flatMap((hashes) => hashes ?? [])];
@@ -171,7 +171,7 @@ class MemoryCheck {
     version.previous = view.supersedes;
   }
 
-  /** One path from the first version to the last, linked both ways, each with the number that it should have. */
+  /** One path from the first version to the last, linked in both directions, with correct numbers. */
   #checkLinks(chain: Chain, seen: ReadonlyMap<string, Seen>): void {
     const there = chain.versions.filter((version) => version.state === 'there');
     for (const version of there) {
@@ -211,7 +211,7 @@ class MemoryCheck {
     });
   }
 
-  /** A second erasure repeats the proof of the first. */
+  /** A repeated erasure returns the same proof. */
   async #checkProofs(): Promise<void> {
     for (const user of this.#memory.users) {
       if (user.proof === undefined) continue;

@@ -1,11 +1,11 @@
-// A few rounds of each campaign, from a new seed every time; `node test/crash/run.ts` runs as many as one likes.
+// A few rounds of each campaign, with a new seed every time; `node test/crash/run.ts` runs any number.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { campaign } from './campaign.ts';
 import { engineTarget, partitionTarget } from './engine-target.ts';
 import { serverTarget } from './server-target.ts';
 
-/** What takes longer hangs. */
+/** A test that takes longer hangs. */
 const TIMEOUT_MS = 600_000;
 const TRIES_MAX = 5;
 
@@ -16,7 +16,7 @@ for (const [door, target, rounds, acknowledgementsMax] of [
 ] as const)
   test(`killed under load, ${door}: every acknowledged write is there`, { timeout: TIMEOUT_MS }, async (t) => {
     let acknowledged = 0;
-    // A few rounds may all be cut off before the first acknowledgement: then others follow.
+    // All rounds may end before the first acknowledgement: then run more.
     for (let tries = 0; tries < TRIES_MAX && acknowledged === 0; tries++) {
       const seed = Date.now() % 1_000_000;
       const report = await campaign({ target, rounds, seed, acknowledgementsMax });

@@ -1,6 +1,5 @@
-// Ends this process at a chosen step on its way to the disk: before the n-th call of node:fs that changes something, or
-// around the n-th commit. A write is cut in half first. What the kernel was told stays told: this is a killed process,
-// not a power cut.
+// Ends this process at a chosen step to the disk: before the n-th changing call of node:fs, or around the n-th commit.
+// A write is cut in half first. The kernel keeps earlier writes: this simulates a killed process, not a power failure.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { FaultyLog } from '../../src/engine/log/faulty.ts';
@@ -8,7 +7,7 @@ import type { Append, Sequence } from '../../src/engine/log/log.ts';
 
 let stepsLeft = Number.POSITIVE_INFINITY;
 
-/** From now on the process ends itself before its `steps`-th step. */
+/** From now on the process ends itself before step number `steps`. */
 export function armCut(steps: number): void {
   stepsLeft = steps;
 }
@@ -20,7 +19,7 @@ function step(last: () => void = () => undefined): void {
   process.kill(process.pid, 'SIGKILL');
 }
 
-/** Replaces the calls of node:fs that the engine writes with; modules that imported them by name see the new ones. */
+/** Wraps the calls of node:fs that the engine writes with; named imports see the wrappers too. */
 export function watchFileSystem(): void {
   for (const name of ['fsyncSync', 'fdatasyncSync', 'renameSync', 'unlinkSync', 'linkSync', 'rmSync'] as const) {
     const original = fs[name] as (...given: unknown[]) => unknown;
@@ -40,7 +39,7 @@ export function watchFileSystem(): void {
   syncBuiltinESMExports();
 }
 
-/** A log whose commits are steps as well: one before, one between the commit and what follows it. */
+/** A log whose commits count as steps: one before, one between the commit and the following work. */
 export class CutLog extends FaultyLog {
   override async append(append: Append): Promise<Sequence> {
     step();

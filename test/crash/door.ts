@@ -1,6 +1,6 @@
-// A store under test as its clients see it, whatever stands behind: engines in a child process, or the server itself.
+// Interface to a store under test: engines in a child process, or the server itself.
 
-/** A belief that the campaign writes. `word` is in no other grain, so that what is found by words can be told apart. */
+/** A belief that the campaign writes. `word` occurs in no other grain, so searches can identify it. */
 export interface Item {
   readonly subject: string;
   readonly word: string;
@@ -29,7 +29,7 @@ export type Question =
   /** Number of grains. */
   | { readonly ask: 'total' };
 
-/** `code` when it was refused, else what was asked for. */
+/** `code` for an error, otherwise the answer. */
 export type Answer =
   | { readonly code: string }
   | { readonly seen: Seen }
@@ -40,9 +40,9 @@ export interface Upkeep {
   readonly kind: 'flush' | 'compact' | 'rebuild' | 'rotate';
 }
 
-/** Every call rejects with `Refused` when the store says no, with `Lost` when it went away before it answered. */
+/** Calls reject with `Refused` for an error of the store, and with `Lost` when it ends before it answers. */
 export interface Door {
-  /** True when `Seen.supersedes` is told; else it follows from the other versions. */
+  /** True when `Seen.supersedes` is reported; otherwise it follows from the other versions. */
   readonly tellsPredecessor: boolean;
   createMemory(memory: number): Promise<void>;
   dropMemory(memory: number): Promise<void>;
@@ -56,7 +56,7 @@ export interface Door {
   eraseUser(memory: number, user: string): Promise<Erased>;
   upkeep(memory: number, kind: Upkeep['kind']): Promise<void>;
   look(memory: number, questions: readonly Question[]): Promise<readonly Answer[]>;
-  /** Problems that a full check of the store finds, in words. */
+  /** Problems found by a full check of the store, in words. */
   verify(): Promise<readonly string[]>;
   audit(memory: number): Promise<{ readonly valid: boolean; readonly checked: number }>;
 }
@@ -84,7 +84,7 @@ export class Refused extends Error {
   }
 }
 
-/** The process ended before it answered: the call may have been done or not. */
+/** The process ended before it answered: the call may have been executed or not. */
 export class Lost extends Error {
   override name = 'Lost';
 }
@@ -94,7 +94,7 @@ export interface Life {
   readonly door: Door;
   /** Kills the process with SIGKILL; resolves when it is gone. */
   kill(): Promise<void>;
-  /** Asks the process to end in order; resolves with its exit code, null when a signal ended it. */
+  /** Asks the process to stop in order; resolves to its exit code, null after a signal. */
   stop(): Promise<number | null>;
   /** Resolves when the process has ended. */
   readonly ended: Promise<void>;

@@ -1,4 +1,4 @@
-// The child process of a campaign: opens the shards' engines and does what its parent says, until it is killed.
+// The child process of a campaign: opens the shards' engines and executes its parent's calls until it is killed.
 import { join } from 'node:path';
 import { EngineError } from '../../src/engine/base/errors.ts';
 import { Engine, FORMAT_VERSION } from '../../src/engine/engine.ts';
@@ -33,7 +33,7 @@ export type Report =
   | { readonly kind: 'outcomes'; readonly id: number; readonly outcomes: readonly Outcome[] }
   | { readonly kind: 'fatal'; readonly problem: string };
 
-// The parent wrote it.
+// written by the parent
 const options = JSON.parse(process.argv[2]!) as ChildOptions;
 const say = (report: Report): void => void process.send!(report);
 

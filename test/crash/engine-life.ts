@@ -1,4 +1,4 @@
-// Engines in a child process, driven over IPC; memories of several partitions through the router that the server has.
+// Engines in a child process, driven over IPC; memories of several partitions go through the server's router.
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
@@ -23,12 +23,12 @@ const STDERR_MAX = 20_000;
 
 const arms = new WeakMap<Life, () => void>();
 
-/** The cut that the child was started with counts from here. */
+/** Starts counting towards the child's cut. */
 export function armLife(life: Life): void {
   arms.get(life)?.();
 }
 
-/** Starts the child; rejects with Lost when it ended before it was ready. */
+/** Starts the child; rejects with Lost when it ends before it is ready. */
 export async function startEngines(options: ChildOptions, partitions = 1): Promise<Life> {
   const child = fork(CHILD, [JSON.stringify(options)], {
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
@@ -54,7 +54,7 @@ export async function startEngines(options: ChildOptions, partitions = 1): Promi
   return life;
 }
 
-/** Requests on their way, by id. */
+/** Pending requests by id. */
 class Calls {
   readonly ready: Promise<void>;
   readonly ended: Promise<void>;
@@ -74,13 +74,13 @@ class Calls {
     const ended = Promise.withResolvers<void>();
     this.ready = ready.promise;
     this.ended = ended.promise;
-    // 'close' and not 'exit': what the child said before it ended still lies in the channel.
+    // 'close' rather than 'exit': messages sent before the end may still be in the channel.
     child.once('close', () => {
       this.#end();
       ready.reject(this.reason());
       ended.resolve();
     });
-    // Nobody waits for it any more when a child ends that serves.
+    // Nothing awaits it when a running child ends.
     this.ready.catch(() => undefined);
     child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       this.stderr = (this.stderr + text).slice(-STDERR_MAX);
@@ -114,7 +114,7 @@ class Calls {
     });
   }
 
-  /** A child that met a bug is no crash that was asked for: it shows as an error of its own. */
+  /** An internal error of the child is not a planned crash: it is reported as itself. */
   reason(): Error {
     return this.#problem === undefined ? new Lost('the child ended') : new Error(`the engine failed: ${this.#problem}`);
   }
@@ -126,7 +126,7 @@ class Calls {
   }
 }
 
-/** One shard as the router calls it. A refusal is an EngineError there, as from a worker. */
+/** One shard as the router calls it. Errors are EngineErrors, as from a worker. */
 function shardCaller(calls: Calls, shard: number): RawShardCaller {
   return {
     async call<M extends Method>(method: M, context: CallContext, input: Input<M>): Promise<Output<M>> {
@@ -162,7 +162,7 @@ function engineDoor(calls: Calls, shards: number, partitions: number): Door {
     try {
       return await router.call(method, contextOf(memory, key, input), input);
     } catch (error) {
-      // What some partitions did before the child ended reads as begun (STO-E002); it is a call that was not answered.
+      // Errors after partial execution read as begun (STO-E002); here they count as unanswered calls.
       if (calls.isOver && isBegun(error)) throw calls.reason();
       throw error instanceof EngineError ? new Refused(error.code, error.message) : error;
     }
@@ -175,7 +175,7 @@ function engineDoor(calls: Calls, shards: number, partitions: number): Door {
       fields: {
         ...fields,
         ...(user === undefined ? {} : { user_id: user }),
-        // A partition holds whole sessions: with several the grains of a user lie in all of them.
+        // A partition holds whole sessions: with several, a user's grains are spread over them.
         ...(partitions === 1 ? {} : { session_id: `session of ${subject}` }),
       },
     };

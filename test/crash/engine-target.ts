@@ -23,7 +23,7 @@ function target(shards: number, partitions: number): Target {
       ),
     arm: armLife,
     after: async (directory, model) =>
-      // The proof of several partitions is a fingerprint over those of all.
+      // The proof over several partitions is a fingerprint of all their proofs.
       partitions > 1
         ? []
         : lostProofs(join(directory, 'keys'), shards, MasterKey.of(Buffer.from(MASTER_KEY, 'hex')), model),

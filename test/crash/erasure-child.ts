@@ -1,5 +1,5 @@
-// A process with one shard that erases a scope, then a user, then the user's name elsewhere, and tidies up, until it is
-// cut off at a step on its way to the disk.
+// A process with one shard that erases a scope, then a user, redacts the user's name elsewhere and purges, until it
+// ends at a step to the disk.
 import { join } from 'node:path';
 import { FORMAT_VERSION } from '../../src/engine/engine.ts';
 import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
@@ -15,7 +15,7 @@ export interface ErasureChildOptions {
 /** Fingerprints of what was acknowledged. */
 export type Acknowledged = { readonly scope: readonly string[] } | { readonly user: string } | { readonly ended: true };
 
-// The parent wrote it.
+// written by the parent
 const { root, steps } = JSON.parse(process.argv[2]!) as ErasureChildOptions;
 const say = (done: Acknowledged): void => void process.send!(done);
 

@@ -1,4 +1,4 @@
-// Erasures that are killed: at any step of a shard, and a server whose memory has four partitions.
+// Killed erasures: at any step of a shard, and on a server whose memory has four partitions.
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { cpSync, rmSync } from 'node:fs';
@@ -12,9 +12,9 @@ import { temporaryDirectory } from '../support/temporary.ts';
 import type { Acknowledged, ErasureChildOptions } from './erasure-child.ts';
 
 const CHILD = join(import.meta.dirname, 'erasure-child.ts');
-/** More than an erasure and its purge take. */
+/** More steps than an erasure and its purge take. */
 const STEPS_MAX = 45;
-/** What takes longer hangs. */
+/** A test that takes longer hangs. */
 const TIMEOUT_MS = 600_000;
 
 interface Death {
@@ -41,7 +41,7 @@ interface Held {
   readonly others: readonly string[];
 }
 
-/** Some of it sealed, some in the tail. */
+/** Partly sealed, partly in the tail. */
 async function prepare(root: string): Promise<Held> {
   const engine = await openShard(root);
   await engine.write('attachMemory', contextOf(1), { settings: settingsOf(1) });
@@ -63,7 +63,7 @@ async function prepare(root: string): Promise<Held> {
 const countOf = (engine: Engine, hashes: readonly string[]): number =>
   hashes.filter((hash) => engine.store.findOrdinal(1, hash) !== undefined).length;
 
-test('killed at any step, an erasure has been done whole or not at all, and is completed', {
+test('an erasure killed at any step is complete or not begun, and gets completed', {
   timeout: TIMEOUT_MS,
 }, async (t) => {
   const directory = temporaryDirectory(t);
@@ -74,7 +74,7 @@ test('killed at any step, an erasure has been done whole or not at all, and is c
   const rounds = runs(6);
   let cut = 0;
   for (let round = 0; round < rounds; round++) {
-    // Spread over all steps, another one of each stretch every time.
+    // Spread over all steps, at a different one in each range every time.
     const steps = 1 + Math.floor(((round + ((seed * 7) % 97) / 97) * STEPS_MAX) / rounds);
     const what = `cut at step ${steps}`;
     const root = join(directory, 'root');
@@ -150,7 +150,7 @@ test('a killed server completes an erasure over four partitions by itself', { ti
       (await ask({ http: server.http, key }, 'GET', `${M}/grains?limit=1`)).status;
     assert.equal(await keyStatus(), 200);
     const erasing = ask(server, 'POST', `${M}/forget`, { user_id: 'ann' }).catch(() => undefined);
-    // As long as so many other answers take.
+    // Waits for as long as this many other answers take.
     for (let other = 0; other < 2 + round * 8; other++) await ask(server, 'GET', '/health');
     await server.kill();
     const told = await erasing;
@@ -160,7 +160,7 @@ test('a killed server completes an erasure over four partitions by itself', { ti
     assert.ok(before === 0 || before === 120, `round ${round}: ${before} are left`);
     if (told !== undefined && told.status < 300) assert.equal(before, 0, `round ${round}: it was answered`);
     if (before === 0) completed += 1;
-    // The start went on with what was begun, before it served.
+    // The start continued the erasure before it served.
     assert.equal(await keyStatus(), before === 0 ? 401 : 200, `round ${round}: the person's key`);
     const proof = await say('POST', `${M}/forget`, { user_id: 'ann' });
     assert.equal(proof.count, before);

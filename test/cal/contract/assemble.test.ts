@@ -1,4 +1,4 @@
-// Section 11 of the contract: what ASSEMBLE takes from its sources, with the arithmetic done by hand.
+// Section 11 of the contract: how ASSEMBLE selects from its sources, with the arithmetic done by hand.
 import assert from 'node:assert/strict';
 import { contract, type Row, type Told } from './contract.ts';
 import { CANARY } from './grains.ts';
@@ -20,7 +20,7 @@ const tokens = (text: string): number => {
   return Math.ceil(ascii / 4) + points.length - ascii;
 };
 
-/** What holds of every assembly. */
+/** Properties of every assembly. */
 function whole(told: Told): void {
   const { budget, sources, content, grains } = told;
   assert.ok(budget.used <= budget.total);
@@ -63,7 +63,7 @@ const grains = (from: string, budget: number, expected: [string, number][], more
       );
   },
 });
-/** `budget` tokens of one source: as many grains as fit, and not one less. */
+/** One source with a budget in tokens: as many grains as fit. */
 const filled = (format: string, budget: number): Row => ({
   q: `ASSEMBLE FROM ${pack('p')} BUDGET ${budget} tokens FORMAT ${format}`,
   ns: 'pack',
@@ -73,7 +73,7 @@ const filled = (format: string, budget: number): Row => ({
     assert.equal(source.truncated, source.grain_count < 12);
     assert.equal(answer['result_count'], source.grain_count);
     if (source.grain_count === 12) return;
-    // One grain more, all of which are of one length, would not have fitted.
+    // All grains are equally long, so one more would not have fitted.
     const each = Math.ceil(tokens(told['content']) / source.grain_count);
     assert.ok(tokens(told['content']) + each + 2 > budget, `${source.grain_count} grains`);
   },
@@ -84,7 +84,7 @@ const shares = (from: string, budget: number, expected: number[]): Row => ({
   check: (told) => {
     whole(told);
     const allocated = told['sources'].map(({ tokens_allocated }: Told) => tokens_allocated);
-    // The frame is paid first, of every share alike; what is left of the shares is as the weights say.
+    // The frame is paid first, equally from all shares; the rest is divided by the weights.
     const sum = allocated.reduce((one: number, other: number) => one + other, 0);
     assert.ok(sum <= budget && sum > budget - 60, `${allocated} of ${budget}`);
     for (const [i, share] of expected.entries())
@@ -180,7 +180,7 @@ const rows: Row[] = [
         ['u', 1],
       ]),
   },
-  // Step 2: a grain of two sources stays in the higher one
+  // Step 2: a grain of two sources stays in the higher-ranked one
   {
     q: `ASSEMBLE FROM all: (RECALL beliefs WHERE subject = "p" LIMIT 50), some: (RECALL beliefs WHERE subject = "p" AND importance < 0.035) BUDGET 50 grains PRIORITY some > all`,
     ns: 'pack',
@@ -245,13 +245,13 @@ const rows: Row[] = [
       whole(told);
     },
   },
-  // Within a source the first grain that does not fit ends it
+  // The first grain that does not fit ends its source
   {
     q: 'ASSEMBLE FROM one: (RECALL beliefs WHERE subject IN ("odd", "gina") ORDER BY relation) BUDGET 60 tokens',
     check: whole,
   },
 
-  // What the answer holds
+  // Contents of the answer
   {
     q: 'ASSEMBLE brief FOR "planning" FROM goals: (RECALL goals), prefs: (RECALL beliefs)',
     ns: 'show',
@@ -341,7 +341,7 @@ const rows: Row[] = [
     ns: 'show',
     is: { disclosure: 'full' },
   },
-  // Options: behind the sources, and in one of them
+  // Options: after the sources, and inside one
   {
     q: 'ASSEMBLE FROM said: (RECALL events), who: (RECALL beliefs WHERE subject = "alice") BUDGET 9 grains WITH explanation',
     ns: 'show',
@@ -357,7 +357,7 @@ const rows: Row[] = [
     warn: 'W004 W004',
     check: ({ grains: [belief] }) => assert.equal(belief.explanation, undefined),
   },
-  // Shares that summaries grew are no more than there is
+  // Shares enlarged for summaries do not exceed the budget
   ...['PRIORITY p', 'PRIORITY r > q'].flatMap((priority) =>
     [60, 90, 140].map(
       (budget): Row => ({
@@ -407,7 +407,7 @@ const rows: Row[] = [
   { q: 'ASSEMBLE FROM (RECALL goals) STREAM { chunk_size = 19 }', code: 'E078' },
   { q: 'ASSEMBLE FROM (RECALL goals) STREAM { chunk_size = 1001 }', code: 'E078' },
   { q: 'ASSEMBLE FROM (RECALL goals) STREAM { pictures }', code: 'E077' },
-  // No text of the language layer holds a hash, a namespace or a user
+  // No text contains a hash, a namespace or a user
   ...['sml', 'markdown', 'text', 'json', 'yaml', 'triples', 'toon'].map(
     (format): Row => ({
       q: `ASSEMBLE FROM (RECALL LIMIT 1000) FORMAT ${format} WITH progressive_disclosure(full)`,

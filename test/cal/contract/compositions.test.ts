@@ -1,4 +1,4 @@
-// Section 7 of the contract from BATCH on, and section 8: what is put together of statements, and what shortcuts stand for.
+// Section 7 of the contract from BATCH on, and section 8: composed statements and shortcuts.
 import assert from 'node:assert/strict';
 import { contract, type Row, type Told } from './contract.ts';
 
@@ -73,7 +73,7 @@ const rows: Row[] = [
     set: '',
     check: (told) => assert.equal('branch' in told ? told['branch'] : told['_cal'].branch, null),
   },
-  // What matched and was skipped is no grain of the branch.
+  // Skipped matches do not belong to the branch.
   { q: 'COALESCE (RECALL beliefs OFFSET 500, RECALL beliefs WHERE subject = "gina")', set: 'cats', is: { branch: 1 } },
   { q: 'COALESCE (RECALL beliefs)', code: 'E002' },
   { q: `COALESCE (${branches(5)})`, count: 20 },

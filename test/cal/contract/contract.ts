@@ -1,4 +1,4 @@
-// Runs rows of queries against a server, and holds each answer to what the contract says of it.
+// Runs rows of queries against a server and checks each answer against the contract.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -6,31 +6,31 @@ import { HttpClient } from '../../conformance/http-client.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { type Named, namedGrains } from './grains.ts';
 
-/** An answer as its JSON tells it. */
+/** An answer as parsed JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: rows look into it as callers do
 export type Told = Record<string, any>;
 
-/** A query and what has to come of it; what a row does not name is not asked. `@name@` is the hash of a grain. */
+/** A query and its expected result; members left out of a row are not checked. `@name@` is the hash of a grain. */
 export interface Row {
   readonly q: string;
-  /** Code of the refusal, without `CAL-`; several where the contract leaves the choice. */
+  /** Error code without `CAL-`; several where the contract allows a choice. */
   readonly code?: string;
-  /** What the position of the refusal covers, in the query. */
+  /** The part of the query that the error's position covers. */
   readonly at?: string;
-  /** The session's namespace; `home` when not named, '' for none. */
+  /** The session's namespace; default `home`, '' for none. */
   readonly ns?: string;
   /** The session's user. */
   readonly user?: string;
   readonly type?: string;
   /** `type` of the result. */
   readonly body?: string;
-  /** Names of exactly these grains, which stand by hash ascending. */
+  /** Names of exactly these grains, ordered by hash. */
   readonly set?: string;
   /** Names of exactly these grains, in this order. */
   readonly list?: string;
   readonly total?: number;
   readonly count?: number;
-  /** Codes of the warnings, without `CAL-`; none when it is not named, any for `*`. */
+  /** Codes of the warnings without `CAL-`; default none, any for `*`. */
   readonly warn?: string;
   /** The whole text of `content`. */
   readonly content?: string | ((now: number) => string);
@@ -39,7 +39,7 @@ export interface Row {
   readonly check?: (told: Told, answer: Told) => void;
 }
 
-/** HTTP status of each code that is not 400, by the gRPC status of section 1.2. */
+/** HTTP status of each code other than 400, by the gRPC status of section 1.2. */
 const STATUSES: Readonly<Record<string, number>> = {
   E030: 429,
   E031: 504,
@@ -77,7 +77,7 @@ export class Contract {
     const contract = new Contract(client, memory, Math.floor(Date.now() / 1000));
     const together: Named[] = [];
     for (const grain of namedGrains(contract.now)) {
-      // A grain that names another one waits until that one has a hash.
+      // A grain that refers to another one waits until that has a hash.
       if (grain.replaces !== undefined || JSON.stringify(grain.fields).includes('@')) {
         await contract.#add(together.splice(0));
         if (grain.replaces === undefined) await contract.#add([grain]);
@@ -127,7 +127,7 @@ export class Contract {
     return text.replace(/@(\w+)@/g, (_, name: string) => `sha256:${this.hash(name)}`);
   }
 
-  /** Names of the grains of an answer, in its order. */
+  /** Names of an answer's grains, in its order. */
   names(grains: readonly { readonly hash: string }[]): string[] {
     return grains.map(({ hash }) => this.#names.get(hash) ?? hash);
   }
@@ -193,7 +193,7 @@ export class Contract {
     }
   }
 
-  /** Sections 1.1 and 14: what is common to all answers. */
+  /** Sections 1.1 and 14: members common to all answers. */
   #envelope(query: string, answer: Told): void {
     const hash = createHash('sha256').update(query.trim()).digest('hex');
     assert.equal(answer['query'], query);
@@ -219,7 +219,7 @@ export class Contract {
   }
 }
 
-/** Section 16.1: bytes, and the line and column of the first of them. */
+/** Section 16.1: byte range, and line and column of its first byte. */
 function checkPosition(query: string, { start, end, line, col }: Told): void {
   const bytes = Buffer.from(query);
   assert.ok(
@@ -232,7 +232,7 @@ function checkPosition(query: string, { start, end, line, col }: Told): void {
 
 const words = (text: string): string[] => text.split(' ').filter((word) => word !== '');
 
-/** One test a row, against one server that all of the file's rows read; against the one that is named, where one is. */
+/** One test per row, against the server that the file's rows share unless another is given. */
 export function contract(section: string, rows: readonly Row[]): void {
   const [url, key] = words(process.env['CAL_CONTRACT_SERVER'] ?? '');
   let server: TestServer | undefined;

@@ -1,8 +1,8 @@
-// What the contract's queries run over: grains of every type under short names, each made so long before now.
+// Grains for the contract's queries: every type, with short names and a given age.
 type Fields = Readonly<Record<string, unknown>>;
 
 export interface Named {
-  /** What a row calls it: `@name@` in a query is its hash. */
+  /** The row's name for it: `@name@` in a query is its hash. */
   readonly name: string;
   readonly type: string;
   readonly namespace: string;
@@ -15,12 +15,12 @@ const MINUTE = 60;
 const HOUR = 3_600;
 const DAY = 86_400;
 
-/** Stands in every grain of the namespaces that `home` must not see, and in none of `home`. */
+/** Occurs in every grain of namespaces that `home` must not see, and in no grain of `home`. */
 export const CANARY = 'xanthous';
 /** Longer than a line, an element's share and a small budget. */
 const LONG = Array.from({ length: 400 }, (_, i) => `word${i}`).join(' ');
 
-/** Seconds; each with many minutes to spare until the words for it change. */
+/** In seconds; each many minutes away from a change of its wording. */
 export const AGES = {
   minutes30: 30 * MINUTE,
   hour1: HOUR + 5,
@@ -35,7 +35,7 @@ export const AGES = {
   year: 400 * DAY,
 };
 
-/** All of them, for a server whose clock says `now` seconds. */
+/** All grains, for a server whose clock is at `now` seconds. */
 export function namedGrains(now: number): Named[] {
   const all: Named[] = [];
   const put = (namespace: string, name: string, type: string, secondsAgo: number, fields: Fields, replaces?: string) =>
@@ -227,7 +227,7 @@ export function namedGrains(now: number): Named[] {
     'canary4',
   );
 
-  // A namespace of its own for what formats make of one grain of each type.
+  // A namespace of its own, for the formats of one grain of each type.
   const shown = (name: string, type: string, secondsAgo: number, fields: Fields) =>
     put('show', name, type, secondsAgo, fields);
   shown('sbelief', 'belief', 3 * HOUR + 60, {
@@ -269,7 +269,7 @@ export function namedGrains(now: number): Named[] {
     scope: 'analytics',
   });
 
-  // Rome and Oslo speak against each other; what was taken back, replaced, or said by somebody else does not.
+  // Rome and Oslo contradict each other; retracted, superseded and other users' beliefs do not.
   const rival = (name: string, relation: string, object: string, more: Fields = {}, replaces?: string) =>
     put('rival', name, 'belief', 4 * DAY, { subject: 'kim', relation, object, ...more }, replaces);
   rival('inrome', 'lives_in', 'Rome', { confidence: 0.9, tags: ['x'] });
@@ -281,11 +281,11 @@ export function namedGrains(now: number): Named[] {
   rival('reddish', 'likes', 'red', {}, 'bluish');
   rival('doubted', 'plays', 'chess', { verification_status: 'contested' });
 
-  // One that looks like a template, and ages on both sides of each word for them.
+  // A text that looks like a template, and ages on both sides of each wording.
   put('spell', 'mustache', 'belief', 5, { subject: 'm', relation: 'says', object: '{{grain.hash}} {{#each}}' });
   for (const [name, secondsAgo] of Object.entries(AGES)) put('ages', name, 'event', secondsAgo, { content: name });
 
-  // Twelve grains each of five subjects, for the shares of a budget: `p00` to `p11` and so on, the newest last.
+  // Twelve grains each of five subjects, to divide budgets: `p00` to `p11` and so on, the newest last.
   for (const subject of ['p', 'q', 'r', 't', 'u'])
     for (let i = 0; i < 12; i++) {
       const number = String(i).padStart(2, '0');

@@ -1,4 +1,4 @@
-// Section 13 of the contract: queries as JSON say what text says, and are refused for the same reasons.
+// Section 13 of the contract: JSON queries mean the same as text and fail for the same reasons.
 import { contract, type Row } from './contract.ts';
 
 const recall = (more: object): string => JSON.stringify({ statement: 'recall', grain_type: 'beliefs', ...more });

@@ -1,4 +1,4 @@
-// Sections 2.2, 3 and 4 of the contract: what is a token, what is reserved, what a query may look like.
+// Sections 2.2, 3 and 4 of the contract: tokens, reserved words, the shape of a query.
 import { contract, type Row } from './contract.ts';
 
 const fill = (before: string, letter: string, after: string, bytes: number): string =>

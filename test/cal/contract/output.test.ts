@@ -292,7 +292,7 @@ const rows: Row[] = [
   {
     q: 'RECALL events WHERE hash = @minutes30@ AS sml',
     ns: 'ages',
-    // Minutes may pass until it is asked.
+    // Minutes may pass before the query runs.
     check: ({ content }) => assert.match(content, /<event time="[345]\dm ago">minutes30</),
   },
   {

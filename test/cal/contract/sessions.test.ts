@@ -1,4 +1,4 @@
-// Section 1.3 of the contract: a key that is bound to a namespace, or to a user in it, learns nothing of anything else.
+// Section 1.3 of the contract: a key bound to a namespace, or to a user in it, learns nothing about other data.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { HttpClient } from '../../conformance/http-client.ts';
@@ -33,7 +33,7 @@ async function ask(client: HttpClient, query: string, headers: Readonly<Record<s
   return { status: reply.status, text: reply.text, ...reply.json?.result };
 }
 
-/** Each would show the canary to a session that is bound to nothing. */
+/** An unbound session would see the canary with each of them. */
 const PROBES = [
   'RECALL LIMIT 1000',
   'RECALL IN "away" LIMIT 1000',
@@ -65,7 +65,7 @@ const PROBES = [
 
 for (const query of PROBES)
   test(`bound to home, and to ann there: ${query}`, async () => {
-    // What the query itself says comes back with the answer.
+    // Answers repeat text of the query itself.
     const told = (answer: Told): string => JSON.stringify({ ...answer['result'], warnings: answer['warnings'] });
     for (const client of [home, ann]) {
       const answer = await ask(client, query);
@@ -80,7 +80,7 @@ for (const query of PROBES)
     for (const { fields } of (await ask(ann, query))['result']?.grains ?? []) assert.equal(fields.user_id, 'ann');
   });
 
-test('what is not there and what is elsewhere are told alike', async () => {
+test('missing grains and grains elsewhere give the same answer', async () => {
   const nowhere = `sha256:${'0'.repeat(64)}`;
   for (const query of [
     'EXISTS @canary1@',
@@ -98,7 +98,7 @@ test('what is not there and what is elsewhere are told alike', async () => {
   }
 });
 
-test('a header narrows what a key is bound to, and never widens it', async () => {
+test('a header narrows a key’s binding, and never widens it', async () => {
   const counted = async (client: HttpClient, headers: Record<string, string>) => {
     const answer = await ask(client, 'RECALL | COUNT', headers);
     return answer['status'] === 200 ? answer['result'].count : 'refused';

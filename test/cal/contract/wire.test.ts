@@ -33,7 +33,7 @@ function call(query: string | Uint8Array): Promise<ServiceError | CalQueryRespon
   });
 }
 
-/** A request whose query is these bytes, of which there are fewer than 128. */
+/** A request with these bytes as query, fewer than 128. */
 function messageOf(query: Uint8Array): Buffer {
   assert.ok(query.length < 128);
   return Buffer.concat([Buffer.from([0x0a, query.length]), query]);
@@ -72,7 +72,7 @@ for (const [name, query, code, expected] of [
     assert.ok(told.error.suggestion.length > 0);
   });
 
-test('text of any script is taken as it is, the replacement character too', async () => {
+test('text of any script is accepted, the replacement character included', async () => {
   for (const query of [' RECALL LIKE "שלום 🎉 \ufffd" ', '\n{"statement":"recall","like":"Zürich"}\t']) {
     const answer = (await call(query)) as CalQueryResponse;
     assert.equal(answer.query, query);

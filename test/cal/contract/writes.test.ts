@@ -1,4 +1,4 @@
-// Section 7.11 of the contract: statements that write, on a server that lets them.
+// Section 7.11 of the contract: writing statements, on a server that allows them.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { refused } from '../../conformance/contract.ts';
@@ -33,7 +33,7 @@ async function run(query: string, headers: Readonly<Record<string, string>> = {}
 
 const fields = async (query: string): Promise<Told> => (await run(query))['grains'][0].fields;
 
-test('a goal is added in either vocabulary of states, and reads back in both', async () => {
+test('a goal is added with either vocabulary of states, and reads back in both', async () => {
   await fresh();
   const set = (object: string, more: string) =>
     `ADD goal SET subject = "a" SET relation = "mg:intends" SET object = "${object}" ${more} REASON "r"`;
@@ -71,7 +71,7 @@ test('an observation is added with its observer, and is never superseded', async
   await refused(run(`REVERT ${hash} REASON "r"`), 'CAL-E042');
 });
 
-test('a version keeps what is not set, and a reverted one has what the version before the named had', async () => {
+test('a new version keeps unset fields, and a revert restores the version before the named one', async () => {
   await fresh();
   const first = (
     await run(
@@ -100,7 +100,7 @@ test('a version keeps what is not set, and a reverted one has what the version b
   await refused(run(`REVERT ${first} REASON "r"`), 'CAL-E041');
 });
 
-test('a bound session writes where it is bound, and knows no target elsewhere', async () => {
+test('a bound session writes within its binding, and finds no target elsewhere', async () => {
   await fresh();
   const bound = { 'x-namespace': 'there', 'x-user-id': 'ann' };
   const { hash } = await run(
@@ -116,7 +116,7 @@ test('a bound session writes where it is bound, and knows no target elsewhere', 
   await refused(run(`SUPERSEDE sha256:${'0'.repeat(64)} SET object = "p" REASON "r"`), 'CAL-E046');
 });
 
-test('EXPLAIN of a write writes nothing, and says that it could', async () => {
+test('EXPLAIN of a write does not write, and reports that it could', async () => {
   await fresh();
   const { plan } = await run('EXPLAIN ADD belief SET subject = "s" SET relation = "r" SET object = "o" REASON "r"');
   assert.deepEqual([plan.tier, plan.tier1_enabled], [1, true]);
@@ -125,7 +125,7 @@ test('EXPLAIN of a write writes nothing, and says that it could', async () => {
 
 const TRIPLE = 'SET subject = "s" SET relation = "r" SET object = "o"';
 
-test('E020: a value that grains may not have is told as any other, with a suggestion and where it stands', async () => {
+test('E020: an invalid value is reported like any other, with a suggestion and its position', async () => {
   await fresh();
   for (const [field, value, query] of [
     ['subject', '""', 'ADD belief SET subject = "" SET relation = "r" SET object = "o" REASON "r"'],

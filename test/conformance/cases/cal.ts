@@ -1,11 +1,11 @@
-// The query language, the same answer whichever way it is asked.
+// The query language: the same answer on every transport.
 import assert from 'node:assert/strict';
 import { AWAY, CANARY, fixtureItems, HOME } from '../../cal/fixture.ts';
 import { refused } from '../contract.ts';
 import type { Item, Memory } from '../driver.ts';
 import { assertSameEverywhere, type Case, NO_HASH } from './case.ts';
 
-/** Statements over the fixture, each with how many top-level items its answer has. Nothing here goes by the clock. */
+/** Statements over the fixture with their result counts. None depends on the clock. */
 const QUERIES: readonly (readonly [query: string, count: number])[] = [
   ['RECALL beliefs', 20],
   ['RECALL beliefs LIMIT 1000', 25],
@@ -117,7 +117,7 @@ async function filled(memory: Memory): Promise<readonly string[]> {
   return added.map(({ hash }) => hash);
 }
 
-/** Without what differs from run to run, and from partition to partition. */
+/** Removes members that differ between runs and partitions. */
 function comparable(result: Record<string, unknown>): unknown {
   return JSON.parse(JSON.stringify(result, (key, value) => (key === '_cal' ? undefined : value)));
 }

@@ -1,4 +1,4 @@
-// Callers that are bound to a namespace or a user, and writes that are sent twice.
+// Callers bound to a namespace or a user, and repeated writes.
 import assert from 'node:assert/strict';
 import { refused } from '../contract.ts';
 import { belief, believe, type Case, hashesOf, THEN } from './case.ts';

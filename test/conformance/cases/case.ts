@@ -1,17 +1,17 @@
-// A case of the suite: a promise of the contract that every way in keeps.
+// A case of the suite: a promise of the contract that holds on every transport.
 import assert from 'node:assert/strict';
 import type { Feature, Fields, Grain, Memory, Target } from '../driver.ts';
 
 export interface Case {
   readonly name: string;
-  /** Features without which there is nothing to ask. */
+  /** Features that the case needs. */
   readonly needs?: readonly Feature[];
   /** Options of the memory that the case gets for itself. */
   readonly options?: Fields;
   run(memory: Memory, target: Target): Promise<void>;
 }
 
-/** An instant of the past, in seconds: what is created at a given one has the same hash everywhere. */
+/** A past time in seconds: grains created at a given time have the same hash everywhere. */
 export const THEN = 1_700_000_000;
 
 export const NO_HASH = 'f'.repeat(64);
@@ -26,13 +26,13 @@ export async function believe(memory: Memory, subject: string, relation: string,
   return (await memory.add('belief', belief(subject, relation, object, more))).hash;
 }
 
-/** Every field that was sent came back as it was. */
+/** Every field that was sent is returned unchanged. */
 export function assertHolds(grain: Grain, sent: Fields): void {
   const back = Object.fromEntries(Object.keys(sent).map((name) => [name, grain.fields[name]]));
   assert.deepEqual(back, sent);
 }
 
-/** Where the way in tells of duplicates, this was (or was not) one. */
+/** Checks the duplicate flag on transports that report it. */
 export function assertDuplicate(added: { readonly duplicate?: boolean }, expected: boolean): void {
   if (added.duplicate !== undefined) assert.equal(added.duplicate, expected);
 }
@@ -43,7 +43,7 @@ export function hashesOf(grains: readonly { readonly hash: string }[]): string[]
 
 const ANSWERS = new Map<string, unknown>();
 
-/** The answer to `question` is the one that the way in before gave to it. */
+/** Checks that each transport gives the same answer to `question`. */
 export function assertSameEverywhere(question: string, answer: unknown): void {
   if (ANSWERS.has(question)) assert.deepEqual(answer, ANSWERS.get(question), question);
   else ANSWERS.set(question, answer);

@@ -6,7 +6,7 @@ import { assertSameEverywhere, belief, believe, type Case, hashesOf, THEN } from
 
 const DAY = 86_400;
 
-/** Notes whose words tell them apart; `name` is what expectations call them. */
+/** Notes with distinct words; expectations use their names. */
 const NOTES: Readonly<Record<string, readonly [type: string, fields: Fields]>> = {
   heron: ['event', { content: 'A grey heron stood in the shallow river', namespace: 'birds', tags: ['grey', 'water'] }],
   osprey: ['event', { content: 'The osprey dived into the river for a fish', namespace: 'birds', tags: ['water'] }],
@@ -17,7 +17,7 @@ const NOTES: Readonly<Record<string, readonly [type: string, fields: Fields]>> =
 };
 type Note = keyof typeof NOTES;
 
-/** Adds the notes, a day apart, oldest first; gives what a recall found, by their names. */
+/** Adds the notes, a day apart, oldest first; returns a function from an answer to their names. */
 async function notes(memory: Memory): Promise<(answer: RecallAnswer) => string[]> {
   const names = new Map<string, Note>();
   for (const [at, [name, [type, fields]]] of Object.entries(NOTES).entries())
@@ -29,7 +29,7 @@ function sorted(names: readonly string[]): string[] {
   return names.toSorted();
 }
 
-/** A query and the notes that it finds, in any order. */
+/** A query and the notes it finds, in any order. */
 const WORDS: readonly (readonly [query: string, ...found: Note[]])[] = [
   ['heron', 'heron', 'goal'],
   ['HERONS', 'heron', 'goal'],
@@ -57,7 +57,7 @@ const WORDS: readonly (readonly [query: string, ...found: Note[]])[] = [
   ['tag:water -tag:grey', 'osprey'],
   ['river -namespace:birds', 'bridge'],
   ['relation:"is mined in"', 'granite'],
-  // No operators: what stands alone, in a word, or before a name that is no field is text.
+  // Not operators: a lone hyphen, one inside a word, and a prefix that is not a field.
   ['grey - heron', 'heron', 'goal'],
   ['note: heron', 'heron', 'goal'],
   ['river-bridge', 'heron', 'osprey', 'bridge', 'ada'],
@@ -99,7 +99,7 @@ export const RECALL: readonly Case[] = [
         for (const [query, ...found] of WORDS) {
           const answer = await memory.recall({ query });
           assert.deepEqual(sorted(names(answer)), sorted(found), `${query} (${round})`);
-          // Order, scores, fields, coverage and all.
+          // Order, scores, fields and coverage.
           const { hits, total, coverage } = answer;
           assertSameEverywhere(`the recall of ${query}`, { hits, total, coverage });
         }

@@ -1,4 +1,4 @@
-// The fields of a recall that work after fusion (contract 6.3 and 8.3), as callers see them.
+// Fields of a recall that apply after fusion (contract 6.3 and 8.3), as callers see them.
 import assert from 'node:assert/strict';
 import type { Fields, Memory, Told } from '../driver.ts';
 import { assertSameEverywhere, believe, type Case, hashesOf, NO_HASH, THEN } from './case.ts';
@@ -22,13 +22,13 @@ function sum(account: Told, members: readonly string[]): number {
   return members.reduce((total, member) => total + (account[member] ?? 0), 0);
 }
 
-/** What was found, best first, by the object that each hit states. */
+/** The results, best first, by the object of each hit. */
 async function objects(memory: Memory, query: Fields): Promise<string[]> {
   const { hits } = await memory.recall(query);
   return hits.map(({ fields }) => String(fields['object'] ?? fields['content']));
 }
 
-/** Drinks that Ada likes, said at different times: one text for all, so that words rank them alike. */
+/** Drinks that Ada likes, from different times and with one text, so that words rank them equally. */
 async function drinks(memory: Memory, more: (at: number) => Fields = () => ({})): Promise<void> {
   for (const [at, drink] of ['tea', 'coffee', 'milk', 'cocoa'].entries())
     await memory.add('belief', {
@@ -139,7 +139,7 @@ export const STAGES: readonly Case[] = [
       const query = { query: 'Ada drinks', namespace: 'home', confidence_threshold: 0.85, limit: 1, explanation: true };
       const { told, hits } = await memory.recall(query);
       assert.equal(hits.length, 1);
-      // The messages of gRPC have no place for it.
+      // gRPC messages do not have it.
       if (told['excluded'] !== undefined)
         assert.deepEqual(told['excluded'], { namespace_mismatch: 1, below_confidence: 1, limit_exceeded: 1 });
       assert.equal((await memory.recall({ ...query, explanation: false })).told['excluded'], undefined);

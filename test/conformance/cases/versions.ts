@@ -1,4 +1,4 @@
-// Versions: supersede, accumulate, and what the history tells of them.
+// Versions: supersede, accumulate, and their history.
 import assert from 'node:assert/strict';
 import { refused } from '../contract.ts';
 import { assertHolds, belief, believe, type Case, hashesOf, THEN } from './case.ts';
