@@ -48,6 +48,7 @@ export type AtOnce<M extends ReadMethod | RecordMethod> = {
 /** A fifth of the engine's files. */
 const inCal = onDemand<typeof CalReads>(import.meta.url, './cal/reads/memory');
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table with one row for each call
 export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadMethod> {
   return {
     get: (context, input) => {

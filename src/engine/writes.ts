@@ -83,6 +83,7 @@ function planned<M extends PlannedMethod>(queue: WriteQueue, method: M): AnyWrit
   return (context, input: Input<M>) => queue.push(method, plan, context, input);
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table with one row for each call
 function ownCalls(services: WriteServices): OwnCalls {
   const { store, queue, housekeeper } = services;
   const sealAll = (): Promise<void> => housekeeper.sealed(store.index.publishedSequence);

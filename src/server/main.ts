@@ -121,6 +121,7 @@ function loadTokenCounter({ calTokens }: Config): void {
 
 type Deps = ServerDeps & { readonly clock: Clock };
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the parts of a server in the order in which they start; each needs those before it, and undoes its own start
 async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecycle): Promise<RunningServer> {
   const { clock } = deps;
   const warnings: string[] = [];

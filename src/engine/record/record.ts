@@ -197,6 +197,7 @@ const KEY_REST_AT = 41;
 const RECALL_NAMES_AT = 113;
 const NO_ADDRESS = '0'.repeat(64);
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case for each kind of record
 export function encodeRecord(record: EngineRecord): Buffer {
   switch (record.kind) {
     case 'grain': {
@@ -317,6 +318,7 @@ export function startGrainRecord(grain: Omit<GrainRecord, 'kind' | 'sealed'>, se
  * Decodes the record in `bytes`, with views into them. Throws AssertionError for an unknown kind, since the log's
  * checksum was correct.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case for each kind of record
 export function decodeRecord(bytes: Uint8Array): EngineRecord {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   assert(buffer.length >= 5, 'a record has a header');

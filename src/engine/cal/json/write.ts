@@ -32,6 +32,7 @@ function writeLet({ name, recall, extract }: LetBinding): JsonObject {
   return { name, query: writeStatement(recall), ...(extract !== undefined && { extract }) };
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case for each kind of statement
 function writeStatement(statement: Statement): JsonObject {
   switch (statement.kind) {
     case 'recall':

@@ -27,6 +27,7 @@ import { whyOf } from './why.ts';
 /** What a statement without FORMAT gets (D-29). */
 const DEFAULT_FORMAT: FormatChoice = { kind: 'one', format: { kind: 'named', name: 'sml' } };
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the steps of one statement in order, each on what the steps before it found
 export function* runAssemble(statement: Assemble, run: Run): Running<Answer> {
   if (statement.stream !== undefined)
     throw new CalError('CAL-E079', 'this method gives one answer, it does not stream', { at: statement.stream.at });

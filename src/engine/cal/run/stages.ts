@@ -50,6 +50,7 @@ export interface StageBounds {
  * has been applied. No more than `recallMax` grains are given, or shown of groups, or have their values told; an operand is
  * whole, as the statement that it goes into has the same bound.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case for each kind of stage
 export function runStages(
   start: GrainOutcome,
   stages: readonly PlainStage[],
