@@ -1,9 +1,9 @@
-// The door of a shard's indexes: publish what was committed, ask a memory's parts, and keep the segments in order.
+// The interface of a shard's indexes: publish committed records, query a memory's parts, and maintain the segments.
 //
-// Tails take what is published. `seal` freezes them and writes a segment file while new tails take over; `mergeStep`,
-// `purge` and `compact` write one file from others. Each gives a SegmentChange: the caller writes its state in one
-// transaction of the log and calls `commit`, which swaps the parts. A crash before the transaction leaves a file that no
-// manifest names; a crash after it, the new files: never a mixture.
+// Tails take published records. `seal` freezes them and writes a segment file while new tails take over; `mergeStep`,
+// `purge` and `compact` write one file from others. Each returns a SegmentChange: the caller writes its state in one
+// transaction of the log and calls `commit`, which swaps the parts. A crash before the transaction leaves a file that
+// no manifest names; a crash after it leaves the new files in force. There is never a mixture.
 
 import { assert } from '../base/assert.ts';
 import { isFileError, storageError } from '../base/durable-file.ts';
@@ -46,7 +46,7 @@ export interface ShardIndexOptions {
 
 export class ShardIndex {
   readonly removed = new Bitmap('removed');
-  /** Removed grains that an erasure took. A request for one is told so as long as the index knows it. */
+  /** Removed grains that an erasure took. Requests for them get the erasure's code as long as the index knows them. */
   readonly erased = new Bitmap('erased');
   readonly superseded = new Bitmap('superseded');
   /** By the current verification flag. A grain without a flag is in none. */

@@ -3,8 +3,8 @@
 //   first seq u32 | count u16 | timestamp u48 (seconds) | actors: count u8, each u16 length + UTF-8 |
 //   entries: event u8 | actor u8 (index) | subject u8 length + packed | details u16 length + packed | hash 32
 //
-// Packed text: canonical JSON and pseudonyms hold no control characters, so the bytes 01 to 03 stand for the long
-// things in them: 01 + 32 bytes for 64 hex characters, 02 + u8 for a fragment that recurs, 03 + a name of a grain
+// Packed text: canonical JSON and pseudonyms hold no control characters, so the bytes 01 to 03 encode their long parts:
+// 01 + 32 bytes for 64 hex characters, 02 + u8 for a common fragment, 03 + a name of a grain
 // (record/grain-name.ts). An add takes ~95 bytes instead of ~220.
 import { assert } from '../../base/assert.ts';
 import { nameBytesAt } from '../../record/grain-name.ts';

@@ -1,4 +1,4 @@
-// What every doc of a chunk has, in the section `docs`: three streams, one after the other, then a trailer.
+// The columns that every doc of a chunk has, in the section `docs`: three streams one after the other, then a trailer.
 //
 //   ordinals    the distance to the one before - 1 (the first: itself)
 //   created     signed distance to the one before, in units of 1 ms or, when all are whole seconds, 1,000 ms

@@ -1,5 +1,5 @@
-// What an event knows of its surroundings, as the index keeps it (spec: ranking of text, section 2): a number a grain,
-// its session and its position beside it.
+// The context of an event as the index stores it (spec: ranking of text, section 2): one number for each grain, with its
+// session and its position stored separately.
 //
 //   code := bit 0 the grain is an event, 1 it asks, 2 it holds a time word, 3 it speaks in the first person,
 //           4-6 its role, from 7 on the number of its speaker (0: none) in the part that holds it

@@ -1,11 +1,11 @@
 // The word leg: the best documents of some parts for a query, by BM25 (spec: ranking of text, section 1).
 //
-// MaxScore: no document can get more from a term than that term's bound. Once `limit` documents are known, the terms
-// whose bounds together stay below the worst of them can find nothing new alone; only the others (the essential
-// ones) are walked, and the rest is looked up for documents that may still make it. The walk goes through the docs in
-// windows, term by term within a window: tight loops over typed arrays instead of a merge of cursors. It goes from the
-// newest doc to the oldest: of equal scores the newer wins, and equal scores are the rule (short texts all count as
-// equally long), so that what only reaches the worst of the best is already too late.
+// MaxScore: no document can get more from a term than the term's bound. Once `limit` documents are known, terms whose
+// bounds add up to less than the lowest of their scores cannot find new documents on their own. Only the other terms
+// (the essential ones) are walked; the rest is looked up for documents that may still qualify. The walk goes through
+// the docs in windows, and term by term within a window: tight loops over typed arrays instead of a merge of cursors.
+// It goes from the newest doc to the oldest. Of equal scores the newer one wins, and equal scores are common (short
+// texts all count as equally long), so a later doc that only equals the lowest score is out already.
 
 import { gallop } from '../docs/docset.ts';
 import { countedLength, inverseDocumentFrequency, LengthNorms, termScore } from './bm25.ts';

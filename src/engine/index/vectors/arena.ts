@@ -1,8 +1,8 @@
 // Rows of half floats in WebAssembly memories, where the kernel reads them.
 //
-// A memory (here: a *block* of at most BLOCK_BYTES) grows as it is needed and is let go whole when nothing is left in it, since
-// WebAssembly memories do not shrink. It is cut into pages, each of which belongs to one owner or is free; a freed page
-// is overwritten with zeros at once: what was erased stays nowhere.
+// A memory (here: a *block* of at most BLOCK_BYTES) grows on demand and is freed as a whole once it is empty, since
+// WebAssembly memories do not shrink. It consists of pages, each of which is free or belongs to one owner. A freed page
+// is overwritten with zeros at once, so that erased vectors remain nowhere.
 //
 //   block := query (32 KiB)   addresses (16 KiB)   scores (16 KiB)   page*
 import { assert } from '../../base/assert.ts';

@@ -1,8 +1,8 @@
-// The vectors of one memory by one embedder, in heap: which rows are a grain's, which count no more.
+// The rows of one generation, in heap: which rows belong to a grain, and which are dead.
 //
-// A grain's chunks are neighbouring rows. Grains mostly come in the order of their ordinals, so a grain is found by
-// bisection in the list of those that did; the others (embedded again after damage) stand in a map. Rows of removed
-// grains are overwritten at once and stay empty until everything is copied into new rows (compact.ts).
+// A grain's chunks are adjacent rows. Grains mostly arrive in the order of their ordinals; those are found by bisection
+// in a list, and the others (embedded again after damage) through a map. Rows of removed grains are overwritten at once
+// and stay empty until all rows are copied (generation.ts).
 import { assert } from '../../base/assert.ts';
 import { type Arena, Rows } from './arena.ts';
 

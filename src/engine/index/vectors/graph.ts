@@ -1,10 +1,10 @@
-// A graph (HNSW, Malkov and Yashunin 2016) over the sketches of a generation's rows, in usearch: give it a vector, it gives
-// the numbers of rows that may be near, nearest sketches first.
+// A graph (HNSW, Malkov and Yashunin 2016) over the sketches of a generation's rows, in usearch. For a vector it
+// returns the rows that may be near, nearest sketches first.
 //
-// Sketches and not the vectors, because usearch gives no vector back, and exact cosines (of the candidates, of what a filter
-// leaves, of what ranking asks for) need the vectors in heap: both would be 2.3 KB a vector of 512 dimensions, and
-// usearch with half floats is 1.25 KB alone. With sketches a row and its place in the graph are 1.2 KB together, a row is
-// added three times as fast, and whatever the graph names is ranked by its exact cosine.
+// It holds sketches and not the vectors, because usearch returns no vectors, and exact cosines (of candidates, of
+// filtered grains, for ranking) need the vectors in heap. Both together would take 2.3 KB for a vector of 512
+// dimensions; usearch with half floats alone takes 1.25 KB. With sketches, a row and its place in the graph take 1.2 KB
+// together, adding a row is three times as fast, and every candidate is ranked by its exact cosine.
 import { createRequire } from 'node:module';
 import type { Index, MetricKind, ScalarKind } from 'usearch';
 import { assert } from '../../base/assert.ts';

@@ -1,10 +1,10 @@
-// The plan of a search: which vectors to compare with the query.
+// Plans a search: which vectors to compare with the query.
 //
-// A scan compares every vector that the filter leaves, and is exact. A list of sketches, or a graph over them, names candidates,
-// which are then compared exactly; the filter takes some of them away. So it is asked for more than is wanted, for
-// as much more as the filter is selective, and again for twice as many while what it named last still got among the best.
-// As soon as the next round would cost more than a scan, a scan is made: whenever `limit` vectors are allowed, as many
-// are found.
+// A scan compares every vector that passes the filter, and is exact. A list of sketches, or a graph over them, selects
+// candidates, which are then compared exactly; the filter removes some of them. A search therefore requests more
+// candidates than it needs, the more so the more selective the filter is, and twice as many again while late candidates
+// still get among the best. When the next round would cost more than a scan, it scans. So whenever `limit` vectors are
+// allowed, that many are found.
 import { VECTOR_CANDIDATES_MIN } from '../../base/limits.ts';
 import { BestGrains, type VectorHit } from './best-grains.ts';
 import type { GrainRows } from './grain-rows.ts';

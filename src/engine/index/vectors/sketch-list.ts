@@ -58,7 +58,7 @@ export class SketchList implements Near {
     return 0;
   }
 
-  /** What there is beside the arena's pages. */
+  /** Bytes outside the arena's pages. */
   get bytes(): number {
     return 0;
   }

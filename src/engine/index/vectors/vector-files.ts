@@ -1,9 +1,10 @@
-// The files of vectors of a shard: which entries of them count.
+// The vector files of a shard, and which of their entries are in force.
 //
-// There is no list of files beside them. Each says itself which entries of older ones it replaces, and is there whole or not at
-// all (written beside its name, synced, renamed), so that after a crash either the old entries count or the new one. A file
-// goes when none of its entries counts and nobody needs it to say what it replaces. If a file turns out damaged, the
-// older ones that are still there count again, and what nobody has is a gap in what is covered.
+// There is no separate list of files. Each file records which entries of older files it replaces, and it exists
+// completely or not at all (written under a temporary name, synced, renamed). After a crash either the old entries or
+// the new one are in force. A file is deleted when none of its entries is in force and its record of replaced entries
+// is no longer needed. If a file is damaged, the older files that still exist count again, and entries that no file has
+// become gaps in the coverage.
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder, storageError, syncDirectory, TEMPORARY_SUFFIX } from '../../base/durable-file.ts';

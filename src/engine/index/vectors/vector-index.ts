@@ -1,9 +1,9 @@
-// The vectors of one shard: give it vectors of grains, ask it which grains are near a query.
+// The vectors of one shard: stores vectors of grains and finds the grains nearest to a query.
 //
-// Embedding follows the log at its own pace: `add` takes what an embedder made, `advance` says how far it has come, `seal` writes
-// that to files. What is in no file when the process ends is embedded again. Nothing here waits: what takes long is
-// a `Sliced` generator, of which one at a time is run to its end (or closed with `return`); all else may be called between its
-// slices. A memory's rows are brought to heap when somebody asks, and let go when they are too many.
+// Embedding follows the log at its own pace. `add` takes vectors from an embedder, `advance` states how far it has
+// come, `seal` writes both to files. Vectors that are in no file when the process ends are made again. Nothing here
+// waits: long work is a `Sliced` generator, of which one at a time runs to its end (or is closed with `return`). All
+// other calls may come between its slices. A memory's rows are loaded on demand and unloaded when they are too many.
 import { assert } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
 import {
