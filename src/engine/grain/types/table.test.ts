@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { FORMAT_VERSION } from '../../engine.ts';
 import { GRAIN_TYPE_NAMES } from '../grain.ts';
 import { FIELD_ROWS } from '../registry.ts';
 import type { TypeRow } from './row.ts';
@@ -34,6 +35,20 @@ test('columns and lines of the output name attributes of their type', () => {
     for (const name of columns.split(' ')) assert.ok(name === 'content' || names.has(name), `${type}: ${name}`);
     for (const name of [line.lead ?? line.note, line.note]) assert.ok(names.has(name), `${type}: ${name}`);
   }
+});
+
+/** The newest type byte by data format (engine.ts). Add a line for a new format; do not change an old one. */
+const NEWEST_BYTE: Readonly<Record<number, number>> = { 3: 10 };
+
+test('a new type comes with a new data format, so that an older build does not take its grains for damage', () => {
+  const newest = Math.max(...rows.map(([, { format }]) => format.byte));
+  assert.equal(newest, NEWEST_BYTE[FORMAT_VERSION], 'raise FORMAT_VERSION in engine.ts, and add its newest byte here');
+});
+
+test('the glossary names every type', () => {
+  const glossary = readFileSync(new URL('../../../../docs/glossary.md', import.meta.url), 'utf8');
+  const [row = ''] = /^\| grain type \|.*$/m.exec(glossary) ?? [];
+  for (const [type] of rows) assert.match(row, new RegExp(`\\b${type}\\b`), type);
 });
 
 test('the primer of CAL names every type', () => {
