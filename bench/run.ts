@@ -1,5 +1,5 @@
-// `npm run bench -- [NAME...]`: measures, and prints for each scenario a table and a line of JSON. Without names the
-// whole suite runs. README.md beside this file says what each of them claims.
+// `npm run bench -- [NAME...]`: measures, and prints a table and a line of JSON for each scenario. Without names it
+// runs the whole suite. README.md beside this file lists the claims.
 import { execFileSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -10,16 +10,16 @@ import { SUITE } from './suite.ts';
 
 const HELP = `npm run bench -- [NAME...] [options]
 
-  --quick          a tenth of the time; figures are rougher, and aims do not hold for them
+  --quick          a tenth of the time; figures are rougher, and aims do not apply
   --smoke          tiny sizes: shows that every scenario still works
-  --json           lines of JSON alone
+  --json           print only lines of JSON
   --keep           append the lines to bench/history.ndjson
-  --readme         write the newest kept figures into bench/README.md, measuring nothing
+  --readme         write the newest stored figures into bench/README.md, without measuring
   --profile DIR    write CPU profiles of the servers that scenarios start
-  --list           name the scenarios
+  --list           list the scenarios
 
-Data is written below the system's temporary folder; BENCH_DIR names another. Exit code 1: a scenario failed. A missed
-aim is no failure.
+Data is written below the system's temporary folder, or below BENCH_DIR. Exit code 1: a scenario failed. A missed aim
+is not a failure.
 `;
 
 const { values, positionals } = parseArgs({
@@ -38,7 +38,7 @@ const { values, positionals } = parseArgs({
 
 const unknown = positionals.filter((name) => !Object.hasOwn(SUITE, name));
 if (unknown.length > 0) {
-  process.stderr.write(`no such scenario: ${unknown.join(', ')}\n\n${HELP}`);
+  process.stderr.write(`unknown scenario: ${unknown.join(', ')}\n\n${HELP}`);
   process.exitCode = 2;
 } else if (values.help) process.stdout.write(HELP);
 else if (values.list) await list();
@@ -54,7 +54,7 @@ async function list(): Promise<void> {
 
 function readme(): void {
   const missing = writeFigures(Object.keys(SUITE));
-  if (missing.length > 0) console.error(`no full run is kept of: ${missing.join(', ')}`);
+  if (missing.length > 0) console.error(`no full run is stored for: ${missing.join(', ')}`);
 }
 
 async function runAll(names: readonly string[]): Promise<void> {
@@ -68,14 +68,14 @@ async function runAll(names: readonly string[]): Promise<void> {
       console.log(values.json ? line : `${line}\n`);
       if (values.keep) appendFileSync(new URL('./history.ndjson', import.meta.url), `${line}\n`);
     } catch (error) {
-      // The others still say something.
+      // The other scenarios still run.
       console.error(error instanceof Error ? error.message : error);
       process.exitCode = 1;
     }
   }
 }
 
-/** With a `+` when the tree has changes on top of it; `unknown` where there is no repository. */
+/** Ends in `+` when the tree has uncommitted changes; `unknown` without a repository. */
 function commit(): string {
   const git = (...words: string[]): string =>
     execFileSync('git', words, { cwd: import.meta.dirname, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });

@@ -1,5 +1,5 @@
-// Every scenario, in the order in which the suite runs them: what people meet first, then what it is made of. Loaded
-// one by one, since a process measures one.
+// Every scenario in running order: user-visible ones first, then their parts. Loaded one by one, because a process
+// measures one.
 import type { Scenario } from './lib/scenario.ts';
 
 export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: Scenario }>>> = {

@@ -62,7 +62,7 @@ test('an unknown scenario name is rejected', async () => {
   const run = promisify(execFile)(process.execPath, [RUN, 'nonsense']);
   await assert.rejects(run, (error: { code?: number; stderr?: string }) => {
     assert.equal(error.code, 2);
-    assert.match(error.stderr ?? '', /no such scenario: nonsense/);
+    assert.match(error.stderr ?? '', /unknown scenario: nonsense/);
     return true;
   });
 });

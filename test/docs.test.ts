@@ -1,5 +1,5 @@
-// Rules over the documents: links lead somewhere, lists are complete, and pages stay short. That the files which they name
-// exist is a rule of tidy.test.ts, with those over the source.
+// Rules for documents: links resolve, lists are complete, and pages stay short. tidy.test.ts checks that the files they
+// name exist.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize, relative, resolve } from 'node:path';
@@ -23,7 +23,7 @@ function anchorsOf(text: string): string[] {
   );
 }
 
-test('every relative link leads to a file, and to a heading of it', () => {
+test('every relative link leads to an existing file and heading', () => {
   let links = 0;
   for (const document of documents) {
     for (const [, target] of prose(read(document)).matchAll(/\]\(([^)\s]+)\)/g)) {

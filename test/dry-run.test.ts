@@ -53,7 +53,7 @@ for (const partitions of [1, 2])
       hashes = body.added.map((added: { blob_hash: string }) => added.blob_hash);
     });
 
-    /** Runs `ask`, and holds that nothing but audit entries of the question came of it. */
+    /** Runs `ask`, and checks that it left nothing except audit entries. */
     const unchanged = async (ask: () => Promise<Told>): Promise<Told> => {
       const state = async () => {
         const { body } = await at('GET', '/grains?limit=500&include_superseded=true');

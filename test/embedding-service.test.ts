@@ -11,7 +11,7 @@ import { startTestServer, type TestServer } from './support/server.ts';
 
 const POISON = 'poisonous';
 
-/** What it does with a request. */
+/** Behaviour of the fake service. */
 type Mode = 'works' | 'silent' | 'short' | 'nan' | 'gone';
 
 class Service {
@@ -135,7 +135,7 @@ test('a service that is silent, gone or answers nonsense loses no grain, and rec
     assert.match(String(found['warnings']), /^found by words alone: the embedder/, mode);
     assert.equal((await call(server, '/default/stats'))['vectors'], count, mode);
     await service.become('works');
-    // What is being asked in vain is given up, and asked for again, at the latest when the server asks anew.
+    // A hanging request is abandoned and retried, at the latest when the server asks again.
     if (mode === 'silent') {
       await service.become('gone');
       await service.become('works');
@@ -146,7 +146,7 @@ test('a service that is silent, gone or answers nonsense loses no grain, and rec
   assert.deepEqual(server.errors, []);
 });
 
-test('a text that the service refuses goes without vectors, the others do not', async (t) => {
+test('a text that the service rejects stays without vectors, the others get theirs', async (t) => {
   const service = await Service.open(t);
   const server = await start(t, service);
   await add(server, ['photographers', POISON, 'carpenters']);

@@ -81,7 +81,7 @@ const warningsOf = (recalled: Record<string, unknown>): string[] => recalled['wa
 const hasVectors = (server: TestServer, count: number, memory = 'default') =>
   eventually(`${count} vectors`, async () => (await call(server, `/${memory}/stats`))['vectors'] === count);
 
-test('while the embedder fails or hangs a recall goes by words and says so; afterwards by vectors again', async (t) => {
+test('while the embedder fails or hangs a recall uses words and warns; afterwards it uses vectors again', async (t) => {
   const embedder = fake();
   const server = await start(t, embedder);
   await add(server, ['photographers', 'carpentry']);
@@ -118,7 +118,7 @@ for (const mode of ['fails', 'nan', 'infinite', 'short'] as const)
     assert.deepEqual(server.errors, []);
   });
 
-test('a text that no attempt survives goes without vectors, the others do not', async (t) => {
+test('a text that fails every attempt stays without vectors, the others get theirs', async (t) => {
   const server = await start(t, fake());
   await add(server, ['photographers', POISON, 'carpentry']);
   await hasVectors(server, 2);
@@ -182,7 +182,7 @@ test('a memory has vectors of the embedder that it chose', async (t) => {
   assert.equal((await call(server, '/default'))['vector_backend'], 'none');
 });
 
-test('while another embedder goes over a memory the old vectors answer', async (t) => {
+test('while another embedder processes a memory the old vectors answer', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'granary-embedders-'));
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   const before = await startTestServer({ auth: 'none', embedder: 'ngram', shards: '1', dataDir });

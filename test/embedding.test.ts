@@ -51,7 +51,7 @@ for (const shards of ['1', '4'])
     assert.equal(await vectors(server), 2);
   });
 
-test('a vector of the caller takes the place of the one the server makes, and must be one of its kind', async (t) => {
+test('a vector from the caller replaces the server’s own, and must have the same dimensions', async (t) => {
   const server = await startTestServer({ auth: 'none', embedder: 'ngram', shards: '1' });
   t.after(() => server.close());
   await add(server, ['photographers', 'carpentry']);
@@ -69,7 +69,7 @@ test('a vector of the caller takes the place of the one the server makes, and mu
   assert.equal(((await refused.json()) as { error: { code: string } }).error.code, 'VAL-E001');
 });
 
-test('without an embedder a recall goes by words, without a word about it', async (t) => {
+test('without an embedder a recall uses words, without a warning', async (t) => {
   const server = await startTestServer({ auth: 'none' });
   t.after(() => server.close());
   await add(server, ['photographers']);

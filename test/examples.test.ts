@@ -1,4 +1,4 @@
-// Runs the programs in examples/ as their readers do, each in a process of its own, against one server.
+// Runs the programs in examples/, each in a separate process, against one server.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +22,7 @@ before(async () => {
 
 after(() => server.close());
 
-/** What it printed. Fails the test when it does not end with exit code 0. */
+/** The program's output. Fails the test unless it ends with exit code 0. */
 async function run(name: string): Promise<string> {
   const program = name.endsWith('.sh') ? 'sh' : process.execPath;
   const env = { ...process.env, GRANARY_URL: server.http, GRANARY_API_KEY: server.key };

@@ -47,13 +47,13 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** What is so of one person's fact. */
+/** State of one person's fact. */
 interface Fact {
   /** Of the belief, while there is one. */
   hash: string | undefined;
   /** The event that it was first read from. */
   first: string;
-  /** Further events, in the order in which they came, those that are gone included. */
+  /** Further events in order of arrival, removed ones included. */
   further: string[];
 }
 
@@ -123,7 +123,7 @@ class Life {
     }
   }
 
-  /** The event is there afterwards. */
+  /** Adds the event. */
   async #event(who: string, event: number): Promise<string> {
     const fields = { content: 'I live in Paris.', user_id: who, created_at: THEN + event };
     const { hash } = await this.engine.write('add', context, { grainType: 'event', fields, sync: false });
@@ -137,7 +137,7 @@ class Life {
     assert.deepEqual(notFound, []);
   }
 
-  /** What the events say is stored in one call, so in one group. */
+  /** Stores the events' facts in one call, so in one group. */
   async #say(who: string, events: readonly number[]): Promise<void> {
     const sources: string[] = [];
     for (const event of events) sources.push(await this.#event(who, event));
@@ -178,7 +178,7 @@ class Life {
     );
   }
 
-  /** Records of further sources in the log: those of a fact that is gone have gone with it. */
+  /** Records of further sources in the log; those of a removed fact are removed with it. */
   #records(): number {
     return [...this.engine.store.log.scan(1)].filter(
       (item) => !(item instanceof CorruptRecord) && decodeRecord(item.bytes).kind === 'furtherSource',
@@ -186,7 +186,7 @@ class Life {
   }
 }
 
-test('the sources of a fact are those that said it again and are there, whatever happens meanwhile', async () => {
+test('the sources of a fact are the live events that repeated it, whatever happens meanwhile', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
       const life = await Life.begun();
@@ -238,7 +238,7 @@ test('a source whose time is over is hidden, but not from the person', async (t)
   assert.deepEqual(held?.view.sources, [plain.source, old.source, short.source]);
 });
 
-test('a source of another person or namespace is not linked: who sees the fact may not see it', async (t) => {
+test('a source of another person or namespace is not linked: readers of the fact may not see it', async (t) => {
   const engine = await openShard(memoryFolder(), { clock: CLOCK });
   t.after(() => engine.close());
   await engine.write('attachMemory', context, { settings: settingsOf(1) });

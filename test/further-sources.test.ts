@@ -1,5 +1,5 @@
-// A known fact that is said again gains the event that says so, over HTTP: shown while the event is there, and after a seal, a
-// merge, a rebuild and a restart.
+// A known fact that is repeated gains the repeating event as a source, over HTTP: shown while the event exists, also
+// after a seal, a merge, a rebuild and a restart.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ async function restarted(): Promise<void> {
   server = await startTestServer({ dataDir, shards: '4' });
 }
 
-/** Every answer is held to what OpenAPI says of it. */
+/** Every answer is checked against OpenAPI. */
 const send = (verb: string, path: string, json?: unknown): Promise<Reply['json']> => {
   const { http } = server;
   assert.ok(http !== undefined);
@@ -55,7 +55,7 @@ async function memory(options: object) {
 for (const partitions of [1, 4])
   for (const dedup of ['exact', 'upsert', 'fuzzy'])
     describe(`${partitions} partitions under ${dedup}`, () => {
-      test('the same text twice gives one belief with two sources, everywhere that it is shown', async () => {
+      test('the same text twice gives one belief with two sources, in every answer', async () => {
         const { at, say, beliefs } = await memory({ partitions, dedup });
         const first = await say({ created_at: THEN });
         const second = await say({ created_at: THEN + 60 });
@@ -78,7 +78,7 @@ for (const partitions of [1, 4])
           sources.map(({ hash }: { hash: string }) => hash).sort(),
           [first.source, second.source, third.source].sort(),
         );
-        // The event is told of in the trail, as the belief is.
+        // The trail has the event, as it has the belief.
         const { entries } = await at('GET', `/audit?grain_hash=${second.source}`);
         assert.ok(
           entries.some((entry: Record<string, unknown>) => entry['event_type'] === 'memory.extracted'),
@@ -125,7 +125,7 @@ test('sources outlive a seal, a merge, a rebuild and a restart; an erasure takes
   assert.deepEqual(await beliefs(), []);
 });
 
-test(`at most ${FURTHER_SOURCES_MAX} further sources are kept, and those that are gone make room`, async () => {
+test(`at most ${FURTHER_SOURCES_MAX} further sources are kept, and removed ones make room`, async () => {
   const { at, say, beliefs } = await memory({ partitions: 1 });
   const messages = Array.from({ length: FURTHER_SOURCES_MAX + 1 }, (_, i) => ({
     role: 'user',

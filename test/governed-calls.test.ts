@@ -18,7 +18,7 @@ const CANARY = 'quetzalcoatl';
 const DAY_MS = 86_400_000;
 
 type MethodName = keyof MemoryCalls;
-/** What calls give that a caller can ask of the kept grain. */
+/** Values returned by calls that identify the hidden grain. */
 interface Kept {
   readonly hash: string;
   readonly blob: Uint8Array;
@@ -31,7 +31,7 @@ const BOUNDS = { filter: {}, tests: [], scanMax: 1_000, untilMs: Number.MAX_SAFE
 const FIELDS = { subject: 'ann', relation: 'likes', object: CANARY, user_id: 'u1', session_id: 's1' };
 const cal = (query: string) => ({ query, session: PLAIN_SESSION, vectors: [] });
 
-/** What comes back holds nothing of the grain, or the call is refused. */
+/** The answer contains nothing of the grain, or the call is rejected. */
 const READS: Inputs<GovernedBy<'reads'>> = {
   get: ({ hash }) => [{ hash }],
   getRaw: ({ hash }) => [{ hash }],
@@ -95,7 +95,7 @@ function bytesOf(answer: unknown): Buffer {
 }
 
 const context: CallContext = { memory: 1, partition: 0, actor: 'key:test', requestId: 'req_test' };
-/** What keeps the grain back, each in a memory of its own; `free`: nothing does, and then every call shows it. */
+/** Ways to hide the grain, each in a memory of its own; `free`: nothing hides it, and every call shows it. */
 const HOW = ['free', 'restricted', 'withdrawn', 'expired'] as const;
 
 for (const [at, how] of HOW.entries())
@@ -166,7 +166,7 @@ for (const [at, how] of HOW.entries())
             });
             const told = inspect(answer, { depth: 12, maxArrayLength: 1_000, maxStringLength: 100_000 });
             const asked = inspect(input, { maxStringLength: 1_000 });
-            // A query may be told back.
+            // An answer may repeat the query.
             const echo = /WHERE object/.test(asked) ? told.replaceAll(`object = "${CANARY}"`, '') : told;
             assert.ok(!echo.includes(CANARY), `${method} ${asked} shows ${told}`);
             assert.ok(!bytesOf(answer).includes(CANARY), `${method} ${asked} gives the blob`);

@@ -1,5 +1,5 @@
-// Vectors of the grain codec, as lines of its command line. The published ones are the format's own; the others were
-// made by a second encoder, written apart from this one, and agree with it byte for byte.
+// Test vectors of the grain codec, as lines of its command line. The published ones belong to the format; an
+// independently written second encoder made the others and agrees byte for byte.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

@@ -58,7 +58,7 @@ test('what was removed since a hold was released stays removed in a backup from 
   );
   const memories = await now('GET', '/memories');
   assert.ok(!memories.body.memories.some(({ id }: { id: string }) => id === 'gone'));
-  // What the policy of the backup keeps, it keeps again.
+  // Policies of the backup apply again.
   assert.equal((await now('POST', '/memories/held/forget', { subject: 'dora', reason: 'asked' })).code, 'POL-E003');
   assert.equal((await granaryJson(here('verify')))['finding_count'], 0);
   assert.equal(await after.stop(), 0);

@@ -1,6 +1,6 @@
-// Vectors for texts that nobody has encoded, as an encoder could have made them: a real one, moved by the difference of two
-// others. A hundred thousand grains have theirs in seconds, and searching among them costs what it costs among real ones
-// (noise the same in all directions, which no encoder makes, would tell little apart and cost many times that).
+// Draws vectors for texts as an encoder might make them: a real vector, moved by the difference of two others. A
+// hundred thousand grains get theirs in seconds, and searching costs the same as among real ones. Isotropic noise,
+// which no encoder makes, would be hard to tell apart and cost many times more.
 import { createHash } from 'node:crypto';
 import { encoderFile, encoderFolder } from '../../src/embed/builtin/package-files.ts';
 import type { Embedder } from '../../src/embed/embedder.ts';
@@ -12,24 +12,25 @@ import { generator } from './random.ts';
 
 const REAL = 512;
 const SEED = 99;
-/** Of the difference. */
+/** Weight of the difference. */
 const SHARE = 0.5;
 
-/** One vector a text, always the same. */
+/** One vector per text, deterministic. */
 export type DrawVector = (text: string) => Float32Array;
 
-/** Encodes the real vectors, unless they are kept in the folder. */
+/** Encodes the real vectors, unless the folder has them. */
 export async function drawnVectors(encoder: Embedder, folder: string): Promise<DrawVector> {
   const texts = realTexts();
   const real = await keeping(encoder, folder).embed(texts);
   return drawFrom(real.filter((vector) => vector !== undefined));
 }
 
-/** The same for a process without an encoder. Throws where they are not kept. */
+/** The same in a process without an encoder. Throws when the folder has none. */
 export function keptDrawnVectors(folder: string, name: string, dimensions: number): DrawVector {
   const kept = new KeptVectors(folder, name, dimensions);
   const real = realTexts().flatMap((text) => kept.of(text) ?? []);
-  if (real.length === 0) throw new Error(`no vectors are kept in ${folder}`);
+  if (real.length === 0)
+    throw new Error(`no vectors are stored in ${folder}: run the scenario that encodes them first`);
   return drawFrom(real);
 }
 
@@ -39,7 +40,7 @@ function realTexts(): string[] {
 
 let english: readonly string[] | undefined;
 
-/** Grains and questions of the encoder's own English words: what is made of words that are none it thinks alike. */
+/** Grains and questions made of the encoder's own English words: it takes texts of unknown words for similar. */
 export function englishSource(seed: number): GrainSource {
   if (english === undefined) {
     const pieces = JSON.parse(encoderFile(encoderFolder(), 'vocab.json').toString()) as [string, number][]; // the package's format
@@ -48,7 +49,7 @@ export function englishSource(seed: number): GrainSource {
   return grainSource(seed, english);
 }
 
-/** What words and vectors of such a grain are made of. */
+/** The text of such a grain, for words and vectors. */
 export function textOf({ fields }: AddItem): string {
   return `${fields['subject']} ${fields['relation']} ${fields['object']}`;
 }

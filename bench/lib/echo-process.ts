@@ -1,4 +1,4 @@
-// An echo server in a process of its own: `grpc` answers with as many bytes as an Add does, `http` with what it got.
+// An echo server in a separate process: `grpc` answers with as many bytes as an Add, `http` with its input.
 import { AddResponse } from '../../src/server/gen/memory/v1/memory.ts';
 import { grpcEcho, uwsEcho } from './echo.ts';
 

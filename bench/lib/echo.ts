@@ -1,4 +1,4 @@
-// The barest servers that answer a call at all: what a transport costs before anything is done.
+// Minimal servers, to measure what a transport costs without any work.
 import { Server, ServerCredentials, type sendUnaryData } from '@grpc/grpc-js';
 import { loadUws } from '../../src/server/http/uws-loader.ts';
 
@@ -7,7 +7,7 @@ export interface Listening {
   stop(): void;
 }
 
-/** grpc-js with raw bytes for messages; `answer` makes a reply of a request. */
+/** grpc-js with raw bytes as messages; `answer` maps a request to a reply. */
 export function grpcEcho(answer: (request: Buffer) => Buffer): Promise<Listening> {
   const server = new Server({ 'grpc.enable_channelz': 0 });
   const asItIs = (bytes: Buffer): Buffer => bytes;
@@ -30,7 +30,7 @@ export function grpcEcho(answer: (request: Buffer) => Buffer): Promise<Listening
   });
 }
 
-/** uWebSockets.js; a JSON body is parsed, and written again as the reply. Rejects where the library does not load. */
+/** uWebSockets.js with a JSON body, parsed and serialised as the reply. Rejects when the library does not load. */
 export async function uwsEcho(): Promise<Listening> {
   const found = loadUws();
   if ('reason' in found) throw new Error(found.reason);

@@ -1,5 +1,5 @@
-// A server whose embedder is the built-in encoder on a chosen runtime, over vectors that are kept or drawn where a scenario
-// says so; everything behind the encoder is as `granary serve` has it. Asked for by `startServer`.
+// A server whose embedder is the built-in encoder on a chosen runtime, over stored or drawn vectors if the scenario
+// wants; everything else is as in `granary serve`. Started by `startServer`.
 import { join } from 'node:path';
 import { openBuiltinEmbedder } from '../../src/embed/builtin/builtin.ts';
 import { readConfig } from '../../src/server/config.ts';
@@ -9,7 +9,7 @@ import { keeping } from './kept-vectors.ts';
 import type { EmbedderOptions } from './server.ts';
 
 const [about = '', flags = ''] = process.argv.slice(2);
-const { runtime, folder, grains } = JSON.parse(about) as EmbedderOptions; // what `startServer` gave
+const { runtime, folder, grains } = JSON.parse(about) as EmbedderOptions; // sent by `startServer`
 const config = readConfig(JSON.parse(flags) as Record<string, string | number>, process.env); // as above
 
 const encoder = openBuiltinEmbedder({ cacheFolder: join(folder, 'models'), runtime });

@@ -1,4 +1,4 @@
-// One shard's engine in this process, with maintenance given the time that a worker gives it.
+// One shard's engine in this process, with maintenance scheduled as a worker does.
 import { join } from 'node:path';
 import { EngineError } from '../../src/engine/base/errors.ts';
 import type { CallContext } from '../../src/engine/calls/context.ts';
@@ -9,14 +9,14 @@ import { Maintenance } from '../../src/shards/transport/maintenance.ts';
 
 const MASTER_KEY = Buffer.alloc(32, 7);
 const INDEX_HEAP_MB = 512;
-/** Answers awaited at once: while a group is committed the next is prepared. */
+/** Calls in flight: while one group commits, the next is prepared. */
 const CALLS_IN_FLIGHT = 4;
-/** Grains of a call, as a batch of the service has them at most. */
+/** Grains per call, the service's maximum for a batch. */
 export const BATCH_GRAINS = 1_000;
 
 export interface OpenShard {
   readonly engine: Engine;
-  /** Maintenance, which whoever adds tells of every call, as a worker does of every batch. */
+  /** Maintenance. Report every call to it, as a worker reports every batch. */
   readonly maintenance: Maintenance;
   close(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export function contextOf(memory: number): CallContext {
   return { memory, partition: 0, actor: 'key:bench', requestId: 'bench' };
 }
 
-/** Makes memories `first` to `first + count - 1`. */
+/** Creates memories `first` to `first + count - 1`. */
 export async function makeMemories(engine: Engine, first: number, count: number): Promise<void> {
   const made: Promise<unknown>[] = [];
   for (let number = first; number < first + count; number++) {
@@ -78,7 +78,7 @@ export function batchesOf(memory: number, items: readonly AddItem[], grains = BA
   return batches;
 }
 
-/** Adds all batches, a few in flight at once. Throws when a grain was refused or was there already. */
+/** Adds all batches, a few in flight at once. Throws when a grain was rejected or existed already. */
 export async function addAll(shard: OpenShard, batches: Iterable<Batch>): Promise<number> {
   const { engine, maintenance } = shard;
   const queue = batches[Symbol.iterator]();
@@ -99,11 +99,11 @@ export async function addAll(shard: OpenShard, batches: Iterable<Batch>): Promis
   return added;
 }
 
-/** Turns without maintenance to do after which there is none: what was merged is committed between turns. */
+/** Idle turns after which maintenance counts as finished: merges commit between turns. */
 const QUIET_TURNS = 10;
 const TURN_MS = 5;
 
-/** Resolves when everything is sealed and no merge is left. */
+/** Resolves when everything is sealed and merged. */
 export async function settle({ engine }: OpenShard): Promise<void> {
   for (const number of engine.store.memoryNumbers()) {
     await engine.write('flush', contextOf(number), {});

@@ -1,4 +1,4 @@
-// The figures in README.md, written from the kept lines: numbers that nobody copies by hand do not grow old unnoticed.
+// Writes the figures in README.md from the stored lines, so that they do not get outdated.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Aim, isMet } from './scenario.ts';
 
@@ -19,12 +19,12 @@ interface Line {
   readonly aims: readonly Aim[];
 }
 
-/** Puts the newest full line of each scenario of `names` into README.md. Returns the names that have none. */
+/** Writes the newest full line of each scenario of `names` into README.md. Returns the names without one. */
 export function writeFigures(names: readonly string[]): string[] {
   const kept = readFileSync(HISTORY, 'utf8')
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as Line) // what `--keep` wrote
+    .map((line) => JSON.parse(line) as Line) // written by `--keep`
     .filter(({ size, skipped }) => size === 'full' && skipped === undefined);
   const newest = names.flatMap((name) => kept.findLast(({ scenario }) => scenario === name) ?? []);
   const text = readFileSync(README, 'utf8');

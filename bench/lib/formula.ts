@@ -1,6 +1,5 @@
-// The text leg's formula computed straight from its words (spec: ranking of text, sections 1 to 3): every unit of a memory is
-// scored, cosines are exact, nothing is looked up in an index and nothing is left out as no candidate. What the server's
-// ranking is held against.
+// The text leg's formula computed directly from the specification (ranking of text, sections 1 to 3): every unit of a
+// memory is scored with exact cosines, without index or candidates. The server's ranking is compared with it.
 import { asks, asksForTime, holdsTime, leadingName, speaksOfSelf } from '../../src/engine/index/surroundings/signs.ts';
 import type { Analyzer } from '../../src/engine/index/text/analyze.ts';
 import { pronounsOf } from '../../src/engine/index/text/pronouns.ts';
@@ -12,10 +11,10 @@ const LENGTH_MIN = 16;
 export interface Unit {
   readonly id: string;
   readonly text: string;
-  /** Units of one session follow one another as they were said. */
+  /** Units of a session are in the order in which they were said. */
   readonly session?: string | undefined;
   readonly role?: string | undefined;
-  /** One a window of the text. */
+  /** One per window of the text. */
   readonly vectors: readonly Float32Array[];
 }
 
@@ -38,7 +37,7 @@ export class Formula {
     this.#meanLength = this.#counted.reduce((sum, { length }) => sum + length, 0) / units.length;
   }
 
-  /** Ids of the best units; without the query's vector by words and surroundings alone. */
+  /** Ids of the best units; without the query's vector, by words and context only. */
   rank(query: string, vector: Float32Array | undefined, limit: number): string[] {
     const asked = counted(query, this.#analyzer, pronounsOf(this.#analyzer));
     const words = byBest(this.#bm25([...asked.terms.keys()], ({ terms }) => terms));
@@ -137,7 +136,7 @@ function byBest(scores: readonly number[]): number[] {
   return scores.map((score) => (best > 0 ? score / best : 0));
 }
 
-/** 0 for what has no vector. */
+/** 0 for units without a vector. */
 function minMax(cosines: readonly number[]): number[] {
   const known = cosines.filter((cosine) => !Number.isNaN(cosine));
   const least = Math.min(...known);

@@ -7,19 +7,19 @@ const RELATIONS = 30;
 const USERS = 50;
 const SUBJECTS = 2_000;
 
-/** One vocabulary for all sources of a process, made when the first is. */
+/** One vocabulary for all sources of a process, made with the first one. */
 let vocabulary: readonly string[] | undefined;
 
 export interface GrainSource {
-  /** The next grains, all different: no two have the same words. */
+  /** The next grains; no two have the same words. */
   take(count: number): AddItem[];
-  /** Two to four words of grains like those, a space between. */
+  /** Two to four words of such grains, separated by spaces. */
   question(): string;
-  /** A subject of grains like those. */
+  /** A subject of such grains. */
   subject(): string;
 }
 
-/** Sources of different seeds give different grains over one vocabulary: made-up words, or those that are given. */
+/** Sources with different seeds give different grains over one vocabulary: made-up words, or the given ones. */
 export function grainSource(seed: number, given?: readonly string[]): GrainSource {
   if (given === undefined) vocabulary ??= makeWords(WORDS, generator(7));
   const words = given ?? vocabulary!; // just made
@@ -43,7 +43,7 @@ export function grainSource(seed: number, given?: readonly string[]): GrainSourc
   return {
     take: (count) => Array.from({ length: count }, grain),
     question: () => {
-      // Words of texts, as people ask: the frequent ones come back, the very most frequent say nothing.
+      // Words for questions: frequent ones recur, but the most frequent are left out because they select nothing.
       const asked = new Set<string>();
       for (const count = 2 + below(3); asked.size < count; ) asked.add(words[rank()]!);
       return [...asked].join(' ');

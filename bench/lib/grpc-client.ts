@@ -1,13 +1,13 @@
-// A lean gRPC client: unary calls as HTTP/2 frames over a plain socket, bodies made beforehand. What grpc-js spends on a
-// call is many times this, and would measure itself. A reply is a success when it brings a message: a refusal is
-// trailers alone. Trailers are not decoded.
+// A minimal gRPC client: unary calls as HTTP/2 frames over a plain socket, with prepared bodies. grpc-js spends many
+// times as much on a call and would measure itself. A reply with a message is a success; an error has only trailers,
+// which are not decoded.
 import { connect, type Socket } from 'node:net';
 
 const FRAME_HEAD_BYTES = 9;
 const FRAME_BYTES_MAX = 16_384;
 const WINDOW_MAX = 2 ** 31 - 1;
 const WINDOW_DEFAULT = 65_535;
-/** Received bytes after which the connection's window is filled up again. */
+/** Received bytes after which the connection's window is refilled. */
 const WINDOW_REFILL = 2 ** 29;
 
 const DATA = 0;
@@ -28,13 +28,13 @@ export type Answered = (message: Buffer | undefined) => void;
 
 interface Call {
   readonly answered: Answered;
-  /** What is left of the request. */
+  /** Remainder of the request. */
   rest: Buffer;
   window: number;
   reply: Buffer[];
 }
 
-/** The head of a call, to be made once for many: method path and metadata. */
+/** Prepares the head of a call for many calls: method path and metadata. */
 export function callHead(path: string, metadata: Readonly<Record<string, string>>): Buffer {
   const literal = (text: string): Buffer => {
     const bytes = Buffer.from(text);
@@ -52,7 +52,7 @@ export function callHead(path: string, metadata: Readonly<Record<string, string>
   ]);
 }
 
-/** A request's message as gRPC frames it. */
+/** Frames a request's message. */
 export function framed(message: Uint8Array): Buffer {
   const bytes = Buffer.allocUnsafe(5 + message.length);
   bytes[0] = 0;
@@ -64,9 +64,9 @@ export function framed(message: Uint8Array): Buffer {
 export class GrpcConnection {
   readonly #socket: Socket;
   readonly #calls = new Map<number, Call>();
-  /** Calls whose request is not sent whole, in order. */
+  /** Calls with unsent request bytes, in order. */
   #sending: [number, Call][] = [];
-  /** Calls beyond the streams that the server allows at once: more would end the connection. */
+  /** Calls above the server's limit on concurrent streams; sending them would end the connection. */
   #waiting: [head: Buffer, message: Buffer, answered: Answered][] = [];
   #streamsMax = Number.POSITIVE_INFINITY;
   #out: Buffer[] = [];
@@ -100,7 +100,7 @@ export class GrpcConnection {
     });
   }
 
-  /** Calls with a head of `callHead` and a message of `framed`; tells the answer once. */
+  /** Calls with a head of `callHead` and a message of `framed`; `answered` is called once. */
   call(head: Buffer, message: Buffer, answered: Answered): void {
     if (this.#ended) {
       answered(undefined);
@@ -149,7 +149,7 @@ export class GrpcConnection {
     this.#out.push(head, payload as Buffer);
   }
 
-  /** What one turn of the event loop brings leaves in one write. */
+  /** Everything from one turn of the event loop leaves in one write. */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -207,7 +207,7 @@ export class GrpcConnection {
         this.#send();
         return;
       }
-      default: // what the protocol lets a client ignore
+      default: // frames that the protocol allows a client to ignore
     }
   }
 

@@ -1,16 +1,16 @@
-// Asks a server how it is, one request after the other, from a thread that does nothing else: how long it waited at most since it
-// was last asked is how long everybody would have.
+// Requests a server's health repeatedly from a separate thread. Its longest wait is the delay that any other caller
+// would see.
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { HttpConnection } from './http-client.ts';
 import { percentile } from './statistics.ts';
 
-/** Between two requests: the server is to be idle but for what is measured. */
+/** Pause between requests, so that the probe hardly loads the server. */
 const PAUSE_MS = 1;
 
 export interface Waited {
   readonly longestMs: number;
   readonly p99Ms: number;
-  /** In which it was not said to be well. */
+  /** Answers that did not report a healthy server. */
   readonly refused: number;
 }
 

@@ -1,4 +1,4 @@
-// What is held in heap, after everything that can go is gone.
+// Measures held heap after collecting all garbage.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 

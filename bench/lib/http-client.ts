@@ -1,10 +1,10 @@
-// A lean HTTP/1.1 client: one request at a time on a connection that is kept, whole requests made beforehand.
+// A minimal HTTP/1.1 client: one request at a time on a kept-alive connection, prepared in advance.
 import { connect, type Socket } from 'node:net';
 
 /** The body of the reply, or undefined when the status was not 2xx. */
 export type Answered = (body: Buffer | undefined) => void;
 
-/** A whole POST request of JSON, with a key where there is one. */
+/** A whole JSON POST request, with a key if there is one. */
 export function postRequest(path: string, body: string, key: string | undefined): Buffer {
   const lines = [
     `POST ${path} HTTP/1.1`,
@@ -39,7 +39,7 @@ export class HttpConnection {
     });
   }
 
-  /** Sends a request of `postRequest`; the one before must have been answered. */
+  /** Sends a request of `postRequest`; the previous one must have been answered. */
   call(request: Buffer, answered: Answered): void {
     if (this.#answered !== undefined) throw new Error('a connection has one request at a time');
     if (this.#ended) {

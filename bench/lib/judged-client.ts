@@ -1,4 +1,4 @@
-// Judged data into a server, and its questions out of it: as a person imports, as an application asks.
+// Imports judged data into a server and asks its questions, with the public tools.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import type { Target } from './server.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
-/** `granary import`, as a person runs it. */
+/** Runs `granary import`, as a user would. */
 export async function importCorpus(server: Target, { corpus, memoryWords }: Collection): Promise<void> {
   const address = ['--url', `127.0.0.1:${server.grpc}`, '--http-url', `http://127.0.0.1:${server.http}`];
   const child = spawn(process.execPath, [MAIN, 'import', corpus, ...memoryWords, ...address, '--json'], {
@@ -23,7 +23,7 @@ export async function importCorpus(server: Target, { corpus, memoryWords }: Coll
     });
   }
   const [code] = await once(child, 'close');
-  // Documents without text are refused, one by one, and make the exit code 1.
+  // Documents without text are rejected one by one, which sets exit code 1.
   if (code !== 0 && !said.includes('"added":')) throw new Error(`the import ended with ${code}:\n${said}`);
 }
 
@@ -61,7 +61,7 @@ export async function recallAll(server: Target, questions: readonly Question[]):
   return { ranked, latenciesMs, warnings: warned };
 }
 
-/** The corpus's own id, which the import keeps as an extra field. */
+/** The corpus's own id, stored by the import as an extra field. */
 export function idOf(fields: unknown): string {
   return (fields as { readonly _id: string })._id; // every line of the data has one
 }

@@ -1,5 +1,5 @@
-// Judged data: long chats (a memory a chat) and abstracts, their questions with what answers them, and the measures of a
-// ranking. Reads ../shared/data beside the repository; nothing of it is part of the repository.
+// Judged data: long chats (a memory per chat) and abstracts, questions with their relevant documents, and ranking
+// measures. It reads ../shared/data beside the repository, which has none of it.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,9 +9,9 @@ const DATA = new URL('../../../shared/data/', import.meta.url);
 /** Deep enough for every measure below. */
 export const DEPTH = 20;
 
-/** Why a scenario that reads the data cannot run; undefined where it can. */
+/** Why a scenario that needs the data cannot run; undefined when it can. */
 export function missingData(): string | undefined {
-  return existsSync(DATA) ? undefined : 'the data sets are not there (../shared/data beside the repository)';
+  return existsSync(DATA) ? undefined : 'the data sets are missing (../shared/data beside the repository)';
 }
 
 export interface Line {
@@ -37,14 +37,14 @@ export interface Question {
 export interface Collection {
   readonly name: string;
   readonly corpus: string;
-  /** How the import finds the memory. */
+  /** Arguments by which the import chooses the memory. */
   readonly memoryWords: readonly string[];
-  /** The documents of the memory that the bare index is made of. */
+  /** Documents of the memory, for the bare index. */
   readonly documents: ReadonlyMap<string, readonly Line[]>;
   readonly questions: readonly Question[];
 }
 
-/** 20 chats, and 355 questions whose evidence is known. */
+/** 20 chats, and 355 questions with known evidence. */
 export function chats(): Collection {
   const documents = Map.groupBy(lines('beam100k/corpus.jsonl'), (line) => line.conv!);
   const questions = lines('beam100k/queries.jsonl').flatMap(({ conv, text, evidence = [] }) =>
@@ -72,7 +72,7 @@ export function abstracts(): Collection {
   return { name: memory, corpus, memoryWords: ['--memory', memory], documents, questions };
 }
 
-/** The first memory's first `count` documents, and what is asked about that memory. */
+/** The first memory's first `count` documents, with questions about that memory. */
 export function someOf(
   { name, memoryWords, documents, questions }: Collection,
   folder: string,

@@ -1,6 +1,5 @@
-// Vectors that an encoder made once, kept on disk by the digests of their texts: a data set is embedded in minutes, and a
-// benchmark that has to wait for it every time is not run. Another text, or another way to cut it into windows, has
-// another digest and is encoded.
+// Caches vectors on disk by the digests of their texts: embedding a data set takes minutes, too long for every run. A
+// changed text, or another split into windows, has a new digest and is encoded.
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +17,7 @@ export class KeptVectors {
   readonly #path: string;
   readonly #vectors = new Map<string, Float32Array>();
 
-  /** The vectors of the embedder with that name. A record that was cut off is dropped. */
+  /** Stored vectors of the embedder with that name. A truncated record is dropped. */
   constructor(folder: string, name: string, dimensions: number) {
     this.#path = join(folder, `${name.replaceAll(/[^\w.-]/g, '-')}.vectors`);
     if (!existsSync(this.#path)) return;
@@ -60,7 +59,7 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('binary');
 }
 
-/** `embedder`, but what waits in the backlog is encoded once and then read from the folder. Queries are always encoded. */
+/** Wraps `embedder`: backlog texts are encoded once and then read from the folder. Queries are always encoded. */
 export function keeping(embedder: Embedder, folder: string): Embedder {
   const kept = new KeptVectors(folder, embedder.name, embedder.dimensions);
   return {

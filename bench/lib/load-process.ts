@@ -1,4 +1,4 @@
-// The process that makes the load: of each job the bodies first, then calls until all are answered.
+// The process that generates load: for each job it prepares the bodies, then calls until all are answered.
 import { once } from 'node:events';
 import { BUILTIN_NAME } from '../../src/embed/builtin/builtin.ts';
 import { ENCODER_DIMENSIONS } from '../../src/embed/builtin/graph.ts';
@@ -10,14 +10,14 @@ import { HttpConnection, postRequest } from './http-client.ts';
 import type { LoadJob, LoadResult, PlacedJob } from './load.ts';
 import { percentile } from './statistics.ts';
 
-/** How often a load with a rate looks whether calls are due. */
+/** Interval at which a load with a rate starts due calls. */
 const TICK_MS = 2;
 
 const RPCS = { add: 'MemoryService/Add', batchAdd: 'MemoryBatchService/BatchAdd', recall: 'MemoryService/Recall' };
 const PATHS = { add: 'add', batchAdd: 'batch-add', recall: 'recall' };
 
 type Answered = (reply: Buffer | undefined) => void;
-/** Begins the numbered call on a free connection. */
+/** Begins a numbered call on a free connection. */
 type Begin = (call: number, answered: Answered) => void;
 
 async function run(job: LoadJob, begin: Begin, enough: AbortSignal): Promise<LoadResult> {
@@ -97,7 +97,7 @@ function messageOf({ what, batchGrains = 1 }: LoadJob, source: GrainSource, draw
     return RecallRequest.encode(RecallRequest.fromPartial({ query, embedding })).finish();
   }
   const items = source.take(batchGrains).map(({ grainType, fields }) =>
-    // Whole messages: no options.
+    // Plain messages without options.
     AddRequest.fromPartial({ grainType, fieldsJson: JSON.stringify(fields) }),
   );
   return what === 'add'
@@ -139,10 +139,10 @@ function bodyOf({ what, batchGrains = 1 }: LoadJob, source: GrainSource): unknow
 
 process.once('disconnect', () => process.exit());
 
-/** Jobs until the parent lets go: a job comes, `ready` goes, `go` comes, a result goes. */
+/** Runs jobs until the parent disconnects: a job arrives, `ready` is sent, `go` arrives, a result is sent. */
 for (;;) {
   const [job] = (await once(process, 'message')) as [PlacedJob | 'enough']; // what `LoadClient` sends
-  // It came when the job before had just ended.
+  // It arrived just after the previous job had ended.
   if (job === 'enough') continue;
   const { begin, close } = await (job.protocol === 'grpc' ? overGrpc(job) : overHttp(job));
   process.send?.('ready');

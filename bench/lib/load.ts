@@ -1,4 +1,4 @@
-// Load on a server from a process of its own: what is to be sent, and what came of it.
+// Generates load on a server from a separate process: jobs and their results.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Target } from './server.ts';
@@ -6,29 +6,29 @@ import type { Target } from './server.ts';
 export interface LoadJob {
   readonly protocol: 'grpc' | 'http';
   readonly connections: number;
-  /** Calls under way at once, over all connections; HTTP has a connection for each. */
+  /** Concurrent calls over all connections; HTTP uses a connection for each. */
   readonly inFlight: number;
-  /** Calls at most: `end` may come first. */
+  /** Maximum number of calls; `end` may stop earlier. */
   readonly calls: number;
-  /** With it calls begin at this rate, however many are under way; without it each begins when one was answered. */
+  /** Starts calls at this rate, however many are running; without it, each call starts after another is answered. */
   readonly perSecond?: number;
   readonly what: 'add' | 'batchAdd' | 'recall';
-  /** Of `batchAdd`: grains of a call. */
+  /** Grains per call of `batchAdd`. */
   readonly batchGrains?: number;
-  /** Over gRPC: grains and questions of English words, not of made-up ones. */
+  /** Over gRPC: use grains and questions of English words instead of made-up ones. */
   readonly english?: boolean;
-  /** Of `recall` over gRPC: brings vectors drawn near those that this folder keeps. */
+  /** For `recall` over gRPC: send vectors drawn near those stored in this folder. */
   readonly vectorsFrom?: string | undefined;
-  /** Memories that the calls go to in turn. */
+  /** Memories that calls use in turn. */
   readonly memories: readonly string[];
-  /** Of the grains or questions; another seed gives other ones. */
+  /** Seed of the grains or questions. */
   readonly seed: number;
 }
 
-/** A job and where its calls go. */
+/** A job and the address of its server. */
 export interface PlacedJob extends LoadJob {
   readonly port: number;
-  /** The API key that calls bring. */
+  /** API key of the calls. */
   readonly key: string | undefined;
 }
 
@@ -40,14 +40,14 @@ export interface LoadResult {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly meanMs: number;
-  /** Of the load's own process; near 1,000,000 a second it is what limits. */
+  /** CPU of the load's own process; near 1,000,000 per second the client is the bottleneck. */
   readonly cpuUsPerCall: number;
   /** Bytes of all replies. */
   readonly replyBytes: number;
 }
 
 export interface ServedLoad extends LoadResult {
-  /** Of all threads of the server; NaN where the system does not tell. */
+  /** All threads of the server; NaN where the system does not report it. */
   readonly serverCpuUsPerCall: number;
 }
 
@@ -62,7 +62,7 @@ export class LoadClient {
     this.#ended = once(child, 'exit').then(([code, signal]) => {
       throw new Error(`the load's process ended with ${code ?? signal}`);
     });
-    // It ends when it is stopped, too.
+    // It also ends when it is stopped.
     this.#ended.catch(() => undefined);
   }
 
@@ -70,7 +70,7 @@ export class LoadClient {
     return new LoadClient(fork(new URL('./load-process.ts', import.meta.url)));
   }
 
-  /** Calls a server, none of which may fail, and tells what the server spent on them. `begun` is told of the start. */
+  /** Runs a job, none of whose calls may fail, and measures the server's CPU. `begun` is called at the start. */
   async run(target: Target, job: LoadJob, begun?: () => void): Promise<ServedLoad> {
     const port = job.protocol === 'grpc' ? target.grpc : target.http;
     await this.#ask({ ...job, port, key: target.key } satisfies PlacedJob);
@@ -86,9 +86,9 @@ export class LoadClient {
     return { ...result, serverCpuUsPerCall: cpuUs / result.calls };
   }
 
-  /** Begins no more calls: the run resolves when those under way are answered. False when it had ended before. */
+  /** Starts no more calls: the run resolves when the current ones are answered. False when it had ended before. */
   end(): boolean {
-    // A process that waits for a job would take it for one.
+    // An idle process would take the message for a job.
     if (this.#isRunning) this.#child.send('enough');
     return this.#isRunning;
   }

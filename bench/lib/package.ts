@@ -1,11 +1,11 @@
-// The package as an install lays it out, built from the sources at hand.
+// Builds the package from the sources, as an install lays it out.
 import { cpSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from '../../scripts/build.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** Lays it out in a fresh `folder`, and gives that back. */
+/** Builds it in a fresh `folder`, and returns the folder. */
 export function layOutPackage(folder: string): string {
   build(join(folder, 'dist'));
   cpSync(join(ROOT, 'package.json'), join(folder, 'package.json'));

@@ -1,6 +1,6 @@
-// Other stores that search by words and vectors, in this process, from the folder that BENCH_PEERS names:
+// Other stores with word and vector search, in this process, from the folder in BENCH_PEERS:
 //   npm install --prefix FOLDER @lancedb/lancedb sqlite-vec
-// They are no dependencies: whoever compares installs them.
+// They are not dependencies: install them for comparisons.
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -12,16 +12,16 @@ export interface PeerRow {
 }
 
 export interface Peer {
-  /** Everything that is to be searched, indexed as the peer recommends. */
+  /** Loads and indexes all rows, as the peer recommends. */
   load(rows: readonly PeerRow[]): Promise<void>;
-  /** Ids of the best rows by words and vector together, by reciprocal rank fusion. */
+  /** Ids of the best rows by words and vector together, with reciprocal rank fusion. */
   search(text: string, vector: Float32Array, limit: number): Promise<number[]> | number[];
   close(): void;
 }
 
 export type PeerName = 'lancedb' | 'sqlite';
 
-/** Opens a peer over an empty folder; undefined where it is not installed. */
+/** Opens a peer over an empty folder; undefined when it is not installed. */
 export type OpenPeer = (folder: string) => Promise<Peer>;
 
 /** The peers that are installed. */
@@ -38,7 +38,7 @@ function found<T>(name: string): T | undefined {
   const folder = process.env['BENCH_PEERS'];
   if (folder === undefined) return undefined;
   try {
-    return createRequire(join(folder, 'package.json'))(name) as T; // what is used of it stands below
+    return createRequire(join(folder, 'package.json'))(name) as T; // the parts in use are declared below
   } catch {
     return undefined;
   }
@@ -77,7 +77,7 @@ interface LanceQuery {
 
 const LANCE_ROWS_A_CALL = 5_000;
 
-/** Words stemmed, stop words left out; an HNSW with scalar quantisation, its fastest index; its own fusion. */
+/** Stemmed words without stop words; an HNSW with scalar quantisation, its fastest index; its own fusion. */
 async function openLance(lancedb: LanceModule, folder: string): Promise<Peer> {
   const connection = await lancedb.connect(folder);
   const reranker = await lancedb.rerankers.RRFReranker.create(RRF_K);
@@ -115,11 +115,11 @@ interface SqliteVecModule {
   getLoadablePath(): string;
 }
 
-/** Rows of each leg before they are fused. */
+/** Rows of each leg before fusion. */
 const LEG_ROWS = 100;
 const RRF_K = 60;
 
-/** FTS5 with its porter stemmer, vectors compared one by one: sqlite-vec has no other way; the two fused here. */
+/** FTS5 with its porter stemmer; exhaustive vector search, the only kind of sqlite-vec; fused here. */
 async function openSqliteVec(sqliteVec: SqliteVecModule, folder: string): Promise<Peer> {
   const database = new DatabaseSync(join(folder, 'peer.sqlite'), { allowExtension: true });
   database.loadExtension(sqliteVec.getLoadablePath());

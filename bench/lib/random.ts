@@ -1,4 +1,4 @@
-// The same numbers, words and texts in every run.
+// Deterministic numbers, words and texts.
 
 /** Numbers from 0 to 1 (mulberry32). */
 export function generator(seed: number): () => number {
@@ -10,7 +10,7 @@ export function generator(seed: number): () => number {
   };
 }
 
-/** Ranks from 0 to `count` - 1, rank r with a frequency that falls as 1 / (r + 1). */
+/** Ranks from 0 to `count` - 1; the frequency of rank r falls as 1 / (r + 1). */
 export function zipf(count: number, random: () => number): () => number {
   const sums = new Float64Array(count);
   let sum = 0;

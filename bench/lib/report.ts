@@ -1,4 +1,4 @@
-// A scenario's run as people read it and as a line of JSON.
+// Prints a scenario's result as a table and as a line of JSON.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { cpus, totalmem } from 'node:os';
@@ -9,7 +9,7 @@ export interface ScenarioRun extends Pick<Scenario, 'name' | 'about' | 'aims'> {
   readonly seconds: number;
 }
 
-/** Runs one scenario in a process of its own. Rejects when the process ends without a result. */
+/** Runs one scenario in a separate process. Rejects when the process ends without a result. */
 export async function runScenario(name: string, options: Options): Promise<ScenarioRun> {
   const child = fork(new URL('./scenario-process.ts', import.meta.url));
   const ended = once(child, 'exit');
@@ -24,7 +24,7 @@ export async function runScenario(name: string, options: Options): Promise<Scena
   return message as ScenarioRun; // what scenario-process.ts sends
 }
 
-/** The table: a row a metric, the aim beside it; at other sizes than full aims are told, not judged. */
+/** The table: one row per metric with its aim; at sizes other than full, aims are shown but not judged. */
 export function tableOf({ name, about, aims, result, seconds }: ScenarioRun, size: Size): string {
   const head = `${name}: ${about}`;
   if ('skipped' in result) return `${head}\n  skipped: ${result.skipped}\n`;
@@ -55,7 +55,7 @@ function shown(value: number): string {
   return Math.abs(value) >= 10_000 ? Math.round(value).toLocaleString('en') : String(value);
 }
 
-/** The line: what ran, of which commit, on what machine, and what came out. */
+/** The JSON line: scenario, commit, machine and results. */
 export function jsonOf({ name, aims, result, seconds }: ScenarioRun, size: Size, commit: string): string {
   const machine = `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB`;
   const head = { scenario: name, size, commit, node: process.version, machine, seconds: Number(seconds.toFixed(1)) };

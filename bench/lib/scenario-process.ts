@@ -1,16 +1,16 @@
-// Runs one scenario and sends what it measured: a scenario has a process to itself, so that the heap and the compiled
-// code of another do not speak in its figures.
+// Runs one scenario and sends its results. Each scenario has a process of its own, so that heap and compiled code of
+// others do not affect it.
 import { SUITE } from '../suite.ts';
 import type { ScenarioRun } from './report.ts';
 import type { Options } from './scenario.ts';
 
-// Whether it is through, or whoever asked is gone: what it started goes with it.
+// When the parent disconnects, exit and stop everything that was started.
 process.once('disconnect', () => process.exit());
 
 process.once('message', async (message) => {
   const { name, options } = message as { name: string; options: Options }; // what `runScenario` sent
   const load = SUITE[name];
-  if (load === undefined) throw new Error(`there is no scenario ${name}`);
+  if (load === undefined) throw new Error(`scenario ${name} does not exist`);
   const { scenario } = await load();
   const start = performance.now();
   const result = await scenario.run(options);

@@ -1,18 +1,18 @@
-// What a scenario is, and what it gives back.
+// The interface of scenarios.
 import type { ServerOptions, Target } from './server.ts';
 
-/** `full` is what aims speak of; `quick` takes a tenth of the time; `smoke` only shows that the scenario works. */
+/** Aims apply to `full`; `quick` takes a tenth of the time; `smoke` only shows that the scenario works. */
 export type Size = 'full' | 'quick' | 'smoke';
 
 export interface Options {
   readonly size: Size;
-  /** A folder that takes the CPU profiles of servers that are started. */
+  /** Folder for CPU profiles of the started servers. */
   readonly profile?: string | undefined;
-  /** Starts the server that is asked for; without it `startServer` does. Smoke runs share a few between scenarios. */
+  /** Starts a server; default `startServer`. Smoke runs share a few servers between scenarios. */
   readonly start?: (options: ServerOptions) => Promise<Target>;
 }
 
-/** What a metric should reach at full size. Printed beside the value; nothing fails by it. */
+/** Target of a metric at full size. Printed with the value; missing it does not fail the run. */
 export interface Aim {
   readonly metric: string;
   readonly atLeast?: number;
@@ -21,26 +21,26 @@ export interface Aim {
 
 export interface Measured {
   readonly parameters: Readonly<Record<string, number | string>>;
-  /** In the order they are printed. Names end in their unit; what ends in `_ratio` has none. */
+  /** In printing order. Names end in their unit; those that end in `_ratio` have none. */
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-/** It could not run here: what is missing, and how to get it. */
+/** The scenario could not run: what is missing, and how to get it. */
 export interface Skipped {
   readonly skipped: string;
 }
 
 export interface Scenario {
-  /** As the command line says it, and its file. */
+  /** Name on the command line, and of its file. */
   readonly name: string;
   /** One line for the list. */
   readonly about: string;
-  /** What it claims; empty where it only tells where the time goes. */
+  /** Its claims; empty for a scenario that only shows where the time goes. */
   readonly aims: readonly Aim[];
   run(options: Options): Promise<Measured | Skipped>;
 }
 
-/** Workers and shards of a server for two cores; a smoke run starts many servers, and the fewest threads start soonest. */
+/** Workers and shards of a server on two cores. A smoke run starts many servers, so it uses the fewest threads. */
 export function serverSize(size: Size): { readonly workers: number; readonly shards: number } {
   return size === 'smoke' ? { workers: 1, shards: 2 } : { workers: 2, shards: 8 };
 }

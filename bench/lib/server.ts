@@ -1,4 +1,4 @@
-// A server in a process of its own, and the echo servers that it is compared with.
+// Starts servers in separate processes, and the echo servers to compare with.
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -6,37 +6,40 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { RuntimeName } from '../../src/embed/builtin/runtime.ts';
 
-/** A process that is called over the network, and whose CPU time can be told. */
+/** A server process whose CPU time can be measured. */
 export interface Target {
   readonly http: number;
   readonly grpc: number;
-  /** The API key that calls bring. */
+  /** API key of the calls. */
   readonly key: string | undefined;
-  /** CPU time of the process so far, in microseconds; undefined where the system does not tell it that way. */
+  /** CPU time of the process so far, in microseconds; undefined where the system does not report it. */
   cpuUs(): number | undefined;
-  /** Bytes that the process holds in memory; likewise. */
+  /** Resident memory of the process in bytes; likewise. */
   residentBytes(): number | undefined;
-  /** Ends it by SIGTERM and waits. */
+  /** Sends SIGTERM and waits. */
   stop(): Promise<void>;
 }
 
 /** The built-in encoder, as a scenario wants it. */
 export interface EmbedderOptions {
   readonly runtime: RuntimeName;
-  /** Where the converted model and vectors of earlier runs are kept. */
+  /** Folder with the converted model and vectors of earlier runs. */
   readonly folder: string;
-  /** `encoded`: as `granary serve` does. `kept`: what an earlier run encoded is read. `drawn`: near real vectors (drawn-vectors.ts). */
+  /**
+   * `encoded`: as `granary serve` does. `kept`: read vectors of an earlier run. `drawn`: near real vectors
+   * (drawn-vectors.ts).
+   */
   readonly grains: 'encoded' | 'kept' | 'drawn';
 }
 
 export interface ServerOptions {
   readonly dataDirectory: string;
-  /** The command line's entry file; by default that of the sources. */
+  /** Entry file of the command line; default: the sources. */
   readonly main?: string;
   readonly workers: number;
   readonly shards: number;
   readonly auth: 'none' | 'api-key';
-  /** A folder that takes CPU profiles of its threads. */
+  /** Folder for CPU profiles of its threads. */
   readonly profile?: string | undefined;
   /** Without it there are no vectors. */
   readonly embedder?: EmbedderOptions | undefined;
@@ -69,7 +72,7 @@ export async function startServer({ main = MAIN, profile, embedder, ...options }
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...(key === undefined ? {} : { GRANARY_BOOTSTRAP_KEY: key }) },
   });
-  // A scenario that fails leaves no server behind.
+  // A failing scenario must not leave a server behind.
   const kill = (): void => void child.kill('SIGKILL');
   process.once('exit', kill);
   child.once('exit', () => process.removeListener('exit', kill));
@@ -98,7 +101,7 @@ function kebab(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** Starts one of the echo servers. Calls bring a key there too: the same bytes. */
+/** Starts an echo server. Calls send a key too, so that they have the same size. */
 export async function startEcho(kind: 'grpc' | 'http'): Promise<Target> {
   const child = fork(new URL('./echo-process.ts', import.meta.url), [kind]);
   const [port] = (await Promise.race([
@@ -117,22 +120,22 @@ export async function startEcho(kind: 'grpc' | 'http'): Promise<Target> {
   };
 }
 
-/** Makes a memory of one partition. */
+/** Creates a memory of one partition. */
 export async function createMemory(server: Target, id: string): Promise<void> {
   await askJson(server, 'POST', '/memories', { id });
 }
 
-/** Live grains of a memory. */
+/** Number of live grains in a memory. */
 export async function grainsHeld(server: Target, id: string): Promise<number> {
   const { total_grains } = await askJson(server, 'GET', `/memories/${id}/stats`);
   return total_grains as number; // the contract's answer
 }
 
 const EMBEDDED_LOOK_MS = 250;
-/** Nothing was embedded for so long: nothing will be. */
+/** After this time without progress the wait fails. */
 const EMBEDDED_STILL_MS = 120_000;
 
-/** Waits until no grain of the memories waits for its vectors. */
+/** Waits until every grain of the memories has its vectors. */
 export async function embedded(server: Target, memories: readonly string[]): Promise<void> {
   let lastMs = performance.now();
   let last: unknown;
@@ -149,7 +152,7 @@ export async function embedded(server: Target, memories: readonly string[]): Pro
   }
 }
 
-/** One call over HTTP; its path begins after `/api`. */
+/** One HTTP call; the path is relative to `/api`. */
 export async function askJson(
   { http, key }: Target,
   method: 'GET' | 'POST' | 'PUT',
@@ -170,13 +173,13 @@ export async function askJson(
 
 const IDLE_LOOK_MS = 100;
 const IDLE_LOOKS = 5;
-/** Below this share of a core nothing is being merged. */
+/** CPU share of a core below which no merge is running. */
 const IDLE_SHARE = 0.05;
 const SETTLE_MS_MAX = 60_000;
 
 /**
- * Waits until the server has sealed and merged what it was given, which `looks` in a row have to confirm; seconds that it
- * took, without these.
+ * Waits until the server has sealed and merged everything, confirmed by `looks` checks in a row. Resolves to the
+ * seconds it took, without the confirmation.
  */
 export async function settled(server: Target, looks = IDLE_LOOKS): Promise<number> {
   const start = performance.now();
@@ -195,13 +198,13 @@ export async function settled(server: Target, looks = IDLE_LOOKS): Promise<numbe
   return (lastBusy - start) / 1_000;
 }
 
-/** Ticks of a process's clock in a second, on every Linux that Node runs on. */
+/** Clock ticks per second, on every Linux that Node supports. */
 const TICKS_A_SECOND = 100;
 
 function cpuUs({ pid }: ChildProcess): number | undefined {
   if (process.platform !== 'linux') return undefined;
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  // After the name, which may hold spaces: state is field 3, user and system time are 14 and 15.
+  // After the name, which may contain spaces: state is field 3, user and system time are 14 and 15.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return ((Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND) * 1_000_000;
 }

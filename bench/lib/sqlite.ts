@@ -3,7 +3,9 @@ import { hash } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import type { AddItem } from '../../src/engine/calls/grain.ts';
 
-/** `duties`: also what a store of grains owes, bodies kept and unique by SHA-256. `bare`: the full-text insert alone. */
+/**
+ * `duties`: also the duties of a grain store, bodies stored and unique by SHA-256. `bare`: only the full-text insert.
+ */
 export type SqliteWork = 'duties' | 'bare';
 
 export interface SqlitePeer {

@@ -1,7 +1,7 @@
-// Medians, percentiles, and rounds in which the things compared take turns: a shared machine's mood moves single
-// figures by half, but hits neighbours in time alike.
+// Medians, percentiles, and interleaved rounds: noise of a shared machine changes single figures by half, but affects
+// neighbours in time alike.
 
-/** The middle one; of an even number the upper of the two. NaN for none. */
+/** The middle value; of an even number the upper one. NaN for none. */
 export function median(values: readonly number[]): number {
   return percentile(values, 0.5);
 }
@@ -12,17 +12,17 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** The median of the rounds' own ratios, which is steadier than the ratio of medians. */
+/** The median of the ratios of each round, which is steadier than the ratio of medians. */
 export function medianRatio(over: readonly number[], under: readonly number[]): number {
   return median(over.map((value, round) => value / under[round]!));
 }
 
-/** Runs every way once a round, in turns, the order reversed every other round; gives each way's figures by round. */
+/** Runs every variant once per round, in reversed order every other round; returns each variant's figures by round. */
 export async function inTurns<K extends string, T>(
   rounds: number,
   ways: Readonly<Record<K, (round: number) => T | Promise<T>>>,
 ): Promise<Record<K, T[]>> {
-  // The keys of an object literal, which its type forgets.
+  // Object.keys loses the type of the keys.
   const names = Object.keys(ways) as K[];
   const figures = Object.fromEntries(names.map((name) => [name, [] as T[]])) as Record<K, T[]>;
   for (let round = 0; round < rounds; round++) {
@@ -31,7 +31,7 @@ export async function inTurns<K extends string, T>(
   return figures;
 }
 
-/** Figures to four digits: more is noise. */
+/** Rounds to four digits: more is noise. */
 export function rounded(values: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
@@ -41,7 +41,7 @@ export function rounded(values: Readonly<Record<string, number>>): Record<string
   );
 }
 
-/** The values under names of their own. */
+/** Adds a prefix to the names of the values. */
 export function named(prefix: string, values: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [`${prefix}_${name}`, value]));
 }

@@ -1,12 +1,12 @@
-// Grains that are added one a call at a steady rate, by a process of its own, beside what is measured.
+// Adds grains one per call at a steady rate from a separate process, during a measurement.
 import type { LoadClient, LoadJob } from './load.ts';
 import type { Target } from './server.ts';
 
 const ADD_CONNECTIONS = 4;
-/** Bodies are made for so long; a round of questions has to take less. */
+/** Bodies are prepared for this long; a round of questions must take less. */
 const ADD_SECONDS_MAX = 60;
 
-/** Adds at a rate for as long as `work` takes; adds a second that were really acknowledged. */
+/** Adds at a rate during `work`; returns the acknowledged adds per second. */
 export async function whileAdding(
   { server, adder }: { readonly server: Target; readonly adder: LoadClient },
   { perSecond, ...which }: { readonly perSecond: number } & Pick<LoadJob, 'seed' | 'memories' | 'english'>,

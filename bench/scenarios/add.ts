@@ -42,7 +42,7 @@ type Protocol = LoadJob['protocol'];
 async function run({ size, profile, start: startOne = startServer }: Options): Promise<Measured> {
   const rounds = sized(size, { full: 5, quick: 3, smoke: 1 });
   const calls = sized(size, { full: 20_000, quick: 10_000, smoke: 64 });
-  /** V8 compiles a server's three threads one by one, and goes on to for some ten seconds of calls. */
+  /** V8 compiles the code of a server's three threads for about ten seconds of calls. */
   const warming = sized(size, { full: 80_000, quick: 20_000, smoke: 64 });
   const inFlights = sized(size, { full: [1, 64, 256], quick: [64, 256], smoke: [64, 256] });
   const protocols: readonly Protocol[] = 'reason' in loadUws() ? ['grpc'] : ['grpc', 'http'];
@@ -96,7 +96,7 @@ async function run({ size, profile, start: startOne = startServer }: Options): P
       }
       const held = await Promise.all([...MEMORIES, ...ONE].map((id) => grainsHeld(own, id)));
       const sum = held.reduce((total, one) => total + one, 0);
-      if (sum !== added) throw new Error(`${added} grains were acknowledged, ${sum} are there`);
+      if (sum !== added) throw new Error(`${added} grains were acknowledged, ${sum} are stored`);
     } finally {
       client.stop();
       await Promise.all(started.map((one) => one.stop()));
@@ -138,7 +138,7 @@ function echoed(name: string, bare: readonly ServedLoad[]): Record<string, numbe
   };
 }
 
-/** The echo under h2load with one body: no more than under our client, or our client is what limits. */
+/** The echo under h2load with one body. If it is faster than under our client, our client is the bottleneck. */
 function h2load(port: number, folder: string, size: Size): Record<string, number> {
   if (spawnSync('h2load', ['--version']).status !== 0) {
     console.error('add: h2load (Debian: nghttp2-client) is not installed: the client is not checked against it');

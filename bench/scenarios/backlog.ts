@@ -42,7 +42,7 @@ async function run({ size, profile }: Options): Promise<Measured> {
       const options = { ...serverSize(size), auth: 'api-key', profile } as const;
       const embedder = { runtime, folder, grains: 'encoded' } as const;
       const filled = join(data, 'filled');
-      // Enough waits for the whole of a round of adds, too.
+      // The backlog must outlast a round of adds.
       const waiting = Math.max(texts, sized(size, { full: 20_000, quick: 10_000, smoke: 8 }));
       for (const count of new Set([texts, waiting]))
         await fill({ ...options, dataDirectory: join(filled, String(count)) }, client, count, looks);

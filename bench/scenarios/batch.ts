@@ -33,7 +33,7 @@ export const scenario: Scenario = {
 
 interface Turn {
   readonly grainsPerSecond: number;
-  /** With the time that sealing and merging took afterwards. The server's alone. */
+  /** Includes the time that sealing and merging took afterwards. Only for the server. */
   readonly settledGrainsPerSecond?: number;
   readonly cpuUsPerGrain?: number;
 }
@@ -68,7 +68,7 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
       const held = await Promise.all([...MEMORIES, ...ONE].map((id) => grainsHeld(server, id)));
       const sum = held.reduce((total, one) => total + one, 0);
       const added = 4 * (rounds + 1) * grains;
-      if (sum !== added) throw new Error(`${added} grains were acknowledged, ${sum} are there`);
+      if (sum !== added) throw new Error(`${added} grains were acknowledged, ${sum} are stored`);
       const metrics: Record<string, number> = {};
       // The first round warms up.
       const of = (way: string, key: keyof Turn): number[] =>
@@ -114,7 +114,7 @@ async function take(
   };
 }
 
-/** The texts are made before the clock runs. */
+/** The texts are prepared before the clock starts. */
 function inserted(peer: SqlitePeer, seed: number, grains: number, batchGrains: number): Turn {
   const texts = batchesOf(1, grainSource(seed).take(grains), batchGrains).map(({ items }) => JSON.stringify(items));
   const start = performance.now();

@@ -104,7 +104,10 @@ function event(i: number): Pick<CalGrain, 'grainType' | 'fields'> {
   return { grainType: 'event', fields: { ...common, role: i % 2 === 0 ? 'user' : 'assistant', content } };
 }
 
-/** Median over rounds of this thread's own milliseconds a call, after warming up: neighbours on the machine count less. */
+/**
+ * Median over rounds of this thread's CPU milliseconds per call, after warming up: other load on the machine matters
+ * less.
+ */
 function medianMs(work: () => unknown, repeats: number): number {
   let kept: unknown;
   const times: number[] = [];

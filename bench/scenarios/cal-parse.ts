@@ -68,7 +68,7 @@ async function run({ size }: Options): Promise<Measured> {
   };
 }
 
-/** Microseconds of each of `count` readings. A text that is refused takes the time of its refusal. */
+/** Microseconds of each of `count` parses. A rejected text counts with the time of its rejection. */
 function times(source: string, count: number): readonly number[] {
   return Array.from({ length: Math.ceil(count) }, () => {
     const start = performance.now();

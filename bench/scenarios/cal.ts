@@ -66,7 +66,7 @@ const FILTERS = {
   group_source_type: 'RECALL | GROUP BY source_type',
   contradictions: 'RECALL beliefs CONTRADICTIONS LIMIT 20',
 } as const;
-/** Opens the grains of twenty groups, weighs all beliefs: aims of their own. */
+/** These open the grains of twenty groups, or weigh all beliefs, and have aims of their own. */
 const HEAVY: ReadonlySet<string> = new Set(['group_relation', 'contradictions']);
 
 type Name = keyof typeof QUERIES;
@@ -193,10 +193,10 @@ async function filterCosts(shard: OpenShard, rounds: number): Promise<Record<str
 }
 
 const FILTER_REPEATS = 4;
-/** A first call opens blocks of the index, the next ones are compiled: as with latencies, neither is what an agent pays later. */
+/** The first call opens index blocks, and V8 compiles during the next ones. Agents do not pay for either later. */
 const FILTER_WARM_UPS = 8;
 
-/** Also what a shard does in slices, as the server asks for it. */
+/** Also runs reads that a shard does in slices, as the server requests them. */
 async function answeredAnyhow({ engine }: OpenShard, query: string): Promise<void> {
   const input = { query, session: PLAIN_SESSION, vectors: [] };
   const reply = engine.read('cal', VARIED, input);

@@ -22,7 +22,7 @@ export const scenario: Scenario = {
 };
 
 async function run({ size }: Options): Promise<Measured> {
-  // Many, since the clock of a thread ticks every 4 ms.
+  // Many, because a thread's CPU clock ticks every 4 ms.
   const repeats = sized(size, { full: 64, quick: 32, smoke: 1 });
   const us = (work: (i: number) => unknown): number => medianMicros(work, repeats);
   const inputs = Array.from({ length: GRAINS }, (_, i) => belief(i));
@@ -62,7 +62,10 @@ function belief(i: number): ValueMap {
   };
 }
 
-/** Median over rounds of this thread's own microseconds a call, after warming up: neighbours on the machine count less. */
+/**
+ * Median over rounds of this thread's CPU microseconds per call, after warming up: other load on the machine matters
+ * less.
+ */
 function medianMicros(work: (i: number) => unknown, repeats: number): number {
   let kept: unknown;
   const times: number[] = [];

@@ -34,9 +34,9 @@ export const scenario: Scenario = {
   about: 'the built-in sentence encoder: texts a second by both runtimes, a query beside a backlog, the tokenizer',
   aims: [
     { metric: 'wasm_short_texts_per_s', atLeast: 200 },
-    // A query waits for what is left of one text, then takes as long as one.
+    // A query waits for the rest of one text, then takes its own time.
     { metric: 'wasm_query_beside_backlog_over_alone_ratio', atMost: 2.5 },
-    // With a thread of its own it shares the machine's cores with the backlog, but waits for no text of it.
+    // With a second thread it shares the cores with the backlog, but waits for none of its texts.
     { metric: 'wasm_query_own_thread_over_shared_ratio', atMost: 0.5 },
     { metric: 'tokenizer_short_us', atMost: 20 },
   ],
@@ -63,7 +63,7 @@ async function run({ size }: Options): Promise<Measured> {
     const embedders: Partial<Record<RuntimeName, BuiltinEmbedder>> = {};
     const seconds: Partial<Record<RuntimeName, BuiltinEmbedder>> = {};
     for (const name of names) {
-      // The first conversion leaves the file that the load measured finds.
+      // The first load converts the model; the measured load reads the file.
       if (name === 'wasm') metrics['convert_and_load_ms'] = await loadMs(cacheFolder, name);
       metrics[`${name}_load_ms`] = await loadMs(cacheFolder, name);
       embedders[name] = openBuiltinEmbedder({ cacheFolder, runtime: name });
@@ -126,7 +126,7 @@ async function measure(
   const longRate = await perSecond(longs.length, () => embedder.embed(longs));
   const queries = texts.slice(0, Math.ceil(count / 10));
   const query = await medianQueryMs(embedder, queries);
-  // More than the thread gets through meanwhile; what is left is given up.
+  // More than the thread can embed meanwhile; the rest is cancelled.
   const besideOf = async (asked: Embedder, backlogTexts: readonly string[], restsMs = 0): Promise<number> => {
     const controller = new AbortController();
     const backlog = embedder.embed(backlogTexts, { signal: controller.signal }).catch(() => undefined);
@@ -137,13 +137,13 @@ async function measure(
   };
   const beside = await besideOf(embedder, [...texts, ...texts, ...texts]);
   const longBacklog = texts.map(() => long);
-  // One that follows the last at once often slips in before the next text of the backlog: others come when they come.
+  // A query right after another often slips in before the next text of the backlog; real queries arrive at random.
   const besideLong = await besideOf(embedder, longBacklog, RESTS_MS);
   const ownThread = await besideOf(withQueryThread(embedder, { open: () => second }), longBacklog, RESTS_MS);
   return { short, long: longRate, query, beside, besideLong, ownThread };
 }
 
-/** Queries one after the other, at rest for anything up to `restsMs` between them. */
+/** Queries one after the other, with random pauses of up to `restsMs`. */
 async function medianQueryMs(embedder: Embedder, queries: readonly string[], restsMs = 0): Promise<number> {
   const times: number[] = [];
   for (const [i, text] of queries.entries()) {
@@ -179,7 +179,7 @@ function us(repeats: number, work: (i: number) => unknown): number {
   return median(rounds);
 }
 
-/** Sentences, and then words, of exactly `pieces` pieces. */
+/** Sentences, then words, of exactly `pieces` pieces. */
 function upTo(pieces: number, count: (text: string) => number): string {
   let text = '';
   for (const word of Array.from({ length: pieces }, () => SENTENCES.join(' ').split(' ')).flat()) {

@@ -18,7 +18,7 @@ import { rounded } from '../lib/statistics.ts';
 
 const MEMORY = 1;
 const USER = 'the-erased-one';
-/** One in so many grains is the user's. */
+/** One grain in this many belongs to the user. */
 const EACH = 100;
 const SLICE_MS = 5;
 
@@ -49,7 +49,7 @@ function run({ size }: Options): Promise<Measured> {
   });
 }
 
-/** Batch by batch, so that the user's grains lie in every segment. */
+/** In batches, so that every segment has grains of the user. */
 async function fill(shard: OpenShard, grains: number, naming: number): Promise<void> {
   const source = grainSource(11);
   const nameEach = Math.floor(grains / naming);
@@ -57,7 +57,7 @@ async function fill(shard: OpenShard, grains: number, naming: number): Promise<v
   const make = (item: AddItem): AddItem => {
     const place = at++;
     if (place % EACH === 0) return { ...item, fields: { ...item.fields, user_id: USER } };
-    // Not a multiple of EACH: somebody else's.
+    // Not a multiple of EACH: another user's grain.
     if (place % nameEach === 1) return { ...item, fields: { ...item.fields, subject: USER } };
     return item;
   };
@@ -73,7 +73,7 @@ async function erase(
   { engine, maintenance }: OpenShard,
   { own, naming }: { readonly own: number; readonly naming: number },
 ): Promise<Record<string, number>> {
-  // Slices are taken here, one at a time, to be measured.
+  // Slices run here one at a time, to be measured.
   maintenance.stop();
   const context = contextOf(MEMORY);
   const start = performance.now();
@@ -92,11 +92,11 @@ async function erase(
   const redaction = performance.now();
   if (redacted !== naming) throw new Error(`${redacted} grains were redacted, not ${naming}`);
   let longestSlice = 0;
-  // What `purge_pending` of the statistics is counted from; asking for all of them costs more than a slice.
+  // The source of `purge_pending` in the statistics; computing all statistics costs more than a slice.
   while (engine.store.purgePending.has(MEMORY)) {
     const began = process.cpuUsage();
     engine.maintain(SLICE_MS);
-    // Of the processor: a slice that others interrupted says nothing of itself.
+    // CPU time: a slice that was interrupted by others would look longer.
     const { user, system } = process.cpuUsage(began);
     longestSlice = Math.max(longestSlice, (user + system) / 1_000);
     await new Promise((resolve) => setImmediate(resolve));

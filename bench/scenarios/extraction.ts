@@ -33,7 +33,7 @@ async function run({ size }: Options): Promise<Measured> {
     second: await score(extractor, halves.second),
   };
   const all = [...halves.first, ...halves.second].map(({ text }) => text);
-  // A paragraph each, so that sentences do not lend one another their surroundings.
+  // A paragraph each, so that sentences are no context for one another.
   const chat = new Array<string>(repeats).fill(all.join('\n\n')).join('\n\n');
   const texts = Array.from({ length: Math.ceil(chat.length / TEXT_CHARS) }, (_, i) =>
     chat.slice(i * TEXT_CHARS, (i + 1) * TEXT_CHARS),

@@ -57,7 +57,7 @@ async function measure({ folder, grains, opens: times, questions, ask }: Step): 
   const disk = bytesOnDisk(folder);
   const opens: Opened[] = [];
   for (let i = 0; i < times; i++) opens.push((await ask({ kind: 'open', folder, questions })) as Opened);
-  // Killed while it adds: what was acknowledged and not sealed is replayed.
+  // Killed while it adds: acknowledged, unsealed grains are replayed.
   const killed: Opened[] = [];
   let lost = 0;
   for (let i = 0; i < times; i++) {
@@ -113,7 +113,7 @@ async function inChild(task: Task): Promise<unknown> {
   return answer;
 }
 
-/** A process that adds half as many grains as a tail holds, and is killed while it goes on. Grains it had answers for. */
+/** A process that adds half a tail of grains and is killed while it continues. Resolves to the acknowledged grains. */
 async function killWhileAdding(folder: string, grains: number, seed: number): Promise<number> {
   const task: Task = { kind: 'addUntilKilled', folder, grains, seed };
   const child = fork(import.meta.filename);

@@ -49,7 +49,7 @@ async function addsOverGrpc(
   dataDirectory: string,
 ): Promise<Measured> {
   const rounds = sized(size, { full: 9, quick: 5, smoke: 1 });
-  // The system counts processor time in ticks of 10 ms: fewer calls of a warm server may take none.
+  // The system counts CPU time in ticks of 10 ms: too few calls may measure as zero.
   const calls = sized(size, { full: 20_000, quick: 8_000, smoke: 1_000 });
   const warming = sized(size, { full: 40_000, quick: 20_000, smoke: 64 });
   const client = LoadClient.start();
@@ -75,7 +75,7 @@ async function addsOverGrpc(
     return {
       parameters: { adds_a_round: calls, add_rounds: rounds, restricted: RESTRICTED.length },
       metrics: {
-        // By the server's processor time, which neighbours on the machine disturb less than the clock's.
+        // By the server's CPU time, which other load on the machine affects less than the clock.
         grpc_add_governed_over_free_ratio: medianRatio(turns.free, turns.governed),
         grpc_add_free_cpu_us: median(turns.free),
         grpc_add_governed_cpu_us: median(turns.governed),
@@ -99,7 +99,7 @@ async function recallsInProcess(folder: string, size: Size): Promise<Measured> {
     for (const memory of [FREE, GOVERNED]) await addAll(shard, batchesOf(memory, items));
   }
   await settle(shard);
-  // Each memory in one part, so that there is nothing else to tell them apart.
+  // Each memory in one part, so that the two do not differ otherwise.
   await shard.engine.write('compact', contextOf(FREE), {});
   await govern(shard);
   const questions = Array.from({ length: queries }, () => source.question());

@@ -1,4 +1,4 @@
-// The thread of the handoff scenario: an engine that does nothing, served as the server does, or a run a batch.
+// The thread of the handoff scenario: an engine that does nothing, served like the server's, or one run per batch.
 import type { MessagePort } from 'node:worker_threads';
 import { move } from 'piscina';
 import type { Output, ReadMethod } from '../../src/shards/protocol.ts';
@@ -18,7 +18,7 @@ export type EchoTask =
 const REPLY = { bytes: Buffer.alloc(46, 9), notes: '' };
 const HELD: Output<'locate'> = { held: [true] };
 
-/** Looks at the request's first and last byte, so that it is really read. */
+/** Reads the request's first and last byte, so that it is really transferred. */
 const echo: ShardCodec = {
   decode: (bytes) => ({
     call: { method: 'locate', input: { hashes: bytes[0] === bytes[bytes.length - 1] ? [] : ['unequal'] } },

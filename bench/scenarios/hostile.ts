@@ -13,12 +13,12 @@ import { startServer, type Target } from '../lib/server.ts';
 import { median, rounded } from '../lib/statistics.ts';
 
 const MIB = 1_048_576;
-/** How long health is asked for alone. */
+/** How long health is requested without other load. */
 const QUIET_MS = 1_000;
-/** Memories of wide grains have so many. */
+/** Partitions of the memories with wide grains. */
 const PARTITIONS = 4;
 
-/** What health waited at most beside one request, each time that it was sent. */
+/** Longest wait of health during one request, for each time it was sent. */
 interface Row {
   readonly name: string;
   readonly longestMs: readonly number[];
@@ -63,7 +63,7 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
         rows.push({ name, longestMs });
       };
       for (const one of requests) await beside(one.name, () => sent(server, one));
-      // Most are refused, as they should be.
+      // Most are rejected, as they should be.
       for (const { name, rpc, message } of calls)
         await beside(name, () => grpc.askBytes(pathOf(rpc), message()).then(nothing, nothing));
       const longest = largest(rows, ({ longestMs }) => median(longestMs));

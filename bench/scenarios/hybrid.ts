@@ -80,7 +80,7 @@ async function run({ size, profile }: Options): Promise<Measured> {
         await first.stop();
       }
       for (const runtime of RUNTIMES) {
-        // What is added on one runtime must not wait for its vectors on the next.
+        // Adds on one runtime must not wait for vectors on the next.
         const dataDirectory = join(data, runtime);
         cpSync(options.dataDirectory, dataDirectory, { recursive: true });
         metrics[`${runtime}_encoder_alone_p50_ms`] = await encoderAlone(runtime, folder, questions, ++seed);
@@ -144,13 +144,13 @@ async function run({ size, profile }: Options): Promise<Measured> {
   };
 }
 
-/** Below 0.95 its answers would say that a part of it has no vectors yet. */
+/** Below 0.95 answers would warn that vectors are missing. */
 async function embeddedShare(server: Target): Promise<number> {
   const { total_grains: grains, vectors } = await askJson(server, 'GET', `/memories/${ASKED[0]}/stats`);
   return Number(vectors) / Number(grains);
 }
 
-/** Grains without vectors: what the process grows by when it gets them is theirs. */
+/** Grains without vectors: the growth of the process when it gets them is the vectors' memory. */
 async function fill(
   options: Parameters<typeof startServer>[0],
   grains: number,

@@ -74,7 +74,7 @@ function oneMemory({ tailGrains, lookups, withText }: Filling) {
   let tailBytes = 0;
   for (let round = 0; round < MERGE_FANOUT; round++) {
     const batch = made(round * tailGrains + 1);
-    // Only the last tail is told of, and a collection takes longer than a small tail.
+    // Only the last tail is measured, because a collection takes longer than a small tail.
     const weighed = round === MERGE_FANOUT - 1;
     const before = weighed ? heapBytes() : 0;
     const start = performance.now();

@@ -167,7 +167,7 @@ interface Loop {
   readonly cpuUs: number;
 }
 
-/** `inFlight` callers, each with one record at a time; those that come while a commit is out share the next one. */
+/** `inFlight` callers with one record each; those that arrive during a commit share the next one. */
 async function closedLoop(
   commit: (group: Uint8Array[]) => Promise<unknown>,
   inFlight: number,
@@ -178,7 +178,7 @@ async function closedLoop(
   const cpu = process.cpuUsage();
   const start = performance.now();
   let now = start;
-  // Callers answer at once: every one whose record is committed is in the next group.
+  // Callers continue at once: every caller of a committed group is in the next one.
   while (now - start < milliseconds) {
     const group = Array.from({ length: inFlight }, () => Buffer.from(RECORD));
     await commit(group);

@@ -10,11 +10,11 @@ import { sized } from '../lib/scenario.ts';
 import { median, rounded } from '../lib/statistics.ts';
 
 const ROUNDS = 7;
-/** Rounds that are not counted: rules are compiled by the way. */
+/** Uncounted rounds, in which the rules are compiled. */
 const WARM_ROUNDS = 3;
 const TEXT_CHARS = 200;
 const LONG_CHARS = 250_000;
-/** Made to be slow: numbers and names that are looked up, and what nearly begins a name, a number, an address. */
+/** Made to be slow: numbers and names that are looked up, and near misses of names, numbers and addresses. */
 const HOSTILE = [
   'fax 1234567 ',
   'Aa Bb, ',
@@ -113,10 +113,7 @@ function redactAll(detector: PiiDetector, texts: readonly string[]): void {
   for (const content of texts) applyPiiPolicy(detector, { type: 'event', fields: { content } }, policy, writer);
 }
 
-/**
- * Median over rounds of the microseconds of CPU that one of `count` things takes: nothing here waits, and other work of
- * the machine does not count.
- */
+/** Median over rounds of CPU microseconds per item: nothing here waits, and other load does not count. */
 function medianUs(count: number, work: () => void): number {
   const times: number[] = [];
   for (let round = 0; round < WARM_ROUNDS + ROUNDS; round++) {

@@ -15,7 +15,7 @@ const WORKERS = 2;
 const SHARDS = 8;
 /** Adds a second beside the questions; the aims are for the last. */
 const RATES = [1_000, 2_000, 5_000];
-/** Questions beside adds end after so long, as a box that takes hardly more adds than come answers late. */
+/** Questions during adds stop after this time: a machine near its limit answers late. */
 const ASKING_MS = 15_000;
 
 export const scenario: Scenario = {
@@ -99,7 +99,7 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
   });
 }
 
-/** A run that begins no more calls once it has taken ASKING_MS. */
+/** A run that starts no more calls after ASKING_MS. */
 async function untilLate(asker: LoadClient, run: (begun: () => void) => Promise<ServedLoad>): Promise<ServedLoad> {
   let timer: NodeJS.Timeout | undefined;
   try {

@@ -31,13 +31,13 @@ async function run({ size }: Options): Promise<Measured | Skipped> {
   if (process.platform !== 'linux') return { skipped: 'CPU time of a running server is read from /proc' };
   const rounds = sized(size, { full: 11, quick: 5, smoke: 1 });
   return inFolder(async (folder) => {
-    // Building takes longer than all of a smoke run: it starts the sources.
+    // Building takes longer than a whole smoke run, so that runs the sources.
     const [root, suffix] = size === 'smoke' ? [join(ROOT, 'src'), 'ts'] : [join(layOutPackage(folder), 'dist'), 'js'];
     const main = join(root, 'cli', `main.${suffix}`);
     const threads = join(root, 'server', `shard-worker.${suffix}`);
     const data = join(folder, 'data');
     await spentBy(folder, [main, 'add', 'ann', 'likes', 'tea', '--data-dir', data]);
-    // One more, and the first is left out: it fills the compile cache.
+    // One more round; the first is dropped because it fills the compile cache.
     const spent = await inTurns(size === 'smoke' ? 1 : rounds + 1, {
       node: () => spentBy(folder, ['--eval', '0']),
       version: () => spentBy(folder, [main, '--version']),
@@ -69,7 +69,7 @@ interface Spent {
   readonly mb: number;
 }
 
-/** Loaded before the program: the process tells at its end what it took, with all its threads. */
+/** Preloaded into the process, it reports CPU and memory of all threads on exit. */
 const TELL = `const { writeFileSync } = require('node:fs');
 if (require('node:worker_threads').isMainThread) process.on('exit', () => {
   const { user, system } = process.cpuUsage();
@@ -77,7 +77,7 @@ if (require('node:worker_threads').isMainThread) process.on('exit', () => {
   writeFileSync(process.env.BENCH_SPENT, JSON.stringify(spent));
 });`;
 
-/** Runs Node to its end, without the settings of whoever runs the benchmarks. */
+/** Runs Node to its end, without the caller's environment settings. */
 async function spentBy(folder: string, words: readonly string[]): Promise<Spent> {
   const [tell, spent] = [join(folder, 'tell.cjs'), join(folder, 'spent.json')];
   writeFileSync(tell, TELL);

@@ -12,10 +12,10 @@ import { type Measured, type Options, type Scenario, sized } from '../lib/scenar
 import { percentile, rounded } from '../lib/statistics.ts';
 
 const GRAINS_EACH = 100;
-/** Memories that take turns in one stretch: an agent's grains come a few at a time, between those of others. */
+/** Memories that take turns within one stretch: an agent's grains arrive a few at a time, between those of others. */
 const STRETCH_MEMORIES = 100;
 const TURN_GRAINS = 10;
-/** People whose grains a small memory holds; the large one holds those of all. Each has a key in each memory. */
+/** Users of a small memory; the large one has the users of all. Each user has a key in each memory. */
 const USERS_EACH = 2;
 
 export const scenario: Scenario = {

@@ -1,5 +1,5 @@
-// What the transports' interfaces cost: echoes through them beside the bare library, the same load, in turns. gRPC
-// echoes raw bytes; HTTP parses and writes a JSON body. h2load makes the load.
+// Cost of the transport interfaces: echoes through them next to the bare library, under the same load, interleaved.
+// gRPC echoes raw bytes; HTTP parses and writes a JSON body. h2load generates the load.
 import { spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -32,7 +32,7 @@ const JSON_TEXT = JSON.stringify({
 });
 
 interface Way {
-  /** The way whose cost this one's is compared with. */
+  /** The variant to compare the cost with. */
   readonly base?: string;
   readonly protocol: 'grpc' | 'http';
   start(): Promise<Listening>;
@@ -78,7 +78,7 @@ async function run({ size }: Options): Promise<Measured | Skipped> {
     for (const [name, { base }] of ways) {
       metrics[`${name}_calls_per_s`] = median(of(name, 'callsPerSecond'));
       metrics[`${name}_cpu_us_per_call`] = median(of(name, 'cpuUsPerCall'));
-      // CPU time is steadier than calls a second; 1 would be free.
+      // CPU time is steadier than calls per second; 1 would mean no cost.
       if (base !== undefined)
         metrics[`${name}_cpu_over_bare_ratio`] = medianRatio(of(name, 'cpuUsPerCall'), of(base, 'cpuUsPerCall'));
     }

@@ -163,7 +163,7 @@ function tellSlices(metrics: Record<string, number>, name: string, slices: reado
   metrics[`${name}_slice_max_ms`] = slices.at(-1) ?? 0;
 }
 
-/** usearch loaded and V8's young generation grown, so that what is measured next is not taken for theirs. */
+/** Loads usearch and grows V8's young generation, so that later measurements do not include them. */
 function warmUp(directory: string, queries: readonly Float32Array[]): void {
   const index = openIndex(directory, { scanMax: 50, listMax: 100 });
   for (let ordinal = 1; ordinal <= 1_000; ordinal++) index.add(MEMORY, ordinal, [queries[ordinal % queries.length]!]);
@@ -211,7 +211,7 @@ function timed(queries: readonly Float32Array[], ask: (query: Float32Array) => u
   return percentile(times, 0.5);
 }
 
-/** Bytes that the process holds, after full collections. */
+/** Resident bytes of the process, after full collections. */
 async function resident(): Promise<number> {
   for (let pass = 0; pass < 3; pass++) {
     collect();

@@ -48,7 +48,7 @@ export function registerRecall(program: Command): void {
     .option('--tag <tag>', 'only grains that have all of these tags; repeat the option for more', gather)
     .option('-n, --limit <n>', 'number of hits at most', integer(1, 500), 10)
     .option('--since <time>', 'from this time: 2024-05-01, 2024-05, yesterday, "3 days ago"')
-    .option('--until <time>', 'not after')
+    .option('--until <time>', 'up to this time')
     .option('--when <phrase>', 'time span: "last 7 days", "this month", "between 2024-01 and 2024-03"')
     .option('--no-time-phrase', 'do not read a time from the question')
     .option('--superseded', 'include superseded versions')

@@ -8,7 +8,7 @@ export function registerRestore(program: Command): void {
     .command('restore')
     .description('Restore a backup into a data directory that no server has open')
     .argument('<dir>', 'folder that `granary backup` wrote')
-    .addOption(new Option('--data-dir <dir>', 'where to').default('./data').env('GRANARY_DATA_DIR'))
+    .addOption(new Option('--data-dir <dir>', 'directory to restore into').default('./data').env('GRANARY_DATA_DIR'))
     .option('--keys <dir>', 'keys of the backup, if stored elsewhere (default: DIR/keys)')
     .option('--yes', 'replace the existing deployment')
     .option('--force', 'continue even if parts of the existing deployment cannot be read')

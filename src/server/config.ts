@@ -183,10 +183,10 @@ const OPTIONS = {
   embeddingKey: secret('API key of the embedding service'),
   modelUrl: optionalText('URL', "service with OpenAI's chat interface, for hyde and llm_rerank of a recall"),
   model: optionalText('NAME', 'language model to request from that service'),
-  modelKey: secret('API key of that service'),
+  modelKey: secret('API key of the chat service'),
   rerankUrl: optionalText('URL', 'service whose /rerank orders hits, for rerank of a recall; default: --model-url'),
   rerankModel: optionalText('NAME', 'reranker to request from that service'),
-  rerankKey: secret('API key of that service'),
+  rerankKey: secret('API key of the rerank service'),
   calTier1: onOff('allow ADD, SUPERSEDE and REVERT in CAL, for keys with the scope write'),
   calTimeoutMs: integer('time limit of a CAL query, which then fails with CAL-E031; ASSEMBLE gets twice as long', {
     min: 10,

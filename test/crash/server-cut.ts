@@ -1,4 +1,4 @@
-// Loaded before the server's own code, into each of its threads: ends the process at a step on its way to the disk.
+// Loaded into each of the server's threads before its own code: ends the process at a step to the disk.
 import { armCut, watchFileSystem } from './cut.ts';
 
 watchFileSystem();

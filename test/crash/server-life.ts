@@ -145,7 +145,7 @@ function serverDoor(wire: Wire): Door {
   };
 }
 
-/** What health says, by a server whose shards had time to answer it. */
+/** Reasons from health, once the server's shards had time to answer. */
 async function reasonsOf(wire: Wire): Promise<readonly string[]> {
   let reasons: readonly string[] = [];
   await eventually('the shards answer', async () => {
@@ -202,7 +202,7 @@ async function overHttp(
   throw new Refused(reply.error?.code ?? String(response.status), `${verb} ${path}: ${text}`);
 }
 
-/** A connection that broke is what a killed server leaves; with a server that lives it is a failure of its own. */
+/** A broken connection is expected from a killed server; with a live server it is a failure. */
 async function gone(wire: Wire, error: unknown): Promise<never> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {

@@ -10,7 +10,7 @@ export interface VectorChildOptions {
   readonly root: string;
   /** Steps after which it ends. */
   readonly steps: number;
-  /** Sets this life's words and users apart from those of others. */
+  /** Keeps this life's words and users distinct from other lives'. */
   readonly life: number;
 }
 

@@ -1,4 +1,4 @@
-// Clients that write, change and remove at the same time, and note in the model what they were told.
+// Clients that write, change and remove concurrently, and record the results in the model.
 
 import type { Random } from '../support/random.ts';
 import { type Door, type Item, Lost, Refused } from './door.ts';
@@ -96,7 +96,7 @@ export class Workload {
     }
   }
 
-  /** Locks `scope` for one removal, or, racing, does not. Gives way to who locked what is around it meanwhile. */
+  /** Locks `scope` for one removal, or does not when racing. Yields to overlapping locks. */
   async #alone(
     { scope, around, racing }: { scope: Scope; around: readonly (Scope | undefined)[]; racing: boolean },
     run: () => Promise<void>,
@@ -331,7 +331,7 @@ export class Workload {
     });
   }
 
-  /** What was acknowledged is visible at once. */
+  /** Acknowledged writes are visible at once. */
   async #readBack(memory: Memory): Promise<void> {
     const { door, random } = this.#options;
     const chain = random.pickAny(memory.chains);

@@ -36,7 +36,7 @@ function sha256(of: string | Uint8Array): string {
   return createHash('sha256').update(of).digest('hex');
 }
 
-/** What ada left, on every way that leaves a hash: the hashes, by what they are of. */
+/** Everything of ada's that leaves a hash, on every path: hashes by their kind. */
 async function lifeOfAda(engine: Engine, clock: StepClock): Promise<Map<string, string>> {
   const left = new Map<string, string>();
   const once = (key: string): CallContext => ({ ...context, idempotency: { key, bodyHash: sha256(`body ${key}`) } });

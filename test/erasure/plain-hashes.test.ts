@@ -1,5 +1,5 @@
-// A shard as builds wrote it that named grains by their plain hashes: it is read as ever, and `compact` takes the hashes out of
-// records and links. What the audit chain says cannot change.
+// A shard from older builds, which named grains by plain hashes: it stays readable, and `compact` removes the hashes
+// from records and links. The audit chain cannot change.
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ const events = async (engine: Engine, grainHash: string) =>
     ({ eventType, grainHash: hash }) => [eventType, hash],
   );
 
-/** What each compaction says that it wrote anew. */
+/** Number of records that each compaction rewrites. */
 async function resealed(engine: Engine): Promise<readonly unknown[]> {
   const filter = { events: ['tier.compaction_run'] };
   const { entries } = await engine.write('auditPage', context, { filter, limit: 50, order: 'asc' });
@@ -102,7 +102,7 @@ test('compact enciphers hashes in records and links, once; the chain stays as it
   assert.equal((await engine.write('verifyAudit', context, {})).valid, true);
   const { findings } = await engine.write('verify', context, {});
   assert.deepEqual(findings, []);
-  // What an older build wrote into the chain stays: the entry is hashed with it.
+  // Entries of an older build stay as they are: their hashes depend on it.
   const told = recordsOf(engine).flatMap((bytes) => {
     const record = decodeRecord(bytes);
     return record.kind === 'audit' ? decodeAuditBody(record.body).map(({ details }) => details) : [];

@@ -1,5 +1,5 @@
-// The data directory of a server after an erasure: no file of it holds a hash that a guess could be compared with, whatever way
-// the person's grains were written, asked for and taken away on.
+// The data directory of a server after an erasure: no file has a hash that could be compared with a guess, on whatever
+// path the person's grains were written, read and removed.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';

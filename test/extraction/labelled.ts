@@ -22,7 +22,7 @@ export interface Score {
   readonly missed: number;
 }
 
-/** What relative dates in the sentences are seen from. */
+/** Reference time of relative dates in the sentences. */
 export const LABELLED_NOW_MS = Date.UTC(2026, 10, 21);
 
 export function labelled(half: Half): readonly Labelled[] {

@@ -25,7 +25,7 @@ class Canaries {
   }
 }
 
-/** What a word looks like in a file: as text of three encodings, as hex, and in base64 at each of the three offsets. */
+/** Forms of a word in a file: three text encodings, hex, and base64 at each of the three offsets. */
 function formsOf(word: string): [string, Buffer][] {
   const utf8 = Buffer.from(word);
   const utf16le = Buffer.from(word, 'utf16le');
@@ -184,7 +184,7 @@ async function fill(server: ServerProcess, canaries: Canaries): Promise<void> {
     namespace: c('query namespace'),
   });
   await done(server, `${M}/search`, { query: c('search word') });
-  // What is refused is not kept either.
+  // Rejected input is not stored either.
   const bad = await ask(server, 'POST', `${M}/add`, {
     subject: c('refused subject'),
     relation: 7,
@@ -254,7 +254,7 @@ test('no word that a caller sent lies readable in a file, a backup or the log', 
   );
   assert.ok(running.files > 8 && backup.files > 6 && closed.bytes > 100_000);
 
-  // The first key lies in its own file, and is told once to whoever starts the server the first time.
+  // The first key is in its own file, and is printed once, at the first start.
   const isFirstKey = (find: string): boolean => find.includes('keys/bootstrap.key: the bootstrap key');
   assert.deepEqual(
     [...running.found, ...closed.found, ...backup.found].filter((find) => !isFirstKey(find)),
@@ -263,7 +263,7 @@ test('no word that a caller sent lies readable in a file, a backup or the log', 
   assert.deepEqual(findIn('log', Buffer.from(server.output()), canaries), []);
 });
 
-test('the scan finds what lies there in any of its forms', (t) => {
+test('the scan finds a word in any of its forms', (t) => {
   const directory = temporaryDirectory(t);
   const canaries = new Canaries();
   const word = canaries.word('word');

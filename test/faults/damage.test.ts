@@ -1,5 +1,5 @@
-// Files that changed behind the engine's back: what is wrong is named, what can be built again is, nothing wrong is
-// answered, and everything else goes on.
+// Files changed behind the engine's back: damage is named, indexes are rebuilt, no wrong answer is given, and
+// everything else continues.
 import assert from 'node:assert/strict';
 import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -79,7 +79,7 @@ async function lookAt(engine: Engine, hashes: Map<number, string[]>): Promise<nu
   return refused;
 }
 
-/** All of it is there by address and by words, writes go on, and a full check finds nothing. */
+/** All grains are found by address and by words, writes continue, and a full check finds nothing. */
 async function assertWhole(engine: Engine, hashes: Map<number, string[]>): Promise<void> {
   assert.equal(await lookAt(engine, hashes), 0);
   for (const memory of hashes.keys()) {
@@ -96,10 +96,10 @@ async function assertWhole(engine: Engine, hashes: Map<number, string[]>): Promi
       checked: GRAINS + 2,
       partition: 0,
     });
-    // One key a user: none was made again because the one that is there was not seen.
+    // One key per user: no second key was made because the first was not seen.
     assert.equal(engine.read('statistics', context, {}).userCount, 2);
   }
-  // What was wrong when the shard was opened is told until it is opened again.
+  // Problems found at open are reported until the shard is opened again.
   const { findings } = await engine.write('verify', contextOf(0), {});
   assert.deepEqual(
     findings.filter(({ where }) => where !== 'index'),

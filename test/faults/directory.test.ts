@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 
 const flags = ['--shards', '1', '--workers', '1'];
 
-/** What a server says that does not start. It ends with exit code 1. */
+/** The message of a server that does not start; its exit code is 1. */
 async function refusalOf(options: ProcessOptions): Promise<string> {
   try {
     const server = await startServerProcess(options);

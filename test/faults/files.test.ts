@@ -1,5 +1,5 @@
-// Every file of a data directory, damaged in every way: a start is refused by its name and with a code, or what was
-// damaged is built again and told of; no grain is taken for one that was never there.
+// Every file of a data directory, damaged in every way: the start fails with its name and a code, or the file is
+// rebuilt and reported; no grain counts as one that never existed.
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +32,10 @@ const DAMAGES = {
 } as const;
 type Damage = keyof typeof DAMAGES;
 
-/** What must come of it. `refused`: the start, in words that match. `told`: findings of verify or reasons of health do. */
+/**
+ * The expected result. `refused`: pattern of the start's error. `told`: pattern of a finding of verify or a reason of
+ * health.
+ */
 type Outcome = { readonly refused: RegExp } | { readonly told: RegExp } | 'nothing lost';
 type Row = Readonly<Partial<Record<Damage, Outcome>>>;
 
@@ -43,7 +46,7 @@ const all = (outcome: Outcome): Row => ({
   'a folder': outcome,
   'all bits of a byte flipped': outcome,
 });
-/** Cut and flipped ones are damage.test.ts's. */
+/** damage.test.ts covers truncated and flipped ones. */
 const segment: Row = { deleted: { told: /\.seg/ }, 'a folder': { told: /\.seg/ } };
 /** Made by LMDB at every start. */
 const lock: Row = { emptied: 'nothing lost', 'a folder': { refused: /lock\.mdb/ } };
@@ -124,7 +127,7 @@ async function lookAt(server: RunningServer, { key, hashes }: { key: string; has
   return { refusals, told: JSON.stringify([verified.body.result.findings, reasons]) };
 }
 
-test('every file of a data directory, damaged in every way, is told of', { timeout: 600_000 }, async (t) => {
+test('every file of a data directory, damaged in every way, is reported', { timeout: 600_000 }, async (t) => {
   const root = temporaryDirectory(t);
   const model = join(root, 'model');
   const filled = await fill(model);

@@ -29,7 +29,7 @@ test('a full disk refuses writes with STO-E001, and is served from and written t
   const M = '/memories/default';
   const hashes: string[] = [];
   let made = 0;
-  /** A batch of large grains, each of a user of its own; the code of its refusal. */
+  /** A batch of large grains, each of a different user; returns the error code. */
   const write = async (): Promise<string | undefined> => {
     const grains = Array.from({ length: 20 }, () => {
       made += 1;
@@ -59,7 +59,7 @@ test('a full disk refuses writes with STO-E001, and is served from and written t
     refusal = await write();
   }
   assert.equal(refusal, 'STO-E001');
-  // Sealing has no room either, and says so, or had nothing left to do; the server goes on.
+  // Sealing lacks space too and reports it, or had nothing left to do; the server continues.
   const flushed = await ask(server, 'POST', `${M}/flush`);
   assert.ok(flushed.status === 200 || flushed.code === 'STO-E001', JSON.stringify(flushed.body));
   assert.equal(await write(), 'STO-E001');
@@ -82,7 +82,7 @@ test('a full disk refuses writes with STO-E001, and is served from and written t
   const verified = await ask(server, 'POST', `${M}/app/exec`, { command: 'verify', args: {} });
   assert.deepEqual(verified.body.result.findings, []);
   await server.kill();
-  // What the disk holds is what was acknowledged.
+  // The disk holds the acknowledged grains.
   const master = loadMasterKey({ dataDirectory: directory, value: undefined, file: undefined, warn: () => undefined });
   const engine = await Engine.open({
     directory: join(directory, 'shard-0'),
@@ -130,7 +130,7 @@ test('a refused append refuses its group alone, a failed sync every write until 
     log.failNextSync({ written });
     assert.equal(await add(`sync ${written}`), 'STO-E001');
     assert.equal(await add('e'), 'STO-E001');
-    // Nobody was told that it is there.
+    // It was not announced.
     assert.ok(!there().includes(`sync ${written}`));
     const { ok, reasons } = engine.read('health', context, {});
     assert.ok(!ok && reasons.length > 0);

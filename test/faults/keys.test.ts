@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 const MEMORIES = [1, 2, 3];
 const USERS = ['ann', 'bob', undefined];
 
-test('each memory, each of its users and its scope has keys of its own, and grains lie under them', async (t) => {
+test('each memory, each user and its scope have separate keys, and grains are sealed under them', async (t) => {
   const root = temporaryDirectory(t);
   const engine = await openShard(root);
   t.after(() => engine.close());
@@ -44,7 +44,7 @@ test('each memory, each of its users and its scope has keys of its own, and grai
     for (const other of ids.filter((id) => id !== record.key))
       assert.throws(() => store.openBlob(opened, { ...record, key: other }), { code: 'CRY-E001' });
   }
-  // Names of the same user in two memories cannot be told to be one.
+  // Tokens of the same user differ between memories.
   const tokens = MEMORIES.map((number) => store.memory(number).userToken('ann'));
   assert.equal(new Set(tokens).size, MEMORIES.length);
 });

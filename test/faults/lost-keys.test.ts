@@ -1,5 +1,5 @@
-// Keys that are lost or destroyed behind the store's back: the memory whose keys they are is named and answers with a
-// code, what can be built again is, and the other memories of its shard notice nothing.
+// Lost or destroyed keys: the affected memory is named and answers with a code, indexes are rebuilt, and the shard's
+// other memories are unaffected.
 import assert from 'node:assert/strict';
 import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -92,7 +92,7 @@ test('a lost index key holds up no seal; it is drawn anew and the index built ag
   const shard = await filled(t);
   damageSlot(shard.root, shard.keys.index);
   let engine = await openShard(shard.root);
-  // Before anything is repaired: sealing goes on without the memory, and its own calls say what is the matter.
+  // Before a repair: sealing continues without the memory, and its own calls report the problem.
   await assertUntouched(engine, shard);
   assert.match(reasonsOf(engine), new RegExp(`index of memory 1 .*key ${shard.keys.index}: its slot is damaged`));
   assert.equal(await codeOf(() => recalled(engine, 1, 'harbour')), 'STO-E001');
@@ -146,7 +146,7 @@ test('a memory whose token key is lost is shut, and whole again when its slot co
   await engine.close();
 });
 
-test('a key bucket that was cut, emptied or deleted shuts its memories, not the shard, and gives no id twice', async (t) => {
+test('a truncated, empty or deleted key bucket closes its memories, not the shard, and reuses no id', async (t) => {
   for (const how of ['cut', 'emptied', 'deleted'] as const) {
     const shard = await filled(t);
     const path = bucketPath(shard.root);
@@ -198,7 +198,7 @@ test('a memory whose index key was lost is deleted like any other', async (t) =>
   damageSlot(shard.root, shard.keys.index);
   damageSlot(shard.root, shard.keys.blob);
   const engine = await openShard(shard.root);
-  // Whoever meets the loss first is told to come again, and finds the index built.
+  // The first caller to meet the loss is told to retry, and then finds the index rebuilt.
   assert.equal(await codeOf(() => engine.write('dropMemory', contextOf(1), {})), 'STO-E001');
   await until(engine, () => engine.store.unsound.size === 0);
   await engine.write('dropMemory', contextOf(1), {});

@@ -1,4 +1,4 @@
-// Who may read what is stored: its own user alone, whatever the umask says and whatever an earlier version left.
+// File modes: only the server's own user may read stored data, whatever the umask is or an earlier version left.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, statSync } from 'node:fs';
@@ -9,11 +9,11 @@ import { ask, startServerProcess } from '../support/server-process.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts');
-/** Everything that is made without a mode of its own is everybody's. */
+/** Without an explicit mode, new files are open to everyone. */
 const OPEN_UMASK = ['sh', '-c', 'umask 0; exec "$@"', 'sh'];
 const skip = process.platform === 'win32' && 'modes are of Unix';
 
-/** What others could read or enter, as `path mode`. */
+/** Paths that others can read or enter, as `path mode`. */
 function open(root: string): string[] {
   const wrong: string[] = [];
   const look = (path: string): void => {

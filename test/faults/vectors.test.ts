@@ -1,5 +1,5 @@
-// Files of vectors that changed behind the engine's back: recall goes on, what is wrong is named, and what was lost is
-// embedded again and is then as it was.
+// Vector files changed behind the engine's back: recall continues, damage is named, and lost vectors are computed
+// again.
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -51,7 +51,7 @@ function ask(engine: Engine): void {
     }
 }
 
-/** Everything is embedded once more where it has to be, and everything is there, now and in the next life. */
+/** Computes lost vectors again; afterwards everything is there, now and in the next life. */
 async function heal(engine: Engine, root: string): Promise<void> {
   await embedAll(engine);
   for (const memory of MEMORIES) assert.equal(vectorsIn(engine, memory), WORDS.length);
@@ -134,7 +134,7 @@ test('vectors of what is no grain of their memory are found by verify', async (t
   await next.close();
 });
 
-test('rebuild_indexes makes the vectors of its memory again, and of no other', async (t) => {
+test('rebuild_indexes rebuilds the vectors of its memory, and of no other', async (t) => {
   const { root } = await filled(t);
   const engine = await openShard(root);
   assert.deepEqual(await embedAll(engine), []);
@@ -146,7 +146,7 @@ test('rebuild_indexes makes the vectors of its memory again, and of no other', a
   await heal(engine, root);
 });
 
-test('a backup holds the vectors, those too that are in no file yet', async (t) => {
+test('a backup includes vectors that are in no file yet', async (t) => {
   const { root } = await filled(t);
   const engine = await openShard(root);
   await addBelief(engine, 1, { subject: 's', object: objectOf('gggg', 1) });
@@ -164,7 +164,7 @@ test('a backup holds the vectors, those too that are in no file yet', async (t) 
   await restored.close();
 });
 
-test('vectors beside an older log than theirs are not taken for those of new grains', async (t) => {
+test('vectors next to an older log are not taken for those of new grains', async (t) => {
   const { root } = await filled(t);
   const older = join(temporaryDirectory(t), 'log');
   cpSync(join(root, 'shard-0', 'log'), older, { recursive: true });

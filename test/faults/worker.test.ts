@@ -1,4 +1,4 @@
-// A worker thread that dies in the middle of a batch, with real engines: who waited is told, nothing acknowledged is
+// A worker thread that dies during a batch, with real engines: waiting callers get an error, nothing acknowledged is
 // lost, and the next life serves.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

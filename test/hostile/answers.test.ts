@@ -1,5 +1,5 @@
-// Answers that would be hundreds of megabytes: grains are up to a megabyte each, and a page or a recall may name 500. Each ends at
-// 16 MiB, says so, and a list goes on from there until all was told.
+// Answers of potentially hundreds of megabytes: grains may have a megabyte, and a page or recall 500 of them. Each
+// answer ends at 16 MiB and says so, and a list continues from there.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { GrpcClient } from '../conformance/grpc-client.ts';
@@ -8,7 +8,7 @@ import { startVictim, type Victim } from './victim.ts';
 
 const MIB = 1_048_576;
 const ANSWER_BYTES_MAX = 16 * MIB;
-/** What stands around the grains of a page. */
+/** Bytes around the grains of a page. */
 const ENVELOPE_BYTES = 65_536;
 /** In CPU time, as a busy machine takes it. */
 const MAIN_MS_MAX = 100;
@@ -127,7 +127,7 @@ describe('answers of large grains', { timeout: 120_000 }, () => {
       }
     });
 
-    test(`${id}: a history goes on from its cursor`, async () => {
+    test(`${id}: a history continues from its cursor`, async () => {
       const seen: string[] = [];
       let cursor: string | undefined;
       do {
