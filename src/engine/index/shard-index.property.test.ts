@@ -230,7 +230,7 @@ class Driver {
   }
 }
 
-test('a shard answers as lists do, whatever happens in whatever order', () => {
+test('a shard answers like lists after any operations in any order', () => {
   fc.assert(
     fc.property(fc.array(command, { minLength: 5, maxLength: 60 }), (commands) => {
       const driver = new Driver();

@@ -72,7 +72,7 @@ test('a memory that nobody published into has no parts', () => {
   shard.close();
 });
 
-test('what was removed before a seal does not reach the segment', () => {
+test('a grain that was removed before a seal does not reach the segment', () => {
   const log = new StateOnly();
   const shard = openShard(temporaryDirectory(), log);
   const model = new ModelMemory();
@@ -188,7 +188,7 @@ test('segments of a tier merge into one, and a chunk without change keeps its by
   shard.close();
 });
 
-test('a replaced file stays until the last reader lets go', () => {
+test('a replaced file stays until its last reader releases it', () => {
   const { shard, log, check } = filled({ files: 3 });
   const files = shard.files();
   const part = shard.memory(1).parts[0]!;
@@ -342,7 +342,7 @@ function stampOlder(path: string): void {
   writeFileSync(path, bytes);
 }
 
-test('segments of an older format are made again from the log, and that is no problem', () => {
+test('segments of an older format are rebuilt from the log and are not reported as a problem', () => {
   const { shard, log, directory, check, replay, keys } = filled({ files: 3 });
   const paths = shard.files();
   shard.close();

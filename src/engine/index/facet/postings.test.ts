@@ -29,7 +29,7 @@ const runs = fc
     return docs;
   });
 
-test('a list comes back as it was, in whatever form is smallest', () => {
+test('a list is decoded as it was, and has the smallest form', () => {
   fc.assert(
     fc.property(fc.oneof(sparse, dense, runs), (list) => {
       const docs = Uint32Array.from(list).sort();

@@ -63,7 +63,7 @@ test('more lists than are kept as arrays still answer', () => {
   for (let i = 0; i < 2_500; i++) assert.deepEqual([...table.list(table.find(1, `key ${i}`))], [i, i + 2_500]);
 });
 
-test('docs are found by the front of a hash, by owner', () => {
+test('docs are found by the prefix of a hash, by owner', () => {
   const table = new PrefixTable();
   for (let doc = 0; doc < 3_000; doc++) table.add(doc % 3, addressOf(Math.floor(doc / 6)), doc);
   for (let number = 0; number < 500; number++)

@@ -25,7 +25,7 @@ test('a manifest of another format is refused', () => {
   assert.throws(() => decodeManifest(Uint8Array.of(9, 0, 0)), { code: 'STO-E001' });
 });
 
-test('a file name tells its id, and other names tell none', () => {
+test('the id is read from a file name, and other names have none', () => {
   for (const id of [1, 99_999_999, 123_456_789]) assert.equal(fileId(fileName(id)), id);
   for (const name of ['1.seg', '00000001.seg.bad', 'x00000001.seg', 'data.mdb']) assert.equal(fileId(name), undefined);
 });

@@ -22,7 +22,7 @@ function keyOf(value: number): Uint8Array {
 const uniform = fc.array(fc.nat(2 ** 32 - 1), { maxLength: 300 });
 const skewed = fc.array(fc.oneof(fc.nat(20), fc.constant(2 ** 32 - 1), fc.nat(2 ** 16)), { maxLength: 300 });
 
-test('a look-up finds the first of equal keys, whatever their distribution', () => {
+test('a look-up finds the first of equal keys, for every distribution', () => {
   fc.assert(
     fc.property(fc.oneof(uniform, skewed), fc.nat(2 ** 32 - 1), (values, other) => {
       const keys = [...values].sort((a, b) => a - b);

@@ -58,7 +58,7 @@ const columns = fc.oneof(
   fc.nat(100).map((length) => new Array<number>(length).fill(7)),
 );
 
-test('a column comes back exactly, in whatever form is smallest', () => {
+test('a column is decoded exactly, and has the smallest form', () => {
   fc.assert(
     fc.property(columns, (values) => {
       const found = decoded(encoded(Float64Array.from(values)), values.length);

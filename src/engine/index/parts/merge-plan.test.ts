@@ -67,7 +67,7 @@ test('small files between larger ones go with them', () => {
   assert.deepEqual(chooseMerge(setOf(files), always), files);
 });
 
-test('a damaged file is passed over', () => {
+test('a damaged file is skipped', () => {
   const files = Array.from({ length: MERGE_FANOUT + 3 }, (_, i) => file(SMALL, { 1: [i + 1, i + 1] }));
   const chosen = chooseMerge(setOf(files), (of) => of !== files[2]);
   assert.deepEqual(chosen, files.slice(3));
@@ -80,7 +80,7 @@ test('a file of which more than half is dead is rewritten alone', () => {
   assert.deepEqual(chooseMerge(setOf(files, new Map([[wasteful, new Set([1, 2])]])), always), [wasteful]);
 });
 
-test('the number of files stays bounded, whatever their sizes', () => {
+test('the number of files stays bounded for all sizes', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 100, max: 3_000_000 }), { minLength: 200, maxLength: 400 }), (sizes) => {
       let files: File[] = [];

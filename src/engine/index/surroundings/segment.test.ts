@@ -58,7 +58,7 @@ test('surroundings come back as they were written', () => {
   );
 });
 
-test('a merge keeps the surroundings of what it keeps, and no other speaker', () => {
+test('a merge keeps the context of the remaining docs, and no other speaker', () => {
   fc.assert(
     fc.property(fc.array(fc.array(fc.tuple(turns, fc.boolean()), { maxLength: 20 }), { maxLength: 4 }), (inputs) => {
       let next = 0;

@@ -39,14 +39,14 @@ test('a tail holds what was added, whenever it is asked', () => {
   );
 });
 
-test('a sealed chunk holds what its tail held', () => {
+test('a sealed chunk has the content of its tail', () => {
   fc.assert(
     fc.property(texts, (added) => assertHolds(chunkOf(added), added)),
     { numRuns: runs(100) },
   );
 });
 
-test('a merged chunk holds what the chunks held, less the removed docs and the terms only they had', () => {
+test('a merged chunk has the content of its inputs, without removed docs and their own terms', () => {
   fc.assert(
     fc.property(texts, fc.integer({ min: 1, max: 20 }), fc.func(fc.boolean()), (added, size, removed) => {
       const kept = added.filter((_, doc) => !removed(doc));

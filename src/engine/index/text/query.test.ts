@@ -24,7 +24,7 @@ test('a query of stop words has no terms', () => {
   assert.deepEqual(parse('').terms, []);
 });
 
-test('pronouns are left out of what is ranked, unless they are all or an operator stands before them', () => {
+test('pronouns do not score, unless there is nothing else or they have an operator', () => {
   const english = analyzer('en');
   const read = (text: string) => parseQuery(text, english, pronounsOf(english));
   const query = read('Did they paint my yellow boat for me?');
@@ -94,7 +94,7 @@ test('a quote that is not at a token or not closed is text', () => {
   assert.deepEqual(parse('he said "hello').terms, ['he', 'said', 'hello']);
 });
 
-test('what is beyond the bounds is left out and said', () => {
+test('terms beyond the limits are ignored, and the query is marked truncated', () => {
   const many = Array.from({ length: QUERY_TERMS_MAX + 10 }, (_, i) => `w${i}`).join(' ');
   assert.equal(parse(many).terms.length, QUERY_TERMS_MAX);
   assert.equal(parse(many).truncated, true);

@@ -103,7 +103,7 @@ function search(parts: readonly SearchPart[], asked: TextQuery, statistics: Text
   }));
 }
 
-test('a search finds what scoring everything finds, ties, filters and clauses included, however docs are cut', () => {
+test('a search gives the same as scoring everything, with ties, filters and clauses, for every split into parts', () => {
   fc.assert(
     fc.property(
       fc.array(doc, { minLength: 1, maxLength: 60 }),
@@ -237,7 +237,7 @@ test('a search in words: phrases, required and forbidden words', () => {
   assert.deepEqual(ask('who is it'), []);
 });
 
-test('nothing to search gives nothing', () => {
+test('an empty search finds nothing', () => {
   const empty: TextStatistics = { docs: 0, totalLength: 0, documentFrequency: new Map() };
   assert.deepEqual(searchText([], makeQuery(['a']), empty, 10), []);
   const parts: SearchPart[] = [{ text: tailOf([]), removed: undefined, allowed: undefined }];

@@ -22,7 +22,7 @@ const vocabulary = Vocabulary.build([
 ]);
 const expand = (term: string) => vocabulary.expand(term, 3);
 
-test('a mistyped word finds the one that was meant, by slips, sound or beginning', () => {
+test('a mistyped word finds the intended one by spelling, sound or prefix', () => {
   assert.deepEqual(expand('reciev')[0], { term: 'receiv', kind: 'typo', similarity: 1 - 1 / 6 });
   assert.deepEqual(expand('shedul')[0]?.term, 'schedul');
   assert.deepEqual(expand('deploymnt')[0], { term: 'deploy', kind: 'prefix', similarity: 6 / 9 });
@@ -39,7 +39,7 @@ test('the more frequent of equally similar words comes first, then by spelling',
   assert.deepEqual(vocabulary.expand('stofe', 1).length, 1);
 });
 
-test('nothing is guessed for what is too short, unlike everything, or no word', () => {
+test('nothing is suggested for a text that is too short, unlike every word, or not a word', () => {
   for (const term of ['', 'a', 'go', 'qqqqqqq', '12345', '\u0000\u0001\u0002', 'x'.repeat(1_000), '東京']) {
     assert.deepEqual(expand(term), [], term);
   }

@@ -127,7 +127,7 @@ test('a file cut short, emptied or deleted is embedded again', (t) => {
   heal(index, folder, 'deleted');
 });
 
-test('verify finds what nobody asked for, and says where', (t) => {
+test('verify finds damage in data that was not read, and says where', (t) => {
   const files = makeFiles(t);
   const name = files.names[0]!;
   const path = join(files.directory, name);

@@ -35,7 +35,7 @@ test('a half float is the nearest one to its number, and zero below the smallest
   }
 });
 
-test('the kernel gives inner products, whatever the dimensions and wherever the rows', () => {
+test('the kernel gives inner products for all dimensions and places of rows', () => {
   const arena = new Arena();
   for (const dimensions of [1, 2, 31, 32, 33, 100, 384, 512, 1_536, 8_192]) {
     const rows = new Rows(arena, dimensions);

@@ -92,7 +92,7 @@ test('a search gives the nearest grains by their best chunk', (t) => {
   assert.equal(index.count(1), 3);
 });
 
-test('of equal cosines the higher ordinal comes first, and the limit cuts the lower one', (t) => {
+test('for equal cosines the higher ordinal comes first, and the limit drops the lower one', (t) => {
   const { index } = new Shard(t);
   for (const ordinal of [5, 3, 9, 7]) index.add(1, ordinal, [vectorOf(1)]);
   const ordinals = (limit: number): number[] => index.search(1, vectorOf(1), { limit }).map((hit) => hit.ordinal);
@@ -132,7 +132,7 @@ test('a query of other dimensions or without direction is the caller’s error, 
   );
 });
 
-test('what was sealed is there after a restart, what was not is to be embedded again', (t) => {
+test('sealed vectors are there after a restart, and the others must be made again', (t) => {
   const shard = new Shard(t);
   shard.add(1, 1, 40);
   shard.seal();
@@ -254,7 +254,7 @@ test('a new embedder goes over a memory while the old vectors answer, which then
   assert.equal(shard.index.count(1), 22);
 });
 
-test('each memory has its own embedder, and to say it again is no work', (t) => {
+test('each memory has its own embedder, and setting it again causes no work', (t) => {
   const shard = new Shard(t);
   const other = { name: 'test/2', dimensions: 48 };
   shard.index.use(2, other);
@@ -339,7 +339,7 @@ test('a rebuild forgets everything, also after a restart', (t) => {
   assert.deepEqual(shard.files(), []);
 });
 
-test('what a new embedder did and no file has yet does not cost the old vectors', (t) => {
+test('old vectors stay until those of a new embedder are in a file', (t) => {
   const shard = new Shard(t);
   const other = { name: 'test/2', dimensions: DIMENSIONS };
   shard.add(1, 1, 20);
@@ -370,7 +370,7 @@ test('a grain that gets other vectors while it is sealed is sealed again', (t) =
   }
 });
 
-test('what comes and goes while a purge runs is there and gone after it', (t) => {
+test('grains that are added and removed during a purge are correct after it', (t) => {
   let ended = false;
   for (let slices = 1; !ended; slices += 3) {
     const shard = new Shard(t, { scanMax: 20 });
@@ -415,7 +415,7 @@ test('a memory that is dropped while it is sealed does not come back', (t) => {
   }
 });
 
-test('a work that is left half done is taken back, and the next one does it', (t) => {
+test('unfinished work is undone, and the next work does it', (t) => {
   const shard = new Shard(t);
   shard.add(1, 1, 100);
   const work = shard.index.seal();
@@ -516,7 +516,7 @@ test('memories that nobody asks for leave the heap, and come back', (t) => {
   for (let memory = 1; memory <= 20; memory++) assert.equal(shard.found(memory, memory * 100 + 7)[0], memory * 100 + 7);
 });
 
-test('nothing of a vector stands in a file', (t) => {
+test('a file does not contain a vector in the clear', (t) => {
   const shard = new Shard(t);
   shard.add(1, 1, 100);
   shard.seal();

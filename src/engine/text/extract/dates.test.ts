@@ -59,7 +59,7 @@ test('the first date is found, unclear ones in the past', async () => {
   assert.deepEqual(all, FOUND);
 });
 
-test('what is no date, or not certainly which, gives none', async () => {
+test('a text without a date, or with an ambiguous one, gives none', async () => {
   const none = [
     '',
     'I may go, and May I ask?',

@@ -34,7 +34,7 @@ test('"I" is the speaker, else the user, else "user"', async () => {
   ]);
 });
 
-test('in a transcript "I" is whoever the line is of, and nobody where that is not sure', async () => {
+test('in a transcript "I" is the speaker of the line, or nobody if that is uncertain', async () => {
   const text =
     'User: I like tea.\nAnna: I like coffee. I live in Rome.\nAssistant: I like helping.\nXq Zz: I like jam.';
   assert.deepEqual(await triples(text), ['user | likes | tea', 'Anna | likes | coffee', 'Anna | lives_in | Rome']);
@@ -45,7 +45,7 @@ test('in a transcript "I" is whoever the line is of, and nobody where that is no
   assert.deepEqual(await triples('FYI: I like tea.\n\nI like jam.'), ['user | likes | tea', 'user | likes | jam']);
 });
 
-test('what is asked to be worked on is not the writer speaking', async () => {
+test('material for a request is not a statement of the writer', async () => {
   assert.deepEqual(await triples('Translate to German: I live in Rome. I like tea.\nI own a boat.'), []);
   assert.deepEqual(await triples('Write a story: My name is Karl and I live in Rome.'), []);
   assert.deepEqual(await triples('"I live in Rome. I like tea. I own a boat." That is the text.'), []);
@@ -94,7 +94,7 @@ test('a doubt in one clause does not take its neighbours along, nor does a quest
   ]);
 });
 
-test('who somebody is stays true in a question, with the age that follows', async () => {
+test('an identity in a question still holds, with the age that follows', async () => {
   assert.deepEqual(await triples("Could I bring my partner James, who's 53, to dinner?"), [
     'user | partner | James',
     'James | age | 53',
@@ -140,13 +140,13 @@ test('facts begin when the text says', async () => {
   assert.deepEqual(await starts('I was born in Cairo in 1975.'), ['1975-01-01']);
 });
 
-test('every fact is told once, with its confidence', async () => {
+test('every fact is returned once, with its confidence', async () => {
   assert.deepEqual(await beliefs('I like tea. I really like Tea! I LIKE tea'), [
     { subject: 'user', relation: 'likes', object: 'tea', confidence: 0.9 },
   ]);
 });
 
-test('one text gives so many facts and no more', async () => {
+test('the number of facts from one text is limited', async () => {
   const text = Array.from({ length: EXTRACT_BELIEFS_MAX + 50 }, (_, i) => `I like tea with ${i} sugars.`).join('\n');
   assert.equal((await beliefs(text)).length, EXTRACT_BELIEFS_MAX);
 });
@@ -245,7 +245,7 @@ test('an object has no date, no other statement and nobody who speaks in it', as
   for (const [text, expected] of Object.entries(said)) assert.deepEqual(await triples(text), expected, text);
 });
 
-test('of two dates in one clause none is taken for the time of what it states', async () => {
+test('with two dates in one clause neither is taken as the time of its fact', async () => {
   const whenOf = async (text: string): Promise<(number | undefined)[]> =>
     (await beliefs(text)).map(({ validFromMs }) => validFromMs);
   assert.deepEqual(await whenOf('I have worked at Roche since 2021.'), [Date.UTC(2021, 0)]);
@@ -265,7 +265,7 @@ test('a doubt or an example around a statement takes it back', async () => {
   assert.deepEqual(await triples('I like teas, for example rooibos.'), ['user | likes | teas']);
 });
 
-test('what a book tells, hours and dogs that died are no facts', async () => {
+test("a book's content, times of day and dogs that died are no facts", async () => {
   for (const text of [
     'In my novel, my name is Max and I live in Rome.',
     'In the game I work at a bakery.',

@@ -40,7 +40,7 @@ test('code, quoted lines, tables and headings are left out', () => {
   assert.deepEqual(texts('> I like tea\n| I like | tea |\n# I like\n```\nI like tea\n```\nI do'), ['I do']);
 });
 
-test('labels of lines are told', () => {
+test('labels of lines are recognised', () => {
   assert.deepEqual(
     [...sentencesOf('Anna Lee: Hi. I am here.\nno label')].map(({ label }) => label),
     ['Anna Lee', 'Anna Lee', undefined],
@@ -51,7 +51,7 @@ test('a sentence that is too long is left out, its neighbours are not', () => {
   assert.deepEqual(texts(`One. ${'long '.repeat(EXTRACT_SENTENCE_CHARS_MAX)}. Two.`), ['One', 'Two']);
 });
 
-test('every sentence is within its bound, whatever the text', () => {
+test('every sentence is within its limit for any text', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom('.', '"', "'", ' ', 'a', 'I', '\n', '!', ':', '`', '…', '- ')), (parts) => {
       for (const { text } of sentencesOf(parts.join('')))

@@ -61,7 +61,7 @@ test('invisible characters, other digits and full-width letters hide nothing', (
   assert.deepEqual(categories('SSN 219\u201109\u20119998'), ['ssn']);
 });
 
-test('what is hidden in Base64 is found, with the run as its place', () => {
+test('data hidden in Base64 is found, and its place is the whole run', () => {
   const run = Buffer.from('SSN 219-09-9998, mail maria@example.org').toString('base64');
   const text = `payload=${run};`;
   const found = detector.detect(text);
@@ -110,7 +110,7 @@ test('other ways to write a character hide nothing, and offsets are those of wha
   }
 });
 
-test('what is hidden in hexadecimal digits is found, with the run as its place', () => {
+test('data hidden in hexadecimal digits is found, and its place is the whole run', () => {
   const plain = 'mail alice@example.com';
   const hex = Buffer.from(plain).toString('hex');
   const apart = hex.replace(/../g, '$& ').trim();
@@ -131,13 +131,13 @@ test('a field is read with its name', () => {
   assert.deepEqual(categories('blue', 'email'), []);
 });
 
-test('the longest of what overlaps is told, then the surest', () => {
+test('of overlapping findings the longest stays, then the one with the highest confidence', () => {
   assert.deepEqual(categories('https://example.org/?mail=ann@example.org'), ['url']);
   assert.deepEqual(categories('https://ann:secret1@example.org/'), ['url_userinfo']);
   assert.deepEqual(categories('IBAN GB29 NWBK 6016 1331 9268 19'), ['iban']);
 });
 
-test('findings are in order, do not overlap and tell where they are', () => {
+test('findings are in order, do not overlap and have correct places', () => {
   const piece = fc.oneof(
     fc.constantFrom(
       'ann@example.org',
@@ -183,7 +183,7 @@ test('findings are in order, do not overlap and tell where they are', () => {
   );
 });
 
-test('long texts that are made to be slow end', () => {
+test('long hostile texts end in time', () => {
   const hostile = [
     'a',
     '1',

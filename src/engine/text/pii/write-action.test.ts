@@ -205,13 +205,13 @@ test('redact takes it out of every field, or refuses where grains are matched by
   );
 });
 
-test('flag warns of what stands where grains are matched', () => {
+test('flag warns about findings in fields by which grains are matched', () => {
   const { warnings, tags } = apply({ session_id: SSN, content: SSN }, policy('flag'));
   assert.deepEqual(warnings, ['session_id: personal data (ssn), by which grains are matched']);
   assert.deepEqual(tags, ['pii:ssn']);
 });
 
-test('what the service fills in is nothing of a person', () => {
+test('fields that the service fills in hold no personal data', () => {
   for (const type of GRAIN_TYPE_NAMES)
     for (const action of ['block', 'redact'] as const)
       assert.equal(applyTo(type, { ...FILLED }, policy(action)).refusal, undefined, type);
@@ -309,7 +309,7 @@ test('a consent names its user, and what it says is looked at', () => {
   assert.equal(applyTo('consent', why, policy('redact')).fields['reason'], 'my number is [SSN]');
 });
 
-test('what was redacted is not found again', () => {
+test('redacted text is not found again', () => {
   const text = fc
     .array(
       fc.constantFrom(
