@@ -1,10 +1,10 @@
-// How much an answer may still take. Grains are up to a megabyte each and answers hold hundreds: a page ends where its room does,
-// and says so. Bytes are counted as JSON writes them, which is what an answer is sent as.
+// Limits the size of an answer. A grain can take a megabyte and an answer can hold hundreds, so a page ends when its room
+// is used up and says so. Sizes are bytes of JSON, the form in which answers are sent.
 
 import { ANSWER_BYTES_MAX } from '../../base/limits.ts';
 import { textBytes as bytesOfText, textOfObject } from './json-text.ts';
 
-/** What stands around a grain's fields in any answer: names, addresses, the account of a score. */
+/** Bytes of an answer's item besides the grain's fields: names, addresses, the score breakdown. */
 const AROUND_BYTES = 1_024;
 
 export class AnswerRoom {
@@ -15,7 +15,7 @@ export class AnswerRoom {
     this.#left = bytes;
   }
 
-  /** Counts a value in, or says that there is no room: then it is to be left out. The first always has room. */
+  /** Reserves room for a value. False means that the caller must omit it; the first value always fits. */
   takes(value: unknown): boolean {
     return this.takesBytes(jsonBytes(value) + AROUND_BYTES);
   }
@@ -28,7 +28,7 @@ export class AnswerRoom {
   }
 }
 
-/** What an answer shows of a grain that may be large: its fields, and the further sources of a known one. */
+/** The parts of a grain's answer that can be large: its fields, and its further sources. */
 export function partOfGrain({
   fields,
   sources,
@@ -39,13 +39,13 @@ export function partOfGrain({
   return sources === undefined ? fields : [fields, sources];
 }
 
-/** As many of the first as there is room for; the same list when that is all of them. */
+/** The leading items that fit; the same list when all fit. */
 export function withinRoom<T>(items: readonly T[], room: AnswerRoom, partOf: (item: T) => unknown): readonly T[] {
   const end = items.findIndex((item) => !room.takes(partOf(item)));
   return end < 0 ? items : items.slice(0, end);
 }
 
-/** Bytes of a value as JSON: exact for texts, at most for numbers. */
+/** Size of a value as JSON in bytes: exact for texts, an upper bound for numbers. */
 export function jsonBytes(value: unknown): number {
   switch (typeof value) {
     case 'string':
@@ -68,12 +68,12 @@ function partsBytes(value: object): number {
     for (const item of value) bytes += jsonBytes(item) + 1;
     return bytes;
   }
-  // Plain data, so there is nothing to inherit; entries in a list would take as long again.
+  // Plain data inherits nothing, and Object.entries would double the time.
   for (const name in value) bytes += textBytes(name) + jsonBytes(Reflect.get(value, name)) + 2;
   return bytes;
 }
 
-/** With its quotes. Control characters take six bytes, quotes and backslashes two. */
+/** Bytes of a JSON string with its quotes. Control characters take six bytes, quotes and backslashes two. */
 function textBytes(text: string): number {
   let bytes = Buffer.byteLength(text) + 2;
   for (let at = 0; at < text.length; at += 1) {

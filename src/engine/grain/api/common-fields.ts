@@ -1,4 +1,4 @@
-// The common fields of service and grain: limits, times, links, policy.
+// How requests set the common fields of every grain: limits, times, links, policy.
 import {
   EMBEDDING_TEXT_BYTES_MAX,
   FUTURE_SECONDS_MAX,
@@ -42,7 +42,7 @@ const namespaceText = boundedText(NAMESPACE_CHARS_MAX);
 const userText = boundedText(USER_ID_CHARS_MAX);
 const status = word([...VERIFICATION_STATUSES]);
 
-// An empty namespace is the default one, an empty user nobody.
+// An empty namespace means the default one; an empty user id means no user.
 function unlessEmpty(take: (value: JsonValue, field: string) => string): Put {
   return (draft, value, name) => {
     const taken = take(value, name);
@@ -77,14 +77,14 @@ function processingBasis(draft: Draft, value: JsonValue, name: string): void {
   draft.fields[name] = taken;
 }
 
-/** One hash, or the array that a grain of several sources answers with. */
+/** Takes one hash, or the array with which a grain of several sources is shown. */
 function derivedFrom(value: JsonValue, field: string): string[] {
   return Array.isArray(value) ? addresses(value, field) : [address(value, field)];
 }
 
 const COMMITMENT = /^sha256:[0-9a-f]{64}$/;
 
-/** Field names and their commitments, as a disclosed view has them. */
+/** Takes the map from elided field names to commitments, as in a disclosed view. */
 function elided(value: JsonValue, field: string): ValueMap {
   const taken = map(value, field);
   for (const name of Object.keys(taken)) {
@@ -96,7 +96,7 @@ function elided(value: JsonValue, field: string): ValueMap {
   return taken;
 }
 
-/** What every type has, where the kind in the registry does not say it all. */
+/** Fields of every type that need more than the kind in the registry. */
 export const COMMON_PUTS: Readonly<Record<string, Put>> = {
   confidence: into(ratio),
   importance: into(ratio),

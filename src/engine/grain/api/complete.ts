@@ -1,5 +1,5 @@
-// What a draft needs when all its fields are in: what the format requires and the service fills, and what a type
-// cannot do without.
+// Completes a draft after all its fields are set: fills the fields that the format requires and checks those that the type
+// requires.
 import { isDeepStrictEqual } from 'node:util';
 import { unreachable } from '../../base/assert.ts';
 import { OWN } from '../types/own-fields.ts';
@@ -11,13 +11,13 @@ import { missingField, outOfRange } from './refusal.ts';
 const NAMESPACE_DEFAULT = 'default';
 const DEPLOYMENT_DID = 'did:web:localhost';
 const ADDRESS_OF_NOTHING = '0'.repeat(64);
-/** What a definition or a call may not hold: they have no outcome yet. */
+/** Fields that a definition or a call must not have, because it has no outcome yet. */
 const FORBIDDEN: Readonly<Record<'definition' | 'call', readonly string[]>> = {
   definition: ['input', 'content', 'is_error', 'stdout', 'stderr', 'exit_code', 'duration_ms'],
   call: ['content', 'is_error', 'stdout', 'stderr', 'exit_code', 'duration_ms'],
 };
 
-/** Fills and checks the draft. VAL-E003 for what is missing, VAL-E001 for what does not go together. */
+/** Fills and checks the draft. Throws VAL-E003 for a missing field, VAL-E001 for fields that contradict each other. */
 export function complete(draft: Draft): void {
   const { fields, context } = draft;
   completeType(draft);
@@ -55,7 +55,7 @@ function completeType(draft: Draft): void {
       completeGoal(draft);
       break;
     case 'reasoning':
-      // A redacted thought leaves nothing behind but the fact.
+      // Of a redacted thought only the flag remains.
       if (draft.fields['thinking_redacted'] === true) delete draft.fields['thinking_content'];
       break;
     case 'consensus':
@@ -117,14 +117,14 @@ function completeAction(draft: Draft): void {
     for (const name of ['tool_call_id', 'derived_from']) demand(draft, name);
     fill(draft, 'content', '');
   } else if (fields['execution_mode'] !== 'code_exec') {
-    // Run code says what it did by itself.
+    // A code run describes itself, so only other calls get these defaults.
     fill(draft, 'tool_name', 'unknown');
     fill(draft, 'input', {});
     fill(draft, 'content', '');
   }
 }
 
-/** What a complete action is filled with says nothing, and is left out; any other outcome is refused. */
+/** Drops outcome fields that hold the defaults of a complete action; throws VAL-E001 for other values. */
 function refuseOutcome({ fields }: Draft, phase: 'definition' | 'call'): void {
   if (fields['is_error'] === false) delete fields['is_error'];
   if (fields['content'] === '') delete fields['content'];
@@ -162,10 +162,10 @@ function completeGoal(draft: Draft): void {
 function completeConsensus(draft: Draft): void {
   const { fields } = draft;
   fill(draft, 'participating_observers', []);
-  // The list was taken as texts, the ratio as a number.
+  // Earlier checks made the list an array of strings and the ratio a number.
   const observers = (fields['participating_observers'] as string[]).length;
   const ratio = fields[OWN.thresholdRatio] as number | undefined;
-  // Less than one part in 10^9 above a whole number is rounding: 0.07 x 100 is seven.
+  // Tolerate rounding of one part in 10^9, so that 0.07 x 100 gives 7.
   fields['threshold'] = ratio === undefined ? 0 : Math.ceil(ratio * observers - 1e-9) + 0;
   fill(draft, 'agreement_count', 0);
   fill(draft, 'dissent_count', 0);

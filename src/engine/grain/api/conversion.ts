@@ -1,5 +1,5 @@
-// Fields whose value differs between the API and the grain, with the way in and the way back side by side. These hold
-// in every type; what depends on the type or on several fields is in fields.ts and output.ts.
+// Fields whose values differ between the API and the grain, with the conversion in both directions. They apply to every
+// type; conversions that depend on the type or on several fields are in fields.ts and output.ts.
 
 import type { Value, ValueMap } from '../value.ts';
 import { toJson } from './free.ts';
@@ -10,7 +10,7 @@ import { count, secondsToMs, type Take, text, texts } from './take.ts';
 
 export interface Conversion {
   readonly take: Take;
-  /** The answer's value for a value of the blob, whatever its kind: blobs may come from elsewhere. */
+  /** Converts the blob's value for an answer. Accepts any kind, because another engine may have written the blob. */
   readonly give: (value: Value) => JsonValue;
 }
 
@@ -45,7 +45,7 @@ function oneText(value: JsonValue, field: string): string[] {
   return texts(value, field);
 }
 
-/** An array of one as its item. */
+/** Replaces an array of one item by the item. */
 export function oneOut(value: Value): JsonValue {
   return Array.isArray(value) && value.length === 1 ? toJson(value[0]!) : toJson(value);
 }

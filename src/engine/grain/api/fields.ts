@@ -1,4 +1,4 @@
-// What each field name of the API does to the draft of a grain, by type: one look-up a field.
+// Maps each field name of the API to its effect on the draft, by grain type, so that a field costs one look-up.
 import { assert } from '../../base/assert.ts';
 import { fieldByName, isShortKey } from '../codec/field-map.ts';
 import { byType, type GrainType } from '../grain.ts';
@@ -15,7 +15,7 @@ import { TYPE_PUTS } from './type-fields.ts';
 const STORED = new Set(['content_refs', 'embedding_refs', 'provenance_chain']);
 const OWN_NAMES: ReadonlySet<string> = new Set([EXTRA_FIELDS, ...Object.values(OWN)]);
 
-/** True for a field of the format, of the contract or of our own making; any other name is a caller's. */
+/** True for a field of the format, the contract or this engine; any other name is an extra field of the caller. */
 export function isKnownName(type: GrainType, name: string): boolean {
   return fieldByName(name, type) !== undefined || contractNames(type).has(name) || OWN_NAMES.has(name);
 }
@@ -41,7 +41,7 @@ function tableOf(type: GrainType): ReadonlyMap<string, Put> {
 
 const tables = byType(tableOf);
 
-/** What the names of a type do; a name that is not in it is an extra field. */
+/** The effect of each name of a type; a name that is absent is an extra field. */
 export function putsOf(type: GrainType): ReadonlyMap<string, Put> {
   return tables[type];
 }

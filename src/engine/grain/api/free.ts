@@ -1,5 +1,5 @@
-// Free JSON on its way into a grain and out of it: text rules, depth, nulls, integers that fit.
-// What comes in leaves here as the codec's decoder would give it back, so both sides of a blob are equal.
+// Converts free JSON to grain values and back: text rules, depth, nulls, 64-bit integers. The result equals what the
+// codec's decoder returns, so a grain is the same before encoding and after decoding.
 import { GRAIN_DEPTH_MAX } from '../../base/limits.ts';
 import { GrainError } from '../error.ts';
 import { canonicalText } from '../text.ts';
@@ -8,14 +8,14 @@ import { isInt64, setJson } from './json.ts';
 import type { JsonObject, JsonValue } from './json-value.ts';
 import { invalidType, outOfRange } from './refusal.ts';
 
-/** Anything but printable ASCII and white space: looked at more closely, although most of it is allowed. */
+/** Anything but printable ASCII and white space; such text needs closer checks, but most of it is allowed. */
 const NOT_PLAIN_ASCII = /[^ -~\t\n\r]/;
 const SHORT = 48;
 
-/** Depth of a container that is the value of a top-level field; the payload map itself is 1. */
+/** Depth of a container in a top-level field; the payload map has depth 1. */
 export const FIELD_DEPTH = 2;
 
-/** The string in NFC. VAL-E001 for U+0000 and for what no blob can hold, such as an unpaired surrogate. */
+/** The string in NFC. Throws VAL-E001 for U+0000 and for text that no blob can hold, such as an unpaired surrogate. */
 export function cleanText(text: string, field: string): string {
   if (isPlainAscii(text)) return text;
   if (text.includes('\0')) throw outOfRange(field, 'holds U+0000');
@@ -39,8 +39,8 @@ function isPlainAscii(text: string): boolean {
 }
 
 /**
- * A free value: text rules in keys and strings, no map entry that is null, integers in 64 bits, depth within
- * `GRAIN_DEPTH_MAX`. `depth` is that of `value` if it is a container. Returns the value itself when nothing changes.
+ * Cleans a free value: text rules for keys and strings, no null map entries, 64-bit integers, depth up to
+ * `GRAIN_DEPTH_MAX`. `depth` is the depth of `value` if it is a container. Returns the same value when nothing changes.
  */
 export function cleanFree(value: JsonValue | undefined, field: string, depth: number): Value {
   switch (typeof value) {
@@ -50,7 +50,7 @@ export function cleanFree(value: JsonValue | undefined, field: string, depth: nu
       return value;
     case 'number':
       if (!Number.isFinite(value)) throw outOfRange(field, 'is not a finite number');
-      return value === 0 ? 0 : value; // minus zero is written as zero
+      return value === 0 ? 0 : value; // normalises minus zero
     case 'bigint':
       return cleanBigint(value, field);
     case 'object':
@@ -62,7 +62,7 @@ export function cleanFree(value: JsonValue | undefined, field: string, depth: nu
   }
 }
 
-/** As a number when it is safe to be one. VAL-E001 past 64 bits. */
+/** Converts to a number when it is a safe integer. Throws VAL-E001 beyond 64 bits. */
 export function cleanBigint(value: bigint, field: string): number | bigint {
   if (!isInt64(value)) throw outOfRange(field, 'is an integer of more than 64 bits');
   const number = Number(value);
@@ -80,7 +80,7 @@ function cleanArray(array: JsonValue[], field: string, depth: number): Value[] {
   return copy ?? array;
 }
 
-/** As `cleanFree`, of a map. */
+/** `cleanFree` for a map. */
 export function cleanMap(map: JsonObject, field: string, depth: number): ValueMap {
   const keys = Object.keys(map);
   let changed = false;
@@ -108,7 +108,7 @@ export function cleanMap(map: JsonObject, field: string, depth: number): ValueMa
   return copy;
 }
 
-/** A grain's value as JSON: floats as numbers, bytes as base64, `bigint` as it is. The value itself when it is JSON. */
+/** Converts a grain's value to JSON; bytes become base64, `bigint` stays. Returns the same value if it is JSON already. */
 export function toJson(value: Value): JsonValue {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Float) return value.value;
@@ -119,11 +119,11 @@ export function toJson(value: Value): JsonValue {
     for (let index = 0; index < value.length; index++) {
       const item = value[index]!;
       const json = toJson(item);
-      // Everything before `index` came back as it was, so it is JSON.
+      // All items before `index` were unchanged, so they are JSON.
       if (copy === undefined && json !== item) copy = value.slice(0, index) as JsonValue[];
       copy?.push(json);
     }
-    return copy ?? (value as JsonValue[]); // nothing in it changed, so it is JSON
+    return copy ?? (value as JsonValue[]); // unchanged, so it is JSON
   }
   return mapToJson(value);
 }
@@ -141,5 +141,5 @@ function mapToJson(map: ValueMap): JsonObject {
     if (json !== value) changed = true;
     setJson(copy, key, json);
   }
-  return changed ? copy : (map as JsonObject); // nothing in it changed, so it is JSON
+  return changed ? copy : (map as JsonObject); // unchanged, so it is JSON
 }

@@ -1,5 +1,5 @@
-// From the fields of a request to the fields of a grain: the one place where names, times and defaults of the service
-// become those of the grain format. The codec after it fills nothing and guesses nothing.
+// Converts a request's fields to a grain's fields. Only this step translates the service's names, times and defaults to the
+// grain format; the codec fills in nothing.
 import { EngineError } from '../../base/errors.ts';
 import { GRAIN_FIELDS_MAX } from '../../base/limits.ts';
 import { typeByString } from '../codec/field-map.ts';
@@ -16,18 +16,18 @@ import { isMap } from './take.ts';
 
 export type { ApiContext } from './draft.ts';
 
-/** A grain as `encodeGrain` wants it. */
+/** A grain in the form that `encodeGrain` needs. */
 export interface ApiGrain {
   readonly type: GrainType;
   /** Full names of the format, times in milliseconds, `created_at` and `namespace` filled, all text in NFC. */
   readonly fields: ValueMap;
-  /** For the index layer; never in the blob. */
+  /** For the index layer; not part of the blob. */
   readonly verificationStatus?: string;
   readonly sensitivity?: Sensitivity;
   readonly warnings: string[];
 }
 
-/** The type of a name; `fact` and `tool` are belief and action. MEM-E005 for any other. */
+/** The grain type of a name; `fact` means belief and `tool` action. Throws MEM-E005 for an unknown name. */
 export function grainTypeOf(name: string): GrainType {
   const spec = typeByString(name);
   if (spec === undefined)
@@ -36,12 +36,12 @@ export function grainTypeOf(name: string): GrainType {
 }
 
 /**
- * Takes the fields of an API request (snake_case, seconds; `null` is absent) into a grain of the type. Pure but for
- * the time in `context`. Values may be shared with `fields`, which must not change afterwards.
+ * Converts the fields of an API request (snake_case, seconds; `null` means absent) to a grain of the type. Pure: the time
+ * comes from `context`. The result may share values with `fields`, which must not change afterwards.
  *
  * Throws EngineError: MEM-E005 for an unknown type, VAL-E003 for a missing or mistyped field, VAL-E001 for a value out
- * of range or a name that is a short key of the format; `details` name the field. What it returns the codec encodes,
- * but for the size of the blob (ERR_TOO_LARGE).
+ * of range or a name that is a short key of the format; `details` name the field. The codec accepts every result unless
+ * its blob is too large (ERR_TOO_LARGE).
  */
 export function fromApi(grainType: string, fields: JsonObject, context: ApiContext): ApiGrain {
   const draft = startDraft(grainTypeOf(grainType), fields, context);
@@ -74,7 +74,7 @@ function takeFields(draft: Draft, names: readonly string[]): void {
   }
 }
 
-/** A state without `data`: every key that is not a common field is part of the snapshot. */
+/** Takes a state without `data`: every field that is not a common one becomes part of the snapshot. */
 function takeState(draft: Draft, names: readonly string[]): void {
   const puts = putsOf('state');
   const data: ValueMap = {};

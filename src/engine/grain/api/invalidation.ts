@@ -1,23 +1,23 @@
-// What a grain's own invalidation_policy permits. Asked of the old grain before it is superseded, contested or
-// forgotten. Lawful erasure does not ask here.
+// Checks a grain's own invalidation_policy before the grain is superseded, contested or forgotten. Legally required
+// erasure skips this check.
 import { EngineError } from '../../base/errors.ts';
 import { isMap } from '../rules/validate.ts';
 import type { Value, ValueMap } from '../value.ts';
 import type { GrainFields } from './output.ts';
 
 export interface InvalidationRequest {
-  /** Principal of the caller, as `authorized` of a policy would name it. */
+  /** Principal of the caller, in the form that a policy's `authorized` uses. */
   readonly actor: string;
   readonly reason?: string;
-  /** `contest`: a change of verification_status to contested or retracted, which is checked like superseding. */
+  /** `contest` means setting verification_status to contested or retracted; the rules of superseding apply. */
   readonly act: 'supersede' | 'contest' | 'forget';
   readonly nowMs: number;
 }
 
-/** Undefined when the policy permits the act; else POL-E004 for superseding and contesting, POL-E003 for forgetting. */
+/** Undefined if the policy permits the act; otherwise POL-E004 for superseding and contesting, POL-E003 for forgetting. */
 export function mayInvalidate(old: GrainFields, request: InvalidationRequest): EngineError | undefined {
   const policy = old.fields['invalidation_policy'];
-  // A consent without a policy is softly locked, any other grain open. A policy that cannot be read locks.
+  // Without a policy a consent is soft_locked and any other grain open. An unreadable policy counts as locked.
   const mode = policy === undefined ? (old.type === 'consent' ? 'soft_locked' : 'open') : modeOf(policy, request.nowMs);
   const refusal = refuses(mode, isMap(policy) ? policy : {}, request);
   if (refusal === undefined) return undefined;
@@ -27,7 +27,7 @@ export function mayInvalidate(old: GrainFields, request: InvalidationRequest): E
   });
 }
 
-/** The mode that holds now: `timed` is locked until its second, then its fallback. Locked whenever it is unclear. */
+/** The mode in force: `timed` means locked until locked_until, then fallback_mode. Unclear policies count as locked. */
 function modeOf(policy: Value, nowMs: number): string {
   if (!isMap(policy)) return 'locked';
   const { mode, locked_until: until, fallback_mode: fallback } = policy;

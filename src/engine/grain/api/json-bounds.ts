@@ -1,6 +1,6 @@
-// Bytes of a JSON text, looked at before a parser makes objects of them: a million members take seconds to parse, to walk and
-// to collect again, and nothing that a caller has to say needs them. One pass over the bytes, some nanoseconds each; what is
-// too short to break a bound is not looked at. Whether the bytes are JSON at all is the parser's to say.
+// Checks the bounds of a JSON text before it is parsed. A million members take seconds to parse, walk and garbage-collect,
+// and no valid request needs them. One pass costs some nanoseconds a byte; texts too short to exceed a bound are skipped.
+// The parser, not this file, decides whether the bytes are JSON.
 import { EngineError } from '../../base/errors.ts';
 import { JSON_DEPTH_MAX, REQUEST_MEMBERS_MAX } from '../../base/limits.ts';
 
@@ -12,15 +12,15 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** A member takes two bytes at least, its value and a comma. */
+/** Shorter texts need no count: a member takes at least two bytes, its value and a comma. */
 const FREE_BYTES = 2 * REQUEST_MEMBERS_MAX;
 
-/** Throws VAL-E001 for more members than a request may have, or deeper nesting. `what` names the text in the refusal. */
+/** Throws VAL-E001 for too many members or too deep nesting. `what` names the text in the error. */
 export function checkJsonBounds(json: Uint8Array, what: string = 'the body'): void {
   if (json.length > FREE_BYTES) checkMembers(countMembers(json, what), what);
 }
 
-/** The same of texts that one request brings: they share the bound. */
+/** `checkJsonBounds` for several texts of one request, which share the bound. */
 export function checkJsonTextBounds(texts: readonly string[], what: string): void {
   let length = 0;
   for (const text of texts) length += text.length;
@@ -32,11 +32,11 @@ export function checkJsonTextBounds(texts: readonly string[], what: string): voi
   }
 }
 
-/** What each byte means between strings; 0 for what is of no interest, as nearly all are. */
+/** Meaning of each byte outside strings; 0 for bytes without structural meaning. */
 const MEANING = new Uint8Array(256);
 for (const byte of [QUOTE, COMMA, OPEN_LIST, OPEN_OBJECT, CLOSE_LIST, CLOSE_OBJECT]) MEANING[byte] = byte;
 
-/** Members of objects and elements of lists, at every depth. Counts no further than one above the bound. */
+/** Counts members and elements at every depth, up to one above the bound. Throws VAL-E001 for too deep nesting. */
 export function countMembers(json: Uint8Array, what: string = 'the body'): number {
   const { length } = json;
   let members = 0;
@@ -50,7 +50,7 @@ export function countMembers(json: Uint8Array, what: string = 'the body'): numbe
       depth += 1;
       if (depth > JSON_DEPTH_MAX)
         throw new EngineError('VAL-E001', `${what} is nested deeper than ${JSON_DEPTH_MAX} levels`);
-      // One more than its commas, unless it turns out to be empty.
+      // A container has one member more than commas, unless it is empty.
       members += 1;
     } else {
       depth -= 1;
@@ -71,7 +71,7 @@ function closingQuote(json: Uint8Array, quote: number): number {
   return at;
 }
 
-/** True when nothing but blanks stands before the bracket that closes at `close`, back to the one that opens. */
+/** True when only white space lies between the bracket at `close` and its opening bracket. */
 function isEmpty(json: Uint8Array, close: number): boolean {
   let at = close - 1;
   while (at >= 0 && json[at]! <= 0x20) at -= 1;

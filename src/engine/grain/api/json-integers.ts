@@ -1,24 +1,24 @@
-// Integers of a JSON text that a double would round, marked so that the runtime's own parser carries them whole: each
-// becomes a string of a prefix that no caller can guess and its digits. (A reviver sees the source text too, but takes
-// ten seconds for 16 MiB of small numbers.)
+// Marks integers of a JSON text that a double would round, so that the runtime's parser preserves all digits. Each becomes
+// a string: a prefix that no caller can guess, then the digits. A reviver sees the source text too, but takes ten seconds
+// for 16 MiB of small numbers.
 import { randomBytes } from 'node:crypto';
 import { EngineError } from '../../base/errors.ts';
 import { JSON_DIGITS_MAX } from '../../base/limits.ts';
 
 const MARK = `integer ${randomBytes(16).toString('hex')} `;
-/** Only such a run of digits can be an integer past 2^53 - 1. */
+/** Integers beyond 2^53 - 1 have at least 16 digits. */
 const LONG_RUN = new RegExp(`\\d{16,${JSON_DIGITS_MAX + 1}}`, 'g');
 const INT64_MIN = -(2n ** 63n);
 const UINT64_MAX = 2n ** 64n - 1n;
 
 /**
- * The text, which is JSON, with its large integers marked; undefined when it has none. Throws VAL-E001 for a number of too many
- * digits: to convert one takes quadratic time, and a pattern that takes all of them a stack.
+ * The JSON text with its large integers marked; undefined when it has none. Throws VAL-E001 for a number with more than
+ * JSON_DIGITS_MAX digits, because conversion takes quadratic time and a pattern without a limit exhausts the stack.
  */
 export function markLargeIntegers(text: string): string | undefined {
   let marked = '';
   let copied = 0;
-  /** The next string that begins behind all that was looked at; it is searched for once. */
+  /** Start of the next string after the examined text; each string is searched for once. */
   let quote = nextQuote(text, 0);
   LONG_RUN.lastIndex = 0;
   for (let match = LONG_RUN.exec(text); match !== null; match = LONG_RUN.exec(text)) {
@@ -43,7 +43,7 @@ export function markLargeIntegers(text: string): string | undefined {
   return copied === 0 ? undefined : marked + text.slice(copied);
 }
 
-/** The integer of a marked string; undefined for any other. */
+/** The integer of a marked string; undefined for any other string. */
 export function unmarked(text: string): bigint | undefined {
   return text.startsWith(MARK) ? BigInt(text.slice(MARK.length)) : undefined;
 }
@@ -53,7 +53,7 @@ function nextQuote(text: string, from: number): number {
   return at < 0 ? text.length : at;
 }
 
-/** Past the closing quote of the string that begins at `quote`. */
+/** Position after the closing quote of the string that begins at `quote`. */
 function endOfString(text: string, quote: number): number {
   for (let at = quote + 1; ; at += 1) {
     at = text.indexOf('"', at);
@@ -63,14 +63,14 @@ function endOfString(text: string, quote: number): number {
   }
 }
 
-/** A fraction's digits, an exponent's, or a whole part that one of these follows. */
+/** True when the digits belong to a float: a fraction, an exponent, or the whole part before one. */
 function isPartOfFloat(text: string, start: number, end: number): boolean {
   return /[.eE+]/.test(text[start - 1] ?? '') || /[.eE]/.test(text[end] ?? '');
 }
 
 /**
- * True for what a double would change: integers past 2^53 that 64 bits hold, and larger ones, which nothing holds and
- * which are there to be refused. Doubles as they are usually written out (`123456789012345680000`) stay doubles.
+ * True for an integer that a double would change: one beyond 2^53 that fits 64 bits, or a larger one, which a later check
+ * refuses. Integers in the usual notation of a double (`123456789012345680000`) stay doubles.
  */
 function isLarge(digits: string): boolean {
   const number = Number(digits);

@@ -1,6 +1,5 @@
-// JSON objects that are kept as their text. A grain may hold ten thousand fields, and most answers only pass them on: its text
-// is made once, in the worker, and copied into the answer. Code that looks into such an object finds what the text says: it
-// is parsed then, once.
+// JSON objects that stay text until code reads a member. A grain can hold ten thousand fields, and most answers only pass
+// them on, so the worker makes the text once and the answer copies it. The first read of a member parses the text, once.
 import { randomBytes } from 'node:crypto';
 import type { JsonObject, JsonValue } from './json-value.ts';
 
@@ -8,17 +7,17 @@ type Parse = (text: string) => JsonObject;
 
 const texts = new WeakMap<object, string | Uint8Array>();
 
-/** What is known of some members without the text: their values, and undefined for those that are not there. */
+/** Values of some members that are known without parsing; undefined for members known to be absent. */
 export type Glance = ReadonlyMap<string, JsonValue | undefined>;
 
-/** An object of which `text` is the JSON. It cannot be changed: copy it. */
+/** A read-only object with `text` as its JSON; copy it to change it. */
 export function objectOfText(text: string | Uint8Array, parse: Parse, glance: Glance = NOTHING_KNOWN): JsonObject {
   let parsed: JsonObject | undefined;
   const looked = (): JsonObject => {
     parsed ??= parse(asString(text));
     return parsed;
   };
-  /** An object that has this member as the parsed one has it. */
+  /** An object in which this member equals that of the parsed object. */
   const holder = (name: string | symbol): JsonObject => {
     if (parsed !== undefined || typeof name === 'symbol' || !glance.has(name)) return looked();
     const value = glance.get(name);
@@ -42,7 +41,7 @@ export function objectOfText(text: string | Uint8Array, parse: Parse, glance: Gl
 
 const NOTHING_KNOWN: Glance = new Map();
 
-/** The text of such an object; undefined for every other value. */
+/** The text of an object that `objectOfText` made; undefined for every other value. */
 export function textOfObject(value: unknown): string | Uint8Array | undefined {
   return typeof value === 'object' && value !== null ? texts.get(value) : undefined;
 }
@@ -51,11 +50,11 @@ export function textBytes(text: string | Uint8Array): number {
   return typeof text === 'string' ? Buffer.byteLength(text) : text.length;
 }
 
-/** What stands in place of such an object while the rest is written. Nobody can guess it and put it into a grain. */
+/** Placeholder for such an object while the rest is written; random, so that no grain can contain it. */
 const PLACE = randomBytes(24).toString('base64url');
 const WRITTEN_PLACE = `"${PLACE}"`;
 
-/** There while `write` of `writtenAround` runs. */
+/** Set while `write` of `writtenAround` runs. */
 let taking: (string | Uint8Array)[] | undefined;
 
 function placeText(this: object): string {
@@ -65,7 +64,7 @@ function placeText(this: object): string {
   return PLACE;
 }
 
-/** The JSON of a value in pieces: what `write` gives, with the texts of such objects in their places. */
+/** The JSON that `write` returns, in pieces, with the texts of such objects in place of the placeholders. */
 export function writtenAround(write: () => string): readonly (string | Uint8Array)[] {
   const taken: (string | Uint8Array)[] = [];
   taking = taken;
@@ -83,14 +82,14 @@ export function asString(text: string | Uint8Array): string {
   return typeof text === 'string' ? text : Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString();
 }
 
-/** Of a member's text; a longer one is not looked for. */
+/** Maximum size of a member that `textWithoutLast` can cut off. */
 const LAST_MEMBER_BYTES_MAX = 256;
 
-/** The text of an object without its last member, where that is `name` with a short plain string; else undefined. */
+/** The text of an object without its last member if that is `name` with a short plain string; otherwise undefined. */
 export function textWithoutLast(text: string | Uint8Array, name: string): Uint8Array | undefined {
   const bytes = typeof text === 'string' ? Buffer.from(text) : text;
   const end = asString(bytes.subarray(-LAST_MEMBER_BYTES_MAX));
-  // Within a string every quote stands behind a backslash, so this cannot be the end of one.
+  // Inside a string a backslash precedes every quote, so this match cannot lie in a string.
   const last = end.lastIndexOf(`,"${name}":"`);
   if (last < 0 || !PLAIN_END.test(end.slice(last + name.length + 4))) return undefined;
   return Buffer.concat([bytes.subarray(0, bytes.length - Buffer.byteLength(end.slice(last))), CLOSING]);

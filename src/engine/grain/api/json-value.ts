@@ -1,4 +1,4 @@
-// JSON as the boundary has it: what `JSON.parse` gives, and `bigint` for the integers that it would round.
+// JSON values of the API: those of `JSON.parse`, and `bigint` for integers that a double would round.
 
 export type JsonValue = null | boolean | number | bigint | string | JsonValue[] | JsonObject;
 

@@ -1,4 +1,4 @@
-// JSON as the boundary speaks it: what `JSON.parse` gives, and `bigint` for the integers that it would round.
+// Reads and writes JSON of the API: the values of `JSON.parse`, and `bigint` for integers that a double would round.
 
 import { markLargeIntegers, unmarked } from './json-integers.ts';
 import {
@@ -34,7 +34,7 @@ export function stringifyJson(value: unknown): string {
   return pieces.length === 1 ? asString(pieces[0]!) : pieces.map(asString).join('');
 }
 
-/** The same where it has `bytesMax` bytes at most; else undefined, and it is not put together. */
+/** `stringifyJson` with a limit: undefined, without joining the pieces, if the text exceeds `bytesMax` bytes. */
 export function stringifyWithin(value: unknown, bytesMax: number): string | undefined {
   const pieces = piecesOf(value);
   let bytes = 0;
@@ -42,19 +42,19 @@ export function stringifyWithin(value: unknown, bytesMax: number): string | unde
   return bytes > bytesMax ? undefined : pieces.map(asString).join('');
 }
 
-/** The same as bytes: for long values, whose text was made elsewhere as a rule. */
+/** `stringifyJson` as bytes, for long values whose text usually exists already. */
 export function jsonBuffer(value: unknown): Buffer {
   const pieces = piecesOf(value).map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece));
   const [first] = pieces;
   return pieces.length === 1 && Buffer.isBuffer(first) ? first : Buffer.concat(pieces);
 }
 
-/** An object of which `text` is the JSON: parsed when it is looked into, written as it stands (json-text.ts). */
+/** An object with `text` as its JSON: parsed on first read, written unchanged (json-text.ts). */
 export function objectOfJson(text: string | Uint8Array, glance?: Glance): JsonObject {
-  return objectOfText(text, (whole) => parseJson(whole) as JsonObject, glance); // made of an object
+  return objectOfText(text, (whole) => parseJson(whole) as JsonObject, glance); // the text came from an object
 }
 
-/** A copy without the member `name`, of which the value is a text. What is kept as its text stays so where that member is its last. */
+/** A copy without the member `name`, a string. An object kept as text stays text if that member is its last. */
 export function withoutMember(object: JsonObject, name: string): JsonObject {
   const text = textOfObject(object);
   const cut = text === undefined ? undefined : textWithoutLast(text, name);
@@ -77,8 +77,8 @@ function piecesOf(value: unknown): readonly (string | Uint8Array)[] {
 }
 
 /**
- * `JSON.parse`, with integers outside the safe range as `bigint`, as far as a double would change them: those within 64
- * bits whole, larger ones for a grain to refuse (`isInt64`). Throws SyntaxError as `JSON.parse` does.
+ * `JSON.parse` that returns a `bigint` for each integer that a double would change. Integers beyond 64 bits are
+ * returned too; a grain refuses them (`isInt64`). Throws SyntaxError as `JSON.parse` does.
  */
 export function parseJson(text: string): JsonValue {
   const value = JSON.parse(text) as JsonValue; // JSON by construction
@@ -86,12 +86,12 @@ export function parseJson(text: string): JsonValue {
   return marked === undefined ? value : withIntegers(JSON.parse(marked) as JsonValue); // the same, with marks in it
 }
 
-/** True for what a grain holds as an integer: 64 bits, signed or not. */
+/** True for an integer that a grain can hold: 64 bits, signed or unsigned. */
 export function isInt64(integer: bigint): boolean {
   return integer >= INT64_MIN && integer <= UINT64_MAX;
 }
 
-/** The value with its marks turned into integers, in place. Iterative: nesting is the caller's to bound. */
+/** Replaces marks by integers, in place. Iterative, so that deep nesting cannot overflow the stack. */
 function withIntegers(root: JsonValue): JsonValue {
   if (typeof root === 'string') return unmarked(root) ?? root;
   const open: (JsonValue[] | JsonObject)[] = [];

@@ -1,5 +1,5 @@
-// Takes a value by the kind that the codec's field table gives its position, so that the codec refuses nothing that
-// came through here. For fields which the service's own rules do not treat.
+// Converts a value by the kind that the codec's field table gives its position, so that the codec accepts the result. For
+// fields without rules of the service.
 import { GRAIN_DEPTH_MAX } from '../../base/limits.ts';
 import { KIND, type Kind, type Shape } from '../codec/kind.ts';
 import { setOwn, type Value, type ValueMap } from '../value.ts';
@@ -9,8 +9,8 @@ import { invalidType, missingField, outOfRange } from './refusal.ts';
 import { address, byte, count, finite, flag, int64, isMap, ratio, safeInteger, type Take, text } from './take.ts';
 
 /**
- * The `Take` of a kind: the value as the codec wants it, else VAL-E003 or VAL-E001. `depth` is that of the value if it
- * is a container.
+ * The `Take` of a kind, which returns the codec's form of the value or throws VAL-E003 or VAL-E001. `depth` is the depth of
+ * the value if it is a container.
  */
 export function takeKind(kind: Kind, depth = FIELD_DEPTH): Take {
   return (value, field) => taken(value, kind, field, depth);
@@ -94,7 +94,7 @@ function isPresent(map: JsonObject, key: string): boolean {
   return Object.hasOwn(map, key) && map[key] !== null && map[key] !== undefined;
 }
 
-/** A map whose values have the kind `item`, or that which `shape` gives their key; other values are free. */
+/** Takes a map whose values have the kind `item`, or the kind that `shape` gives their key; other values are free. */
 function takenMap(
   map: JsonObject,
   field: string,

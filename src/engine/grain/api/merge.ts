@@ -1,4 +1,4 @@
-// The fields of a new version: what the caller sends, over what the old version holds.
+// Builds the fields of a new version: the caller's fields override those of the old version.
 import { EngineError } from '../../base/errors.ts';
 import type { GrainType } from '../grain.ts';
 import { grainTypeOf } from './input.ts';
@@ -22,14 +22,14 @@ export interface AppliedDelta {
 }
 
 /**
- * What belongs to one version and does not go on to the next: its time, its sources (every link of `derived_from`,
- * since an old version's own source and its predecessor look alike), and how it came to replace another.
- * `related_to` goes on: links that were found automatically cannot be told from those that a caller wrote.
+ * Fields of one version that the next does not inherit: its time, its sources, and why it replaced another. All links of
+ * `derived_from` go, because a version's source and its predecessor look the same. `related_to` is inherited, because
+ * automatic links look the same as a caller's.
  */
 const OF_ONE_VERSION = ['created_at', 'derived_from', 'supersession_justification', 'supersession_auth'];
 
 /**
- * The version that supersedes `old`: every field that `input` does not send carries on, an explicit null drops one.
+ * The version that supersedes `old`: it inherits every field that `input` does not set; an explicit null drops a field.
  * In a state, keys that are neither common fields nor extra fields of `old` change its `data` key by key, unless
  * `data` is sent, which replaces it. `input` is one flat object of fields.
  *
@@ -52,12 +52,12 @@ export function supersedeFields(old: GrainFields, input: JsonObject, grainType: 
 }
 
 /**
- * The version of `old` with `set` over it and each delta added to its field: a field that is missing counts as 0, but
- * `confidence` as the 1 that answers show. In a state, names that are neither common fields nor extra fields of `old`
+ * The next version of `old`, with the fields of `set` and each delta added to its field. A missing field counts as 0, a
+ * missing `confidence` as 1. In a state, names that are neither common fields nor extra fields of `old`
  * are keys of `data`. `applied` is in the order of `deltas`.
  *
- * Throws VAL-E003 for a delta that is no number; VAL-E001 for a field that is not a number, that is in both, or that
- * is `created_at`, and for a sum that is not finite or leaves the exact integers.
+ * Throws VAL-E003 for a delta that is not a number. Throws VAL-E001 for a field that is not a number, is both set and
+ * changed, or is `created_at`, and for a sum that is not finite or not an exact integer.
  */
 export function accumulateFields(
   old: GrainFields,
@@ -104,7 +104,7 @@ function carried(old: GrainFields): JsonObject {
   return fields;
 }
 
-/** What was sent, by proper name; a proper name wins over another name of the same field. */
+/** The sent fields by proper name; a proper name wins over an alias of the same field. */
 function sentNames(type: GrainType, input: JsonObject): Map<string, JsonValue> {
   const sent = new Map<string, JsonValue>();
   for (const written of Object.keys(input)) {
@@ -115,7 +115,7 @@ function sentNames(type: GrainType, input: JsonObject): Map<string, JsonValue> {
   return sent;
 }
 
-/** An observation that has one text answers with it as content and as object: sending either replaces it. */
+/** An observation with a single text shows it as both content and object, so sending either replaces the text. */
 function dropTwin(old: GrainFields, fields: JsonObject, sent: ReadonlyMap<string, JsonValue>): void {
   if (old.fields['content'] !== undefined || old.fields['object'] === undefined) return;
   if (sent.has('content') || sent.has('object')) {

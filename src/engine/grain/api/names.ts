@@ -1,9 +1,9 @@
-// The field names that the service's contract gives a type, by the way they are written in the API. A value of the
-// wrong type is refused in these; every other name is an extra field, which may hold anything.
+// The contract's field names of each type, as the API writes them. Their values must have the right type; every other name
+// is an extra field, which accepts any JSON.
 import { byType, type GrainType } from '../grain.ts';
 import { GRAIN_TYPES } from '../types/table.ts';
 
-/** Names of any type. */
+/** Field names of every type. */
 export const COMMON_NAMES: ReadonlySet<string> = new Set([
   'confidence',
   'tags',
@@ -45,14 +45,14 @@ export function contractNames(type: GrainType): ReadonlySet<string> {
   return names[type];
 }
 
-/** The contract's names of any type. */
+/** The contract's names of all types together. */
 export const ALL_CONTRACT_NAMES: ReadonlySet<string> = new Set(Object.values(names).flatMap((those) => [...those]));
 
 const aliases = byType(
   (type) => new Map([['structural_tags', 'tags'], ...Object.entries(GRAIN_TYPES[type].api.aliases)]),
 );
 
-/** Other ways to write a name, by type, each with its proper name. The proper name wins when both are given. */
+/** Aliases of a type's names, each with its proper name. The proper name wins if a request has both. */
 export function aliasesOf(type: GrainType): ReadonlyMap<string, string> {
   return aliases[type];
 }

@@ -1,5 +1,5 @@
-// The nested objects of which the service says more than the format does: relations, policies, workflow graphs,
-// rejected alternatives.
+// Nested objects for which the service has more rules than the format: relations, policies, workflow graphs, rejected
+// alternatives.
 import { SECONDS_MAX } from '../../base/limits.ts';
 import { GrainError } from '../error.ts';
 import { raiseFindings, startFindings } from '../rules/findings.ts';
@@ -17,8 +17,8 @@ const policy = takeShape(INVALIDATION_POLICY);
 const alternativeMap = takeShape(ALTERNATIVE, FIELD_DEPTH + 1);
 
 /**
- * `[{hash, relation_type, weight?}]`; a bare hash, alone or in the array, and an entry without a type get
- * `relation_type: "related"`.
+ * Takes `[{hash, relation_type, weight?}]`, a bare hash, or an array with bare hashes. Bare hashes and entries without a
+ * type get `relation_type: "related"`.
  */
 export function relatedTo(value: JsonValue, field: string): ValueMap[] {
   const entries = typeof value === 'string' || isMap(value) ? [value] : value;
@@ -33,7 +33,7 @@ function relatedEntry(value: JsonValue, field: string): ValueMap {
   return entry;
 }
 
-/** A policy with `mode`; `timed` needs `locked_until` (seconds) and `fallback_mode`, as it would never end otherwise. */
+/** Takes a policy with `mode`. `timed` needs `locked_until` (Unix seconds) and `fallback_mode`; otherwise it would never end. */
 export function invalidationPolicy(value: JsonValue, field: string): ValueMap {
   const taken = policy(value, field);
   if (taken['mode'] !== 'timed') return taken;
@@ -45,7 +45,7 @@ export function invalidationPolicy(value: JsonValue, field: string): ValueMap {
   return taken;
 }
 
-/** Strings become `{hypothesis}`; maps stay. */
+/** Converts strings to `{hypothesis}`; maps stay unchanged. */
 export function alternatives(value: JsonValue, field: string): ValueMap[] {
   return list(
     value,
@@ -55,17 +55,17 @@ export function alternatives(value: JsonValue, field: string): ValueMap[] {
   );
 }
 
-/** Node to the hash of its action. */
+/** Takes a map from node to the hash of its action. */
 export function bindings(value: JsonValue, field: string): ValueMap {
   if (!isMap(value)) throw invalidType(field, value, 'a map of node to hash');
   const taken = cleanMap(value, field, FIELD_DEPTH);
   const addresses: ValueMap = {};
-  // Clean maps of JSON hold JSON.
+  // `cleanMap` of JSON holds only JSON values.
   for (const node of Object.keys(taken)) setOwn(addresses, node, prefixedAddress(taken[node] as JsonValue, field));
   return addresses;
 }
 
-/** Refuses (VAL-E001) a graph that the format refuses: ends that are no nodes, a circle that nothing bounds. */
+/** Throws VAL-E001 for an invalid workflow graph: edges to unknown nodes, or an unbounded cycle. */
 export function checkWorkflow(fields: ValueMap): void {
   try {
     startFindings();

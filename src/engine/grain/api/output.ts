@@ -1,4 +1,4 @@
-// From a grain to the fields of an answer: the inverse of input.ts.
+// Converts a grain to the fields of an answer: the inverse of input.ts.
 
 import { unreachable } from '../../base/assert.ts';
 import { GRAIN_TYPE_NAMES, type Grain, type GrainType } from '../grain.ts';
@@ -13,11 +13,11 @@ import { setJson } from './json.ts';
 import type { JsonObject, JsonValue } from './json-value.ts';
 import { PRIORITIES } from './type-fields.ts';
 
-/** What an answer needs of a grain: one that was decoded, or one that `fromApi` made. */
+/** The parts of a grain that an answer needs. The grain was decoded, or made by `fromApi`. */
 export type GrainFields = Pick<Grain, 'type' | 'fields'> & Partial<Grain>;
 
 export interface AnswerOptions {
-  /** Address of the version that this grain superseded: it is in the blob's derived_from and not in the answer's. */
+  /** Address of the version that this grain superseded; the answer omits it from the blob's derived_from. */
   readonly predecessor?: string;
 }
 
@@ -39,7 +39,7 @@ export function toApi(grain: GrainFields, options: AnswerOptions = {}): JsonObje
 
 interface Form {
   readonly temporalType: string;
-  /** Names in answers by names in blobs, where they differ; undefined: nowhere. */
+  /** Answer names by blob name, where they differ; undefined if none differ. */
   readonly renamed: ReadonlyMap<string, string> | undefined;
 }
 
@@ -50,7 +50,7 @@ function formOf({ temporalType, answers }: TypeNames): Form {
   return { temporalType, renamed: renamed.length === 0 ? undefined : new Map(renamed) };
 }
 
-/** As `toApi`, with what the blob holds alone: what a new version carries on. */
+/** `toApi` without filled defaults: only the fields in the blob, which a new version inherits. */
 export function storedFields(grain: GrainFields, options: AnswerOptions = {}): JsonObject {
   return fieldsIn(FORMS.get(grain.type)!, grain, options);
 }
@@ -83,7 +83,7 @@ function giveSources(answer: JsonObject, value: Value, predecessor: string | und
   if (sources.length > 0) answer['derived_from'] = oneOut(sources);
 }
 
-/** Extra fields kept aside stand among the others, unless a field of that name is there (a grain from elsewhere). */
+/** Adds the entries of `extra_fields` to the answer, except names that it has already (in a foreign grain). */
 function giveExtras(answer: JsonObject, extras: Value | undefined): void {
   if (extras === undefined) return;
   const json = toJson(extras);
@@ -94,12 +94,12 @@ function giveExtras(answer: JsonObject, extras: Value | undefined): void {
 function giveTypeFields(answer: JsonObject, type: GrainType): void {
   switch (type) {
     case 'action':
-      // The phase follows from these two, and would contradict them in a next version.
+      // kind and status imply the phase, and an inherited phase could contradict them in the next version.
       if (answer['action_phase'] === 'definition' && answer['kind'] === 'definition') delete answer['action_phase'];
       if (answer['action_phase'] === 'call' && answer['status'] === 'pending') delete answer['action_phase'];
       break;
     case 'observation':
-      // What was observed is one thing, whichever of both names it was sent under.
+      // content and object are two names of the observed text.
       if (answer['content'] === undefined && answer['object'] !== undefined) answer['content'] = answer['object'];
       break;
     case 'goal':
@@ -139,7 +139,7 @@ function givePriority(answer: JsonObject): void {
   delete answer[OWN.priorityText];
 }
 
-/** The ratio that was asked for; of a grain from elsewhere, the one that its number comes to; none where it is 0. */
+/** Shows the requested ratio. For a foreign grain computes it from the number of observers; omits it if that is 0. */
 function giveThreshold(answer: JsonObject): void {
   const asked: JsonValue | undefined = answer[OWN.thresholdRatio];
   const { threshold, participating_observers: observers } = answer;

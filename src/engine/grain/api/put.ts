@@ -1,4 +1,4 @@
-// Ways to take a field into the draft of a grain, as functions to build the tables of fields.ts from.
+// Functions that store a field in a draft; the tables of fields.ts combine them.
 import { isDeepStrictEqual } from 'node:util';
 import { EngineError } from '../../base/errors.ts';
 import type { Kind } from '../codec/kind.ts';
@@ -10,17 +10,17 @@ import { takeKind } from './kind.ts';
 import { invalidType, outOfRange } from './refusal.ts';
 import { ADDRESS, isMap, type Take, text, texts } from './take.ts';
 
-/** Takes a value that is not null into the draft. `name` is as the caller wrote it. */
+/** Stores a value, never null, in the draft. `name` is the caller's spelling. */
 export type Put = (draft: Draft, value: JsonValue, name: string) => void;
 
-/** Stores what `take` gives under the same or another name. */
+/** Stores the result of `take` under the field's name, or under `target`. */
 export function into(take: Take, target?: string): Put {
   return (draft, value, name) => {
     draft.fields[target ?? name] = take(value, name);
   };
 }
 
-/** As `into`, and warns about a text outside a list that stays open. */
+/** `into` for an open list: warns about a text that is not `known`, but stores it. */
 export function open(known: ReadonlySet<string>, what: string): Put {
   return (draft, value, name) => {
     const taken = text(value, name);
@@ -29,7 +29,7 @@ export function open(known: ReadonlySet<string>, what: string): Put {
   };
 }
 
-/** Index-layer fields are answers only. */
+/** Ignores a field of the index layer with a warning: only answers contain it. */
 export const readOnly: Put = (draft, _value, name) => {
   draft.warnings.push(`${name}: read-only, ignored`);
 };
@@ -38,7 +38,7 @@ export const reserved: Put = (_draft, _value, name) => {
   throw outOfRange(name, 'is a short key of the grain format, which no field may be named');
 };
 
-/** The other name of a field: ignored when the proper one is there too. */
+/** An alias of a field; ignored when the proper name is present too. */
 export function alias(name: string, proper: string, put: Put): Put {
   return (draft, value) => {
     const given = draft.input[proper];
@@ -48,8 +48,8 @@ export function alias(name: string, proper: string, put: Put): Put {
 }
 
 /**
- * A field of the format that the contract does not name for this type: an extra field as the caller sees it. It is
- * stored as the format's field if it is one by kind and comes back as it was sent, else it is kept aside.
+ * A field of the format that the contract does not define for this type, so an extra field for callers. Stores it as the
+ * format's field if its value fits the kind and reads back unchanged, otherwise in `extra_fields`.
  */
 export function foreign(name: string, kind: Kind): Put {
   const conversion = CONVERSIONS.get(name);
@@ -68,7 +68,7 @@ export function foreign(name: string, kind: Kind): Put {
   };
 }
 
-/** An address in the format, any text for the service: another text is kept aside. */
+/** A field that the format limits to addresses and the service does not: keeps other text in `extra_fields`. */
 export function addressOrAside(take: Take, fits: (value: JsonValue) => boolean): Put {
   return (draft, value, name) => {
     if (fits(value)) draft.fields[name] = take(value, name);
@@ -87,7 +87,7 @@ function takeTexts(value: JsonValue, name: string): void {
 export const isAddress = (value: JsonValue): boolean => typeof value === 'string' && ADDRESS.test(value);
 export const areAddresses = (value: JsonValue): boolean => Array.isArray(value) && value.every(isAddress);
 
-/** An array of maps that the service stores without looking inside: what is no reference for the format is kept aside. */
+/** An array of maps that the service does not interpret. Keeps it in `extra_fields` if the format refuses it. */
 export function stored(kind: Kind): Put {
   const take = takeKind(kind);
   return (draft, value, name) => {

@@ -1,4 +1,4 @@
-// What the boundary says when it refuses a field. Texts name the field and the kind of value, never the value.
+// Errors for refused fields. Messages name the field and the kind of value, but never quote the value: it may be personal data.
 import { EngineError } from '../../base/errors.ts';
 
 /** VAL-E003: a required field is absent. */
@@ -6,7 +6,7 @@ export function missingField(field: string): EngineError {
   return new EngineError('VAL-E003', `missing field \`${field}\``, { details: [{ field, issue: 'required' }] });
 }
 
-/** VAL-E003: a value of the wrong JSON type. `expected` reads as in "expected a string". */
+/** VAL-E003: a value of the wrong JSON type. `expected` includes the article, as in "a string". */
 export function invalidType(field: string, value: unknown, expected: string): EngineError {
   return new EngineError('VAL-E003', `invalid type: ${kindOf(value)}, expected ${expected} for \`${field}\``, {
     details: [{ field, issue: `expected ${expected}` }],

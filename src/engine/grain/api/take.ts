@@ -1,5 +1,5 @@
-// How a value of one shape is taken from JSON into a grain: each function returns the grain's value or throws
-// VAL-E003 for a wrong JSON type, VAL-E001 for a value out of range.
+// Converts JSON values to grain values, one function for each form. Each returns the grain's value, or throws VAL-E003 for
+// the wrong JSON type and VAL-E001 for a value out of range.
 import { SECONDS_MAX } from '../../base/limits.ts';
 import { toNfc } from '../../base/nfc.ts';
 import type { Value, ValueMap } from '../value.ts';
@@ -7,7 +7,7 @@ import { cleanBigint, cleanFree, cleanMap, cleanText, FIELD_DEPTH } from './free
 import type { JsonObject, JsonValue } from './json-value.ts';
 import { invalidType, outOfRange } from './refusal.ts';
 
-/** `field` is the name that a refusal shows. `value` is never null. */
+/** `field` is the name for errors. `value` is never null. */
 export type Take = (value: JsonValue, field: string) => Value;
 
 export const ADDRESS = /^[0-9a-f]{64}$/;
@@ -28,7 +28,7 @@ export function filledText(value: JsonValue, field: string): string {
   return taken;
 }
 
-/** A name, in NFC as the blob will hold it: what is decided by names is decided before. At most `charsMax` code points. */
+/** A name of at most `charsMax` code points, in NFC, so that later decisions see the same name as the blob. */
 export function boundedText(charsMax: number): (value: JsonValue, field: string) => string {
   return (value, field) => {
     const taken = toNfc(text(value, field));
@@ -38,7 +38,7 @@ export function boundedText(charsMax: number): (value: JsonValue, field: string)
   };
 }
 
-/** One of `words`, exactly as they stand. */
+/** One of `words`; case matters. */
 export function word(words: readonly string[]): (value: JsonValue, field: string) => string {
   const known = new Set(words);
   return (value, field) => {
@@ -81,11 +81,11 @@ export function integer(min: number, max: number): (value: JsonValue, field: str
 export const count = integer(0, Number.MAX_SAFE_INTEGER);
 export const safeInteger = integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
 export const byte = integer(0, 255);
-/** Seconds since 1970 that stay seconds in the grain. */
+/** Unix seconds that stay seconds in the grain. */
 export const wholeSeconds = integer(0, SECONDS_MAX);
 const anySeconds = integer(-SECONDS_MAX, SECONDS_MAX);
 
-/** Seconds since 1970, before it too, as milliseconds. */
+/** Converts Unix seconds, which may be negative, to milliseconds. */
 export function secondsToMs(value: JsonValue, field: string): number {
   return anySeconds(value, field) * 1000;
 }
@@ -101,7 +101,7 @@ export function texts(value: JsonValue, field: string): string[] {
   return list(value, field, text, 'an array of strings');
 }
 
-/** An array, each item taken by `take`; the refusal of an item names it as `field[index]`. */
+/** An array whose items `take` converts; an item's error names `field[index]`. */
 export function list<T extends Value>(
   value: JsonValue,
   field: string,
@@ -119,7 +119,7 @@ export function address(value: JsonValue, field: string): string {
   return value;
 }
 
-/** As `address`; one leading `sha256:` is taken off. */
+/** `address` that accepts and removes one leading `sha256:`. */
 export function prefixedAddress(value: JsonValue, field: string): string {
   return address(typeof value === 'string' && value.startsWith(PREFIX) ? value.slice(PREFIX.length) : value, field);
 }

@@ -1,26 +1,26 @@
-// What the indexes read from a grain: the words of its text, its triple, its session.
+// Extracts from a grain what the indexes store: its text, its triple, its session.
 import { unreachable } from '../../base/assert.ts';
 import { toNfc } from '../../base/nfc.ts';
 import { isMap } from '../rules/validate.ts';
 import { Float, type Value, type ValueMap } from '../value.ts';
 import type { GrainFields } from './output.ts';
 
-/** The sides of the triple index; absent ones are not indexed. All in NFC, trimmed, never empty. */
+/** Subject, relation and object for the triple index; absent ones are not indexed. All in NFC, trimmed, never empty. */
 export interface Triple {
   readonly subject?: string;
   readonly relation?: string;
   readonly object?: string;
 }
 
-/** How a subject, relation or object is compared: NFC, trimmed, case kept. Queries go through it too. */
+/** The form in which subjects, relations and objects are compared: NFC, trimmed, case kept. Queries use it too. */
 export function tripleForm(text: string): string {
   return toNfc(text).trim();
 }
 
 /**
- * The text that words and vectors are made of. `embedding_text` takes the place of the type's own text; the name of
- * an event's speaker (extra field `speaker`) stands before either. Maps give their keys and scalars in the order of
- * sorted keys, so that a grain has one text whether it comes from a request or from its blob.
+ * The text for words and vectors. `embedding_text` replaces the type's own text; the name of an event's speaker (extra
+ * field `speaker`) precedes either. Maps contribute keys and scalars in sorted key order, so a grain has the same text
+ * whether it comes from a request or from its blob.
  */
 export function searchText(grain: GrainFields): string {
   const { type, fields } = grain;
@@ -72,7 +72,7 @@ function collectType({ type, fields }: GrainFields, parts: string[]): void {
   }
 }
 
-/** The content; without one the texts of its blocks; without those what it says as a triple. */
+/** An event's text: its content, else the texts of its blocks, else its triple. */
 function collectEvent(fields: ValueMap, parts: string[]): void {
   const { content, content_blocks: blocks } = fields;
   if (typeof content === 'string' && content !== '') {
@@ -88,7 +88,7 @@ function collectFields(fields: ValueMap, names: readonly string[], parts: string
   for (const name of names) collect(fields[name], parts);
 }
 
-/** Every key and scalar of a value, depth first. Depth is that of a grain, so recursion is bounded. */
+/** Collects every key and scalar of a value, depth first. GRAIN_DEPTH_MAX bounds the recursion. */
 function collect(value: Value | undefined, parts: string[]): void {
   if (value === undefined || value === null || value === '') return;
   if (typeof value === 'string') parts.push(value);
@@ -108,8 +108,8 @@ function collectMap(map: ValueMap, parts: string[]): void {
 }
 
 /**
- * What the triple index holds of the grain: of a belief its three sides; of another type those of subject and object
- * that it has, with its relation or else its type's name. An object that is a map has no place in the index.
+ * The grain's entry in the triple index. A belief has all three sides; another type has its subject and object, if any,
+ * with its relation or else its type's name. The index omits objects that are maps.
  */
 export function triple({ type, fields }: GrainFields): Triple {
   const subject = side(fields['subject']);
@@ -133,7 +133,7 @@ function side(value: Value | undefined): string | undefined {
   return form === '' ? undefined : form;
 }
 
-/** The session that the grain belongs to by its own word, or undefined. */
+/** The session that the grain names, or undefined. */
 export function sessionOf({ fields }: GrainFields): string | undefined {
   const session = fields['session_id'];
   return typeof session === 'string' && session !== '' ? session : undefined;

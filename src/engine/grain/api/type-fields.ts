@@ -1,4 +1,4 @@
-// The fields of each type, where the service says more of them than the grain format does.
+// Fields of each type for which the service has more rules than the grain format.
 
 import type { GrainType } from '../grain.ts';
 import { ACTION_PHASES } from '../types/action.ts';
@@ -41,7 +41,7 @@ function input(value: JsonValue, field: string): ReturnType<Take> {
   return textOrMap(value, field);
 }
 
-/** A client cannot vouch for itself. */
+/** Keeps the value from trusted writes only and marks others as unattested: a client cannot vouch for itself. */
 function executionEnvironment(draft: Draft, value: JsonValue, name: string): void {
   const taken = text(value, name);
   draft.fields[name] = draft.context.trusted === true ? taken : 'client_side_unattested';
@@ -60,7 +60,7 @@ function priority(draft: Draft, value: JsonValue, name: string): void {
 
 const expiryMode = word(['hard', 'soft']);
 
-/** The format has a text here; a rule goes into a field of its own. */
+/** The format defines a text; a rule given as a map goes into a separate field. */
 function expiryPolicy(draft: Draft, value: JsonValue, name: string): void {
   if (typeof value === 'string') {
     draft.fields[name] = text(value, name);
@@ -80,7 +80,7 @@ function rollback(draft: Draft, value: JsonValue, name: string): void {
 
 const goalState = word([...GOAL_STATES]);
 
-/** What one type has, where the kind in the registry does not say it all. */
+/** Fields of one type that need more than the kind in the registry. */
 export const TYPE_PUTS: Readonly<Record<GrainType, Readonly<Record<string, Put>>>> = {
   belief: { subject: into(filledText), relation: into(filledText), object: into(filledText) },
   event: { object: into(textOrMap), parent_message_id: addressOrAside(address, isAddress) },
