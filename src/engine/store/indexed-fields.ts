@@ -30,7 +30,7 @@ interface Derived {
   readonly enter: (entries: string[], shown: Shown) => void;
 }
 
-/** What an index lists of a type besides stored values. */
+/** The entries that an index derives for a type, in addition to stored values. */
 const DERIVED: Readonly<Record<GrainType, Derived | undefined>> = {
   belief: undefined,
   event: { names: [], enter: enterSession },

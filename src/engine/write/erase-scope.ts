@@ -200,7 +200,7 @@ function destroyScopeKey(
   group.destroyKey(key);
 }
 
-/** What an earlier erasure left of those paths that can be named, and when the last of their keys was destroyed. */
+/** The fingerprints of an earlier erasure, for the paths that can be named, and when the last of their keys was destroyed. */
 function earlier(
   store: Store,
   memory: Memory,

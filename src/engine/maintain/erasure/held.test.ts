@@ -1,4 +1,4 @@
-// What a restored backup must not bring back, even when another backup was restored in between.
+// Data that a restored backup must not bring back, even when another backup was restored in between.
 import assert from 'node:assert/strict';
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
