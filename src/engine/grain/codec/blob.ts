@@ -1,5 +1,5 @@
-// A grain and its blob: encode, strict decode with its checks in the format's order, and a quick open for blobs that
-// this store wrote itself.
+// Encodes grains to blobs and decodes blobs strictly, with the checks in the format's order. Also opens blobs that this
+// store wrote itself, with fewer checks.
 import { addressOf, parseAddress, sameAddress } from '../address.ts';
 import { refuse } from '../error.ts';
 import type { EncodedGrain, Grain, Header, Sensitivity } from '../grain.ts';
@@ -16,22 +16,22 @@ import { gatherDecoded, gatherFields, type Payload, readOpaquePayload, readPaylo
 import { endOfFrame, inflateFrame } from './zstd.ts';
 
 export interface EncodeOptions extends ProfileOptions {
-  /** Lowest level of the header; tags may raise it. Default 0. */
+  /** Minimum sensitivity of the header; tags may raise it. Default 0. */
   readonly sensitivity?: Sensitivity;
-  /** The blob will travel inside a signed envelope; the flag is part of what is hashed. Default false. */
+  /** Sets the signed flag, for a blob in a signed envelope. The address covers the flag. Default false. */
   readonly signed?: boolean;
 }
 
 export interface EncodedWithWarnings extends EncodedGrain {
-  /** What the format advises against and does not refuse; field names and format words only. */
+  /** Deviations from the format's advice, which are no errors. Contain field names and format terms, never values. */
   readonly warnings: string[];
 }
 
 /**
  * Encodes a grain. `type` is a type's name or its alias (kept as given); `fields` are full names with times in ms,
- * created_at among them; null and undefined count as absent. Nothing is filled in. Throws GrainError:
+ * including created_at; null and undefined count as absent. Fills in no defaults. Throws GrainError:
  * ERR_UNKNOWN_TYPE, ERR_SCHEMA, ERR_EMPTY, ERR_RANGE, ERR_FLOAT_INVALID, ERR_CORRUPT (text, keys or nesting that have
- * no canonical form), ERR_HASH_LENGTH, ERR_HASH_FORMAT, ERR_TOO_LARGE. The blob is the caller's own.
+ * no canonical form), ERR_HASH_LENGTH, ERR_HASH_FORMAT, ERR_TOO_LARGE. The caller owns the blob.
  */
 export function encodeGrain(type: string, fields: ValueMap, options: EncodeOptions = {}): EncodedWithWarnings {
   const spec = typeByString(type);
@@ -57,17 +57,17 @@ function numberOf(value: Value | undefined): number {
 }
 
 export interface DecodeOptions extends ProfileOptions {
-  /** ERR_INTEGRITY when the blob has another address. */
+  /** Refuse a blob with another address (ERR_INTEGRITY). */
   readonly expectedAddress?: string;
-  /** Encode the result again and refuse (ERR_CORRUPT) unless the bytes are the same. */
+  /** Re-encode the result and refuse a blob with different bytes (ERR_CORRUPT). */
   readonly verifyReencode?: boolean;
-  /** Accept header bit 5 on MessagePack: another engine sets it with a meaning of its own. */
+  /** Accept header bit 5 on MessagePack, because another engine uses it for its own purpose. */
   readonly engineFlags?: boolean;
-  /** The bytes came out of a verified envelope, so that the signed flag must be set. */
+  /** The blob came out of a verified envelope, so its signed flag must be set. */
   readonly enveloped?: boolean;
 }
 
-/** A grain of a type this version has no table for: its map as it stands, keys unexpanded. */
+/** A grain of a type without a field table in this version: its map as stored, with short keys. */
 export interface OpaqueGrain {
   readonly type: undefined;
   readonly typeString: string;
@@ -76,8 +76,8 @@ export interface OpaqueGrain {
 }
 
 /**
- * Decodes a blob strictly: canonical, or GrainError with the code of the first check that fails. A signed envelope is
- * opened and verified first (did:key signers). Types without a table: ERR_UNKNOWN_TYPE; see `decodeAny`.
+ * Decodes a canonical blob, or throws GrainError with the code of the first check that fails. Opens and verifies a signed
+ * envelope first (did:key signers). Throws ERR_UNKNOWN_TYPE for types without a field table; see `decodeAny`.
  */
 export function decodeGrain(blob: Uint8Array, options: DecodeOptions = {}): Grain {
   const grain = decodeAny(blob, options);
@@ -85,7 +85,7 @@ export function decodeGrain(blob: Uint8Array, options: DecodeOptions = {}): Grai
   return grain;
 }
 
-/** As `decodeGrain`, but gives a grain of a reserved or application type as an opaque map. */
+/** `decodeGrain` that returns a grain of a reserved or application type as an opaque map. */
 export function decodeAny(blob: Uint8Array, options: DecodeOptions = {}): Grain | OpaqueGrain {
   if (startsEnvelope(blob) && !options.enveloped)
     return decodeAny(openEnvelope(blob).blob, { ...options, enveloped: true });
@@ -104,13 +104,13 @@ export function decodeAny(blob: Uint8Array, options: DecodeOptions = {}): Grain 
   raiseFindings();
   if (options.expectedAddress !== undefined && !sameAddress(addressOf(blob), parseAddress(options.expectedAddress)))
     refuse('ERR_INTEGRITY', 'blob has another address');
-  const text = typeString as string; // anything else was noted and raised
+  const text = typeString as string; // `raiseFindings` threw for anything else
   if (!spec) return { type: undefined, typeString: text, fields, header };
   if (options.verifyReencode) checkReencode(spec, text, fields, blob, profile);
   return { type: spec.type, typeString: text, fields, header };
 }
 
-/** The checks before the payload is read: size, version, flags, and that a map begins. */
+/** Checks size, version and flags, and that the payload starts with a map, before the payload is read. */
 function checkFrame(blob: Uint8Array, profile: Profile, options: DecodeOptions): Header {
   if (blob.length <= HEADER_BYTES) refuse('ERR_TOO_SHORT');
   if (blob.length > profile.blobBytesMax) refuse('ERR_TOO_LARGE');
@@ -165,8 +165,8 @@ const STORED: { readonly strict: false; readonly depthMax: number } = {
 };
 
 /**
- * Opens a blob that this store encoded or strictly decoded before. Bounds and nesting are still checked (a damaged
- * blob ends in GrainError, never outside its bytes); the canonical rules and the table's are not checked again.
+ * Opens a blob that this store encoded or strictly decoded before. Still checks bounds and nesting, so a damaged blob
+ * causes a GrainError and no read outside its bytes. Skips the rules of canonical form and of the field table.
  */
 export function openGrain(blob: Uint8Array): Grain {
   const header = peek(blob);

@@ -1,5 +1,5 @@
-// The canonical form of a value: keys sorted by their UTF-8 bytes and in NFC, nulls dropped from maps, integers at
-// their shortest, floats where the position says float, short keys inside the references that have them.
+// Writes values in canonical form: map keys in NFC and sorted by UTF-8 bytes, null map entries dropped, integers in their
+// shortest form, floats where the position requires them, short keys inside references that define them.
 import { GRAIN_DEPTH_MAX } from '../../base/limits.ts';
 import { refuse } from '../error.ts';
 import { canonicalText, compareUtf8 } from '../text.ts';
@@ -19,7 +19,7 @@ import {
 
 const BEYOND_ASCII = /[\u0080-\uffff]/;
 
-/** The wire knows minus zero, a writer does not. Only the check that re-encodes what was read keeps it. */
+/** Writers normalise minus zero, but blobs may contain it; only the re-encoding check keeps it. */
 let keepsMinusZero = false;
 let depthMax = GRAIN_DEPTH_MAX;
 
@@ -28,15 +28,15 @@ export interface WriteOptions {
   readonly depthMax: number;
 }
 
-/** Sets how the values of the next grain are written. */
+/** Sets the options for the values of the next grain. */
 export function startValues(options: WriteOptions): void {
   keepsMinusZero = options.keepMinusZero;
   depthMax = options.depthMax;
 }
 
 /**
- * Appends `value` to the output (see `startOutput`). `depth` is what the value's own nesting counts as, were it a
- * collection; the payload map is 1. Throws ERR_CORRUPT (text, keys, depth), ERR_FLOAT_INVALID, ERR_SCHEMA, ERR_RANGE.
+ * Appends `value` to the output (see `startOutput`). `depth` is the depth of `value` if it is a collection; the payload
+ * map has depth 1. Throws ERR_CORRUPT (text, keys, depth), ERR_FLOAT_INVALID, ERR_SCHEMA, ERR_RANGE.
  */
 export function writeValue(kind: Kind, value: Value, depth: number): void {
   switch (typeof value) {
@@ -136,7 +136,7 @@ function writeFreeMap(item: Kind, map: ValueMap, depth: number): void {
   }
 }
 
-/** A map with keys that may change, or collide, in NFC. */
+/** Writes a map whose keys may change or collide in NFC. */
 function writeNormalizedMap(item: Kind, map: ValueMap, keys: readonly string[], depth: number): void {
   const entries = keys.map((key) => ({ key: canonicalText(key), kind: item, value: map[key]! }));
   writeEntries(entries, depth);

@@ -1,4 +1,4 @@
-// CBOR, as far as signed envelopes need it: where an item ends (checked before anything decodes it), and reading one.
+// The subset of CBOR that signed envelopes need: find the end of an item, checked before decoding, and read a map.
 import { decode } from 'cborg';
 import { refuse } from '../error.ts';
 
@@ -10,7 +10,7 @@ interface Head {
   readonly next: number;
 }
 
-/** The head of the item at `at`, or undefined: cut short, indefinite, reserved, or longer than its argument needs. */
+/** The head of the item at `at`; undefined if it is truncated, indefinite, reserved or not in its shortest form. */
 export function readHead(bytes: Uint8Array, at: number, end: number): Head | undefined {
   if (at >= end) return undefined;
   const major = bytes[at]! >> 5;
@@ -26,10 +26,10 @@ export function readHead(bytes: Uint8Array, at: number, end: number): Head | und
   return { major, argument, next: at + 1 + width };
 }
 
-/** End of the one item at `start`, or -1 when it is not well formed, cut short, or nested too deep. Never recurses. */
+/** End of the item at `start`, or -1 if it is malformed, truncated or nested too deep. Never recurses. */
 export function endOfItem(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
-  const left = [1]; // items still to come, by level
+  const left = [1]; // remaining items at each level
   while (left.length > 0) {
     const level = left.length - 1;
     if (left[level] === 0) {
@@ -51,7 +51,7 @@ export function endOfItem(bytes: Uint8Array, start: number, end: number): number
   return at;
 }
 
-/** The map that is all of `bytes`. Throws ERR_CORRUPT for anything else, and for what is not definite and shortest. */
+/** Reads `bytes` as exactly one map. Throws ERR_CORRUPT otherwise, and for indefinite or longer than shortest forms. */
 export function decodeMap(bytes: Uint8Array): ReadonlyMap<unknown, unknown> {
   if (endOfItem(bytes, 0, bytes.length) !== bytes.length) refuse('ERR_CORRUPT', 'envelope is not CBOR');
   try {
@@ -59,7 +59,7 @@ export function decodeMap(bytes: Uint8Array): ReadonlyMap<unknown, unknown> {
     const map: unknown = decode(bytes, options);
     if (map instanceof Map) return map;
   } catch {
-    // Falls through: whatever the library dislikes is the sender's error.
+    // Fall through: the sender's bytes cause every error of the library.
   }
   return refuse('ERR_CORRUPT', 'envelope header is not a map');
 }

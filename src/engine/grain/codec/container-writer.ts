@@ -1,5 +1,5 @@
-// The .mg file, written as a stream. Offsets stand before the grains, so the sizes are needed first: the caller makes
-// two passes, one over lengths and one over blobs, and four bytes a grain is all that is held. Nothing is spooled.
+// Writes .mg files as a stream. Offsets precede the grains, so the caller makes two passes, one for lengths and one for
+// blobs. The writer holds four bytes a grain and needs no temporary file.
 import { createHash } from 'node:crypto';
 import { assert } from '../../base/assert.ts';
 import { refuse } from '../error.ts';
@@ -13,19 +13,19 @@ const UINT32_MAX = 0xffffffff;
 const INDEX_PIECE_GRAINS = 16_384;
 
 export interface ContainerPlan {
-  /** Bytes of each grain (of the envelope, for a signed one), in the order in which they will be added. */
+  /** Size of each grain in bytes (of its envelope if signed), in the order of the `add` calls. */
   readonly lengths: Uint32Array;
-  /** The caller's promise: created_at ascending, ties by address. */
+  /** The caller guarantees ascending created_at, ties by address. */
   readonly sorted: boolean;
-  /** The caller's promise: no address twice. */
+  /** The caller guarantees that no address occurs twice. */
   readonly deduplicated: boolean;
-  /** Must name every grain whose standing is not the default. */
+  /** Must contain every grain whose standing is not the default. */
   readonly manifest?: ReadonlyMap<Address, Standing>;
 }
 
 /**
- * Writes one file: `begin`, then `add` for each grain, then `end`. Each gives bytes to send on, in order; grains go
- * through untouched. Throws ERR_TOO_LARGE at construction when an offset would need more than 32 bits.
+ * Writes one file: call `begin`, then `add` for each grain, then `end`, and send the returned bytes in order. Grains pass
+ * through unchanged. The constructor throws ERR_TOO_LARGE if an offset would exceed 32 bits.
  */
 export class ContainerWriter {
   readonly #lengths: Uint32Array;
@@ -52,7 +52,7 @@ export class ContainerWriter {
     return bytes;
   }
 
-  /** The head and the index of offsets (counted from the start of the file). */
+  /** Yields the head and the offsets, which count from the start of the file. */
   *begin(): Generator<Buffer> {
     const count = this.#lengths.length;
     const head = Buffer.alloc(FILE_HEAD_BYTES);
@@ -73,7 +73,7 @@ export class ContainerWriter {
     }
   }
 
-  /** The next grain, as it goes into the file: its blob, or its envelope when it is signed. Returns the argument. */
+  /** Adds the next grain: its blob, or its envelope if signed. Returns its argument. */
   add<B extends Uint8Array>(grain: B): B {
     assert(grain.length === this.#lengths[this.#added], 'a grain has the length that was announced');
     if ((this.#flags & FILE_FLAG.sorted) !== 0 && !startsEnvelope(grain)) {
@@ -85,7 +85,7 @@ export class ContainerWriter {
     return this.#pass(grain);
   }
 
-  /** The manifest, if there is anything to say, and the footer. */
+  /** Yields the manifest, if it has entries, and the footer. */
   *end(): Generator<Buffer> {
     assert(this.#added === this.#lengths.length, 'every announced grain was added');
     if (this.#entries.length > 0) for (const piece of encodeManifest(this.#entries)) yield this.#pass(piece);
@@ -95,7 +95,7 @@ export class ContainerWriter {
   }
 }
 
-/** A whole file in memory, of grains that are there already. */
+/** Writes a whole file in memory. */
 export function writeContainer(grains: readonly Uint8Array[], plan: Omit<ContainerPlan, 'lengths'>): Buffer {
   const writer = new ContainerWriter({ ...plan, lengths: Uint32Array.from(grains, ({ length }) => length) });
   return Buffer.concat([...writer.begin(), ...grains.map((grain) => writer.add(grain)), ...writer.end()]);

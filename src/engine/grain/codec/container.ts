@@ -1,4 +1,4 @@
-// The .mg file, read: head, offsets, grains, manifest, footer. Nothing of a file counts before all of it has passed.
+// Reads .mg files: head, offsets, grains, manifest, footer. Returns nothing until the whole file has passed all checks.
 //
 //   0  3   magic 4d 47 01            16    4N  offsets of the grains, from the file's start or the first grain's
 //   3  1   flags                     16+4N     the grains, one after another
@@ -33,36 +33,36 @@ export const FIELD_MAP_VERSION = 1;
 const CODEC = { none: 0, zstd: 1 } as const;
 
 export interface ContainerGrain<G = Grain> {
-  /** The bare blob, also of a signed grain; a view of the file's bytes. */
+  /** The blob, without the envelope of a signed grain; a view of the file's bytes. */
   readonly blob: Buffer;
   readonly address: Address;
   readonly grain: G;
-  /** Who signed, when the grain stood in an envelope with a good signature. */
+  /** DID of the signer, if the grain was in an envelope with a valid signature. */
   readonly signer?: string;
 }
 
 export interface Container<G = Grain> {
   readonly grains: readonly ContainerGrain<G>[];
-  /** Of grains in the file only. A claim of whoever made the file. */
+  /** Covers only grains of the file. The author of the file claims it; nothing proves it. */
   readonly manifest: ReadonlyMap<Address, Standing>;
   readonly warnings: readonly string[];
 }
 
 export interface ContainerOptions extends ProfileOptions {
   readonly engineFlags?: boolean;
-  /** Check that each grain encodes to its own bytes again. Default true. */
+  /** Check that each grain re-encodes to the same bytes. Default true. */
   readonly verifyReencode?: boolean;
 }
 
-/** True when bytes begin as a .mg file does. */
+/** True when the bytes start with the magic of a .mg file. */
 function startsContainer(bytes: Uint8Array): boolean {
   return MAGIC.every((byte, i) => bytes[i] === byte);
 }
 
 /**
- * Reads a .mg file, every check of the format in its order. Throws GrainError: ERR_TOO_SHORT, ERR_CORRUPT (magic,
- * counts, offsets, promises of the flags), ERR_INTEGRITY (footer), ERR_UNSUPPORTED, ERR_TOO_LARGE, ERR_UNKNOWN_TYPE,
- * or what is wrong with the first bad grain.
+ * Reads a .mg file with every check of the format, in its order. Throws GrainError: ERR_TOO_SHORT, ERR_CORRUPT (magic,
+ * counts, offsets, guarantees of the flags), ERR_INTEGRITY (footer), ERR_UNSUPPORTED, ERR_TOO_LARGE, ERR_UNKNOWN_TYPE,
+ * or the error of the first invalid grain.
  */
 export function readContainer(bytes: Uint8Array, options: ContainerOptions = {}): Container {
   const container = readAnyContainer(bytes, options);
@@ -73,7 +73,7 @@ export function readContainer(bytes: Uint8Array, options: ContainerOptions = {})
   return { ...container, grains };
 }
 
-/** As `readContainer`, with grains of reserved and application types as opaque maps. */
+/** `readContainer` that returns grains of reserved and application types as opaque maps. */
 export function readAnyContainer(bytes: Uint8Array, options: ContainerOptions = {}): Container<Grain | OpaqueGrain> {
   const profile = profileOf(options);
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -122,7 +122,7 @@ function readHead(file: Buffer): Head {
   return { flags, count, fieldMapVersion: file[8]!, isCompressed, grainsStart, footerStart };
 }
 
-/** The bytes that offsets point into, inflated if need be, and where what follows them in the file begins. */
+/** The region of grains, inflated if compressed, and the file position after it. */
 function locateRegion(file: Buffer, head: Head, profile: Profile): { region: Buffer; regionEnd: number } {
   const { grainsStart, footerStart, isCompressed, count } = head;
   if (!isCompressed) return { region: file.subarray(grainsStart, footerStart), regionEnd: footerStart };
@@ -132,7 +132,7 @@ function locateRegion(file: Buffer, head: Head, profile: Profile): { region: Buf
   return { region: inflateFrame(file.subarray(grainsStart, regionEnd), ceiling), regionEnd };
 }
 
-/** Offsets within the region. In the file they count from its start or from the region's: the first one tells which. */
+/** Offsets within the region. In the file they count from the file's start or the region's; the first one shows which. */
 function readOffsets(file: Buffer, head: Head, regionBytes: number): number[] {
   const offsets: number[] = [];
   if (head.count === 0) return offsets;
@@ -147,7 +147,7 @@ function readOffsets(file: Buffer, head: Head, regionBytes: number): number[] {
   return offsets;
 }
 
-/** Where each grain ends. The last one's end stands nowhere when a manifest follows: its own bytes say it. */
+/** End of each grain. If a manifest follows, the last grain's own bytes determine its end, because the file does not store it. */
 function endsOf(region: Buffer, offsets: readonly number[], head: Head, profile: Profile): number[] {
   const ends = offsets.slice(1);
   const last = offsets.at(-1);

@@ -1,5 +1,5 @@
-// Signed envelopes: COSE_Sign1 (RFC 9052) around a blob whose signed flag is set, by an Ed25519 key that its did:key
-// names. The envelope is outside the content address: a signature says who signed, never that the signer may do so.
+// Signed envelopes: COSE_Sign1 (RFC 9052) around a blob with the signed flag, made with the Ed25519 key of a did:key. The
+// content address excludes the envelope. A signature proves who signed, not that the signer was allowed to.
 import { type KeyObject, sign, verify } from 'node:crypto';
 import { encode } from 'cborg';
 import { BLOB_BYTES_MAX, ENVELOPE_OVERHEAD_MAX } from '../../base/limits.ts';
@@ -15,22 +15,22 @@ const ES256 = -7;
 const LABEL = { algorithm: 1, critical: 2, contentType: 3, keyId: 4 } as const;
 const EMPTY = new Uint8Array(0);
 
-/** True when bytes begin as an envelope does, tagged or not; a bare blob begins with its version. */
+/** True when the bytes start like an envelope, tagged or not; a blob starts with its version. */
 export function startsEnvelope(bytes: Uint8Array): boolean {
   return bytes[0] === 0x84 || bytes[0] === 0xd2;
 }
 
-/** Length of the envelope at `start`, or -1 when none ends before `end`. */
+/** End of the envelope at `start`, or -1 if no envelope ends by `end`. */
 export function endOfEnvelope(bytes: Uint8Array, start: number, end: number): number {
   return endOfItem(bytes, start, end);
 }
 
 export interface Envelope {
-  /** The signed blob, header flag and all; a view of the envelope's bytes. Its payload has not been decoded. */
+  /** The blob with its signed flag set; a view of the envelope's bytes. Its payload is not decoded yet. */
   readonly blob: Buffer;
-  /** Who signed. */
+  /** DID of the signer. */
   readonly did: string;
-  /** Epoch seconds, as the signer claims; not covered by the signature. */
+  /** Unix seconds, claimed by the signer; the signature does not cover them. */
   readonly issuedAt?: number;
 }
 
@@ -44,13 +44,13 @@ interface Parts {
 export interface SignOptions {
   /** Ed25519 private key. */
   readonly key: KeyObject;
-  /** Epoch seconds that the envelope claims. */
+  /** Unix seconds for the envelope. */
   readonly issuedAt: number;
   /** Default: the did:key of `key`. */
   readonly did?: string;
 }
 
-/** Signs a blob. Throws ERR_SIGNED_MISMATCH when its signed flag is not set: the flag is part of what was hashed. */
+/** Signs a blob. Throws ERR_SIGNED_MISMATCH if its signed flag is not set; setting it here would change the address. */
 export function signBlob(blob: Uint8Array, options: SignOptions): Buffer {
   if ((peek(blob).flags & FLAG.signed) === 0) refuse('ERR_SIGNED_MISMATCH', 'the blob was not made to be signed');
   const did = options.did ?? didOfKey(options.key);
@@ -68,7 +68,7 @@ function toBeSigned(protectedBytes: Uint8Array, payload: Uint8Array): Uint8Array
   return encode(['Signature1', protectedBytes, EMPTY, payload]);
 }
 
-/** What an envelope says, its signature not yet checked. Throws ERR_CORRUPT, ERR_UNSUPPORTED, ERR_TOO_LARGE. */
+/** Reads an envelope without checking its signature. Throws ERR_CORRUPT, ERR_UNSUPPORTED, ERR_TOO_LARGE. */
 export function readEnvelope(bytes: Uint8Array): Envelope & { readonly verify: (did: string) => boolean } {
   const { protectedBytes, unprotected, payload, signature } = splitEnvelope(bytes);
   const header = decodeMap(protectedBytes);
@@ -90,9 +90,9 @@ export function readEnvelope(bytes: Uint8Array): Envelope & { readonly verify: (
 }
 
 /**
- * Opens an envelope and verifies its signature with the signer's own did:key, or with `did`, which must then be the
- * signer. Throws ERR_INTEGRITY for a bad signature or another signer, else as `readEnvelope` and `keyOfDid`. The blob
- * is still to be decoded strictly (`enveloped: true`).
+ * Opens an envelope and verifies its signature with the signer's did:key. If `did` is given, it must be the signer. Throws
+ * ERR_INTEGRITY for a bad signature or another signer, and the errors of `readEnvelope` and `keyOfDid`. The caller must
+ * still decode the blob strictly (`enveloped: true`).
  */
 export function openEnvelope(bytes: Uint8Array, did?: string): Envelope {
   const { verify: isValidFor, ...envelope } = readEnvelope(bytes);

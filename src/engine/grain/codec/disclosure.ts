@@ -1,6 +1,6 @@
-// Selective disclosure: a view of a grain with some fields taken out, each replaced by a commitment to its value. The
-// view is a grain of its own; the original stays the one that counts. A commitment to a guessable value is found by
-// guessing, since the format has no salt: this is no anonymization.
+// Selective disclosure: a view of a grain that replaces some fields by commitments to their values. The view is a separate
+// grain; the original stays authoritative. The format has no salt, so anyone can test guesses against a commitment: a view
+// is not anonymised.
 import { hash } from 'node:crypto';
 import { GRAIN_DEPTH_MAX } from '../../base/limits.ts';
 import { addressOf } from '../address.ts';
@@ -18,7 +18,7 @@ import { startOutput, takeOutput } from './msgpack.ts';
 
 const COMMITMENT = /^sha256:[0-9a-f]{64}$/;
 
-/** `sha256:` and hex over the canonical bytes of a field's value alone, in the form in which a blob holds it. */
+/** The commitment to a field's value: `sha256:` and the hex digest of the value's canonical bytes, as in a blob. */
 export function commitmentTo(name: string, value: Value, type?: GrainType): string {
   startOutput();
   startValues({ keepMinusZero: false, depthMax: GRAIN_DEPTH_MAX });
@@ -27,8 +27,8 @@ export function commitmentTo(name: string, value: Value, type?: GrainType): stri
 }
 
 /**
- * The view of a blob without the named fields; the view of a signed blob is an unsigned one. Throws ERR_SCHEMA for a
- * field that may not be elided or is not there, and for a blob that is a view itself.
+ * The view of a blob without the named fields; the view of a signed blob is unsigned. Throws ERR_SCHEMA for a field that
+ * is absent or may not be elided, and for a blob that is itself a view.
  */
 export function elide(blob: Uint8Array, names: readonly string[]): EncodedWithWarnings {
   const grain = decodeGrain(blob, { enveloped: (peek(blob).flags & FLAG.signed) !== 0 });
@@ -48,7 +48,7 @@ export function elide(blob: Uint8Array, names: readonly string[]): EncodedWithWa
   return encodeGrain(grain.typeString, visible, { sensitivity: sensitivityOf(grain.header) });
 }
 
-/** True when `value` is what the view's commitment to `name` was made of. */
+/** True when `value` matches the view's commitment to the field `name`. */
 export function discloses(view: Grain, name: string, value: Value): boolean {
   const elided = view.fields['_elided'];
   if (!isMap(elided) || !Object.hasOwn(elided, name)) return false;
@@ -58,8 +58,8 @@ export function discloses(view: Grain, name: string, value: Value): boolean {
 }
 
 /**
- * True when `view` says nothing but what the blob of its original says: it names it, every field it shows is the
- * original's, and every field it lacks is committed to.
+ * True when `view` is a faithful view of the blob `original`: it names the original, its fields equal the original's, and
+ * it has a commitment to every field that it lacks.
  */
 export function isViewOf(view: Grain, original: Uint8Array): boolean {
   const elided = view.fields['_elided'];
@@ -71,7 +71,7 @@ export function isViewOf(view: Grain, original: Uint8Array): boolean {
     const given = encodeGrain(view.typeString, view.fields, { sensitivity: sensitivityOf(view.header) });
     return again.address === given.address;
   } catch (error) {
-    if (error instanceof GrainError) return false; // a commitment to what the original does not have
+    if (error instanceof GrainError) return false; // a commitment to a field that the original lacks
     throw error;
   }
 }

@@ -1,5 +1,5 @@
-// Field names and short keys, both ways, ready for look-up: by name for a writer, by the bytes of a key for a reader.
-// The map is one for all types, with one exception: an action's `content` has a key of its own.
+// Maps field names to short keys and back: writers look up names, readers look up key bytes. All types share one map, with
+// one exception: an action's `content` has its own key.
 import { assert } from '../../base/assert.ts';
 import { GRAIN_TYPE_NAMES, type GrainType } from '../grain.ts';
 import { FIELD_ROWS } from '../registry.ts';
@@ -14,19 +14,19 @@ export interface Field {
   readonly short: string;
   readonly kind: Kind;
   readonly standing: FieldStanding;
-  /** Place of the short key among all short keys in canonical order, times two plus one; even numbers lie between. */
+  /** 2 × position + 1 of the short key in canonical order; unknown keys get the even numbers between. */
   readonly rank: number;
-  /** The short key as msgpack, head included. */
+  /** The short key as MessagePack, including its head. */
   readonly keyBytes: Uint8Array;
-  /** What a type's own rules ask for by presence: position in the table. */
+  /** Position in the table; a type's rules use it to track which fields are present. */
   readonly id: number;
 }
 
-/** What the codec knows of a type. */
+/** A type's rules for the codec. */
 export interface TypeSpec extends Omit<TypeFormat, 'fields' | 'alias'> {
   readonly type: GrainType;
   readonly alias: string | undefined;
-  /** Writer's look-up, by type string: `tool` calls its phase by another name. */
+  /** Fields by name, for writers. Depends on the type string, because `tool` has another name for the phase. */
   readonly fieldsFor: (typeString: string) => ReadonlyMap<string, Field>;
 }
 
@@ -56,7 +56,7 @@ const toolByName = new Map([...actionByName, ['tool_phase', toolPhase]]);
 
 export const TYPE_FIELD = byName.get('type')!;
 
-/** Every key that a reader would take for a field. */
+/** Every short key, which a reader interprets as a field. */
 const shortKeys: ReadonlySet<string> = new Set(shorts);
 /** Every name that has a short key other than itself. */
 const shadowedNames: ReadonlySet<string> = new Set(
@@ -73,37 +73,37 @@ const specByString = new Map<string, TypeSpec>(
   specs.flatMap((spec) => [[spec.type, spec] as const, ...(spec.alias ? [[spec.alias, spec] as const] : [])]),
 );
 
-/** The type that a type string belongs to (aliases included), or undefined. */
+/** The type of a type string or alias, or undefined. */
 export function typeByString(typeString: string): TypeSpec | undefined {
   return specByString.get(typeString);
 }
 
-/** The type of a type byte, or undefined for the reserved and the application's bytes. */
+/** The type of a type byte; undefined for reserved and application bytes. */
 export function typeByByte(byte: number): TypeSpec | undefined {
   return specs[byte - 1];
 }
 
-/** True when the type byte may carry this type string. */
+/** True when the type string belongs to the type of the type byte. */
 export function typeHolds(spec: TypeSpec, typeString: string): boolean {
   return typeString === spec.type || typeString === spec.alias;
 }
 
-/** The field of a name in any type but action (whose `content` has its own entry), or undefined. */
+/** The field of a name, or undefined. Pass `type` for an action, whose `content` has its own entry. */
 export function fieldByName(name: string, type?: GrainType): Field | undefined {
   return (type === 'action' ? actionByName : byName).get(name);
 }
 
-/** True when a reader would take this key for a field, so that no unknown field may have it. */
+/** True for a short key; an unknown field must not have this name, because readers would take it for a field. */
 export function isShortKey(key: string): boolean {
   return shortKeys.has(key);
 }
 
-/** True when this name must not stand in a payload because a short key does. `typeString` as in the blob. */
+/** True when a payload must use this name's short key instead. `typeString` is the blob's. */
 export function isShadowedName(name: string, typeString: string): boolean {
   return shadowedNames.has(name) || (name === 'tool_phase' && typeString === 'tool');
 }
 
-/** Where a key that is none of the short ones comes among them: an even number for `Field.rank`'s scale. */
+/** Rank of an unknown key among the short keys: an even number on the scale of `Field.rank`. */
 export function rankOfUnknown(key: string): number {
   let low = 0;
   let high = shorts.length;
@@ -115,7 +115,7 @@ export function rankOfUnknown(key: string): number {
   return low * 2;
 }
 
-// Look-up by key bytes: open addressing over a small table, so that a reader makes no string for a known key.
+// Hash table with open addressing over key bytes, so that a reader creates no string for a known key.
 const TABLE_SIZE = 1024;
 const table: (Field | undefined)[] = new Array(TABLE_SIZE).fill(undefined);
 
@@ -130,7 +130,7 @@ for (const field of globalFields) insert(field);
 insert(actionContent);
 assert(globalFields.length * 4 < TABLE_SIZE, 'the key table stays sparse, so that a miss ends soon');
 
-/** The field whose short key is `bytes[start, start + length)`, or undefined. `cnt` gives an action's content. */
+/** The field with the short key `bytes[start, start + length)`, or undefined. `cnt` is an action's content. */
 export function fieldByKeyBytes(bytes: Uint8Array, start: number, length: number): Field | undefined {
   let hash = 0;
   for (let i = start; i < start + length; i++) hash = (Math.imul(hash, 31) + bytes[i]!) | 0;

@@ -1,20 +1,20 @@
-// Grains on a socket: a length of four bytes, then that many bytes of one grain; a length of zero ends the stream.
+// Frames grains on a byte stream: each grain follows its length (u32, big-endian); a length of zero ends the stream.
 import { BLOB_BYTES_MAX } from '../../base/limits.ts';
 import { refuse } from '../error.ts';
 
-/** The four bytes that go before a grain of this many bytes; zero for the end of the stream. */
+/** The four bytes that precede a grain of `bytes` bytes; pass 0 to end the stream. */
 export function frameHead(bytes: number): Buffer {
   const head = Buffer.allocUnsafe(4);
   head.writeUInt32BE(bytes);
   return head;
 }
 
-/** Takes a stream apart. Holds at most one grain's bytes besides the chunk it was given. */
+/** Splits a stream into grains. Buffers at most one grain besides the current chunk. */
 export class FrameReader {
   readonly #bytesMax: number;
   #pieces: Uint8Array[] = [];
   #gathered = 0;
-  /** Bytes wanted: of a length while `#frame` is undefined, else of a grain. */
+  /** Size of the current grain; undefined while its length is being read. */
   #frame: number | undefined;
   #ended = false;
 
@@ -22,14 +22,14 @@ export class FrameReader {
     this.#bytesMax = bytesMax;
   }
 
-  /** True after the length of zero. */
+  /** True after the zero length that ends the stream. */
   get ended(): boolean {
     return this.#ended;
   }
 
   /**
-   * The grains that `chunk` completes, each its own bytes. Throws ERR_TOO_LARGE before anything is gathered for a
-   * length beyond the limit, ERR_CORRUPT for bytes after the end.
+   * Yields the grains that `chunk` completes, each a copy. Throws ERR_TOO_LARGE for a length beyond the limit, before it
+   * buffers any byte of the grain, and ERR_CORRUPT for bytes after the end.
    */
   *push(chunk: Uint8Array): Generator<Buffer> {
     let at = 0;

@@ -1,4 +1,4 @@
-// The nine bytes in front of a payload: what they say, and what a payload makes them be.
+// The nine header bytes before a payload: read them, and derive them from a payload.
 import { hash } from 'node:crypto';
 import { NAMESPACE_HASHES_MAX } from '../../base/limits.ts';
 import { refuse } from '../error.ts';
@@ -18,7 +18,7 @@ export const FLAG = {
 
 const namespaceHashes = new Map<string, number>();
 
-/** First two bytes of SHA-256 over the namespace's UTF-8 in NFC, as a number; 0 when there is none. */
+/** First two bytes of the SHA-256 of the namespace (NFC, UTF-8) as a number; 0 without a namespace. */
 export function namespaceHash(namespace: Value | undefined): number {
   if (typeof namespace !== 'string' || namespace === '') return 0;
   let result = namespaceHashes.get(namespace);
@@ -30,7 +30,7 @@ export function namespaceHash(namespace: Value | undefined): number {
   return result;
 }
 
-/** Lowest sensitivity that tags (a list of strings, or anything) demand. */
+/** Minimum sensitivity that the tags require; accepts any value. */
 export function sensitivityOfTags(tags: Value | undefined): Sensitivity {
   let level: Sensitivity = 0;
   if (!Array.isArray(tags)) return level;
@@ -43,7 +43,7 @@ export function sensitivityOfTags(tags: Value | undefined): Sensitivity {
   return level;
 }
 
-/** The two flags that a payload decides by itself. */
+/** The two header flags that follow from the payload's references. */
 export function referenceFlags(fields: ValueMap): number {
   const { content_refs: content, embedding_refs: embedding } = fields;
   return (
@@ -52,12 +52,12 @@ export function referenceFlags(fields: ValueMap): number {
   );
 }
 
-/** Sensitivity that a header carries. */
+/** Sensitivity in the header's flags. */
 export function sensitivityOf(header: Header): Sensitivity {
   return (header.flags >>> 6) as Sensitivity; // two bits of a byte
 }
 
-/** The header of a blob, its version checked and nothing else. Throws ERR_TOO_SHORT, ERR_VERSION. */
+/** The header of a blob; checks only its version. Throws ERR_TOO_SHORT, ERR_VERSION. */
 export function peek(blob: Uint8Array): Header {
   if (blob.length <= HEADER_BYTES) refuse('ERR_TOO_SHORT');
   if (blob[0] !== 1) refuse('ERR_VERSION', `version ${blob[0]} is not known`);

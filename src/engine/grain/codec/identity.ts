@@ -1,5 +1,5 @@
-// What makes two grains the same statement: everything in the payload but when it was written down and under which of
-// its type's names. Hashing these bytes gives the exact-duplicate identity; they are never stored.
+// The identity of a grain: two grains are the same statement if their payloads differ only in creation time and in the
+// alias of their type. A hash of the identity bytes detects exact duplicates; the bytes are never stored.
 
 import { GRAIN_DEPTH_MAX } from '../../base/limits.ts';
 import { refuse } from '../error.ts';
@@ -12,10 +12,10 @@ const CALL_ID_KEY = fieldByName('tool_call_id')!.keyBytes;
 const TYPE_KEY = TYPE_FIELD.keyBytes;
 
 /**
- * Bytes over which the identity of a grain is hashed, or undefined when it has none (an action without tool_call_id).
+ * The bytes to hash for the identity, or undefined for a grain without one (an action without tool_call_id).
  * Made from the encoded blob: type byte, four bytes of time (the created_at second of a type that is `dated`, else
- * zero), then all entries of the payload but `ca` and `t`. The blob must be one that was strictly decoded or encoded
- * here. Another signed flag or sensitivity is the same statement.
+ * zero), then all payload entries except `ca` and `t`. The blob must have been encoded here or decoded strictly. The
+ * signed flag and the sensitivity do not affect the identity.
  */
 export function identityBytes(blob: Uint8Array): Uint8Array | undefined {
   const { typeByte } = peek(blob);
@@ -46,7 +46,7 @@ export function identityBytes(blob: Uint8Array): Uint8Array | undefined {
   return spec?.type === 'action' && !hasCallId ? undefined : result.subarray(0, to);
 }
 
-/** Entries of the payload map, and where the first one begins. */
+/** Number of payload entries, and position of the first one. */
 function mapHead(blob: Uint8Array): [count: number, first: number] {
   const at = HEADER_BYTES;
   const head = blob[at]!;

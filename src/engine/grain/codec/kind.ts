@@ -1,5 +1,5 @@
-// What a value in a known position may be, and how it is written there: the difference between 1 and 1.0 is decided
-// by position, not by value.
+// Kinds define which values a position allows and how they are encoded. The position, not the value, decides between
+// integer 1 and float 1.0.
 
 export const KIND = {
   any: 0,
@@ -16,31 +16,31 @@ export const KIND = {
   count: 6,
   /** 0..255. */
   byte: 7,
-  /** Epoch milliseconds; within what a number holds exactly. */
+  /** Unix milliseconds, a safe integer. */
   ms: 8,
   bool: 9,
   bytes: 10,
-  /** A map whose keys and values are the writer's own. */
+  /** A map with free keys and values. */
   map: 11,
   list: 12,
-  /** A map whose keys are the writer's own and whose values are of one kind. */
+  /** A map with free keys and values of one kind. */
   record: 13,
-  /** A map with known keys; others may stand beside them. */
+  /** A map with known keys; it may have others too. */
   shape: 14,
   stringOrMap: 15,
 } as const;
 
 export interface Kind {
   readonly code: (typeof KIND)[keyof typeof KIND];
-  /** Of `list` and `record`. */
+  /** Kind of the items, for `list` and `record`. */
   readonly item?: Kind;
-  /** Of `shape`. */
+  /** Set for `shape`. */
   readonly shape?: Shape;
 }
 
 export interface ShapeField {
   readonly name: string;
-  /** Key inside the blob; the name itself where entries are not compacted. */
+  /** Key in the blob: the short key, or the name where the format defines none. */
   readonly short: string;
   readonly kind: Kind;
 }
@@ -50,7 +50,7 @@ export interface Shape {
   readonly byName: ReadonlyMap<string, ShapeField>;
   readonly byShort: ReadonlyMap<string, ShapeField>;
   readonly required: readonly string[];
-  /** Required instead of `required` when this key is there (a citation in place of a content reference). */
+  /** Replaces `required` if this key is present (a citation in place of a content reference). */
   readonly alternative?: { readonly key: string; readonly required: readonly string[] };
 }
 
@@ -76,7 +76,7 @@ export function recordOf(item: Kind): Kind {
   return { code: KIND.record, item };
 }
 
-/** True for numbers that the format gives a meaning: counts, times, ratios. */
+/** True for kinds of numbers with a meaning in the format: counts, times, ratios. */
 export function isCounted(kind: Kind | undefined): boolean {
   return kind !== undefined && kind.code >= KIND.float && kind.code <= KIND.ms;
 }
@@ -84,11 +84,11 @@ export function isCounted(kind: Kind | undefined): boolean {
 interface ShapeOptions {
   readonly required?: readonly string[];
   readonly alternative?: { readonly key: string; readonly required: readonly string[] };
-  /** Short key by name, for the entries that are compacted. */
+  /** Short keys by name, for entries that have one. */
   readonly short?: Readonly<Record<string, string>>;
 }
 
-/** A map with known keys. Without `short` its keys are written as they are. */
+/** The kind of a map with known keys. Without `short` the blob contains the names themselves. */
 export function shapeOf(kinds: Readonly<Record<string, Kind>>, options: ShapeOptions = {}): Kind {
   const fields = Object.entries(kinds).map(([name, kind]) => ({ name, kind, short: options.short?.[name] ?? name }));
   const shape: Shape = {

@@ -1,4 +1,4 @@
-// The index manifest of a container: what the index layer knows of grains and blobs never hold.
+// The index manifest of a container: the index layer's data about grains, which blobs do not contain.
 import { addressProblem, isAddress } from '../address.ts';
 import { refuse } from '../error.ts';
 import type { Address } from '../grain.ts';
@@ -12,7 +12,7 @@ import { checkInputEnd, endInput, readValue, startInput } from './strict.ts';
 
 export type VerificationStatus = 'unverified' | 'verified' | 'contested' | 'retracted';
 
-/** What a manifest says of one grain: a claim of whoever made the file. Times in epoch ms. */
+/** A manifest's entry for one grain, claimed by the author of the file. Times are Unix milliseconds. */
 export interface Standing {
   readonly supersededBy?: Address;
   readonly systemValidTo?: number;
@@ -22,12 +22,12 @@ export interface Standing {
 }
 
 const MANIFEST_DEPTH = 2;
-/** Bytes gathered before a piece of the manifest is handed out. */
+/** Size from which a piece of the manifest is yielded. */
 const PIECE_BYTES = 64 * 1024;
-/** Longest entry: two addresses, three times and their keys stay well under this. */
+/** Upper bound of an entry: two addresses, three times and their keys stay well below it. */
 const ENTRY_BYTES_MAX = 512;
 
-/** The short keys of a grain's standing, without what is absent or default. */
+/** The standing with short keys, without absent and default values. */
 function shortStanding(standing: Standing): ValueMap {
   const map: ValueMap = {};
   if (standing.supersededBy !== undefined) map['sb'] = standing.supersededBy;
@@ -39,7 +39,7 @@ function shortStanding(standing: Standing): ValueMap {
   return map;
 }
 
-/** The entries that say something, in canonical order. */
+/** The entries that differ from the default, in canonical order. */
 export function manifestEntries(manifest: ReadonlyMap<Address, Standing>): [Address, ValueMap][] {
   const entries: [Address, ValueMap][] = [];
   for (const [address, standing] of manifest) {
@@ -49,7 +49,7 @@ export function manifestEntries(manifest: ReadonlyMap<Address, Standing>): [Addr
   return entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
 }
 
-/** Encodes a manifest (entries from `manifestEntries`) piece by piece, each piece the caller's own. */
+/** Yields a manifest (entries from `manifestEntries`) in pieces that the caller owns. */
 export function* encodeManifest(entries: readonly (readonly [Address, ValueMap])[]): Generator<Buffer> {
   startOutput(ENTRY_BYTES_MAX);
   writeMapHead(entries.length);
@@ -72,8 +72,8 @@ export function* encodeManifest(entries: readonly (readonly [Address, ValueMap])
 }
 
 /**
- * Reads a manifest that is all of `bytes`. Throws ERR_CORRUPT when it is not one canonical map, ERR_SCHEMA or ERR_RANGE
- * for values of other kinds. Unknown keys are left out, with a warning.
+ * Reads `bytes` as one manifest. Throws ERR_CORRUPT unless it is exactly one canonical map, and ERR_SCHEMA or ERR_RANGE for
+ * values of the wrong kind. Drops unknown keys with a warning.
  */
 export function readManifest(bytes: Uint8Array, warnings: string[]): Map<Address, Standing> {
   startInput(bytes, 0, { strict: true, depthMax: MANIFEST_DEPTH });
@@ -107,7 +107,7 @@ function standingOf(entry: ValueMap, warnings: string[]): Standing {
       case 'vstatus':
         if (typeof value !== 'string') refuse('ERR_SCHEMA', 'verification_status is not a string');
         if (!VERIFICATION_STATUSES.has(value)) refuse('ERR_RANGE', 'verification_status is none that is known');
-        standing.verificationStatus = value as VerificationStatus; // the set holds these
+        standing.verificationStatus = value as VerificationStatus; // checked against the set above
         break;
       case 'ac':
         standing.accessCount = wholeNumber(value, 'access_count');
@@ -130,7 +130,7 @@ function wholeNumber(value: Value, name: string): number {
   return value;
 }
 
-/** A standing as full names, for people. */
+/** A standing with full names, for display. */
 export function standingFields(standing: Standing): ValueMap {
   const fields: ValueMap = {};
   const names = { sb: 'superseded_by', svt: 'system_valid_to', vstatus: 'verification_status' } as const;

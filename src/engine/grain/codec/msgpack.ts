@@ -1,13 +1,13 @@
-// MessagePack at the level of bytes: writing each form at its shortest into one reusable buffer, and stepping over
-// values without decoding them. What is canonical about it is in canonical.ts (writing) and strict.ts (reading).
+// MessagePack bytes: writes each value in its shortest form into one reusable buffer, and skips values without decoding
+// them. The rules of canonical form are in canonical.ts (writing) and strict.ts (reading).
 import { BLOB_BYTES_CEILING, BLOB_BYTES_MAX } from '../../base/limits.ts';
 import { refuse } from '../error.ts';
 import { canonicalText } from '../text.ts';
 
 const SCRATCH_BYTES = 64 * 1024;
-/** What a single `reserve` may ask for beyond the size limit: estimates for short text are three times its length. */
+/** Bytes that one `reserve` may request beyond the size limit: the estimate for short text is three times its length. */
 const RESERVE_SLACK = 1_024;
-/** Up to this length a loop over the characters beats two calls into native code. */
+/** Up to this length a loop over the characters is faster than two native calls. */
 const SHORT_TEXT = 48;
 
 let scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
@@ -19,13 +19,13 @@ const floatBox = new Float64Array(1);
 const floatBytes = new Uint8Array(floatBox.buffer);
 const LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
-/** Begins a new output. Anything longer than `bytesMax` ends with ERR_TOO_LARGE. One output at a time. */
+/** Starts a new output of at most `bytesMax` bytes; more cause ERR_TOO_LARGE. Only one output exists at a time. */
 export function startOutput(bytesMax: number = BLOB_BYTES_MAX): void {
   position = 0;
   sizeMax = bytesMax;
 }
 
-/** A copy of what was written; the caller's own. Throws ERR_TOO_LARGE. */
+/** Returns a copy of the output. Throws ERR_TOO_LARGE. */
 export function takeOutput(): Buffer {
   if (position > sizeMax) refuse('ERR_TOO_LARGE');
   const result = Buffer.allocUnsafe(position);
@@ -46,7 +46,7 @@ function grow(bytes: number): void {
   capacity = larger.length;
 }
 
-/** Writes the nine bytes in front of a payload. */
+/** Writes the nine header bytes before a payload. */
 export function writeHeaderBytes(flags: number, typeByte: number, namespaceHash: number, seconds: number): void {
   reserve(9);
   const at = position;
@@ -66,7 +66,7 @@ function writeUint32(at: number, value: number): void {
   scratch[at + 3] = value;
 }
 
-/** Writes ready-made bytes, such as a key with its head. */
+/** Writes encoded bytes, such as a key with its head. */
 export function writeRaw(bytes: Uint8Array): void {
   const length = bytes.length;
   reserve(length);
@@ -89,12 +89,12 @@ export function writeBoolean(value: boolean): void {
   scratch[position++] = value ? 0xc3 : 0xc2;
 }
 
-/** Head of a map of `count` entries. */
+/** Writes the head of a map of `count` entries. */
 export function writeMapHead(count: number): void {
   writeCollectionHead(count, 0x80, 0xde);
 }
 
-/** Head of an array of `count` elements. */
+/** Writes the head of an array of `count` elements. */
 export function writeArrayHead(count: number): void {
   writeCollectionHead(count, 0x90, 0xdc);
 }
@@ -114,7 +114,7 @@ function writeCollectionHead(count: number, fixed: number, long: number): void {
   }
 }
 
-/** Writes an integer that is exact as a number (|value| <= 2^53). */
+/** Writes an integer with |value| <= 2^53. */
 export function writeInteger(value: number): void {
   reserve(9);
   const at = position;
@@ -163,7 +163,7 @@ export function writeInteger(value: number): void {
   }
 }
 
-/** The low 64 bits of an exact integer, two's complement. */
+/** Writes the low 64 bits of an exact integer in two's complement. */
 function writeUint64(at: number, value: number): void {
   const high = Math.floor(value / 0x100000000);
   writeUint32(at, high);
@@ -183,7 +183,7 @@ export function writeBigInteger(value: bigint): void {
   position += 9;
 }
 
-/** Writes a float64. Throws ERR_FLOAT_INVALID when it is not finite. The sign of zero is the caller's matter. */
+/** Writes a float64. Throws ERR_FLOAT_INVALID if it is not finite. The caller normalises minus zero. */
 export function writeFloat(value: number): void {
   if (!Number.isFinite(value)) refuse('ERR_FLOAT_INVALID');
   reserve(9);
@@ -217,7 +217,7 @@ export function writeBinary(bytes: Uint8Array): void {
   position += length;
 }
 
-/** Writes a string in NFC. Throws ERR_CORRUPT for a byte order mark or half a surrogate pair. */
+/** Writes a string in NFC. Throws ERR_CORRUPT for a byte order mark or an unpaired surrogate. */
 export function writeText(text: string): void {
   const length = text.length;
   if (length > SHORT_TEXT) {
@@ -243,7 +243,7 @@ export function writeText(text: string): void {
 }
 
 function writeLongText(text: string): void {
-  // One UTF-16 unit is at least a quarter of a byte of NFC text: four units may compose to one of three bytes.
+  // Refuse before normalising. Each byte of NFC text comes from at most four UTF-16 units.
   if (text.length > sizeMax * 4) refuse('ERR_TOO_LARGE');
   let bytes = Buffer.byteLength(text);
   if (bytes !== text.length) {
@@ -271,12 +271,12 @@ function writeLongText(text: string): void {
 }
 
 /**
- * End of the one value at `start`, or -1 when it is not well formed, does not end before `end`, or is nested deeper
- * than `depthMax` (a collection at the top is 1). Any MessagePack, canonical or not; makes nothing, never recurses.
+ * End of the value at `start`, or -1 if it is malformed, does not end by `end`, or is nested deeper than `depthMax` (a
+ * collection at the top has depth 1). Accepts any MessagePack, canonical or not. Allocates no values and never recurses.
  */
 export function endOfValue(bytes: Uint8Array, start: number, end: number, depthMax: number): number {
   let at = start;
-  const left: number[] = [1]; // values still to come, by level
+  const left: number[] = [1]; // remaining values at each level
   while (left.length > 0) {
     const level = left.length - 1;
     if (left[level] === 0) {
@@ -316,7 +316,7 @@ function isCollection(head: number): boolean {
   return head < 0xa0;
 }
 
-/** By head byte from 0xc0: bytes of length that follow, times 256, plus bytes of value; -1 for the unused byte. */
+/** For each head byte from 0xc0: 256 × size of the length field + size of the value, in bytes; -1 for the unused byte. */
 const SIZES: readonly number[] = [
   0, // nil
   -1,

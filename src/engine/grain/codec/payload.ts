@@ -1,4 +1,4 @@
-// The payload map: fields by full name on our side, by short key in the blob.
+// Reads and writes the payload map: full field names in memory, short keys in the blob.
 import { GRAIN_DEPTH_MAX } from '../../base/limits.ts';
 import { refuse } from '../error.ts';
 import { CHECKS, note } from '../rules/findings.ts';
@@ -34,12 +34,12 @@ import {
   startInput,
 } from './strict.ts';
 
-/** Up to this many entries an insertion sort beats the general one; beyond, it would be quadratic. */
+/** Up to this many entries insertion sort is faster than the general sort; beyond, its quadratic cost shows. */
 const FEW_ENTRIES = 48;
 const SHADOWED = 'is the full name of a field that has a short key';
 
-// The entries of the map being written, side by side: rank for the order, and the field or the unknown key. The arrays
-// are kept from grain to grain and only counted anew: emptying them would give their storage back each time.
+// Parallel arrays with the entries of the map being written: rank, which gives the order, and field or unknown key. The
+// arrays are reused for each grain with a new count, because truncating them would free their storage each time.
 let entryCount = 0;
 const ranks: number[] = new Array(FEW_ENTRIES).fill(0);
 const entryFields: (Field | undefined)[] = new Array(FEW_ENTRIES).fill(undefined);
@@ -47,7 +47,7 @@ const entryKeys: string[] = new Array(FEW_ENTRIES).fill('');
 const entryValues: Value[] = new Array(FEW_ENTRIES).fill(null);
 const order: number[] = new Array(FEW_ENTRIES).fill(0);
 
-/** Entries in `order`: by rank, unknown keys of equal rank by their bytes. Zero is a repeated key. */
+/** Compares entries by rank, and unknown keys of equal rank by their bytes. 0 means a repeated key. */
 function compareEntries(a: number, b: number): number {
   return ranks[a]! - ranks[b]! || (ranks[a]! & 1 ? 0 : compareUtf8(entryKeys[a]!, entryKeys[b]!));
 }
@@ -68,7 +68,7 @@ function addEntry(field: Field | undefined, key: string, rank: number, value: Va
   order[place] = index;
 }
 
-/** Begins a new map. After a large one, gives back what it took. */
+/** Starts a new map; frees the arrays after a large one. */
 function clearEntries(): void {
   entryCount = 0;
   if (order.length > FEW_ENTRIES)
@@ -76,8 +76,8 @@ function clearEntries(): void {
 }
 
 /**
- * Takes a writer's fields in: looks each up, notes what is wrong with it (grain/rules/findings.ts), and puts it in order.
- * `writePayload` then writes them. Throws ERR_CORRUPT for names that have no canonical form.
+ * Collects a writer's fields for `writePayload`: looks up each field, notes its errors (grain/rules/findings.ts) and sorts
+ * it. Throws ERR_CORRUPT for names without a canonical form.
  */
 export function gatherFields(spec: TypeSpec, typeString: string, fields: ValueMap): void {
   clearEntries();
@@ -104,7 +104,7 @@ function addUnknown(name: string, value: Value): void {
   addEntry(undefined, key, rankOfUnknown(key), value);
 }
 
-/** Takes in the fields of a decoded grain, to write them again as they were. */
+/** Collects the fields of a decoded grain, to write them again unchanged. */
 export function gatherDecoded(spec: TypeSpec, typeString: string, fields: ValueMap): void {
   clearEntries();
   addEntry(TYPE_FIELD, '', TYPE_FIELD.rank, typeString);
@@ -116,7 +116,7 @@ export function gatherDecoded(spec: TypeSpec, typeString: string, fields: ValueM
   }
 }
 
-/** Writes the gathered fields as the canonical map (to the output of msgpack.ts) and forgets them. */
+/** Writes the collected fields as a canonical map to the output of msgpack.ts, then clears them. */
 export function writePayload(options = { keepMinusZero: false, depthMax: GRAIN_DEPTH_MAX }): void {
   const count = entryCount;
   if (count > FEW_ENTRIES) order.sort(compareEntries);
@@ -143,15 +143,15 @@ export interface PayloadOptions {
   readonly depthMax: number;
 }
 
-/** What a payload holds. `typeString` is undefined when there is no `t`, and any value when it is no string. */
+/** A decoded payload. `typeString` is the value of `t`, of any type, or undefined without `t`. */
 export interface Payload {
   readonly typeString: Value | undefined;
   readonly fields: ValueMap;
 }
 
 /**
- * Reads the payload map at `start` up to the end of `bytes`, into fields by full name. Throws ERR_CORRUPT; what comes
- * later in the order of checks is noted. Not strict: takes the rules of canonical form and of kinds for granted.
+ * Reads the payload map from `start` to the end of `bytes` into fields by full name. Throws ERR_CORRUPT, and notes errors
+ * that come later in the order of checks. If not strict, assumes canonical form and correct kinds.
  */
 export function readPayload(bytes: Uint8Array, start: number, spec: TypeSpec, options: PayloadOptions): Payload {
   startInput(bytes, start, options);
@@ -198,7 +198,7 @@ export function readPayload(bytes: Uint8Array, start: number, spec: TypeSpec, op
   return { typeString, fields: typeString === 'tool' ? withToolPhase(fields) : fields };
 }
 
-/** The same fields with the phase under the name that type `tool` has for it. */
+/** The fields with the phase renamed as type `tool` calls it. */
 function withToolPhase(fields: ValueMap): ValueMap {
   if (fields['action_phase'] === undefined) return fields;
   const renamed: ValueMap = {};
@@ -206,13 +206,13 @@ function withToolPhase(fields: ValueMap): ValueMap {
   return renamed;
 }
 
-/** Reads a payload of a type without a table: keys and values as they are. Throws ERR_CORRUPT; notes float errors. */
+/** Reads a payload of a type without a field table, keys unchanged. Throws ERR_CORRUPT; notes float errors. */
 export function readOpaquePayload(bytes: Uint8Array, start: number, options: PayloadOptions): Payload {
   startInput(bytes, start, options);
   const map = readValue(ANY, 1, 'a field');
   checkInputEnd();
   endInput();
   if (typeof map !== 'object' || map === null) corrupt('not a map');
-  const { t: typeString, ...fields } = map as ValueMap; // the caller has seen the head of a map
+  const { t: typeString, ...fields } = map as ValueMap; // the caller has checked that it is a map
   return { typeString, fields };
 }

@@ -1,5 +1,5 @@
-// The strict reader of values: canonical MessagePack or ERR_CORRUPT. It never allocates by a declared count that the
-// bytes left cannot hold, and its recursion is bounded by the depth limit, which is checked before each descent.
+// Reads values strictly: canonical MessagePack, or ERR_CORRUPT. It checks each declared count against the remaining bytes
+// before allocating, and the depth limit before each recursion.
 
 import { isUtf8 } from 'node:buffer';
 import { GRAIN_DEPTH_MAX } from '../../base/limits.ts';
@@ -9,7 +9,7 @@ import { isNormalized } from '../text.ts';
 import { Float, setOwn, type Value, type ValueMap } from '../value.ts';
 import { ANY, KIND, type Kind, type Shape } from './kind.ts';
 
-/** Node's buffers have these; its type declarations leave them out. Half the cost of `toString` on short text. */
+/** Methods of Node's buffers that its type declarations omit. They cost half as much as `toString` on short text. */
 type Bytes = Buffer & {
   latin1Slice(start: number, end: number): string;
   utf8Slice(start: number, end: number): string;
@@ -21,7 +21,7 @@ let input: Bytes = EMPTY;
 let at = 0;
 let end = 0;
 let depthMax = GRAIN_DEPTH_MAX;
-/** False for bytes that this store encoded itself: bounds still hold, the canonical rules are taken for granted. */
+/** False for bytes that this store encoded itself: checks bounds, but assumes canonical form. */
 let strict = true;
 
 const floatBox = new Float64Array(1);
@@ -33,7 +33,7 @@ export interface ReadOptions {
   readonly depthMax: number;
 }
 
-/** Begins reading `bytes` at `start`. One input at a time. */
+/** Starts reading `bytes` at `start`. Only one input exists at a time. */
 export function startInput(bytes: Uint8Array, start: number, options: ReadOptions): void {
   const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   input = buffer as Bytes; // see the type
@@ -43,12 +43,12 @@ export function startInput(bytes: Uint8Array, start: number, options: ReadOption
   depthMax = options.depthMax;
 }
 
-/** Lets go of the input, so that it can be collected. */
+/** Drops the reference to the input, so that it can be garbage-collected. */
 export function endInput(): void {
   input = EMPTY;
 }
 
-/** Where the reader stands. */
+/** The reader's position. */
 export function inputPosition(): number {
   return at;
 }
@@ -57,12 +57,12 @@ export function corrupt(issue: string): never {
   refuse('ERR_CORRUPT', issue);
 }
 
-/** Throws ERR_CORRUPT unless everything was read. */
+/** Throws ERR_CORRUPT unless the input is at its end. */
 export function checkInputEnd(): void {
   if (at !== end) corrupt('bytes after the end');
 }
 
-/** Reads a map's head. Throws ERR_CORRUPT for another head, a long form, or more entries than the bytes left hold. */
+/** Reads a map's head. Throws ERR_CORRUPT for another head, a longer form, or more entries than the remaining bytes allow. */
 export function readMapHead(): number {
   const head = nextByte();
   return head >= 0x80 && head < 0x90 ? checkCount(head & 0x0f, 2) : readLongMapCount(head);
@@ -83,7 +83,7 @@ function nextByte(): number {
   return input[at++]!;
 }
 
-/** A length of `bytes` bytes, at least `least`: anything smaller has a shorter form. */
+/** Reads a length field of `bytes` bytes. Throws ERR_CORRUPT below `least`, which has a shorter form. */
 function readLength(bytes: number, least: number): number {
   if (at + bytes > end) corrupt('truncated');
   let length = 0;
@@ -92,7 +92,7 @@ function readLength(bytes: number, least: number): number {
   return length;
 }
 
-/** Length in bytes of the string whose head comes next; the reader then stands at its first byte, all bytes there. */
+/** Reads a string's head and returns its length in bytes. Checks that the input contains the whole string. */
 export function readTextHead(): number {
   const head = nextByte();
   let length: number;
@@ -105,12 +105,12 @@ export function readTextHead(): number {
   return length;
 }
 
-/** Moves past bytes that the caller has looked at itself. */
+/** Skips bytes that the caller has examined itself. */
 export function skipBytes(length: number): void {
   at += length;
 }
 
-/** The string of `length` bytes that comes next. */
+/** Reads a string of `length` bytes. */
 export function readTextBytes(length: number): string {
   const start = at;
   at += length;
@@ -125,14 +125,14 @@ export function readTextBytes(length: number): string {
 function readBeyondAscii(start: number, most: number): string {
   const text = input.utf8Slice(start, at);
   if (!strict) return text;
-  // Decoding puts U+FFFD in place of what is invalid; only then is it worth asking whether it was there before.
+  // Decoding replaces invalid bytes by U+FFFD, so only text that contains U+FFFD needs the UTF-8 check.
   if (text.includes('\ufffd') && !isUtf8(input.subarray(start, at))) corrupt('invalid UTF-8');
   if (text.charCodeAt(0) === 0xfeff) corrupt('byte order mark');
   if (most >= 0xcc && !isNormalized(text)) corrupt('not in NFC'); // 0xcc is the first byte of U+0300
   return text;
 }
 
-/** True when the key at `start` comes after the one at `previousStart` in the order of bytes. */
+/** True when the key at `start` sorts after the key at `previousStart` in byte order. */
 export function keyFollows(previousStart: number, previousLength: number, start: number, length: number): boolean {
   const shared = Math.min(previousLength, length);
   for (let i = 0; i < shared; i++) {
@@ -142,14 +142,14 @@ export function keyFollows(previousStart: number, previousLength: number, start:
   return length > previousLength;
 }
 
-/** True when a nil comes next. */
+/** True when the next value is nil. */
 export function nilIsNext(): boolean {
   return at < end && input[at] === 0xc0;
 }
 
 /**
- * Reads a value in a position of `kind`. A number of the wrong sort there is noted, everything else about kinds is
- * left to `checkValue`. `depth`: what the value counts as, were it a collection.
+ * Reads a value in a position of `kind`. Notes a number of the wrong kind; `checkValue` makes all other checks of kinds.
+ * `depth` is the depth of the value if it is a collection.
  */
 export function readValue(kind: Kind, depth: number, name: string): Value {
   const head = nextByte();
@@ -237,7 +237,7 @@ function readUint64(): number | bigint {
   return high < 0x200000 ? high * 0x100000000 + low : (BigInt(high) << 32n) | BigInt(low);
 }
 
-/** A negative integer of `bytes` bytes below `most`: anything else has a shorter form. */
+/** Reads a negative integer of `bytes` bytes. Throws ERR_CORRUPT unless it is below `most`; others have a shorter form. */
 function readSigned(bytes: number, most: number): number {
   if (at + bytes > end) corrupt('truncated');
   const value = input.readIntBE(at, bytes);

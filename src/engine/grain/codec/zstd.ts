@@ -1,4 +1,4 @@
-// Reading zstd, which this codec never writes: where a frame ends, and what is in it under a ceiling.
+// Reads zstd frames: finds their end and inflates them up to a limit. This codec never writes zstd.
 import { zstdDecompressSync } from 'node:zlib';
 import { refuse } from '../error.ts';
 
@@ -6,7 +6,7 @@ const MAGIC = [0x28, 0xb5, 0x2f, 0xfd];
 const CONTENT_SIZE_BYTES = [0, 2, 4, 8];
 const DICTIONARY_BYTES = [0, 1, 2, 4];
 
-/** End of the zstd frame at `start`, or -1 when none is there or it is cut short (RFC 8878, section 3.1.1). */
+/** End of the zstd frame at `start`, or -1 if there is none or it is truncated (RFC 8878, section 3.1.1). */
 export function endOfFrame(bytes: Uint8Array, start: number, end: number): number {
   if (end - start < 6 || MAGIC.some((byte, i) => bytes[start + i] !== byte)) return -1;
   const descriptor = bytes[start + 4]!;
@@ -25,7 +25,7 @@ export function endOfFrame(bytes: Uint8Array, start: number, end: number): numbe
   return at <= end ? at : -1;
 }
 
-/** The content of one frame. Throws ERR_CORRUPT when it is broken or longer than `bytesMax`. */
+/** The content of one frame. Throws ERR_CORRUPT if it is damaged or exceeds `bytesMax`. */
 export function inflateFrame(frame: Uint8Array, bytesMax: number): Buffer {
   try {
     return zstdDecompressSync(frame, { maxOutputLength: Math.max(1, bytesMax) });
