@@ -21,7 +21,7 @@ const DEPENDENCIES = new Set(
 interface Loaded {
   /** Our own files, below src. */
   readonly own: readonly string[];
-  /** Those that package.json names. */
+  /** The packages that package.json names. */
   readonly packages: readonly string[];
   /** All modules, those of packages too. */
   readonly count: number;

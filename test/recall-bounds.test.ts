@@ -178,7 +178,7 @@ for (const partitions of [1, 2])
     });
   });
 
-test('a question that is longer than what a vector stands for says so', async () => {
+test('a question longer than its vector covers has a warning', async () => {
   const id = 'vectors';
   assert.equal((await send('POST', '/memories', { id })).status, 201);
   const at = (path: string, json: object) => send('POST', `/memories/${id}${path}`, json);

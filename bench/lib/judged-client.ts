@@ -31,7 +31,7 @@ export interface Answers {
   /** Ids by question, best first. */
   readonly ranked: readonly string[][];
   readonly latenciesMs: readonly number[];
-  /** Of all answers. */
+  /** Warnings of all answers. */
   readonly warnings: readonly string[];
 }
 

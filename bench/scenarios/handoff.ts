@@ -142,7 +142,7 @@ async function runABatch(batchesOutMax: number, answers: 'result' | 'port'): Pro
 interface Figure {
   readonly callsPerSecond: number;
   readonly p50Us: number;
-  /** Of both threads. */
+  /** CPU of both threads. */
   readonly cpuUsPerCall: number;
 }
 

@@ -59,7 +59,7 @@ async function run({ size }: Options): Promise<Measured> {
 
 interface Filling {
   readonly tailGrains: number;
-  /** Of each kind, once all is merged. */
+  /** Lookups of each kind, after all merges. */
   readonly lookups: number;
   readonly withText: boolean;
 }

@@ -130,7 +130,7 @@ async function addsBetween(
   return (adds * 1_000) / (performance.now() - started);
 }
 
-/** Of the log, the audit entry included. */
+/** Bytes in the log for each record, its audit entry included. */
 async function bytesARecord(shard: OpenShard, queries: readonly RecallQuery[]): Promise<number> {
   const { engine } = shard;
   await engine.write('recallTotals', CONTEXT, {});

@@ -65,7 +65,7 @@ async function run({ size }: Options): Promise<Measured | Skipped> {
 
 interface Spent {
   readonly cpuMs: number;
-  /** Of an ended process its peak, of a server what it holds, of a thread its heap. */
+  /** Peak memory of an ended process, resident memory of a server, heap of a thread. */
   readonly mb: number;
 }
 
@@ -109,7 +109,7 @@ async function workerStart(entry: string): Promise<Spent> {
 
 async function serverStart(main: string, dataDirectory: string): Promise<Spent> {
   const server = await startServer({ main, dataDirectory, workers: 2, shards: 8, auth: 'api-key' });
-  const figures = { cpuMs: server.cpuUs()! / 1_000, mb: server.residentBytes()! / 2 ** 20 }; // on Linux they are told
+  const figures = { cpuMs: server.cpuUs()! / 1_000, mb: server.residentBytes()! / 2 ** 20 }; // Linux reports both
   await server.stop();
   return figures;
 }

@@ -66,7 +66,7 @@ async function measure(directory: string, count: number, asked: number): Promise
   metrics['seal_slice_max_ms'] = seal.slices.at(-1) ?? 0;
   metrics['disk_bytes_per_vector'] = index.diskBytes / count;
 
-  // What the process grows by, too: not all of it is told.
+  // Growth of the process too: the index does not report all of its memory.
   metrics['rows_bytes_per_vector'] = index.bytes / count;
   const before = await resident();
   const sketches = settle(index);

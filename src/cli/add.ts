@@ -28,7 +28,7 @@ export function registerAdd(program: Command): void {
     )
     .option('--namespace <name>', 'namespace of the grain')
     .option('--user <id>', 'the data subject')
-    .option('--tag <tag>', 'tags of the grain; may be given several times', gather)
+    .option('--tag <tag>', 'tags of the grain; repeat the option for more', gather)
     .addHelpText(
       'after',
       `

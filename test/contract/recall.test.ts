@@ -212,7 +212,7 @@ table('age and nearness in time move scores as the formulas say', [
   [{ subject: 'Ada', target_date_weight: 0.2 }, warns(1)],
 ]);
 
-table('affinity is a share of the score of whoever leads', [
+table('affinity is a share of the leading score', [
   [
     { namespace: 'people', subject_affinity_boost: 0.5, score_breakdown: true },
     (json) => {

@@ -369,7 +369,7 @@ export class Workload {
   }
 }
 
-/** Sent again after the restart: the answer stands for the first one. A target that was removed meanwhile refuses it. */
+/** Sent again after the restart: the answer is the first one. A target that was removed meanwhile refuses it. */
 function guarded(retry: Retry, version: Version): Retry {
   return async (door) => {
     try {

@@ -125,7 +125,7 @@ for (const listener of ['uws', 'node'])
         rows.map(async ({ name, request, statuses, closed = false }) => {
           const socket = await open();
           socket.send(joined(request));
-          // Whoever waits for more of a request that is not complete is told that no more comes.
+          // A reader of an incomplete request learns that no more comes.
           const giveUp = closed ? setTimeout(() => socket.socket.end(), 1_000) : undefined;
           const reply = await socket.response();
           clearTimeout(giveUp);
@@ -343,7 +343,7 @@ for (const listener of ['uws', 'node'])
       socket.send(asked.map(request).join(''));
       for (const path of asked) {
         const reply = await socket.response();
-        // uWebSockets.js closes the connection of whoever does not wait for the answer before.
+        // uWebSockets.js closes a connection that does not wait for the previous answer.
         if (reply === undefined && listener === 'uws') break;
         assert.ok(reply, `${path} was not answered`);
         assert.equal(reply.status, path.includes('nothing') ? 404 : 200);

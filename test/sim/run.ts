@@ -1,4 +1,4 @@
-// A seed, give me what went wrong: runs its steps, and cuts a failing run down to the steps that matter.
+// Runs the steps of a seed, reports what went wrong, and cuts a failing run down to the steps that matter.
 
 import { Random } from '../support/random.ts';
 import { checkWorld } from './check.ts';

@@ -39,13 +39,13 @@ erasure_proof; erasure; G17 G5(2) C1798.105; H; Each erasure has a whole proof; 
 erasure_key_destruction; erasure; G17 P47; C; Keys of erased users are destroyed, and the trail says so; Erase the users again
 erasure_data_inaccessible; erasure; G17 L18; C; No way in serves an erased grain; Rebuild the indexes, and run the checks again
 erasure_memory_clean; erasure; G17 G25; H; No cache holds anything of an erased user; Restart the server
-blind_index_enabled; blind_index; G25 G32 H164.312; H; The index holds tokens in the place of names; Rebuild the indexes
+blind_index_enabled; blind_index; G25 G32 H164.312; H; The index holds tokens instead of names; Rebuild the indexes
 blind_index_no_plaintext; blind_index; G25 G32 2-CC6.1; H; No name of a grain stands in an index file; Rebuild the indexes
 blind_index_token_strength; blind_index; G32; H; Tokens are HMAC-SHA256 under a key of 32 bytes; Replace the build: its tokens are weak
 blind_index_deterministic; blind_index; G32 G5(1)(d); M; The same name has the same token, and is found by it; Rebuild the indexes
 blind_index_key_separation; blind_index; G32 P51; H; The keys of tokens and indexes are no other keys; Restore the files of keys
 blind_index_erasure; blind_index; G17 G32; C; No token leads to an erased grain; Wait for the purge that an erasure began, or rebuild the indexes
-blind_index_provenance; blind_index; G5(1)(c) A12; M; Records of recalls hold tokens in the place of names; Let the old records expire, and run the checks again
+blind_index_provenance; blind_index; G5(1)(c) A12; M; Records of recalls hold tokens instead of names; Let the old records expire, and run the checks again
 audit_enabled; audit; G5(2) H164.312(b) A12 2-CC7.2; C; What changes a memory leaves an entry; Look into the health of the shard: entries are not written
 audit_chain_integrity; audit; G5(2) H164.312(c) A12 2-CC7.2; C; Every entry's hash follows from the one before; Compare with a backup from before the named entry, and treat it as an incident
 audit_sequence_gapless; audit; G5(2) 2-CC7.2; H; Entries are numbered without a gap and follow in time; Compare with a backup, and check the clock of the machine
