@@ -1,4 +1,5 @@
-// Grains as calls take and give them. Names are camelCase; a grain's own fields keep their wire names (snake_case), as JSON.
+// Calls on grains, with their data types. Members are camelCase; a grain's own fields are JSON with their wire names
+// (snake_case).
 
 import type { WireError } from '../base/errors.ts';
 import type { ScopeView } from '../govern/scope-tree.ts';
@@ -11,17 +12,17 @@ export interface GrainView {
   readonly hash: string;
   readonly grainType: string;
   readonly fields: JsonObject;
-  /** Seconds, as answers show it. */
+  /** In seconds, for answers. */
   readonly createdAt: number;
-  /** Milliseconds: what orders grains, here and when answers of several partitions are merged. */
+  /** In milliseconds. Sorts grains, in a partition and in the merged answers of several. */
   readonly createdAtMs: number;
   readonly namespace: string;
   readonly userId?: string;
   readonly supersededBy?: string;
   readonly supersedes?: string;
   /**
-   * Of a known grain that was read again: hashes of its further sources, the newest first. At least one. A partition answers with the
-   * names of those that others hold, which the router puts hashes in the place of.
+   * Hashes of the further sources of a known grain, newest first, at least one. For a source in another partition, a
+   * partition answers with its grain name; the router replaces it with the hash.
    */
   readonly sources?: readonly string[];
   readonly sizeBytes: number;
@@ -36,39 +37,42 @@ export interface GrainFilter {
   readonly subject?: string;
   readonly relation?: string;
   readonly object?: string;
-  /** A part of it, whatever its case. */
+  /** A substring of the subject, ignoring case. */
   readonly subjectContains?: string;
   readonly objectContains?: string;
-  /** Subject or object. */
+  /** The subject or the object. */
   readonly entity?: string;
-  /** Of each: a grain has one of the values. An empty list lets nothing through. */
+  /** For each element: the grain has one of the values. An empty list matches nothing. */
   readonly anyOf?: readonly { readonly facet: Facet; readonly values: readonly string[] }[];
-  /** Of each: a grain has the field, and none of the values. Fields are those of `store/indexed-fields.ts`. */
+  /** For each element: the grain has the field with none of these values. The fields are listed in `store/indexed-fields.ts`. */
   readonly otherThan?: readonly { readonly field: string; readonly values: readonly string[] }[];
-  /** Of each list: a grain passes one of the filters, which ask for facets and columns alone. */
+  /** For each list: the grain passes one of its filters. These may use facets and columns only. */
   readonly either?: readonly (readonly GrainFilter[])[];
-  /** A grain passes none of them. */
+  /** The grain passes none of these filters. */
   readonly except?: readonly GrainFilter[];
-  /** One of these was said of a grain last; nothing passes an empty list. */
+  /** The grain's verification is one of these. An empty list matches nothing. */
   readonly verification?: readonly Verification[];
   readonly tags?: readonly string[];
   readonly excludeTags?: readonly string[];
   readonly createdFromMs?: number;
   readonly createdToMs?: number;
-  /** By the time that a grain tells of: its `timestamp_ms`, else when it was created. */
+  /** Bounds of the grain's own time: its `timestamp_ms`, otherwise its creation time. */
   readonly timeFromMs?: number;
   readonly timeToMs?: number;
   readonly validFromMs?: number;
   readonly validToMs?: number;
-  /** Either the creation or the beginning of validity lies within. */
+  /** Either the creation time or the start of validity lies in this range. */
   readonly eitherTime?: { readonly fromMs?: number; readonly toMs?: number };
   readonly confidenceMin?: number;
   readonly importanceMin?: number;
-  /** A grain without confidence counts as 1, as it is shown; one without importance passes none. */
+  /**
+   * Tests of confidence and importance. A missing confidence counts as 1, as answers show it; a missing importance
+   * fails every test.
+   */
   readonly numbers?: readonly NumberTest[];
-  /** No others: full addresses. */
+  /** Only these grains, by full address. */
   readonly addresses?: readonly string[];
-  /** Addresses that begin with these 8 to 64 hex digits. */
+  /** Only addresses with this prefix of 8 to 64 hex digits. */
   readonly addressPrefix?: string;
   readonly includeSuperseded?: boolean;
   readonly scope?: ScopeView;
@@ -84,37 +88,37 @@ export interface AddItem {
   readonly grainType: string;
   readonly fields: JsonObject;
   /**
-   * How the audit trail calls this add; absent: `memory.added`. What is `memory.extracted` is refused (MEM-E001) when the
-   * grain that it is derived from is gone.
+   * Event type of the audit entry; absent: `memory.added`. A `memory.extracted` add is refused (MEM-E001) if its source
+   * grain is gone.
    */
   readonly event?: 'memory.remembered' | 'memory.extracted';
-  /** Of what is extracted, over several partitions: its source as the partition told it that holds it. */
+  /** For an extracted belief over several partitions: its source, as described by the partition that holds it. */
   readonly source?: ExtractedFrom;
-  /** Stores nothing: a grain that is known gains the source. MEM-E001 where none is known. */
+  /** Stores no grain: only adds the source to a known grain. MEM-E001 if no grain states the fact. */
   readonly knownOnly?: true;
-  /** Names of further sources of the known grain, in other partitions, that are gone: they make room. */
+  /** Names of the known grain's further sources in other partitions that are gone. They no longer count against the limit. */
   readonly gone?: readonly string[];
 }
 
-/** What the partition of a known grain has to know of a further source that another one may hold. */
+/** A further source that may lie in another partition, as the known grain's partition needs it. */
 export interface ExtractedFrom {
-  /** What the trail of the known grain's partition calls it. */
+  /** Its name in the trail of the known grain's partition. */
   readonly name: string;
   readonly namespace: string;
   readonly userId?: string;
-  /** SHA-256 of its text as stored, in hex; absent without a text. */
+  /** SHA-256 of its stored text, in hex; absent if it has no text. */
   readonly textHash?: string;
 }
 
-/** What one partition knows of a belief that is about to be stored. */
+/** What one partition knows about a belief before it is stored. */
 export interface KnownFact {
-  /** The call's idempotency key has an answer for it here. */
+  /** True if this partition has a stored reply for it under the call's idempotency key. */
   readonly answered: boolean;
-  /** Stored here it would be a duplicate. */
+  /** True if the belief would be a duplicate in this partition. */
   readonly known: boolean;
-  /** The same for one that comes from a text with one of these hashes: what such a text stated was replaced since. */
+  /** Text hashes for which the belief counts as known: a belief from such a text was stored and has been superseded since. */
   readonly fromTexts: readonly string[];
-  /** Names of its further sources in other partitions, where it has as many sources as are kept. */
+  /** Names of its further sources in other partitions; present only if it has the maximum number of sources. */
   readonly elsewhere?: readonly string[];
 }
 
@@ -142,7 +146,7 @@ export interface VersionView {
   readonly relation: 'original' | 'superseded' | 'supersedes';
 }
 
-/** A blob on its way out: the plaintext `.mg` bytes and what the index layer knows of it. */
+/** An exported grain: its plaintext `.mg` bytes and its index-layer state. */
 export interface ExportedGrain {
   readonly hash: string;
   readonly blob: Uint8Array;
@@ -151,10 +155,10 @@ export interface ExportedGrain {
   readonly verificationStatus?: string;
 }
 
-/** What a file says of one of its grains beside the grain's own bytes. */
+/** The manifest's data on one grain of a file, without the grain's bytes. */
 export type ManifestEntry = Omit<ExportedGrain, 'blob'>;
 
-/** An entry of a manifest that does not count. The error does not tell whether a grain exists that the caller does not see. */
+/** A manifest entry that was refused. The error does not reveal whether a grain exists that the caller may not see. */
 export interface RefusedEntry {
   readonly hash: string;
   readonly error: WireError;
@@ -166,14 +170,18 @@ export interface GrainCalls {
     input: AddItem & { sync: boolean };
     output: { hash: string; duplicate: boolean; warnings: readonly string[] };
   };
-  /** `places`: of the items in the whole batch, where this is a part of it; a repeat of the batch goes by them. */
+  /**
+   * Adds several grains. `places`: the items' positions in the whole batch, if this call is a part of it. They identify
+   * the items when the batch is repeated.
+   */
   addBatch: {
     input: { items: readonly AddItem[]; sync?: boolean; places?: readonly number[] };
     output: { outcomes: readonly AddOutcome[] };
   };
   /**
-   * Stores blobs, then what the manifest says of them. An entry counts for a grain that this call accepts, or that an earlier call of
-   * the same import accepted (`accepted`), and is decided as a supersede is; `refused` names those that do not count.
+   * Stores blobs, then applies their manifest entries. An entry is valid for a grain that this call accepts or that an
+   * earlier call of the same import accepted (`accepted`); it is checked like a supersede. `refused` lists the entries
+   * that failed.
    */
   importBlobs: {
     input: {
@@ -194,18 +202,18 @@ export interface GrainCalls {
       order: 'asc' | 'desc';
       after?: { createdAtMs: number; hash: string };
       offset?: number;
-      /** What the grains may come to as JSON, in place of what an answer may. The page ends before it would. */
+      /** Maximum JSON bytes of the page's grains; replaces the default for an answer. The page ends before it exceeds this. */
       bytesMax?: number;
     };
     output: {
       grains: readonly GrainView[];
       total: number;
       more: boolean;
-      /** Place of the last grain given, to be sent back as `after`; there when `more` is true. */
+      /** Position of the last returned grain, to be sent as `after`. Set if `more` is true. */
       next?: { createdAtMs: number; hash: string };
     };
   };
-  /** Grains by hash, in that order; fewer than hashes where they would be more than `bytesMax` bytes of blobs. */
+  /** Grains in the order of the hashes. Returns fewer than hashes if their blobs would exceed `bytesMax`. */
   fetch: {
     input: { hashes: readonly string[]; bytesMax?: number };
     output: { grains: readonly (GrainView | null)[] };
@@ -222,22 +230,25 @@ export interface GrainCalls {
     };
     output: Accumulated;
   };
-  /** `after`: a version that was told already. `next`: where the rest goes on, which has no room in one answer. */
+  /**
+   * All versions of a grain, oldest first. `after`: the last version of the previous page. `next`: where the next page
+   * starts, if one answer has no room for all.
+   */
   history: {
     input: { hash: string; after?: string };
     output: { versions: readonly VersionView[]; next?: string };
   };
-  /** Namespaces of grains that the filter lets through, old versions too, in any order. */
+  /** Namespaces of the grains that pass the filter, old versions included, in any order. */
   namespaces: { input: { filter: GrainFilter }; output: { namespaces: readonly string[] } };
   /**
-   * What a partition knows of beliefs that were extracted: `places` as in `addBatch`, `sources` hashes of what they were extracted
-   * from. In that order; null for a source that is not here.
+   * What a partition knows about extracted beliefs. `places` as in `addBatch`; `sources`: hashes of the source grains.
+   * Answers are in input order; null for a source that is not in this partition.
    */
   knownFacts: {
     input: { items: readonly AddItem[]; places: readonly number[]; sources: readonly string[] };
     output: { facts: readonly KnownFact[]; sources: readonly (ExtractedFrom | null)[] };
   };
-  /** Grains in ordinal order, for exports. `after` is the last ordinal of the page before. */
+  /** Grains in ordinal order, for exports. `after` is the last ordinal of the previous page. */
   exportPage: {
     input: { after: number; limitBytes: number; filter: GrainFilter };
     output: { grains: readonly ExportedGrain[]; last: number; done: boolean };

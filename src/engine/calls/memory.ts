@@ -11,13 +11,13 @@ export interface MemoryStatistics {
   readonly userCount: number;
   readonly supersededGrains: number;
   readonly triples: number;
-  /** The rest counts what others do too: it is absent for a bound caller. */
+  /** This and the following members cover the whole memory, so a bound caller does not get them. */
   readonly auditEntries?: number;
   readonly pendingWrites?: number;
   readonly vectors?: number;
-  /** Index blocks still to be rewritten after an erasure. 0: every purge has ended. */
+  /** Index blocks still to be rewritten after erasures; 0 if every purge is complete. */
   readonly purgePending?: number;
-  /** Grains that the memory's embedder has still to look at. */
+  /** Grains that the memory's embedder has not processed yet. */
   readonly indexLag?: number;
 }
 
@@ -25,20 +25,23 @@ export interface MemoryStatistics {
 export interface MemoryWideCalls {
   attachMemory: { input: { settings: MemorySettings }; output: Record<never, never> };
   /**
-   * Destroys the memory's keys in this shard and removes its records. `check`: only whether its policy lets it go, POL-E003;
-   * the fingerprint is '' then, or not where the policy is lost with its key and cannot say. What was begun is finished
-   * without asking again.
+   * Destroys the memory's keys in this shard and removes its records. `check`: only checks whether the policy allows it
+   * (POL-E003). The fingerprint is then '', unless the policy was lost with its key and cannot be checked. A removal
+   * that has begun is completed without another check.
    */
   dropMemory: { input: { check?: true }; output: { keyFingerprint: string } };
   /**
-   * Remembers the call's idempotency key with the hash of its body, and does nothing else; VAL-E005 for another body.
-   * Of several partitions one keeps the keys, as another body may go to another partition. `release`: the call under
-   * the key was refused, so the key is free again.
+   * Stores the call's idempotency key with the hash of its body and does nothing else. VAL-E005 for another body. Over
+   * several partitions one of them stores the key, because another body may go to another partition. `release`: frees
+   * the key, because the call was refused.
    */
   claim: { input: { release: boolean }; output: Record<never, never> };
   flush: { input: Record<never, never>; output: { flushed: number; pending: number } };
   statistics: { input: Record<never, never>; output: MemoryStatistics };
-  /** Users with a live key, for counting those of several partitions once: the first 6 bytes of SHA-256 of each id, unordered. */
+  /**
+   * Users with a live key, as the first 6 bytes of the SHA-256 of each id, unordered. Lets the gather count a user of
+   * several partitions once.
+   */
   users: { input: Record<never, never>; output: { hashes: Uint8Array } };
   statisticsHistory: {
     input: { fromMs: number; toMs: number; interval: 'hour' | 'day' };
@@ -56,9 +59,9 @@ export interface MemoryWideCalls {
     output: { grainsScanned: number; ftsIndexed: number; vectorsIndexed: number; errors: number; elapsedMs: number };
   };
   compact: { input: Record<never, never>; output: { reclaimedBytes: number } };
-  /** A new version of the memory's blob key. What older ones sealed is sealed anew by `compact`. */
+  /** Adds a new version of the memory's blob key. `compact` reseals the blobs of older versions. */
   rotateKeys: { input: { scope: 'memory' }; output: { rotated: number; fingerprint: string } };
-  /** An audit entry of the memory for an act that changes nothing in a shard's log; of several partitions in the first. */
+  /** Adds an audit entry for an act that changes no data of the memory. Over several partitions the first one keeps it. */
   note: {
     input: {
       event:
@@ -69,11 +72,11 @@ export interface MemoryWideCalls {
         | 'policy.enforced'
         | 'policy.simulated'
         | 'user.data_exported';
-      /** The person concerned; otherwise the one that the caller is bound to. */
+      /** The person concerned; absent: the person that the caller is bound to. */
       userId?: string;
-      /** Codes and counts alone. */
+      /** Codes and counts only. */
       details: Readonly<Record<string, number | string>>;
-      /** Texts by a name each, told as `NAME_hmac`: what stands for them under the key of the person, or of the memory. */
+      /** Named texts. The entry holds each one as `NAME_hmac`, an HMAC under the key of the person or of the memory. */
       texts?: Readonly<Record<string, string>>;
     };
     output: Record<never, never>;
@@ -135,29 +138,29 @@ export const MEMORY_WIDE_ROWS = {
   },
 } as const satisfies RowsOf<MemoryWideCalls>;
 
-/** Settings of a memory that its shards need. Made by the control log, sent to every shard that holds a partition. */
+/** Settings of a memory that its shards need. The control log makes them; every shard with a partition of the memory gets them. */
 export interface MemorySettings {
-  /** The memory's number: given once by the control log, never reused. Shards know memories by it. */
+  /** The memory's number, assigned by the control log and never reused. Shards identify memories by it. */
   readonly number: number;
   readonly id: string;
   readonly partitions: number;
-  /** ISO 639-1. */
+  /** ISO 639-1 language code. */
   readonly language: string;
   readonly dedup: 'none' | 'exact' | 'fuzzy' | 'upsert';
   readonly dedupThreshold: number;
   readonly createdAtMs: number;
-  /** Whose vectors it has: a name that the server knows embedders by. Absent: the deployment's own. */
+  /** Name of the memory's embedder. Absent: the deployment's default. */
   readonly vectorBackend?: string;
   /** Its scopes, checked (govern/scope-tree.ts). Absent: a scope is any namespace. */
   readonly scopes?: { readonly root: ScopeNode; readonly updatedAtMs: number };
-  /** Where it lies, as its maker said: what a policy's regions are held against. */
+  /** The region declared at creation; checked against the policy's regions. */
   readonly region?: string;
-  /** What it was made with: the first version of its policy. Absent: the baseline, until somebody sets a policy. */
+  /** The first version of its policy, given at creation. Absent: the baseline applies until a policy is set. */
   readonly policy?: {
     readonly presets: readonly string[];
-    /** By path. */
+    /** Overrides by path. */
     readonly overrides: JsonObject;
-    /** The rules in their wire form, as they were composed then. Absent from memories of the first builds. */
+    /** The rules composed at creation, in wire form. Absent for memories of the first builds. */
     readonly rules?: JsonObject;
     readonly sealedBy: string;
   };

@@ -1,4 +1,4 @@
-// Searches as calls take and give them: the query, candidates before fusion, hits after it.
+// Calls that search, with their data types: the query, candidates before fusion, hits after it.
 
 import type { ExclusionReason } from '../govern/trail/exclusions.ts';
 import type { GrainFilter, GrainView } from './grain.ts';
@@ -6,9 +6,10 @@ import type { RowsOf } from './row.ts';
 
 export interface RecallQuery {
   /**
-   * The vector of the text `of`, as 4-byte floats; without it, or where `query` is another text (a further question of a
-   * stage), the vector leg does not run. `embedder`: who made it, where that is known: it is compared with vectors of that
-   * name alone. `also`: the vectors of the same text by other embedders, for partitions whose memory is changing its embedder.
+   * The vector of the text `of`, as 4-byte floats. The vector leg runs only if it is present and `query` is the same
+   * text (a further query of a stage has another one). `embedder`: the vector is compared only with vectors of this
+   * embedder; absent if unknown. `also`: vectors of the same text by other embedders, for partitions whose memory is
+   * changing its embedder.
    */
   readonly vector?: {
     readonly bytes: Uint8Array;
@@ -16,34 +17,40 @@ export interface RecallQuery {
     readonly embedder?: string;
     readonly also?: readonly { readonly bytes: Uint8Array; readonly embedder: string }[];
   };
-  /** What the stages after fusion do; absent: nothing, not even what a query brings about by itself. */
+  /** Options of the stages after fusion. Absent: no stage runs, not even those that a query's wording triggers. */
   readonly options?: RecallOptions;
   /** Free text with the operators of service.md 8.8; absent: structural only. */
   readonly query?: string;
   readonly filter: GrainFilter;
   readonly limit: number;
-  /** What the caller wants to see, where `limit` is wider for stages that choose: a policy's cap is held against it. */
+  /**
+   * The caller's limit, if `limit` is wider because a stage selects from more candidates. The policy's cap applies to
+   * this number.
+   */
   readonly askedLimit?: number;
   readonly candidateLimit: number;
-  /** True when `filter` holds subject, relation, object or entity: the structural leg runs. */
+  /** True if `filter` has subject, relation, object or entity: the structural leg runs. */
   readonly structural: boolean;
-  /** Ranks by raw BM25 alone, without pairs, vectors and surroundings. */
+  /** Rank by raw BM25 only, without pairs, vectors and context. */
   readonly wordsOnly?: boolean;
-  /** Tell what its conditions kept out: a second search. */
+  /** Report the grains that the conditions excluded. Costs a second search. */
   readonly tellExcluded?: boolean;
-  /** What is asked for a caller leaves a record (govern/trail/provenance.ts); `asked`: whether or not its policy wants one. */
+  /**
+   * Set for a caller's recall, which leaves a recall record (govern/trail/provenance.ts). `asked`: leave one even if
+   * the policy does not require it.
+   */
   readonly record?: { readonly asked: boolean };
-  /** Tell which candidates its limit cut off. */
+  /** Report the candidates that the limit cut off. */
   readonly tellBeyond?: boolean;
 }
 
-/** Statistics of the words of a query in one partition; sums over partitions are what BM25 wants. */
+/** Statistics of a query's words in one partition. BM25 uses their sums over all partitions. */
 export interface TextStatistics {
   readonly docs: number;
   readonly totalLength: number;
-  /** By analysed term. */
+  /** Document frequency by analysed term. */
   readonly documentFrequency: Readonly<Record<string, number>>;
-  /** By pair of terms (index/text/pairs.ts); absent: the query has none, or nothing scores them. */
+  /** Document frequency by pair of terms (index/text/pairs.ts). Absent if the query has no pairs or does not score them. */
   readonly pairFrequency?: Readonly<Record<string, number>>;
 }
 
@@ -52,35 +59,35 @@ export interface Candidate {
   readonly hash: string;
   readonly ordinal: number;
   readonly createdAtMs: number;
-  /** Raw BM25; there when the text leg scores it, 0 for one that it met by vector or as a neighbour alone. */
+  /** Raw BM25, if the text leg scores the grain; 0 for a grain found only by vector or as a neighbour. */
   readonly bm25?: number | undefined;
   /** Raw BM25 of the query's pairs. */
   readonly phrase?: number | undefined;
-  /** The largest cosine between the query and a vector of the grain; absent without one. */
+  /** The largest cosine between the query and a vector of the grain; absent if the grain has no vector. */
   readonly cosine?: number | undefined;
-  /** True when only other legs found it: its scores count for its neighbours alone. */
+  /** True if only other legs found it: its text scores count for its neighbours only. */
   readonly outsideText?: boolean;
-  /** Terms of the query that this grain holds, by index; only where candidates cross threads. */
+  /** Indexes of the query terms that the grain holds. Set only on candidates that cross threads. */
   readonly held?: readonly number[];
-  /** What surrounds an event; absent for other grains, and for events without session, speaker and role. */
+  /** The context of an event. Absent for other grains, and for events without session, speaker and role. */
   readonly turn?: CandidateTurn | undefined;
-  /** True when the structural leg found it. */
+  /** True if the structural leg found it. */
   readonly structural?: boolean;
   readonly superseded?: boolean;
 }
 
-/** What the text leg wants to know of a turn of a conversation. */
+/** The context of a turn, as the text leg needs it. */
 export interface CandidateTurn {
-  /** Bits: see recall/legs/text-leg.ts. */
+  /** Turn flags as bits; see recall/legs/text-leg.ts. */
   readonly marks: number;
-  /** A number of its session within the partition, 0 for none. */
+  /** Number of its session within the partition; 0 if it has none. */
   readonly session: number;
-  /** The turns before and after it in its session. */
+  /** Scores of the previous and the next turn of its session. */
   readonly before?: NeighbourScore | undefined;
   readonly after?: NeighbourScore | undefined;
 }
 
-/** Raw scores of a neighbour, which need not be a candidate. */
+/** Raw scores of a neighbouring turn, which may not be a candidate itself. */
 export interface NeighbourScore {
   readonly ordinal: number;
   readonly bm25?: number | undefined;
@@ -88,8 +95,8 @@ export interface NeighbourScore {
 }
 
 /**
- * How a relevance came about. The first ten are the terms of the text leg, each divided by the most that all of them
- * can be, so that they add up to `final` when the text leg ran alone; where several legs ran they only inform.
+ * How a relevance is composed. The first ten members are the terms of the text leg, each divided by the maximum of
+ * their sum: they add up to `final` if only the text leg ran. If several legs ran, they are informative only.
  */
 export interface RecallBreakdown {
   readonly bm25: number;
@@ -104,41 +111,41 @@ export interface RecallBreakdown {
   readonly self: number;
   /** Sum of 1 / (60 + rank) over the legs that ran. */
   readonly rrf: number;
-  /** The relevance, 0 to 1: what orders hits before any adjustment. */
+  /** The relevance, 0 to 1, by which hits are ordered before the stages adjust it. */
   readonly final: number;
 }
 
 export interface RecallHit {
   readonly grain: GrainView;
-  /** What the trail calls the grain, for the record of a recall; absent where partitions were gathered. */
+  /** The grain's name in the trail, for the recall record. Absent in gathered answers. */
   readonly name?: string;
   readonly score: number;
   readonly breakdown: RecallBreakdown;
   /**
-   * How well the grain itself fits the query, 0 to 1, not normalised by what else was found: the share of the query's
-   * idf that it holds, or its cosine where that is larger. What a minimum is to be held against. Absent without a query.
+   * How well the grain matches the query, 0 to 1, independent of the other hits: the share of the query's idf that it
+   * holds, or its cosine if that is larger. Minimum scores are compared with this. Absent without a query.
    */
   readonly evidence?: number;
-  /** The largest cosine between the query and a vector of the grain; absent where there is none of either. */
+  /** The largest cosine between the query and a vector of the grain; absent if either has no vector. */
   readonly cosine?: number;
   readonly bm25Rank?: number;
   readonly rrfScore: number;
   readonly superseded: boolean;
-  /** What the stages after fusion say of it; absent where none ran. */
+  /** Data from the stages after fusion; absent if none ran. */
   readonly stage?: StageMarks;
 }
 
-/** Whose vectors they are: those of another name cannot be compared with them. */
+/** The embedder of vectors. Vectors of different embedders cannot be compared. */
 export interface EmbedderStamp {
   readonly name: string;
   readonly dimensions: number;
 }
 
-/** What a partition says of words: whether it holds them, and for those it does not which of its own may be meant. */
+/** For each word: whether the partition holds it and, if not, which similar words it holds. */
 export interface AlikeWords {
   readonly words: readonly {
     readonly known: boolean;
-    /** The likeliest first; `similarity` from 0 to 1. */
+    /** Most likely first; `similarity` from 0 to 1. */
     readonly alike: readonly { readonly word: string; readonly similarity: number }[];
   }[];
 }
@@ -151,66 +158,70 @@ export interface RecallCalls {
     output: {
       candidates: readonly Candidate[];
       total: number;
-      /** The share of the query's idf that each of its terms has. */
+      /** Each term's share of the query's idf. */
       termShares: readonly number[];
       vectorsBehind?: true | 'partly';
-      /** There when the query is longer than is looked at. */
+      /** Set if the query was too long to be read completely. */
       queryCut?: true;
-      /** There when words or structure may match more grains than a leg gives. */
+      /** Set if more grains may match by words or structure than a leg returns. */
       legCut?: true;
       excluded?: Excluded;
     };
   };
-  /** The whole recall of a memory with one partition: statistics, candidates, fusion and fetch in one call. */
+  /** A complete recall of a memory with one partition: statistics, candidates, fusion and fetch in one call. */
   recall: {
     input: RecallQuery;
     output: {
       hits: readonly RecallHit[];
       total: number;
       coverage: 'none' | 'partial' | 'full' | null;
-      /** There when the hits end before the limit because they are too large together. */
+      /** Set if the hits end before the limit because they exceed the size of an answer. */
       truncated?: true;
-      /** There when the query has a vector: true when it is compared with none, `partly` when a good part of the memory has none. */
+      /** Only for a query with a vector: true if it was compared with no vector, `partly` if many grains have none yet. */
       vectorsBehind?: true | 'partly';
-      /** There when the query is longer than is looked at. */
+      /** Set if the query was too long to be read completely. */
       queryCut?: true;
-      /** There when words or structure may match more grains than a leg gives. */
+      /** Set if more grains may match by words or structure than a leg returns. */
       legCut?: true;
-      /** These are there when the query's options ask for them. */
+      /** The following members are set if the query's options ask for them. */
       sources?: readonly RecallHit[];
-      /** There when the hits have more sources than an answer. */
+      /** Set if the hits have more sources than an answer holds. */
       sourcesCut?: true;
       entities?: readonly string[];
       exhaustive?: ExhaustiveMetadata;
       census?: CensusMetadata;
       sessionCoverageRatio?: number;
-      /** Why other candidates are not among the hits; there when the query asks for it. */
+      /** Why other candidates are not among the hits; set if the query asks for it. */
       excluded?: Excluded;
-      /** Candidates that the limit cut off, as many as a record names, in any order; there when the query asks for it. */
+      /** Candidates that the limit cut off, in any order, at most as many as a record names. Set if the query asks for it. */
       beyond?: readonly string[];
-      /** Of the record that the recall left. */
+      /** Id of the recall record. */
       recallId?: string;
     };
   };
-  /** Words of the memory that may be meant by those of a query, at most `limit` for each; in the order of `words`. */
+  /** Similar words of the memory for each word of a query, at most `limit` each, in the order of `words`. */
   alike: { input: { words: readonly string[]; limit: number }; output: AlikeWords };
-  /** A unit vector for what each grain says, as 4-byte floats; null for one that has none or is not here. */
+  /**
+   * A unit vector for each grain, as 4-byte floats, in the order of the hashes; null for a grain without one or not in
+   * this partition.
+   */
   meanings: {
     input: { hashes: readonly string[] };
     output: { embedder: string; vectors: readonly (Uint8Array | null)[] };
   };
   /**
-   * The embedders whose vectors a recall compares, by partition where they have any: a query is to have a vector of each. While a
-   * memory changes its embedder they are the one before, until the other has embedded as much. `lag`: grains still to be looked at.
-   * `loading`: so many vectors come to heap first that a recall does not wait for them; asking begins it.
+   * The embedders whose vectors a recall uses, one for each partition with vectors: a query needs a vector from each of
+   * them. While a memory changes its embedder, the old one is reported until the new one has caught up. `lag`: grains
+   * not processed yet. `loading`: the vectors are being loaded, and recalls do not wait for that; this call starts the
+   * loading.
    */
   vectorState: {
     input: Record<never, never>;
     output: { serving: readonly EmbedderStamp[]; lag: number; loading?: true };
   };
   /**
-   * Grains up to some places of the log that have no vectors yet, though they are to have some. Places by partition; without
-   * any, up to now: which is what the answer tells.
+   * Number of grains up to the given log positions that still wait for vectors. One position for each partition;
+   * absent: the current ends of the logs, which the answer returns.
    */
   vectorLag: {
     input: { upTo?: readonly number[] };
@@ -248,13 +259,13 @@ export const RECALL_ROWS = {
 
 export type TimeField = 'created_at' | 'event_date' | 'both';
 
-/** Numbers within the ranges of the request's schema; times in seconds. */
+/** Options of the stages. Numbers are within the ranges of the request schema; times are in seconds. */
 export interface RecallOptions {
   readonly subjectContains?: string;
   readonly objectContains?: string;
   readonly queryExpansion?: boolean;
   readonly queryDecompose?: boolean;
-  /** Hops, 1 to 3. */
+  /** Number of hops, 1 to 3. */
   readonly multiHop?: number;
   readonly recencyWeight?: number;
   readonly temporalField?: TimeField;
@@ -263,9 +274,9 @@ export interface RecallOptions {
   readonly sessionAffinityBoost?: number;
   readonly subjectAffinityBoost?: number;
   readonly detectContradictions?: boolean;
-  /** Absent: true. */
+  /** Default: true. */
   readonly includeContradicted?: boolean;
-  /** Superseded versions are demoted unless the request is an aggregation. */
+  /** True: superseded versions keep their score; otherwise they are demoted. */
   readonly aggregationIntent?: boolean;
   readonly deduplicate?: boolean;
   readonly deduplicateThreshold?: number;
@@ -281,19 +292,19 @@ export interface RecallOptions {
   readonly sessionCensusMaxQueries?: number;
   readonly exhaustive?: boolean;
   readonly exhaustiveMaxRounds?: number;
-  /** Absent: when the query asks for preferences. */
+  /** Default: true if the query asks for preferences. */
   readonly preferenceEnrichment?: boolean;
   readonly includeSources?: boolean;
   readonly annotateRelativeTime?: boolean;
-  /** "Now" of relative times, seconds. */
+  /** The time to which relative times refer, in seconds. */
   readonly referenceDate?: number;
   readonly countEntities?: boolean;
   readonly explanation?: boolean;
-  /** Nothing is done for it: the hits come with what the stages leave on them. */
+  /** Needs no work in the stages: hits carry their breakdown anyway. */
   readonly scoreBreakdown?: boolean;
 }
 
-/** The stages that change a score, in the order in which they do; a score is the sum in this order. */
+/** The stages that change a score, in execution order. A score is summed in this order. */
 export const CHANGES = [
   'recencyDecay',
   'temporalDecayBoost',
@@ -308,11 +319,11 @@ export type Change = (typeof CHANGES)[number];
 
 export type RecallSource = 'primary' | 'expansion' | 'census';
 
-/** What the stages leave on a hit, beside its score. */
+/** Data that the stages attach to a hit, besides its score. */
 export interface StageMarks {
-  /** What the changes begin with. */
+  /** The score before the changes. */
   readonly base: number;
-  /** Whether ranks made it; otherwise the terms of the text leg add up to it. */
+  /** True if rank fusion produced `base`; otherwise it is the sum of the text leg's terms. */
   readonly byRanks: boolean;
   readonly changes: Readonly<Partial<Record<Change, number>>>;
   readonly recallSource: RecallSource;
@@ -330,7 +341,7 @@ export interface CensusSession {
 
 export interface CensusMetadata {
   readonly totalSessions: number;
-  /** In the answer, with what the census added. */
+  /** Sessions in the answer, including those that the census added. */
   readonly representedSessions: number;
   readonly censusQueriesIssued: number;
   readonly grainsAdded: number;
@@ -338,7 +349,7 @@ export interface CensusMetadata {
 }
 
 export interface ExhaustiveRound {
-  /** From 1. */
+  /** Number of the round, from 1. */
   readonly round: number;
   readonly queriesIssued: number;
   readonly newHashes: number;
@@ -348,22 +359,22 @@ export interface ExhaustiveRound {
 
 export interface ExhaustiveMetadata {
   readonly roundsExecuted: number;
-  /** In the order in which they were asked for. */
+  /** Entities in query order. */
   readonly entitiesFound: readonly string[];
   readonly initialUniqueCount: number;
   readonly finalUniqueCount: number;
   readonly roundStats: readonly ExhaustiveRound[];
-  /** True when it ended for want of anything new, not of rounds. */
+  /** True if the expansion ended because a round found nothing new, false if it ran out of rounds. */
   readonly converged: boolean;
   readonly expansionGrainsFiltered: number;
   readonly expansionGrainsBudgetCapped: number;
-  /** Absent when there was no hit to stay below. */
+  /** Upper bound of the scores of added hits; absent if there was no hit to stay below. */
   readonly expansionScoreCap?: number;
 }
 
 export interface Excluded {
-  /** Reasons that were met. */
+  /** Number of excluded grains by reason. */
   readonly counts: Readonly<Partial<Record<ExclusionReason, number>>>;
-  /** Which grains, EXCLUDED_NAMED_MAX at most. */
+  /** The excluded grains, at most EXCLUDED_NAMED_MAX. */
   readonly named: readonly { readonly hash: string; readonly reason: ExclusionReason }[];
 }

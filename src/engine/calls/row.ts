@@ -8,25 +8,31 @@
  */
 export type Kind = CallRow['kind'];
 
-/** What a call leaves changed. `grains` makes the memory's next statistics point due; `files`: what is stored says the same as before. */
+/**
+ * What a call changes. `grains` makes the memory's next statistics point due. `files`: the stored data has the same
+ * content as before.
+ */
 type Changed = 'nothing' | 'grains' | 'memory' | 'rules' | 'keys' | 'trail' | 'idempotency' | 'files';
 
 /**
- * What sending a call again does when nobody knows whether it was done. `same`: the outcome is the same. `again`: it is done twice.
- * `keyed`: it is done once under the Idempotency-Key of the request, which goes along with the call. `claimed`: as `same`, and a key
- * that comes along all the same is checked as with `keyed`. What changes nothing may always be sent again.
+ * The effect of a repeated call after an unknown outcome. `same`: idempotent. `again`: the call takes effect twice.
+ * `keyed`: the call takes effect once under the request's Idempotency-Key, which it carries. `claimed`: idempotent, and
+ * a key is nevertheless checked as with `keyed`. A call that changes nothing may always be repeated.
  *
- * Over several partitions the key of a keyed or claimed call is claimed before the call: the same key with another body may go to
- * other partitions. A call that only checks (`check: true`) claims nothing.
+ * Over several partitions the key of a keyed or claimed call is claimed before the call, because the same key with
+ * another body could go to other partitions. A call that only checks (`check: true`) claims no key.
  */
 type Retry = 'same' | 'again' | 'keyed' | 'claimed';
 
-/** Which partition notes a refusal in the trail. `first`: all refuse alike, so the first does. `each`: the one that refuses. */
+/**
+ * The partition that audits a refusal. `first`: all partitions refuse alike, so only the first one audits it. `each`:
+ * the partition that refuses.
+ */
 type Refusal = 'first' | 'each';
 
 interface ReadRow {
   readonly kind: 'read';
-  /** What an answer leaves in the trail: an `entry` where the policy has reads audited, the `record` of a recall. */
+  /** The trace of an answer: an audit `entry` if the policy audits reads, or the `record` of a recall. */
   readonly trail: 'nothing' | 'entry' | 'record';
   readonly refusal: Refusal;
 }
@@ -57,19 +63,23 @@ interface HostRow {
 export type CallRow = ReadRow | RecordRow | WriteRow | LongRow | HostRow;
 
 /**
- * What governs a call. `reads`: it shows nothing of a grain that is held back. `writes`: it is refused while the user's
- * processing is restricted. `nothing`, `right`: why the policy leaves it alone.
+ * How the policy applies to a call. `reads`: the call shows no hidden grain. `writes`: the call is refused while the
+ * user's processing is restricted. `nothing`, `right`: why the policy does not apply.
  */
 type Governed = 'reads' | 'writes' | { readonly nothing: string } | { readonly right: string };
 
 /**
- * How the partitions of a memory answer a call together. `first`: partition 0 does. `home`: the one that keeps the request's
- * idempotency key. `holder`: all are asked, the one that has the grain answers. `each`: all do it, and answer nothing. `merged`: all
- * answer, gather.ts merges the answers. `own`: a function in gather.ts. `never`: a call for one partition alone.
+ * How the partitions of a memory answer a call. `first`: partition 0 answers. `home`: the partition that stores the
+ * request's idempotency key. `holder`: all are asked, and the one with the grain answers. `each`: all run the call,
+ * which has no output. `merged`: all answer and gather.ts merges the answers. `own`: a function in gather.ts. `never`:
+ * the call addresses a single partition.
  */
 type Gathered<O> = 'first' | 'home' | 'holder' | 'merged' | 'own' | 'never' | (keyof O extends never ? 'each' : never);
 
-/** Long reads say who notes their refusals, as other reads do; a long call that only hides what is held back refuses nothing. */
+/**
+ * A long read declares which partition audits its refusals, like other reads. A long call that only leaves out hidden
+ * grains refuses nothing.
+ */
 type LongGoverned =
   | { readonly governed: 'reads'; readonly refusal: Refusal | 'none' }
   | { readonly governed: Exclude<Governed, 'reads'> };

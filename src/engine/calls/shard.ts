@@ -1,4 +1,4 @@
-// A shard as a whole.
+// Calls on a shard as a whole.
 import type { EmbedderStamp } from './recall.ts';
 import type { ShardRowsOf } from './row.ts';
 
@@ -36,23 +36,23 @@ export interface ShardWideCalls {
   /** Copies the shard's data into `dataDirectory` and its keys into `keysDirectory` (both made by the caller). */
   backup: { input: { dataDirectory: string; keysDirectory: string }; output: { bytes: number } };
   /**
-   * Wraps every key of the shard under the first of these master keys (raw, 32 bytes each); the others open what is
-   * wrapped under them until then. Calling again completes what was cut short.
+   * Rewraps every key of the shard under the first of these master keys (raw, 32 bytes each). The others only unwrap
+   * keys that are still under them. A repeat completes an interrupted call.
    */
   rewrapKeys: { input: { masterKeys: readonly Uint8Array[] }; output: { rewrapped: number } };
   /**
-   * What waits to be embedded: stretches of memories' logs, above `after` and up to `upTo`, and their grains with words.
-   * `embedders` by what memories call them (MemorySettings.vectorBackend, '' for those that name none): each is that of its memories
-   * from then on, and memories of others are left out. `waiting`: memories with something left, these pages included; `looked`: how
-   * many of them this call has looked at.
+   * Pages of grains to embed: ranges of memories' logs, above `after` and up to `upTo`, with the text of their grains.
+   * `embedders` by backend name (MemorySettings.vectorBackend, '' for memories that name none): each becomes the
+   * embedder of its memories, and memories with other backends are skipped. `waiting`: memories with work left,
+   * including these pages; `looked`: how many of them this call examined.
    */
   embedPages: {
     input: {
       embedders: Readonly<Record<string, EmbedderStamp>>;
       grainsMax: number;
-      /** Backends whose embedders are services outside: texts are given for them as each memory's policy lets them leave. */
+      /** Backends of external services. Each memory's policy decides which of its texts may go to them. */
       outside?: readonly string[];
-      /** True: what was just written and is short, ahead of what waits before it. */
+      /** True: return short, recent grains ahead of older waiting ones. */
       fresh?: true;
     };
     output: {
@@ -61,7 +61,7 @@ export interface ShardWideCalls {
         readonly backend: string;
         readonly after: number;
         readonly upTo: number;
-        /** Of a fresh page: how far the memory was embedded when it was made. */
+        /** For a fresh page: how far the memory was embedded when the page was made. */
         readonly aheadOf?: number;
         readonly grains: readonly { readonly ordinal: number; readonly text: string }[];
       }[];
@@ -69,20 +69,20 @@ export interface ShardWideCalls {
       waiting: number;
     };
   };
-  /** Keeps the vectors of a page: of each grain its unit vectors as 4-byte floats, one behind the other. */
+  /** Stores the vectors of a page: for each grain its unit vectors as 4-byte floats, concatenated. */
   keepVectors: {
     input: {
       memory: number;
       embedder: EmbedderStamp;
       after: number;
       upTo: number;
-      /** As `embedPages` gave it. */
+      /** The value from `embedPages`. */
       aheadOf?: number;
       grains: readonly { readonly ordinal: number; readonly vectors: Uint8Array }[];
     };
     output: { kept: number };
   };
-  /** Fault hook for tests; refused unless the server was started for tests. */
+  /** Fault hook, refused unless the server was started for tests. */
   fault: { input: { kind: 'throw' | 'exit' }; output: Record<never, never> };
 }
 

@@ -1,24 +1,24 @@
-// The audit trail and the records of recalls.
+// Calls on the audit trail and on recall records.
 import type { FoundResult, KeptQuery, QueryMode } from '../govern/trail/provenance.ts';
 import type { JsonObject } from '../grain/api/json-value.ts';
 import type { Excluded } from './recall.ts';
 import type { RowsOf } from './row.ts';
 
-/** Which entries of the audit trail; all given conditions hold. Times in seconds, inclusive. */
+/** Selects audit entries; all given conditions must hold. Times in seconds, inclusive. */
 export interface AuditFilter {
-  /** The person concerned or acting. */
+  /** The person concerned or the acting person. */
   readonly user?: string;
-  /** Names of event types, or beginnings of them like `memory.*`; an entry has one of them. */
+  /** Event types, or prefixes such as `memory.*`. An entry matches one of them. */
   readonly events?: readonly string[];
   readonly grainHash?: string;
-  /** Beside `grainHash`: what entries of other partitions than its own call that grain. */
+  /** Names of the grain `grainHash` in the entries of other partitions. */
   readonly grainNames?: readonly string[];
   readonly actor?: string;
   readonly since?: number;
   readonly until?: number;
 }
 
-/** An entry of the audit trail. What its hash is over is as kept, but for erased persons: they are `erased:<fingerprint>`. */
+/** An audit entry. All hashed members are as stored, except that an erased person appears as `erased:<fingerprint>`. */
 export interface AuditView {
   readonly partition: number;
   readonly seq: number;
@@ -33,13 +33,13 @@ export interface AuditView {
   readonly hash: string;
 }
 
-/** What a recall leaves behind, before it is sealed (service contract section 14). */
+/** The content of a recall record before it is sealed (service contract, section 14). */
 export interface RecallAccount {
   readonly mode: QueryMode;
   readonly asked: boolean;
   readonly query: KeptQuery;
   readonly namespace: string;
-  /** The person that it is about, as far as its conditions say. */
+  /** The person in the recall's conditions, if any. */
   readonly userId?: string;
   readonly subject?: string;
   readonly relation?: string;
@@ -47,14 +47,14 @@ export interface RecallAccount {
   readonly entity?: string;
   readonly candidateCount: number;
   readonly results: readonly FoundResult[];
-  /** What the trail calls the grains, by their hashes, where they lie in several partitions; '' for one that is gone. */
+  /** Trail names of the grains by hash, if the memory has several partitions; '' for a grain that is gone. */
   readonly names?: Readonly<Record<string, string>>;
-  /** Where not all that was found is named by `results`. */
+  /** Total number of results, if `results` does not list all. */
   readonly resultCount?: number;
   readonly excluded: Excluded;
 }
 
-/** Which records; times in seconds, inclusive. */
+/** Selects recall records. Times in seconds, inclusive. */
 export interface RecordFilter {
   readonly namespace?: string;
   readonly userId?: string;
@@ -80,17 +80,17 @@ export interface RecallRecordView extends RecallSummary {
   readonly excludedTotal: number;
   readonly nonce: number;
   readonly requestId: string;
-  /** '' where reads are not audited. */
+  /** '' if reads are not audited. */
   readonly auditEntryHash: string;
-  /** Whether the id is still that of the record: of the whole, or of what an erasure left of it. */
+  /** True if the id matches the record's content, complete or as an erasure left it. */
   readonly verified: boolean;
-  /** True when the person that it was about was erased: names and that person are gone from it. */
+  /** True if its person was erased: the record no longer holds names or that person. */
   readonly redacted: boolean;
 }
 
 export interface RecallTotals {
   readonly totalRecords: number;
-  /** Sums: means are theirs by the records. */
+  /** Sums over the records; divide by the number of records for means. */
   readonly candidates: number;
   readonly results: number;
   readonly zeroResultCount: number;
@@ -110,27 +110,27 @@ export interface AuditCheck {
 
 /** The calls on the audit trail and on records of recalls. */
 export interface TrailCalls {
-  /** Leaves the record of a recall that was put together elsewhere. Nothing where neither policy nor caller wants one. */
+  /** Stores the record of a recall that was fused elsewhere. Stores nothing if neither policy nor caller asks for one. */
   keepRecall: { input: RecallAccount; output: { recallId?: string } };
-  /** What the trail calls these grains; '' for one that is not here. In the order of `hashes`. */
+  /** Trail names of these grains, in the order of `hashes`; '' for a grain that is not in this partition. */
   grainNames: { input: { hashes: readonly string[] }; output: { names: readonly string[] } };
   /**
-   * The hashes of grains that the trail calls so; '' for one that is not here, or whose name is another partition's. `shown`: nor
-   * for one that is hidden from the caller.
+   * Hashes of the grains with these trail names, in the order of `names`; '' for a grain that is not in this partition
+   * or whose name is from another one. `shown`: '' also for a grain that is hidden from the caller.
    */
   grainHashes: { input: { names: readonly string[]; shown?: true }; output: { hashes: readonly string[] } };
-  /** Records of recalls, newest or oldest first. `from`: the first place that may be given; `next` goes on from there. */
+  /** Recall records, newest or oldest first. `from`: the first position to return. `next`: `from` of the next page. */
   recallRecords: {
     input: { filter: RecordFilter; limit: number; order: 'asc' | 'desc'; from?: number; offset?: number };
     output: { records: readonly RecallSummary[]; total: number | null; next?: number };
   };
-  /** PRV-E001. */
+  /** One recall record. Throws PRV-E001. */
   recallRecord: { input: { recallId: string }; output: RecallRecordView };
   recallTotals: { input: Pick<RecordFilter, 'since' | 'until'>; output: RecallTotals };
   verifyAudit: { input: { limit?: number }; output: AuditCheck };
   /**
-   * Entries of the audit trail, by seq; of several partitions by time. `from`: the first seq of each partition that may be
-   * given; without it a page begins at an end of the chain. `next` is what the following page has as `from`.
+   * Audit entries by sequence number, or by time over several partitions. `from`: the first sequence number to return,
+   * for each partition; absent: an end of the chain. `next`: `from` of the next page.
    */
   auditPage: {
     input: {
@@ -138,11 +138,11 @@ export interface TrailCalls {
       limit: number;
       order: 'asc' | 'desc';
       from?: readonly number[];
-      /** Of the entries that match, so many first ones are passed over. */
+      /** Number of matching entries to skip. */
       offset?: number;
-      /** The page ends earlier where its entries are larger together. */
+      /** Maximum bytes of the page's entries; the page ends before it exceeds this. */
       bytesMax?: number;
-      /** `total` is null: counting may walk the whole trail. */
+      /** Return null as `total`, because counting may walk the whole trail. */
       uncounted?: true;
     };
     output: { entries: readonly AuditView[]; total: number | null; next?: readonly number[] };
