@@ -1,5 +1,4 @@
-// The account of a recall that its record is made of: what was asked for, and what came of it. Pure: it is put together
-// wherever the recall was fused.
+// Builds the content of a recall record: the query and its outcome. Pure: it runs wherever the recall was fused.
 import { hash } from 'node:crypto';
 import type { MemoryCalls } from '../calls/calls.ts';
 import type { RecallHit, RecallQuery } from '../calls/recall.ts';
@@ -41,7 +40,7 @@ function modeOf({ query, structural }: RecallQuery): QueryMode {
   return structural ? 'hybrid' : 'text';
 }
 
-/** Names of what was asked for beside words, names and kinds, in the order of the alphabet. */
+/** Names of the query's options and conditions that the record has no own member for, sorted. */
 function optionNames({ filter, options = {}, wordsOnly }: RecallQuery): string[] {
   const names: string[] = wordsOnly === true ? ['words_only'] : [];
   for (const [name, value] of Object.entries(options)) if (value !== undefined && value !== false) names.push(name);
@@ -97,7 +96,7 @@ function inText(breakdown: RecallHit['breakdown']): boolean {
   return TEXT_TERMS.some((term) => breakdown[term] !== 0);
 }
 
-/** What the stages dropped, and what lay beyond the limit: counted whole, the first of them named. */
+/** Grains that the stages dropped and grains beyond the limit: counts them all, names the first ones. */
 function exclusionsOf({ hits, total, excluded, beyond = [] }: Found): RecallAccount['excluded'] {
   const taken = new ExclusionTally();
   if (excluded !== undefined) taken.join(excluded);
@@ -107,7 +106,7 @@ function exclusionsOf({ hits, total, excluded, beyond = [] }: Found): RecallAcco
     if (taken.named.length >= EXCLUDED_NAMED_MAX) break;
     if (!named.has(hash)) taken.named.push({ hash, reason: 'limit_exceeded' });
   }
-  // The stages count what they did not get to see.
+  // If the stages ran, they have counted these already.
   if (already === 0 && excluded === undefined) taken.count('limit_exceeded', total - hits.length);
   return taken.plain();
 }

@@ -1,17 +1,18 @@
-// Why candidates are not among the hits (service contract, section 14): counted by reason, the first of them named.
+// Why candidates are not among the hits (service contract, section 14): a count for each reason, and the first grains
+// by hash.
 import type { Excluded } from '../calls/recall.ts';
 import { EXCLUSION_REASONS, type ExclusionReason } from '../govern/trail/exclusions.ts';
 import type { StageHit } from './stages/hit.ts';
 
-/** As many as a provenance record keeps. */
+/** The number of excluded grains that a recall record names. */
 export const EXCLUDED_NAMED_MAX = 200;
 
-/** Takes down what leaves a recall and why. */
+/** Collects excluded grains with their reasons. */
 export class ExclusionTally implements Excluded {
   readonly counts: Partial<Record<ExclusionReason, number>> = {};
   readonly named: { hash: string; reason: ExclusionReason }[] = [];
 
-  /** `hash` is only asked for while there is room for names. */
+  /** Calls `hash` only while there is room for names. */
   add(reason: ExclusionReason, hash: () => string): void {
     this.count(reason, 1);
     if (this.named.length < EXCLUDED_NAMED_MAX) this.named.push({ hash: hash(), reason });
@@ -21,18 +22,18 @@ export class ExclusionTally implements Excluded {
     if (times > 0) this.counts[reason] = (this.counts[reason] ?? 0) + times;
   }
 
-  /** As it crosses threads. */
+  /** Plain data, to cross threads. */
   plain(): Excluded {
     return { counts: { ...this.counts }, named: [...this.named] };
   }
 
-  /** Takes over what others have taken down. */
+  /** Adds the counts and names of another tally. */
   join({ counts, named }: Excluded): void {
     for (const reason of EXCLUSION_REASONS) this.count(reason, counts[reason] ?? 0);
     this.named.push(...named.slice(0, EXCLUDED_NAMED_MAX - this.named.length));
   }
 
-  /** What of `before` is not in `after` left for this reason, or for that which `reason` finds for it. */
+  /** Adds everything in `before` that is missing from `after`, with this reason or the one that `reason` returns. */
   left(
     before: readonly StageHit[],
     after: readonly StageHit[],

@@ -13,9 +13,9 @@ import { viewGrain } from '../store/view.ts';
 import { isWithin } from '../store/within.ts';
 
 /**
- * The whole chain of versions that a grain belongs to, oldest first, from any member's hash. Labels go by the place in
- * the chain (root `original`, tip `supersedes`, between `superseded`); removed, erased and expired members leave no entry.
- * MEM-E001, MEM-E006, and POL-E002, POL-E008 as for any read of the grain that is named.
+ * The chain of versions of a grain, oldest first, from the hash of any member. Labels follow the position in the chain:
+ * `original` for the first, `supersedes` for the last, `superseded` between them. Leaves out removed, erased and
+ * expired members. Throws MEM-E001, MEM-E006, and POL-E002 or POL-E008 as any read of the named grain does.
  */
 export function history(
   store: Store,
@@ -47,7 +47,7 @@ export function history(
   return { versions };
 }
 
-/** VAL-E004 for a version that is none of the chain's, or none that the caller sees: the two are not told apart. */
+/** Throws VAL-E004 for a version outside the chain or invisible to the caller. The caller cannot tell which. */
 function placeAfter(
   store: Store,
   memory: Memory,
@@ -64,7 +64,7 @@ function placeAfter(
   return at + 1;
 }
 
-/** Old to new. Ordinals need not ascend: the file of an import may hold a new version before the old one. */
+/** The chain, oldest first. Ordinals may descend: an import file can hold a new version before the old one. */
 function chainOf(store: Store, memory: Memory, ordinal: Ordinal): Ordinal[] {
   const chain: Ordinal[] = [ordinal];
   const seen = new Set(chain);

@@ -1,17 +1,17 @@
-// The hits of a recall without stages, put together from candidates in their order and the grains that were read for them:
-// in the shard, and on the main thread for several partitions.
+// Builds the hits of a recall without stages from ordered candidates and their grains. Runs in the shard, and on the
+// main thread for several partitions.
 import type { GrainView } from '../calls/grain.ts';
 import type { RecallCalls, RecallHit } from '../calls/recall.ts';
 import type { Fused } from './fusion/fuse.ts';
 import { coverageOf, type Evidence, evidenceOf, type TermShares } from './legs/evidence.ts';
 
-/** A grain that was read for a candidate. */
+/** A candidate's grain. */
 interface ReadGrain {
   readonly grain: GrainView;
   readonly superseded: boolean;
-  /** Terms of the query that the grain holds, by index. */
+  /** Indexes of the query terms that the grain holds. */
   readonly held: readonly number[];
-  /** What the trail calls the grain, for the record of a recall. */
+  /** The grain's name in the trail, for the recall record. */
   readonly name?: string;
 }
 
@@ -20,7 +20,7 @@ export class HitList {
   readonly #evidence: Evidence[] = [];
   readonly #shares: TermShares | undefined;
 
-  /** `shares`: of the query's words; undefined for a recall without words. */
+  /** `shares`: idf shares of the query's words; undefined for a recall without words. */
   constructor(shares: TermShares | undefined) {
     this.#shares = shares;
   }
@@ -43,7 +43,7 @@ export class HitList {
     });
   }
 
-  /** How much of the query the hits cover together; null for a recall without words. */
+  /** Coverage of the query by all hits together; null for a recall without words. */
   coverage(): RecallCalls['recall']['output']['coverage'] {
     return this.#shares === undefined ? null : coverageOf(this.#evidence, this.#shares);
   }

@@ -20,7 +20,7 @@ export function list(
   const parts = store.parts(memory.number);
   const filters = parts.map((part) => filterPart(store, part, input.filter, context));
   const offset = input.offset ?? 0;
-  // One more than asked for tells whether there is another page.
+  // Read one more than requested to know whether there is another page.
   const places = inOrder(store, parts, filters, {
     limit: offset + input.limit + 1,
     order: input.order,
@@ -43,7 +43,7 @@ export function list(
     grains,
     total: parts.reduce((sum, part, i) => sum + countPassing(part.docCount, filters[i]!), 0),
     more,
-    // Of the last place, whether its grain could be shown or not: a damaged one does not end the list.
+    // Continue after the last place even if its grain cannot be shown: a damaged grain must not end the list.
     ...(more && last !== undefined ? { next: placeOf(store, parts[last.part]!, last.doc) } : {}),
   };
 }

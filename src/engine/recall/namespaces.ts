@@ -6,7 +6,7 @@ import type { Store } from '../store/store.ts';
 import { filterPart } from './filter/filter.ts';
 import { isInScope } from './filter/scope.ts';
 
-/** Namespaces in which the filter leaves a grain, old versions too. */
+/** Namespaces of the grains that pass the filter, old versions included. */
 export function namespaces(
   store: Store,
   memory: Memory,

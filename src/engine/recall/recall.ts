@@ -1,5 +1,6 @@
-// One recall: plan legs and a filter, search the parts, fuse, fetch the final hits. The three steps are also calls of
-// their own, for a memory with several partitions: statistics from all, candidates with the sums, fetch of the hits.
+// One recall: plan the legs and filters, search the parts, fuse, fetch the final hits. For a memory with several
+// partitions the steps are separate calls: statistics from all, candidates with the summed statistics, fetch of the
+// hits.
 
 import { RECALL_HELD_BYTES_MAX } from '../base/limits.ts';
 import type { MemoryCalls } from '../calls/calls.ts';
@@ -33,9 +34,9 @@ import { countedParts } from './legs/counted.ts';
 import { termShares } from './legs/evidence.ts';
 import type { VectorLeg } from './legs/vector-leg.ts';
 
-/** What a caller may add to a recall. */
+/** Additional legs that a caller may pass to a recall. */
 export interface RecallLegs {
-  /** Without it no grain has a vector. */
+  /** Absent: the recall treats all grains as without a vector. */
   readonly vectors?: VectorLeg | undefined;
 }
 
@@ -43,7 +44,7 @@ interface Plan {
   readonly parts: readonly IndexPart[];
   readonly text: TextQuery | undefined;
   readonly query: RecallQuery;
-  /** The `field:term` operators: they narrow what every leg finds. */
+  /** The `field:term` operators, which narrow every leg. */
   readonly facets: readonly NameTest[];
 }
 
@@ -51,16 +52,16 @@ function plan(store: Store, memory: Memory, asked: RecallQuery): Plan {
   const query = explainable(memory, asked);
   const parts = store.parts(memory.number);
   if (query.query === undefined) return { parts, text: undefined, query, facets: [] };
-  // Words alone keep them: there they say more than they disturb. So does a query of nothing else.
+  // Pronouns stay in a ranking by words only, where they help more than they hurt, and in a query of pronouns only.
   const unless = query.wordsOnly === true ? undefined : pronounsOf(memory.analyzer);
   const text = parseQuery(query.query, memory.analyzer, unless);
   const facets = text.fields.flatMap((condition) => fieldTest(condition, memory.analyzer) ?? []);
-  // Without a word to look for, `field:term` is a question about structure.
+  // Without search words, `field:term` makes the query structural.
   const structural = query.structural || (text.terms.length === 0 && facets.some(({ negated }) => !negated));
   return { parts, text, query: structural === query.structural ? query : { ...query, structural }, facets };
 }
 
-/** Where the policy wants explanations, what leaves a record is told of what its conditions kept out as well. */
+/** If the policy requires explanations, a recall that leaves a record also reports the grains its conditions excluded. */
 function explainable({ governed: { rules } }: Memory, query: RecallQuery): RecallQuery {
   const isKept = query.tellBeyond === true && rules['explanation.required'];
   return isKept && query.tellExcluded !== true ? { ...query, tellExcluded: true } : query;
@@ -72,7 +73,7 @@ function statisticsOf(counted: readonly SearchPart[], text: TextQuery | undefine
   return text === undefined ? NO_STATISTICS : collectStatistics(counted, text.terms);
 }
 
-/** Of what the caller may see: how rare a word is elsewhere is nothing that an answer may show. */
+/** Statistics over the grains that the caller may see. The rarity of a word in other grains must not influence an answer. */
 export function recallStatistics(
   store: Store,
   memory: Memory,
@@ -83,7 +84,7 @@ export function recallStatistics(
   const { text, parts } = planned;
   const counted = countedParts(store, parts, context);
   const { docs, totalLength, documentFrequency } = statisticsOf(counted, text);
-  // A term that is nowhere says so: what the query asks for and the memory does not know is part of its idf.
+  // Include unknown terms with frequency 0: they are part of the query's idf.
   const frequencies = (text?.terms ?? []).map((term) => [term, documentFrequency.get(term) ?? 0] as const);
   const hasPairs = text !== undefined && text.pairs.length > 0 && query.wordsOnly !== true;
   return {
@@ -108,7 +109,7 @@ export function recallCandidates(
   const { candidates, legCut } = search(store, memory, context, planned, { statistics, pairFrequency }, { vectors });
   const { parts, text } = planned;
   const held = heldOf({ parts, text }, candidates);
-  // Lazy hashes do not cross threads.
+  // Resolve lazy hashes before candidates cross threads.
   const plain = candidates.map((candidate, i): Candidate => plainCandidate(candidate, held[i]!));
   const excluded = excludedFrom(store, context, planned, { statistics, vectors });
   return {
@@ -154,7 +155,7 @@ export function recall(
   };
 }
 
-/** The grains of the best, as many as one answer may hold; a grain that is gone is left out. */
+/** Fetches the best grains, as many as one answer holds. Leaves out grains that are gone. */
 function hitsOf(
   store: Store,
   memory: Memory,
@@ -187,7 +188,7 @@ function cutsOf(text: TextQuery | undefined, legCut: boolean): { readonly queryC
   return { ...(text?.truncated === true ? { queryCut: true } : {}), ...(legCut ? { legCut: true } : {}) };
 }
 
-/** Names or hashes of candidates that are not among the hits, as many as a record names. */
+/** Names or hashes of candidates that are not among the hits, at most as many as a record names. */
 export function beyondLimit<C extends Candidate>(
   candidates: readonly C[],
   hits: readonly Fused[],

@@ -1,4 +1,4 @@
-// A recall of a memory with one partition, its stages included: each question is answered from the shard's own store.
+// A recall with stages in a memory with one partition. Every question is answered from the shard's own store.
 import { type AnswersNow, answerNow } from '../asking/asking.ts';
 import type { RecallQuestion } from '../asking/questions.ts';
 import { AssertionError } from '../base/assert.ts';
@@ -40,7 +40,7 @@ export function stagedRecall(
   return answerNow(recallStaged(query, { nowMs: store.clock.nowMs(), reranks: false }), answers);
 }
 
-/** A recall without stages over the vectors that are at hand. */
+/** A recall without stages, with the vectors that are loaded. */
 export function searchHere(
   store: Store,
   memory: Memory,

@@ -1,5 +1,6 @@
-// Which candidates the conditions of a recall kept out, and by which of them. The legs never see these (that is what makes
-// `limit` results mean `limit` results), so for who wants to know they search once more without the conditions.
+// Finds the candidates that a recall's conditions excluded, and the condition responsible. The legs apply conditions
+// while they search, so that `limit` means `limit` results, and never see these candidates. This file therefore
+// searches again without the conditions.
 import type { CallContext } from '../../calls/context.ts';
 import type { GrainFilter } from '../../calls/grain.ts';
 import type { Excluded, RecallQuery } from '../../calls/recall.ts';
@@ -23,15 +24,15 @@ export interface ExclusionSearch {
   readonly parts: readonly IndexPart[];
   readonly query: RecallQuery;
   readonly facets: readonly NameTest[];
-  /** Undefined without a query. */
+  /** The analysed query; undefined if there is none. */
   readonly text: TextQuery | undefined;
   readonly statistics: TextStatistics;
   readonly vectors: VectorLeg | undefined;
 }
 
 /**
- * Looks only at what the caller may see. What a policy or a time to live hides is counted as a whole, whatever the query, and
- * never named: a count that depends on the query would tell what the hidden grains say.
+ * Reports only grains that the caller may see. Grains hidden by a policy or a time to live are counted in total,
+ * independent of the query, and never named: a count that depends on the query would reveal their content.
  */
 export function excludedByConditions(search: ExclusionSearch): Excluded {
   const { store, context, parts } = search;
@@ -92,14 +93,14 @@ function* found(
   yield* inOrder(store, parts, filters, { limit, order: 'desc' });
 }
 
-/** Nobody's binding: what the caller may see is told apart already. */
+/** A context without a binding: visibility to the caller is checked separately. */
 const NOBODY: CallContext = { memory: 0, partition: 0, actor: '', requestId: '' };
 
 function listOf(store: Store, part: IndexPart, filter: GrainFilter): Uint32Array | undefined {
   return filterPart(store, part, filter, NOBODY).docs;
 }
 
-/** Why a doc that the caller may see is kept out: the first condition that it fails, in the contract's order. */
+/** Why a visible doc is excluded: the first condition that it fails, in the contract's order. */
 function reasonsIn(
   { store, query, facets }: ExclusionSearch,
   part: IndexPart,
@@ -125,7 +126,7 @@ interface Condition {
   readonly terms: readonly NameTest[];
 }
 
-/** Conditions that stand for themselves; of the others each one counts. */
+/** Filter members that are one condition each. The other members hold several. */
 type Single = keyof Omit<GrainFilter, 'includeSuperseded' | 'anyOf' | 'numbers'>;
 
 const REASON_OF: Readonly<Record<Single, ExclusionReason>> = {

@@ -1,5 +1,5 @@
-// What a request's structural conditions leave of a part: a list of docs where a facet names them, and a test for the
-// rest (standing, expiry, numbers). Legs apply both while they search, so that `limit` results means `limit` results.
+// Applies a request's structural conditions to a part. Facets give a list of docs; the other conditions (verification,
+// expiry, numbers) give a test. Legs apply both while they search, so that `limit` means `limit` results.
 import { assert, unreachable } from '../../base/assert.ts';
 import { toNfc } from '../../base/nfc.ts';
 import type { CallContext } from '../../calls/context.ts';
@@ -13,14 +13,14 @@ import { containsTests, type NameTest, namedDocs } from './named.ts';
 import { isInScope } from './scope.ts';
 
 export interface PartFilter {
-  /** Docs that the facets leave, ascending; undefined when no facet is asked for: all of them. */
+  /** Docs that match the facets, ascending; undefined without a facet condition: all docs. */
   readonly docs: Uint32Array | undefined;
-  /** The other conditions. True: the doc stays. */
+  /** The other conditions; true if the doc passes. */
   readonly test: (doc: Doc) => boolean;
 }
 
 const NOTHING = new Uint32Array(0);
-/** Digits of an address that `addressHeads` holds. */
+/** Hex digits of an address in `addressHeads`. */
 const HEAD_DIGITS = 8;
 
 const TRIPLE: ReadonlySet<Facet> = new Set(['subject', 'relation', 'object']);
@@ -38,7 +38,7 @@ export function filterPart(
   return { docs, test: docTest(store, part, filter, context, terms) };
 }
 
-/** The docs of some addresses, among `listed` where that is given. */
+/** The docs with these addresses; only those in `listed`, if given. */
 function addressDocs(
   store: Store,
   part: IndexPart,
@@ -47,14 +47,14 @@ function addressDocs(
 ): Uint32Array {
   const { ordinals } = part;
   const named = new Set<Doc>();
-  // Lists go by the beginning of an address.
+  // The index has only the first digits of an address: compare the rest.
   for (const address of addresses)
     for (const doc of part.address(address)) if (store.addressAt(ordinals[doc]!) === address) named.add(doc);
   const docs = Uint32Array.from(named).sort();
   return listed === undefined ? docs : intersect([docs, listed]);
 }
 
-/** The docs whose address begins with `prefix` (8 hex digits or more), among `listed` where that is given. */
+/** The docs whose address starts with `prefix` (at least 8 hex digits); only those in `listed`, if given. */
 function prefixDocs(store: Store, part: IndexPart, prefix: string, listed: Uint32Array | undefined): Uint32Array {
   assert(/^[0-9a-f]{8,64}$/.test(prefix), 'a prefix has 8 to 64 hex digits');
   const head = Number.parseInt(prefix.slice(0, HEAD_DIGITS), 16);
@@ -67,8 +67,8 @@ function prefixDocs(store: Store, part: IndexPart, prefix: string, listed: Uint3
 }
 
 /**
- * What of a part the caller may see at all, whatever else the query asks for: not removed, not expired, kept back by no
- * policy, current unless old versions are wanted, and inside the caller's namespace and user.
+ * The docs of a part that the caller may see, before any condition of the query: not removed, not expired, not hidden
+ * by a policy, current unless old versions are wanted, and within the caller's binding.
  */
 export function visibleIn(
   store: Store,
@@ -84,7 +84,7 @@ export function visibleIn(
   return (doc) => set.has(doc) && test(doc);
 }
 
-/** The docs inside the caller's namespace and user, of every standing, ascending; undefined: the caller is bound to neither. */
+/** The docs within the caller's binding, old and removed ones included, ascending; undefined if the caller has no binding. */
 export function docsWithin(
   part: IndexPart,
   context: Pick<CallContext, 'namespace' | 'userId'>,
@@ -138,7 +138,7 @@ function facetDocs(
   return lists.length === 0 ? undefined : intersect(lists);
 }
 
-/** From how many lists on bits are cheaper than merging. */
+/** From this number of lists on, a bitmap is cheaper than merging. */
 const LISTS_AS_BITS = 8;
 
 function unionOf({ docCount }: IndexPart, lists: readonly Uint32Array[]): Uint32Array {
@@ -148,7 +148,7 @@ function unionOf({ docCount }: IndexPart, lists: readonly Uint32Array[]): Uint32
   return set.toArray();
 }
 
-/** Docs with another value of the field. */
+/** Docs that have the field, with none of these values. */
 function otherDocs(part: IndexPart, field: string, values: readonly string[]): Uint32Array {
   const others = part.fieldValues(field).filter((value) => !values.includes(value));
   return unionOf(
@@ -181,7 +181,7 @@ function docTest(
   return all(tests);
 }
 
-/** Conditions that keep docs out, or that a bitmap or several lists decide. */
+/** Conditions that exclude docs, or that need a bitmap or several lists. */
 function listTests(
   store: Store,
   part: IndexPart,
@@ -242,7 +242,7 @@ function columnTests(part: IndexPart, filter: GrainFilter): ((doc: Doc) => boole
       return Number.isNaN(stated) ? letsAbsent : lets(stated);
     });
   }
-  // Validity given as a window keeps what was true at some moment of it.
+  // A validity window matches everything that was valid at some moment within it.
   if (filter.validFromMs !== undefined || filter.validToMs !== undefined) {
     const from = part.numbers('validFromMs');
     const low = filter.validFromMs ?? Number.NEGATIVE_INFINITY;
@@ -261,7 +261,7 @@ function columnTests(part: IndexPart, filter: GrainFilter): ((doc: Doc) => boole
   function atLeast(field: NumberField, minimum: number | undefined): void {
     if (minimum === undefined) return;
     const values = part.numbers(field);
-    // A grain without confidence counts as 1.0 (its answer default); one without importance is dropped.
+    // A missing confidence counts as 1.0 (the answer default); a missing importance fails.
     const absent = field === 'confidence';
     tests.push((doc) => {
       const value = values === undefined ? Number.NaN : values[doc]!;
@@ -270,7 +270,7 @@ function columnTests(part: IndexPart, filter: GrainFilter): ((doc: Doc) => boole
   }
 }
 
-/** What a filter within a filter lets through, of every standing: what may be seen is asked outside of it. */
+/** The docs that match a nested filter, including removed and old ones: the outer filter checks visibility. */
 function matching(
   store: Store,
   part: IndexPart,
@@ -285,7 +285,7 @@ function matching(
   }
 }
 
-/** Chosen once, not for every doc. */
+/** Selects the comparison once instead of for every doc. */
 function comparisonWith(op: NumberTest['op'], value: number): (stated: number) => boolean {
   switch (op) {
     case '=':
@@ -305,7 +305,7 @@ function comparisonWith(op: NumberTest['op'], value: number): (stated: number) =
   }
 }
 
-/** The time that a doc tells of: its `timestamp_ms`, else when it was created. In epoch ms. */
+/** A doc's own time in epoch ms: its `timestamp_ms`, otherwise its creation time. */
 export function timesOf(part: IndexPart): (doc: Doc) => number {
   const { createdAtMs } = part;
   const stated = part.numbers('timestampMs');

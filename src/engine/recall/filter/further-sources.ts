@@ -1,4 +1,5 @@
-// Which further sources of a known grain a caller is shown. No source is opened: a grain may have a hundred long ones.
+// Selects the further sources of a known grain that a caller may see. Opens no source, because a grain may have a
+// hundred long ones.
 import type { CallContext } from '../../calls/context.ts';
 import type { GrainView } from '../../calls/grain.ts';
 import type { Doc, IndexPart, Ordinal } from '../../index/parts/part.ts';
@@ -8,7 +9,7 @@ import type { Store, StoredGrain } from '../../store/store.ts';
 import { viewGrain } from '../../store/view.ts';
 import { shownIn } from './hidden.ts';
 
-/** A grain as answers show it, with its further sources. Without a caller nothing that governs the memory hides them. */
+/** A grain for an answer, with its further sources. Without a caller, the policy hides none of them. */
 export function viewWithSources(
   store: Store,
   memory: Memory,
@@ -21,9 +22,9 @@ export function viewWithSources(
 }
 
 /**
- * Hashes of the further sources of the grain at `ordinal`, the newest first: those that are still there, and that neither their end
- * nor the policy hides. They have the user and the namespace of the grain, so who was shown the grain may see them. Of one
- * in another partition its name.
+ * Further sources of the grain at `ordinal`, newest first, as hashes; those in another partition as grain names. Leaves
+ * out sources that are gone, expired or hidden by the policy. Sources share the grain's user and namespace, so a caller
+ * who sees the grain may see them.
  */
 function shownFurtherSources(
   store: Store,
@@ -40,7 +41,7 @@ function shownFurtherSources(
     .filter((hash) => hash !== undefined);
 }
 
-/** Tells the hashes of grains by their names: of those that are here and not hidden from the caller. */
+/** Resolves grain names to hashes, for grains in this partition that are not hidden from the caller. */
 export function hashesShown(
   store: Store,
   memory: Memory,
@@ -57,7 +58,7 @@ export function hashesShown(
   };
 }
 
-/** Where the grain with that hash and that name is, unless it was removed. */
+/** The place of the grain with this hash and name; undefined if it was removed. */
 function placeOf(
   store: Store,
   memory: Memory,

@@ -1,5 +1,5 @@
-// What a memory's policy and its restrictions keep from readers, told part by part from columns and lists: no grain is
-// opened for it. A memory that hides nothing is not slowed down by any of it.
+// Finds the docs that a memory's policy and restrictions hide, for each part from its columns and lists, without
+// opening a grain. Costs nothing for a memory that hides nothing.
 import type { CallContext } from '../../calls/context.ts';
 import { DEFAULT_PURPOSE } from '../../govern/consent/consent.ts';
 import type { Governed } from '../../govern/governed.ts';
@@ -11,12 +11,12 @@ import type { Store } from '../../store/store.ts';
 
 const DAY_MS = 86_400_000;
 
-/** As a recall tells them among its reasons. */
+/** The reasons for hiding, as a recall reports them. */
 export type HiddenReason = 'processing_restricted' | 'consent_revoked' | 'ttl_expired';
 
 type Test = (doc: Doc) => boolean;
 
-/** Tests that a doc passes unless it is hidden; none when nothing of the part is. Each is asked of every doc that a leg meets. */
+/** Tests that only visible docs pass; empty if nothing in the part is hidden. Legs run them on every doc they meet. */
 export function shownIn(store: Store, part: IndexPart, context: CallContext): readonly Test[] {
   const nowMs = store.clock.nowMs();
   const tests: Test[] = [];
@@ -32,7 +32,7 @@ export function shownIn(store: Store, part: IndexPart, context: CallContext): re
   return tests;
 }
 
-/** Undefined where nothing is hidden, and for a call that is about no memory (`memory` 0). */
+/** Undefined if nothing is hidden, and for a call without a memory (`memory` 0). */
 function governedIn(store: Store, { memory }: CallContext): Governed | undefined {
   const governed = store.holds(memory) ? store.memory(memory).governed : undefined;
   return governed?.hidesNothing === true ? undefined : governed;
@@ -43,19 +43,19 @@ interface Hiding {
   readonly hides: Test;
 }
 
-/** What hides docs of a part from a caller now. At least one is hidden. */
+/** What currently hides docs of a part from a caller. At least one doc is hidden. */
 export interface HidingNow {
-  /** Another one where other people are hidden, or for another purpose. */
+  /** Cache key: differs if other people are hidden, or if the purpose differs. */
   readonly key: string;
-  /** In the order in which they are told. */
+  /** In reporting order. */
   readonly reasons: readonly Hiding[];
-  /** When the time of a doc is over, in milliseconds; infinite: never. */
+  /** When a doc expires, in ms; Infinity: never. */
   readonly endOf: (doc: Doc) => number;
-  /** The moment, in milliseconds, up to which the people stay the same. */
+  /** Until when the set of hidden people stays the same, in ms. */
   readonly untilMs: number;
 }
 
-/** Undefined when nothing of the part is hidden. */
+/** What hides docs of this part; undefined if nothing is hidden. */
 export function hidingIn(store: Store, part: IndexPart, context: CallContext): HidingNow | undefined {
   const nowMs = store.clock.nowMs();
   const governed = governedIn(store, context);
@@ -77,7 +77,7 @@ export function hidingIn(store: Store, part: IndexPart, context: CallContext): H
 const ids = new WeakMap<Governed, number>();
 let lastId = 0;
 
-/** A memory that is opened again counts its changes from the beginning. */
+/** Identifies the opened memory, because its change counter restarts when it is opened again. */
 function idOf(governed: Governed): number {
   let id = ids.get(governed);
   if (id === undefined) {
@@ -101,14 +101,14 @@ function endsIn(part: IndexPart, governed: Governed | undefined): (doc: Doc) => 
 
 const knownEnds = new WeakMap<IndexPart, { readonly docCount: number; readonly atMs: number }>();
 
-/** When the first doc of the part ends by its own `expires_at`, in milliseconds; infinite: none does. */
+/** The earliest `expires_at` in the part, in ms; Infinity if there is none. */
 function earliestEnd(part: IndexPart): number {
   const expires = part.numbers('expiresAtMs');
   if (expires === undefined) return Number.POSITIVE_INFINITY;
   const { docCount } = part;
   const last = knownEnds.get(part);
   if (last?.docCount === docCount) return last.atMs;
-  // A part only grows: each recall looks at what was added since the last one.
+  // A part only grows, so look only at docs added since the last call.
   let { atMs, docCount: doc } = last ?? { atMs: Number.POSITIVE_INFINITY, docCount: 0 };
   for (; doc < docCount; doc++) if (expires[doc]! < atMs) atMs = expires[doc]!;
   knownEnds.set(part, { docCount, atMs });
@@ -127,7 +127,7 @@ interface People {
   readonly all: DocSet | undefined;
 }
 
-/** Finding whose grains they are asks the part for each user, so it is kept until one of them, or the part, changes. */
+/** Finding the docs of hidden users costs one lookup a user, so the result is cached until the users or the part change. */
 const known = new WeakMap<IndexPart, People>();
 
 function peopleIn(part: IndexPart, governed: Governed, purpose: string, nowMs: number): People {
@@ -158,7 +158,7 @@ function peopleIn(part: IndexPart, governed: Governed, purpose: string, nowMs: n
   return found;
 }
 
-/** The docs of grains that belong to any of the users; undefined: none does. */
+/** The docs of these users; undefined if there are none. */
 export function docsOfUsers(part: IndexPart, users: Iterable<string>): DocSet | undefined {
   let set: DocSet | undefined;
   for (const user of users) {
@@ -170,7 +170,7 @@ export function docsOfUsers(part: IndexPart, users: Iterable<string>): DocSet | 
   return set;
 }
 
-/** By the times to live of the policy; a grain's own end is another matter. */
+/** Docs expired by the policy's times to live. A grain's own `expires_at` is handled elsewhere. */
 function outlivedIn(part: IndexPart, governed: Governed, nowMs: number): ((doc: Doc) => boolean) | undefined {
   const { rules } = governed;
   const { createdAtMs } = part;
@@ -194,7 +194,7 @@ interface Oldest {
 
 const knownOldest = new WeakMap<IndexPart, Oldest>();
 
-/** When the oldest doc of the part was created, in milliseconds: most parts are younger than what expires. */
+/** Creation time of the oldest doc in the part, in ms. Lets callers skip parts that are too young to have expired docs. */
 function oldestIn(part: IndexPart): number {
   const { docCount, createdAtMs } = part;
   if (docCount === 0) return Number.POSITIVE_INFINITY;
@@ -215,7 +215,7 @@ interface Times {
 
 const knownTimes = new WeakMap<IndexPart, Times>();
 
-/** Of each doc, in milliseconds; infinite where the policy sets none. Kept as long as policy and part are the same. */
+/** Time to live of each doc, in ms; Infinity if the policy sets none. Cached until the policy or the part changes. */
 export function timesToLive(part: IndexPart, { policy: { rules, sealHash } }: Governed): Float64Array {
   const last = knownTimes.get(part);
   if (last !== undefined && last.sealHash === sealHash && last.docCount === part.docCount) return last.ttlMs;
@@ -224,7 +224,7 @@ export function timesToLive(part: IndexPart, { policy: { rules, sealHash } }: Go
   return ttlMs;
 }
 
-/** The same under rules that need not be those that hold. */
+/** Time to live of each doc under any rules, in ms. */
 export function timesUnder(part: IndexPart, rules: Rules): Float64Array {
   const byDefault = rules['retention.default_ttl_days'];
   const ttlMs = new Float64Array(part.docCount).fill(

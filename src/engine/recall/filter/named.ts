@@ -1,5 +1,6 @@
-// Docs by a test of a facet's values as text: parts of names, and words of a field. The values of a part are gone
-// through, which are fewer and shorter than its grains; what they leave is exact, so a leg needs no candidates beyond its limit.
+// Finds docs by a test on the text of a facet's values: substrings of names, and words of a field. Scans the values of
+// a part, which are fewer and shorter than its grains. The result is exact, so a leg needs no candidates beyond its
+// limit.
 
 import { toNfc } from '../../base/nfc.ts';
 import type { GrainFilter } from '../../calls/grain.ts';
@@ -10,14 +11,14 @@ import type { FieldCondition } from '../../index/text/query.ts';
 
 export type NamedField = Parameters<IndexPart['docsByValue']>[0];
 
-/** A test that a value of the facet must pass; or, `negated`, that none may. */
+/** A test that some value of the facet must pass or, if `negated`, that no value may pass. */
 export interface NameTest {
   readonly facet: NamedField;
   readonly negated: boolean;
   readonly matches: (value: string) => boolean;
 }
 
-/** Of the substrings that a filter asks for, whatever their case. */
+/** Tests for a filter's substrings, ignoring case. */
 export function containsTests({ subjectContains, objectContains }: GrainFilter): NameTest[] {
   const tests: NameTest[] = [];
   if (subjectContains !== undefined) tests.push(containing('subject', subjectContains));
@@ -35,8 +36,8 @@ function folded(text: string): string {
 }
 
 /**
- * Of `field:term` (service contract 8.8): the words of the value, in their order, stand among those of the field. A value
- * without words (a stop word, a sign) is compared as a whole.
+ * The test for `field:term` (service contract 8.8): the term's words occur in the field in the same order. A term
+ * without words (a stop word, punctuation) is compared as a whole.
  */
 export function fieldTest(condition: FieldCondition, analyzer: Analyzer): NameTest | undefined {
   const { field, value, terms, negated } = condition;
@@ -67,7 +68,7 @@ export function fieldTest(condition: FieldCondition, analyzer: Analyzer): NameTe
   }
 }
 
-/** Docs of a part with a value that the test lets through. */
+/** Docs of a part with a value that the test accepts. */
 export function namedDocs(part: IndexPart, { facet, matches }: NameTest): DocSet {
   const docs = new DocSet(part.docCount);
   for (const [value, list] of part.docsByValue(facet))

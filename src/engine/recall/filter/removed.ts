@@ -11,22 +11,22 @@ interface Known {
   readonly docs: Uint32Array;
 }
 
-/** Finding them walks the part, so a part's list is kept until something is removed, superseded or added. */
+/** Finding these docs scans the part, so each list is cached until something is removed, superseded or added. */
 const known = { removed: new WeakMap<IndexPart, Known>(), outdated: new WeakMap<IndexPart, Known>() };
 
-/** The docs of a part that were removed and not yet dropped by a merge, ascending. */
+/** Removed docs of a part that no merge has dropped yet, ascending. */
 export function removedDocs({ index: { removed } }: Store, part: IndexPart): Uint32Array {
   return markedDocs(part, known.removed, removed, removed);
 }
 
-/** Those, and the docs that were superseded. */
+/** Removed and superseded docs of a part, ascending. */
 export function outdatedDocs(store: Store, part: IndexPart): Uint32Array {
   const { removed, superseded } = store.index;
   if (superseded.count === 0) return removedDocs(store, part);
   return markedDocs(part, known.outdated, removed, superseded);
 }
 
-/** The docs of a part that one of two bitmaps marks, ascending. */
+/** The docs of a part that are set in either bitmap, ascending. */
 function markedDocs(part: IndexPart, kept: WeakMap<IndexPart, Known>, one: Bitmap, other: Bitmap): Uint32Array {
   const { docCount, ordinals } = part;
   const version = one.count + other.count;

@@ -1,12 +1,13 @@
-// What a scope path lets a recall see (service contract, section 11): itself, what it inherits from above, what lies below,
-// and on request its siblings. A scope is a namespace, a path its names joined by slashes.
+// Resolves a scope path to the namespaces that a recall reads (service contract, section 11): the scope itself, its
+// ancestors, its descendants and, on request, its siblings. A scope is a namespace; its path is its names joined by
+// slashes.
 import type { GrainFilter } from '../../calls/grain.ts';
 import type { MemorySettings } from '../../calls/memory.ts';
 import { type ScopeView, treeOf } from '../../govern/scope-tree.ts';
 
 const SEPARATOR = '/';
 
-/** Undefined for a path without a name in it. Slashes at its ends mean nothing. */
+/** Undefined for an empty path. Ignores leading and trailing slashes. */
 export function scopeView(path: string, siblings: boolean): ScopeView | undefined {
   const names = path.split(SEPARATOR).filter((name) => name !== '');
   if (names.length === 0) return undefined;
@@ -15,7 +16,10 @@ export function scopeView(path: string, siblings: boolean): ScopeView | undefine
   return { line, ...(siblings ? { beside: above === '' ? '' : above + SEPARATOR } : {}) };
 }
 
-/** The filter as the memory's tree has its scope path; itself where there is no path, or no tree. SCP-E001. */
+/**
+ * Resolves the filter's scope path by the memory's scope tree. Returns the filter itself without a path or a tree.
+ * Throws SCP-E001.
+ */
 export function inTree({ scopes }: Pick<MemorySettings, 'scopes'>, filter: GrainFilter): GrainFilter {
   const { scope } = filter;
   if (scopes === undefined || scope === undefined || scope.ofTree === true) return filter;
@@ -30,7 +34,7 @@ export function isInScope({ line, beside, below, also }: ScopeView, namespace: s
   return !namespace.includes(SEPARATOR, beside.length);
 }
 
-/** 0 for a scope right under the root. */
+/** Depth of a scope; 0 directly below the root. */
 export function scopeDepth(namespace: string): number {
   return namespace.split(SEPARATOR).length - 1;
 }

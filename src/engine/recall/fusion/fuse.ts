@@ -1,5 +1,5 @@
-// Rankings in, one ranking out. Pure: it runs in the engine for a memory with one partition and on the main thread
-// for several, on the same candidates.
+// Fuses the rankings of several legs into one. Pure: runs in the engine for one partition and on the main thread for
+// several, on the same candidates.
 import type { Candidate, RecallBreakdown, RecallQuery } from '../../calls/recall.ts';
 import { NO_TERMS, TextLeg } from '../legs/text-leg.ts';
 
@@ -8,11 +8,11 @@ export const RRF_K = 60;
 
 export interface Fused<C extends Candidate = Candidate> {
   readonly candidate: C;
-  /** 0 to 1: `breakdown.final`. */
+  /** The relevance, 0 to 1; equal to `breakdown.final`. */
   readonly score: number;
-  /** `breakdown.rrf`. */
+  /** Equal to `breakdown.rrf`. */
   readonly rrfScore: number;
-  /** Rank by words alone, from 1; absent when no word matches. */
+  /** Rank by words only, from 1; absent if no word matches. */
   readonly bm25Rank?: number;
   readonly breakdown: RecallBreakdown;
 }
@@ -21,9 +21,10 @@ type FusedQuery = Pick<RecallQuery, 'query' | 'structural' | 'limit' | 'wordsOnl
 type Partitioned = Candidate & { readonly partition?: number };
 
 /**
- * Structure only (nothing but `field:term` in the query too): score 1 each, newest first. Words only: BM25 over the best
- * BM25 of the query. The text leg alone: its relevance (recall/legs/text-leg.ts). Several legs: reciprocal rank fusion, divided by
- * what a candidate first in all of them would get. Ties: newest first, then by hash. At most `limit`.
+ * Returns at most `limit` hits, best first; ties newest first, then by hash. Scores: structure only (or a query of
+ * `field:term` only): 1 for each, newest first. Words only: BM25 divided by the best BM25. Text leg only: its relevance
+ * (recall/legs/text-leg.ts). Several legs: reciprocal rank fusion, divided by the score of a candidate that is first in
+ * every leg.
  */
 export function fuse<C extends Partitioned>(candidates: readonly C[], query: FusedQuery): Fused<C>[] {
   const inText = query.query === undefined ? [] : candidates.filter(isInTextLeg);
@@ -59,7 +60,7 @@ function textLeg<C extends Partitioned>(candidates: readonly C[]): ScoredLeg<C> 
   };
 }
 
-/** The share of the best BM25 is the whole score. */
+/** Scores by BM25 only, as a share of the best. */
 function wordsAlone<C extends Candidate>(candidates: readonly C[]): ScoredLeg<C> {
   const best = candidates.reduce((most, { bm25 = 0 }) => Math.max(most, bm25), 0);
   const scoreOf = ({ bm25 = 0 }: C): number => (best === 0 ? 0 : bm25 / best);
@@ -83,15 +84,15 @@ function alone<C extends Candidate>({ candidate, score }: Scored<C>, leg: Scored
   return { candidate, score, rrfScore: rrf, breakdown: breakdownOf(leg.terms(candidate), rrf, score) };
 }
 
-/** Written out: a spread costs a microsecond a hit. */
+/** Lists the members, because a spread costs a microsecond a hit. */
 function breakdownOf(terms: Omit<RecallBreakdown, 'rrf' | 'final'>, rrf: number, final: number): RecallBreakdown {
   const { bm25, phrase, vector, near, answer, session, role, speaker, time, self } = terms;
   return { bm25, phrase, vector, near, answer, session, role, speaker, time, self, rrf, final };
 }
 
-/** Of words and structure. */
+/** Fuses the text leg with the structural leg. */
 function fuseLegs<C extends Candidate>(candidates: readonly C[], query: FusedQuery, text: ScoredLeg<C>): Fused<C>[] {
-  // A leg that ran and found nothing is a leg: who is first in the other has half of what can be had.
+  // A leg that ran without a result still counts: the first of the other leg gets half of the maximum.
   const legs: readonly (readonly C[])[] = [
     bestOf(text.scored, text.scored.length).map(({ candidate }) => candidate),
     candidates.filter((candidate) => candidate.structural === true).sort(newestFirst),
@@ -120,7 +121,7 @@ function bestOf<C extends Candidate, S extends Scored<C>>(scored: readonly S[], 
   return scored.toSorted((a, b) => b.score - a.score || newestFirst(a.candidate, b.candidate)).slice(0, limit);
 }
 
-/** Each hit's rank by words: one more than the candidates that words put before it. */
+/** Adds each hit's rank by words: one plus the number of candidates with a better BM25. */
 function withRanks<C extends Candidate>(hits: readonly Fused<C>[], candidates: readonly C[]): Fused<C>[] {
   if (hits.length === 0 || candidates.length === 0) return [...hits];
   const scores = new Float64Array(candidates.length);
@@ -131,7 +132,7 @@ function withRanks<C extends Candidate>(hits: readonly Fused<C>[], candidates: r
     if (bm25 <= 0 || outsideText === true) return hit;
     const first = firstAbove(scores, bm25);
     let rank = scores.length - first + 1;
-    // Equal ones are rare, once everything is looked at that tells scores apart.
+    // Ties are rare, so breaking them here is cheap.
     if (first > 1 && scores[first - 2] === bm25)
       for (const other of candidates) if (other.bm25 === bm25 && newestFirst(other, hit.candidate) < 0) rank += 1;
     const { candidate, score, rrfScore, breakdown } = hit;
@@ -150,7 +151,7 @@ function firstAbove(ascending: Float64Array, score: number): number {
   return low;
 }
 
-/** Creation time descending, then hash ascending. A candidate's hash may be a getter: it is only asked for in a tie. */
+/** Creation time descending, then hash ascending. Reads the hash only for a tie, because it may be a getter that does work. */
 export function newestFirst(a: Candidate, b: Candidate): number {
   if (a.createdAtMs !== b.createdAtMs) return b.createdAtMs - a.createdAtMs;
   return a === b ? 0 : a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0;

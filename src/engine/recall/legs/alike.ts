@@ -1,5 +1,5 @@
-// Words of a memory that may be meant by a word which it does not hold: slips, spellings by ear, beginnings and endings.
-// Only asked for by who asks for expansion, of few words; so nothing is kept, and the memory's words are read through.
+// Finds words of a memory that are similar to a word it does not hold: typing errors, phonetic spellings, common
+// prefixes and suffixes. Runs only for query expansion and few words, so it scans the vocabulary and caches nothing.
 
 import { VOCABULARY_WORDS_MAX } from '../../base/limits.ts';
 import type { AlikeWords } from '../../calls/recall.ts';
@@ -8,16 +8,16 @@ import { frequencyAmong } from '../../index/text/search.ts';
 import type { SearchPart } from '../../index/text/search-part.ts';
 import { Vocabulary } from '../../index/text/vocabulary.ts';
 
-/** Words of a query that are looked for; a query with more of them is not a slip of the keyboard. */
+/** Maximum number of unknown words to look up: a query with more of them is not a typing error. */
 const WORDS_MAX = 4;
 const WORD_CHARS_MIN = 3;
-/** Words of the memory that spelling decides among, for each one that is looked for: a millisecond. */
+/** Candidates for the exact spelling comparison, for each word; they cost a millisecond. */
 const NEAREST_MAX = 48;
-/** Letters that one word may have and the other not, and how much longer either may be, to be looked at closer. */
+/** Maximum number of differing letters, and of difference in length, for a word to be compared in full. */
 const LETTERS_APART_MAX = 6;
 const CHARS_APART_MAX = 6;
 
-/** What the memory's parts say of each word, in the words' order; for a bound caller of what is counted for it alone. */
+/** Similar words for each word, in input order. A bound caller gets only words from grains within its binding. */
 export function alikeWords(
   parts: readonly SearchPart[],
   analyzer: Analyzer,
@@ -28,7 +28,7 @@ export function alikeWords(
   const asked = words.map((word) => {
     const { terms } = analyzer.analyze(word);
     const [term] = terms;
-    // A stop word says nothing, and what is several terms is no word to have slipped in.
+    // Skip stop words and words of several terms.
     if (term === undefined || terms.length > 1 || term.length < WORD_CHARS_MIN)
       return { known: false, term: undefined };
     if (parts.some((part) => frequencyIn(part, term) > 0)) return { known: true, term: undefined };
@@ -50,7 +50,7 @@ export function alikeWords(
 interface Word {
   readonly part: SearchPart;
   readonly word: string;
-  /** Documents of the part that hold it, whoever may see them. */
+  /** Number of docs in the part with this word, visible or not. */
   readonly frequency: number;
 }
 
@@ -69,17 +69,17 @@ function isBound({ counted }: SearchPart): boolean {
 
 const NONE = new Uint32Array(0);
 
-/** Documents of a part that hold a term; of those that are counted where not all are. */
+/** Number of docs in a part with a term; counts only the caller's docs if it does not see all. */
 function frequencyIn(part: SearchPart, term: string): number {
   const postings = part.text.postings(term);
   return postings === undefined ? 0 : frequencyAmong(postings, part, NONE);
 }
 
-/** The words that share most letters with one: a rough choice, at some nanoseconds a word. */
+/** Preselects the words that share most letters with a given one, at a few nanoseconds a word. */
 class Nearest {
   readonly #term: string;
   readonly #letters: number;
-  /** By letters apart. */
+  /** Words by number of differing letters. */
   readonly #found: [string, number][][] = Array.from({ length: LETTERS_APART_MAX + 1 }, () => []);
 
   constructor(term: string) {
@@ -108,7 +108,7 @@ class Nearest {
   }
 }
 
-/** A word whose stem is the term: a stem alone may be stemmed once more. Undefined where no ending gives one. */
+/** A word with this term as its stem, because stemming a stem may change it again. Undefined if no ending works. */
 function spellingOf(term: string, analyzer: Analyzer): string | undefined {
   return ['', 'e', 's', 'y', 'ing']
     .map((ending) => (ending === 'y' ? term.replace(/i$/, 'y') : term + ending))
@@ -118,7 +118,7 @@ function spellingOf(term: string, analyzer: Analyzer): string | undefined {
     });
 }
 
-/** A bit for each letter that is there; letters beyond the alphabet share bits. */
+/** A bit mask of the letters in a word; other characters share bits. */
 function lettersOf(word: string): number {
   let bits = 0;
   for (let i = 0; i < word.length; i++) bits |= 1 << (word.charCodeAt(i) & 31);

@@ -1,5 +1,6 @@
-// The candidates of a recall in one partition: what each leg finds, and for the text leg the turns around what words and
-// vectors found, all with exact raw scores. Nothing is normalised here: that is done over all partitions (text-leg.ts).
+// The candidates of a recall in one partition, with exact raw scores: the results of each leg and, for the text leg,
+// the neighbouring turns of results by words and vectors. Scores are normalised later, over all partitions
+// (text-leg.ts).
 import type { CallContext } from '../../calls/context.ts';
 import type { Candidate, CandidateTurn, NeighbourScore, RecallQuery } from '../../calls/recall.ts';
 import type { Doc, IndexPart, Ordinal } from '../../index/parts/part.ts';
@@ -20,7 +21,7 @@ import { isTurn, type PlacedCode, QueryMarks } from './marks.ts';
 import { inOrder, type PartDoc } from './ordered.ts';
 import type { VectorLeg } from './vector-leg.ts';
 
-/** What a partition is asked, with the memory's statistics. */
+/** A search in one partition, with the statistics of the whole memory. */
 export interface CandidateSearch {
   readonly store: Store;
   readonly context: CallContext;
@@ -28,15 +29,15 @@ export interface CandidateSearch {
   readonly filters: readonly PartFilter[];
   readonly query: RecallQuery;
   readonly analyzer: Analyzer;
-  /** Undefined without a query: structure alone. */
+  /** The analysed query; undefined for structure only. */
   readonly text: TextQuery | undefined;
   readonly statistics: TextStatistics;
-  /** Counts of the query's pairs over all partitions; undefined where this is the only one. */
+  /** Document frequency of the query's pairs over all partitions; undefined if this is the only one. */
   readonly pairFrequency: ReadonlyMap<string, number> | undefined;
   readonly vectors: VectorLeg | undefined;
 }
 
-/** A grain with its raw scores. It looks its hash up only when a tie asks for it: most are never asked. */
+/** A grain with its raw scores. Looks up its hash only for a tie; most candidates never need it. */
 export class LocalCandidate implements Candidate {
   readonly ordinal: Ordinal;
   readonly createdAtMs: number;
@@ -47,7 +48,7 @@ export class LocalCandidate implements Candidate {
   cosine: number | undefined = undefined;
   structural: boolean = false;
   turn: CandidateTurn | undefined = undefined;
-  /** False for a neighbour that only gives its scores. */
+  /** False for a neighbour that only contributes its scores. */
   isCandidate = true;
   outsideText: boolean = false;
   readonly #store: Store;
@@ -69,7 +70,7 @@ export class LocalCandidate implements Candidate {
 
 export interface Found {
   readonly candidates: readonly LocalCandidate[];
-  /** True when words or structure gave as many as a leg may: there may be more that match. */
+  /** True if words or structure reached the limit of a leg: more grains may match. */
   readonly legCut: boolean;
 }
 
@@ -97,7 +98,7 @@ export function findCandidates(search: CandidateSearch): Found {
   return { candidates: units.all.filter((unit) => unit.isCandidate), legCut };
 }
 
-/** Another leg wants it. A neighbour that the text leg did not take stays outside of that. */
+/** Makes a unit a candidate for another leg. A neighbour that the text leg did not take stays outside the text leg. */
 function asCandidate(unit: LocalCandidate): LocalCandidate {
   if (unit.isCandidate) return unit;
   unit.isCandidate = true;
@@ -105,7 +106,7 @@ function asCandidate(unit: LocalCandidate): LocalCandidate {
   return unit;
 }
 
-/** Which of the query's terms, by index, each of `candidates` holds: what evidence is judged by. In their order. */
+/** Indexes of the query terms that each candidate holds, in candidate order. Evidence is computed from them. */
 export function heldOf(
   { parts, text }: Pick<CandidateSearch, 'parts' | 'text'>,
   candidates: readonly LocalCandidate[],
@@ -125,13 +126,13 @@ export function heldOf(
 
 const NO_TERMS_HELD: readonly number[] = [];
 
-/** Grains by place, each once. */
+/** Grains by place, without repeats. */
 class Units {
   readonly all: LocalCandidate[] = [];
   readonly #store: Store;
-  /** Columns of the parts: asked for once, as a chunk looks in its cache every time. */
+  /** Columns of the parts, fetched once because each access to a chunk is a cache lookup. */
   readonly #parts: readonly Pick<IndexPart, 'ordinals' | 'createdAtMs'>[];
-  /** By part; made when somebody first looks for a place: most recalls add what words found, and that is all. */
+  /** Units by part and doc. Built at the first lookup, because most recalls only add the results by words. */
   #byDoc: readonly Map<Doc, LocalCandidate>[] | undefined;
 
   constructor({ store, parts }: CandidateSearch) {
@@ -139,7 +140,7 @@ class Units {
     this.#parts = parts.map(({ ordinals, createdAtMs }) => ({ ordinals, createdAtMs }));
   }
 
-  /** Adds a grain that is not there yet; the first leg's, before anybody looks for one. */
+  /** Adds a new grain without a check for repeats: use it for the first leg only, before any lookup. */
   add(part: number, doc: Doc): LocalCandidate {
     const unit = new LocalCandidate(this.#store, this.#parts[part]!, part, doc);
     this.all.push(unit);
@@ -169,7 +170,7 @@ class Units {
   }
 }
 
-/** What the filters and the query's clauses let in. */
+/** The docs that pass the filters and the query's clauses. */
 class Matching {
   readonly searched: readonly SearchPart[];
   readonly #filters: readonly PartFilter[];
@@ -244,7 +245,10 @@ function ordinalsOf(parts: readonly IndexPart[], lists: readonly (Uint32Array | 
   return ordinals;
 }
 
-/** Says where grains stand, undefined for one that is in none of the parts. Columns of the parts are asked for once, as a chunk looks in its cache every time. */
+/**
+ * Returns a function that maps an ordinal to its part and doc, or undefined if no part holds it. Fetches the columns
+ * once, because each access to a chunk is a cache lookup.
+ */
 export function placesIn(parts: readonly IndexPart[]): (ordinal: Ordinal) => PartDoc | undefined {
   const columns = parts.map(({ ordinals, docCount }) => ({ ordinals, docCount }));
   return (ordinal) => {
@@ -259,8 +263,8 @@ export function placesIn(parts: readonly IndexPart[]): (ordinal: Ordinal) => Par
 }
 
 /**
- * Gives every turn its neighbours and marks. The neighbours of what words and vectors found become candidates, where
- * the filters let them in; theirs only give scores.
+ * Sets the neighbours and flags of every turn. Neighbours of results by words and vectors become candidates if they
+ * pass the filters. Neighbours of these neighbours only contribute scores.
  */
 function scoreSurroundings(search: CandidateSearch, text: TextQuery, matching: Matching, units: Units): void {
   const { store, context, parts, query, analyzer } = search;
@@ -298,7 +302,7 @@ function codeAt(surroundings: readonly (Surroundings | undefined)[], part: numbe
   return here === undefined ? undefined : { code: here.codes[doc] ?? 0, surroundings: here };
 }
 
-/** Fills in what the legs left open: BM25 of those that words did not find, cosines, pairs. */
+/** Completes the scores that the legs left open: BM25 of grains not found by words, cosines, pairs. */
 function scoreExactly(search: CandidateSearch, text: TextQuery, units: Units): void {
   const { parts, statistics, vectors } = search;
   if (units.all.length === 0) return;
@@ -341,7 +345,7 @@ function docsOf(units: readonly LocalCandidate[]): Uint32Array {
   return docs;
 }
 
-/** A candidate as it crosses threads. */
+/** A candidate as plain data, to cross threads. */
 export function plainCandidate(unit: LocalCandidate, held: readonly number[]): Candidate {
   const { hash, ordinal, createdAtMs, bm25, phrase, cosine, structural, outsideText, turn } = unit;
   return {

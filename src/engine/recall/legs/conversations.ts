@@ -1,16 +1,16 @@
-// The turns around a turn: in its session, in order of creation and then of arrival, over all parts of a memory. What
-// the caller may not see, and what was removed or replaced, is passed over as if it were not there.
+// Finds the neighbouring turns of a turn in its session, ordered by creation time, then arrival, over all parts of a
+// memory. Skips turns that the caller may not see and turns that were removed or superseded.
 import type { Doc, IndexPart } from '../../index/parts/part.ts';
 import type { Surroundings } from '../../index/surroundings/turn.ts';
 import type { PartDoc } from './ordered.ts';
 
-/** Invisible turns that are walked over one by one; then the session's list is made anew without them. */
+/** Maximum number of invisible turns to skip one by one. Beyond that the session's list is rebuilt without them. */
 const WALK_MAX = 16;
 
 interface Session {
-  /** From 1, in the order in which they were met. */
+  /** Numbered from 1 in order of discovery. */
   readonly number: number;
-  /** By part; undefined: none there. */
+  /** Turns by part; undefined for a part without any. */
   readonly lists: (TurnList | undefined)[];
 }
 
@@ -19,7 +19,7 @@ interface TurnList {
   isFiltered: boolean;
 }
 
-/** A turn whose neighbours are looked for, with its time. */
+/** The turn whose neighbours are searched, with its time. */
 interface PlacedTurn extends PartDoc {
   readonly atMs: number;
 }
@@ -31,14 +31,14 @@ interface Around {
 }
 
 export class Conversations {
-  /** Creation times by part: asked for once, as a chunk looks in its cache every time. */
+  /** Creation times by part, fetched once because each access to a chunk is a cache lookup. */
   readonly #times: readonly Float64Array[];
   readonly #surroundings: readonly (Surroundings | undefined)[];
   readonly #isVisible: (part: number, doc: Doc) => boolean;
   readonly #byName = new Map<string, Session>();
-  /** By part, then by the session's number there: names are texts, and slower to find. */
+  /** By part, then by the session's number there, because a lookup by name is slower. */
   readonly #byNumber: (Map<number, Session> | undefined)[];
-  /** The parts that hold events. */
+  /** Indexes of the parts that hold events. */
   readonly #holding: readonly number[];
 
   constructor(
@@ -53,7 +53,7 @@ export class Conversations {
     this.#holding = surroundings.flatMap((known, part) => (known === undefined ? [] : [part]));
   }
 
-  /** The session of a turn with its visible neighbours; undefined for a grain without a session, or that is no event. */
+  /** The session of a turn with its visible neighbours; undefined for a grain that is no event or has no session. */
   around(part: number, doc: Doc): Around | undefined {
     const session = this.#sessionOf(part, doc);
     if (session === undefined) return undefined;
@@ -93,7 +93,7 @@ export class Conversations {
     return lists;
   }
 
-  /** The visible turn that comes next in a direction. */
+  /** The nearest visible turn in one direction. */
   #nearest(session: Session, part: number, doc: Doc, step: 1 | -1): PartDoc | undefined {
     const atMs = this.#times[part]![doc]!;
     let best: PartDoc | undefined;
@@ -104,7 +104,8 @@ export class Conversations {
       const found = this.#nearestIn(list, other, { part, doc, atMs }, step);
       if (found === -1) continue;
       const foundMs = this.#times[other]![found]!;
-      // Parts come in order of arrival: of equal times the later part is nearer behind, the earlier one nearer ahead.
+      // Parts are in order of arrival. For equal times, a later part is nearer when looking back, an earlier part when
+      // looking ahead.
       const isNearer = best === undefined || (step === 1 ? foundMs < bestMs : foundMs >= bestMs);
       if (!isNearer) continue;
       best = { part: other, doc: found };
@@ -121,7 +122,7 @@ export class Conversations {
     return this.#walk(list, part, from, step, 1) ?? -1;
   }
 
-  /** The next visible turn, -1 when there is none, undefined when it is not among the next `stepsMax`. */
+  /** The next visible turn; -1 if there is none; undefined if it is more than `stepsMax` turns away. */
   #walk(
     { turns, isFiltered }: TurnList,
     part: number,
@@ -129,7 +130,7 @@ export class Conversations {
     step: 1 | -1,
     stepsMax: number,
   ): Doc | -1 | undefined {
-    // What arrived with the same time lies after the turn in a later part, before it in an earlier one.
+    // For equal times, turns of a later part come after this turn, turns of an earlier part before it.
     const doc = part === from.part ? from.doc : part < from.part ? Number.POSITIVE_INFINITY : -1;
     const first = firstNotBefore(turns, this.#times[part]!, from.atMs, doc);
     const isSelf = part === from.part && turns[first] === doc;
@@ -143,7 +144,7 @@ export class Conversations {
   }
 }
 
-/** Index of the first turn that does not come before (atMs, doc). */
+/** Index of the first turn at or after (atMs, doc). */
 function firstNotBefore(turns: Uint32Array, createdAtMs: Float64Array, atMs: number, doc: number): number {
   let low = 0;
   let high = turns.length;

@@ -1,5 +1,6 @@
-// Text statistics of a recall count only what the caller may see. Counting anything else would move scores by how rare a word is
-// there, and so tell of grains outside the caller's binding, or hidden by a restriction, a consent or a time to live.
+// Limits a recall's text statistics to docs that the caller may see. Otherwise the rarity of words in other docs would
+// change scores, and so reveal grains that are outside the caller's binding or hidden by a restriction, a consent or a
+// time to live.
 
 import { COUNTED_BINDINGS_MAX } from '../../base/limits.ts';
 import type { CallContext } from '../../calls/context.ts';
@@ -12,7 +13,7 @@ import { docsWithin } from '../filter/filter.ts';
 import { type HiddenReason, type HidingNow, hidingIn } from '../filter/hidden.ts';
 import { removedDocs } from '../filter/removed.ts';
 
-/** The parts as statistics see them. */
+/** The parts, restricted to the docs that count for this caller's statistics. */
 export function countedParts(store: Store, parts: readonly IndexPart[], context: CallContext): SearchPart[] {
   return parts.map((part) => ({
     text: part.text,
@@ -25,7 +26,7 @@ export function countedParts(store: Store, parts: readonly IndexPart[], context:
 
 export type HiddenCounts = Readonly<Partial<Record<HiddenReason, number>>>;
 
-/** How many docs within the caller's binding are hidden, whatever is asked. */
+/** Number of hidden docs within the caller's binding, independent of the query. */
 export function hiddenCounts(store: Store, parts: readonly IndexPart[], context: CallContext): HiddenCounts {
   const sums: Partial<Record<HiddenReason, number>> = {};
   for (const part of parts)
@@ -34,12 +35,12 @@ export function hiddenCounts(store: Store, parts: readonly IndexPart[], context:
   return sums;
 }
 
-/** What a caller sees of a part. */
+/** The docs of a part that a caller sees. */
 interface Seen {
-  /** Undefined where that is all that is live: then the part's own sums are right. */
+  /** Undefined if the caller sees all live docs: then the part's own sums are correct. */
   readonly counted: CountedDocs | undefined;
   readonly hidden: HiddenCounts;
-  /** In milliseconds; another doc is hidden from then on. */
+  /** Until when this is valid, in ms: then the next doc becomes hidden. */
   readonly untilMs: number;
 }
 
@@ -48,11 +49,11 @@ const ALL: Seen = { counted: undefined, hidden: {}, untilMs: Number.POSITIVE_INF
 interface Known {
   readonly version: number;
   readonly docCount: number;
-  /** By binding and what is hidden, the last used last. */
+  /** Entries by binding and hidden people, least recently used first. */
   readonly callers: Map<string, Seen>;
 }
 
-/** Adding lengths up walks a list, so what the last callers see of a part is kept until something is removed, added or hidden. */
+/** Summing the lengths scans a list, so results of recent callers are cached until something is removed, added or hidden. */
 const known = new WeakMap<IndexPart, Known>();
 
 function seenIn(store: Store, part: IndexPart, context: CallContext): Seen {

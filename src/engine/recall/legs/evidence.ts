@@ -1,24 +1,25 @@
-// How much of a query the memory really knows. Scores are normalised by the best that was found, so they say nothing of
-// it: the best of nothing has 1, too. Evidence is not: the share of the query's idf that a grain holds, and the raw cosine.
+// Measures how much the memory knows about a query. Scores cannot tell, because they are normalised by the best hit: a
+// bad best hit has score 1 too. Evidence is absolute: the share of the query's idf that a grain holds, and the raw
+// cosine.
 import { inverseFrequenciesOf, type TextStatistics } from '../../index/text/search.ts';
 
-/** What is judged of one hit. */
+/** The evidence of one hit. */
 export interface Evidence {
-  /** Terms of the query that the grain holds, by index. */
+  /** Indexes of the query terms that the grain holds. */
   readonly held: readonly number[];
   readonly cosine?: number | undefined;
 }
 
-/** The share of the query's idf that each of its terms has: together 1. A term that no grain has counts in full. */
+/** Each term's share of the query's idf; the sum is 1. Includes terms that no grain holds. */
 export type TermShares = readonly number[];
 
-/** Share of the query's idf in the hits together below which the memory knows the topic only partly. */
+/** Coverage is `full` if the hits together hold at least this share of the query's idf. */
 export const COVERAGE_FULL = 0.7;
 
 /**
- * Best cosine below which a memory that holds none of the query's words is taken to know nothing of it. With the built-in
- * encoder the best grain of three chats is at .24 to .47 for words that mean nothing there, at .36 to .78 for questions
- * that it answers: no bound tells all of them apart.
+ * If no word of the query matches and the best cosine is below this, the memory counts as knowing nothing. Measured
+ * with the built-in encoder on three chats: the best cosine is .24 to .47 for unrelated queries and .36 to .78 for
+ * answerable questions, so no bound separates them completely.
  */
 const COVERAGE_PARTLY_COSINE = 0.5;
 
@@ -28,14 +29,14 @@ export function termShares(terms: readonly string[], statistics: TextStatistics)
   return weights.map((weight) => (all === 0 ? 0 : weight / all));
 }
 
-/** 0 to 1: what a minimum score is to be held against. */
+/** Evidence of a hit, 0 to 1. Minimum scores are compared with this. */
 export function evidenceOf({ held, cosine = 0 }: Evidence, shares: TermShares): number {
   return Math.min(1, Math.max(sharesOf(held, shares), cosine));
 }
 
 /**
- * By the terms that the hits hold together, or by the best of their cosines. There is always one that is a little alike: where
- * no word was found, that alone is nothing.
+ * Coverage from the terms that the hits hold together, or from their best cosine. Some grain always has a positive
+ * cosine, so a low cosine without a matching word counts as none.
  */
 export function coverageOf(hits: readonly Evidence[], shares: TermShares): 'none' | 'partial' | 'full' {
   const words = sharesOf(new Set(hits.flatMap(({ held }) => held)), shares);

@@ -1,4 +1,4 @@
-// What the query finds in a turn beside its words: who speaks, in which role, of when, and whether it answers.
+// Computes a turn's flags for a query: speaker, role, time, and whether the turn answers a question.
 
 import { asksForTime } from '../../index/surroundings/signs.ts';
 import {
@@ -14,13 +14,13 @@ import type { Analyzer } from '../../index/text/analyze.ts';
 import type { TextQuery } from '../../index/text/query.ts';
 import { MARKS } from './text-leg.ts';
 
-/** A turn's code, and the part that its speaker's number is of. */
+/** A turn's code, with the part that numbers its speaker. */
 export interface PlacedCode {
   readonly code: number;
   readonly surroundings: Surroundings;
 }
 
-/** A turn of a conversation: an event that belongs to a session, or of whom somebody is said to speak. */
+/** True for a turn of a conversation: an event with a session or a speaker. */
 export function isTurn(code: number, session: number): boolean {
   return code !== 0 && (session !== 0 || speakerOf(code) !== 0 || roleOf(code) !== ROLES.none);
 }
@@ -37,7 +37,7 @@ export class QueryMarks {
     this.#asksForTime = asksForTime(query);
   }
 
-  /** The marks of a turn; `before` is the one before it in its session. */
+  /** The flags of a turn; `before` is the previous turn of its session. */
   of(turn: PlacedCode, before: PlacedCode | undefined): number {
     const { code } = turn;
     return (
@@ -62,8 +62,8 @@ export class QueryMarks {
   }
 
   /**
-   * The query has all words of the name; the first one will do where a field said who speaks. What stands before a
-   * colon in the text may be a heading, which shares its first word with many questions.
+   * True if the query contains all words of the name. The first word suffices if a field names the speaker. It does not
+   * suffice for a name before a colon in the text: that may be a heading, whose first word occurs in many questions.
    */
   #names(name: string): boolean {
     const words = this.#analyzer.analyze(name).terms;
@@ -74,8 +74,8 @@ export class QueryMarks {
 }
 
 /**
- * True when the turn before is said to have a speaker, and another one. Roles do not count: in a chat with an assistant
- * every turn answers the one before, and what the user says is what is asked for later.
+ * True if the previous turn has a known and different speaker. Roles do not count: in a chat with an assistant every
+ * turn answers the previous one, and later questions are mostly about the user's turns.
  */
 function hasAnotherSpeaker(before: PlacedCode, turn: PlacedCode): boolean {
   const name = nameOf(before);

@@ -1,9 +1,9 @@
-// A vector for each of some grains, for stages that compare hits with each other.
+// Vectors of grains, for stages that compare hits with each other.
 import type { MemoryCalls } from '../../calls/calls.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 
-/** In the order of the hashes; null for what has none, or is not (any more) here. */
+/** Vectors in the order of the hashes; null for a grain without one or not in this partition. */
 export function meanings(
   store: Store,
   { number }: Pick<Memory, 'number'>,
@@ -16,7 +16,7 @@ export function meanings(
   });
 }
 
-/** The same as bytes, with whose vectors they are: those of two embedders cannot be compared. */
+/** The vectors as bytes, with their embedder: vectors of different embedders cannot be compared. */
 export function packedMeanings(
   store: Store,
   memory: Memory,
@@ -29,8 +29,8 @@ export function packedMeanings(
   return { embedder, vectors };
 }
 
-/** A vector as it crossed threads. */
+/** Decodes a vector that crossed threads. */
 export function floatsOf(bytes: Uint8Array): Float32Array {
-  // A copy: bytes that came in a message may begin anywhere in it. Not by slice(), which of a Buffer is a view.
+  // Copy to get the alignment right: bytes of a message may start at any offset. Buffer.slice() would be a view.
   return new Float32Array(new Uint8Array(bytes).buffer);
 }

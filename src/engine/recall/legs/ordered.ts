@@ -1,4 +1,4 @@
-// Docs that pass the filters in order of creation, ties by address: the structural leg's newest, and pages of a list.
+// Filtered docs in order of creation, ties by address. Used by the structural leg and by lists.
 import type { Doc, IndexPart } from '../../index/parts/part.ts';
 import type { Store } from '../../store/store.ts';
 import type { PartFilter } from '../filter/filter.ts';
@@ -11,11 +11,11 @@ export interface PartDoc {
 export interface Stretch {
   readonly limit: number;
   readonly order: 'asc' | 'desc';
-  /** Only what lies behind this place in the order. */
+  /** Only docs after this position. */
   readonly after?: { readonly createdAtMs: number; readonly hash: string };
 }
 
-/** At most `limit` docs of all parts in the order (creation time, then address ascending). */
+/** At most `limit` docs of all parts, by creation time in the given direction, then address ascending. */
 export function inOrder(
   store: Store,
   parts: readonly IndexPart[],
@@ -47,8 +47,8 @@ export function inOrder(
 }
 
 /**
- * A part's docs from `fromMs` on in the order's direction: all of that very time, the next `limit`, and with the last of
- * them all of its time: a tie is cut by address, over all parts.
+ * A part's docs from `fromMs` on, in the order's direction: all docs at `fromMs`, then the next `limit`, plus all docs
+ * with the same time as the last one. The caller cuts ties by address over all parts.
  */
 function stretchOfPart(
   part: IndexPart,
@@ -64,7 +64,7 @@ function stretchOfPart(
   const docs: Doc[] = [];
   let beyond = 0;
   let lastMs = Number.NaN;
-  /** False when the stretch is complete. */
+  /** Returns false when the range is complete. */
   const take = (doc: Doc): boolean => {
     const atMs = times[doc]!;
     if (beyond >= limit && atMs !== lastMs) return false;
@@ -96,7 +96,7 @@ function stretchOfPart(
   return docs;
 }
 
-/** First index whose time is at or after `ms`, in a list with ascending times. */
+/** First index with a time at or after `ms`; times ascend. */
 function firstNotBefore(timeAt: (i: number) => number, count: number, ms: number): number {
   let low = 0;
   let high = count;

@@ -10,25 +10,25 @@ import type { Store } from '../../store/store.ts';
 import type { VectorLeg } from './vector-leg.ts';
 
 /**
- * Beyond this share of grains without vectors words alone rank better: too few cosines to tell what a high one is. Below, a grain
- * without a vector counts as one of usual likeness (text-leg.ts).
+ * Above this share of grains without vectors, words alone rank better, because too few cosines are known to judge one.
+ * Below it, a grain without a vector gets the median similarity (text-leg.ts).
  */
 const BEHIND_SHARE_MAX = 0.75;
-/** Beyond this share an answer says that some grains have none. */
+/** Above this share the answer reports that some grains have no vector. */
 const PARTLY_SHARE_MIN = 0.05;
 
 /**
- * Why a query that has a vector is answered by words alone. `behind`: a good part of the memory is still to be embedded;
- * `loading`: its vectors are being brought to heap; `other`: they are of another embedder than the query's.
+ * Why a query with a vector is answered by words only. `behind`: too much of the memory is not embedded yet. `loading`:
+ * the vectors are being loaded. `other`: they are from another embedder than the query's.
  */
 type WordsAlone = 'behind' | 'loading' | 'other';
 
 type Question = Pick<RecallQuery, 'vector' | 'query'>;
 
 /**
- * Undefined when the query has no vector, or one that cannot be compared with those that serve the memory, while a good
- * part of the memory is still to be embedded, and while many vectors have to be brought to heap first, which this begins.
- * VAL-E001 for a caller's own vector of other dimensions than theirs, or than they will have.
+ * The vector leg; undefined if the query has no comparable vector, if too much of the memory is not embedded yet, or
+ * while many vectors have to be loaded (this call starts the loading). Throws VAL-E001 if a caller's own vector has a
+ * different dimension than the memory's vectors have or will have.
  */
 export function shardVectors(store: Store, memory: number, question: Question): VectorLeg | undefined {
   checkDimensions(store, memory, question);
@@ -51,14 +51,17 @@ export function shardVectors(store: Store, memory: number, question: Question): 
   };
 }
 
-/** True while many of the memory's vectors have to be brought to heap before a recall can ask them, which this begins. */
+/** True while many of the memory's vectors have to be loaded before a recall can use them. Starts the loading. */
 export function isLoading({ vectors }: Pick<Store, 'vectors'>, memory: number): boolean {
   if (vectors.rowsToLoad(memory) <= VECTORS_LOADED_AT_ONCE_MAX) return false;
   vectors.prepare(memory);
   return true;
 }
 
-/** A vector that nobody named an embedder of is the caller's: it must fit whatever vectors the memory has, or will have. */
+/**
+ * A vector without an embedder name comes from the caller. Its dimension must match the vectors that the memory has or
+ * will have.
+ */
 function checkDimensions(store: Store, memory: number, { vector }: Question): void {
   if (vector === undefined || vector.embedder !== undefined) return;
   const { vectorBackend = '' } = store.memory(memory).settings;
@@ -67,11 +70,11 @@ function checkDimensions(store: Store, memory: number, { vector }: Question): vo
   if (stamp !== undefined && stamp.dimensions !== given) throw wrongDimensions(given, stamp.dimensions);
 }
 
-/** Undefined where the vector leg runs, or nothing asks for it. Begins to load what has to be loaded. */
+/** Undefined if the vector leg runs or is not needed. Starts the loading of vectors if necessary. */
 function wordsAlone(store: Store, memory: number, question: Question): WordsAlone | undefined {
   if (question.vector === undefined || question.vector.of !== question.query) return undefined;
   if (isLoading(store, memory)) return 'loading';
-  // Only then it is known which of them can be read.
+  // Load first: only then the readable vectors are known.
   store.vectors.bring(memory);
   const serving = store.vectors.serving(memory);
   if (serving === undefined) return store.vectorsBehind.has(memory) && hasGrains(store, memory) ? 'behind' : undefined;
@@ -80,8 +83,8 @@ function wordsAlone(store: Store, memory: number, question: Question): WordsAlon
 }
 
 /**
- * For an answer: true when the query has a vector that is compared with none, though the memory has or will have some, and
- * `partly` when a good part of the memory has none yet.
+ * The answer's note on vectors: true if the query's vector was compared with none although the memory has or will have
+ * vectors, `partly` if many grains have none yet.
  */
 export function vectorsNote(store: Store, memory: number, question: Question): { vectorsBehind?: true | 'partly' } {
   if (wordsAlone(store, memory, question) !== undefined) return { vectorsBehind: true };
@@ -90,7 +93,7 @@ export function vectorsNote(store: Store, memory: number, question: Question): {
   return shareBehind(store, memory, serving) > PARTLY_SHARE_MIN ? { vectorsBehind: 'partly' } : {};
 }
 
-/** The query's vector that can be compared with those of `serving`. */
+/** The query's vector from the embedder `serving`, if there is one. */
 function bytesFor(serving: EmbedderStamp, { vector, query }: Question): Uint8Array | undefined {
   if (vector === undefined || vector.of !== query) return undefined;
   if (vector.embedder === undefined || vector.embedder === serving.name) return vector.bytes;
@@ -101,10 +104,10 @@ function hasGrains(store: Store, memory: number): boolean {
   return store.parts(memory).some(({ docCount }) => docCount > 0);
 }
 
-/** Share of the memory's grains that the embedder has still to look at. */
+/** Share of the memory's grains that the embedder has not processed yet. */
 function shareBehind(store: Store, memory: number, serving: EmbedderStamp): number {
   if (!store.vectorsBehind.has(memory)) return 0;
-  // Of the embedder that serves: a new one that goes over the memory holds nobody up.
+  // Progress of the serving embedder: a new one in progress does not matter here.
   const reached = store.vectors.embeddedUpTo(memory, serving);
   let all = 0;
   let behind = 0;

@@ -1,15 +1,15 @@
-// The text leg's score (spec: ranking of text, section 3): words, pairs, vectors and what stands around a turn, added up.
-// Pure: it runs in the engine for a memory with one partition and on the main thread for several, on the same
-// candidates; so what is normalised is normalised over all of them. Each term is a function of its own.
+// The text leg's score (spec: ranking of text, section 3): the sum of terms for words, pairs, vectors and a turn's
+// context. Pure: runs in the engine for one partition and on the main thread for several, on the same candidates, so
+// terms are normalised over all of them. Each term has its own function.
 import { assert } from '../../base/assert.ts';
 import type { Candidate, NeighbourScore, RecallBreakdown } from '../../calls/recall.ts';
 
-/** Every constant of the score. Chosen by experiment over chats and abstracts; see the spec. */
+/** Weights of the score, chosen by experiments on chats and abstracts; see the spec. */
 export const WEIGHTS = {
   bm25: 1,
   phrase: 0.3,
   vector: 1,
-  /** Of each of the two neighbours. */
+  /** For each of the two neighbours. */
   near: 0.2,
   answer: 0.3,
   session: 0.2,
@@ -19,7 +19,7 @@ export const WEIGHTS = {
   self: 0.1,
 } as const;
 
-/** The most that a score can be: what a relevance is divided by. */
+/** The maximum score; a relevance is divided by it. */
 export const SCORE_MAX = 5.2;
 
 const { bm25, phrase, vector, near, answer, session, role, speaker, time, self } = WEIGHTS;
@@ -29,16 +29,16 @@ assert(
   'the weights add up to the most that a score can be',
 );
 
-/** `CandidateTurn.marks`: bits. */
+/** The bits of `CandidateTurn.marks`. */
 export const MARKS = {
   /** Not said by an assistant. */
   notAssistant: 1,
   /** The query names its speaker. */
   named: 2,
-  /** The query asks for a time, and it holds one. */
+  /** The query asks for a time and the turn contains one. */
   time: 4,
   self: 8,
-  /** The turn before it asks, and has another speaker. */
+  /** The previous turn is a question by another speaker. */
   answers: 16,
 } as const;
 
@@ -58,15 +58,15 @@ export const NO_TERMS: TextTerms = {
   self: 0,
 };
 
-/** A value of 0 to 1, as its share of the largest score. */
+/** Scales a value of 0 to 1 by its weight and the maximum score. */
 const share = (weight: number, value: number): number => (weight * value) / SCORE_MAX;
 
 export const bm25Term = (words: number): number => share(WEIGHTS.bm25, words);
 export const phraseTerm = (pairs: number): number => share(WEIGHTS.phrase, pairs);
 export const vectorTerm = (cosine: number): number => share(WEIGHTS.vector, cosine);
-/** From words + vector of the turns before and after, 0 where there is none. */
+/** From words + vector of the previous and next turns; 0 for a missing one. */
 export const nearTerm = (before: number, after: number): number => share(WEIGHTS.near, before + after);
-/** From words + vector of the turn before. */
+/** From words + vector of the previous turn. */
 export const answerTerm = (before: number, marks: number): number =>
   (marks & MARKS.answers) === 0 ? 0 : share(WEIGHTS.answer, before);
 /** From the best words + vector of the session. */
@@ -78,26 +78,26 @@ export const selfTerm = (marks: number): number => flag(WEIGHTS.self, marks & MA
 
 const flag = (weight: number, mark: number): number => (mark === 0 ? 0 : share(weight, 1));
 
-/** What scores are normalised by, over the candidates of all partitions. */
+/** Normalisation values over the candidates of all partitions. */
 interface Norms {
   readonly bestWords: number;
   readonly bestPairs: number;
   readonly leastCosine: number;
-  /** 0 to 1: what a unit without a vector is given where others have theirs. Looked for when one is met. */
+  /** The value, 0 to 1, for a unit without a vector when others have one. Computed on first use. */
   readonly neutral: () => number;
-  /** 0 without vectors. */
+  /** The best cosine; 0 without vectors. */
   readonly bestCosine: number;
   readonly hasVectors: boolean;
   /** Best words + vector by session. */
   readonly sessions: ReadonlyMap<number, number>;
-  /** Some candidate is a turn: grains that are none get what is neutral. */
+  /** True if some candidate is a turn: other grains then get neutral values. */
   readonly hasTurns: boolean;
 }
 
-/** A candidate of several partitions says which it comes from: its session is a number of that partition. */
+/** A candidate with its partition, because session numbers are local to a partition. */
 type Scorable = Candidate & { readonly partition?: number };
 
-/** Scores the candidates of a text leg: those that have a `bm25`. */
+/** Scores the candidates of the text leg, which are those with a `bm25`. */
 export class TextLeg<C extends Scorable = Scorable> {
   readonly candidates: readonly C[];
   readonly #norms: Norms;
@@ -107,7 +107,7 @@ export class TextLeg<C extends Scorable = Scorable> {
     this.#norms = normsOf(candidates);
   }
 
-  /** 0 to 1. The sum of `terms`, in their order, to the last bit. */
+  /** The relevance, 0 to 1. Bit-identical to the sum of `terms` in their order. */
   relevance(candidate: C): number {
     const norms = this.#norms;
     const words = wordsOf(candidate, norms);
@@ -130,7 +130,7 @@ export class TextLeg<C extends Scorable = Scorable> {
     return Math.min(1, sum);
   }
 
-  /** How that relevance came about. */
+  /** The terms of the relevance. */
   terms(candidate: C): TextTerms {
     const norms = this.#norms;
     const { turn } = candidate;
@@ -152,7 +152,7 @@ export class TextLeg<C extends Scorable = Scorable> {
   }
 }
 
-/** What terms add up to: their order is that of the additions in `TextLeg.relevance`. */
+/** The sum of terms, in the same order of additions as `TextLeg.relevance`. */
 export function sumOfTerms(terms: TextTerms): number {
   return (
     terms.bm25 +
@@ -200,12 +200,12 @@ function normsOf(candidates: readonly Scorable[]): Norms {
   return norms;
 }
 
-/** Partitions are few, sessions below 2^32. */
+/** A key over all partitions: session numbers are below 2^32, so the double is exact. */
 function sessionKey({ partition = 0, turn }: Scorable): number {
   return partition * 2 ** 32 + turn!.session; // only turns are asked
 }
 
-/** A neighbour that the filters keep out may be better than all that they let in: it counts as the best. */
+/** A neighbour outside the filters may score above every candidate; cap it at the best. */
 function wordsOf({ bm25: words = 0 }: NeighbourScore, { bestWords }: Norms): number {
   return words <= 0 ? 0 : Math.min(1, words / bestWords);
 }
@@ -215,8 +215,8 @@ function pairsOf({ phrase: pairs = 0 }: Candidate, { bestPairs }: Norms): number
 }
 
 /**
- * Min-max over the candidates; the best one has 1, also where there is nothing to compare it with. One without a vector
- * among others with theirs has the median of these: it is not known to be like the query, nor to be unlike it.
+ * Min-max normalisation over the candidates. The best one has 1, even if it is the only one. A candidate without a
+ * vector gets the median, because its similarity is unknown.
  */
 function cosineOf({ cosine }: NeighbourScore, { leastCosine, bestCosine, neutral }: Norms): number {
   return cosine === undefined ? neutral() : normalised(cosine, leastCosine, bestCosine);
@@ -227,7 +227,7 @@ function normalised(cosine: number, least: number, best: number): number {
   return cosine <= least ? 0 : (cosine - least) / (best - least);
 }
 
-/** Some candidate has a cosine. */
+/** Requires at least one candidate with a cosine. */
 function medianCosine(candidates: readonly Scorable[]): number {
   const cosines = Float64Array.from(candidates.flatMap(({ cosine }) => cosine ?? []));
   cosines.sort();
@@ -239,7 +239,7 @@ function hybridOf(unit: NeighbourScore | undefined, norms: Norms): number {
   return unit === undefined ? 0 : wordsOf(unit, norms) + cosineOf(unit, norms);
 }
 
-/** So that documents and beliefs stay comparable with turns. */
+/** Keeps documents and beliefs comparable with turns. */
 function neutralRole({ hasTurns }: Norms): number {
   return hasTurns ? share(WEIGHTS.role, 1) : 0;
 }

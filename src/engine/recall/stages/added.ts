@@ -1,17 +1,17 @@
-// Hits that a stage adds behind those that were found.
+// Hits that a stage adds after the found ones.
 import type { RecallSource } from '../../calls/recall.ts';
 import type { StageHit } from './hit.ts';
 
 /**
- * A found hit with a score of at most `cap`, told by rank: it came from another query, whose scores are normalised over
- * other hits.
+ * Caps the score of a hit from another query at `cap`. Its score is marked as a rank score, because that query's scores
+ * are normalised over other hits.
  */
 export function capped(hit: StageHit, cap: number, recallSource: RecallSource): StageHit {
   const base = Math.max(0, Math.min(hit.score, cap));
   return { ...hit, score: base, breakdown: { base, rrf: base, changes: {} }, recallSource };
 }
 
-/** What a minimum is held against. */
+/** The value that a minimum is compared with. */
 export function strengthOf({ strength, score }: StageHit): number {
   return strength ?? score;
 }

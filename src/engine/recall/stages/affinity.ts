@@ -1,7 +1,7 @@
-// What most of the best hits have in common draws its own kind up.
+// Boosts hits that share the dominant namespace or subject of the best hits.
 import { changed, compareHits, exact, type StageHit, textField } from './hit.ts';
 
-/** The hits that decide what dominates. */
+/** Number of top hits that decide the dominant key. */
 const AFFINITY_HITS = 10;
 
 /** Hits from the namespace that holds most of the top ten gain `boost` of their score. */
@@ -9,7 +9,7 @@ export function favourSession(hits: readonly StageHit[], boost: number): StageHi
   return favour(hits, boost, 'sessionAffinity', ({ grain }) => grain.namespace || undefined);
 }
 
-/** Hits of the subject that most of the top ten speak of gain `boost` of their score. */
+/** Hits about the most frequent subject of the top ten gain `boost` of their score. */
 export function favourSubject(hits: readonly StageHit[], boost: number): StageHit[] {
   return favour(hits, boost, 'subjectAffinity', ({ grain }) => {
     const subject = textField(grain, 'subject');
@@ -28,13 +28,13 @@ function favour(
   if (dominant === undefined) return [...hits];
   return (
     hits
-      // A score below zero is not made worse by what should help it.
+      // A boost must not lower a negative score.
       .map((hit) => changed(hit, stage, keyOf(hit) === dominant ? boost * Math.max(0, hit.score) : 0))
       .sort(compareHits)
   );
 }
 
-/** The key that occurs most often; among equals the one that comes first. */
+/** The most frequent key; the first one in a tie. */
 function dominantKey(keys: readonly (string | undefined)[]): string | undefined {
   const counts = new Map<string, number>();
   for (const key of keys) if (key !== undefined) counts.set(key, (counts.get(key) ?? 0) + 1);

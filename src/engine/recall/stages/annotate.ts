@@ -1,10 +1,13 @@
-// What is said beside the hits: the grains that they were derived from, and whom they speak of.
+// Annotates the hits with their source grains and their subjects.
 import { SOURCES_MAX } from '../../base/limits.ts';
 import { type StageHit, textField } from './hit.ts';
 import { fetchGrains, type Recalling } from './questions.ts';
 import type { Staged } from './staged.ts';
 
-/** The grains that `derived_from` of these hits names, and their further sources, each once, with the score of the best hit that came from it. */
+/**
+ * The grains in `derived_from` of these hits and their further sources, each once, with the score of the best hit
+ * derived from it.
+ */
 export function* sourcesOf(hits: readonly StageHit[]): Recalling<Pick<Staged, 'sources' | 'sourcesCut'>> {
   const derived = new Map<string, StageHit>();
   let isCut = false;

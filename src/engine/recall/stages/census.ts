@@ -1,5 +1,5 @@
-// A census of sessions: those that the answer says nothing of are asked alone, so that a question about all of them is
-// answered from all of them. A session is a namespace.
+// A census of sessions, so that a question about all sessions gets an answer from all of them: queries each session
+// without a hit separately. A session is a namespace.
 
 import { ask } from '../../asking/asking.ts';
 import type { CensusMetadata, CensusSession, RecallOptions, RecallQuery } from '../../calls/recall.ts';
@@ -10,13 +10,13 @@ import { followUp, type Recalling, search } from './questions.ts';
 const PER_SESSION = 2;
 const MIN_SCORE = 0.35;
 const QUERIES = 10;
-/** Sessions of a memory that are counted. */
+/** Maximum number of sessions that are counted. */
 const SESSIONS_MAX = 100_000;
 
 export interface Census {
-  /** The hits, and what was added. */
+  /** The hits, including added ones. */
   readonly hits: StageHit[];
-  /** Hashes of what was added. */
+  /** Hashes of the added hits. */
   readonly added: ReadonlySet<string>;
   readonly metadata: CensusMetadata;
 }
@@ -69,7 +69,10 @@ function* sessionsAsked({ filter }: RecallQuery): Recalling<Set<string>> {
   return new Set([...namespaces].sort().slice(0, SESSIONS_MAX));
 }
 
-/** Those that hits behind the limit come from first, in their order: they are known to have something. Then by name. */
+/**
+ * Sessions without a hit in the answer. Sessions of hits beyond the limit come first, in hit order, because they are
+ * known to match. The rest is sorted by name.
+ */
 function absentSessions(
   all: ReadonlySet<string>,
   represented: ReadonlySet<string>,
@@ -79,7 +82,7 @@ function absentSessions(
   return [...new Set([...hinted, ...all])].filter((namespace) => namespace !== '' && !represented.has(namespace));
 }
 
-/** Share of the memory's sessions that the answer speaks of. */
+/** Share of the memory's sessions that are in the answer. */
 export function coverageRatio({ totalSessions, representedSessions }: CensusMetadata): number {
   return totalSessions === 0 ? 1 : representedSessions / totalSessions;
 }

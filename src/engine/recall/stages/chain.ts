@@ -1,5 +1,5 @@
-// A question that takes several recalls, give me the recalls: parts that stand beside each other, or hops of which each
-// asks about what the one before found. Rules; the plan says in words what it did.
+// Splits a question into several recalls by rules: independent parts, or hops that each ask about the previous hop's
+// result. The plan explains in words how the question was read.
 
 import { type SplitRule, splitQuery } from './decompose.ts';
 import { entitiesOfHits } from './entities.ts';
@@ -10,27 +10,27 @@ export const CHAIN_QUERIES_MIN = 2;
 export const CHAIN_QUERIES_MAX = 8;
 
 export interface ChainStep {
-  /** With `BOUND` where entities of the step before go in. */
+  /** `BOUND` marks where the previous step's entities go. */
   readonly query: string;
-  /** True when it waits for the step before it. */
+  /** True if the step needs the result of the previous one. */
   readonly binds: boolean;
 }
 
 export interface ChainPlan {
   readonly steps: readonly ChainStep[];
-  /** How the question was read, for a person. */
+  /** An explanation of the plan, for people. */
   readonly reasoning: string;
-  /** What of the question is not asked, where something is left out. */
+  /** Which part of the question is left out; absent if none. */
   readonly cut?: string;
 }
 
-/** Stands in a step's query for what the step before found; no text of a caller holds it. */
+/** Placeholder in a step's query for the previous step's entities. A caller's text never contains this character. */
 export const BOUND = '\u0000';
 
 const TEXT_CHARS_READ = 2_048;
 const BOUND_ENTITIES = 3;
 const BOUND_HITS = 3;
-/** A hit this far behind the best one is about something else. */
+/** Hits below this share of the best score count as unrelated. */
 const BOUND_SCORE_SHARE = 0.8;
 const ENTITIES_READ = 12;
 
@@ -41,7 +41,7 @@ const RULES: Readonly<Record<SplitRule, string>> = {
   conjunction: 'joined clauses, each asked for alone',
 };
 
-/** At most `max` steps (2 to 8) in the order in which they are asked; a question that no rule takes apart is one step. */
+/** At most `max` steps (2 to 8) in execution order. A question that no rule splits is one step. */
 export function planChain(question: string, max: number = CHAIN_QUERIES_DEFAULT): ChainPlan {
   const plan = planOf(question, max);
   if (question.length <= TEXT_CHARS_READ) return plan;
@@ -84,7 +84,7 @@ function possessives(text: string): ChainStep[] | undefined {
   const [owner = '', ...owned] = chain.split(/['’]s?\s+/);
   const rest = `${before}${BOUND}${after}`.replace(/\?$/, '').trim();
   const links = owned.map((thing, at) => ({ query: `${at === 0 ? owner : BOUND} ${thing}`, binds: at > 0 }));
-  // Words around the chain ask something of its end; "Ada's brother's wife?" alone asks nothing more.
+  // Words around the chain ask something about its last member. "Ada's brother's wife?" alone has no such words.
   const last = rest
     .replaceAll(BOUND, '')
     .replace(/\b(?:who|what|which|is|are|was|were)\b/gi, '')
@@ -108,8 +108,8 @@ function relativeClause(text: string): ChainStep[] | undefined {
 }
 
 /**
- * The query of a step, once the step before it was answered: entities of its best hits that the chain has not named yet, up
- * to three. Where it found none, the words around stand alone.
+ * The query of a step after the previous one was answered: `BOUND` becomes up to three entities of that step's best
+ * hits that the chain has not named yet. Without any, only the surrounding words remain.
  */
 export function bindStep(step: ChainStep, before: readonly StageHit[], named: string): string {
   if (!step.binds) return step.query;
@@ -128,8 +128,8 @@ interface StepAnswer<H> {
 }
 
 /**
- * Asks the steps of a plan, those that wait for nothing together, and gives each query with its hits in the order of the
- * plan. `ask` gives the hits of a query, best first.
+ * Runs the steps of a plan, independent ones together, and returns each query with its hits in plan order. `ask`
+ * returns the hits of a query, best first.
  */
 export function runChain<H extends StageHit>(
   { steps }: ChainPlan,

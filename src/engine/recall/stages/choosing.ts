@@ -1,7 +1,7 @@
-// Which options make the stages choose among all candidates instead of taking the best as they come.
+// Decides which options make the stages select from all candidates instead of taking the top ones.
 import type { RecallOptions } from '../../calls/recall.ts';
 
-/** Whether the value of an option asks for a choice. Every option has a row: a new one does not compile without. */
+/** For each option: whether its value makes the stages select. A new option does not compile without a row. */
 const CHOOSES: { readonly [K in keyof RecallOptions]-?: (value: NonNullable<RecallOptions[K]>) => boolean } = {
   subjectContains: never,
   objectContains: never,
@@ -21,7 +21,7 @@ const CHOOSES: { readonly [K in keyof RecallOptions]-?: (value: NonNullable<Reca
   deduplicateThreshold: never,
   conflictResolution: isOn,
   conflictSimilarityThreshold: never,
-  // With all weight on the score, nothing is chosen for being different.
+  // At 1, only the score counts, so nothing is selected for diversity.
   diversityLambda: (value) => value !== 1,
   minScore: never,
   minPerNamespace: isOn,

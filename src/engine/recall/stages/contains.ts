@@ -1,11 +1,11 @@
-// Conditions on a grain's text that no index answers: substrings of the subject and of the object.
+// Conditions on a grain's text that no index serves: substrings of the subject and of the object.
 
 import { toNfc } from '../../base/nfc.ts';
 import type { GrainView } from '../../calls/grain.ts';
 import type { RecallOptions } from '../../calls/recall.ts';
 import { textField } from './hit.ts';
 
-/** The test that subject_contains and object_contains put together make; undefined when neither asks for anything. */
+/** The combined test for subject_contains and object_contains; undefined if neither is given. */
 export function containsTest({
   subjectContains = '',
   objectContains = '',

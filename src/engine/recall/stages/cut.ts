@@ -1,19 +1,19 @@
-// Stages that decide which hits are answered: a minimum, namespaces, and the limit, which is always kept.
+// Stages that cut the list of hits: a minimum score, the best namespaces, and the limit, which always applies.
 import { strengthOf } from './added.ts';
 import { compareHits, type StageHit } from './hit.ts';
 
-/** Drops hits below the minimum, but for those that structure alone found. */
+/** Drops hits below the minimum, except those found by structure only. */
 export function dropWeak(hits: readonly StageHit[], minimum: number): StageHit[] {
   return hits.filter((hit) => !hit.judged || strengthOf(hit) >= minimum);
 }
 
-/** Keeps the hits of the namespaces with the best mean score; among equals of those that come first. */
+/** Keeps the hits of the `count` namespaces with the best mean score; in a tie the namespace that comes first wins. */
 export function keepBestNamespaces(hits: readonly StageHit[], count: number): StageHit[] {
   const namespaces = byNamespace(hits);
   if (namespaces.size <= count) return [...hits];
   const best = [...namespaces]
     .map(([namespace, held]) => ({ namespace, mean: held.reduce((sum, { score }) => sum + score, 0) / held.length }))
-    // Stable: what comes first stays first.
+    // The sort is stable: ties keep their order.
     .sort((a, b) => b.mean - a.mean)
     .slice(0, count);
   const kept = new Set(best.map(({ namespace }) => namespace));
@@ -22,13 +22,13 @@ export function keepBestNamespaces(hits: readonly StageHit[], count: number): St
 
 export interface Cut {
   readonly limit: number;
-  /** Hashes of hits that a stage added for the sake of what they stand for: up to half of the places are theirs. */
+  /** Hashes of hits that a stage added to represent a session. They may take up to half of the places. */
   readonly reserved?: ReadonlySet<string>;
-  /** So many places for each namespace before the rest go by order, while places last. */
+  /** Places reserved for each namespace, as long as there are places; the rest goes by order. */
   readonly minPerNamespace?: number;
 }
 
-/** At most `limit` hits, the best first. Hits come in the order in which they are preferred. */
+/** At most `limit` hits, best first. The input is in order of preference. */
 export function cutToLimit(hits: readonly StageHit[], { limit, reserved, minPerNamespace = 0 }: Cut): StageHit[] {
   const chosen = new Set<StageHit>();
   if (reserved !== undefined) {
@@ -36,7 +36,7 @@ export function cutToLimit(hits: readonly StageHit[], { limit, reserved, minPerN
     for (const hit of hits) if (reserved.has(hit.grain.hash) && chosen.size < places) chosen.add(hit);
   }
   const namespaces = minPerNamespace === 0 ? [] : [...byNamespace(hits).values()];
-  // Turn by turn: where places run out, every namespace has had about as many.
+  // Round robin, so that namespaces get about equally many places if these run out.
   for (let turn = 0; turn < minPerNamespace; turn++) {
     for (const held of namespaces) {
       const hit = held[turn];

@@ -1,6 +1,6 @@
-// A question of several parts, give me the parts. Rules over the words; nothing is guessed: what no rule splits is whole.
+// Splits a question into its parts by rules. A question that no rule matches stays whole.
 
-/** Parts that a rule may give. */
+/** Maximum number of parts. */
 export const PARTS_MAX = 8;
 const TEXT_CHARS_READ = 2_048;
 const PART_WORDS_MIN = 2;
@@ -11,11 +11,11 @@ export type SplitRule = 'questions' | 'comparison' | 'list' | 'conjunction';
 export interface Split {
   readonly rule: SplitRule;
   readonly parts: readonly string[];
-  /** How many parts there are beyond the limit. */
+  /** Number of parts beyond the limit. */
   readonly left: number;
 }
 
-/** At least two parts, at most `limit`, by the first rule that splits; undefined when none does. */
+/** Between two and `limit` parts, by the first rule that matches; undefined if none does. */
 export function splitQuery(text: string, limit: number = PARTS_MAX): Split | undefined {
   const whole = text.slice(0, TEXT_CHARS_READ).replace(/\s+/g, ' ').trim();
   for (const [rule, split] of RULES) {
@@ -44,7 +44,7 @@ function questions(text: string): string[] {
   return parts.filter((part) => /\p{L}/u.test(part));
 }
 
-/** "compare A and B", "the difference between A and B", "A vs B", "is A better than B": what is said of each alone. */
+/** "compare A and B", "the difference between A and B", "A vs B", "is A better than B": one part for each side. */
 function comparison(text: string): string[] {
   const between =
     /^(?<before>.*?)\b(?:differences? between|compare|comparing|comparison (?:of|between))\s+(?<first>.+?)\s+(?:and|with|to|versus|vs\.?|against)\s+(?<second>.+)$/i.exec(
@@ -67,7 +67,7 @@ function list(text: string): string[] {
   if (found?.groups === undefined) return [];
   const { stem = '', items = '' } = found.groups;
   const all = items.split(/,\s*(?:(?:and|or)\s+)?|\s+(?:and|or)\s+/i);
-  // A clause is not an item.
+  // A longer item is a clause, not a list item.
   return all.every((item) => item.split(' ').length <= ITEM_WORDS_MAX) ? all.map((item) => stem + item) : [];
 }
 
@@ -77,7 +77,7 @@ function conjunction(text: string): string[] {
     /,?\s+(?:and(?: also| then)?|as well as|but also|or)\s+(?=(?:who|what|when|where|why|which|whose|how|is|are|was|were|did|do|does|has|have|can|could|will|would|should)\b)/i,
   );
   if (clauses.length >= 2) return clauses.every((clause) => clause.split(' ').length >= PART_WORDS_MIN) ? clauses : [];
-  // Two names that one thing is asked of.
+  // Two names that share one question.
   const pair =
     /^(?<before>.*?)(?<first>\p{Lu}[\p{L}'’-]*)\s+(?:and|or)\s+(?<second>\p{Lu}[\p{L}'’-]*)(?<after>.*)$/u.exec(text);
   if (pair?.groups === undefined) return [];

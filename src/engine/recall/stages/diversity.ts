@@ -1,15 +1,15 @@
-// Maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998): a hit that says what a chosen one says is worth less.
+// Maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998): a hit similar to a selected one loses value.
 import { type StageHit, textOf } from './hit.ts';
 
-/** Hits among which is chosen; what ranks behind them is not looked at. */
+/** Maximum number of top hits to select from. */
 export const DIVERSITY_HITS_MAX = 400;
-/** Words of a grain that are compared. */
+/** Maximum number of words of a grain to compare. */
 const WORDS_MAX = 64;
 
-/** How alike two grains are, 0 to 1; undefined where one of them has no vector. */
+/** Similarity of two grains, 0 to 1; undefined if one of them has no vector. */
 export type Likeness = (a: StageHit, b: StageHit) => number | undefined;
 
-/** The cosine of their vectors. Undefined without any vectors. */
+/** Similarity by cosine; undefined if there are no vectors at all. */
 export function likenessOf(vectors: ReadonlyMap<string, Float32Array>): Likeness | undefined {
   if (vectors.size === 0) return undefined;
   return (a, b) => {
@@ -23,8 +23,8 @@ export function likenessOf(vectors: ReadonlyMap<string, Float32Array>): Likeness
 }
 
 /**
- * The `limit` hits that together say most, then the rest in their order. `lambda` 1 is relevance alone, 0 difference
- * alone. Without a likeness of meaning the share of common words counts (Jaccard).
+ * The `limit` hits with the best trade-off of relevance and diversity, then the rest in their order. `lambda`: 1 is
+ * relevance only, 0 is diversity only. Pairs without vectors are compared by their common words (Jaccard).
  */
 export function diversify(hits: readonly StageHit[], lambda: number, limit: number, likeness?: Likeness): StageHit[] {
   const pool = hits.slice(0, DIVERSITY_HITS_MAX);
@@ -40,7 +40,7 @@ export function diversify(hits: readonly StageHit[], lambda: number, limit: numb
     let most = Number.NEGATIVE_INFINITY;
     for (const at of left) {
       const worth = lambda * relevance[at]! - (1 - lambda) * nearest[at]!;
-      // Among equals the first: hits come in their order.
+      // In a tie the first hit wins.
       if (worth > most) {
         most = worth;
         next = at;
@@ -56,7 +56,7 @@ export function diversify(hits: readonly StageHit[], lambda: number, limit: numb
   return [...chosen.map((at) => pool[at]!), ...[...left].map((at) => pool[at]!), ...hits.slice(pool.length)];
 }
 
-/** The words of each hit as numbers, ascending: two such lists are compared in one walk. */
+/** The words of each hit as ascending numbers, so that two lists can be compared in one pass. */
 function wordNumbers(pool: readonly StageHit[]): Int32Array[] {
   const numbers = new Map<string, number>();
   return pool.map(({ grain }) => {
@@ -74,7 +74,7 @@ function wordNumbers(pool: readonly StageHit[]): Int32Array[] {
   });
 }
 
-/** Words in both over words in either. */
+/** Jaccard similarity: common words divided by all words. */
 function overlap(a: Int32Array, b: Int32Array): number {
   let common = 0;
   for (let i = 0, j = 0; i < a.length && j < b.length; ) {

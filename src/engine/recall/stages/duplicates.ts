@@ -1,4 +1,4 @@
-// Stages that leave hits out which say what another says, or what another has replaced.
+// Stages that drop hits which repeat another hit or which another hit has replaced.
 import { compareNewest, exact, objectOf, type StageHit, tripleGroups } from './hit.ts';
 import { Similarity } from './similarity.ts';
 import { confidenceOf } from './standing.ts';
@@ -6,8 +6,8 @@ import { confidenceOf } from './standing.ts';
 const DEDUPLICATE_THRESHOLD = 0.85;
 
 /**
- * Of hits with one subject and relation and similar objects keeps that of the highest confidence, then the newest. The
- * order of what stays does not change.
+ * Among hits with the same subject and relation and similar objects, keeps the one with the highest confidence, then
+ * the newest. Keeps the order of the remaining hits.
  */
 export function dropDuplicates(
   hits: readonly StageHit[],
@@ -27,8 +27,8 @@ export function dropDuplicates(
 }
 
 /**
- * Of hits of one subject and relation in scopes of the line (the highest first) keeps those of the deepest scope: what holds
- * further up is inherited only where nothing nearer says otherwise. Hits of other scopes are left alone.
+ * Among hits with the same subject and relation in the scopes of `line` (root first), keeps those of the deepest scope:
+ * a scope inherits a value only if no nearer scope sets it. Does not touch hits of other scopes.
  */
 export function preferDeepest(hits: readonly StageHit[], line: readonly string[]): StageHit[] {
   const dropped = new Set<StageHit>();
@@ -41,8 +41,8 @@ export function preferDeepest(hits: readonly StageHit[], line: readonly string[]
 }
 
 /**
- * Per subject and relation keeps the newest object alone (every hit that says it); with a threshold only objects
- * at least that similar to the newest give way to it, the others are no answer to the same question.
+ * For each subject and relation, keeps only hits with the newest object. With a threshold, drops only objects at least
+ * that similar to the newest: less similar ones do not compete with it.
  */
 export function resolveConflicts(
   hits: readonly StageHit[],

@@ -1,4 +1,5 @@
-// The names that a grain speaks of: its subject and object, and names in running text. Rules, bounded, in reading order.
+// Finds the entities of a grain by rules: its subject and object, and names in its text, in reading order and limited
+// in number.
 import type { GrainView } from '../../calls/grain.ts';
 import { exact, type StageHit, textField } from './hit.ts';
 
@@ -6,7 +7,7 @@ const ENTITY_CHARS_MAX = 128;
 const NAMES_MAX = 8;
 const TEXT_CHARS_READ = 4_096;
 
-/** Distinct entities of hits, those of the first hit first; at most `limit`. */
+/** At most `limit` distinct entities, in hit order. */
 export function entitiesOfHits(hits: readonly StageHit[], limit: number): string[] {
   const entities = new Set<string>();
   for (const { grain } of hits) {
@@ -29,7 +30,7 @@ export function entitiesOf(grain: GrainView): string[] {
   return [...entities];
 }
 
-/** Words that begin sentences and questions, capitals or not. */
+/** Words that often start a sentence and are not names, even if capitalised. */
 const NO_NAMES = new Set(
   (
     "a an the i i'm i've i'll he she it we you they his her its our your their my this that these those who whom whose what " +
@@ -39,7 +40,7 @@ const NO_NAMES = new Set(
   ).split(' '),
 );
 
-/** Capitalised words that follow each other, without the words that are capitalised for where they stand. */
+/** Sequences of capitalised words, without words that are capitalised only as the start of a sentence. */
 export function namesIn(text: string): string[] {
   const names = new Set<string>();
   const words = text

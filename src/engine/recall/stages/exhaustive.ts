@@ -1,4 +1,5 @@
-// Iterative expansion over entities: what the hits speak of is asked for in turn, until nothing new comes.
+// Iterative expansion over entities: queries the entities of the hits, round after round, until a round finds nothing
+// new.
 import type { ExhaustiveMetadata, ExhaustiveRound, RecallOptions, RecallQuery } from '../../calls/recall.ts';
 import { capped, lowestScore, strengthOf } from './added.ts';
 import { entitiesOfHits } from './entities.ts';
@@ -8,14 +9,14 @@ import { aboutEntity, followUp, type Recalling, search } from './questions.ts';
 const ROUNDS = 3;
 const MIN_SCORE = 0.6;
 const NEW_PER_ROUND = 20;
-/** Added hits stay that much below the worst of the first ten. */
+/** Distance of added hits below the worst of the top ten. */
 const BELOW_TOP = 0.05;
 const TOP_HITS = 10;
 const FRONTIER_HITS = 20;
 const ENTITIES_PER_ROUND = 10;
 const HITS_PER_ENTITY = 20;
 
-/** The hits, behind them those that the rounds added, and what the rounds did. */
+/** The hits followed by those that the rounds added, with metadata on the rounds. */
 export function* exhaust(
   hits: readonly StageHit[],
   query: RecallQuery,

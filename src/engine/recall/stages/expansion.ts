@@ -1,8 +1,8 @@
-// Query expansion by rules: other forms of the query's words, words that mean the same, and words of the memory that
-// look or sound alike. The analyser stems already; what stands here are forms that no suffix rule finds.
+// Query expansion by rules: other forms of the query's words, synonyms, and words of the memory that look or sound
+// alike. The forms listed here are those that the analyser's stemming does not find.
 import type { AlikeWords } from '../../calls/recall.ts';
 
-/** What partitions say of each word of a query, as one list a word: a word that one of them holds has no others. */
+/** Merges the partitions' similar words into one list for each word. A word that some partition holds gets an empty list. */
 export function alikeOf(answers: readonly AlikeWords[], limit: number): string[][] {
   return (answers[0]?.words ?? []).map((_, at) => {
     const here = answers.flatMap(({ words }) => words[at] ?? []);
@@ -13,15 +13,15 @@ export function alikeOf(answers: readonly AlikeWords[], limit: number): string[]
   });
 }
 
-/** Words of a memory that may be meant by one, the likeliest first. */
+/** Looks up similar words of the memory, most likely first. */
 export type AskVocabulary = (word: string, limit: number) => readonly string[];
 
 const EXPANDED_WORDS_MAX = 12;
-/** Words of the memory for a word that it does not hold. */
+/** Maximum number of similar words for a word that the memory does not hold. */
 export const ALIKE_MAX = 3;
 const QUERY_CHARS_READ = 2_048;
 
-/** Forms of a word that share no stem, each group one word. */
+/** Groups of word forms that do not share a stem. */
 const FORMS: readonly string[] = [
   'go went gone',
   'buy bought purchase',
@@ -79,7 +79,7 @@ const FORMS: readonly string[] = [
   'bad worse worst',
 ];
 
-/** Words that mean about the same, in what people tell an assistant. */
+/** Groups of synonyms, chosen for conversations with an assistant. */
 const SYNONYMS: readonly string[] = [
   'job work career profession occupation',
   'employer company firm',
@@ -150,8 +150,8 @@ function groupsByWord(groups: readonly string[]): ReadonlyMap<string, readonly s
 }
 
 /**
- * Other wordings of a query, at most three, each for a leg of its own: by forms, by meaning, by likeness. Operators stay
- * as they are. Empty when the rules know nothing.
+ * At most three rewordings of a query, each for its own leg: by word forms, by synonyms, by similar words. Operators
+ * stay unchanged. Empty if no rule applies.
  */
 export function expandQuery(text: string, vocabulary?: AskVocabulary): string[] {
   const wordings = [
@@ -162,7 +162,7 @@ export function expandQuery(text: string, vocabulary?: AskVocabulary): string[] 
   return [...new Set(wordings.filter((wording) => wording !== undefined))];
 }
 
-/** The words of a query that an expansion looks at, each once, as it asks for them. */
+/** The distinct words of a query that an expansion looks up. */
 export function wordsToExpand(text: string): string[] {
   const words = new Set<string>();
   reword(text, (word) => {
@@ -172,14 +172,14 @@ export function wordsToExpand(text: string): string[] {
   return [...words].slice(0, EXPANDED_WORDS_MAX);
 }
 
-/** The text with each word that has others replaced by these; undefined when none has. */
+/** The text with words replaced by their alternatives; undefined if no word has any. */
 function reword(text: string, othersOf: (word: string) => readonly string[]): string | undefined {
   let replaced = 0;
   const tokens = text
     .slice(0, QUERY_CHARS_READ)
     .split(/\s+/)
     .map((token) => {
-      // Operators and quotes mean what they say.
+      // Leave operators and quoted words unchanged.
       if (replaced >= EXPANDED_WORDS_MAX || /^[-+]|["“”:]/.test(token)) return token;
       const word = token
         .toLowerCase()
@@ -197,7 +197,7 @@ function singular(word: string): string {
   return word.replace(/ies$/, 'y').replace(/s$/, '');
 }
 
-/** A noun of an act to its verb, and back: endings that Porter's rules leave apart. */
+/** Converts between a verb and its noun, for endings that Porter's stemmer does not unify. */
 function derived(word: string): readonly string[] {
   for (const [ending, verb] of [
     ['ation', 'e'],

@@ -1,4 +1,4 @@
-// A score in plain English, from its breakdown alone: every number in the sentence is one of the account's.
+// Explains a score in plain English. Every number in the sentence comes from the score breakdown.
 import { CHANGES, type Change } from '../../calls/recall.ts';
 import { type StageBreakdown, type StageHit, TEXT_TERMS, type TextTerm } from './hit.ts';
 

@@ -1,4 +1,4 @@
-// A hit on its way through the stages, with the account of its score: what fusion gave it, and what each stage changed.
+// A hit in the stages, with its score breakdown: the result of fusion and the change by each stage.
 
 import { toNfc } from '../../base/nfc.ts';
 import type { GrainView } from '../../calls/grain.ts';
@@ -21,20 +21,20 @@ export const TEXT_TERMS = [
 export type TextTerm = (typeof TEXT_TERMS)[number];
 
 export interface StageBreakdown {
-  /** What the stages began with: the relevance that fusion gave. */
+  /** The relevance from fusion, before any stage. */
   readonly base: number;
-  /** Relevance by rank where several legs were fused, or where no words were asked for: then it is the base. */
+  /** Relevance by rank, set if several legs were fused or the query has no words. It then equals `base`. */
   readonly rrf?: number;
-  /** The raw sum of 1/(60 + rank) behind `rrf`, and the legs that it was taken over: another leg can be added to it. */
+  /** The raw sum of 1/(60 + rank) behind `rrf` and its number of legs, so that another leg can be added. */
   readonly legs?: { readonly sum: number; readonly count: number };
   readonly bm25Rank?: number;
   /** Raw cosine with the query's vector. */
   readonly vectorScore?: number;
-  /** The text leg's own terms: their sum is the base where it ran alone, otherwise they inform. */
+  /** The text leg's terms. They add up to `base` if only the text leg ran; otherwise they are informative only. */
   readonly terms?: Readonly<Partial<Record<TextTerm, number>>>;
-  /** True when a model gave it its place, and with it its score. */
+  /** True if a model decided its place and thereby its score. */
   readonly reranked?: boolean;
-  /** What each stage that ran changed; a stage that did not run has no member. */
+  /** The change by each stage that ran. */
   readonly changes: Readonly<Partial<Record<Change, number>>>;
 }
 
@@ -43,9 +43,9 @@ export interface StageHit {
   /** The sum of the breakdown's base and changes, in their order. */
   readonly score: number;
   readonly breakdown: StageBreakdown;
-  /** Found by words or vectors; false for what structure alone found, whose score nothing judges. */
+  /** True if found by words or vectors; false for a hit by structure only, whose score measures nothing. */
   readonly judged: boolean;
-  /** How strongly it matches, from 0 to 1, whatever else matched: what a minimum is held against instead of the score. */
+  /** How well it matches, 0 to 1, independent of other hits. Minimum scores are compared with this instead of the score. */
   readonly strength?: number;
   readonly superseded: boolean;
   readonly recallSource: RecallSource;
@@ -60,25 +60,25 @@ export function changed(hit: StageHit, stage: Change, change: number): StageHit 
   return { ...hit, breakdown, score: scoreOf(breakdown) };
 }
 
-/** Base plus changes, in the order of the stages: the score, to the last bit. */
+/** The score: base plus changes in stage order, bit-identical. */
 export function scoreOf({ base, changes }: StageBreakdown): number {
   let score = base;
   for (const stage of CHANGES) score += changes[stage] ?? 0;
   return score;
 }
 
-/** The best first; among equals the newest, then by hash. */
+/** Best first; ties by newest, then hash. */
 export function compareHits(a: StageHit, b: StageHit): number {
   return b.score - a.score || compareNewest(a, b);
 }
 
-/** The newest first, then by hash. */
+/** Newest first, then by hash. */
 export function compareNewest(a: StageHit, b: StageHit): number {
   if (a.grain.createdAtMs !== b.grain.createdAtMs) return b.grain.createdAtMs - a.grain.createdAtMs;
   return a.grain.hash < b.grain.hash ? -1 : a.grain.hash > b.grain.hash ? 1 : 0;
 }
 
-/** A field of the grain that is a text with something in it. */
+/** A field of the grain, if it is a non-empty string. */
 export function textField(grain: GrainView, name: string): string | undefined {
   const value: JsonValue | undefined = Object.hasOwn(grain.fields, name) ? grain.fields[name] : undefined;
   return typeof value === 'string' && value !== '' ? value : undefined;
@@ -89,7 +89,7 @@ export function numberField(grain: GrainView, name: string): number | undefined 
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
-/** What a grain says, for stages that compare words. */
+/** The text of a grain, for stages that compare words. */
 export function textOf(grain: GrainView): string {
   const parts: string[] = [];
   for (const name of TEXT_FIELDS) {
@@ -120,7 +120,7 @@ export function tripleOf(grain: GrainView): { subject: string; relation: string;
     : { subject, relation, object };
 }
 
-/** Hits of the same user that assert something of the same subject and relation; those without a triple are in none. */
+/** Groups hits by user, subject and relation. Hits without a triple belong to no group. */
 export function tripleGroups(hits: readonly StageHit[]): StageHit[][] {
   const groups = new Map<string, StageHit[]>();
   for (const hit of hits) {
@@ -135,7 +135,7 @@ export function tripleGroups(hits: readonly StageHit[]): StageHit[][] {
   return [...groups.values()];
 }
 
-/** As structural values are matched: NFC, without the space around them. */
+/** The form in which structural values are compared: NFC, trimmed. */
 export function exact(value: string): string {
   return toNfc(value).trim();
 }

@@ -1,5 +1,5 @@
-// Legs that a request asks for: other wordings of the query, parts of it, and hops over the graph of entities. Each is a
-// ranking; they are joined with what was found by reciprocal rank fusion.
+// Additional legs that a request asks for: rewordings of the query, its parts, and hops over the graph of entities.
+// Each is a ranking; reciprocal rank fusion combines them with the found hits.
 import type { RecallOptions, RecallQuery, RecallSource } from '../../calls/recall.ts';
 import { RRF_K } from '../fusion/fuse.ts';
 import { splitQuery } from './decompose.ts';
@@ -9,7 +9,7 @@ import { compareHits, type StageHit } from './hit.ts';
 import { aboutEntity, askAlike, followUp, type Recalling, search } from './questions.ts';
 
 export interface Leg {
-  /** Of what this leg alone found. */
+  /** Source label of hits that only this leg found. */
   readonly source: RecallSource;
   /** Best first. */
   readonly hits: readonly StageHit[];
@@ -21,7 +21,7 @@ const HOP_START_HITS = 10;
 const HOP_ENTITIES = 5;
 const HOP_HITS = 20;
 
-/** The rankings that the options ask for beside `hits`, none empty. */
+/** The non-empty rankings that the options ask for, in addition to `hits`. */
 export function* furtherLegs(hits: readonly StageHit[], query: RecallQuery, options: RecallOptions): Recalling<Leg[]> {
   const text = query.query;
   const wordings: { text: string; source: RecallSource }[] = [];
@@ -33,7 +33,7 @@ export function* furtherLegs(hits: readonly StageHit[], query: RecallQuery, opti
     );
   const found = yield* search(
     wordings.map(({ text: wording, source }) =>
-      // Other words have no meaning of their own: an expansion is a ranking by words.
+      // An expansion has no vector of its own, so it ranks by words only.
       followUp(query, { text: wording, limit: LEG_HITS, structural: false, wordsOnly: source === 'expansion' }),
     ),
   );
@@ -49,7 +49,7 @@ function* expansions(text: string): Recalling<string[]> {
   return expandQuery(text, (word) => known.get(word) ?? []);
 }
 
-/** A ranking for each hop: what is said of the entities that the hop before came to, the first entity's first. */
+/** A ranking for each hop: grains about the entities of the previous hop, in entity order. */
 function* hops(hits: readonly StageHit[], query: RecallQuery, count: number): Recalling<Leg[]> {
   const legs: Leg[] = [];
   const asked = new Set<string>();
@@ -81,8 +81,9 @@ function distinct(hits: readonly StageHit[]): StageHit[] {
 }
 
 /**
- * Reciprocal rank fusion of what was found with further rankings: the sum of 1/(60 + rank) over all legs, divided by what
- * the first in every leg would get. That becomes the base of every hit; the terms of the text leg inform from then on.
+ * Fuses the hits with additional rankings by reciprocal rank fusion: the sum of 1/(60 + rank) over all legs, divided by
+ * the score of a hit that is first in every leg. The result becomes each hit's base; the text leg's terms are
+ * informative only from then on.
  */
 export function fuseLegs(hits: readonly StageHit[], legs: readonly Leg[]): StageHit[] {
   if (legs.length === 0) return [...hits];
@@ -99,7 +100,7 @@ export function fuseLegs(hits: readonly StageHit[], legs: readonly Leg[]): Stage
       if (known === undefined) sums.set(hit.grain.hash, { hit: strange(hit, source), sum: share });
       else {
         known.sum += share;
-        // Found by a part of the question too: it needed no expansion.
+        // A part of the question found it too, so it counts as primary.
         if (source === 'primary') known.hit = { ...known.hit, recallSource: 'primary' };
       }
     });
@@ -116,7 +117,10 @@ export function fuseLegs(hits: readonly StageHit[], legs: readonly Leg[]): Stage
     .sort(compareHits);
 }
 
-/** Rankings of several questions as one: reciprocal rank fusion, divided by what the first in every ranking would get. */
+/**
+ * Fuses the rankings of several questions by reciprocal rank fusion, divided by the score of a hit that is first in
+ * every ranking.
+ */
 export function fuseRankings(rankings: readonly (readonly StageHit[])[]): StageHit[] {
   const [first = [], ...rest] = rankings.filter((ranking) => ranking.length > 0);
   const begun = first.map((hit, at) => {
@@ -131,7 +135,7 @@ export function fuseRankings(rankings: readonly (readonly StageHit[])[]): StageH
   );
 }
 
-/** A hit that another query found: that query's terms explain nothing of this one. */
+/** A hit of another query, without its terms: they do not explain a score of this query. */
 function strange(hit: StageHit, recallSource: RecallSource): StageHit {
   return { ...hit, recallSource, breakdown: { base: hit.breakdown.base, changes: {} } };
 }

@@ -1,4 +1,4 @@
-// Backfill of namespaces that gave few hits: each is asked again alone.
+// Backfills namespaces with few hits: queries each of them separately.
 import type { RecallQuery } from '../../calls/recall.ts';
 import { capped, lowestScore } from './added.ts';
 import { byNamespace } from './cut.ts';
@@ -7,14 +7,14 @@ import { followUp, type Recalling, search } from './questions.ts';
 
 const BACKFILL_QUERIES_MAX = 10;
 
-/** The hits, and behind them what the thin namespaces among theirs hold beside it. */
+/** The hits followed by additional hits from namespaces with too few of them. */
 export function* backfillNamespaces(
   hits: readonly StageHit[],
   query: RecallQuery,
   minimum: number,
 ): Recalling<StageHit[]> {
   const thin = [...byNamespace(hits)]
-    // A filter takes no empty namespace: grains without one are not asked for again.
+    // A filter cannot name the empty namespace, so it is not queried again.
     .filter(([namespace, held]) => namespace !== '' && held.length < minimum)
     .slice(0, BACKFILL_QUERIES_MAX);
   const answers = yield* search(thin.map(([namespace]) => followUp(query, { limit: minimum, filter: { namespace } })));

@@ -1,4 +1,4 @@
-// What was said around a preference: a liking alone seldom tells what it was about.
+// Adds the context of preferences: a stated preference alone seldom says what it was about.
 import type { RecallQuery } from '../../calls/recall.ts';
 import { capped, lowestScore } from './added.ts';
 import { type StageHit, textField, textOf } from './hit.ts';
@@ -8,7 +8,7 @@ const HITS_READ = 10;
 const SESSIONS = 3;
 const HITS_PER_SESSION = 2;
 const SESSION_HITS_READ = 50;
-/** Added hits stay that much below everything found. */
+/** Distance of added hits below all found ones. */
 const BELOW_FOUND = 0.05;
 
 const PREFERENCE =
@@ -16,12 +16,12 @@ const PREFERENCE =
 const ASKS_PREFERENCE =
   /\b(?:prefer(?:s|red|ences?)?|favou?rites?|recommend(?:s|ed|ations?)?|suggest(?:s|ions?)?)\b|\b(?:do|does|did|would)\b.*\b(?:like|love|enjoy|hate|dislike)\b/i;
 
-/** True for a query that asks what somebody likes. */
+/** True if the query asks for preferences. */
 export function asksPreference(text: string | undefined): boolean {
   return text !== undefined && ASKS_PREFERENCE.test(text.slice(0, 1_024));
 }
 
-/** The hits, and behind them what lies nearest in time to the preferences among the best ten, session by session. */
+/** The hits followed by the grains nearest in time to each preference among the top ten, session by session. */
 export function* enrichPreferences(
   hits: readonly StageHit[],
   query: RecallQuery,

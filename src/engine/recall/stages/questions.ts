@@ -1,4 +1,4 @@
-// The questions of the stages: further searches, and what is known of the grains and words at hand.
+// The questions that stages ask: further searches, similar words, and vectors.
 
 import { type Asking, ask, askAll } from '../../asking/asking.ts';
 import type { RecallQuestion } from '../../asking/questions.ts';
@@ -8,7 +8,7 @@ import type { RecallQuery } from '../../calls/recall.ts';
 import type { StageHit } from './hit.ts';
 import { stageHits } from './recall-hit.ts';
 
-/** A recall under way: what it asks is answered by the shard or by several partitions. */
+/** A running recall. The shard or several partitions answer its questions. */
 export type Recalling<T> = Asking<T, RecallQuestion>;
 
 /** The hits of each query, in the order of the queries; the searches run together. */
@@ -21,7 +21,7 @@ export function* fetchGrains(hashes: readonly string[]): Recalling<readonly (Gra
   return hashes.length === 0 ? [] : (yield* ask('fetch', { hashes })).grains;
 }
 
-/** For each word, in their order, the likeliest words of the memory first. */
+/** Similar words of the memory for each word, in input order, most likely first. */
 export function* askAlike(words: readonly string[], limit: number): Recalling<readonly (readonly string[])[]> {
   if (words.length === 0) return [];
   const alike = yield* ask('alike', { words, limit });
@@ -29,7 +29,7 @@ export function* askAlike(words: readonly string[], limit: number): Recalling<re
   return alike.words;
 }
 
-/** By hash; without those that have none. */
+/** Vectors by hash, without grains that have none. */
 export function* askVectors(hits: readonly StageHit[]): Recalling<ReadonlyMap<string, Float32Array>> {
   const byHash = new Map<string, Float32Array>();
   if (hits.length === 0) return byHash;
@@ -40,10 +40,10 @@ export function* askVectors(hits: readonly StageHit[]): Recalling<ReadonlyMap<st
   return byHash;
 }
 
-/** First-stage candidates of a further query: each is small, and there may be fifty. */
+/** Candidates of a further query. Kept low, because there may be fifty such queries. */
 const FOLLOW_UP_CANDIDATES = 50;
 
-/** Another query within the conditions of the first: with its text (or another, or none: null) and a changed filter. */
+/** A further query under the first one's conditions, with an optional new text (null: none) and a changed filter. */
 export function followUp(
   { query, filter, vector }: RecallQuery,
   asked: {
@@ -51,7 +51,7 @@ export function followUp(
     readonly limit: number;
     readonly filter?: Partial<GrainFilter>;
     readonly structural?: boolean;
-    /** Ranked by BM25 alone. */
+    /** Rank by BM25 only. */
     readonly wordsOnly?: boolean;
   },
 ): RecallQuery {
@@ -61,7 +61,7 @@ export function followUp(
   const structural = [subject, relation, object, entity].some((value) => value !== undefined);
   return {
     ...(text === undefined || text === null ? {} : { query: text }),
-    // Other words have another vector, which nobody has made.
+    // The vector belongs to the original text, and there is none for another text.
     ...(vector === undefined || text !== query || asked.wordsOnly === true ? {} : { vector }),
     filter: narrowed,
     limit: asked.limit,
@@ -71,7 +71,7 @@ export function followUp(
   };
 }
 
-/** The filter about an entity instead of a triple. */
+/** The filter with an entity condition instead of triple conditions. */
 export function aboutEntity(filter: GrainFilter, entity: string): GrainFilter {
   const { subject: _subject, relation: _relation, object: _object, ...rest } = filter;
   return { ...rest, entity };

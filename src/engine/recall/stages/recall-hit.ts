@@ -1,13 +1,13 @@
-// Between the hits of a recall and those of the stages.
+// Converts between the hits of a recall and those of the stages.
 import type { RecallBreakdown, RecallHit, RecallQuery } from '../../calls/recall.ts';
 import { type StageHit, TEXT_TERMS, type TextTerm } from './hit.ts';
 
-/** The hits of a recall without stages, as stages take them; `query` is what they answer. */
+/** Converts the hits of a recall without stages; `query` is the query that they answer. */
 export function stageHits(found: readonly RecallHit[], query: RecallQuery): StageHit[] {
   return found.map((hit) => stageHit(hit, query));
 }
 
-/** A fused hit on its way into the stages; `query` is what it answers. */
+/** Converts a fused hit; `query` is the query that it answers. */
 export function stageHit(found: RecallHit, query: RecallQuery): StageHit {
   const { grain, score, breakdown, bm25Rank, cosine, evidence, superseded } = found;
   const inText = TEXT_TERMS.some((term) => breakdown[term] !== 0);
@@ -18,7 +18,7 @@ export function stageHit(found: RecallHit, query: RecallQuery): StageHit {
     score,
     breakdown: {
       base: score,
-      // Words alone account for a score by their terms; ranks, and structure alone, by what they come to.
+      // A score of the text leg alone is explained by its terms; any other score only by its rank relevance.
       ...(inText && count === 1 ? {} : { rrf: score }),
       legs: { sum: breakdown.rrf, count },
       ...(bm25Rank === undefined ? {} : { bm25Rank }),
@@ -33,7 +33,7 @@ export function stageHit(found: RecallHit, query: RecallQuery): StageHit {
   };
 }
 
-/** A hit as the stages leave it. */
+/** Converts a hit back after the stages. */
 export function recallHit(hit: StageHit): RecallHit {
   const { grain, score, breakdown, strength, superseded, recallSource, conflictStatus, relativeTime, explanation } =
     hit;

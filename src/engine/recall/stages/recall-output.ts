@@ -1,4 +1,4 @@
-// A recall with its stages: what a recall without stages finds goes through the stages into an answer.
+// A recall with stages: passes the hits of a recall without stages through the stages and builds the answer.
 
 import { ask } from '../../asking/asking.ts';
 import type { QuestionInput, QuestionOutput } from '../../asking/questions.ts';
@@ -13,16 +13,16 @@ import type { Staged } from './staged.ts';
 
 type RecallOutput = QuestionOutput<'search'>;
 type StageTools = Required<Pick<StageContext, 'nowMs' | 'reranks'>>;
-/** A recall's stages, about to run. */
+/** The input of a recall's stages. */
 interface Begun {
   readonly wide: RecallQuery;
   readonly context: StageContext;
   readonly excluded: ExclusionTally | undefined;
 }
-/** Puts hits in order, or leaves them (undefined); rejects with what ends the recall. */
+/** Reorders hits with a model; undefined: no change. A rejection ends the recall. */
 export type Rerank = (hits: QuestionInput<'rerank'>['hits']) => Promise<QuestionOutput<'rerank'>['order']>;
 
-/** Whether the stages have anything to do: for most recalls they have not. */
+/** True if any stage has work to do; most recalls need none. */
 function hasStages({ query, options, filter }: RecallQuery, reranks: boolean): boolean {
   if (reranks) return true;
   if (options === undefined) return false;
@@ -34,7 +34,7 @@ function hasStages({ query, options, filter }: RecallQuery, reranks: boolean): b
   );
 }
 
-/** The whole answer. It asks `rerank` only with `reranks`: where a model can be waited for. */
+/** The complete answer. Asks `rerank` only if `reranks` is set: the caller can then wait for a model. */
 export function* recallStaged(query: RecallQuery, tools: StageTools): Recalling<RecallOutput> {
   const { wide, context, excluded } = begin(query, tools);
   const found = yield* ask('search', wide);
@@ -44,14 +44,14 @@ export function* recallStaged(query: RecallQuery, tools: StageTools): Recalling<
 
 function begin(query: RecallQuery, tools: StageTools): Begun {
   const { options = {}, record, ...asked } = query;
-  // What leaves a record is told of candidates beyond its limit, and takes down what its stages drop.
+  // A recall that leaves a record reports candidates beyond its limit and hits that its stages drop.
   const plain = record === undefined ? asked : { ...asked, tellBeyond: true };
   const excluded = query.tellExcluded === true || record !== undefined ? new ExclusionTally() : undefined;
   const wide = hasStages(query, tools.reranks) ? { ...plain, limit: hitsWanted(query, options, tools.reranks) } : plain;
   return { wide, excluded, context: { query: plain, options, ...tools, ...(excluded && { excluded }) } };
 }
 
-/** What was taken down of conditions is told with what the limit cut off, as after stages. */
+/** Without stages, adds the candidates beyond the limit to those excluded by conditions, as the stages do. */
 function unstaged(found: RecallOutput, excluded: ExclusionTally | undefined): RecallOutput {
   const { excluded: before, hits, total } = found;
   if (before === undefined || excluded === undefined) return found;
@@ -60,7 +60,7 @@ function unstaged(found: RecallOutput, excluded: ExclusionTally | undefined): Re
   return { ...found, excluded: excluded.plain() };
 }
 
-/** What has no room in one answer is left out, the last hits first; sources share the room. */
+/** Drops hits from the end until the answer fits its size; sources count too. */
 function withinAnswer(output: RecallOutput): RecallOutput {
   const { hits, sources, excluded } = output;
   const room = new AnswerRoom();
@@ -90,7 +90,7 @@ function finish(
   excluded: ExclusionTally | undefined,
 ): RecallOutput {
   if (before !== undefined) excluded?.join(before);
-  // What the stages did not get to see.
+  // Candidates that never reached the stages.
   excluded?.count('limit_exceeded', total - found.length);
   return {
     hits: hits.map(recallHit),

@@ -1,15 +1,15 @@
-// A model's order of the best hits. Its own numbers are of no scale that anything else here has, so it only says who takes
-// which place: the best of them gets the best score that any of them had, and so on.
+// Reorders the best hits by a model. The model's numbers are on another scale, so only its order is used: its first hit
+// gets the best of the hits' scores, its second the next one, and so on.
 
 import { ask } from '../../asking/asking.ts';
 import { assert } from '../../base/assert.ts';
 import type { StageHit } from './hit.ts';
 import type { Recalling } from './questions.ts';
 
-/** Hits that are put in order; those behind them keep their places. */
+/** Number of top hits to reorder; the rest keep their places. */
 export const RERANK_HITS_MAX = 30;
 
-/** Hits come in order of score; they leave in order of score. A hit that changed its place is accounted for by its rank. */
+/** Input and output are in order of score. A hit with a changed place gets a rank score. */
 export function* rerank(hits: readonly StageHit[]): Recalling<StageHit[]> {
   const best = hits.slice(0, RERANK_HITS_MAX);
   if (best.length < 2) return [...hits];

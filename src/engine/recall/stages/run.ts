@@ -1,5 +1,5 @@
-// What follows fusion in a recall (service contract 8.3), in its order. One function for the engine, which answers at
-// once, and for the main thread, which waits for several partitions: the same hits give the same answer.
+// Runs the stages after fusion (service contract 8.3) in their order. The engine, which answers synchronously, and the
+// main thread, which waits for several partitions, share this code: the same hits give the same answer.
 
 import type { CensusMetadata, ExhaustiveMetadata, RecallOptions, RecallQuery } from '../../calls/recall.ts';
 import type { ExclusionReason } from '../../govern/trail/exclusions.ts';
@@ -29,13 +29,13 @@ export interface StageContext {
   readonly query: RecallQuery;
   readonly options: RecallOptions;
   readonly nowMs: number;
-  /** True when whoever answers has a model that puts hits in order. */
+  /** True if a reranking model is available. */
   readonly reranks?: boolean;
-  /** Takes down what leaves and why. */
+  /** Collects dropped hits with their reasons. */
   readonly excluded?: ExclusionTally;
 }
 
-/** At most the query's limit of the hits, through every stage that the options ask for. */
+/** Runs every stage that the options ask for and returns at most `limit` hits. */
 export function* stages(hits: readonly StageHit[], context: StageContext): Recalling<Staged> {
   const { query, options, nowMs } = context;
   const found = yield* legs(hits, context);
@@ -43,7 +43,7 @@ export function* stages(hits: readonly StageHit[], context: StageContext): Recal
   const narrowed = yield* narrow(adjusted, context);
   const { hits: filled, reserved, exhaustive, census } = yield* backfill(narrowed, context);
   const { minPerNamespace } = options;
-  // A choice of what differs has an order of its own, which the limit keeps to; the answer is in order of score again.
+  // Diversity has its own order of preference, by which the limit cuts. The answer is sorted by score again.
   const preferred = asksForDiversity(options) ? filled : [...filled].sort(compareHits);
   const cut = cutToLimit(preferred, {
     limit: query.limit,
@@ -62,7 +62,7 @@ export function* stages(hits: readonly StageHit[], context: StageContext): Recal
   };
 }
 
-/** What the legs found, the further ones of the request included, as far as its conditions on text let it through. */
+/** The hits of all legs, including the request's additional ones, that pass the conditions on text. */
 function* legs(found: readonly StageHit[], { query, options, excluded }: StageContext): Recalling<StageHit[]> {
   const hits = found.toSorted(compareHits);
   const further = yield* furtherLegs(hits, query, options);
@@ -75,7 +75,7 @@ function* legs(found: readonly StageHit[], { query, options, excluded }: StageCo
   return kept;
 }
 
-/** Why a hit did not get a place: what was taken from its score, where something was. */
+/** Why the limit cut a hit: a stage that lowered its score, if there is one. */
 function reasonOfCut(options: RecallOptions): (hit: StageHit) => ExclusionReason {
   const diverse = asksForDiversity(options);
   return ({ breakdown: { changes } }) => {
@@ -85,7 +85,7 @@ function reasonOfCut(options: RecallOptions): (hit: StageHit) => ExclusionReason
   };
 }
 
-/** The stages that change scores, each in its own member of the breakdown. */
+/** Runs the stages that change scores. Each has its own member of the breakdown. */
 function adjust(
   found: readonly StageHit[],
   options: RecallOptions,
@@ -108,7 +108,7 @@ function adjust(
   return options.aggregationIntent === true ? hits : demoteSuperseded(hits);
 }
 
-/** The stages that leave hits out, or prefer others to them. */
+/** Runs the stages that drop hits or prefer other ones. */
 function* narrow(
   adjusted: readonly StageHit[],
   { query, options, reranks, excluded }: StageContext,
@@ -137,13 +137,13 @@ function* narrow(
 
 interface Filled {
   readonly hits: readonly StageHit[];
-  /** Hashes of what has a claim to a place. */
+  /** Hashes of hits with a reserved place. */
   readonly reserved: ReadonlySet<string>;
   readonly exhaustive?: ExhaustiveMetadata;
   readonly census?: CensusMetadata;
 }
 
-/** The stages that ask for more, each for what the one before left. What they add comes behind what was found. */
+/** Runs the stages that search for more hits, each on the output of the previous one. Added hits come after found ones. */
 function* backfill(found: readonly StageHit[], { query, options, excluded }: StageContext): Recalling<Filled> {
   const reserved = new Set<string>();
   const admit = admission(options);
@@ -165,7 +165,7 @@ function* backfill(found: readonly StageHit[], { query, options, excluded }: Sta
     excluded?.count('below_min_score', exhaustive.expansionGrainsFiltered);
     hits = admit(hits, expanded.hits);
   }
-  // Noticed by us, it only fills places that are free.
+  // If the wording alone triggers this stage, it only fills free places.
   if (options.preferenceEnrichment ?? (hits.length < query.limit && asksPreference(query.query))) {
     const enriched = yield* enrichPreferences(hits, query);
     hits = admit(hits, enriched.hits);
@@ -179,7 +179,7 @@ function* backfill(found: readonly StageHit[], { query, options, excluded }: Sta
   };
 }
 
-/** Lets through, of the hits that a stage added, those that the request's conditions on hits would have let through. */
+/** Applies the request's conditions on hits to the hits that a stage added. */
 function admission(options: RecallOptions): (before: readonly StageHit[], after: readonly StageHit[]) => StageHit[] {
   const test = containsTest(options);
   return (before, after) => {
@@ -202,7 +202,7 @@ function annotate(hits: readonly StageHit[], options: RecallOptions, nowMs: numb
   return annotated;
 }
 
-/** How many fused hits the stages want to see: those that reorder or leave out choose from all candidates. */
+/** Number of fused hits that the stages need. Stages that reorder or drop hits select from all candidates. */
 export function hitsWanted(
   { limit, candidateLimit, filter }: RecallQuery,
   options: RecallOptions,

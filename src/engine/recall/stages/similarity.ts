@@ -1,6 +1,6 @@
-// Normalised Levenshtein similarity within a budget of work: what one request may compare is bounded whatever it holds.
+// Normalised Levenshtein similarity with a budget, which bounds the work of one request whatever it contains.
 
-/** Leading code points that are compared. */
+/** Number of leading code points to compare. */
 export const SIMILARITY_CHARS_MAX = 512;
 /** Cells of Wagner and Fischer's table that one request may fill: some tens of milliseconds. */
 export const SIMILARITY_CELLS_MAX = 3_000_000;
@@ -8,21 +8,21 @@ export const SIMILARITY_CELLS_MAX = 3_000_000;
 /** Compares texts for one request. Once its cells are spent, only equal texts are similar. */
 export class Similarity {
   #cells: number;
-  /** Letters of the texts compared so far: a text is compared with many. */
+  /** Code points of each text, cached because a text is compared with many others. */
   readonly #letters = new Map<string, readonly string[]>();
 
   constructor(cells: number = SIMILARITY_CELLS_MAX) {
     this.#cells = cells;
   }
 
-  /** True when 1 - distance / length of the longer one is at least `threshold`; both texts in code points. */
+  /** True if `1 - distance / length of the longer text` is at least `threshold`, measured in code points. */
   atLeast(a: string, b: string, threshold: number): boolean {
     if (a === b) return true;
     if (this.#cells <= 0) return false;
     const left = this.#lettersOf(a);
     const right = this.#lettersOf(b);
     const longest = Math.max(left.length, right.length);
-    // The share that a distance may be, with room for the rounding of 1 - 0.85.
+    // The largest allowed distance. The epsilon absorbs rounding, as in 1 - 0.85.
     const distanceMax = Math.floor((1 - threshold) * longest + 1e-9);
     this.#cells--;
     if (Math.abs(left.length - right.length) > distanceMax) return false;
@@ -67,6 +67,6 @@ export class Similarity {
 }
 
 function letters(text: string): string[] {
-  // Cut before it is spread: a megabyte of text is not made into an array for its first letters.
+  // Slice before spreading, to avoid an array of a whole megabyte for its first letters.
   return [...text.slice(0, SIMILARITY_CHARS_MAX * 2)].slice(0, SIMILARITY_CHARS_MAX);
 }

@@ -1,4 +1,4 @@
-// Stages that judge what a grain says against what others say: contradicted, or superseded by a later version.
+// Stages that lower grains which other grains contradict or supersede.
 import {
   changed,
   compareHits,
@@ -15,8 +15,8 @@ const CONTRADICTION_PENALTY = 0.2;
 const SUPERSESSION_DEMOTION = 0.15;
 
 /**
- * Marks hits that say different things of one subject and relation: `current` the newest (of equals the one of higher
- * confidence) and what agrees with it, `outdated` the rest. A retracted grain is outdated whatever others say.
+ * Marks hits with different objects for one subject and relation. The newest hit (in a tie the one with higher
+ * confidence) and those that agree with it are `current`, the others `outdated`. A retracted grain is always outdated.
  */
 export function markConflicts(hits: readonly StageHit[]): StageHit[] {
   const marks = new Map<StageHit, 'current' | 'outdated'>();
@@ -33,7 +33,7 @@ export function markConflicts(hits: readonly StageHit[]): StageHit[] {
   });
 }
 
-/** Takes 0.20 from what is marked outdated. */
+/** Subtracts 0.20 from hits marked outdated. */
 export function penaliseOutdated(hits: readonly StageHit[]): StageHit[] {
   return hits
     .map((hit) =>
@@ -42,7 +42,7 @@ export function penaliseOutdated(hits: readonly StageHit[]): StageHit[] {
     .sort(compareHits);
 }
 
-/** Takes 0.15 from old versions. */
+/** Subtracts 0.15 from old versions. */
 export function demoteSuperseded(hits: readonly StageHit[]): StageHit[] {
   if (!hits.some(({ superseded }) => superseded)) return [...hits];
   return hits

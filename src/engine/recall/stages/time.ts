@@ -1,4 +1,4 @@
-// Stages that move hits by their time. Pure: now is an argument.
+// Stages that change scores by time. Pure: the current time is an argument.
 import type { GrainView } from '../../calls/grain.ts';
 import type { RecallOptions, TimeField } from '../../calls/recall.ts';
 import { changed, compareHits, numberField, type StageHit, textField } from './hit.ts';
@@ -6,13 +6,13 @@ import { changed, compareHits, numberField, type StageHit, textField } from './h
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** What a grain at the target date gains, what it still gains at the near bound, and where the gain ends. */
+/** The gain at the target date, the gain at the near bound, and where the gain ends. */
 const TARGET_GAIN = 0.15;
 const TARGET_NEAR_GAIN = 0.05;
 const TARGET_NEAR_DAYS = 7;
 const TARGET_FAR_DAYS = 30;
 
-/** (1 - w) x score + w / (1 + age in hours), but for what states something that lasts: age does not make it less true. */
+/** (1 - w) x score + w / (1 + age in hours). Skips grains that state something lasting: age does not make them less true. */
 export function weighRecency(hits: readonly StageHit[], weight: number, nowMs: number): StageHit[] {
   if (weight === 0) return [...hits];
   return hits
@@ -60,7 +60,7 @@ function hoursAway(grain: GrainView, target: number, field: TimeField | undefine
   return Math.min(...away) / HOUR_MS;
 }
 
-/** The times that a request means; a grain without a date of its event has that of its creation. At least one. */
+/** The grain's times for the request's time field, at least one. A grain without an event date uses its creation time. */
 export function timesOf(grain: GrainView, field: TimeField | undefined): number[] {
   const event = numberField(grain, 'valid_from');
   if (field === undefined || field === 'created_at' || event === undefined) return [grain.createdAtMs];
