@@ -91,7 +91,7 @@ function elided(value: JsonValue, field: string): ValueMap {
     if (!DISCLOSABLE_FIELDS.has(name)) throw outOfRange(field, 'names a field that may not be elided');
     const commitment = taken[name];
     if (typeof commitment !== 'string') throw invalidType(field, commitment, 'a map of strings');
-    if (!COMMITMENT.test(commitment)) throw outOfRange(field, 'holds something that is no commitment');
+    if (!COMMITMENT.test(commitment)) throw outOfRange(field, 'contains a value that is not a commitment');
   }
   return taken;
 }

@@ -140,7 +140,7 @@ function completeObservation(draft: Draft): void {
     fields['object'] = content;
     delete fields['content'];
   } else if (content !== undefined && typeof content !== 'string') {
-    throw outOfRange('content', 'is not a string beside object');
+    throw outOfRange('content', 'must be a string when object is set');
   }
   demand(draft, 'object', 'content');
   fill(draft, 'observer_id', 'unknown');

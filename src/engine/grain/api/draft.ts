@@ -48,7 +48,7 @@ export function keepAside(draft: Draft, value: JsonValue, name: string): void {
 /** Stores an extra field, whose name the format does not know, unchanged. Throws VAL-E001 for a repeated name. */
 export function keepExtra(map: ValueMap, value: JsonValue, name: string, depth: number): void {
   const clean = cleanText(name, 'a field name');
-  if (Object.hasOwn(map, clean)) throw outOfRange(clean, 'is there twice: two names are one in NFC');
+  if (Object.hasOwn(map, clean)) throw outOfRange(clean, 'occurs twice: two names are equal in NFC');
   setOwn(map, clean, cleanFree(value, clean, depth));
 }
 

@@ -102,7 +102,7 @@ export function cleanMap(map: JsonObject, field: string, depth: number): ValueMa
   const copy: ValueMap = {};
   for (let index = 0; index < cleanKeys.length; index++) {
     const key = cleanKeys[index]!;
-    if (Object.hasOwn(copy, key)) throw outOfRange(field, 'holds two keys that are one in NFC');
+    if (Object.hasOwn(copy, key)) throw outOfRange(field, 'contains two keys that are equal in NFC');
     setOwn(copy, key, values[index]!);
   }
   return copy;

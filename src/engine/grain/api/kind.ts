@@ -107,7 +107,7 @@ function takenMap(
     const value: JsonValue | undefined = map[key];
     if (value === null || value === undefined) continue;
     const cleanKey = cleanText(key, field);
-    if (Object.hasOwn(copy, cleanKey)) throw outOfRange(field, 'holds two keys that are one in NFC');
+    if (Object.hasOwn(copy, cleanKey)) throw outOfRange(field, 'contains two keys that are equal in NFC');
     const named = shape?.byName.get(cleanKey);
     const kind = named?.kind ?? item;
     const name = named === undefined ? field : `${field}.${named.name}`;

@@ -33,7 +33,10 @@ function relatedEntry(value: JsonValue, field: string): ValueMap {
   return entry;
 }
 
-/** Takes a policy with `mode`. `timed` needs `locked_until` (Unix seconds) and `fallback_mode`; otherwise it would never end. */
+/**
+ * Takes a policy with `mode`. `timed` needs `locked_until` (Unix seconds) and `fallback_mode`; otherwise it would
+ * never end.
+ */
 export function invalidationPolicy(value: JsonValue, field: string): ValueMap {
   const taken = policy(value, field);
   if (taken['mode'] !== 'timed') return taken;

@@ -133,7 +133,7 @@ function checkFrame(blob: Uint8Array, profile: Profile, options: DecodeOptions):
 function checkCompressed(blob: Uint8Array, profile: Profile): never {
   if (endOfFrame(blob, HEADER_BYTES, blob.length) !== blob.length) refuse('ERR_CORRUPT', 'not one zstd frame');
   inflateFrame(blob.subarray(HEADER_BYTES), profile.blobBytesMax);
-  return refuse('ERR_UNSUPPORTED', 'compressed payloads are not read');
+  return refuse('ERR_UNSUPPORTED', 'compressed payloads are not supported');
 }
 
 function checkContents(spec: TypeSpec, header: Header, payload: Payload, profile: Profile): void {
@@ -143,9 +143,9 @@ function checkContents(spec: TypeSpec, header: Header, payload: Payload, profile
   checkFields(spec, fields, false);
   checkProfile(profile, fields);
   if (header.namespaceHash !== namespaceHash(fields['namespace']))
-    note(CHECKS.header, 'header', 'has the hash of another namespace');
+    note(CHECKS.header, 'header', 'has the namespace hash of a different namespace than the payload');
   if (header.createdAtSeconds !== Math.floor(numberOf(fields['created_at']) / 1000))
-    note(CHECKS.header, 'header', 'has another creation time');
+    note(CHECKS.header, 'header', 'has a different creation time than the payload');
   if ((header.flags & (FLAG.contentRefs | FLAG.embeddingRefs)) !== referenceFlags(fields))
     note(CHECKS.header, 'header', 'has reference flags that the payload does not have');
   if (sensitivityOf(header) < sensitivityOfTags(fields['structural_tags']))
@@ -156,7 +156,7 @@ function checkReencode(spec: TypeSpec, typeString: string, fields: ValueMap, blo
   startOutput(profile.blobBytesMax);
   gatherDecoded(spec, typeString, fields);
   writePayload({ keepMinusZero: true, depthMax: profile.depthMax });
-  if (takeOutput().compare(blob, HEADER_BYTES) !== 0) refuse('ERR_CORRUPT', 'encodes to other bytes');
+  if (takeOutput().compare(blob, HEADER_BYTES) !== 0) refuse('ERR_CORRUPT', 're-encodes to different bytes');
 }
 
 const STORED: { readonly strict: false; readonly depthMax: number } = {

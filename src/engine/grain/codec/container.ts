@@ -116,7 +116,7 @@ function readHead(file: Buffer): Head {
   if ((flags & FILE_FLAG.fieldMap) !== 0) refuse('ERR_UNSUPPORTED', 'custom field map');
   const isCompressed = (flags & FILE_FLAG.compressed) !== 0;
   if (isCompressed !== (codec !== CODEC.none)) refuse('ERR_CORRUPT', 'compressed flag and codec disagree');
-  if (codec > CODEC.zstd) refuse('ERR_UNSUPPORTED', 'codec is not read');
+  if (codec > CODEC.zstd) refuse('ERR_UNSUPPORTED', 'codec is not supported');
   const grainsStart = FILE_HEAD_BYTES + 4 * count;
   if (grainsStart > footerStart) refuse('ERR_CORRUPT', 'more grains than the file can hold');
   return { flags, count, fieldMapVersion: file[8]!, isCompressed, grainsStart, footerStart };
@@ -137,7 +137,7 @@ function readOffsets(file: Buffer, head: Head, regionBytes: number): number[] {
   const offsets: number[] = [];
   if (head.count === 0) return offsets;
   const first = file.readUInt32BE(FILE_HEAD_BYTES);
-  if (first !== 0 && first !== head.grainsStart) refuse('ERR_CORRUPT', 'first offset points at no grain');
+  if (first !== 0 && first !== head.grainsStart) refuse('ERR_CORRUPT', 'the first offset does not point at a grain');
   for (let i = 0; i < head.count; i++) {
     const offset = file.readUInt32BE(FILE_HEAD_BYTES + 4 * i) - first;
     if (i > 0 && offset <= offsets[i - 1]!) refuse('ERR_CORRUPT', 'offsets do not increase');
@@ -147,7 +147,10 @@ function readOffsets(file: Buffer, head: Head, regionBytes: number): number[] {
   return offsets;
 }
 
-/** End of each grain. If a manifest follows, the last grain's own bytes determine its end, because the file does not store it. */
+/**
+ * End of each grain. If a manifest follows, the last grain's own bytes determine its end, because the file does not
+ * store it.
+ */
 function endsOf(region: Buffer, offsets: readonly number[], head: Head, profile: Profile): number[] {
   const ends = offsets.slice(1);
   const last = offsets.at(-1);
@@ -156,7 +159,7 @@ function endsOf(region: Buffer, offsets: readonly number[], head: Head, profile:
   const end = startsEnvelope(region.subarray(last))
     ? endOfEnvelope(region, last, region.length)
     : endOfValue(region, last + HEADER_BYTES, region.length, profile.depthMax);
-  if (end === -1) refuse('ERR_CORRUPT', 'the last grain has no end');
+  if (end === -1) refuse('ERR_CORRUPT', 'the last grain is truncated or malformed');
   return [...ends, end];
 }
 
@@ -175,11 +178,11 @@ function readGrain(bytes: Buffer, options: ContainerOptions): ContainerGrain<Gra
 
 function checkPromises(grains: readonly ContainerGrain<Grain | OpaqueGrain>[], flags: number): void {
   if ((flags & FILE_FLAG.deduplicated) !== 0 && new Set(grains.map(({ address }) => address)).size !== grains.length)
-    refuse('ERR_CORRUPT', 'an address stands twice in a file that is flagged as deduplicated');
+    refuse('ERR_CORRUPT', 'an address occurs twice in a file flagged as deduplicated');
   if ((flags & FILE_FLAG.sorted) === 0) return;
   for (let i = 1; i < grains.length; i++)
     if (createdAt(grains[i]!.grain) < createdAt(grains[i - 1]!.grain))
-      refuse('ERR_CORRUPT', 'a file that is flagged as sorted is not');
+      refuse('ERR_CORRUPT', 'a file flagged as sorted is not sorted');
 }
 
 function createdAt(grain: Grain | OpaqueGrain): number {

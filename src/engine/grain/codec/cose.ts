@@ -52,7 +52,7 @@ export interface SignOptions {
 
 /** Signs a blob. Throws ERR_SIGNED_MISMATCH if its signed flag is not set; setting it here would change the address. */
 export function signBlob(blob: Uint8Array, options: SignOptions): Buffer {
-  if ((peek(blob).flags & FLAG.signed) === 0) refuse('ERR_SIGNED_MISMATCH', 'the blob was not made to be signed');
+  if ((peek(blob).flags & FLAG.signed) === 0) refuse('ERR_SIGNED_MISMATCH', "the blob's signed flag is not set");
   const did = options.did ?? didOfKey(options.key);
   const header = new Map<number, unknown>([
     [LABEL.algorithm, EDDSA],
@@ -96,7 +96,7 @@ export function readEnvelope(bytes: Uint8Array): Envelope & { readonly verify: (
  */
 export function openEnvelope(bytes: Uint8Array, did?: string): Envelope {
   const { verify: isValidFor, ...envelope } = readEnvelope(bytes);
-  if (did !== undefined && did !== envelope.did) refuse('ERR_INTEGRITY', 'signed by another');
+  if (did !== undefined && did !== envelope.did) refuse('ERR_INTEGRITY', 'the signer is not the expected one');
   if (!isValidFor(envelope.did)) refuse('ERR_INTEGRITY', 'signature does not match');
   return envelope;
 }
@@ -116,7 +116,7 @@ function splitEnvelope(bytes: Uint8Array): Parts {
   };
   const protectedBytes = byteString();
   const unprotectedEnd = endOfItem(buffer, at, end);
-  if (unprotectedEnd === -1) refuse('ERR_CORRUPT', 'envelope is cut short');
+  if (unprotectedEnd === -1) refuse('ERR_CORRUPT', 'envelope is truncated');
   const unprotected = decodeMap(buffer.subarray(at, unprotectedEnd));
   at = unprotectedEnd;
   return { protectedBytes, unprotected, payload: byteString(), signature: byteString() };

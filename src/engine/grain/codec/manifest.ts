@@ -106,7 +106,7 @@ function standingOf(entry: ValueMap, warnings: string[]): Standing {
         break;
       case 'vstatus':
         if (typeof value !== 'string') refuse('ERR_SCHEMA', 'verification_status is not a string');
-        if (!VERIFICATION_STATUSES.has(value)) refuse('ERR_RANGE', 'verification_status is none that is known');
+        if (!VERIFICATION_STATUSES.has(value)) refuse('ERR_RANGE', 'verification_status is not a known one');
         standing.verificationStatus = value as VerificationStatus; // checked against the set above
         break;
       case 'ac':

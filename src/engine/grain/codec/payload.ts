@@ -125,7 +125,7 @@ export function writePayload(options = { keepMinusZero: false, depthMax: GRAIN_D
   for (let i = 0; i < count; i++) {
     const index = order[i]!;
     if (i > 0 && ranks[order[i - 1]!] === ranks[index] && compareEntries(order[i - 1]!, index) === 0)
-      refuse('ERR_CORRUPT', 'two names that are one');
+      refuse('ERR_CORRUPT', 'two field names are equal in NFC');
     const field = entryFields[index];
     if (field) {
       writeRaw(field.keyBytes);
@@ -172,7 +172,7 @@ export function readPayload(bytes: Uint8Array, start: number, spec: TypeSpec, op
     if (field === undefined || (field === CONTENT_FIELD && isAction) || (field === ACTION_CONTENT_FIELD && !isAction)) {
       const key = readTextBytes(length);
       if (nilIsNext()) corrupt('null in a map');
-      if (field) note(CHECKS.names, 'content', 'stands under the key of another type');
+      if (field) note(CHECKS.names, 'content', 'uses the key of another type');
       unknown ??= [];
       unknown.push(key);
       setOwn(fields, key, readValue(ANY, 2, 'an unknown field'));

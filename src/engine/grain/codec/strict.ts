@@ -204,7 +204,7 @@ export function readValue(kind: Kind, depth: number, name: string): Value {
     case 0xdf:
       return readMap(checkCount(readLength(4, 0x10000), 2), kind, depth, name);
     default:
-      return corrupt('a form that is not in the grammar');
+      return corrupt('a MessagePack form that grains must not contain');
   }
 }
 
@@ -214,7 +214,7 @@ function readText(length: number): string {
 }
 
 function readBinary(kind: Kind, length: number): Uint8Array {
-  if (kind.code !== KIND.bytes) corrupt('binary where none may stand');
+  if (kind.code !== KIND.bytes) corrupt('binary is not allowed here');
   if (length > end - at) corrupt('truncated');
   const start = at;
   at += length;

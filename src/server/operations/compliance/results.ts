@@ -58,7 +58,7 @@ const ASSESSMENT = objectOf({
 
 export const complianceMetrics = defineOperation({
   name: 'compliance_metrics',
-  summary: 'Count the checks of the last full run, which is made now if there was none.',
+  summary: 'Count the checks of the last full run; the first call starts one.',
   description: 'The counts are by group and by regulation too.',
   example: {},
   needs: 'read',
@@ -102,7 +102,7 @@ const GROUPS: readonly string[] = [...new Set(CHECKS.map(({ group }) => group))]
 export const complianceViolations = defineOperation({
   name: 'compliance_violations',
   summary: 'List the checks that fail, the most severe first, with what to do.',
-  description: 'They are those of the last full run, which is made now if there was none.',
+  description: 'They come from the last full run; the first call starts one.',
   example: { severity: 'critical' },
   needs: 'read',
   on: 'memory',
@@ -209,7 +209,7 @@ const NOTED = orNull({ type: 'object', additionalProperties: true });
 
 const REPORT = withMembers(outsideSchema(VerifyResult), {
   memory_id: described(TEXT, 'Id of the memory.'),
-  policy: described(POLICY, 'The policy that holds in the memory.'),
+  policy: described(POLICY, 'The policy in force in the memory.'),
   impact: described(listOf(ASSESSMENT), 'One assessment for each law on artificial intelligence.'),
   record_of_processing: described(NOTED, 'Record of processing activities (GDPR, Art. 30); null without one.'),
   technical_documentation: described(NOTED, 'Technical documentation (EU AI Act, Art. 11); null without one.'),

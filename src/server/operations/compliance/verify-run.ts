@@ -80,7 +80,7 @@ export const verifyCompliance = defineOperation({
 export const verifyLatest = defineOperation({
   name: 'verify_latest',
   summary: 'Show the last result of the compliance checks on a memory.',
-  description: 'It runs nothing: before the first run it is an error.',
+  description: 'It runs no checks; before the first run it fails.',
   example: {},
   needs: 'read',
   on: 'memory',

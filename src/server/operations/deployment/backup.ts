@@ -18,7 +18,7 @@ export const LAST_BACKUP = 'backup/last';
 export const backup = defineOperation({
   name: 'backup',
   summary: 'Copy the data and keys of the deployment into an empty folder of the server.',
-  description: 'The server goes on meanwhile; the folder holds data and keys side by side.',
+  description: 'The server keeps running; the folder then holds data and keys side by side.',
   example: { path: '/backup/granary-2026-05-01' },
   needs: 'admin',
   on: 'memory',

@@ -38,7 +38,9 @@ export const forgetUser = defineOperation({
       }),
     ),
     timestamp: Type.Optional(
-      Type.Integer({ description: 'Time of the erasure in Unix seconds; that of the first one when it is repeated.' }),
+      Type.Integer({
+        description: 'Time of the erasure in Unix seconds; a repeated call gives the time of the first one.',
+      }),
     ),
     auditEntryHash: Type.Optional(Type.String({ description: 'Hash of the audit entry of the erasure.' })),
     ...previewMembers(),

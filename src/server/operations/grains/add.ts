@@ -24,7 +24,7 @@ import { AddOptionsInput, optionWarnings } from './options.ts';
 const Input = Type.Object({
   grainType: Type.String({ description: 'One of the ten grain types.' }),
   fields: described(Fields, 'Fields of the grain: those of its type, common fields, and any others, which are kept.'),
-  options: Type.Optional(described(AddOptionsInput, 'What to do beside storing the grain.')),
+  options: Type.Optional(described(AddOptionsInput, 'Further steps besides storing the grain.')),
   purpose: Type.Optional(
     Type.String({ description: 'Purpose of the processing, which consent is checked for; the default is storage.' }),
   ),
@@ -33,10 +33,10 @@ const Input = Type.Object({
 const Output = Type.Object({
   hash: Type.String({ description: 'Hash of the stored grain, or of the grain that it duplicates.' }),
   duplicate: Type.Boolean({ description: 'Whether the memory held the grain already.' }),
-  warnings: Type.Array(Type.String(), { description: 'What the request asked for and did not get.' }),
+  warnings: Type.Array(Type.String(), { description: 'Parts of the request that were ignored or not fulfilled.' }),
   extractedCount: Type.Optional(
     Type.Integer({
-      description: 'Number of beliefs that were extracted; absent unless extract_memories was asked for.',
+      description: 'Number of beliefs that were extracted; only with extract_memories.',
     }),
   ),
 });
@@ -140,11 +140,8 @@ export const add = defineCall({
         },
         {
           duplicate: described(oneOf(true), 'True when the memory held the grain already; absent otherwise.'),
-          extracted_count: described(
-            COUNT,
-            'Number of beliefs that were extracted; absent unless extract_memories was asked for.',
-          ),
-          warnings: described(TEXTS, 'What the request asked for and did not get.'),
+          extracted_count: described(COUNT, 'Number of beliefs that were extracted; only with extract_memories.'),
+          warnings: described(TEXTS, 'Parts of the request that were ignored or not fulfilled.'),
         },
       ),
       write: ({ hash, duplicate, warnings, extractedCount }) => ({

@@ -21,7 +21,7 @@ type BatchItem = AddItem | { readonly grainType: string; readonly refused: WireE
 
 const Input = Type.Object({
   items: Type.Array(Type.Unsafe<BatchItem>({ type: 'object' }), { description: 'The grains to add, at most 1,000.' }),
-  options: Type.Optional(described(AddOptionsInput, 'What to do beside storing the grains.')),
+  options: Type.Optional(described(AddOptionsInput, 'Further steps besides storing the grains.')),
   purpose: Type.Optional(
     Type.String({ description: 'Purpose of the processing, which consent is checked for; the default is storage.' }),
   ),
@@ -41,7 +41,7 @@ const Failed = Type.Object({
 });
 const Output = Type.Object({
   added: Type.Array(Added, { description: 'The grains that were stored, in order.' }),
-  errors: Type.Array(Failed, { description: 'The grains that were refused; the others are stored all the same.' }),
+  errors: Type.Array(Failed, { description: 'The grains that were refused; the others are stored.' }),
   duplicates: Type.Array(
     Type.Object({
       index: Type.Integer({ description: 'Position of the grain in the request, from 0.' }),
@@ -54,10 +54,12 @@ const Output = Type.Object({
   totalDuplicates: Type.Integer({ description: 'Number of grains that the memory held already.' }),
   extractedCount: Type.Optional(
     Type.Integer({
-      description: 'Number of beliefs that were extracted; absent unless extract_memories was asked for.',
+      description: 'Number of beliefs that were extracted; only with extract_memories.',
     }),
   ),
-  warnings: Type.Optional(Type.Array(Type.String(), { description: 'What the request asked for and did not get.' })),
+  warnings: Type.Optional(
+    Type.Array(Type.String(), { description: 'Parts of the request that were ignored or not fulfilled.' }),
+  ),
 });
 
 const ENVELOPE = new Set(['grain_type', 'options', 'purpose']);
@@ -162,10 +164,14 @@ const BODY: Members = {
           },
         },
       },
-      description: 'The grains to add, at most 1,000; common fields may stand beside fields and win.',
+      description: 'The grains to add, at most 1,000; common fields may be outside fields, where they take precedence.',
     },
     namespace: { type: 'string', description: 'Namespace of the grains that name none; the default is default.' },
-    tags: { type: 'array', items: { type: 'string' }, description: 'Tags that every grain gets beside its own.' },
+    tags: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Tags that every grain gets in addition to its own.',
+    },
     options: outsideSchema(Input.properties.options),
     purpose: {
       type: 'string',
@@ -188,7 +194,7 @@ const findInItems: FindUnknown = (input, into) => {
 export const batchAdd = defineCall({
   name: 'batch_add',
   summary: 'Add up to 1,000 grains of any type; each one succeeds or fails alone.',
-  description: 'Grains that are refused are in errors, those that the memory holds already in duplicates.',
+  description: 'Refused grains are listed in errors, and grains that the memory held already in duplicates.',
   example: {
     grains: [{ grain_type: 'belief', fields: { subject: 'Ada', relation: 'likes', object: 'tea' } }],
     namespace: 'home',

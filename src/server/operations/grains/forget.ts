@@ -52,7 +52,7 @@ const Erased = Type.Object({
     description: 'First 16 hexadecimal digits of the SHA-256 of the destroyed key; empty for an unknown user.',
   }),
   timestamp: Type.Integer({
-    description: 'Time of the erasure in Unix seconds; that of the first one when it is repeated.',
+    description: 'Time of the erasure in Unix seconds; a repeated call gives the time of the first one.',
   }),
   auditEntryHash: Type.Optional(Type.String({ description: 'Hash of the audit entry of the erasure.' })),
   status: Type.Literal('erased', { description: 'Always erased.' }),

@@ -19,7 +19,7 @@ const Version = Type.Object({
 const Output = Type.Object({
   versions: Type.Array(Version, { description: 'Versions of the grain, oldest first.' }),
   nextCursor: Type.Optional(
-    Type.String({ description: 'Cursor of the call that goes on; absent when these are all versions.' }),
+    Type.String({ description: 'Cursor of the next page; absent when these are all versions.' }),
   ),
   warnings: Type.Optional(Type.Array(Type.String(), { description: 'What the answer leaves out.' })),
 });

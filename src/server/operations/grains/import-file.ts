@@ -26,9 +26,9 @@ export const importFile = defineOperation({
   output: Type.Object({
     imported: Type.Integer({ description: 'Number of grains that were stored.' }),
     duplicates: Type.Integer({ description: 'Number of grains that the memory held already.' }),
-    errors: Type.Array(Failure, { description: 'The grains that were refused; the others are stored all the same.' }),
+    errors: Type.Array(Failure, { description: 'The grains that were refused; the others are stored.' }),
     hashes: Type.Array(Type.String(), {
-      description: 'Hashes of the grains of the file that the memory holds now, the first ones where there are many.',
+      description: 'Hashes of grains in the file that the memory holds now; only the first ones of a large file.',
     }),
     warnings: Type.Optional(Type.Array(Type.String(), { description: 'What the import changed or left out.' })),
   }),

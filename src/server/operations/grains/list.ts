@@ -39,7 +39,7 @@ const SCOPE = 'grains';
 export const list = defineOperation({
   name: 'list_grains',
   summary: 'List the grains of a memory, newest first.',
-  description: 'Conditions narrow the list; without any, it holds every current grain.',
+  description: 'Conditions narrow the list; without any, it contains every current grain.',
   example: { grain_type: ['belief'], namespace: 'home', limit: 20 },
   needs: 'read',
   on: 'memory',

@@ -76,7 +76,7 @@ export const supersede = defineOperation({
   output: Type.Object({
     oldHash: Type.String({ description: 'Hash of the version that was superseded.' }),
     newHash: Type.String({ description: 'Hash of the new version.' }),
-    warnings: Type.Array(Type.String(), { description: 'What the request asked for and did not get.' }),
+    warnings: Type.Array(Type.String(), { description: 'Parts of the request that were ignored or not fulfilled.' }),
   }),
   errors: ['MEM-E001', 'MEM-E002', 'POL-E004'],
   findUnknown: findInFields,
@@ -104,7 +104,7 @@ export const supersede = defineOperation({
           superseded: described(HASH, 'Hash of the version that was superseded.'),
           status: described(oneOf('superseded'), 'Always superseded.'),
         },
-        { warnings: described(TEXTS, 'What the request asked for and did not get.') },
+        { warnings: described(TEXTS, 'Parts of the request that were ignored or not fulfilled.') },
       ),
       write: ({ oldHash, newHash, warnings }) => ({
         blob_hash: newHash,

@@ -117,7 +117,10 @@ export const memoriesCreate = defineOperation({
   },
 });
 
-/** The policy of a new memory, in force from its first grain. Throws POL-E009 for an unknown preset, VAL-E001 for invalid patterns. */
+/**
+ * The policy of a new memory, in force from its first grain. Throws POL-E009 for an unknown preset, VAL-E001 for
+ * invalid patterns.
+ */
 function firstPolicy(
   presets: readonly string[] = [],
   patterns: readonly string[] = [],

@@ -13,7 +13,7 @@ export const EmbeddingOutput = Type.Object({
   backend: Type.String({ description: 'Name of the embedder; until it is open, the name that it is configured by.' }),
   dimensions: Type.Integer({ description: 'Number of dimensions of its vectors; 0 until the embedder is open.' }),
   state: Type.Enum(['none', 'cold', 'opening', 'ready', 'failed'], { description: 'State of the embedder.' }),
-  reason: Type.Optional(Type.String({ description: 'Why the embedder failed, or what it stands in for.' })),
+  reason: Type.Optional(Type.String({ description: 'Why the embedder failed, or which embedder it replaces.' })),
 });
 
 const Output = Type.Object({

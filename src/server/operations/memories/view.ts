@@ -22,7 +22,9 @@ export const MemoryOutput = Type.Object({
   vectorBackend: Type.String({ description: "Name of the embedder that makes the memory's vectors." }),
   guardrailPatterns: Type.Array(Type.String(), { description: 'Texts that no grain may hold.' }),
   guardrailMode: Type.String({ description: 'How a guardrail pattern matches a text: exact, contains or fuzzy.' }),
-  warnings: Type.Optional(Type.Array(Type.String(), { description: 'What the request asked for and did not get.' })),
+  warnings: Type.Optional(
+    Type.Array(Type.String(), { description: 'Parts of the request that were ignored or not fulfilled.' }),
+  ),
 });
 
 export function memoryOutput(

@@ -48,7 +48,7 @@ export const policyGet = defineOperation({
   mutates: false,
   input: Type.Object({
     version: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'Version of the policy to show; the default is the one that holds.' }),
+      Type.Integer({ minimum: 0, description: 'Version of the policy to show; the default is the one in force.' }),
     ),
   }),
   output: Open,

@@ -84,7 +84,7 @@ const RULE: Readonly<Record<RulePath, Members>> = {
   'provenance.record': described(FLAG, 'Whether every recall leaves a record.'),
   'explanation.required': described(FLAG, 'Whether provenance records must support explanations.'),
   'write.user_id_required': described(FLAG, 'Whether every write needs a user.'),
-  'access.authz_required': described(FLAG, 'Whether authorisation tuples decide beside the scopes of keys.'),
+  'access.authz_required': described(FLAG, 'Whether authorisation tuples decide in addition to the scopes of keys.'),
   'access.max_recall_limit': described(NUMBER, 'Largest limit of a recall; null for none.'),
   'access.segregation_of_duties': described(FLAG, 'Whether a principal may not be both admin and auditor.'),
   'tiering.allowed': described(FLAG, 'Whether grains may move to other tiers.'),
@@ -149,7 +149,7 @@ const SHOWN: Members = {
   version: described(COUNT, 'Version of the policy.'),
   sealed: described(FLAG, 'Always true: a policy is sealed and never edited.'),
   presets: described(TEXTS, 'Names of the policy presets.'),
-  rules: described(rulesSchema(), 'Every rule that holds, by group.'),
+  rules: described(rulesSchema(), 'Every rule in force, by group.'),
   overrides: {
     type: 'object',
     additionalProperties: true,
@@ -194,7 +194,7 @@ export const SIMULATED: Members = objectOf({
     listOf(
       objectOf({
         path: described(TEXT, 'Path of the rule, such as deletion.hold.'),
-        from: described(ANY, 'Value that holds now.'),
+        from: described(ANY, 'Value in force.'),
         to: described(ANY, 'Value that would hold.'),
         direction: described(
           oneOf('same', 'tighter', 'looser', 'mixed', 'neutral'),

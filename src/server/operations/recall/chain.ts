@@ -45,7 +45,7 @@ const BODY = outsideSchema(
 
 const Output = Type.Object({
   subQueries: Type.Array(Type.String(), {
-    description: 'The parts of the question, in the order in which they were asked.',
+    description: 'The parts of the question, in the order of their recalls.',
   }),
   subResults: Type.Array(
     Type.Object({
@@ -58,7 +58,9 @@ const Output = Type.Object({
   results: Type.Array(HitOutput, { description: 'Hits of all parts, fused, best first.' }),
   count: Type.Integer({ description: 'Number of fused hits.' }),
   reasoning: Type.String({ description: 'How the question was read.' }),
-  warnings: Type.Optional(Type.Array(Type.String(), { description: 'What the request asked for and did not get.' })),
+  warnings: Type.Optional(
+    Type.Array(Type.String(), { description: 'Parts of the request that were ignored or not fulfilled.' }),
+  ),
 });
 
 export const recallChain = defineOperation({

@@ -49,22 +49,22 @@ export const HitOutput = Type.Object({
   createdAt: Type.Integer({ description: 'Time at which the grain was created, in Unix seconds.' }),
   namespace: Type.String({ description: 'Namespace of the grain.' }),
   sourceNamespace: Type.Optional(
-    Type.String({ description: 'Namespace that the grain comes from; goes with scope_path.' }),
+    Type.String({ description: 'Namespace that the grain comes from; only with scope_path.' }),
   ),
   scopeDepth: Type.Optional(
-    Type.Integer({ description: 'Depth of that namespace in the scope tree, from 0; goes with scope_path.' }),
+    Type.Integer({ description: 'Depth of that namespace in the scope tree, from 0; only with scope_path.' }),
   ),
   userId: Type.Optional(Type.String({ description: 'The data subject; absent where there is none.' })),
   supersededBy: Type.Optional(Type.String({ description: 'Hash of the next version; absent for the current one.' })),
   sources: Type.Optional(Type.Array(Hash, { description: 'Further sources of the grain, the newest first.' })),
-  scoreBreakdown: Type.Optional(described(BreakdownOutput, 'How the score came about; goes with score_breakdown.')),
-  explanation: Type.Optional(Type.String({ description: 'The breakdown as a sentence; goes with explanation.' })),
+  scoreBreakdown: Type.Optional(described(BreakdownOutput, 'How the score came about; only with score_breakdown.')),
+  explanation: Type.Optional(Type.String({ description: 'The breakdown as a sentence; only with explanation.' })),
   relativeTime: Type.Optional(
-    Type.String({ description: 'Age of the grain in words, such as 2 weeks ago; goes with annotate_relative_time.' }),
+    Type.String({ description: 'Age of the grain in words, such as 2 weeks ago; only with annotate_relative_time.' }),
   ),
   conflictStatus: Type.Optional(
     Type.String({
-      description: 'Whether the hit is current or outdated among contradictions; goes with detect_contradictions.',
+      description: 'Whether the hit is current or outdated among contradictions; only with detect_contradictions.',
     }),
   ),
   supersessionStatus: Type.Optional(

@@ -4,7 +4,7 @@ import { type Static, Type } from '../type.ts';
 
 export const ExhaustiveOutput = Type.Object({
   roundsExecuted: Type.Integer({ description: 'Number of rounds that ran.' }),
-  entitiesFound: Type.Array(Type.String(), { description: 'Entities that were asked for, in order.' }),
+  entitiesFound: Type.Array(Type.String(), { description: 'Requested entities, in order.' }),
   initialUniqueCount: Type.Integer({ description: 'Number of different grains before the first round.' }),
   finalUniqueCount: Type.Integer({ description: 'Number of different grains after the last round.' }),
   roundStats: Type.Array(
@@ -32,7 +32,7 @@ export const CensusOutput = Type.Object({
   representedSessions: Type.Integer({
     description: 'Number of sessions in the answer, with those that the census added.',
   }),
-  censusQueriesIssued: Type.Integer({ description: 'Number of sessions that were asked.' }),
+  censusQueriesIssued: Type.Integer({ description: 'Number of sessions that were searched.' }),
   grainsAdded: Type.Integer({ description: 'Number of grains that the census added.' }),
   sessionStats: Type.Array(
     Type.Object({
@@ -41,7 +41,7 @@ export const CensusOutput = Type.Object({
       grainsMerged: Type.Integer({ description: 'Number of grains that matched well enough to be added.' }),
       topScore: Type.Number({ description: 'Best score in the session.' }),
     }),
-    { description: 'Figures of each session that was asked.' },
+    { description: 'Figures of each session that was searched.' },
   ),
 });
 

@@ -168,7 +168,10 @@ interface Span {
   readonly toMs: number | undefined;
 }
 
-/** The intersection of `span` and the phrase's span. If they do not overlap, the result starts after it ends and matches nothing. */
+/**
+ * The intersection of `span` and the phrase's span. If they do not overlap, the result starts after it ends and
+ * matches nothing.
+ */
 function within({ fromMs, toMs }: Span, phrase: TimeSpan): Span {
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = phrase;
   const first = Math.max(fromMs ?? Number.NEGATIVE_INFINITY, from * 1000);
@@ -213,7 +216,10 @@ function onField(field: NonNullable<RecallInput['temporalField']>, { fromMs, toM
   return filter;
 }
 
-/** Converts seconds to their first (`within` 0) or last (999) millisecond. Throws VAL-E001 for values that must be milliseconds. */
+/**
+ * Converts seconds to their first (`within` 0) or last (999) millisecond. Throws VAL-E001 for values that must be
+ * milliseconds.
+ */
 export function secondsToMs(seconds: number | undefined, field: string, within: 0 | 999): number | undefined {
   if (seconds === undefined) return undefined;
   if (Math.abs(seconds) > SECONDS_MAX)

@@ -30,7 +30,7 @@ const Output = Type.Object({
   count: Type.Integer({ description: 'Number of results.' }),
   results: Type.Array(HitOutput, { description: 'The hits, best first.' }),
   sources: Type.Optional(
-    Type.Array(HitOutput, { description: 'Grains that the hits were derived from; goes with include_sources.' }),
+    Type.Array(HitOutput, { description: 'Grains that the hits were derived from; only with include_sources.' }),
   ),
   truncated: Type.Optional(
     Type.Literal(true, {
@@ -49,26 +49,26 @@ const Output = Type.Object({
     }),
   ),
   warnings: Type.Array(Type.String(), {
-    description: 'What the request asked for and did not get, and which bounds were met.',
+    description: 'Parts of the request that were ignored or not fulfilled, and limits that were reached.',
   }),
-  entityCount: Type.Optional(Type.Integer({ description: 'Number of entities; goes with count_entities.' })),
+  entityCount: Type.Optional(Type.Integer({ description: 'Number of entities; only with count_entities.' })),
   entities: Type.Optional(
-    Type.Array(Type.String(), { description: 'Different subjects of the results; goes with count_entities.' }),
+    Type.Array(Type.String(), { description: 'Different subjects of the results; only with count_entities.' }),
   ),
   exhaustiveMetadata: Type.Optional(
-    described(ExhaustiveOutput, 'What the exhaustive recall did; goes with exhaustive.'),
+    described(ExhaustiveOutput, 'What the exhaustive recall did; only with exhaustive.'),
   ),
   sessionCensusMetadata: Type.Optional(
-    described(CensusOutput, 'What the census of sessions did; goes with session_census.'),
+    described(CensusOutput, 'What the census of sessions did; only with session_census.'),
   ),
   sessionCoverageRatio: Type.Optional(
     Type.Number({
-      description: 'Share of the sessions that the answer represents, from 0 to 1; goes with session_census.',
+      description: 'Share of the sessions that the answer represents, from 0 to 1; only with session_census.',
     }),
   ),
   excluded: Type.Optional(
     Type.Record(Type.String(), Type.Integer(), {
-      description: 'Number of candidates that are not among the results, by reason; goes with explanation, over HTTP.',
+      description: 'Number of candidates that are not among the results, by reason; only with explanation over HTTP.',
     }),
   ),
 });

@@ -110,7 +110,10 @@ export const remember = defineOperation({
   },
 });
 
-/** Requires either a text or messages, not empty and at most REMEMBER_TEXT_BYTES_MAX bytes. Throws VAL-E001, VAL-E003 or LIM-E003. */
+/**
+ * Requires either a text or messages, not empty and at most REMEMBER_TEXT_BYTES_MAX bytes. Throws VAL-E001, VAL-E003
+ * or LIM-E003.
+ */
 function checkTexts(input: Input): void {
   const { text, messages } = input;
   if (text !== undefined && messages !== undefined)
@@ -211,7 +214,10 @@ async function storeText(input: Input, text: string, context: Context): Promise<
   return { sources: [seen], warnings: told };
 }
 
-/** Stores each message as an event of the session. A refused message does not stop the others; if all are refused, throws the first refusal. */
+/**
+ * Stores each message as an event of the session. A refused message does not stop the others; if all are refused,
+ * throws the first refusal.
+ */
 async function storeMessages(
   input: Input,
   messages: NonNullable<Input['messages']>,

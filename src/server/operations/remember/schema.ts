@@ -86,7 +86,7 @@ export const Output = Type.Object({
   }),
   extractedCount: Type.Integer({ description: 'Number of beliefs that were extracted.' }),
   duplicates: Type.Array(Type.String(), { description: 'Hashes of extracted beliefs that the memory held already.' }),
-  warnings: Type.Array(Type.String(), { description: 'What the request asked for and did not get.' }),
+  warnings: Type.Array(Type.String(), { description: 'Parts of the request that were ignored or not fulfilled.' }),
   sourceForgotten: Type.Boolean({ description: 'Whether the source was forgotten after the extraction.' }),
   markerStatus: Type.String({ description: 'State of the extraction: pending, done or failed.' }),
 });

@@ -57,7 +57,7 @@ export const audit = defineOperation({
   output: Type.Object({
     entries: Type.Array(Entry, { description: 'The entries of the page.' }),
     ...PAGE_OUTPUT,
-    chainValid: Type.Optional(Type.Boolean({ description: 'Whether the hash chain is intact; goes with verify.' })),
+    chainValid: Type.Optional(Type.Boolean({ description: 'Whether the hash chain is intact; only with verify.' })),
   }),
   errors: ['VAL-E001', 'VAL-E004', 'AUT-E001'],
   http: [{ verb: 'GET', path: 'M/audit' }],
@@ -83,7 +83,10 @@ export const audit = defineOperation({
   },
 });
 
-/** For a caller that may see only some entries, removes members that would reveal the number of others: seq, and grain names, which contain key ids. */
+/**
+ * For a caller that may see only some entries, removes members that would reveal the number of others: seq, and grain
+ * names, which contain key ids.
+ */
 function shownTo({ userId }: Context, entry: AuditView): Omit<AuditView, 'seq'> & Partial<Pick<AuditView, 'seq'>> {
   if (userId === undefined) return entry;
   const { seq: _, details, ...shown } = entry;

@@ -96,7 +96,7 @@ export const exportPortabilityCommand = defineOperation({
 export const exportUserFile = defineOperation({
   name: 'export_user_file',
   summary: 'Export all that a memory holds of a person.',
-  description: 'It is written as it is read, so no export is too large.',
+  description: 'The answer is streamed, so its size is not limited.',
   example: { user_id: 'ada', portability: true },
   needs: 'read',
   on: 'memory',

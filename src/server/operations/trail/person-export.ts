@@ -47,7 +47,7 @@ export const PERSON: Members = objectOf(
         withMembers(
           outsideSchema(GrainOutput),
           {},
-          { blob_base64: described(TEXT, 'Bytes of the grain in base64; goes with portability.') },
+          { blob_base64: described(TEXT, 'Bytes of the grain in base64; only with portability.') },
         ),
       ),
       "The user's grains, all versions.",
@@ -55,7 +55,7 @@ export const PERSON: Members = objectOf(
     count: described(COUNT, 'Number of grains.'),
   },
   {
-    format: described(oneOf(PORTABLE_FORMAT), "Name of the export's format; goes with portability."),
+    format: described(oneOf(PORTABLE_FORMAT), "Name of the export's format; only with portability."),
     restriction: described(
       objectOf({
         user_id: described(TEXT, 'The user.'),
@@ -75,7 +75,10 @@ function outside(value: object): Members {
 
 type Held = Output<'personPage'>['grains'][number];
 
-/** Yields the person's grains as answers show them. Records the export in the audit trail at the end, even if the reader stops early. */
+/**
+ * Yields the person's grains as answers show them. Records the export in the audit trail at the end, even if the
+ * reader stops early.
+ */
 export async function* personGrains(context: Context, userId: string, portability: boolean): AsyncGenerator<unknown> {
   let count = 0;
   try {

@@ -23,7 +23,7 @@ export const Summary = Type.Object({
 
 export const Record = Type.Object({
   ...Summary.properties,
-  query: described(JsonObjectOf, 'What was asked for, without its text: flags, options and blind tokens.'),
+  query: described(JsonObjectOf, 'The query without its text: flags, options and blind tokens.'),
   results: Type.Array(JsonObjectOf, { description: 'The results by rank, with the terms of their scores.' }),
   excluded: Type.Array(JsonObjectOf, {
     description: 'The first 200 candidates that were left out, each with its reason.',
@@ -63,7 +63,7 @@ export const RECORD = withMembers(outsideSchema(Record), {
             additionalProperties: { type: 'number' },
             description: "Terms of the score; see the breakdown of a recall's hit.",
           },
-          explanation: described(TEXT, 'Why the grain is at this rank; goes with explain.'),
+          explanation: described(TEXT, 'Why the grain is at this rank; only with explain.'),
         },
       ),
     ),
@@ -73,7 +73,7 @@ export const RECORD = withMembers(outsideSchema(Record), {
     listOf(
       objectOf(
         { reason: described(TEXT, 'Why the candidate was left out.') },
-        { ...NAMED, explanation: described(TEXT, 'The reason as a sentence; goes with explain.') },
+        { ...NAMED, explanation: described(TEXT, 'The reason as a sentence; only with explain.') },
       ),
     ),
     'The first 200 candidates that were left out, each with its reason.',
