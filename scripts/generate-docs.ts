@@ -68,7 +68,7 @@ const TESTS: Readonly<Record<Field, TestName>> = {
   includeContradicted: CONTRADICTIONS,
   embedding: [
     'test/embedding.test.ts',
-    'a vector of the caller takes the place of the one the server makes, and must be one of its kind',
+    'a vector from the caller replaces the server’s own, and must have the same dimensions',
   ],
   candidateLimit: [
     'src/server/operations/recall/fields.test.ts',
@@ -82,10 +82,7 @@ const TESTS: Readonly<Record<Field, TestName>> = {
   ],
   recencyWeight: TIMES,
   conflictResolution: DUPLICATES,
-  recordProvenance: [
-    'test/conformance/trail.test.ts',
-    'a recall leaves a record that says what was asked and what came of it',
-  ],
+  recordProvenance: ['test/conformance/trail.test.ts', 'a recall leaves a record of its request and result'],
   entity: ['src/server/operations/recall/fields.test.ts', 'entity takes priority over subject, relation and object'],
   rerank: [
     'test/recall-models.test.ts',
