@@ -1,5 +1,5 @@
-// The door of one shard's engine. Reads answer at once from published state; writes queue into groups; long calls take
-// their own time in slices. `shards/` calls it, from a worker thread or directly.
+// The entry point of one shard's engine. Reads answer synchronously from published state, writes queue into groups,
+// long calls run in slices. `shards/` calls it, from a worker thread or directly.
 import { join } from 'node:path';
 import { type Clock, systemClock } from './base/clock.ts';
 import { makeFolder } from './base/durable-file.ts';
@@ -33,39 +33,39 @@ import { damagedMemory, WriteQueue } from './write/queue.ts';
 import { writeTrail } from './write/write-trail.ts';
 import { type EngineWrites, writeCalls } from './writes.ts';
 
-/** Bytes of a shard on disk: raised when a format changes in a way that an older build cannot read. */
+/** Version of a shard's disk format. Raised when a format changes in a way that an older build cannot read. */
 export const FORMAT_VERSION = 3;
 /** The oldest version whose logs are opened: 1 named grains by their plain hashes, 2 had no records of further sources. */
 export const OLDEST_FORMAT = 1;
 
 export interface EngineOptions {
-  /** The shard's own data folder; the environment and the segments lie in it. */
+  /** The shard's data folder, with the LMDB environment and the segments. */
   readonly directory: string;
   readonly keysDirectory: string;
   readonly shard: number;
   readonly shards: number;
-  /** Raw, 32 bytes each, the current one first. */
+  /** Raw master keys, 32 bytes each, the current one first. */
   readonly masterKeys: readonly Uint8Array[];
-  /** Bytes that decoded index structures and blocks may take. */
+  /** Maximum bytes of decoded index structures and blocks. */
   readonly indexHeapBytes: number;
-  /** Bytes of vectors above which the memories that were not asked for longest are let go; absent: VECTOR_HEAP_BYTES. */
+  /** Maximum bytes of vectors on the heap. Above it the least recently used memories are evicted. Absent: VECTOR_HEAP_BYTES. */
   readonly vectorHeapBytes?: number;
   readonly clock?: Clock;
-  /** Instead of the LMDB store (simulator). */
+  /** Replaces the LMDB store (simulator). */
   readonly log?: Log;
   /** Grains in the tail at which a seal begins; tests lower it. */
   readonly sealGrains?: number;
   /** Vectors in no file at which they are sealed; tests lower it. */
   readonly sealVectors?: number;
-  /** Told of what only a bug or a broken disk can cause; the engine refuses everything from then on. */
+  /** Called with an error that only a bug or a broken disk can cause. The engine refuses all calls afterwards. */
   readonly onFatal?: (error: unknown) => void;
 }
 
-/** Until somebody embeds the memory: it has made no vector, so whatever is there serves. */
+/** The embedder of a memory until one is known. It has made no vectors, so any existing vectors are used. */
 const NO_EMBEDDER = { name: 'none', dimensions: 1 };
-/** Repairs that health names. */
+/** Maximum number of repairs in the health report. */
 const REPAIRS_NAMED_MAX = 20;
-/** Reasons of health after which only counts and repairs follow. */
+/** Maximum number of detailed reasons in the health report; counts and repairs follow in any case. */
 const REASONS_NAMED_MAX = 400;
 
 type OpenIndex = RebuildServices['openIndex'];
@@ -78,11 +78,11 @@ export class Engine {
   readonly #writes: EngineWrites;
   readonly #onFatal: (error: unknown) => void;
   readonly #rebuildServices: RebuildServices;
-  /** What was wrong with segments that were built again since this shard was opened. */
+  /** Problems of segments that were rebuilt since this shard was opened. */
   readonly #repairs: string[] = [];
-  /** Not before this, in the clock's ms. */
+  /** Earliest time of the next repair, in the clock's ms. */
   #repairAtMs = Number.NEGATIVE_INFINITY;
-  /** Memories that do not open are not asked again before this. */
+  /** Earliest time to try unopenable memories again, in the clock's ms. */
   #askAtMs = Number.NEGATIVE_INFINITY;
   #repaired: Promise<void> = Promise.resolve();
   #longCalls = 0;
@@ -119,12 +119,15 @@ export class Engine {
     this.#writes = writeCalls({ ...this.#rebuildServices, shard: options.shard, door });
   }
 
-  /** Opens the shard from disk: environment, keys, segments, then the log's end into the tails. STO-E001 with the reason. */
+  /**
+   * Opens the shard from disk: environment, keys, segments, then replays the log's end into the tails. Throws STO-E001
+   * with the reason.
+   */
   static async open(options: EngineOptions): Promise<Engine> {
     makeFolder(options.directory);
     const { shard, shards } = options;
     const stamp = { formatVersion: FORMAT_VERSION, readsFrom: OLDEST_FORMAT, shard, shards };
-    // Keys are made for a log that is there: a new one in its place would be an empty shard that says nothing of a loss.
+    // Keys exist only for an existing log. Creating a new log next to them would hide the loss behind an empty shard.
     const exists = holdsBuckets(options.keysDirectory);
     const stored = options.log ?? openLmdbLog(join(options.directory, 'log'), { stamp, exists });
     const log = new FixedRecordsLog(stored, isAuditRecord);
@@ -134,7 +137,7 @@ export class Engine {
       await engine.#catchUp();
       return engine;
     } catch (error) {
-      // Whoever tries again in this process finds nothing held.
+      // Release everything, so that a retry in this process can open the shard.
       await (engine === undefined ? log.close() : engine.abandon());
       throw error;
     }
@@ -161,7 +164,7 @@ export class Engine {
     return new Engine(store, options, openIndex);
   }
 
-  /** Replays what is not sealed; seals on the way when that is more than a tail should hold. */
+  /** Replays unsealed records. Seals on the way if they exceed a tail's size. */
   async #catchUp(): Promise<void> {
     const { store } = this;
     for (const step = replayAfter(store, store.index, undefined); ; ) {
@@ -170,19 +173,19 @@ export class Engine {
     }
   }
 
-  /** Answers at once from published state. Throws EngineError. */
+  /** Answers synchronously from published state. Throws EngineError. */
   read<M extends ReadMethod>(method: M, context: CallContext, input: Input<M>): Output<M> {
     return this.#answer(method, context, input);
   }
 
-  /** Answers at once and leaves an entry for the trail. Throws EngineError. */
+  /** Answers synchronously and queues an entry for the trail. Throws EngineError. */
   record<M extends RecordMethod>(method: M, context: CallContext, input: Input<M>): Output<M> {
     return this.#answer(method, context, input);
   }
 
   #answer<M extends ReadMethod | RecordMethod>(method: M, context: CallContext, input: Input<M>): Output<M> {
     const call: AtOnce<ReadMethod | RecordMethod>[M] = this.#atOnce[method];
-    // Each bad block takes one chunk away, so this ends; what can be read is answered.
+    // Each bad block removes one chunk, so the loop ends. Then answer from the readable rest.
     for (let tries = 0; ; tries++) {
       try {
         const done = { method, input, output: call(context, input) };
@@ -195,13 +198,13 @@ export class Engine {
         if (error instanceof CorruptBlock && tries < index.segments) continue;
         auditRefusedRead(this.store, this.#queue.trail, context, { method, input, error });
         const isMissing = error instanceof EngineError && error.code === 'MEM-E001';
-        // What a bad block held is not known to be gone.
+        // A missing grain may be in the bad block: do not report it as gone.
         throw isMissing && this.store.isDamaged(context.memory) ? damagedMemory() : error;
       }
     }
   }
 
-  /** Queues a write or begins a long call. Resolves when it is durable and visible; rejects with EngineError. */
+  /** Queues a write or starts a long call. Resolves when it is durable and visible; rejects with EngineError. */
   async write<M extends WriteMethod | LongMethod>(
     method: M,
     context: CallContext,
@@ -217,16 +220,16 @@ export class Engine {
     }
   }
 
-  /** Maintenance for at most `budgetMs`; true when there is more to do. */
+  /** Runs maintenance for at most `budgetMs`. True if there is more to do. */
   maintain(budgetMs: number): boolean {
     if (this.#fatal !== undefined) return false;
     if (this.store.index.damaged || this.#hasRepairable()) this.#repair();
-    // What the disk does not take now waits for the next time.
+    // If the disk rejects the entries, they wait for the next attempt.
     if (this.#queue.trail.isDue(this.store.clock.nowMs())) writeTrail(this.#queue).catch(() => undefined);
     return this.#housekeeper.run(budgetMs);
   }
 
-  /** True when the index of a memory is unsound and a rebuild would help; asked now and then. */
+  /** True if a memory's index is damaged and a rebuild would help. Checked at intervals. */
   #hasRepairable(): boolean {
     const { unsound, clock } = this.store;
     if (unsound.size === 0 || clock.nowMs() < Math.max(this.#askAtMs, this.#repairAtMs)) return false;
@@ -235,7 +238,7 @@ export class Engine {
     return false;
   }
 
-  /** Builds the segments again from the log after a bad block, unless that is under way or was refused just now. */
+  /** Rebuilds the segments from the log after a bad block, unless a rebuild is running or has just failed. */
   #repair(): void {
     const { store } = this;
     if (store.clock.nowMs() < this.#repairAtMs || store.log.poisoned !== undefined) return;
@@ -248,25 +251,25 @@ export class Engine {
         this.#repairs.splice(0, Math.max(0, this.#repairs.length - REPAIRS_NAMED_MAX));
       },
       (error: unknown) => {
-        // A disk that refuses may take it later.
+        // The disk may accept the rebuild later.
         this.#repairAtMs = store.clock.nowMs() + HOUSEKEEPING_RETRY_MS;
         if (!(error instanceof EngineError)) this.#onFatal(error);
       },
     );
   }
 
-  /** Writes and long calls not answered yet. */
+  /** Number of unanswered writes and long calls. */
   get pendingWrites(): number {
     return this.#longCalls;
   }
 
-  /** Answers what is queued, seals the tails, lets go of the files. */
+  /** Answers queued calls, seals the tails and closes the files. */
   async close(): Promise<void> {
     await this.#repaired;
     if (this.#fatal === undefined && this.store.log.poisoned === undefined) {
       await writeTrail(this.#queue).catch(() => undefined);
       await this.#queue.idle();
-      // What the disk does not take is replayed at the next open.
+      // If the seal fails, the next open replays the records.
       await this.#housekeeper.sealed(this.store.index.publishedSequence).catch(() => undefined);
       await this.#housekeeper.pause();
       await this.#sealVectors();
@@ -277,7 +280,7 @@ export class Engine {
     await this.store.log.close();
   }
 
-  /** Lets go of the files as a crash would: nothing is sealed or waited for. Tests and the simulator. */
+  /** Releases the files as a crash would, without sealing or waiting. For tests and the simulator. */
   async abandon(): Promise<void> {
     this.#queue.fail(new EngineError('STO-E002', 'the shard was abandoned'));
     this.#housekeeper.stop();
@@ -287,7 +290,7 @@ export class Engine {
     await this.store.log.close();
   }
 
-  /** What is in no file is embedded again: a disk that takes nothing costs time, nothing else. */
+  /** Vectors that are in no file are embedded again after a restart, so a failing disk costs only time. */
   async #sealVectors(): Promise<void> {
     try {
       await inSlices(this.store.vectors.seal());

@@ -1,4 +1,4 @@
-// Which reads leave something behind, and what: grains that were read by name or listed, and recalls.
+// Audits reads: grains read by hash or listed, and recalls.
 
 import { EngineError } from './base/errors.ts';
 import { CALL_ROWS, type Input, type Method, type MethodsWith, type Output } from './calls/calls.ts';
@@ -10,7 +10,7 @@ import type { Store } from './store/store.ts';
 import { pseudonym } from './write/pseudonym.ts';
 import type { ReadTrail } from './write/read-trail.ts';
 
-/** Reads whose answers leave something, as their rows say. */
+/** Reads that leave an entry or a record, as their rows declare. */
 type Audited = MethodsWith<'trail', 'entry' | 'record'>;
 type Done<M extends Audited = Audited> = {
   [K in M]: { readonly method: K; readonly input: Input<K>; readonly output: Output<K> };
@@ -21,7 +21,7 @@ export function isAudited(read: { readonly method: Method }, { actor }: CallCont
   return row.kind === 'read' && row.trail !== 'nothing' && actor !== SYSTEM_ACTOR;
 }
 
-/** The output as it goes to the caller, once what the read leaves was noted. */
+/** Queues the read's entry or record and returns the caller's output. */
 export function audited(store: Store, trail: ReadTrail, context: CallContext, read: Done): Done['output'] {
   const memory = store.memory(context.memory);
   if (read.method !== 'recall') {
@@ -34,13 +34,13 @@ export function audited(store: Store, trail: ReadTrail, context: CallContext, re
   const recallId = trail.recall(memory, context, recallAccount(input, output));
   return {
     ...told,
-    // Without being asked for they were taken down for the record alone.
+    // Unless the caller asked for them, exclusions are for the record only.
     ...(excluded === undefined || input.tellExcluded !== true ? {} : { excluded }),
     ...(recallId === undefined ? {} : { recallId }),
   };
 }
 
-/** Tells the audit trail of a read that a policy or a restriction refused: by its code, as refused writes are told. */
+/** Audits a read that a policy or a restriction refused, with the error code, as for refused writes. */
 export function auditRefusedRead(
   store: Store,
   trail: ReadTrail,
@@ -61,7 +61,7 @@ export function auditRefusedRead(
   });
 }
 
-/** A grain that is not here has no name here, and an entry says nothing of it. */
+/** The grain's name for the entry; empty if the grain is not in this partition. */
 function grainDetail(store: Store, memory: Memory, hash: string | undefined): { readonly grain?: string } {
   const name = hash === undefined ? undefined : store.nameOfHash(memory, hash);
   return name === undefined ? {} : { grain: name };

@@ -1,5 +1,5 @@
-// The engine's reads, one function a call, and the calls that leave a record. Synchronous: they see what was published and wait
-// for nothing.
+// The engine's reads, one function for each call, and the calls that leave a record. Synchronous: they use published
+// state and never wait.
 
 import { EngineError } from './base/errors.ts';
 import { RECALL_HELD_BYTES_MAX } from './base/limits.ts';
@@ -40,12 +40,12 @@ import { isWithin } from './store/within.ts';
 import { knownFacts } from './write/known-facts.ts';
 import type { ReadTrail } from './write/read-trail.ts';
 
-/** Calls that are answered at once. */
+/** Calls that are answered synchronously. */
 export type AtOnce<M extends ReadMethod | RecordMethod> = {
   readonly [K in M]: (context: CallContext, input: Input<K>) => Output<K>;
 };
 
-/** A fifth of the engine's files. */
+/** Loaded on demand: CAL is a fifth of the engine's files. */
 const inCal = onDemand<typeof CalReads>(import.meta.url, './cal/reads/memory');
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table with one row for each call
@@ -67,7 +67,7 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
     recallStatistics: (context, input) => recallStatistics(store, recallable(store, context, input), context, input),
     recallCandidates: (context, input) => {
       const memory = recallable(store, context, input.query);
-      // The router has looked a recall's path up already; one that a query asks for on its way was not seen by it.
+      // The router has resolved the scope path of a plain recall, but not of a recall inside a query.
       const query = { ...input.query, filter: inTree(memory.settings, input.query.filter) };
       const vectors = shardVectors(store, context.memory, query);
       return {
@@ -179,8 +179,9 @@ export function recordCalls(store: Store, trail: ReadTrail): AtOnce<RecordMethod
 }
 
 /**
- * What is said of people, to a caller who sees one namespace: of whom it names, as that is asked before a write, and else of
- * those alone whose grains it sees. Who else there is in the memory is nothing for it.
+ * Limits statements about people for a caller bound to a namespace. If the call names a person, that person's
+ * statements are returned, because a write needs them. Otherwise only those of people whose grains the caller sees: the
+ * memory's other people must stay unknown to it.
  */
 function ofSeen<T extends { readonly userId: string }>(
   store: Store,
@@ -198,7 +199,10 @@ function ofSeen<T extends { readonly userId: string }>(
   });
 }
 
-/** What lies outside the binding is not here: where a call goes must not depend on it. */
+/**
+ * True if this partition holds the grain within the caller's binding. A grain outside it counts as missing, so that it
+ * cannot influence where a call goes.
+ */
 function isHeld(store: Store, memory: Memory, context: CallContext, hash: string): boolean {
   const ordinal = store.findOrdinal(memory.number, hash);
   if (ordinal === undefined || !isBound(context)) return ordinal !== undefined;
@@ -232,7 +236,7 @@ function named(store: Store, memory: Memory, context: CallContext, hash: string)
   return stored;
 }
 
-/** As `readable`; POL-E013 too, for more than the policy lets a recall return. */
+/** Like `readable`; also throws POL-E013 if the caller asks for more hits than the policy allows. */
 function recallable(store: Store, context: CallContext, { filter, askedLimit = 0 }: RecallQuery): Memory {
   const memory = readable(store, context, filter);
   const refusal = decideLimit(memory.governed, askedLimit);
@@ -240,7 +244,7 @@ function recallable(store: Store, context: CallContext, { filter, askedLimit = 0
   return memory;
 }
 
-/** A memory for a read that may be about one user: POL-E008 while that user's processing is restricted. */
+/** The memory for a read. Throws POL-E008 if the read is about a user whose processing is restricted. */
 export function readable(store: Store, context: CallContext, filter?: GrainFilter): Memory {
   const memory = store.memory(context.memory);
   const refusal =

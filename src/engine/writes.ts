@@ -1,4 +1,5 @@
-// The engine's writes and long calls. All answer with a promise. Calls that are one plan come from `PLANS`, the others are below.
+// The engine's writes and long calls, all asynchronous. Calls with a single plan come from `PLANS`; the others are
+// defined below.
 
 import { EngineError } from './base/errors.ts';
 import { onDemand } from './base/on-demand.ts';
@@ -46,7 +47,7 @@ import { writeTrail } from './write/write-trail.ts';
 
 export interface WriteServices extends RebuildServices {
   readonly shard: number;
-  /** The engine as its callers have it. */
+  /** The engine's public interface. */
   readonly door: Door;
 }
 
@@ -55,7 +56,7 @@ type Promised<M extends WriteMethod | LongMethod> = {
 };
 export type EngineWrites = Promised<WriteMethod | LongMethod>;
 type OwnCalls = Promised<Exclude<WriteMethod | LongMethod, PlannedMethod>>;
-/** One of them, whichever it is. */
+/** A write function of any method. */
 type AnyWrite = (context: CallContext, input: never) => Promise<unknown>;
 
 const inCal = onDemand<typeof CalReads>(import.meta.url, './cal/reads/memory');
@@ -74,7 +75,7 @@ export function writeCalls(services: WriteServices): EngineWrites {
       return output;
     });
   }
-  // The types of `ownCalls` and `PLANS` have every method, each with its own input and output.
+  // The types of `ownCalls` and `PLANS` cover every method with its own input and output.
   return Object.fromEntries(calls) as unknown as EngineWrites;
 }
 
@@ -97,7 +98,7 @@ function ownCalls(services: WriteServices): OwnCalls {
     writeTrail(queue).catch((error: unknown) => {
       if (!(error instanceof EngineError)) throw error;
     });
-  /** The memory of a read that takes its time: refused as the others are. */
+  /** The memory for a long read, with the same refusals as for other reads. */
   const scanned = (context: CallContext, input: unknown): Memory => {
     try {
       return readable(store, context);
@@ -106,11 +107,11 @@ function ownCalls(services: WriteServices): OwnCalls {
       throw error;
     }
   };
-  /** Queued before a batch's items: its key with another body refuses it, and every one of them. */
+  /** Claims the key before a batch's items are queued: the same key with another body refuses the whole batch. */
   const claimed = async (context: CallContext): Promise<void> => {
     if (context.idempotency !== undefined) await queue.push('batch', plans.claimPlan, context, { release: false });
   };
-  /** Entries of a manifest are decided once their grains are stored; those that do not count are answered. */
+  /** Checks manifest entries after their grains are stored and returns the refused ones. */
   const standings = async (
     context: CallContext,
     { manifest, accepted = [] }: Input<'importBlobs'>,
@@ -142,7 +143,7 @@ function ownCalls(services: WriteServices): OwnCalls {
     dropMemory: async (context, input) => {
       const { memory } = context;
       if (!store.isShut(memory)) return queue.push('dropMemory', plans.dropPlan, context, input);
-      // What its policy says is lost with its key.
+      // The policy was lost with its key, so there is nothing to check.
       if (input.check === true) return { keyFingerprint: UNKNOWN_FINGERPRINT };
       const named = await inSlices(namedKeys(store, memory));
       return queue.push('dropMemory', dropShutPlan, { ...context, memory: 0 }, { memory, named });
@@ -153,7 +154,8 @@ function ownCalls(services: WriteServices): OwnCalls {
       return idempotency === undefined ? {} : queue.push('release', plans.releasePlan, rest, idempotency);
     },
     add: async (context, input) => {
-      // One that does not open says so here: what waits behind a commit is prepared where nobody would hear it.
+      // Open the memory here to report a failure: a plan that waits behind a commit is prepared where no caller would
+      // get the error.
       if (store.holds(context.memory)) store.memory(context.memory);
       const added = await queue.push('add', plans.addPlan, context, input);
       if (input.sync) await sealStored(context);
@@ -234,7 +236,10 @@ function ownCalls(services: WriteServices): OwnCalls {
   };
 }
 
-/** False for a memory that is as wanted, and for one that is damaged: it keeps no server from starting, calls on it tell. */
+/**
+ * False if the memory already has these settings or is damaged. A damaged memory must not keep the server from
+ * starting; calls on it report the damage.
+ */
 function wantsAttach(store: Store, settings: MemorySettings): boolean {
   try {
     return JSON.stringify(store.memory(settings.number).settings) !== JSON.stringify(settings);
@@ -244,7 +249,10 @@ function wantsAttach(store: Store, settings: MemorySettings): boolean {
   }
 }
 
-/** Items of a batch answer one by one; a bad one hurts no other. Only storage trouble fails the call. */
+/**
+ * Runs the items of a batch with separate outcomes. An invalid item does not affect the others; only a storage failure
+ * fails the call.
+ */
 function each<T, O = AddOutcome>(
   items: readonly T[],
   enqueue: (item: T, index: number, settle: (error: EngineError | undefined, outcome: O) => void) => void,
@@ -268,7 +276,7 @@ function outcomeOf(grainType: string, error: EngineError | undefined, added: Add
   return error === undefined ? { ...added, grainType } : { error: error.toWire(), grainType };
 }
 
-/** Counts only what the caller sees. */
+/** Counts only grains that the caller sees. */
 function unsealedGrains(store: Store, context: CallContext): number {
   let count = 0;
   for (const part of store.index.unsealedParts(context.memory))
@@ -276,7 +284,7 @@ function unsealedGrains(store: Store, context: CallContext): number {
   return count;
 }
 
-/** What is not about one item: the caller may try the whole batch again. */
+/** True for an error that is not about a single item: the caller may repeat the whole batch. */
 function isTrouble(error: EngineError): boolean {
   return error.code.startsWith('STO-') || error.code.startsWith('SYS-');
 }
