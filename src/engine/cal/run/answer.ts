@@ -1,4 +1,4 @@
-// A query as it is asked and as it is answered, with the block that every answer carries.
+// Runs a query and builds its answer, with the `_cal` block that every answer has.
 
 import type { Clock } from '../../base/clock.ts';
 import type { CalCall, CalRefused, CalReply } from '../../calls/cal.ts';
@@ -15,7 +15,7 @@ import { runQuery } from './query.ts';
 import type { Run } from './session.ts';
 import { written } from './within-answer.ts';
 
-/** Runs `call` for whoever `context` names. Never throws for what the query did wrong. */
+/** Runs `call` for the caller in `context`. Returns an error answer, instead of throwing, if the query is wrong. */
 export function* answerCal(
   call: CalCall,
   context: CallContext | Omit<CallContext, 'partition'>,
@@ -68,7 +68,7 @@ function* answerChecked(
   };
 }
 
-/** An error as an answer. */
+/** Converts an error to an answer. */
 export function refusal(error: CalError): CalRefused {
   const { error: told } = error.toJson();
   return { refused: error.code, message: error.message, error: told as JsonObject }; // Made of JSON alone.

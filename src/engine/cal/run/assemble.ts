@@ -1,4 +1,5 @@
-// ASSEMBLE: its sources side by side, each under its own limits and its own share of the time; then one text.
+// Runs ASSEMBLE: all sources in parallel, each with its own limits and its share of the time, then one text from all of
+// them.
 import { assert } from '../../base/assert.ts';
 import type { JsonObject } from '../../grain/api/json-value.ts';
 import type { Assemble, AssembleSource, FormatChoice } from '../ast.ts';
@@ -24,7 +25,7 @@ import type { Outcome } from './stages.ts';
 import { together } from './together.ts';
 import { whyOf } from './why.ts';
 
-/** What a statement without FORMAT gets (D-29). */
+/** The default FORMAT of a statement (D-29). */
 const DEFAULT_FORMAT: FormatChoice = { kind: 'one', format: { kind: 'named', name: 'sml' } };
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the steps of one statement in order, each on what the steps before it found
@@ -82,7 +83,7 @@ export function* runAssemble(statement: Assemble, run: Run): Running<Answer> {
   const why = has(options, 'explanation') ? reasonsOf(statement, assembled.sources) : undefined;
   const grains = has(options, 'contradiction_detection') ? yield* contested(assembled.grains, run) : assembled.grains;
   const { type: _, ...contents } = formatted(statement.format?.kind === 'list', renderings, assembled.renderings);
-  // The server chose the format for who chose none.
+  // The server chose the format, because the query has none.
   if (assembled.warnings.some((warning) => warning.startsWith('CAL-W005'))) contents['format'] = 'toon';
   const payload: JsonObject = {
     type: 'assembled',
@@ -117,7 +118,7 @@ interface Resolved {
   readonly label: string;
   readonly grains: readonly CalGrain[];
   readonly project: Project | undefined;
-  /** How an ABOUT found them. */
+  /** How ABOUT found the grains. */
   readonly about?: NonNullable<Outcome['about']> | undefined;
   readonly error: CalError | undefined;
 }
@@ -140,7 +141,7 @@ function* runSources(statement: Assemble, run: Run): Running<Resolved[]> {
   });
 }
 
-/** Why each grain is there, by its hash: what its source asks for. */
+/** Why each grain is included, by hash: the conditions of its source. */
 function reasonsOf(
   { sources }: Assemble,
   assembled: readonly { readonly label: string; readonly hashes: readonly string[] }[],
@@ -155,7 +156,7 @@ function reasonsOf(
   return reasons;
 }
 
-/** Old versions are wanted of all sources. */
+/** True if old versions are wanted from all sources. */
 function withOptions(source: AssembleSource, options: Assemble['with']): AssembleSource {
   const { from } = source;
   const old = options.find(({ option }) => option === 'superseded');

@@ -1,4 +1,4 @@
-// How far a query may still go, and what it has cost.
+// The remaining limits of a query and its cost so far.
 import { CAL_HELD_BYTES_MAX } from '../../base/limits.ts';
 import type { Bounds, Stopped } from '../../calls/cal.ts';
 import { CalError } from '../errors.ts';
@@ -9,7 +9,7 @@ export function bounds(run: Run): Bounds {
   return { scanMax: Math.max(0, CAL_LIMITS.grainsScannedMax - run.spent.scanned), untilMs: run.untilMs };
 }
 
-/** Counts what an answer cost; throws where it went too far. */
+/** Adds the cost of an answer. Throws if it exceeds a limit. */
 export function account(run: Run, { stopped, scanned }: Stopped): void {
   run.spent.scanned += scanned;
   if (stopped === 'scan' || run.spent.scanned > CAL_LIMITS.grainsScannedMax)
@@ -26,10 +26,10 @@ export function checkTime(run: Run): void {
   if (run.clockMs() > run.untilMs) throw timedOut();
 }
 
-/** Steps between two looks at the clock: some microseconds. */
+/** Steps between two clock reads; they take some microseconds. */
 const STEPS_A_LOOK = 64;
 
-/** For work that asks the store nothing: called at each step of it, throws `late` when nobody waits any more. */
+/** For work that does not use the store: call it at each step. Throws `late` after the deadline. */
 export function pace(run: Run, late: () => CalError = timedOut): () => void {
   let left = STEPS_A_LOOK;
   return () => {

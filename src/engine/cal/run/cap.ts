@@ -1,8 +1,8 @@
-// What a policy's cap on recalls comes to in a query: none that is written asks for more, and no answer holds more.
+// Applies a policy's cap on recalls to a query: no written limit may exceed it, and no answer holds more grains.
 import { refuseLimit } from '../../govern/decide.ts';
 import type { Recall } from '../ast.ts';
 
-/** POL-E013 where a limit is written that the policy does not allow. A default is lowered instead. */
+/** Throws POL-E013 if a written limit exceeds the cap. A default limit is lowered instead. */
 export function checkWritten(
   { recent, stages }: Partial<Pick<Recall, 'recent' | 'stages'>>,
   { recallMax }: { readonly recallMax: number | null },
@@ -18,7 +18,7 @@ export function atMost(recallMax: number | null, count: number): number {
   return recallMax === null ? count : Math.min(recallMax, count);
 }
 
-/** How many grains each source may give so that all give no more than one recall: one each in turn, as long as there is room. */
+/** Divides the cap of one recall over several sources: one grain for each in turn, while there is room. */
 export function sharesOf(counts: readonly number[], recallMax: number | null): number[] {
   if (recallMax === null) return [...counts];
   const shares = counts.map(() => 0);

@@ -1,5 +1,5 @@
-// From the clauses of a RECALL to what indexes serve and what is asked of opened grains. A condition goes into one of
-// the two, or into both where an index lets too much through; none is ever dropped.
+// Splits the clauses of a RECALL into index conditions and tests on opened grains. Each condition becomes one of the
+// two, or both if the index lets too much through. No condition is ever dropped.
 import { unreachable } from '../../base/assert.ts';
 import type { Comparator, FieldTest, LeafTest, Scalar } from '../../calls/cal.ts';
 import type { GrainFilter, NumberTest } from '../../calls/grain.ts';
@@ -28,40 +28,40 @@ import { spanOf } from './time.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Values that stand in a query under a name, and the time that it speaks from. */
+/** The named values of a query, and its current time. */
 export interface Meaning {
   readonly nowMs: number;
-  /** The session's own: it takes the place of every namespace that the query names. */
+  /** The session's namespace. It replaces every namespace in the query. */
   readonly namespace: string | undefined;
   readonly userId: string | undefined;
-  /** The strings of a parameter; throws where it has none. */
+  /** The strings of a parameter. Throws if it has none. */
   readonly valuesOf: (name: string, at: FieldCondition | undefined) => readonly string[];
 }
 
-/** How one condition is met, as EXPLAIN tells it. */
+/** How one condition is evaluated, for EXPLAIN. */
 export interface Met {
   readonly name: string;
-  /** The index that serves it; undefined: grains are opened for it. */
+  /** The index that serves it; undefined: by opening grains. */
   readonly index: string | undefined;
-  /** The condition alone, where an index can count what it lists. */
+  /** The condition as a filter of its own, if an index can count its grains. */
   readonly filter?: GrainFilter;
 }
 
 export interface Conditions {
   readonly filter: GrainFilter;
   readonly tests: readonly FieldTest[];
-  /** On the score, after the search. */
+  /** Conditions on the score, applied after the search. */
   readonly scoreTests: readonly FieldTest[];
-  /** What is searched for, all of it together; undefined: nothing. */
+  /** The combined search text; undefined: no search. */
   readonly text: string | undefined;
-  /** Addresses or beginnings of them: of each condition on `hash`, one of its own. */
+  /** Addresses or address prefixes, one element for each condition on `hash`. */
   readonly addresses: readonly (readonly string[])[];
-  /** True when two conditions contradict each other, or one has no value left. */
+  /** True if two conditions contradict each other or one has no possible value. */
   readonly nothing: boolean;
   readonly met: readonly Met[];
 }
 
-/** True where the triple index holds what CAL reads as this field; of other types it holds something else. */
+/** True if the triple index holds CAL's value of this field. For other grain types it holds something else. */
 function isIndexed(field: 'subject' | 'relation' | 'object', type: GrainType | undefined): boolean {
   if (field === 'subject') return true;
   if (type === undefined) return false;
@@ -69,7 +69,7 @@ function isIndexed(field: 'subject' | 'relation' | 'object', type: GrainType | u
   return field === 'relation' ? relationIndexed : objectIndexed;
 }
 
-/** The conditions of a recall without those whose value another query gives: they come through `subquery`. */
+/** The conditions of a recall, without those on a subquery: their values come through `subquery`. */
 export function conditionsOf(
   recall: Recall,
   meaning: Meaning,
@@ -97,10 +97,10 @@ export function conditionsOf(
   return builder.done();
 }
 
-/** The strings that a subquery came to; undefined: it was not run. */
+/** The strings that a subquery returned; undefined: it was not run. */
 type Subquery = (condition: FieldCondition) => readonly string[] | undefined;
 
-/** Of a branch that no grain can pass. */
+/** A branch that no grain can match. */
 const NOTHING: GrainFilter = { anyOf: [{ facet: 'type', values: [] }] };
 
 class Builder {
@@ -161,19 +161,19 @@ class Builder {
     this.#note(name, `facet ${facet === 'field' ? name : facet}`, { anyOf: [one] });
   }
 
-  /** A conversation is of events, also where the query names no type: grains of other types may have a session too. */
+  /** A conversation consists of events even if the query names no type, because other grains can have a session too. */
   events(): void {
     if (this.#type === undefined) this.#filter.grainTypes = ['event'];
   }
 
-  /** Overwritten by the session's, which every read carries anyway. */
+  /** The session's namespace overrides this one; every read carries it anyway. */
   namespace(name: string): void {
     const { namespace } = this.#meaning;
     if (namespace !== undefined) this.#note('namespace', 'facet namespace');
     else this.facet('namespace', [name], 'namespace');
   }
 
-  /** A namespace with those above and below it; a session that is bound has its own instead. */
+  /** A namespace with its ancestors and descendants. A bound session uses its own namespace instead. */
   scope(path: string): void {
     const scope = this.#meaning.namespace === undefined ? scopeView(path, false) : undefined;
     if (scope === undefined) {
@@ -202,7 +202,7 @@ class Builder {
     }
     const [first] = values;
     const isSingle = values.length === 1 && first !== undefined;
-    // A pair of single values has an index of its own.
+    // The pair index serves a single subject with a single relation.
     if (isSingle && this.#filter[field] === undefined) {
       this.#filter[field] = first;
       this.#note(name, `facet ${field}`, { [field]: first });
@@ -239,7 +239,7 @@ class Builder {
     else this.#field(condition, subquery);
   }
 
-  /** By indexes alone where they know every branch, else as one test of opened grains. */
+  /** Uses indexes only if they serve every branch; otherwise one test on opened grains. */
   #junction(junction: Junction, subquery: Subquery): void {
     const name = `${junction.op}(${[...new Set(fieldConditions([junction]).map(({ field }) => field.word))].join(', ')})`;
     if (junction.op === 'or') {
@@ -264,7 +264,7 @@ class Builder {
     this.#note(name, undefined);
   }
 
-  /** What the conditions come to in indexes; undefined: indexes alone do not know. */
+  /** The conditions as index filters; undefined if indexes alone cannot decide. */
   #branch(conditions: readonly Condition[], subquery: Subquery): GrainFilter | undefined {
     const builder = new Builder({ ...this.#recall, with: [] }, this.#meaning);
     for (const condition of conditions) builder.condition(condition, subquery);
@@ -281,7 +281,7 @@ class Builder {
     return { op: condition.op, of: condition.of.map((one) => this.#testOf(one, subquery)) };
   }
 
-  /** A condition as it is asked of an opened grain. */
+  /** A condition as a test on an opened grain. */
   #leafOf(condition: FieldCondition, subquery: Subquery): FieldTest {
     const field = fieldNamed(condition.field.word);
     const known = commonField(field) ?? typeField(field)?.field;
@@ -335,7 +335,7 @@ class Builder {
     };
   }
 
-  /** What a comparison with a time lets through, both ends included. `time = x` is everything since. */
+  /** The range, both ends included, that a comparison with a time matches. `time = x` matches everything since x. */
   #rangeOf(
     field: string,
     op: Comparator,
@@ -379,7 +379,7 @@ class Builder {
           return;
         }
         const values = 'values' in condition ? this.#scalars(condition.values, condition) : subquery(condition);
-        // Of a query that is only explained.
+        // Only in a query that is explained, not run.
         if (values === undefined) this.#note(field, undefined);
         else if (condition.op === 'in') this.#oneOf(field, values);
         else this.#noneOf(field, values);
@@ -453,7 +453,7 @@ class Builder {
     this.test({ field, op, value: wanted });
   }
 
-  /** Met by the lists of a field's values, or by what was said of grains last; false: the field has none. */
+  /** Served by a field's value lists or by verification flags; false if the field has neither. */
   #listed(field: string, op: '=' | '!=', wanted: readonly Scalar[]): boolean {
     if (field === 'verification_status') {
       const words = VERIFICATIONS.filter((word) => wanted.includes(word) === (op === '='));
@@ -481,7 +481,7 @@ class Builder {
     return true;
   }
 
-  /** What `=` finds in an index; false: nothing has it. */
+  /** The index condition for `=`; false if no index has the field. */
   #equals(field: string, value: Value, condition: FieldCondition): boolean {
     switch (field) {
       case 'subject':
@@ -571,10 +571,10 @@ class Builder {
   }
 }
 
-/** What a recall searches for, known before it runs. */
+/** The search text of a recall, known before it runs. */
 export interface SearchTexts {
   readonly text: string | undefined;
-  /** Searched for only where the subject of ABOUT matches nothing. */
+  /** Searched only if the subject of ABOUT matches no grain. */
   readonly fallback: string | undefined;
 }
 

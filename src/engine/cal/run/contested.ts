@@ -1,4 +1,4 @@
-// Which grains another one speaks against: a live belief of the same subject and relation with another object.
+// Finds contradicted grains: another live belief has the same subject and relation, and a different object.
 
 import { ask } from '../../asking/asking.ts';
 import type { FieldTest, Spoken, Stand } from '../../calls/cal.ts';
@@ -11,12 +11,12 @@ import { mentions } from './field-test.ts';
 import { calGrain } from './grain-of.ts';
 import type { Run } from './session.ts';
 
-/** Rivals that are told of a grain. */
+/** Maximum number of contradicting grains to return for a grain. */
 const TOLD_MAX = 100;
-/** Beliefs that are looked at for them: of one pair, namespace and user. */
+/** Maximum number of beliefs to examine for one pair, namespace and user. */
 const LOOKED_AT_MAX = 1_000;
 
-/** The grains with `contestedBy` where there is a conflict; none is left out. */
+/** All grains, with `contestedBy` set on contradicted ones. */
 export function* contested(grains: readonly CalGrain[], run: Run): Running<CalGrain[]> {
   const rivals = new Map<string, readonly CalGrain[]>();
   for (const grain of grains) {
@@ -60,17 +60,17 @@ export function pairOf(grain: CalGrain): Spoken | undefined {
   return { subject: tripleForm(subject), relation: tripleForm(relation) };
 }
 
-/** Equal for the same pair. */
+/** A key of the pair. */
 export function pairName({ subject, relation }: Spoken): string {
   return JSON.stringify([subject, relation]);
 }
 
-/** Two grains can speak against one another exactly when they have the same. */
+/** A key of the pair with its namespace and user. Only grains with the same key can contradict each other. */
 export function standOf({ namespace, userId }: Pick<CalGrain, 'namespace' | 'userId'>, pair: Spoken): string {
   return JSON.stringify([pair.subject, pair.relation, namespace, userId ?? null]);
 }
 
-/** What a belief says of its pair, as it is compared with what others say. */
+/** A belief's object in the form in which objects are compared. */
 export function objectOf(grain: CalGrain): string {
   return tripleForm(String(fieldValue(grain, 'object')));
 }
@@ -79,7 +79,7 @@ function isRetracted({ fields }: CalGrain): boolean {
   return fields['verification_status'] === 'retracted';
 }
 
-/** Of two grains of one pair. */
+/** Compares two grains of the same pair. */
 export function contradicts(grain: CalGrain, other: CalGrain): boolean {
   if (
     other.hash === grain.hash ||
@@ -91,12 +91,12 @@ export function contradicts(grain: CalGrain, other: CalGrain): boolean {
   return objectOf(grain) !== objectOf(other);
 }
 
-/** True where grains are asked for who speaks against them. */
+/** True if a condition asks for contradicted grains. */
 export function needsRivals(tests: readonly FieldTest[]): boolean {
   return tests.some((test) => mentions(test, 'contradicted'));
 }
 
-/** The stands that say several things of their pair; what several partitions say counts together. */
+/** Keys with more than one object, over the stands of all partitions together. */
 export function contestedOf(stands: readonly Stand[]): string[] {
   const objects = new Map<string, Set<string>>();
   for (const { of, objects: some } of stands) {
