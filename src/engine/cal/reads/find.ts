@@ -1,4 +1,4 @@
-// Addresses by their first digits.
+// Finds addresses by prefix.
 
 import type { PartitionReads } from '../../calls/cal.ts';
 import type { CallContext } from '../../calls/context.ts';
@@ -7,7 +7,7 @@ import { refuseRead } from '../../store/readable.ts';
 import type { Store } from '../../store/store.ts';
 import { isWithin } from '../../store/within.ts';
 
-/** Grains that are opened to see whether they are the caller's; beyond, the prefix names too many anyway. */
+/** Maximum number of grains to open for the binding check. Beyond it the prefix is ambiguous anyway. */
 const OPENED_MAX = 64;
 
 /**

@@ -1,4 +1,4 @@
-// The first places of an order that indexes know, found without opening a grain.
+// Finds the first places of an order that indexes know, without opening a grain.
 
 import type { Order, SortKey } from '../../calls/cal.ts';
 import { type Doc, fieldKey, type IndexPart, NOT_TEXT, VERIFICATIONS } from '../../index/parts/part.ts';
@@ -9,10 +9,10 @@ import type { Store } from '../../store/store.ts';
 import { compareCodePoints } from '../run/order.ts';
 import type { Search } from './places.ts';
 
-/** Ascending numbers put docs in their order. */
+/** Sort keys of docs, ascending. */
 type Keys = (part: IndexPart) => (doc: Doc) => number;
 
-/** The first places of the order; undefined: indexes do not know it. */
+/** The first places of the order; undefined if no index knows it. */
 export function firstPlaces(search: Search, order: Order, take: number): readonly PartDoc[] | undefined {
   const { store, parts, filters } = search;
   if (order.by === 'hash') return firstByKeys(search, take, []);
@@ -37,7 +37,7 @@ function keysOf(search: Search, order: SortKey): Keys | undefined {
 }
 
 function numberKeys(field: 'confidence' | 'importance', sign: 1 | -1): Keys {
-  // A grain without confidence shows 1; one without importance stands last.
+  // A missing confidence counts as 1; grains without importance come last.
   const absent = field === 'confidence' ? sign : Number.POSITIVE_INFINITY;
   return (part) => {
     const values = part.numbers(field);
@@ -116,7 +116,7 @@ export class FirstPlaces {
   readonly #take: number;
   #places: Place[] = [];
   #limit: number;
-  /** Nothing behind it is wanted any more. */
+  /** Places after this one are no longer needed. */
   worst: Pick<Place, 'first' | 'second' | 'head'> = {
     first: Number.POSITIVE_INFINITY,
     second: Number.POSITIVE_INFINITY,
@@ -153,7 +153,7 @@ export class FirstPlaces {
     const last = places[this.#take - 1];
     if (last === undefined) return;
     this.worst = last;
-    // What is as good as the last stays: whole addresses tell them apart.
+    // What is as good as the last stays: whole addresses break the tie.
     while (comparePlaces(places[places.length - 1]!, last) > 0) places.pop();
   }
 
@@ -162,7 +162,7 @@ export class FirstPlaces {
     const last = places[this.#take - 1];
     if (last === undefined) return;
     this.worst = last;
-    // All that are as good as the last: whole addresses tell them apart.
+    // All that are as good as the last: whole addresses break the tie.
     let end = this.#take;
     while (end < places.length && comparePlaces(places[end]!, last) === 0) end += 1;
     this.#places = places.slice(0, end);

@@ -1,4 +1,4 @@
-// A CAL query on a memory of one partition: all of it in one call, every question answered from the same parts.
+// Runs a CAL query on a memory with one partition in one call. All questions are answered from the same parts.
 import { type AnswersNow, answerNow } from '../../asking/asking.ts';
 import type { CalQuestion, QuestionInput, QuestionOutput } from '../../asking/questions.ts';
 import { unreachable } from '../../base/assert.ts';
@@ -22,7 +22,7 @@ import { rivalStands } from './rivals.ts';
 import { countGrains, estimateGrains, selectGrains, spokenPairs } from './select.ts';
 import { distinctValues } from './values.ts';
 
-/** `tooLong` where it would hold up the shard: then its questions are asked one by one, from outside. */
+/** `tooLong` if the query would block the shard: the caller then asks its questions one by one. */
 export function cal(
   store: Store,
   memory: Memory,
@@ -37,7 +37,7 @@ export function cal(
   }
 }
 
-/** How the shard answers a query from its own store, which a query on this way does not change. */
+/** Answers a read-only query's questions from the shard's store. */
 function answersHere(store: Store, memory: Memory, context: CallContext): AnswersNow<CalQuestion> {
   const read =
     <K extends keyof AllReads>(kind: K) =>
@@ -64,7 +64,7 @@ function answersHere(store: Store, memory: Memory, context: CallContext): Answer
   };
 }
 
-/** Thrown where a query has to look at more than is done in one go. */
+/** Thrown if a query has too much work for a single call. */
 class TooLong extends Error {
   override name = 'TooLong';
 }
@@ -89,12 +89,12 @@ function versionsOf(store: Store, memory: Memory, context: CallContext, hash: st
   }
 }
 
-/** What one partition is asked of a query over several, at once. */
+/** Answers one read of a query over several partitions, synchronously. */
 export function calRead(store: Store, memory: Memory, context: CallContext, ask: PartitionRead): PartitionAnswer {
   return drained(calReadSteps(store, memory, context, ask));
 }
 
-/** The same in steps of some grains each. */
+/** Like the synchronous read, but in steps of a few grains. */
 export function* calReadSteps(
   store: Store,
   memory: Memory,

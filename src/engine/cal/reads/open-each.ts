@@ -1,4 +1,4 @@
-// Opening the grains that indexes leave, in steps.
+// Opens the grains that the indexes select, in steps.
 
 import type { Bounds, Selection, Stopped } from '../../calls/cal.ts';
 import type { GrainView } from '../../calls/grain.ts';
@@ -12,13 +12,13 @@ import { calGrain } from '../run/grain-of.ts';
 import { type Search, viewAt } from './places.ts';
 import { Rivals } from './rivals.ts';
 
-/** Grains that are opened between two yields, and between two looks at the clock. */
+/** Grains to open between two yields, and between two clock reads. */
 export const STEP_GRAINS = 16;
 
-/** `full` where no more can be held. */
+/** `full` if no more grains can be held. */
 type Found = (grain: CalGrain, ordinal: Ordinal, view: GrainView) => 'full' | undefined;
 
-/** Opens every place and tells of what passes. More places than may be opened: none is. */
+/** Opens the grain at every place and reports those that pass. Opens none if there are more places than allowed. */
 export function* openEach(
   search: Search,
   places: Iterable<PartDoc>,
@@ -51,7 +51,7 @@ export function* openEach(
   return { scanned: ordinals.length + (rivals?.opened ?? 0) };
 }
 
-/** All of the steps at once. */
+/** Runs all steps without pausing. */
 export function drained<T>(steps: Sliced<T>): T {
   let step = steps.next();
   while (step.done !== true) step = steps.next();

@@ -1,4 +1,4 @@
-// Where the grains lie that a filter lets through: found by the indexes, before any is opened.
+// Finds the places of the grains that pass a filter, by index, before any is opened.
 import type { CallContext } from '../../calls/context.ts';
 import type { GrainFilter, GrainView } from '../../calls/grain.ts';
 import { isUnknownScope } from '../../govern/scope-tree.ts';
@@ -12,7 +12,7 @@ import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import { viewGrain } from '../../store/view.ts';
 
-/** What a filter lets through of a memory, part by part. */
+/** The docs that pass a filter, for each part of a memory. */
 export interface Search {
   readonly store: Store;
   readonly memory: Memory;
@@ -20,7 +20,7 @@ export interface Search {
   readonly parts: readonly IndexPart[];
   readonly filters: readonly PartFilter[];
   readonly filter: GrainFilter;
-  /** True where `filters` ask for more than `filter` says. */
+  /** True if `filters` have more conditions than `filter`. */
   readonly isTested?: true;
 }
 
@@ -37,7 +37,7 @@ export function searchOf(store: Store, memory: Memory, context: CallContext, ask
   };
 }
 
-/** The filter as the memory's tree has its scope; a path that the tree does not have holds nothing. */
+/** Resolves the filter's scope by the memory's scope tree. An unknown path matches nothing. */
 export function inScope({ settings }: Memory, filter: GrainFilter): GrainFilter {
   try {
     return inTree(settings, filter);
@@ -47,7 +47,7 @@ export function inScope({ settings }: Memory, filter: GrainFilter): GrainFilter 
   }
 }
 
-/** Undefined for one that is gone. */
+/** Undefined for a grain that is gone. */
 export function viewAt({ store, memory }: Search, ordinal: Ordinal): GrainView | undefined {
   const stored = store.readGrain(memory, ordinal);
   return stored === undefined ? undefined : viewGrain(store, memory, stored);
@@ -65,7 +65,7 @@ export function* allPlaces({ parts, filters }: Search): IterableIterator<PartDoc
   }
 }
 
-/** True when a filter asks for nothing that has to be looked up doc by doc. */
+/** True if no condition of the filter needs a lookup for each doc. */
 function isFacetsAlone({ filter, memory, isTested }: Search, part: IndexPart): boolean {
   if (isTested === true || !memory.governed.hidesNothing) return false;
   const { excludeTags = [], createdFromMs, createdToMs, timeFromMs, timeToMs, validFromMs, validToMs } = filter;
@@ -90,7 +90,7 @@ function isFacetsAlone({ filter, memory, isTested }: Search, part: IndexPart): b
   );
 }
 
-/** How many places there are; no grain is opened. */
+/** Counts the places without opening a grain. */
 export function countAll(search: Search): number {
   const { store, parts, filters, filter } = search;
   let total = 0;
@@ -99,7 +99,7 @@ export function countAll(search: Search): number {
     const { docs, test } = filters[i]!;
     const count = docs?.length ?? part.docCount;
     if (isFacetsAlone(search, part)) {
-      // What lists name, less what is gone: a hundred thousand tests of two bits are a millisecond.
+      // Count the listed docs without removed ones: a hundred thousand two-bit tests take a millisecond.
       const gone = filter.includeSuperseded === true ? removedDocs(store, part) : outdatedDocs(store, part);
       total += count - (docs === undefined ? gone.length : gone.length === 0 ? 0 : intersect([docs, gone]).length);
       continue;

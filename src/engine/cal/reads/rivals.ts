@@ -1,4 +1,4 @@
-// Whether live beliefs speak against one another, asked of grains where they lie: a condition on `contradicted` needs it.
+// Decides whether live beliefs contradict each other, by opening grains. A condition on `contradicted` needs it.
 
 import type { RivalReads, Selection, Spoken, Stand } from '../../calls/cal.ts';
 import type { CallContext } from '../../calls/context.ts';
@@ -17,7 +17,7 @@ const OBJECTS_MAX = 2;
 
 type Reach = Pick<Search, 'store' | 'memory' | 'context'>;
 
-/** Who is spoken against: by grains of this partition, or as all partitions together were found to say. */
+/** Finds contradicted grains: by this partition's grains, or by the stands of all partitions together. */
 export class Rivals {
   readonly #reach: Reach;
   readonly #openedMax: number;
@@ -34,7 +34,7 @@ export class Rivals {
     this.#told = told === undefined ? undefined : new Set(told);
   }
 
-  /** Whether something live speaks against the grain; undefined: too many grains would have to be opened to know. */
+  /** True if a live belief contradicts the grain; undefined if finding out would open too many grains. */
   *isContested(grain: CalGrain): Sliced<boolean | undefined> {
     const pair = pairOf(grain);
     if (pair === undefined) return false;
@@ -48,7 +48,7 @@ export class Rivals {
     if (known !== undefined) return known;
     const search = beliefsOf(this.#reach, pair);
     const count = countAll(search);
-    // Alone of its pair: nothing speaks against it.
+    // The only belief of its pair cannot be contradicted.
     const isAlone = count <= 1;
     if (!isAlone && this.opened + count > this.#openedMax) return undefined;
     const stands = isAlone ? [] : yield* standsIn(search, pair);
@@ -59,7 +59,7 @@ export class Rivals {
   }
 }
 
-/** What this partition's live beliefs say of some pairs; beliefs of other partitions may differ from them. */
+/** The objects that this partition's live beliefs state for some pairs. */
 export function* rivalStands(
   store: Store,
   memory: Memory,

@@ -61,7 +61,7 @@ export function* countGrains(
   return { total, ...opened };
 }
 
-/** What the beliefs that are let through speak of, each pair once. */
+/** The pairs of the matching beliefs, each once. */
 export function* spokenPairs(
   store: Store,
   memory: Memory,
@@ -78,7 +78,7 @@ export function* spokenPairs(
   return { pairs: opened.stopped === undefined ? [...pairs.values()] : [], ...opened };
 }
 
-/** How many grains the index lists for each condition, the caller's own alone where it is bound. */
+/** Number of grains that the index lists for each condition. A bound caller gets only the count of its own grains. */
 export function estimateGrains(
   store: Store,
   memory: Memory,
@@ -119,7 +119,10 @@ function* chosen(
   return { grains: grains.map(({ view }) => view), total, ...opened };
 }
 
-/** As `chosen`, of each value of a field the first alone. Holds places, not grains: there may be as many values as grains. */
+/**
+ * Like `chosen`, but keeps only the first grain for each value of a field. Holds places instead of grains, because
+ * there may be as many values as grains.
+ */
 function* distinct(
   search: Search,
   places: Iterable<PartDoc>,

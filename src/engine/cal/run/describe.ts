@@ -1,4 +1,4 @@
-// DESCRIBE: what the language, the server and the session are, from the same tables that the reader goes by.
+// Runs DESCRIBE: describes the language, the server and the session from the tables that the parser uses.
 import { unreachable } from '../../base/assert.ts';
 import type { JsonObject } from '../../grain/api/json-value.ts';
 import type { GrainType } from '../../grain/grain.ts';
@@ -19,7 +19,7 @@ import type { Run } from './session.ts';
 
 const OMS_VERSION = '1.3';
 
-/** WITH options that change an answer here; the others are answered with CAL-W004. */
+/** WITH options that have an effect here. The others give warning CAL-W004. */
 export const OPTIONS_THAT_WORK = [
   'superseded',
   'contradiction_detection',
@@ -105,7 +105,7 @@ function capabilities({ session }: Run): JsonObject {
     format_synonyms: { ...FORMAT_SYNONYMS },
     disclosure_levels: [...DISCLOSURE_LEVELS],
     with_options: [...OPTIONS_THAT_WORK],
-    // The built-in encoder knows English best.
+    // The built-in encoder works best with English.
     cross_lingual_search: false,
     embedding_model: embedder ?? null,
     supported_languages: ['en'],
@@ -121,7 +121,7 @@ function capabilities({ session }: Run): JsonObject {
   };
 }
 
-/** Names as they are on the wire. */
+/** Wire names. */
 function outsideNames(limits: Readonly<Record<string, number>>): JsonObject {
   return Object.fromEntries(
     Object.entries(limits).map(([name, value]) => [

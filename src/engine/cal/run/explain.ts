@@ -1,5 +1,5 @@
-// EXPLAIN: how a statement would be run. Nothing of the store is opened for it; how many grains an index lists for a
-// condition is asked of the index alone, and of the session's own namespace.
+// Runs EXPLAIN: shows how a statement would run. Opens no grain. The estimate for a condition comes from its index
+// alone, within the session's namespace.
 
 import { ask } from '../../asking/asking.ts';
 import type { GrainFilter } from '../../calls/grain.ts';
@@ -13,7 +13,7 @@ import { type Conditions, conditionsOf, type Met } from './conditions.ts';
 import { statementType, tierOf } from './kinds.ts';
 import type { Run } from './session.ts';
 
-/** Values of parameters are not known: their conditions are named all the same. It is a text, and a time. */
+/** Stands in for unknown parameter values, so that their conditions can be listed. It is valid as text and as time. */
 const UNKNOWN = '2000-01-01';
 
 export function* runExplain({ statement }: Explain, run: Run): Running<JsonObject> {
@@ -147,7 +147,7 @@ function estimates({ met, filter }: Conditions): { name: string; filter: GrainFi
   return [{ name: ALL, filter }, ...single].slice(0, ESTIMATES_MAX);
 }
 
-/** Lists that are counted for one plan. */
+/** Maximum number of index lists to count for one plan. */
 const ESTIMATES_MAX = 64;
 
 function shownIndex({ name, index }: Met, grains: number | undefined): JsonObject {

@@ -1,4 +1,5 @@
-// A condition that no index serves, asked of an opened grain. Plain data: it goes to the partitions as it is.
+// Tests a condition that no index serves on an opened grain. Conditions are plain data and are sent to partitions
+// unchanged.
 
 import { unreachable } from '../../base/assert.ts';
 import type { FieldTest, LeafTest, Scalar } from '../../calls/cal.ts';
@@ -6,14 +7,14 @@ import { tripleForm } from '../../grain/api/text.ts';
 import { fieldValue, goalState } from '../output/fields.ts';
 import type { CalGrain } from '../output/grain.ts';
 
-/** True for a test that asks the field, wherever in it. */
+/** True if the test, or a test within it, reads the field. */
 export function mentions(test: FieldTest, field: string): boolean {
   if (test.op === 'or' || test.op === 'and') return test.of.some((one) => mentions(one, field));
   if (test.op === 'not') return mentions(test.of, field);
   return (test as LeafTest).field === field; // The others were just asked for.
 }
 
-/** A field that is not there fails every test but `exclude`; that is never an error. NOT lets through what its test does not. */
+/** A missing field is no error: it fails every test except `exclude`. NOT inverts its test. */
 export function passes(grain: CalGrain, test: FieldTest): boolean {
   switch (test.op) {
     case 'or':
@@ -72,7 +73,7 @@ function compares(op: '>=' | '<=' | '>' | '<', a: number, b: number): boolean {
   }
 }
 
-/** Equal, or for a list: one of its members is. */
+/** True if the value, or a member of a list, is equal. */
 function holds(field: string, value: unknown, wanted: Scalar): boolean {
   if (Array.isArray(value)) return value.some((one) => holds(field, one, wanted));
   if (typeof wanted !== 'string' || typeof value !== 'string') return value === wanted;
@@ -83,9 +84,9 @@ function holds(field: string, value: unknown, wanted: Scalar): boolean {
 const plain = (text: string): string => text.normalize('NFC');
 const address = (text: string): string => text.replace(/^sha256:/i, '').toLowerCase();
 
-/** How two texts of a field are made alike before they are compared. */
+/** Normalises a field's text before comparison. */
 const FORMS: Readonly<Record<string, (text: string) => string>> = {
-  // As the index compares them.
+  // The same normalisation as in the index.
   subject: tripleForm,
   relation: tripleForm,
   object: tripleForm,

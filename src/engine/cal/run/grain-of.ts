@@ -1,4 +1,4 @@
-// A grain as the store shows it, as CAL sees it.
+// Converts a grain from the store into CAL's form.
 import type { GrainView } from '../../calls/grain.ts';
 import type { CalGrain } from '../output/grain.ts';
 

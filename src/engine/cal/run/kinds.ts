@@ -1,10 +1,10 @@
-// The names of statements on the wire, and their tiers.
+// Wire names and tiers of statements.
 import { unreachable } from '../../base/assert.ts';
 import type { Statement } from '../ast.ts';
 
 export const CAL_VERSION = '1.2';
 
-/** 0 for what only reads. */
+/** The tier of a statement; 0 for read-only ones. */
 export function tierOf({ kind }: Pick<Statement, 'kind'>): 0 | 1 {
   return kind === 'add' || kind === 'supersede' || kind === 'revert' ? 1 : 0;
 }

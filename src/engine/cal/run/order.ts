@@ -1,11 +1,11 @@
-// In which order grains stand: the same in a partition, over several, and for a list that is already here.
+// The order of grains: the same in a partition, over several partitions, and for a list in memory.
 import type { Keyed, Order, OrderKey, SortKey } from '../../calls/cal.ts';
 import { fieldValue } from '../output/fields.ts';
 import type { CalGrain } from '../output/grain.ts';
 
 export const BY_HASH: Order = { by: 'hash' };
 
-/** What a grain is put in order by. */
+/** The sort keys of a grain. */
 export function keyed(order: Order, grain: CalGrain): Keyed {
   const { hash } = grain;
   if (order.by === 'hash') return { hash, key: undefined };
@@ -18,7 +18,7 @@ function orderKey(order: SortKey, grain: CalGrain): OrderKey {
   return typeof value === 'string' || typeof value === 'number' ? value : undefined;
 }
 
-/** Below 0 when `a` stands before `b`: by key, then by address ascending. */
+/** Compares by key, then by address ascending. Negative if `a` comes before `b`. */
 export function compareKeys(order: Order, a: Keyed, b: Keyed): number {
   if (order.by !== 'hash') {
     const difference = compareValues(a.key, b.key, order.descending);
@@ -37,7 +37,7 @@ function compareValues(a: OrderKey, b: OrderKey, descending: boolean): number {
   return descending ? -ascending : ascending;
 }
 
-/** As code points stand, which code units above U+D800 do not. */
+/** Compares by code point. Code unit order differs above U+D800. */
 export function compareCodePoints(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -51,7 +51,7 @@ export function compareCodePoints(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** The grains in that order. */
+/** Sorts grains. */
 export function ordered(order: Order, grains: readonly CalGrain[]): CalGrain[] {
   return grains
     .map((grain) => ({ grain, ...keyed(order, grain) }))
@@ -59,7 +59,7 @@ export function ordered(order: Order, grains: readonly CalGrain[]): CalGrain[] {
     .map(({ grain }) => grain);
 }
 
-/** Score descending, ties by address: how a query answers that names no order. */
+/** The default order: score descending, ties by address. */
 export function byScore<T extends Pick<CalGrain, 'hash' | 'score'>>(grains: readonly T[]): T[] {
   return grains.toSorted((a, b) => b.score - a.score || (a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0));
 }

@@ -1,5 +1,4 @@
-// What of the stages the store can do by itself: in which order, how many are skipped, how many are wanted. The stages that
-// are left go over the grains that come back.
+// Extracts from the stages what the store can do: order, skip and limit. The other stages run over the returned grains.
 import { EXTRACTORS, type Order, type SortKey } from '../../calls/cal.ts';
 import type { Recall, Stage, Word } from '../ast.ts';
 import { fieldNamed } from '../vocabulary/fields.ts';
@@ -7,14 +6,14 @@ import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { atMost } from './cap.ts';
 
 export interface Page {
-  /** Undefined: by score, or by address where nothing is searched for. */
+  /** The order; undefined: by score, or by address without a search. */
   readonly order: Order | undefined;
   readonly skip: number;
-  /** Undefined: all of them. */
+  /** Number of grains wanted; undefined: all. */
   readonly take: number | undefined;
-  /** True where a stage asks for nothing but how many there are. */
+  /** True if a stage only asks for the number of grains. */
   readonly countsOnly: boolean;
-  /** After the order, the skip and the take. */
+  /** The stages that remain after order, skip and limit. */
   readonly rest: readonly PlainStage[];
 }
 
@@ -38,7 +37,7 @@ export function pageOf(
     order = { by: 'time', descending: true };
     take = recall.recent;
   }
-  // They change what is shown of a grain, not which grains are.
+  // These stages change how grains are shown, not which ones.
   const shows: PlainStage[] = [];
   let at = 0;
   for (; at < stages.length; at++) {
@@ -58,7 +57,7 @@ export function pageOf(
       stage === 'count' || stage === 'group_by' || (valuesOfAll && EXTRACTORS.some((one) => one === stage)),
   );
   const isCut = take !== undefined || stages.some(({ stage }) => stage === 'limit' || stage === 'first');
-  // The default comes after an order that is named later, and cuts no count short.
+  // The default limit applies after a later order, and never limits a count.
   if (!isWhole && !isCut && !takesAll && !rest.some(({ stage }) => stage === 'order_by'))
     take = atMost(recallMax, recall.thread === undefined ? CAL_LIMITS.limitDefault : CAL_LIMITS.threadLimitDefault);
   return { order, skip, take, countsOnly: stages[at]?.stage === 'count', rest };

@@ -1,4 +1,4 @@
-// What a statement came to, as the members of `result_json`.
+// Converts a statement's result to the members of `result_json`.
 
 import { withoutMember } from '../../grain/api/json.ts';
 import type { JsonObject, JsonValue } from '../../grain/api/json-value.ts';
@@ -17,13 +17,13 @@ import { CAL_VERSION, statementType, tierOf } from './kinds.ts';
 import type { Run } from './session.ts';
 import type { Outcome } from './stages.ts';
 
-/** An answer before the block that every answer has is put in. */
+/** An answer without its `_cal` block. */
 export interface Answer {
   readonly payload: JsonObject;
   readonly count: number;
   readonly tokensUsed: number;
   readonly grainsReturned: number;
-  /** Members of `_cal` beside those of every answer. */
+  /** Additional members of `_cal`. */
   readonly extra?: JsonObject;
 }
 
@@ -53,16 +53,16 @@ export function shownHash(hash: string): string {
   return hash.startsWith('sha256:') ? hash : `sha256:${hash}`;
 }
 
-/** Fields as they are stored; the link to a next version stands beside them. */
+/** Fields as stored. The link to the next version is a member next to them. */
 export function shownFields(fields: JsonObject): JsonObject {
   return Object.hasOwn(fields, 'superseded_by') ? withoutMember(fields, 'superseded_by') : fields;
 }
 
-/** What options and stages say of how grains are shown. */
+/** How options and stages want grains to be shown. */
 export interface Shown {
   readonly select?: readonly string[] | undefined;
   readonly options: readonly WithOption[];
-  /** Why each grain is there, in words. */
+  /** Why each grain is included, in words. */
   readonly why?: string | undefined;
 }
 
@@ -87,7 +87,7 @@ export function grainJson(grain: CalGrain, { select, options, why }: Shown): Jso
   return shown;
 }
 
-/** By the names that the query wrote; a field that is not there is left out. */
+/** Fields by the names in the query, without missing ones. */
 function selected(grain: CalGrain, names: readonly string[]): JsonObject {
   const fields: JsonObject = {};
   for (const name of names) {

@@ -1,5 +1,5 @@
-// A checked query, run: its bindings, then its statement. The switch over statements has no other branch: what the language
-// cannot say cannot be run.
+// Runs a checked query: its bindings, then its statement. The switch over statements is exhaustive, so nothing outside
+// the language can run.
 
 import { ask } from '../../asking/asking.ts';
 import { unreachable } from '../../base/assert.ts';
@@ -24,22 +24,22 @@ import { runAdd, runRevert, runSupersede } from './tier-one.ts';
 import { runDiff, runHistory, runPairHistory } from './versions.ts';
 import { whyOf } from './why.ts';
 
-/** The answer, or throws CalError. `run.lets` are those of the query, filled on the way. */
+/** Returns the answer or throws CalError. Fills `run.lets` with the query's bindings. */
 export function* runQuery({ lets, statement }: Query, run: Run): Running<Answer> {
   checkTier(statement, run);
   const known = new Map<string, Bound>(run.lets);
   const isRecall = READS_MANY.has(statement.kind) || (lets.length > 0 && statement.kind !== 'explain');
   const { recallMax } = isRecall ? yield* ask('cap', {}) : run;
   const within: Run = { ...run, lets: known, recallMax };
-  // Nothing is read for what is only explained.
+  // EXPLAIN reads nothing.
   if (statement.kind !== 'explain') for (const binding of lets) known.set(binding.name, yield* bind(binding, within));
   return yield* runStatement(statement, within);
 }
 
-/** Statements with recalls in them. */
+/** Statements that contain recalls. */
 const READS_MANY: ReadonlySet<Statement['kind']> = new Set(['recall', 'set_op', 'assemble', 'batch', 'coalesce']);
 
-/** After all that the text alone can do wrong, and before anything is read (section 2.3). */
+/** Runs after all checks on the text and before any read (section 2.3). */
 function checkTier(statement: Statement, { session }: Run): void {
   if (tierOf(statement) === 1 && (session.tier !== 1 || !session.tierOneEnabled))
     throw new CalError('CAL-E044', `${statementType(statement).toUpperCase()} is not enabled for this session`, {
@@ -124,7 +124,7 @@ function* detected(
   return { ...outcome, grains: yield* contested(outcome.grains, run) };
 }
 
-/** What operands ask to be told of grains is told of those that are left. */
+/** Options of the operands apply to the grains of the result. */
 function* runSet(operation: SetOperation, run: Run): Running<Answer> {
   const all = optionsOf(operation);
   warnOfIdle(all, IDLE_IN_SETS, 'it says nothing in an operand', run);
@@ -146,7 +146,7 @@ function optionsOf({ operands }: SetOperation): readonly WithOption[] {
   return operands.flatMap((operand) => (operand.kind === 'recall' ? operand.with : optionsOf(operand)));
 }
 
-/** Each entry by itself: what one cannot do is told in its place (D-23). */
+/** Runs each entry separately. A failed entry has its error in its place (D-23). */
 function* runBatch(
   entries: readonly { readonly label: { readonly word: string }; readonly statement: BatchStatement }[],
   run: Run,
@@ -170,12 +170,12 @@ function* runBatch(
   return { payload: { type: 'batch', results }, count: entries.length, tokensUsed, grainsReturned };
 }
 
-/** True too where OFFSET leaves nothing of what matched. */
+/** Also true if OFFSET skips every match. */
 function isEmpty(outcome: Outcome): boolean {
   return outcome.total === 0 || (outcome.kind === 'grains' && outcome.grains.length === 0);
 }
 
-/** The first branch with a grain; the later ones are not run. */
+/** Runs branches until one returns a grain. */
 function* runCoalesce({ branches }: Coalesce, run: Run): Running<Answer> {
   for (const [branch, recall] of branches.entries()) {
     const found = yield* runRecall(recall, run);

@@ -1,10 +1,10 @@
-// `WITH dedup`: what makes one grain the repeat of another.
+// `WITH dedup`: decides which grains repeat another one.
 
 import { tripleForm } from '../../grain/api/text.ts';
 import { type FieldValue, fieldValue } from '../output/fields.ts';
 import type { CalGrain } from '../output/grain.ts';
 
-/** The text by which values of a field are told apart: as conditions compare them. */
+/** The text of a field's value in the form in which conditions compare values. */
 export function groupKey(field: string, value: FieldValue): string {
   const text = String(value);
   return TRIPLE.has(field) ? tripleForm(text) : text;
@@ -12,13 +12,13 @@ export function groupKey(field: string, value: FieldValue): string {
 
 const TRIPLE: ReadonlySet<string> = new Set(['subject', 'relation', 'object']);
 
-/** Equal for grains with the same value of the field; undefined for one without it, which repeats nothing. */
+/** A key of the field's value; undefined for a grain without the field, which repeats nothing. */
 export function repeatKey(grain: CalGrain, field: string): string | undefined {
   const value = fieldValue(grain, field);
   return value === undefined ? undefined : `${typeof value}:${groupKey(field, value)}`;
 }
 
-/** The first grain of each value of a field, in their order; grains without it stay. */
+/** Keeps the first grain for each value of a field, in order, and all grains without the field. */
 export function withoutRepeats<T>(items: readonly T[], grainOf: (item: T) => CalGrain, field: string): T[] {
   const seen = new Set<string>();
   return items.filter((item) => {

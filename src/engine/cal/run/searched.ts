@@ -1,9 +1,9 @@
-// The texts that a query searches for: who has an embedder makes their vectors before the query runs.
+// Finds the texts that a query searches for, so that their vectors can be made before it runs.
 import { fieldConditions, type Query, type Recall, type Statement } from '../ast.ts';
 import { searchTextsOf } from './conditions.ts';
 
 export interface Searched {
-  /** Searched for whenever the query runs. */
+  /** Texts that are searched in any case. */
   readonly texts: readonly string[];
   /** Searched for where an ABOUT finds no subject of that name: the answer tells (`withoutVector`). */
   readonly fallbacks: readonly string[];
@@ -14,7 +14,7 @@ interface Texts {
   readonly fallbacks: Set<string>;
 }
 
-/** Each text once, in the order of the query; those of subqueries too. Bounded by the query's own length. */
+/** Distinct texts in query order, including those of subqueries. Bounded by the query's length. */
 export function searchedTexts({ lets, statement }: Query): Searched {
   const found: Texts = { texts: new Set(), fallbacks: new Set() };
   for (const { recall } of lets) collect(recall, found);
@@ -44,7 +44,7 @@ function collect(statement: Statement, texts: Texts): void {
       for (const { statement: entry } of statement.entries) collect(entry, texts);
       return;
     default:
-      // The others search for nothing.
+      // Other statements do not search.
       return;
   }
 }

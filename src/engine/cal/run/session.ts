@@ -1,4 +1,4 @@
-// What a query runs under and no query text can change: who asks, how far it may go, and what is known beforehand.
+// The state of a running query that its text cannot change: the caller, the limits, and prepared data.
 import type { CalSession, QueryVector } from '../../calls/cal.ts';
 import type { CalGrain } from '../output/grain.ts';
 import type { ExtensionName } from '../vocabulary/extensions.ts';
@@ -20,21 +20,21 @@ export type Bound =
   | { readonly kind: 'values'; readonly values: readonly string[] }
   | { readonly kind: 'grains'; readonly grains: readonly CalGrain[]; readonly about?: NonNullable<Outcome['about']> };
 
-/** A query under way. */
+/** A running query. */
 export interface Run {
   readonly session: CalSession;
-  /** Of the query as it was sent, without its outer white space. */
+  /** The query as sent, trimmed. */
   readonly sourceHash: string;
-  /** Bound: nothing outside of it exists for this query. */
+  /** The binding: nothing outside it exists for this query. */
   readonly namespace: string | undefined;
   readonly userId: string | undefined;
-  /** Now, in the sense of every expression of time in the query. */
+  /** The current time for all time expressions in the query. */
   readonly nowMs: number;
   /** The deployment's clock, for deadlines. */
   readonly clockMs: () => number;
   readonly untilMs: number;
   readonly lets: ReadonlyMap<string, Bound>;
-  /** Grains that one recall may give under the memory's policy; null: as many as the language lets it. */
+  /** The policy's cap on the grains of one recall; null: only the language's limit applies. */
   readonly recallMax: number | null;
   /** Vectors of search texts, by text. */
   readonly vectors: ReadonlyMap<string, QueryVector>;
@@ -48,6 +48,6 @@ export interface Spent {
   /** Grains opened to look at. */
   scanned: number;
   readonly warnings: string[];
-  /** Texts that were searched for by their words alone, for want of a vector. */
+  /** Texts searched by words only, because there was no vector. */
   readonly withoutVector: Set<string>;
 }

@@ -1,4 +1,4 @@
-// UNION, INTERSECT and EXCEPT over the answers of their operands.
+// Runs UNION, INTERSECT and EXCEPT over the results of their operands.
 
 import { ask } from '../../asking/asking.ts';
 import { unreachable } from '../../base/assert.ts';
@@ -17,9 +17,7 @@ import type { Run } from './session.ts';
 import { type Outcome, runStages } from './stages.ts';
 import { together } from './together.ts';
 
-/**
- * Each operand runs by itself, all of it; then they are merged by address. A strict server gives each operand its default limit.
- */
+/** Runs each operand completely, then merges by address. In strict mode each operand has its default limit. */
 export function* runSetOperation(operation: SetOperation, run: Run, purpose: Purpose = 'answer'): Running<Outcome> {
   checkWritten(operation, run);
   const merged = yield* mergedOf(operation, run);
@@ -48,7 +46,7 @@ export function* runSetOperation(operation: SetOperation, run: Run, purpose: Pur
   return runStages({ kind: 'grains', grains, total }, stages, { uncut: true, recallMax, isWhole: true, isOperand });
 }
 
-/** A grain of a set, of which the address may be all that is known yet. */
+/** A grain of a set. Only its address may be known yet. */
 interface Member {
   readonly hash: string;
   readonly score: number;
@@ -66,7 +64,7 @@ function* mergedOf({ operator, operands }: SetOperation, run: Run): Running<read
   return byScore(others.reduce((left, right) => merge(operator, left, right), first));
 }
 
-/** Stages that leave a set the same: they say how its grains are shown, and in which order. */
+/** Stages that do not change a set, only its order and presentation. */
 const OF_SHOWING: ReadonlySet<Stage['stage']> = new Set(['select', 'order_by', 'project']);
 
 function* membersOf(operand: Recall | SetOperation, run: Run): Running<readonly Member[]> {
@@ -86,7 +84,7 @@ function* membersOf(operand: Recall | SetOperation, run: Run): Running<readonly 
   throw new CalError('CAL-E021', 'an operand of a set operation gives grains', { at: operand.at });
 }
 
-/** The grains of the members, in their order; one that is gone by now is left out. */
+/** Fetches the members' grains in order, without grains that are gone. */
 function* loaded(members: readonly Member[], run: Run): Running<readonly CalGrain[]> {
   const addresses = members.flatMap(({ hash, grain }) => (grain === undefined ? [hash] : []));
   const known = new Map<string, CalGrain>();

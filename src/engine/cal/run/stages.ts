@@ -1,4 +1,4 @@
-// Stages over grains that are here: of a set operation, and those of a recall that the store did not do.
+// Runs stages over grains in memory: those of set operations, and those of a recall that the store did not run.
 import { unreachable } from '../../base/assert.ts';
 import type { Extractor } from '../../calls/cal.ts';
 import type { ProjectPart } from '../ast.ts';
@@ -16,15 +16,15 @@ export interface Group {
   readonly grains: readonly CalGrain[];
 }
 
-/** What a statement that recalls comes to. */
+/** The result of a statement with recalls. */
 export type Outcome = {
   /** Matches before any limit. */
   readonly total: number;
   /** `fallback`: nothing has that subject, and texts were searched for its words; `query`: the same, as the specification has it. */
   readonly about?: 'subject' | 'query' | 'fallback';
-  /** True where a search looked at its best candidates alone: `total` and `count` are the least that there is. */
+  /** True if a search examined only its best candidates: `total` and `count` are then lower bounds. */
   readonly isLeast?: boolean;
-  /** Fields that are shown; undefined: all. */
+  /** Fields to show; undefined: all. */
   readonly select?: readonly string[];
   readonly project?: readonly ProjectPart[];
 } & (
@@ -39,9 +39,9 @@ export type GrainOutcome = Extract<Outcome, { kind: 'grains' }>;
 export interface StageBounds {
   readonly uncut: boolean;
   readonly recallMax: number | null;
-  /** Values are taken out of all grains, whatever the default limit. */
+  /** True if values are extracted from all grains, regardless of the default limit. */
   readonly isWhole?: boolean;
-  /** The grains go into another statement, which has a limit of its own. */
+  /** True if the grains go into another statement, which has its own limit. */
   readonly isOperand?: boolean;
 }
 
@@ -128,7 +128,7 @@ export function runStages(
   return outcome.grains.length > most ? { ...outcome, grains: outcome.grains.slice(0, most) } : outcome;
 }
 
-/** Distinct strings in the order in which they are first seen. */
+/** Distinct strings in order of first occurrence. */
 export function extracted(grains: readonly CalGrain[], extractor: Extractor): string[] {
   const values = new Set<string>();
   for (const grain of grains) {
@@ -138,14 +138,14 @@ export function extracted(grains: readonly CalGrain[], extractor: Extractor): st
   return [...values];
 }
 
-/** What an extractor takes out of a grain. */
+/** The values that an extractor takes from a grain. */
 export function extractedFrom(grain: CalGrain, extractor: Extractor): string | undefined {
   if (extractor === 'hashes') return `sha256:${grain.hash}`;
   const value = fieldValue(grain, extractor === 'subjects' ? 'subject' : 'object');
   return typeof value === 'string' ? value : undefined;
 }
 
-/** By key in the order of code points; grains without the field are in no group. Each group shows its first grains. */
+/** Groups by key, in code point order. Grains without the field belong to no group. Each group shows its first grains. */
 function grouped(grains: readonly CalGrain[], field: string, recallMax: number | null): Group[] {
   const groups = new Map<string, CalGrain[]>();
   for (const grain of grains) {

@@ -1,4 +1,5 @@
-// The conversation that an event belongs to: its session, or else what is linked to it by parent_message_id, both ways.
+// Finds the conversation of an event: its session or, without one, the events linked to it by parent_message_id in both
+// directions.
 
 import { ask } from '../../asking/asking.ts';
 import type { Order, Selection } from '../../calls/cal.ts';
@@ -13,7 +14,7 @@ import type { Run } from './session.ts';
 
 const OLDEST_FIRST: Order = { by: 'time', descending: false };
 
-/** The conversation as a filter has it: its session, or the addresses of its events. Undefined where `hash` is no event. */
+/** The conversation as a filter: by session, or by the addresses of its events. Undefined if `hash` is no event. */
 export function* threadOf(
   hash: string,
   run: Run,
@@ -39,7 +40,7 @@ function* events(selection: Selection, run: Run): Running<CalGrain[]> {
   return selected.grains.map((view) => calGrain(view, 1));
 }
 
-/** Addresses of the events that are linked with `start`, itself among them. */
+/** Addresses of the events linked with `start`, including `start`. */
 function* linkedTo(start: CalGrain, run: Run): Running<string[]> {
   const replies = yield* events(
     { filter: { grainTypes: ['event'] }, tests: [{ field: 'parent_message_id', op: 'present' }] },

@@ -1,4 +1,4 @@
-// ADD, SUPERSEDE and REVERT: statements that make new grains. They run only where the server and the session let them.
+// Runs ADD, SUPERSEDE and REVERT, which make new grains. They need permission from the server and the session.
 
 import { ask } from '../../asking/asking.ts';
 import { EngineError } from '../../base/errors.ts';
@@ -43,7 +43,7 @@ export function* runRevert({ grain, reason }: Revert, run: Run): Running<JsonObj
   if (at < 1 || previous === undefined || head === undefined)
     throw new CalError('CAL-E041', 'this is the first version', { at: grain.at });
   const fields: JsonObject = {};
-  // What the newest version says and the restored one does not is taken back.
+  // Remove fields that the newest version has and the restored one does not.
   for (const name of Object.keys(head.fields)) if (!KEPT.has(name)) fields[name] = null;
   for (const [name, value] of Object.entries(previous.fields)) if (!KEPT.has(name)) fields[name] = value;
   const newHash = yield* supersede(grain, { oldHash: head.hash, fields, reason });
@@ -55,7 +55,7 @@ export function* runRevert({ grain, reason }: Revert, run: Run): Running<JsonObj
   };
 }
 
-/** Of a version's own place in the chain. */
+/** Fields that belong to a version's place in the chain. */
 const KEPT: ReadonlySet<string> = new Set([
   'created_at',
   'superseded_by',
@@ -89,7 +89,7 @@ function* supersede(
   }
 }
 
-/** E020 where a value is not one that grains may have, which only writing finds out; undefined for any other failure. */
+/** E020 for an invalid field value, which only the write detects; undefined for any other failure. */
 function refusedValue(error: unknown, set: Assignments): CalError | undefined {
   if (!(error instanceof EngineError) || (error.code !== 'VAL-E001' && error.code !== 'VAL-E003')) return undefined;
   // `tags[0]` is of tags, and what a goal is about was set as its object.

@@ -1,8 +1,8 @@
-// What a query says of time: instants and the expressions of the language, as spans in epoch ms. UTC throughout.
+// Evaluates a query's times: instants and time expressions, as ranges in epoch ms. Always UTC.
 
 export interface Span {
   readonly startMs: number;
-  /** The last millisecond that belongs to it; its start for an instant. */
+  /** The last millisecond of the range; equal to its start for an instant. */
   readonly endMs: number;
 }
 
@@ -21,7 +21,7 @@ const LAST_MANY = /^last\s+(\d{1,6})\s+(minute|hour|day|week|month|year)s?$/;
 const AGO = /^(\d{1,6})\s+(minute|hour|day|week|month|year)s?\s+ago$/;
 const THIS = /^this\s+(week|month|year)$/;
 
-/** The span that a value names, or undefined for what names none. */
+/** The range of a value; undefined if it is no time. */
 export function spanOf(value: string | number, nowMs: number): Span | undefined {
   if (typeof value === 'number') return instant(value < MILLISECONDS_FROM ? value * SECOND : value);
   const text = value.trim().toLowerCase().replace(/\s+/g, ' ');
@@ -44,7 +44,7 @@ function instant(ms: number): Span | undefined {
   return Number.isFinite(ms) && Math.abs(ms) <= 8.64e15 ? { startMs: ms, endMs: ms } : undefined;
 }
 
-/** `count` units before; months and years go by the calendar, cut to the month's last day. */
+/** `count` units earlier. Months and years follow the calendar, clamped to the month's last day. */
 function back(nowMs: number, count: number, unit: string): number {
   switch (unit) {
     case 'minute':
@@ -94,7 +94,7 @@ function isoSpan(text: string): Span | undefined {
     Math.floor(Number(`0.${fraction ?? '0'}`) * 1_000),
   );
   const date = new Date(at);
-  // What the calendar does not have is carried over by Date, and no date here.
+  // Date rolls over invalid days such as 31 February; here they are no date.
   if (month !== undefined && date.getUTCMonth() !== Number(month) - 1) return undefined;
   if (day !== undefined && date.getUTCDate() !== Number(day)) return undefined;
   if (hour !== undefined) {

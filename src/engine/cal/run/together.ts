@@ -1,4 +1,4 @@
-// Several runs side by side: what all of them ask next is asked at once.
+// Runs several computations in parallel: asks the next questions of all of them together.
 import type { Question, Settled } from '../../asking/asking.ts';
 import type { CalQuestion } from '../../asking/questions.ts';
 import { assert } from '../../base/assert.ts';
@@ -12,7 +12,7 @@ interface Lane<T> {
   questions: readonly Question<CalQuestion>[];
 }
 
-/** How each of `runs` ended, in their order. None of them stops the others. */
+/** The result or error of each of `runs`, in order. A failed run does not stop the others. */
 export function* together<T>(runs: readonly Running<T>[]): Running<Ended<T>[]> {
   const lanes = runs.map((run): Lane<T> => ({ run, ended: undefined, questions: [] }));
   for (const lane of lanes) step(lane, []);

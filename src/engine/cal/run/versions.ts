@@ -1,4 +1,4 @@
-// HISTORY: the versions of a grain, of a pair of subject and relation, and what changed between two.
+// Runs HISTORY: the versions of a grain or of a pair of subject and relation, and the changes between versions.
 
 import { ask } from '../../asking/asking.ts';
 import { stringifyJson } from '../../grain/api/json.ts';
@@ -95,7 +95,7 @@ export function* runDiff({ from, to }: HistoryDiff, run: Run): Running<JsonObjec
   return { type: 'diff', from: shownHash(before.hash), to: shownHash(after.hash), changes };
 }
 
-/** Where a version stands among the others is no difference of what it says. */
+/** Fields about a version's place in the chain, which do not count as differences. */
 const LINKS: ReadonlySet<string> = new Set([
   'superseded_by',
   'derived_from',

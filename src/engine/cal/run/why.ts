@@ -1,4 +1,4 @@
-// Why a grain is among the answers, by the names of the clauses that let it in; the same for every grain of a statement.
+// Explains why a grain is in the answer, by the names of the matching clauses. The same for all grains of a statement.
 import { fieldConditions, type Recall } from '../ast.ts';
 
 export function whyOf(recall: Recall): string {

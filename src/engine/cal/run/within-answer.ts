@@ -1,4 +1,4 @@
-// What an answer has room for: of lists whose members are too large together, the first members, and a warning that says so.
+// Fits an answer into its maximum size: cuts lists that are too large to their first members and adds a warning.
 
 import { ANSWER_BYTES_MAX } from '../../base/limits.ts';
 import { AnswerRoom } from '../../grain/api/answer-room.ts';
@@ -12,11 +12,11 @@ const TEXT_CHARS_MAX = ANSWER_BYTES_MAX / 4;
 
 export interface Written {
   readonly json: string;
-  /** There when something was left out. */
+  /** Set if something was left out. */
   readonly warning?: string;
 }
 
-/** The text of an answer, within what an answer may be. */
+/** The text of an answer within the maximum size. */
 export function written(answer: JsonObject): Written {
   const whole = textOf(answer);
   if (whole !== undefined) return { json: whole };
@@ -25,7 +25,7 @@ export function written(answer: JsonObject): Written {
   return { json: stringifyJson(cut), warning };
 }
 
-/** Undefined for one that is longer than an answer, or than any text can be. */
+/** Undefined if the text exceeds an answer or the longest possible string. */
 function textOf(answer: JsonObject): string | undefined {
   try {
     return stringifyWithin(answer, ANSWER_BYTES_MAX);
