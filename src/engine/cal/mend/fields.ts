@@ -1,4 +1,4 @@
-// What other systems call a field, and what it is called here.
+// Field names of other systems, with the names used here.
 
 import type { GrainType } from '../../grain/grain.ts';
 import { commonField, typeField } from '../vocabulary/fields.ts';

@@ -1,5 +1,5 @@
-// A refused query, give me the same query as it works: habits of SQL and slips that have one plain meaning here. What is given was read
-// before it is told, so that whoever follows it is not refused a second time.
+// Corrects a refused query: SQL habits and mistakes with a single possible meaning. A correction is parsed before it is
+// suggested, so that it is not refused again.
 import { CalError } from '../errors.ts';
 import { RULES } from './rules.ts';
 
@@ -14,7 +14,7 @@ const READ_CHARS_MAX = 12_000;
 /** Throws CalError for a text that cannot be read. */
 type Read = (text: string) => unknown;
 
-/** The query without its slips; undefined: nobody knows what was meant. */
+/** The corrected query; undefined if no correction is certain. */
 export function mended(source: string, error: CalError, read: Read): string | undefined {
   if (source.length > CHARS_MAX || source.trimStart().startsWith('{')) return undefined;
   const seen = new Set([source]);

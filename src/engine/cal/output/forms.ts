@@ -33,7 +33,7 @@ function form({ attributes, data, columns, line }: TypeOutput): Form {
 
 const FORMS = byType((type) => form(GRAIN_TYPES[type].cal.output));
 
-/** Of a type that this version does not know. */
+/** For a type that this version does not know. */
 const OTHER = form({
   attributes: 'subject=subject',
   data: 'subject relation object',
@@ -46,7 +46,7 @@ export function formOf(grainType: string): Form {
   return type === undefined ? OTHER : FORMS[type];
 }
 
-/** What the full level adds to every type. */
+/** Attributes that the full level adds to every type. */
 export const FULL_ATTRIBUTES: readonly AttributeForm[] = [
   'source=source_type',
   'observed=time',
@@ -56,7 +56,7 @@ export const FULL_ATTRIBUTES: readonly AttributeForm[] = [
 ].map(attribute);
 export const FULL_DATA = ['source_type', 'time', 'importance', 'tags', 'verification_status'];
 
-/** What attributes are called where their field is called otherwise: for PROJECT. */
+/** Names of attributes that differ from their field's name, for PROJECT. */
 const SHORT_NAMES: ReadonlyMap<string, string> = new Map(
   [...Object.values(FORMS).flatMap(({ attributes }) => attributes), ...FULL_ATTRIBUTES]
     .filter(({ name }) => name !== 'observed')

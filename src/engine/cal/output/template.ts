@@ -13,7 +13,7 @@ const PARENT_DEFAULT = 'readable';
 /** Either one text for each grain, or texts by section. */
 export type TemplateBody = { readonly text: string } | { readonly sections: Sections };
 
-/** What a session or a memory keeps of a template that was defined. */
+/** A defined template, as a session or a memory stores it. */
 export interface TemplateDefinition {
   readonly body: TemplateBody;
   readonly extends?: string;

@@ -12,7 +12,7 @@ const require = createRequire(import.meta.url);
 /** Characters that are encoded at once: the time that one word takes grows with the square of its length. */
 const PIECE_CHARACTERS_MAX = 512;
 
-/** What a counter is loaded from; the same in every encoding. */
+/** The interface of a loaded encoding module, the same for every encoding. */
 interface Encoding {
   countTokens(text: string, options: { readonly disallowedSpecial: Set<string> }): number;
 }

@@ -26,7 +26,7 @@ const DEPTH_MAX = 16;
 
 type ReadRecall = (cursor: Cursor) => Recall;
 
-/** What stands after WHERE: NOT binds tightest, then AND, then OR. `parseRecall` reads a subquery. */
+/** Parses the conditions after WHERE: NOT binds tightest, then AND, then OR. `parseRecall` reads a subquery. */
 export function parseConditions(cursor: Cursor, parseRecall: ReadRecall): readonly Condition[] {
   return whereOf(parseAlternatives(cursor, parseRecall, 0));
 }

@@ -17,7 +17,7 @@ const formatWords: ReadonlySet<string> = new Set(FORMAT_WORDS);
 const FORMATS_EXPECTED = [...FORMAT_WORDS, 'TEMPLATE', '['];
 const ALIAS = /^[a-z][a-z0-9_]*$/;
 
-/** What stands after AS or FORMAT. */
+/** Parses the formats after AS or FORMAT. */
 export function parseFormatChoice(cursor: Cursor): FormatChoice {
   const first = cursor.token;
   if (!cursor.isSymbol('[')) {

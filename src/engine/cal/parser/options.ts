@@ -7,7 +7,7 @@ import { parseField, parseValue } from './values.ts';
 
 const levels: ReadonlySet<string> = new Set(DISCLOSURE_LEVELS);
 
-/** What stands after WITH. Throws E002 for an option that is unknown or stands twice. */
+/** Parses the options after WITH. Throws E002 for an unknown or repeated option. */
 export function parseOptions(cursor: Cursor): readonly WithOption[] {
   const seen = new Set<string>();
   return cursor.list(() => {

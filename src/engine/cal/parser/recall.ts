@@ -135,7 +135,7 @@ function parseClause(cursor: Cursor, clause: ClauseWord, draft: Draft): void {
   }
 }
 
-/** What stands after IN when it is a clause: a namespace or a scope. */
+/** Parses the IN clause: a namespace or a scope. */
 export function parseInClause(cursor: Cursor): InClause {
   const first = cursor.token;
   const scope = cursor.takeWord('scope');

@@ -1,4 +1,4 @@
-// What somebody may have meant who wrote a word that does not exist.
+// Suggests words for an unknown word in a query.
 
 /** The words of `candidates` nearest to `word`, best first, at most three; none when all are too far. Lower case. */
 export function nearest(word: string, candidates: Iterable<string>): readonly string[] {

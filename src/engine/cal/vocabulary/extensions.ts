@@ -7,7 +7,7 @@ import { CalError, calWarning } from '../errors.ts';
 
 interface Extension {
   readonly says: string;
-  /** What every engine reads. */
+  /** The portable spelling, which every engine reads. */
   readonly portable: string;
   readonly code: CalErrorCode;
 }

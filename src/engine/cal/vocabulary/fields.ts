@@ -72,7 +72,7 @@ export const DOMAIN_PROFILES: ReadonlyMap<string, string> = new Map([
   ['int', 'integration'],
 ]);
 
-/** What every domain field takes; the type is that of the stored value. */
+/** Operators of every domain field. The type is that of the stored value. */
 export const DOMAIN_OPERATORS: readonly Operator[] = ['=', '!=', '>=', '<=', '>', '<', 'IN'];
 
 /** True for `prefix:name`, whatever the prefix. */

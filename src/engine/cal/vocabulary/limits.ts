@@ -1,4 +1,4 @@
-// What a query may ask for at most. No query text can raise any of these.
+// Limits of a query. No query text can raise any of them.
 
 export const CAL_LIMITS = {
   queryBytesMax: 8_192,

@@ -1,4 +1,4 @@
-// What is put together: sources, their budget and how they are rendered.
+// The input of an assembly: sources, their budget and their rendering.
 
 import type { Rendering } from '../formats/choice.ts';
 import type { Level } from '../projection.ts';

@@ -6,7 +6,7 @@ import type { Format, Setting } from '../formats/format.ts';
 import { ESTIMATE, type TokenCounter } from '../tokens.ts';
 import type { Assembly, Budget } from './assembly.ts';
 
-/** What everything is measured against. */
+/** The counter and formats of an assembly, together with its budget. */
 export interface Page extends Budget {
   readonly counter: TokenCounter;
   readonly formats: readonly Format[];

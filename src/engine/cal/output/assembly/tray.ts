@@ -1,4 +1,4 @@
-// What may stand in an assembled document: each grain as every format writes it, with what it costs.
+// The possible contents of an assembled document: each grain as every format writes it, with its cost.
 import type { GroupHead, Manner } from '../formats/format.ts';
 import type { CalGrain } from '../grain.ts';
 import type { Level } from '../projection.ts';

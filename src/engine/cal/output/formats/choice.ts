@@ -28,7 +28,7 @@ interface Entry {
 /** Finds a template that was defined; undefined: none of that name. */
 export type TemplateLookup = (name: string) => TemplateDefinition | undefined;
 
-/** What a template in the query itself is called. */
+/** Name of a template given in the query itself. */
 const INLINE = 'template';
 
 /**

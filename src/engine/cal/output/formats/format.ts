@@ -1,11 +1,11 @@
-// What a format is: how it writes one grain, and how it puts many together. Budgets are filled by the first and checked
-// by the second.
+// The interface of a format: how it writes one grain, and how it joins many. Budgets are filled by the first and
+// checked by the second.
 import type { JsonObject } from '../../../grain/api/json-value.ts';
 import { typeOfSingular } from '../../vocabulary/grain-types.ts';
 import type { CalGrain } from '../grain.ts';
 import type { Level, Project, View } from '../projection.ts';
 
-/** What holds for a whole document, before a grain was chosen. */
+/** Properties of a whole document, known before grains are selected. */
 export interface Setting {
   /** The grains of a recall are grouped by type, those of an assembly by source. */
   readonly shape: 'recall' | 'assemble';
