@@ -1,5 +1,5 @@
-// Which live beliefs of a partition speak against one another, told by the lists of an index: what they speak of, what they say
-// of it, and for whom. A grain is opened only where its object is in no list.
+// Finds the live beliefs of a partition that contradict each other, from index lists of their pairs, objects,
+// namespaces and users. Opens a grain only if its object is in no list.
 import { DocSet } from '../../index/docs/docset.ts';
 import type { Facet, IndexPart } from '../../index/parts/part.ts';
 import { facetToken } from '../../store/index-keys.ts';
@@ -17,8 +17,8 @@ interface Beliefs extends Search {
 }
 
 /**
- * For each part the docs that something live speaks against, as far as the caller may see it; undefined where the parts have
- * more than `docsMax` docs to be weighed, which takes the longer the more they are, and cannot be interrupted.
+ * For each part the docs that a live belief visible to the caller contradicts. Undefined if more than `docsMax` docs
+ * would have to be compared, because this work cannot be interrupted.
  */
 export function contestedDocs(
   { store, memory, context }: Pick<Search, 'store' | 'memory' | 'context'>,
@@ -52,7 +52,7 @@ export function contestedDocs(
   return contested;
 }
 
-/** Those that can contradict and be contradicted: what was taken back does neither. */
+/** Docs that can take part in a contradiction: retracted ones cannot. */
 function live({ store, parts, filters, bases, count }: Beliefs): DocSet {
   const { retracted } = store.index.verification;
   const set = new DocSet(count);
@@ -89,7 +89,7 @@ function sharedPairs(beliefs: Beliefs, among: DocSet): readonly (readonly Place[
 
 interface TokenList {
   readonly docs: Uint32Array;
-  /** Made when it is asked for: a tail has texts. */
+  /** Built on demand, because a tail stores texts. */
   readonly token: () => string;
 }
 
@@ -109,7 +109,7 @@ function* tokens({ memory }: Beliefs, part: IndexPart, facet: Facet, docsMin: nu
   }
 }
 
-/** A number for each value of a facet that one of the docs has, by place; 0 where it has none. */
+/** For each doc the number of its facet value, by place; 0 if it has none. */
 function valuesOf(beliefs: Beliefs, asked: DocSet, facet: Facet): { numbers: Uint32Array; known: Map<string, number> } {
   const numbers = new Uint32Array(beliefs.count);
   const known = new Map<string, number>();
@@ -131,7 +131,7 @@ function numberOf(known: Map<string, number>, token: string): number {
   return number;
 }
 
-/** What each says, as numbers that are equal for the same. */
+/** A number for each doc's object, equal for equal objects. */
 function objectsOf(beliefs: Beliefs, asked: DocSet): Uint32Array {
   const { numbers, known } = valuesOf(beliefs, asked, 'object');
   const { parts, bases, memory } = beliefs;
@@ -146,7 +146,7 @@ function objectsOf(beliefs: Beliefs, asked: DocSet): Uint32Array {
   return numbers;
 }
 
-/** In which namespace and of which user each is: one number for both. */
+/** One number for each doc's namespace and user together. */
 function ownersOf(beliefs: Beliefs, asked: DocSet): Float64Array {
   const { numbers: namespaces, known } = valuesOf(beliefs, asked, 'namespace');
   const { numbers: users } = valuesOf(beliefs, asked, 'user');

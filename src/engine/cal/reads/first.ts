@@ -108,10 +108,10 @@ function firstByKeys(search: Search, take: number, [firstOf, secondOf]: readonly
   return kept.inOrder(store, parts);
 }
 
-/** Up to so many places are kept in order; more are sorted now and then: moving them costs more. */
+/** Up to this number, places are kept sorted. Above it they are sorted in batches, because insertion would cost more. */
 const KEPT_SORTED_MAX = 64;
 
-/** The first places of all that are added, by keys and address. */
+/** Keeps the first of all added places, by keys and address. */
 export class FirstPlaces {
   readonly #take: number;
   #places: Place[] = [];

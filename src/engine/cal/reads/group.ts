@@ -1,4 +1,5 @@
-// Grains by the values of a field: counted by the lists of an index where it has them, else by opening what is let through.
+// Groups grains by the values of a field: counts from index lists if an index has the field, otherwise opens the
+// matching grains.
 
 import { CAL_HELD_BYTES_MAX } from '../../base/limits.ts';
 import type { GroupView, PartitionReads, Stopped } from '../../calls/cal.ts';
@@ -25,7 +26,7 @@ import { searchFor, TOO_MANY } from './tested.ts';
 type Input = PartitionReads['group']['input'];
 type Output = PartitionReads['group']['output'];
 
-/** The groups of a field's values; of each as many grains as are shown, the first by address. */
+/** The groups of a field's values, each with its first grains by address, as many as requested. */
 export function* groupGrains(store: Store, memory: Memory, context: CallContext, input: Input): Sliced<Output> {
   const asked = searchFor(store, memory, context, input);
   if (asked === undefined) return { groups: [], total: 0, ...TOO_MANY };
@@ -77,7 +78,7 @@ interface Counted {
   readonly ordinals: readonly Ordinal[];
 }
 
-/** In the order of their keys, each with its grains as long as there is room for them. */
+/** Groups in key order, each with its grains while there is room. */
 function* shownGroups(
   search: Search,
   groups: readonly Counted[],
@@ -91,7 +92,7 @@ function* shownGroups(
   for (const { key, count, ordinals } of groups.toSorted((a, b) => compareCodePoints(a.key, b.key))) {
     const some = ordinals.slice(0, room);
     room -= some.length;
-    // The index knows names of people whose keys are gone. So a name is told only where a grain that has it opens.
+    // The index still has names of people whose keys are destroyed. So return a name only if a grain with it opens.
     const isProofWanted = some.length === 0 && isSide(field);
     const read = isProofWanted ? ordinals.slice(0, 1) : some;
     const views = read.flatMap((ordinal) => viewAt(search, ordinal) ?? []);
@@ -109,7 +110,7 @@ function* shownGroups(
   return { groups: answer };
 }
 
-/** A value's docs in a part: by its text, or by its token, which is the same in all parts of the memory. */
+/** The docs of a value in a part, by the value's text or by its token. Tokens are the same in all parts of a memory. */
 interface ValueList {
   readonly docs: () => Uint32Array;
   readonly text?: string;
@@ -117,7 +118,7 @@ interface ValueList {
 }
 type ListsOf = (part: IndexPart) => Iterable<ValueList>;
 
-/** Undefined: no index has all values of the field. */
+/** Undefined if no index has all values of the field. */
 function listsOf({ store, memory, parts, filter }: Search, field: string): ListsOf | undefined {
   if (field === 'verification_status') return (part) => verificationLists(store, part);
   const isText = parts.every((part) => !part.fieldValues(field).includes(NOT_TEXT));
@@ -130,7 +131,7 @@ function listsOf({ store, memory, parts, filter }: Search, field: string): Lists
   if (field === 'type' || field === 'session_id')
     return (part) => namedLists(part, field === 'type' ? field : 'session');
   if (field === 'user_id') return (part) => tokenLists(memory, part, 'user');
-  // Of other types the index has something else there, or nothing of most grains.
+  // For other types the index holds another value here, or lacks most grains.
   const isOfBeliefs = filter.grainTypes?.length === 1 && filter.grainTypes[0] === 'belief';
   if (isOfBeliefs && isSide(field)) return (part) => sideLists(part, field);
   return undefined;
@@ -177,15 +178,15 @@ interface Listed {
   readonly first: FirstPlaces;
 }
 
-/** What the lists say of the docs that are let through. */
+/** The lists, restricted to the matching docs. */
 interface Tally {
   readonly total: number;
   readonly groups: readonly (Omit<Listed, 'first'> & { readonly ordinals: readonly Ordinal[] })[];
-  /** In no list: a value that is no text, or none at all. */
+  /** Docs in no list: their value is no text or is missing. */
   readonly rest: readonly Ordinal[];
 }
 
-/** Asked before the first yield: what lists say holds until then. */
+/** Run before the first yield: the lists may change afterwards. */
 function tallied(search: Search, { field, shown }: Input, listsIn: ListsOf): Tally {
   const { store, parts, filters } = search;
   const groups = new Map<string, Listed>();
@@ -233,7 +234,7 @@ function groupIn(groups: Map<string, Listed>, key: string, text: string | undefi
     known.text ??= text;
     return known;
   }
-  // One is needed to learn the name of a value.
+  // Keep at least one doc, to learn the value's name from it.
   const made: Listed = { text, count: 0, first: new FirstPlaces(Math.max(1, shown)) };
   groups.set(key, made);
   return made;

@@ -1,4 +1,4 @@
-// What a selection asks of grains, as far as the indexes of a partition know it: then no grain is opened for it.
+// Answers a selection's tests from a partition's indexes where possible, without opening grains.
 
 import type { Bounds, FieldTest, Selection } from '../../calls/cal.ts';
 import type { CallContext } from '../../calls/context.ts';
@@ -10,7 +10,7 @@ import { passes } from '../run/field-test.ts';
 import { contestedDocs } from './contested-docs.ts';
 import { type Search, searchOf } from './places.ts';
 
-/** Of a read that would have to weigh too many grains. */
+/** The answer of a read that would have to compare too many grains. */
 export const TOO_MANY = { scanned: 0, stopped: 'scan' } as const;
 
 /** Where the grains of a selection lie, and what is left to be asked of each; undefined: more would have to be weighed than may be. */

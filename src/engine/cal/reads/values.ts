@@ -1,4 +1,4 @@
-// Distinct values of grains, without sending the grains: of an extractor, and the addresses that sets are made of.
+// Reads distinct values of an extractor, and the addresses for set operations, without sending grains.
 
 import { CAL_HELD_BYTES_MAX } from '../../base/limits.ts';
 import type { Keyed, PartitionReads } from '../../calls/cal.ts';
