@@ -73,10 +73,14 @@ async function copyAll(path: string, services: Services): Promise<number> {
 async function makeEmpty(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
-    if ((await readdir(path)).length > 0) throw new EngineError('VAL-E001', 'path is not empty');
+    if ((await readdir(path)).length > 0)
+      throw new EngineError('VAL-E001', 'path is not empty: name an empty or missing folder');
   } catch (error) {
     if (error instanceof EngineError) throw error;
-    throw new EngineError('STO-E001', `cannot make the folder: ${error instanceof Error ? error.message : 'unknown'}`);
+    throw new EngineError(
+      'STO-E001',
+      `cannot create the backup folder: ${error instanceof Error ? error.message : 'unknown'}`,
+    );
   }
 }
 
