@@ -1,6 +1,6 @@
 // The text leg's formula computed directly from the specification (ranking of text, sections 1 to 3): every unit of a
 // memory is scored with exact cosines, without index or candidates. The server's ranking is compared with it.
-import { asks, asksForTime, holdsTime, leadingName, speaksOfSelf } from '../../src/engine/index/surroundings/signs.ts';
+import { asks, asksForTime, holdsTime, leadingName, speaksOfSelf } from '../../src/engine/index/context/cues.ts';
 import type { Analyzer } from '../../src/engine/index/text/analyze.ts';
 import { pronounsOf } from '../../src/engine/index/text/pronouns.ts';
 

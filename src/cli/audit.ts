@@ -9,7 +9,7 @@ import { wholeHash } from './hash.ts';
 import { gather, integer, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { clipped, number, printJson, printLine, printNote, printTable, terminalColumns, utc } from './output.ts';
 import { itemsOf } from './pages.ts';
-import { intoFile, type Piece, pour } from './pour.ts';
+import { intoFile, type Piece, writeTo } from './write-stream.ts';
 
 interface Conditions extends ServerOptions {
   readonly memory: string;
@@ -117,7 +117,7 @@ async function exportEntries(options: Conditions & { readonly out?: string }): P
         yield { bytes: Buffer.from(`${stringifyJson(entry)}\n`, 'utf8'), grains: undefined };
       }
     };
-    return out === undefined ? pour(pieces(), process.stdout, options) : intoFile(pieces(), out, options);
+    return out === undefined ? writeTo(pieces(), process.stdout, options) : intoFile(pieces(), out, options);
   });
   if (options.json) return printJson({ out, entries, bytes: written.bytes });
   printNote(`${number(entries)} entries${out === undefined ? '' : ` in ${out}`}`);

@@ -4,7 +4,7 @@ import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { EXIT, usage } from './failure.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { printJson, printLine, printTable, utc } from './output.ts';
-import { intoFile, type Piece, pour } from './pour.ts';
+import { intoFile, type Piece, writeTo } from './write-stream.ts';
 
 interface ComplianceOptions extends ServerOptions {
   readonly memory: string;
@@ -131,7 +131,7 @@ async function report(options: ComplianceOptions): Promise<void> {
       for await (const bytes of download) yield { bytes, grains: undefined };
     };
     const quiet = { json: true } as const;
-    await (output === undefined ? pour(pieces(), process.stdout, quiet) : intoFile(pieces(), output, quiet));
+    await (output === undefined ? writeTo(pieces(), process.stdout, quiet) : intoFile(pieces(), output, quiet));
   });
 }
 

@@ -7,7 +7,7 @@ import { usage } from './failure.ts';
 import { gather, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { bytes, number, printJson, printNote } from './output.ts';
 import { itemsOf } from './pages.ts';
-import { intoFile, type Piece, pour } from './pour.ts';
+import { intoFile, type Piece, writeTo } from './write-stream.ts';
 
 interface ExportOptions extends ServerOptions {
   readonly memory: string;
@@ -55,7 +55,7 @@ async function exportMemory(options: ExportOptions): Promise<void> {
         : format === 'mg'
           ? mgPieces(connection, options)
           : jsonPieces(connection, options);
-    return out === undefined ? pour(pieces, process.stdout, options) : intoFile(pieces, out, options);
+    return out === undefined ? writeTo(pieces, process.stdout, options) : intoFile(pieces, out, options);
   });
   if (options.json) return printJson({ out, format, ...written });
   const grains = written.grains === undefined ? '' : `${number(written.grains)} grains, `;

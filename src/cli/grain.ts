@@ -8,7 +8,7 @@ import { type DecodeOptions, decodeAny, type EncodeOptions, encodeGrain } from '
 import { readAnyContainer } from '../engine/grain/codec/container.ts';
 import { openEnvelope, readEnvelope, signBlob, startsEnvelope } from '../engine/grain/codec/cose.ts';
 import { FLAG, sensitivityOf, sensitivityOfTags } from '../engine/grain/codec/header.ts';
-import { standingFields } from '../engine/grain/codec/manifest.ts';
+import { statusFields } from '../engine/grain/codec/manifest.ts';
 import { didOfKey } from '../engine/grain/did.ts';
 import { GrainError } from '../engine/grain/error.ts';
 import type { Header, Sensitivity } from '../engine/grain/grain.ts';
@@ -116,7 +116,7 @@ export function containerLine(value: unknown): unknown {
   const line = lineOf(value);
   const engineFlags = flagOf(optionsOf(line), 'engine_flags');
   const { grains, manifest, warnings } = readAnyContainer(bytesFromHex(line['file_hex'], 'file_hex'), { engineFlags });
-  const standings = Object.fromEntries([...manifest].map(([address, standing]) => [address, standingFields(standing)]));
+  const standings = Object.fromEntries([...manifest].map(([address, standing]) => [address, statusFields(standing)]));
   return {
     grains: grains.map(({ address }) => address),
     ...(manifest.size > 0 && { manifest: standings }),

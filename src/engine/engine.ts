@@ -231,7 +231,7 @@ export class Engine {
 
   /** True if a memory's index is damaged and a rebuild would help. Checked at intervals. */
   #hasRepairable(): boolean {
-    const { unsound, clock } = this.store;
+    const { damage: unsound, clock } = this.store;
     if (unsound.size === 0 || clock.nowMs() < Math.max(this.#askAtMs, this.#repairAtMs)) return false;
     if (this.store.repairable().length > 0) return true;
     this.#askAtMs = clock.nowMs() + HOUSEKEEPING_RETRY_MS;
@@ -243,7 +243,7 @@ export class Engine {
     const { store } = this;
     if (store.clock.nowMs() < this.#repairAtMs || store.log.poisoned !== undefined) return;
     this.#repairAtMs = Number.POSITIVE_INFINITY;
-    const problems = [...store.index.problems, ...store.repairable().map((memory) => this.#unsoundReason(memory))];
+    const problems = [...store.index.problems, ...store.repairable().map((memory) => this.#damageReason(memory))];
     this.#repaired = rebuild(this.#rebuildServices, 0).then(
       () => {
         this.#repairAtMs = Number.NEGATIVE_INFINITY;
@@ -299,8 +299,8 @@ export class Engine {
     }
   }
 
-  #unsoundReason(memory: number): string {
-    return `the index of memory ${memory} is to be built again: ${this.store.unsound.get(memory)}`;
+  #damageReason(memory: number): string {
+    return `the index of memory ${memory} is to be built again: ${this.store.damage.get(memory)}`;
   }
 
   #health(shard: number): ShardHealth {
@@ -312,9 +312,9 @@ export class Engine {
     for (const [memory, reason] of unopened) reasons.push(`memory ${memory} does not open: ${reason}`);
     for (const [sequence, reason] of quarantine) reasons.push(`record ${sequence} is quarantined: ${reason}`);
     if (quarantined > quarantine.size) reasons.push(`${quarantined - quarantine.size} more records are quarantined`);
-    for (const memory of this.store.unsound.keys()) {
+    for (const memory of this.store.damage.keys()) {
       if (reasons.length >= REASONS_NAMED_MAX) break;
-      if (!unopened.has(memory)) reasons.push(this.#unsoundReason(memory));
+      if (!unopened.has(memory)) reasons.push(this.#damageReason(memory));
     }
     reasons.push(...index.problems, ...this.#repairs, ...vectors.problems);
     const { lost } = this.#queue.trail;

@@ -13,7 +13,7 @@ import type { ShardHealth } from './calls/shard.ts';
 import { decideLimit, refuseRestricted } from './govern/decide.ts';
 import { decideChange, decisionJson, type PolicyChange } from './govern/policy/change.ts';
 import { policyJson } from './govern/policy/seal.ts';
-import { consentsOf, restrictionsOf } from './govern/told.ts';
+import { consentsOf, restrictionsOf } from './govern/view.ts';
 import { AnswerRoom } from './grain/api/answer-room.ts';
 import type { JsonObject } from './grain/api/json-value.ts';
 import { embedPages, vectorLag, vectorState } from './maintain/housekeeping/embed.ts';
@@ -61,7 +61,7 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
     },
     locate: (context, input) => {
       const memory = store.memory(context.memory);
-      return { held: input.hashes.map((hash) => isHeld(store, memory, context, hash)) };
+      return { held: input.hashes.map((hash) => isPresent(store, memory, context, hash)) };
     },
     list: (context, input) => list(store, readable(store, context, input.filter), context, input),
     recallStatistics: (context, input) => recallStatistics(store, recallable(store, context, input), context, input),
@@ -203,7 +203,7 @@ function ofSeen<T extends { readonly userId: string }>(
  * True if this partition holds the grain within the caller's binding. A grain outside it counts as missing, so that it
  * cannot influence where a call goes.
  */
-function isHeld(store: Store, memory: Memory, context: CallContext, hash: string): boolean {
+function isPresent(store: Store, memory: Memory, context: CallContext, hash: string): boolean {
   const ordinal = store.findOrdinal(memory.number, hash);
   if (ordinal === undefined || !isBound(context)) return ordinal !== undefined;
   const stored = store.readGrain(memory, ordinal);

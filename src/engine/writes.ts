@@ -39,7 +39,7 @@ import { readable } from './reads.ts';
 import type { Memory } from './store/memory.ts';
 import type { Store } from './store/store.ts';
 import type { Added } from './write/add.ts';
-import { dropShutPlan } from './write/drop-shut.ts';
+import { dropClosedPlan } from './write/drop-closed.ts';
 import * as plans from './write/plans.ts';
 import type { MemoryWrite, WriteQueue } from './write/queue.ts';
 import { itemContext } from './write/reply.ts';
@@ -112,14 +112,14 @@ function ownCalls(services: WriteServices): OwnCalls {
     if (context.idempotency !== undefined) await queue.push('batch', plans.claimPlan, context, { release: false });
   };
   /** Checks manifest entries after their grains are stored and returns the refused ones. */
-  const standings = async (
+  const links = async (
     context: CallContext,
     { manifest, accepted = [] }: Input<'importBlobs'>,
     outcomes: readonly AddOutcome[],
   ): Promise<RefusedEntry[]> => {
     const stored = new Set(accepted);
     for (const outcome of outcomes) if ('hash' in outcome) stored.add(outcome.hash);
-    const plan = plans.underClaim(context, plans.standingPlan);
+    const plan = plans.underClaim(context, plans.linkPlan);
     const errors = await each<ManifestEntry, EngineError | undefined>(manifest, (entry, _, settle) =>
       queue.enqueue(
         'importStanding',
@@ -142,11 +142,11 @@ function ownCalls(services: WriteServices): OwnCalls {
     },
     dropMemory: async (context, input) => {
       const { memory } = context;
-      if (!store.isShut(memory)) return queue.push('dropMemory', plans.dropPlan, context, input);
+      if (!store.isClosed(memory)) return queue.push('dropMemory', plans.dropPlan, context, input);
       // The policy was lost with its key, so there is nothing to check.
       if (input.check === true) return { keyFingerprint: UNKNOWN_FINGERPRINT };
       const named = await inSlices(namedKeys(store, memory));
-      return queue.push('dropMemory', dropShutPlan, { ...context, memory: 0 }, { memory, named });
+      return queue.push('dropMemory', dropClosedPlan, { ...context, memory: 0 }, { memory, named });
     },
     claim: async (context, input) => {
       if (!input.release) return queue.push('claim', plans.claimPlan, context, input);
@@ -184,7 +184,7 @@ function ownCalls(services: WriteServices): OwnCalls {
         ),
       );
       const [outcomes] = await Promise.all([imported, claim]);
-      const refused = await standings(context, input, outcomes);
+      const refused = await links(context, input, outcomes);
       return { outcomes, refused };
     },
     policyImpact: async (context, input) => policyImpact(store, store.memory(context.memory), context, input),
@@ -263,7 +263,7 @@ function each<T, O = AddOutcome>(
     if (left === 0) resolve(outcomes);
     items.forEach((item, i) => {
       enqueue(item, i, (error, outcome) => {
-        if (error !== undefined && isTrouble(error)) reject(error);
+        if (error !== undefined && isStorageFailure(error)) reject(error);
         outcomes[i] = outcome;
         left -= 1;
         if (left === 0) resolve(outcomes);
@@ -285,6 +285,6 @@ function unsealedGrains(store: Store, context: CallContext): number {
 }
 
 /** True for an error that is not about a single item: the caller may repeat the whole batch. */
-function isTrouble(error: EngineError): boolean {
+function isStorageFailure(error: EngineError): boolean {
   return error.code.startsWith('STO-') || error.code.startsWith('SYS-');
 }

@@ -3,7 +3,7 @@ import { assert } from '../engine/base/assert.ts';
 import { JSON_PARSED_HERE_BYTES_MAX } from '../engine/base/limits.ts';
 import type { GrpcCall, GrpcHandler } from './grpc/front.ts';
 import type { ReadMessage } from './jobs/read-json.ts';
-import { besideCodecOf, codecOf } from './operations/codecs.ts';
+import { codecOf, sidecarCodecOf } from './operations/codecs.ts';
 import type { GrpcRow, Operation } from './operations/define.ts';
 import { notesOf } from './operations/notes.ts';
 import { OPERATIONS } from './operations/table.ts';
@@ -85,8 +85,8 @@ function faceOf(call: GrpcCall, { operation: { grpc }, codec }: Route, readLong:
         : {
             codec,
             bytes: () => call.bytes,
-            staysHere: grpc?.staysHere,
-            beside: besideOf(grpc),
+            onMainThread: grpc?.onMainThread,
+            sidecar: sidecarOf(grpc),
             write: ({ bytes, notes }) => ({ bytes, warnings: notes }),
           },
   };
@@ -96,9 +96,9 @@ async function readElsewhere({ rpc }: GrpcRow, bytes: Uint8Array, readLong: Grpc
   return { ...(await readLong(rpc, bytes)), bytes };
 }
 
-function besideOf(grpc: Operation['grpc']): Forward<Reply>['beside'] {
-  const codec = grpc === undefined ? undefined : besideCodecOf(grpc);
-  return codec === undefined || grpc?.beside === undefined ? undefined : { codec, make: grpc.beside };
+function sidecarOf(grpc: Operation['grpc']): Forward<Reply>['sidecar'] {
+  const codec = grpc === undefined ? undefined : sidecarCodecOf(grpc);
+  return codec === undefined || grpc?.sidecar === undefined ? undefined : { codec, make: grpc.sidecar };
 }
 
 const EMPTY = new Uint8Array(0);

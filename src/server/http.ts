@@ -10,7 +10,7 @@ import { jsonBody } from './http/json.ts';
 import type { HttpHandler, HttpRequest, ResponseHeaders } from './http/listener.ts';
 import { fileUpload } from './http/multipart.ts';
 import { Router } from './http/router.ts';
-import { besideCodecOf, codecOf } from './operations/codecs.ts';
+import { codecOf, sidecarCodecOf } from './operations/codecs.ts';
 import type { HttpParts, HttpReply, HttpRow, Operation, UploadedFile } from './operations/define.ts';
 import { fullPath } from './operations/openapi.ts';
 import { OPERATIONS } from './operations/table.ts';
@@ -147,8 +147,8 @@ async function answer(
             forward: {
               codec,
               bytes: jsonBytes,
-              staysHere: row.staysHere,
-              beside: besideOf(row),
+              onMainThread: row.onMainThread,
+              sidecar: sidecarOf(row),
               write: ({ bytes }) => ({ kind: 'bytes', status: row.successStatus, headers: JSON_HEADERS, body: bytes }),
             },
           }),
@@ -165,9 +165,9 @@ async function answer(
   } else respondError(request, told.error, told.requestId, headers);
 }
 
-function besideOf(row: HttpRow): Forward<HttpReply>['beside'] {
-  const codec = besideCodecOf(row);
-  return codec === undefined || row.beside === undefined ? undefined : { codec, make: row.beside };
+function sidecarOf(row: HttpRow): Forward<HttpReply>['sidecar'] {
+  const codec = sidecarCodecOf(row);
+  return codec === undefined || row.sidecar === undefined ? undefined : { codec, make: row.sidecar };
 }
 
 function targetOf(params: HttpParts['params'], query: string): string {

@@ -24,7 +24,7 @@ import { CHALLENGE_HEADER, PROOF_HEADER, proofOf } from './identity.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { framed } from './operations/codecs.ts';
-import type { Beside, Operation, StaysHere } from './operations/define.ts';
+import type { OnMainThread, Operation, Sidecar } from './operations/define.ts';
 import { type UnknownMember, unknownRefusal, unknownWarnings } from './operations/unknown-members.ts';
 import { ReplyCache } from './replies.ts';
 import type { MemoryContext } from './shards.ts';
@@ -75,9 +75,9 @@ export interface Forward<Reply> {
   /** Called after the caller is admitted. */
   readonly bytes: () => Uint8Array | Promise<Uint8Array>;
   /** True for a request that must be read here nevertheless. */
-  readonly staysHere?: StaysHere;
+  readonly onMainThread?: OnMainThread;
   /** Data made here and sent with the request, and the codec that reads both. */
-  readonly beside?: { readonly codec: number; readonly make: Beside } | undefined;
+  readonly sidecar?: { readonly codec: number; readonly make: Sidecar } | undefined;
   readonly write: (reply: RawReply) => Reply;
 }
 
@@ -149,7 +149,7 @@ export class Wrapper {
       if (forward !== undefined && waitHeader(arrival) === undefined) {
         const sent = forward.bytes();
         const body = sent instanceof Promise ? await sent : sent;
-        if (forward.staysHere?.(body, this.#services) !== true) {
+        if (forward.onMainThread?.(body, this.#services) !== true) {
           const raw = await this.#forward(arrival, admitted, requestId, { ...forward, body });
           if (raw !== 'here') return { ok: true, reply: forward.write(raw), requestId, headers };
         }
@@ -228,7 +228,7 @@ export class Wrapper {
     arrival: Arrival,
     admitted: Admitted,
     requestId: string,
-    { codec, beside, body }: Pick<Forward<unknown>, 'codec' | 'beside'> & { readonly body: Uint8Array },
+    { codec, sidecar, body }: Pick<Forward<unknown>, 'codec' | 'sidecar'> & { readonly body: Uint8Array },
   ): Promise<RawReply | 'here'> {
     // The router would decode a request for several partitions on this thread, so a long one takes the path of
     // operations that are read here.
@@ -238,13 +238,13 @@ export class Wrapper {
     const { deadlineMs } = asked;
     const context = shardContext(asked, admitted, arrival.operation.mutates ? 0 : undefined);
     const { shards } = this.#services;
-    if (beside === undefined || admitted.memory === undefined)
+    if (sidecar === undefined || admitted.memory === undefined)
       return this.#untilDeadline(shards.callRaw(codec, context, body), deadlineMs);
-    const making = beside.make(body, { services: this.#services, memory: admitted.memory, deadlineMs });
+    const making = sidecar.make(body, { services: this.#services, memory: admitted.memory, deadlineMs });
     if (making === 'here') return 'here';
     if (making === undefined) return this.#untilDeadline(shards.callRaw(codec, context, body), deadlineMs);
     const both = framed(await making, body);
-    return this.#untilDeadline(shards.callRaw(beside.codec, context, both), deadlineMs);
+    return this.#untilDeadline(shards.callRaw(sidecar.codec, context, both), deadlineMs);
   }
 
   #askedOf(arrival: Arrival, admitted: Admitted, requestId: string, bytes: Uint8Array): AskedFor {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { hash as digest } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { writeContainer } from '../../src/engine/grain/codec/container-writer.ts';
-import type { Standing, VerificationStatus } from '../../src/engine/grain/codec/manifest.ts';
+import type { GrainStatus, VerificationStatus } from '../../src/engine/grain/codec/manifest.ts';
 import type { Address } from '../../src/engine/grain/grain.ts';
 import { HttpClient } from '../conformance/http-client.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -53,7 +53,7 @@ class Place {
   }
 
   async upload(blobs: readonly Uint8Array[], claims: Claims, key = server.key, reason?: string) {
-    const manifest = new Map(Object.entries(claims)) as unknown as Map<Address, Standing>; // hashes in hex are addresses
+    const manifest = new Map(Object.entries(claims)) as unknown as Map<Address, GrainStatus>; // hashes in hex are addresses
     const form = new FormData();
     const file = writeContainer(blobs, { sorted: false, deduplicated: false, manifest });
     form.append('file', new Blob([Uint8Array.from(file)]), 'f.mg');

@@ -102,7 +102,7 @@ test('a lost index key holds up no seal; it is drawn anew and the index built ag
   // The note outlives a crash: what was sealed without the memory is not taken for all there is.
   await engine.abandon();
   engine = await openShard(shard.root);
-  await until(engine, () => engine.store.unsound.size === 0 && engine.store.purgePending.size === 0);
+  await until(engine, () => engine.store.damage.size === 0 && engine.store.purgePending.size === 0);
   assert.match(reasonsOf(engine), /built again from the log: the index of memory 1/);
   await assertWhole(engine, shard);
   await addBelief(engine, 1, { subject: 's', object: 'taken' });
@@ -141,7 +141,7 @@ test('a memory whose token key is lost is shut, and whole again when its slot co
 
   putSlotBack(shard.root, shard.keys.token, whole);
   engine = await openShard(shard.root);
-  await until(engine, () => engine.store.unsound.size === 0);
+  await until(engine, () => engine.store.damage.size === 0);
   await assertWhole(engine, shard);
   await engine.close();
 });
@@ -200,7 +200,7 @@ test('a memory whose index key was lost is deleted like any other', async (t) =>
   const engine = await openShard(shard.root);
   // The first caller to meet the loss is told to retry, and then finds the index rebuilt.
   assert.equal(await codeOf(() => engine.write('dropMemory', contextOf(1), {})), 'STO-E001');
-  await until(engine, () => engine.store.unsound.size === 0);
+  await until(engine, () => engine.store.damage.size === 0);
   await engine.write('dropMemory', contextOf(1), {});
   await until(engine, () => engine.store.dropPending.size === 0);
   await assertUntouched(engine, shard);
@@ -266,7 +266,7 @@ for (const purged of [false, true])
       for (const answer of answers) assert.deepEqual((await answer()).sort(), others);
       assert.match(reasonsOf(engine), /memory 1 .*holds grains whose key was destroyed/);
     } else assert.equal(await codeOf(() => recalled(engine, 1, 'harbour')), 'STO-E001');
-    await until(engine, () => engine.store.unsound.size === 0);
+    await until(engine, () => engine.store.damage.size === 0);
     for (const answer of answers) assert.deepEqual((await answer()).sort(), others);
     assert.match(reasonsOf(engine), /built again from the log: the index of memory 1/);
     assert.deepEqual(recalled(engine, 1, 'ann'), []);

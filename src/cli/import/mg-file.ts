@@ -8,7 +8,7 @@ import { FILE_FLAG, FILE_HEAD_BYTES, FOOTER_BYTES, MAGIC } from '../../engine/gr
 import { writeContainer } from '../../engine/grain/codec/container-writer.ts';
 import { endOfEnvelope, openEnvelope, startsEnvelope } from '../../engine/grain/codec/cose.ts';
 import { HEADER_BYTES } from '../../engine/grain/codec/header.ts';
-import { readManifest, type Standing } from '../../engine/grain/codec/manifest.ts';
+import { type GrainStatus, readManifest } from '../../engine/grain/codec/manifest.ts';
 import { endOfValue } from '../../engine/grain/codec/msgpack.ts';
 import type { Address } from '../../engine/grain/grain.ts';
 import { Failure } from '../failure.ts';
@@ -91,7 +91,7 @@ async function* partsOf(file: FileHandle, size: number, partBytes: number): Asyn
   }
   for (let first = 0; first < links.late.length; ) {
     const grains: Buffer[] = [];
-    const standings = new Map<Address, Standing>();
+    const standings = new Map<Address, GrainStatus>();
     for (let size = 0; first < links.late.length && size < partBytes && grains.length < PART_GRAINS; first += 1) {
       const { at, address, supersededBy } = links.late[first]!;
       const grain = await readGrain(at);
@@ -108,20 +108,20 @@ async function* partsOf(file: FileHandle, size: number, partBytes: number): Asyn
 class Links {
   /** Grains whose successor comes in a later part or not at all, by position in the file. */
   readonly late: { readonly at: number; readonly address: Address; readonly supersededBy: Address }[] = [];
-  readonly #manifest: ReadonlyMap<Address, Standing>;
+  readonly #manifest: ReadonlyMap<Address, GrainStatus>;
   readonly #successors = new Set<Address>();
   /** Addresses of those successors that were sent. */
   readonly #sent = new Set<Address>();
 
-  constructor(manifest: ReadonlyMap<Address, Standing>) {
+  constructor(manifest: ReadonlyMap<Address, GrainStatus>) {
     this.#manifest = manifest;
     for (const { supersededBy } of manifest.values())
       if (supersededBy !== undefined) this.#successors.add(supersededBy);
   }
 
   /** Manifest entries for these grains; the first grain is at position `from`. */
-  of(grains: readonly Buffer[], from: number): Map<Address, Standing> {
-    const own = new Map<Address, Standing>();
+  of(grains: readonly Buffer[], from: number): Map<Address, GrainStatus> {
+    const own = new Map<Address, GrainStatus>();
     if (this.#manifest.size === 0) return own;
     const addresses = grains.map((grain) => addressOf(startsEnvelope(grain) ? openEnvelope(grain).blob : grain));
     for (const address of addresses) if (this.#successors.has(address)) this.#sent.add(address);

@@ -8,12 +8,12 @@ import { KeyStore } from '../../engine/keys/key-store.ts';
 import { loadMasterKey, type MasterKey } from '../../engine/keys/master-key.ts';
 import { openLmdbLog } from '../../engine/log/lmdb/lmdb-log.ts';
 import type { Log } from '../../engine/log/log.ts';
-import { type Held, heldSince } from '../../engine/maintain/erasure/held.ts';
+import { type RemovedSince, removedSinceCopy } from '../../engine/maintain/erasure/removed-since.ts';
 import type { Config } from '../../server/config.ts';
 import { openControlKey } from '../../server/control/control-key.ts';
-import { heldControl } from '../../server/control/held.ts';
 import { eraseKey, Keys } from '../../server/control/keys.ts';
 import { openControl } from '../../server/control/open.ts';
+import { removedFromControl } from '../../server/control/removed-since.ts';
 import { LAYOUT_FILE, openLayout } from '../../server/data-directory.ts';
 import { Failure, failureOf } from '../failure.ts';
 
@@ -56,7 +56,7 @@ export async function holdingOf(
     const scopes: { memory: number; path: string }[] = [];
     const forgotten: [number, readonly string[]][] = [];
     for (let shard = 0; mayCompare && shard < copy.shards; shard += 1) {
-      const held = await heldInShard({ shard, copy, staging, dataDirectory, config, doubt });
+      const held = await removedInShard({ shard, copy, staging, dataDirectory, config, doubt });
       users.push(...held.users);
       scopes.push(...held.scopes);
       forgotten.push(...held.forgotten);
@@ -129,7 +129,7 @@ async function todaysControl(dataDirectory: string, config: Config, copy: Deploy
   try {
     if (now.shards !== copy.shards || !now.controlKey.equals(copy.controlKey))
       return { isOther: true, held: { memories: [], keys: [], erasedKeys: [] } };
-    return { isOther: false, held: heldControl(copy.control, now.control) };
+    return { isOther: false, held: removedFromControl(copy.control, now.control) };
   } finally {
     await now.control.close();
   }
@@ -144,7 +144,7 @@ interface Compared {
   readonly doubt: (text: string) => void;
 }
 
-async function heldInShard({ shard, copy, staging, dataDirectory, config, doubt }: Compared): Promise<Held> {
+async function removedInShard({ shard, copy, staging, dataDirectory, config, doubt }: Compared): Promise<RemovedSince> {
   const name = `shard-${shard}`;
   const stamp = { formatVersion: FORMAT_VERSION, readsFrom: OLDEST_FORMAT, shard, shards: copy.shards };
   const keysNow = join(dataDirectory, 'keys', name);
@@ -171,7 +171,7 @@ async function heldInShard({ shard, copy, staging, dataDirectory, config, doubt 
       : undefined;
     if (log === undefined && keys !== undefined && !existsSync(logNow))
       doubt(`${dataDirectory} has keys but no log of shard ${shard}: which grains were forgotten is unknown`);
-    return heldSince(side, { ...(log === undefined ? {} : { log }), ...(keys === undefined ? {} : { keys }) });
+    return removedSinceCopy(side, { ...(log === undefined ? {} : { log }), ...(keys === undefined ? {} : { keys }) });
   } finally {
     for (const store of stores) store.close();
     for (const log of opened) await log.close();

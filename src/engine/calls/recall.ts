@@ -68,7 +68,7 @@ export interface Candidate {
   /** True if only other legs found it: its text scores count for its neighbours only. */
   readonly outsideText?: boolean;
   /** Indexes of the query terms that the grain holds. Set only on candidates that cross threads. */
-  readonly held?: readonly number[];
+  readonly matchedTerms?: readonly number[];
   /** The context of an event. Absent for other grains, and for events without session, speaker and role. */
   readonly turn?: CandidateTurn | undefined;
   /** True if the structural leg found it. */
@@ -79,7 +79,7 @@ export interface Candidate {
 /** The context of a turn, as the text leg needs it. */
 export interface CandidateTurn {
   /** Turn flags as bits; see recall/legs/text-leg.ts. */
-  readonly marks: number;
+  readonly turnFlags: number;
   /** Number of its session within the partition; 0 if it has none. */
   readonly session: number;
   /** Scores of the previous and the next turn of its session. */
@@ -132,7 +132,7 @@ export interface RecallHit {
   readonly rrfScore: number;
   readonly superseded: boolean;
   /** Data from the stages after fusion; absent if none ran. */
-  readonly stage?: StageMarks;
+  readonly stage?: StageEffects;
 }
 
 /** The embedder of vectors. Vectors of different embedders cannot be compared. */
@@ -320,7 +320,7 @@ export type Change = (typeof CHANGES)[number];
 export type RecallSource = 'primary' | 'expansion' | 'census';
 
 /** Data that the stages attach to a hit, besides its score. */
-export interface StageMarks {
+export interface StageEffects {
   /** The score before the changes. */
   readonly base: number;
   /** True if rank fusion produced `base`; otherwise it is the sum of the text leg's terms. */

@@ -130,7 +130,7 @@ export class ScopeTree {
       line: [...above, ...line],
       below: [path],
       ofTree: true,
-      ...(view.beside === undefined ? {} : { also: this.childrenOf(names.slice(0, -1).join(SEPARATOR)) }),
+      ...(view.siblings === undefined ? {} : { also: this.childrenOf(names.slice(0, -1).join(SEPARATOR)) }),
     };
   }
 }
@@ -153,7 +153,7 @@ export interface ScopeView {
   /** The path and its ancestors, the highest first; at least one. */
   readonly line: readonly string[];
   /** The prefix of siblings, with a slash at its end unless it is ''; absent: siblings are not seen. */
-  readonly beside?: string;
+  readonly siblings?: string;
   /**
    * True when the path was looked up in the memory's tree. The members below then give the rest: visible subtrees, and
    * siblings.

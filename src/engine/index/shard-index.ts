@@ -17,6 +17,7 @@ import { SegmentSet } from './files/segment-set.ts';
 import type { HeapBudget } from './heap-budget.ts';
 import { type IndexKeys, newestKey } from './index-keys.ts';
 import { MemoryIndex, type ShardView } from './memory-index.ts';
+import { Bitmap } from './parts/bitmaps.ts';
 import { chooseMerge, closeUnderOrder, liveEntry } from './parts/merge-plan.ts';
 import {
   type IndexedGrain,
@@ -28,7 +29,6 @@ import {
 } from './parts/part.ts';
 import { holdsRemoved, hullOf, isGone, type RewriteOptions, rewriteFiles, rewriteMemory } from './parts/rewrite.ts';
 import { writeGeneration } from './parts/seal.ts';
-import { Bitmap } from './parts/standing.ts';
 import { Generation } from './parts/tail.ts';
 import { type SegmentReport, verifySegments } from './verify.ts';
 

@@ -95,7 +95,7 @@ function* checkContent(file: SegmentFile, entry: ChunkEntry, keys: IndexKeys): S
   yield* part.identities.verify(part.docCount);
   yield* part.facets.verify();
   yield* part.keyedEntries.verify();
-  yield* part.verifySurroundings();
+  yield* part.verifyContext();
   if (part.text.lengths.length < part.docCount) wrong('lengths of texts are missing');
   let terms = 0;
   for (const [, documentFrequency] of part.text.vocabulary()) {

@@ -26,8 +26,8 @@ import {
   type CandidateSearch,
   type Found,
   findCandidates,
-  heldOf,
   type LocalCandidate,
+  matchedTermsOf,
   plainCandidate,
 } from './legs/candidates.ts';
 import { countedParts } from './legs/counted.ts';
@@ -108,7 +108,7 @@ export function recallCandidates(
   const pairFrequency = new Map(Object.entries(summed.pairFrequency ?? {}));
   const { candidates, legCut } = search(store, memory, context, planned, { statistics, pairFrequency }, { vectors });
   const { parts, text } = planned;
-  const held = heldOf({ parts, text }, candidates);
+  const held = matchedTermsOf({ parts, text }, candidates);
   // Resolve lazy hashes before candidates cross threads.
   const plain = candidates.map((candidate, i): Candidate => plainCandidate(candidate, held[i]!));
   const excluded = excludedFrom(store, context, planned, { statistics, vectors });
@@ -164,7 +164,7 @@ function hitsOf(
   { fused, statistics }: { readonly fused: readonly Fused<LocalCandidate>[]; readonly statistics: BareStatistics },
 ): { readonly list: HitList; readonly isTruncated: boolean } {
   const list = new HitList(text === undefined ? undefined : termShares(text.terms, statistics));
-  const held = heldOf(
+  const held = matchedTermsOf(
     { parts, text },
     fused.map(({ candidate }) => candidate),
   );

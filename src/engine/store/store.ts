@@ -12,8 +12,8 @@ import { openGrain } from '../grain/codec/blob.ts';
 import type { Address, Grain } from '../grain/grain.ts';
 import type { IndexPart, Keyed, Ordinal } from '../index/parts/part.ts';
 import type { ShardIndex } from '../index/shard-index.ts';
-import type { EmbedderStamp } from '../index/vectors/generation.ts';
 import type { VectorIndex } from '../index/vectors/vector-index.ts';
+import type { EmbedderStamp } from '../index/vectors/vector-set.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { Log, Sequence } from '../log/log.ts';
 import { grainName } from '../record/grain-name.ts';
@@ -63,7 +63,7 @@ export function namedState(memory: number): string {
 const UNSOUND_PREFIX = 'unsound/';
 
 /** State entry: the reason why a memory's index must be rebuilt. */
-export function unsoundState(memory: number): string {
+export function damageState(memory: number): string {
   return `${UNSOUND_PREFIX}${memory}`;
 }
 
@@ -141,7 +141,7 @@ export class Store {
    * Memories whose index contradicts the log or the keys, and why: a key was lost, or destroyed from outside. Also
    * noted in the log's state, so that it survives a restart. A rebuild removes the note.
    */
-  readonly unsound = new Map<number, string>();
+  readonly damage = new Map<number, string>();
   /** Memories that did not open at their last use, and why. */
   readonly unopened = new Map<number, string>();
   /** Hashes of grains that were erased since the process started. */
@@ -159,7 +159,7 @@ export class Store {
   readonly changedSincePoint = new Set<number>();
   /** Memories whose audit chain grew since its head was last noted in the state. */
   readonly auditHeadsUnnoted = new Set<number>();
-  readonly #unsoundNoted = new Set<number>();
+  readonly #damageNoted = new Set<number>();
   readonly #memories = new RecentMap<number, Memory>(OPEN_MEMORIES_MAX);
   readonly #settings = new Map<number, Sequence>();
   readonly #auditHeads = new Map<number, AuditHead>();
@@ -177,8 +177,8 @@ export class Store {
     for (const [key, reason] of log.scanState(UNSOUND_PREFIX)) {
       const memory = Number(key.slice(UNSOUND_PREFIX.length));
       if (!this.holds(memory)) continue;
-      this.unsound.set(memory, Buffer.from(reason).toString());
-      this.#unsoundNoted.add(memory);
+      this.damage.set(memory, Buffer.from(reason).toString());
+      this.#damageNoted.add(memory);
     }
     for (const [key] of log.scanState('purge/')) this.purgePending.set(Number(key.split('/')[1]), log.nextSequence - 1);
     for (const [key] of log.scanState('drop/')) this.dropPending.add(Number(key.slice('drop/'.length)));
@@ -215,7 +215,7 @@ export class Store {
   }
 
   /** True for a memory that exists but cannot be opened, because its token key is missing. */
-  isShut(number: number): boolean {
+  isClosed(number: number): boolean {
     return this.holds(number) && this.keys.isGone(this.setting(number).tokenKey);
   }
 
@@ -243,7 +243,7 @@ export class Store {
     if (!keepOpen) this.#memories.delete(number);
     if (sequence === undefined) {
       this.#settings.delete(number);
-      this.unsound.delete(number);
+      this.damage.delete(number);
       this.unopened.delete(number);
       this.#auditHeads.delete(number);
     } else this.#settings.set(number, sequence);
@@ -401,7 +401,7 @@ export class Store {
     } catch (error) {
       // A rebuild removes it from the index. There too, the keys take precedence over the log.
       if (error instanceof EngineError && error.code === 'CRY-E002')
-        this.foundUnsound(memory.number, `it holds grains whose key was destroyed, the first at ${ordinal}`);
+        this.noteDamage(memory.number, `it holds grains whose key was destroyed, the first at ${ordinal}`);
       else this.quarantineRecord(ordinal, error instanceof Error ? error.message : String(error));
       return undefined;
     }
@@ -442,12 +442,12 @@ export class Store {
   /** The version link that superseded `ordinal`, or undefined while it is current. */
   supersession(memory: number, ordinal: Ordinal): StandingRecord | undefined {
     if (!this.index.superseded.get(ordinal)) return undefined;
-    return this.#standing(memory, 'standing', ordinal, (record) => record.newOrdinal !== 0);
+    return this.#status(memory, 'standing', ordinal, (record) => record.newOrdinal !== 0);
   }
 
   /** The version link that made `ordinal` a new version, or undefined for the root of a chain. */
   predecessor(memory: number, ordinal: Ordinal): StandingRecord | undefined {
-    return this.#standing(memory, 'predecessor', ordinal, () => true);
+    return this.#status(memory, 'predecessor', ordinal, () => true);
   }
 
   /** The newest verification flag of a grain; '' when none was ever set. */
@@ -468,7 +468,7 @@ export class Store {
     return sources;
   }
 
-  #standing(
+  #status(
     memory: number,
     kind: 'standing' | 'predecessor',
     ordinal: Ordinal,
@@ -568,32 +568,32 @@ export class Store {
   }
 
   /** Marks the memory's index as contradicting the log or the keys, so that it is rebuilt. */
-  foundUnsound(memory: number, reason: string): void {
-    if (!this.unsound.has(memory)) this.unsound.set(memory, reason);
+  noteDamage(memory: number, reason: string): void {
+    if (!this.damage.has(memory)) this.damage.set(memory, reason);
   }
 
   /** True when the memory's index is unreliable until it is rebuilt. */
   isDamaged(memory: number): boolean {
-    return this.unsound.has(memory) || this.index.isDamaged(memory);
+    return this.damage.has(memory) || this.index.isDamaged(memory);
   }
 
   /** State entries for the memories marked as damaged since the last committed call. */
-  unsoundState(): (readonly [key: string, value: Uint8Array])[] {
+  damageState(): (readonly [key: string, value: Uint8Array])[] {
     const entries: (readonly [string, Uint8Array])[] = [];
-    for (const [memory, reason] of this.unsound)
-      if (!this.#unsoundNoted.has(memory) && this.holds(memory))
-        entries.push([unsoundState(memory), Buffer.from(reason)]);
+    for (const [memory, reason] of this.damage)
+      if (!this.#damageNoted.has(memory) && this.holds(memory))
+        entries.push([damageState(memory), Buffer.from(reason)]);
     return entries;
   }
 
   /** Called after a transaction that contained `entries` of `unsoundState`. */
-  unsoundCommitted(entries: readonly (readonly [key: string, value: Uint8Array])[]): void {
-    for (const [key] of entries) this.#unsoundNoted.add(Number(key.split('/')[1]));
+  damageCommitted(entries: readonly (readonly [key: string, value: Uint8Array])[]): void {
+    for (const [key] of entries) this.#damageNoted.add(Number(key.split('/')[1]));
   }
 
   /** Damaged memories that a rebuild can repair: they open, and their index key is there or gone for good. */
   repairable(): number[] {
-    return [...this.unsound.keys()].filter((memory) => this.hasIndexKey(memory) !== undefined);
+    return [...this.damage.keys()].filter((memory) => this.hasIndexKey(memory) !== undefined);
   }
 
   /** Undefined for a memory that does not open, or whose keys cannot be read at the moment. */
@@ -609,8 +609,8 @@ export class Store {
   /** Called after a rebuild whose transaction removed the notes of `memories`. */
   madeSound(memories: readonly number[]): void {
     for (const memory of memories) {
-      this.unsound.delete(memory);
-      this.#unsoundNoted.delete(memory);
+      this.damage.delete(memory);
+      this.#damageNoted.delete(memory);
     }
   }
 

@@ -4,8 +4,8 @@
 import { SPEAKER_CHARS_MAX } from '../base/limits.ts';
 import { searchText } from '../grain/api/text.ts';
 import type { Grain } from '../grain/grain.ts';
-import { asks, holdsTime, leadingName, speaksOfSelf } from '../index/surroundings/signs.ts';
-import { ROLES, type Role, type Turn } from '../index/surroundings/turn.ts';
+import { asks, holdsTime, leadingName, speaksOfSelf } from '../index/context/cues.ts';
+import { ROLES, type Role, type Turn } from '../index/context/turn.ts';
 
 /** Undefined for a grain that is not an event. */
 export function turnOf(grain: Pick<Grain, 'type' | 'fields'>): Turn | undefined {

@@ -86,7 +86,7 @@ export function planDrop(group: Group, memory: Memory): { readonly keyFingerprin
 }
 
 /** Drops a memory that does not open because its token key is lost. `named`: the keys of its users and scopes. */
-export function planDropShut(
+export function planDropClosed(
   group: Group,
   number: number,
   named: readonly number[],

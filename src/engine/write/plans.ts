@@ -17,7 +17,7 @@ import { planEraseScope } from './erase-scope.ts';
 import { planExpire } from './expire.ts';
 import { planEraseUser, planForget } from './forget.ts';
 import { planConsent, planConsentFacts, planRestrict, planSetPolicy } from './govern.ts';
-import { planStanding, type StandingInput } from './import-standing.ts';
+import { type LinkInput, planLink } from './import-links.ts';
 import { bindFields } from './narrow.ts';
 import { type PreparedGrain, prepareBlob, prepareGrain } from './prepare.ts';
 import { planPreview } from './preview-removal.ts';
@@ -166,9 +166,9 @@ export const auditPlan: WritePlan<AuditDraft, Record<never, never>> = {
 };
 
 /** Applies one entry of an imported file's manifest. */
-export const standingPlan: WritePlan<StandingInput, Record<never, never>> = {
+export const linkPlan: WritePlan<LinkInput, Record<never, never>> = {
   plan: (group, memory, context, input) => {
-    planStanding(group, known(memory), context, input);
+    planLink(group, known(memory), context, input);
     return {};
   },
 };

@@ -99,14 +99,14 @@ export class QueryVectors {
       return this.#embedded(memory, text, [{ backend: name, embedder: own }], signal);
     const { serving, lag, loading } = await this.#stateOf(memory.number, waitMs, signal);
     if (serving.length === 0 && lag === 0) return {};
-    if (own === undefined && serving.length === 0) return wordsAlone(this.#trouble(backend));
+    if (own === undefined && serving.length === 0) return wordsAlone(this.#failure(backend));
     if (serving.length === 0) return wordsAlone('the memory is still to be embedded');
     const isSettled = loading !== true && serving.every((stamp) => stamp.name === own?.name);
     if (own !== undefined && isSettled) this.#settle(memory.number, own.name);
     const found = await Promise.all(serving.map((stamp) => embedders.named(stamp.name)));
     const chosen = found.filter((one) => one !== undefined);
     if (chosen.length > 0) return this.#embedded(memory, text, chosen, signal);
-    return wordsAlone(own === undefined ? this.#trouble(backend) : GONE);
+    return wordsAlone(own === undefined ? this.#failure(backend) : GONE);
   }
 
   /**
@@ -154,7 +154,7 @@ export class QueryVectors {
     this.#settled.set(memory, name);
   }
 
-  #trouble(backend: string): string {
+  #failure(backend: string): string {
     const { state } = this.#options.embedders.status(backend);
     return `the embedder is ${state === 'failed' ? 'out of order' : 'being loaded'}`;
   }

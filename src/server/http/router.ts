@@ -79,7 +79,7 @@ export class Router<Route> {
   }
 }
 
-interface Way<Route> {
+interface PathMatch<Route> {
   readonly method: string;
   readonly segments: readonly string[];
   /** Values of the parameters so far. */
@@ -88,7 +88,7 @@ interface Way<Route> {
   readonly others: Node<Route>[];
 }
 
-function find<Route>(node: Node<Route>, way: Way<Route>, depth: number): Entry<Route> | undefined {
+function find<Route>(node: Node<Route>, way: PathMatch<Route>, depth: number): Entry<Route> | undefined {
   const segment = way.segments[depth];
   if (segment === undefined) {
     const entry = node.methods.get(way.method) ?? (way.method === 'HEAD' ? node.methods.get('GET') : undefined);

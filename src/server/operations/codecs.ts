@@ -18,7 +18,7 @@ const ROWS: readonly Operation[] = [add, batchAdd, get, recall];
 const codecs: ShardCodec[] = [];
 const numbers = new Map<GrpcRow | HttpRow, number>();
 /** Numbers of the codecs that also read bytes prepared by the main thread (`Beside`). */
-const besideNumbers = new Map<GrpcRow | HttpRow, number>();
+const sidecarNumbers = new Map<GrpcRow | HttpRow, number>();
 
 for (const { grpc, http, plan, mutates, onUnknown, reach } of ROWS) {
   assert(plan !== undefined, 'a forwarded row makes exactly one call');
@@ -32,15 +32,15 @@ for (const { grpc, http, plan, mutates, onUnknown, reach } of ROWS) {
 
 function register(face: GrpcRow | HttpRow, codec: Codec, reads: boolean): void {
   numbers.set(face, codecs.push({ reads, decode: (bytes, context) => codec(bytes, context) }));
-  if (face.beside === undefined) return;
-  const withBeside: ShardCodec = {
+  if (face.sidecar === undefined) return;
+  const withSidecar: ShardCodec = {
     reads,
     decode: (bytes, context) => {
       const [beside, request] = unframed(bytes);
       return codec(request, context, beside);
     },
   };
-  besideNumbers.set(face, codecs.push(withBeside));
+  sidecarNumbers.set(face, codecs.push(withSidecar));
 }
 
 /** Codecs by number, for workers and for the router, which reads requests to several partitions. */
@@ -52,8 +52,8 @@ export function codecOf(face: GrpcRow | HttpRow): number | undefined {
 }
 
 /** The number of the face's codec for `framed` requests; undefined when the row has no `withBeside`. */
-export function besideCodecOf(face: GrpcRow | HttpRow): number | undefined {
-  return besideNumbers.get(face);
+export function sidecarCodecOf(face: GrpcRow | HttpRow): number | undefined {
+  return sidecarNumbers.get(face);
 }
 
 /** Prefixes a request with the bytes that the main thread prepared: u32 length (little-endian), bytes, request. */

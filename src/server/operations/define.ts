@@ -69,8 +69,8 @@ export type HttpFace<Out> = HttpReading &
     readonly successStatus?: number | ((output: Out) => number);
     /** Other non-error statuses and their meanings. They carry the body of a success; 304 has no body. */
     readonly otherStatuses?: Readonly<Record<number, string>>;
-    readonly staysHere?: StaysHere;
-    readonly beside?: Beside | undefined;
+    readonly onMainThread?: OnMainThread;
+    readonly sidecar?: Sidecar | undefined;
   };
 
 /** How the output becomes the answer, and how OpenAPI describes the answer. */
@@ -120,18 +120,18 @@ export interface GrpcFace<Out> {
   readonly encode: (output: Out, node: SchemaNode, told: readonly string[]) => Uint8Array;
   /** True when the message has a field for warnings; otherwise they travel as trailing metadata. */
   readonly carriesWarnings: boolean;
-  readonly staysHere: StaysHere;
-  readonly beside: Beside | undefined;
+  readonly onMainThread: OnMainThread;
+  readonly sidecar: Sidecar | undefined;
 }
 
 /** True for a request that the main thread must read, although the row's requests usually go to a worker undecoded. */
-export type StaysHere = ((bytes: Uint8Array, services: Services) => boolean) | undefined;
+export type OnMainThread = ((bytes: Uint8Array, services: Services) => boolean) | undefined;
 
 /**
  * Bytes that the main thread prepares for an undecoded request and sends to the worker with it, for the row's
  * `withBeside`; possibly none. `here` means that the main thread must read this request itself.
  */
-export type Beside = (
+export type Sidecar = (
   bytes: Uint8Array,
   asked: { readonly services: Services; readonly memory: MemoryRecord; readonly deadlineMs: number },
 ) => 'here' | undefined | Promise<Uint8Array>;
@@ -143,15 +143,15 @@ export function rpc<Req extends object, Res extends object, Out>(face: {
   readonly response: MessageFns<Res>;
   readonly read?: (message: Req) => unknown;
   readonly write?: (output: Out) => DeepPartial<Res>;
-  readonly staysHere?: StaysHere;
-  readonly beside?: Beside;
+  readonly onMainThread?: OnMainThread;
+  readonly sidecar?: Sidecar;
 }): GrpcFace<Out> {
   const shape = face.response.create() as Members; // a message is a plain object of its members
   return {
     rpc: face.rpc,
     carriesWarnings: 'warnings' in shape,
-    staysHere: face.staysHere,
-    beside: face.beside,
+    onMainThread: face.onMainThread,
+    sidecar: face.sidecar,
     decode: (bytes, input, unknown) => {
       const message = decodeMessage(face.request, bytes, unknown);
       return face.read === undefined ? fromMessage(input, message as Members) : face.read(message); // a plain object
@@ -235,7 +235,7 @@ export interface SingleCall<In, Out, M extends keyof MemoryCalls> {
   /** Converts the shard's output; `input` is the row's input. */
   readonly answer: (output: Output<M>, input: In) => Out;
   /** Adds the bytes that the main thread prepared (`Beside`) to the input. */
-  readonly withBeside?: (input: In, beside: Uint8Array) => In;
+  readonly withSidecar?: (input: In, sidecar: Uint8Array) => In;
   /**
    * Does the row's further work around the one call, for requests that stay on the main thread; `perform` makes the
    * call. Workers never run this.
@@ -285,7 +285,7 @@ export interface Operation {
   /** Validates `candidate` against the input schema, then runs the operation. */
   readonly perform: (candidate: unknown, context: Context) => Promise<unknown>;
   /** Validates the input and returns the call to make; undefined unless the row is one call on its memory. */
-  readonly plan: ((candidate: unknown, beside?: Uint8Array) => Planned) | undefined;
+  readonly plan: ((candidate: unknown, sidecar?: Uint8Array) => Planned) | undefined;
   /** Reads the JSON arguments of app/exec. */
   readonly readArgs: (args: unknown, unknown: UnknownMember[]) => unknown;
   readonly writeResult: (output: unknown) => unknown;
@@ -300,8 +300,8 @@ export interface HttpRow {
   readonly answers: Readonly<Record<string, Members>> | undefined;
   readonly successStatus: number;
   readonly otherStatuses: Readonly<Record<number, string>>;
-  readonly staysHere: StaysHere;
-  readonly beside: Beside | undefined;
+  readonly onMainThread: OnMainThread;
+  readonly sidecar: Sidecar | undefined;
   /** Appends unknown members and parameters to `unknown`. */
   readonly read: (parts: HttpParts, unknown: UnknownMember[]) => unknown;
   /** Adds the warnings `told` to the output's own. */
@@ -310,8 +310,8 @@ export interface HttpRow {
 
 export interface GrpcRow {
   readonly rpc: string;
-  readonly staysHere: StaysHere;
-  readonly beside: Beside | undefined;
+  readonly onMainThread: OnMainThread;
+  readonly sidecar: Sidecar | undefined;
   /** Decodes the request to an input that is not yet validated. Appends unknown fields to `unknown`. */
   readonly read: (bytes: Uint8Array, unknown: UnknownMember[]) => unknown;
   /** Adds the warnings `told` to the output's own. */
@@ -389,9 +389,10 @@ export function defineCall<In extends TSchema, Out extends TSchema, M extends ke
       return call.around === undefined ? perform(input) : call.around(input, context, perform);
     },
   });
-  const plan = (candidate: unknown, beside?: Uint8Array): Planned => {
+  const plan = (candidate: unknown, sidecar?: Uint8Array): Planned => {
     const checked = check(candidate);
-    const input = beside === undefined || call.withBeside === undefined ? checked : call.withBeside(checked, beside);
+    const input =
+      sidecar === undefined || call.withSidecar === undefined ? checked : call.withSidecar(checked, sidecar);
     // The shard answers this method with this method's output.
     return { method: call.method, asked: call.ask(input), answer: (output) => call.answer(output as Output<M>, input) };
   };
@@ -417,8 +418,8 @@ function httpRow<Out>(
     answers: answersOf(face),
     successStatus: typeof status === 'number' ? status : 200,
     otherStatuses: face.otherStatuses ?? {},
-    staysHere: face.staysHere,
-    beside: face.beside,
+    onMainThread: face.onMainThread,
+    sidecar: face.sidecar,
     read: (parts, unknown) => {
       const candidate = read(parts);
       findUnknown(parts, unknown);
@@ -489,8 +490,8 @@ function grpcRow<Out>(
 ): GrpcRow {
   return {
     rpc: face.rpc,
-    staysHere: face.staysHere,
-    beside: face.beside,
+    onMainThread: face.onMainThread,
+    sidecar: face.sidecar,
     read: (bytes, unknown) => {
       const candidate = face.decode(bytes, input, unknown);
       findInInput?.(candidate, unknown);

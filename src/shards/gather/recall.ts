@@ -36,7 +36,7 @@ export async function gatherRecall(fan: Fan, query: RecallQuery, held: Held): Pr
     list.add(fused, {
       grain,
       superseded: grain.supersededBy !== undefined,
-      held: fused.candidate.held ?? [],
+      held: fused.candidate.matchedTerms ?? [],
     });
   }
   return {

@@ -62,7 +62,7 @@ interface Batch {
 }
 
 /** Calls of one lane on their way to the worker. */
-interface Way {
+interface LaneQueue {
   /** The batch that collects calls; full batches wait ahead of it. */
   writer: RequestWriter;
   items: Item[];
@@ -70,12 +70,12 @@ interface Way {
   batchesOut: number;
 }
 
-function newWay(lane: Lane): Way {
+function newLaneQueue(lane: Lane): LaneQueue {
   return { writer: new RequestWriter(lane), items: [], waiting: [], batchesOut: 0 };
 }
 
-function newWays(): Record<Lane, Way> {
-  return { probe: newWay('probe'), read: newWay('read'), write: newWay('write') };
+function newLaneQueues(): Record<Lane, LaneQueue> {
+  return { probe: newLaneQueue('probe'), read: newLaneQueue('read'), write: newLaneQueue('write') };
 }
 
 function laneOf(method: Method): Lane {
@@ -91,7 +91,7 @@ export class ShardClient {
   readonly #pending = new Map<number, Pending>();
   #pendingBytes = 0;
   #nextId = 0;
-  #ways: Record<Lane, Way> = newWays();
+  #ways: Record<Lane, LaneQueue> = newLaneQueues();
   #scheduled = false;
   #refusal: EngineError | undefined;
   #drained: (() => void)[] = [];
@@ -139,23 +139,23 @@ export class ShardClient {
       return Promise.reject(new EngineError('LIM-E001', 'too many calls wait for this shard'));
     }
     const id = this.#freeId();
-    const way = this.#ways[lane];
-    const before = way.writer.byteLength;
+    const queue = this.#ways[lane];
+    const before = queue.writer.byteLength;
     let place: number;
     try {
-      place = append(way.writer, id);
+      place = append(queue.writer, id);
     } catch (error) {
       // Packing recurses into the input. After a stack overflow nothing was appended.
       if (error instanceof RangeError) return Promise.reject(new EngineError('VAL-E001', 'input nests too deeply'));
       throw error;
     }
-    const bytes = way.writer.byteLength - before;
-    way.items.push({ id, place, deadlineMs: context.deadlineMs ?? Number.POSITIVE_INFINITY });
+    const bytes = queue.writer.byteLength - before;
+    queue.items.push({ id, place, deadlineMs: context.deadlineMs ?? Number.POSITIVE_INFINITY });
     this.#pendingBytes += bytes;
     const answer = new Promise<unknown>((resolve, reject) => {
       this.#pending.set(id, { resolve, reject, bytes });
     });
-    if (way.writer.count >= PACK_ITEMS_MAX || way.writer.byteLength >= PACK_BYTES_MAX) closeBatch(way);
+    if (queue.writer.count >= PACK_ITEMS_MAX || queue.writer.byteLength >= PACK_BYTES_MAX) closeBatch(queue);
     this.#scheduleFlush();
     return answer;
   }
@@ -177,17 +177,17 @@ export class ShardClient {
     });
   }
 
-  #mayLeave({ items, waiting, batchesOut }: Way): boolean {
+  #mayLeave({ items, waiting, batchesOut }: LaneQueue): boolean {
     return batchesOut < this.#batchesOutMax && (items.length > 0 || waiting.length > 0);
   }
 
-  #flush(way: Way): void {
-    while (this.#mayLeave(way)) {
-      if (way.waiting.length === 0) closeBatch(way);
-      const batch = way.waiting.shift();
+  #flush(queue: LaneQueue): void {
+    while (this.#mayLeave(queue)) {
+      if (queue.waiting.length === 0) closeBatch(queue);
+      const batch = queue.waiting.shift();
       assert(batch !== undefined, 'a closed batch waits');
       if (!this.#takeBackExpired(batch)) continue;
-      way.batchesOut++;
+      queue.batchesOut++;
       this.#send(batch.message);
     }
   }
@@ -254,7 +254,7 @@ export class ShardClient {
     this.#refusal = reason;
     if (culprit !== undefined) this.#settle(culprit.id)?.reject(culprit.error);
     for (const id of [...this.#pending.keys()]) this.#settle(id)?.reject(reason);
-    this.#ways = newWays();
+    this.#ways = newLaneQueues();
   }
 
   /** Resolves when no call is pending. */
@@ -264,7 +264,7 @@ export class ShardClient {
   }
 }
 
-function closeBatch(way: Way): void {
-  way.waiting.push({ message: way.writer.take(), items: way.items });
-  way.items = [];
+function closeBatch(queue: LaneQueue): void {
+  queue.waiting.push({ message: queue.writer.take(), items: queue.items });
+  queue.items = [];
 }

@@ -12,7 +12,7 @@
 import { deserialize, serialize } from 'node:v8';
 import { addExtension, Packr } from 'msgpackr';
 import { objectOfJson, parseJson, stringifyJson } from '../../engine/grain/api/json.ts';
-import { type Glance, textOfObject } from '../../engine/grain/api/json-text.ts';
+import { type KnownMembers, textOfObject } from '../../engine/grain/api/json-text.ts';
 import type { JsonObject, JsonValue } from '../../engine/grain/api/json-value.ts';
 import { ALL_CONTRACT_NAMES } from '../../engine/grain/api/names.ts';
 
@@ -36,23 +36,23 @@ const GLANCED_CHARS_MIN = 16_384;
 /** Longer strings and lists are not sent beside the text. */
 const GLANCED_VALUE_MAX = 256;
 
-type Glanced = Record<string, JsonValue>;
+type Peeked = Record<string, JsonValue>;
 
 class JsonText {
   readonly text: string;
-  readonly glanced: Glanced;
+  readonly peeked: Peeked;
   /** Names of contract fields that exist but are too long to send beside the text. */
   readonly long: readonly string[];
 
   constructor(fields: JsonObject) {
     this.text = stringifyJson(fields);
-    this.glanced = {};
+    this.peeked = {};
     const long: string[] = [];
     if (this.text.length >= GLANCED_CHARS_MIN)
       for (const name of ALL_CONTRACT_NAMES) {
         const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
         if (value === undefined) continue;
-        if (isShort(value)) this.glanced[name] = value;
+        if (isShort(value)) this.peeked[name] = value;
         else long.push(name);
       }
     this.long = long;
@@ -70,28 +70,28 @@ function isShort(value: JsonValue): boolean {
 addExtension({
   Class: JsonText,
   type: TEXT_EXTENSION,
-  pack: ({ text, glanced, long }) => {
-    const isGlanced = text.length >= GLANCED_CHARS_MIN;
-    const glance = isGlanced ? Buffer.from(stringifyJson([glanced, long])) : NO_BYTES;
+  pack: ({ text, glanced: peeked, long }) => {
+    const isPeeked = text.length >= GLANCED_CHARS_MIN;
+    const peek = isPeeked ? Buffer.from(stringifyJson([peeked, long])) : NO_BYTES;
     const head = Buffer.allocUnsafe(4);
-    head.writeUInt32LE(glance.length);
-    return Buffer.concat([head, glance, Buffer.from(text)]);
+    head.writeUInt32LE(peek.length);
+    return Buffer.concat([head, peek, Buffer.from(text)]);
   },
   unpack: (bytes) => {
     const end = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
     const text = bytes.subarray(end);
-    return end === 4 ? objectOfJson(text) : objectOfJson(text, glanceOf(bytes.subarray(4, end)));
+    return end === 4 ? objectOfJson(text) : objectOfJson(text, peekOf(bytes.subarray(4, end)));
   },
 });
 
 const NO_BYTES = Buffer.alloc(0);
 
-function glanceOf(bytes: Uint8Array): Glance {
-  const [glanced, long] = parseJson(Buffer.from(bytes).toString()) as unknown as [JsonObject, readonly string[]]; // as the packer wrote it
-  const glance = new Map<string, JsonValue | undefined>();
+function peekOf(bytes: Uint8Array): KnownMembers {
+  const [peeked, long] = parseJson(Buffer.from(bytes).toString()) as unknown as [JsonObject, readonly string[]]; // as the packer wrote it
+  const peek = new Map<string, JsonValue | undefined>();
   for (const name of ALL_CONTRACT_NAMES)
-    if (!long.includes(name)) glance.set(name, Object.hasOwn(glanced, name) ? glanced[name] : undefined);
-  return glance;
+    if (!long.includes(name)) peek.set(name, Object.hasOwn(peeked, name) ? peeked[name] : undefined);
+  return peek;
 }
 
 /** Packs a worker's answer. Heavy `fields` are written as JSON text and read back as a text-backed object. */

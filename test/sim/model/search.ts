@@ -2,8 +2,8 @@
 import type { GrainFilter } from '../../../src/engine/calls/grain.ts';
 import type { RecallQuery } from '../../../src/engine/calls/recall.ts';
 import { tripleForm } from '../../../src/engine/grain/api/text.ts';
-import { asksForTime } from '../../../src/engine/index/surroundings/signs.ts';
-import { ROLES } from '../../../src/engine/index/surroundings/turn.ts';
+import { asksForTime } from '../../../src/engine/index/context/cues.ts';
+import { ROLES } from '../../../src/engine/index/context/turn.ts';
 import {
   countedLength,
   inverseDocumentFrequency,

@@ -20,7 +20,7 @@ import { groupKey } from '../run/repeats.ts';
 import { FirstPlaces } from './first.ts';
 import { openEach, STEP_GRAINS } from './open-each.ts';
 import { allPlaces, type Search, viewAt } from './places.ts';
-import { firstOf, type Held } from './select.ts';
+import { firstOf, type Sorted } from './select.ts';
 import { searchFor, TOO_MANY } from './tested.ts';
 
 type Input = PartitionReads['group']['input'];
@@ -40,7 +40,7 @@ export function* groupGrains(store: Store, memory: Memory, context: CallContext,
 interface Group {
   count: number;
   /** The first by address. */
-  first: Held[];
+  first: Sorted[];
 }
 
 function* groupsByOpening(search: Search, input: Input): Sliced<Output> {
@@ -52,7 +52,7 @@ function* groupsByOpening(search: Search, input: Input): Sliced<Output> {
     const value = fieldValue(grain, field);
     if (value === undefined) return undefined;
     const key = groupKey(field, value);
-    const held: Held = { hash: grain.hash, key: undefined, ordinal };
+    const held: Sorted = { hash: grain.hash, key: undefined, ordinal };
     const group = groups.get(key);
     if (group === undefined) {
       groups.set(key, { count: 1, first: [held] });

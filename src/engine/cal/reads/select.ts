@@ -129,12 +129,12 @@ function* distinct(
   input: PartitionReads['select']['input'] & { readonly dedup: string },
 ): Sliced<Selected> {
   const { order, take, dedup } = input;
-  const firsts = new Map<string, Held>();
-  let rest: Held[] = [];
+  const firsts = new Map<string, Sorted>();
+  let rest: Sorted[] = [];
   let total = 0;
   const opened = yield* openEach(search, places, input, (grain, ordinal) => {
     total += 1;
-    const held: Held = { ...keyed(order, grain), ordinal };
+    const held: Sorted = { ...keyed(order, grain), ordinal };
     const value = repeatKey(grain, dedup);
     if (value === undefined) {
       rest.push(held);
@@ -158,7 +158,7 @@ function* distinct(
   return { grains, total, ...opened };
 }
 
-export interface Held extends Keyed {
+export interface Sorted extends Keyed {
   readonly ordinal: Ordinal;
 }
 

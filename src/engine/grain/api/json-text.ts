@@ -8,10 +8,14 @@ type Parse = (text: string) => JsonObject;
 const texts = new WeakMap<object, string | Uint8Array>();
 
 /** Values of some members that are known without parsing; undefined for members known to be absent. */
-export type Glance = ReadonlyMap<string, JsonValue | undefined>;
+export type KnownMembers = ReadonlyMap<string, JsonValue | undefined>;
 
 /** A read-only object with `text` as its JSON; copy it to change it. */
-export function objectOfText(text: string | Uint8Array, parse: Parse, glance: Glance = NOTHING_KNOWN): JsonObject {
+export function objectOfText(
+  text: string | Uint8Array,
+  parse: Parse,
+  glance: KnownMembers = NOTHING_KNOWN,
+): JsonObject {
   let parsed: JsonObject | undefined;
   const looked = (): JsonObject => {
     parsed ??= parse(asString(text));
@@ -39,7 +43,7 @@ export function objectOfText(text: string | Uint8Array, parse: Parse, glance: Gl
   return object;
 }
 
-const NOTHING_KNOWN: Glance = new Map();
+const NOTHING_KNOWN: KnownMembers = new Map();
 
 /** The text of an object that `objectOfText` made; undefined for every other value. */
 export function textOfObject(value: unknown): string | Uint8Array | undefined {

@@ -3,7 +3,7 @@
 import { markLargeIntegers, unmarked } from './json-integers.ts';
 import {
   asString,
-  type Glance,
+  type KnownMembers,
   objectOfText,
   textBytes,
   textOfObject,
@@ -50,7 +50,7 @@ export function jsonBuffer(value: unknown): Buffer {
 }
 
 /** An object with `text` as its JSON: parsed on first read, written unchanged (json-text.ts). */
-export function objectOfJson(text: string | Uint8Array, glance?: Glance): JsonObject {
+export function objectOfJson(text: string | Uint8Array, glance?: KnownMembers): JsonObject {
   return objectOfText(text, (whole) => parseJson(whole) as JsonObject, glance); // the text came from an object
 }
 

@@ -7,7 +7,7 @@ import type { Address } from '../grain.ts';
 import type { ValueMap } from '../value.ts';
 import { FIELD_MAP_VERSION, FILE_FLAG, FILE_HEAD_BYTES, FOOTER_BYTES, MAGIC } from './container.ts';
 import { startsEnvelope } from './cose.ts';
-import { encodeManifest, manifestEntries, type Standing } from './manifest.ts';
+import { encodeManifest, type GrainStatus, manifestEntries } from './manifest.ts';
 
 const UINT32_MAX = 0xffffffff;
 const INDEX_PIECE_GRAINS = 16_384;
@@ -20,7 +20,7 @@ export interface ContainerPlan {
   /** The caller guarantees that no address occurs twice. */
   readonly deduplicated: boolean;
   /** Must contain every grain whose standing is not the default. */
-  readonly manifest?: ReadonlyMap<Address, Standing>;
+  readonly manifest?: ReadonlyMap<Address, GrainStatus>;
 }
 
 /**

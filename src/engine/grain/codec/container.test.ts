@@ -9,7 +9,7 @@ import { encodeGrain } from './blob.ts';
 import { readAnyContainer, readContainer, readImport } from './container.ts';
 import { ContainerWriter, writeContainer } from './container-writer.ts';
 import { signBlob } from './cose.ts';
-import type { Standing } from './manifest.ts';
+import type { GrainStatus } from './manifest.ts';
 
 const T = 1768471200000;
 const VECTOR = encodeGrain('fact', {
@@ -28,7 +28,7 @@ const grains = Array.from({ length: 5 }, (_, i) =>
 const blobs = grains.map(({ blob }) => blob);
 const PLAIN = { sorted: true, deduplicated: true };
 
-function manifestOf(...entries: [Address, Standing][]): Map<Address, Standing> {
+function manifestOf(...entries: [Address, GrainStatus][]): Map<Address, GrainStatus> {
   return new Map(entries);
 }
 

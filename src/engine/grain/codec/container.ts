@@ -14,7 +14,7 @@ import { type Profile, type ProfileOptions, profileOf } from '../rules/profile.t
 import { type DecodeOptions, decodeAny, type OpaqueGrain } from './blob.ts';
 import { endOfEnvelope, openEnvelope, startsEnvelope } from './cose.ts';
 import { HEADER_BYTES } from './header.ts';
-import { readManifest, type Standing } from './manifest.ts';
+import { type GrainStatus, readManifest } from './manifest.ts';
 import { endOfValue } from './msgpack.ts';
 import { endOfFrame, inflateFrame } from './zstd.ts';
 
@@ -44,7 +44,7 @@ export interface ContainerGrain<G = Grain> {
 export interface Container<G = Grain> {
   readonly grains: readonly ContainerGrain<G>[];
   /** Covers only grains of the file. The author of the file claims it; nothing proves it. */
-  readonly manifest: ReadonlyMap<Address, Standing>;
+  readonly manifest: ReadonlyMap<Address, GrainStatus>;
   readonly warnings: readonly string[];
 }
 
@@ -190,7 +190,7 @@ function createdAt(grain: Grain | OpaqueGrain): number {
   return typeof value === 'number' ? value : grain.header.createdAtSeconds * 1000;
 }
 
-function readFileManifest(bytes: Buffer, head: Head, warnings: string[]): Map<Address, Standing> {
+function readFileManifest(bytes: Buffer, head: Head, warnings: string[]): Map<Address, GrainStatus> {
   if ((head.flags & FILE_FLAG.manifest) !== 0) return readManifest(bytes, warnings);
   if (bytes.length > 0) refuse('ERR_CORRUPT', 'bytes between the grains and the footer');
   return new Map();

@@ -13,7 +13,7 @@ import { checkInputEnd, endInput, readValue, startInput } from './strict.ts';
 export type VerificationStatus = 'unverified' | 'verified' | 'contested' | 'retracted';
 
 /** A manifest's entry for one grain, claimed by the author of the file. Times are Unix milliseconds. */
-export interface Standing {
+export interface GrainStatus {
   readonly supersededBy?: Address;
   readonly systemValidTo?: number;
   readonly verificationStatus?: VerificationStatus;
@@ -28,7 +28,7 @@ const PIECE_BYTES = 64 * 1024;
 const ENTRY_BYTES_MAX = 512;
 
 /** The standing with short keys, without absent and default values. */
-function shortStanding(standing: Standing): ValueMap {
+function shortStatus(standing: GrainStatus): ValueMap {
   const map: ValueMap = {};
   if (standing.supersededBy !== undefined) map['sb'] = standing.supersededBy;
   if (standing.systemValidTo !== undefined) map['svt'] = standing.systemValidTo;
@@ -40,10 +40,10 @@ function shortStanding(standing: Standing): ValueMap {
 }
 
 /** The entries that differ from the default, in canonical order. */
-export function manifestEntries(manifest: ReadonlyMap<Address, Standing>): [Address, ValueMap][] {
+export function manifestEntries(manifest: ReadonlyMap<Address, GrainStatus>): [Address, ValueMap][] {
   const entries: [Address, ValueMap][] = [];
   for (const [address, standing] of manifest) {
-    const map = shortStanding(standing);
+    const map = shortStatus(standing);
     if (Object.keys(map).length > 0) entries.push([address, map]);
   }
   return entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
@@ -75,24 +75,24 @@ export function* encodeManifest(entries: readonly (readonly [Address, ValueMap])
  * Reads `bytes` as one manifest. Throws ERR_CORRUPT unless it is exactly one canonical map, and ERR_SCHEMA or ERR_RANGE for
  * values of the wrong kind. Drops unknown keys with a warning.
  */
-export function readManifest(bytes: Uint8Array, warnings: string[]): Map<Address, Standing> {
+export function readManifest(bytes: Uint8Array, warnings: string[]): Map<Address, GrainStatus> {
   startInput(bytes, 0, { strict: true, depthMax: MANIFEST_DEPTH });
   const map = readValue(ANY, 1, 'manifest');
   checkInputEnd();
   endInput();
   if (!isMap(map)) refuse('ERR_CORRUPT', 'manifest is not a map');
-  const manifest = new Map<Address, Standing>();
+  const manifest = new Map<Address, GrainStatus>();
   for (const key of Object.keys(map)) {
     if (!isAddress(key)) refuse(addressProblem(key)!, 'manifest key is not an address');
     const entry = map[key];
     if (!isMap(entry)) refuse('ERR_SCHEMA', 'manifest entry is not a map');
-    manifest.set(key, standingOf(entry, warnings));
+    manifest.set(key, statusOf(entry, warnings));
   }
   return manifest;
 }
 
-function standingOf(entry: ValueMap, warnings: string[]): Standing {
-  const standing: { -readonly [K in keyof Standing]: Standing[K] } = {};
+function statusOf(entry: ValueMap, warnings: string[]): GrainStatus {
+  const standing: { -readonly [K in keyof GrainStatus]: GrainStatus[K] } = {};
   for (const key of Object.keys(entry)) {
     const value = entry[key]!;
     switch (key) {
@@ -131,11 +131,11 @@ function wholeNumber(value: Value, name: string): number {
 }
 
 /** A standing with full names, for display. */
-export function standingFields(standing: Standing): ValueMap {
+export function statusFields(standing: GrainStatus): ValueMap {
   const fields: ValueMap = {};
   const names = { sb: 'superseded_by', svt: 'system_valid_to', vstatus: 'verification_status' } as const;
   const local = { ac: 'access_count', laa: 'last_accessed_at' } as const;
-  const map = shortStanding(standing);
+  const map = shortStatus(standing);
   for (const [short, name] of Object.entries({ ...names, ...local }))
     if (map[short] !== undefined) setOwn(fields, name, map[short]);
   return fields;

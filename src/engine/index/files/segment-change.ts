@@ -2,7 +2,7 @@
 // followed by `commit`.
 import { assert } from '../../base/assert.ts';
 import type { Sequence } from '../../log/log.ts';
-import type { Bitmap, StateEntry } from '../parts/standing.ts';
+import type { Bitmap, StateEntry } from '../parts/bitmaps.ts';
 import type { SegmentEdit, SegmentSet } from './segment-set.ts';
 
 export interface SegmentChange {

@@ -2,6 +2,8 @@
 // budget has room; an unused part costs only a few small objects.
 import type { Sequence } from '../../log/log.ts';
 import { PrefixChunk } from '../address/segment.ts';
+import { ContextChunk } from '../context/segment.ts';
+import type { TurnContext } from '../context/turn.ts';
 import { DocsChunk } from '../docs/segment.ts';
 import { FacetChunk, type NamedFacet } from '../facet/segment.ts';
 import type { CorruptBlock, Sliced } from '../files/section.ts';
@@ -10,8 +12,6 @@ import type { CacheScope, HeapBudget } from '../heap-budget.ts';
 import type { IndexKeys, IndexTokens } from '../index-keys.ts';
 import { KeyedChunk } from '../keyed/segment.ts';
 import { NumbersChunk } from '../numbers/segment.ts';
-import { SurroundingsChunk } from '../surroundings/segment.ts';
-import type { Surroundings } from '../surroundings/turn.ts';
 import { TextChunk } from '../text/segment.ts';
 import { SealedChunk } from './chunk.ts';
 import type { Doc, Facet, FacetList, IndexPart, Keyed, NumberField } from './part.ts';
@@ -38,7 +38,7 @@ export class ChunkPart implements IndexPart {
   readonly #identities: PrefixChunk;
   readonly #numbers: NumbersChunk;
   readonly #keyed: KeyedChunk;
-  readonly #surroundings: SurroundingsChunk;
+  readonly #context: ContextChunk;
 
   constructor(options: ChunkPartOptions) {
     const { file, entry, keys, tokens, budget, onCorrupt } = options;
@@ -61,7 +61,7 @@ export class ChunkPart implements IndexPart {
     this.#addresses = new PrefixChunk(this.source, 'address', this.#cache);
     this.#identities = new PrefixChunk(this.source, 'identity', this.#cache);
     this.#numbers = new NumbersChunk(this.source, entry.docs, this.#cache);
-    this.#surroundings = new SurroundingsChunk({
+    this.#context = new ContextChunk({
       source: this.source,
       docCount: entry.docs,
       facets: this.#facets,
@@ -144,12 +144,12 @@ export class ChunkPart implements IndexPart {
     return this.#keyed.all(kind);
   }
 
-  get surroundings(): Surroundings | undefined {
-    return this.#surroundings.get();
+  get context(): TurnContext | undefined {
+    return this.#context.get();
   }
 
-  *verifySurroundings(): Sliced<void> {
-    yield* this.#surroundings.verify();
+  *verifyContext(): Sliced<void> {
+    yield* this.#context.verify();
   }
 
   /** Frees its heap. The next query reads again. */

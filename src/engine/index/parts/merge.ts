@@ -1,6 +1,7 @@
 // Merges several chunks of a memory into one, without removed docs and the data that only they used.
 import type { Sequence } from '../../log/log.ts';
 import { mergePrefixes } from '../address/segment.ts';
+import { mergeContext } from '../context/segment.ts';
 import { mergeDocs, ordinalsOf } from '../docs/segment.ts';
 import { mergeFacets } from '../facet/segment.ts';
 import type { ChunkSource, Sliced } from '../files/section.ts';
@@ -8,7 +9,6 @@ import type { SegmentWriter } from '../files/segment-file.ts';
 import type { IndexKeys } from '../index-keys.ts';
 import { keyedSequencesOf, mergeKeyed } from '../keyed/segment.ts';
 import { mergeNumbers } from '../numbers/segment.ts';
-import { mergeSurroundings } from '../surroundings/segment.ts';
 import { mergeText } from '../text/merge-text.ts';
 import type { TextChunk } from '../text/segment.ts';
 import { DROPPED, type MergeInput, SLICE_STEPS } from './merge-input.ts';
@@ -59,7 +59,7 @@ export function* mergeChunks(
   yield* mergePrefixes('identity', inputs, docCount, sink);
   yield* mergeFacets(inputs, docCount, sink);
   yield* mergeNumbers(inputs, docCount, sink);
-  yield* mergeSurroundings(inputs, sink);
+  yield* mergeContext(inputs, sink);
   yield* mergeKeyed(sources, (sequence) => !isRemoved(sequence), sink);
   const texts = chunks.map((chunk, i) => ({ chunk: chunk.text, docMap: inputs[i]!.docMap }));
   yield* mergeText(texts, docCount, sink);

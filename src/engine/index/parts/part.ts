@@ -1,7 +1,7 @@
 // The interface of a memory's index parts, both the mutable tail and a sealed chunk of a segment file. Search code is
 // written once against these interfaces; tail and chunk differ only in how they store the lists.
 import type { Sequence } from '../../log/log.ts';
-import type { Surroundings, Turn } from '../surroundings/turn.ts';
+import type { Turn, TurnContext } from '../context/turn.ts';
 import type { TextPart } from '../text/types.ts';
 
 /** The shard-local number of a grain: the sequence number of its log record. Code above the index uses it. */
@@ -177,6 +177,6 @@ export interface IndexPart {
   /** All sequence numbers of a kind, ascending (audit, replies). */
   keyedSequences(kind: Keyed): readonly Sequence[];
   /** The context of the events; undefined when the part has none. */
-  readonly surroundings: Surroundings | undefined;
+  readonly context: TurnContext | undefined;
   readonly text: TextPart;
 }

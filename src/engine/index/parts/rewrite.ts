@@ -8,10 +8,10 @@ import type { SegmentSet } from '../files/segment-set.ts';
 import { HeapBudget } from '../heap-budget.ts';
 import { type IndexKeys, LostKey, newestKey } from '../index-keys.ts';
 import { TokenMemo } from '../token-memo.ts';
+import type { Bitmap } from './bitmaps.ts';
 import { ChunkPart } from './chunk-part.ts';
 import { mergeChunks, wouldShrink } from './merge.ts';
 import { liveEntry } from './merge-plan.ts';
-import type { Bitmap } from './standing.ts';
 
 /** Heap for decoded blocks of the chunks being merged, separate from the shard's budget, which searches use. */
 const MERGE_HEAP_BYTES = 8 * 1_048_576;

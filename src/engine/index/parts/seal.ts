@@ -5,6 +5,7 @@ import { KEY_BYTES } from '../../crypto/envelope.ts';
 import type { Sequence } from '../../log/log.ts';
 import { encodePrefixes, type PrefixEntries } from '../address/segment.ts';
 import type { PrefixTable } from '../address/tail.ts';
+import { encodeContext } from '../context/segment.ts';
 import { encodeDocs } from '../docs/segment.ts';
 import { encodeFacets, FACET_TOKEN_BYTES, type FacetValues } from '../facet/segment.ts';
 import { NONE } from '../files/list-table.ts';
@@ -14,7 +15,6 @@ import { HeapBudget } from '../heap-budget.ts';
 import { type IndexKeys, type IndexTokens, newestKey } from '../index-keys.ts';
 import { encodeKeyed, type KeyedEntry, keyOf } from '../keyed/segment.ts';
 import { encodeNumbers } from '../numbers/segment.ts';
-import { encodeSurroundings } from '../surroundings/segment.ts';
 import { encodeText, TextChunk } from '../text/segment.ts';
 import { CHUNK_ID_BYTES, ChunkWriter, SealedChunk } from './chunk.ts';
 import { mergeChunks } from './merge.ts';
@@ -131,7 +131,7 @@ function* encodeTail(tail: Tail, tokens: IndexTokens, target: TailTarget): Slice
   yield* encodeFacets(byFacet, docsOfAll, docCount, sink);
   yield* encodeNumbers((field) => columnOf(tail, field), docCount, sink);
   yield* encodeKeyed(yield* keyedOf(tail, tokens), sink);
-  yield* encodeSurroundings(tail.surroundings, docCount, sink);
+  yield* encodeContext(tail.context, docCount, sink);
   yield* encodeText(tail.text, (texts, from, to, high, low) => tokens.terms(texts, from, to, high, low), sink);
 }
 

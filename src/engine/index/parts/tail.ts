@@ -3,11 +3,11 @@
 import { assert } from '../../base/assert.ts';
 import type { Sequence } from '../../log/log.ts';
 import { PrefixTable } from '../address/tail.ts';
+import { ContextTail } from '../context/tail.ts';
 import { DocsTail } from '../docs/tail.ts';
 import type { NamedFacet } from '../facet/segment.ts';
 import { ListTable, NONE } from '../files/list-table.ts';
 import { NumbersTail } from '../numbers/tail.ts';
-import { SurroundingsTail } from '../surroundings/tail.ts';
 import { TextTail } from '../text/tail.ts';
 import {
   ANY_RELATION,
@@ -96,7 +96,7 @@ export class Tail implements IndexPart {
   readonly #number: number;
   readonly #docs = new DocsTail();
   readonly #numbers = new NumbersTail();
-  #surroundings: SurroundingsTail | undefined;
+  #context: ContextTail | undefined;
   /** Values of each listed field in facet `field`; created with the first one. */
   #fieldValues: Map<string, string[]> | undefined;
   /** Newest entries of this tail in the shared tables, which chain the others. */
@@ -142,8 +142,8 @@ export class Tail implements IndexPart {
     if (grain.identity !== undefined) this.#generation.identities.add(this.#number, grain.identity, doc);
     const session = this.#addFacets(doc, grain);
     if (grain.turn !== undefined) {
-      this.#surroundings ??= this.#makeSurroundings();
-      this.#surroundings.add(doc, grain.turn, session + 1);
+      this.#context ??= this.#makeContext();
+      this.#context.add(doc, grain.turn, session + 1);
     }
     this.#numbers.add(doc, grain.numbers, this.#docs.ordinals.length);
     this.text.add(doc, grain.terms);
@@ -190,8 +190,8 @@ export class Tail implements IndexPart {
     return this.#numbers.column(field, this.#docs.ordinals.length);
   }
 
-  get surroundings(): SurroundingsTail | undefined {
-    return this.#surroundings;
+  get context(): ContextTail | undefined {
+    return this.#context;
   }
 
   address(address: string): readonly Doc[] {
@@ -287,9 +287,9 @@ export class Tail implements IndexPart {
   }
 
   /** A session's number is its entry + 1: NONE is -1. */
-  #makeSurroundings(): SurroundingsTail {
+  #makeContext(): ContextTail {
     const { facets } = this.#generation;
-    return new SurroundingsTail({
+    return new ContextTail({
       docs: (session) => facets.list(session - 1),
       name: (session) => String(facets.key(session - 1)),
       number: (name) => this.#findFacet('session', name) + 1,

@@ -1,5 +1,6 @@
 // The reference index: lists of grains that are searched linearly. Tests compare a shard's answers with it.
 import assert from 'node:assert/strict';
+import { speakerOf, turnCode, withSpeaker } from '../context/turn.ts';
 import type { MemoryIndex } from '../memory-index.ts';
 import {
   ANY_RELATION,
@@ -14,7 +15,6 @@ import {
   type NumberField,
   pairKey,
 } from '../parts/part.ts';
-import { speakerOf, turnCode, withSpeaker } from '../surroundings/turn.ts';
 
 interface KeyedRecord {
   readonly kind: Keyed;
@@ -69,7 +69,7 @@ export function checkMemory(index: MemoryIndex, model: ModelMemory, { isRemoved 
   checkHashes(parts, live, isRemoved);
   checkKeyed(parts, model, isRemoved);
   checkText(parts, live, isRemoved);
-  checkSurroundings(parts, live, isRemoved);
+  checkContext(parts, live, isRemoved);
 }
 
 function checkDocs(parts: readonly IndexPart[], live: readonly IndexedGrain[], isRemoved: Checked['isRemoved']): void {
@@ -200,7 +200,7 @@ function checkKeyed(parts: readonly IndexPart[], model: ModelMemory, isRemoved: 
 }
 
 /** Compares codes and speakers of all events, and the order of every session in each part. */
-function checkSurroundings(
+function checkContext(
   parts: readonly IndexPart[],
   live: readonly IndexedGrain[],
   isRemoved: Checked['isRemoved'],
@@ -208,7 +208,7 @@ function checkSurroundings(
   const found: unknown[] = [];
   const turns = live.filter(({ turn }) => turn !== undefined);
   for (const part of parts) {
-    const { surroundings } = part;
+    const { context: surroundings } = part;
     const inPart = new Set(part.ordinals.subarray(0, part.docCount));
     if (surroundings === undefined) {
       assert.ok(!turns.some(({ ordinal }) => inPart.has(ordinal)), 'a part without surroundings has no event');

@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Log } from '../../log/log.ts';
+import { ROLES, type Turn } from '../context/turn.ts';
 import type { Sliced } from '../files/section.ts';
 import { HeapBudget } from '../heap-budget.ts';
 import { fieldKey, type IndexedGrain, NOT_TEXT } from '../parts/part.ts';
 import { type IndexKeys, type SegmentChange, ShardIndex } from '../shard-index.ts';
-import { ROLES, type Turn } from '../surroundings/turn.ts';
 import { oneByOne } from '../text/memory-chunk.ts';
 
 /** The state of a log, in order of keys. */

@@ -37,7 +37,7 @@ export function scoreLists(
 }
 
 /** The terms that each of `docs` contains, as ascending indexes of `terms`. */
-export function heldTerms(text: TextPart, docs: ArrayLike<number>, terms: readonly string[]): number[][] {
+export function matchedTerms(text: TextPart, docs: ArrayLike<number>, terms: readonly string[]): number[][] {
   const held = Array.from({ length: docs.length }, (): number[] => []);
   for (const [i, term] of terms.entries()) {
     const postings = text.postings(term);

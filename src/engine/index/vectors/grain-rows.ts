@@ -1,8 +1,8 @@
-// The rows of one generation, in heap: which rows belong to a grain, and which are dead.
+// The rows of one vector set, in heap: which rows belong to a grain, and which are dead.
 //
 // A grain's chunks are adjacent rows. Grains mostly arrive in the order of their ordinals; those are found by bisection
 // in a list, and the others (embedded again after damage) through a map. Rows of removed grains are overwritten at once
-// and stay empty until all rows are copied (generation.ts).
+// and stay empty until all rows are copied (vector set.ts).
 import { assert } from '../../base/assert.ts';
 import { type Arena, Rows } from './arena.ts';
 

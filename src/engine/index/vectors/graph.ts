@@ -1,4 +1,4 @@
-// A graph (HNSW, Malkov and Yashunin 2016) over the sketches of a generation's rows, in usearch. For a vector it
+// A graph (HNSW, Malkov and Yashunin 2016) over the sketches of a vector set's rows, in usearch. For a vector it
 // returns the rows that may be near, nearest sketches first.
 //
 // It holds sketches and not the vectors, because usearch returns no vectors, and exact cosines (of candidates, of

@@ -1,13 +1,13 @@
-// One memory's vectors: a generation for each embedder with vectors, loaded from the files on demand.
-// Of two generations, the one that covers more serves: while a new embedder works through the memory, the old vectors
+// One memory's vectors: a vector set for each embedder with vectors, loaded from the files on demand.
+// Of two vector sets, the one that covers more serves: while a new embedder works through the memory, the old vectors
 // answer; when it has caught up, they are dropped.
 import { EngineError } from '../../base/errors.ts';
 import { CorruptBlock, type Sliced } from '../files/section.ts';
 import type { IndexKeys } from '../index-keys.ts';
 import type { Arena } from './arena.ts';
-import { type EmbedderStamp, Generation, type NearFrom } from './generation.ts';
 import type { VectorBlock, VectorFile } from './vector-file.ts';
 import type { PlacedEntry } from './vector-files.ts';
+import { type EmbedderStamp, type NearFrom, VectorSet } from './vector-set.ts';
 
 /** The parts of the shard that a memory's vectors need. */
 export interface VectorShard {
@@ -29,122 +29,118 @@ export function isSameStamp(a: EmbedderStamp, b: EmbedderStamp): boolean {
 export class MemoryVectors {
   readonly memory: number;
   readonly #shard: VectorShard;
-  readonly #generations: Generation[] = [];
+  readonly #sets: VectorSet[] = [];
   /** Generations whose rows are not all loaded yet. */
-  readonly #loading = new Map<Generation, Sliced<void>>();
+  readonly #loading = new Map<VectorSet, Sliced<void>>();
 
   constructor(memory: number, shard: VectorShard) {
     this.memory = memory;
     this.#shard = shard;
     for (const { entry } of shard.entriesOf(memory)) {
-      const generation = this.generation(entry.stamp);
-      generation.coverage.add(entry);
-      generation.sealed.add(entry);
+      const vectorSet = this.vectorSet(entry.stamp);
+      vectorSet.coverage.add(entry);
+      vectorSet.sealed.add(entry);
     }
-    for (const generation of this.#generations) this.#loading.set(generation, this.#load(generation));
+    for (const vectorSet of this.#sets) this.#loading.set(vectorSet, this.#load(vectorSet));
   }
 
-  get generations(): readonly Generation[] {
-    return this.#generations;
+  get sets(): readonly VectorSet[] {
+    return this.#sets;
   }
 
   /** Bytes of its rows and graphs outside the arena. */
   get bytes(): number {
-    return this.#generations.reduce((total, generation) => total + generation.bytes, 0);
+    return this.#sets.reduce((total, vectorSet) => total + vectorSet.bytes, 0);
   }
 
   get isSealed(): boolean {
-    return this.#generations.every((generation) => generation.isSealed);
+    return this.#sets.every((vectorSet) => vectorSet.isSealed);
   }
 
-  isLoaded(generation: Generation): boolean {
-    return !this.#loading.has(generation);
+  isLoaded(vectorSet: VectorSet): boolean {
+    return !this.#loading.has(vectorSet);
   }
 
-  find(stamp: EmbedderStamp): Generation | undefined {
-    return this.#generations.find((generation) => isSameStamp(generation.stamp, stamp));
+  find(stamp: EmbedderStamp): VectorSet | undefined {
+    return this.#sets.find((vectorSet) => isSameStamp(vectorSet.stamp, stamp));
   }
 
-  /** The generation of an embedder, created if missing. */
-  generation(stamp: EmbedderStamp): Generation {
+  /** The vector set of an embedder, created if missing. */
+  vectorSet(stamp: EmbedderStamp): VectorSet {
     const known = this.find(stamp);
     if (known !== undefined) return known;
-    const made = new Generation(stamp, this.#shard.arena, this.#shard.nearFrom);
-    this.#generations.push(made);
+    const made = new VectorSet(stamp, this.#shard.arena, this.#shard.nearFrom);
+    this.#sets.push(made);
     return made;
   }
 
-  /** The generation that serves while `current` is the embedder: its own, unless another covers more. */
-  serving(current: EmbedderStamp): Generation | undefined {
+  /** The vector set that serves while `current` is the embedder: its own, unless another covers more. */
+  serving(current: EmbedderStamp): VectorSet | undefined {
     const own = this.find(current);
     let best = own;
-    for (const generation of this.#generations)
-      if (generation !== own && generation.coverage.end > (best?.coverage.cursor ?? 0)) best = generation;
+    for (const vectorSet of this.#sets)
+      if (vectorSet !== own && vectorSet.coverage.end > (best?.coverage.cursor ?? 0)) best = vectorSet;
     return best;
   }
 
   /** Generations that `current` has caught up with, in files too. Otherwise a crash would lose vectors. */
-  outdated(current: EmbedderStamp): Generation[] {
+  outdated(current: EmbedderStamp): VectorSet[] {
     const cursor = this.find(current)?.sealed.cursor ?? 0;
-    return this.#generations.filter(
-      (generation) => !isSameStamp(generation.stamp, current) && generation.coverage.end <= cursor,
-    );
+    return this.#sets.filter((vectorSet) => !isSameStamp(vectorSet.stamp, current) && vectorSet.coverage.end <= cursor);
   }
 
-  drop(generation: Generation): void {
-    generation.drop();
-    this.#loading.get(generation)?.return();
-    this.#loading.delete(generation);
-    this.#generations.splice(this.#generations.indexOf(generation), 1);
+  drop(vectorSet: VectorSet): void {
+    vectorSet.drop();
+    this.#loading.get(vectorSet)?.return();
+    this.#loading.delete(vectorSet);
+    this.#sets.splice(this.#sets.indexOf(vectorSet), 1);
   }
 
   dropAll(): void {
-    for (const generation of [...this.#generations]) this.drop(generation);
+    for (const vectorSet of [...this.#sets]) this.drop(vectorSet);
   }
 
   /** Loads all rows: some microseconds a vector of 512 dimensions, once. */
-  ready(generation: Generation): Generation {
-    const loading = this.#loading.get(generation);
+  ready(vectorSet: VectorSet): VectorSet {
+    const loading = this.#loading.get(vectorSet);
     if (loading !== undefined) while (loading.next().done !== true);
-    return generation;
+    return vectorSet;
   }
 
   /** The same in slices. A search meanwhile loads all the rest first. */
-  *load(generation: Generation): Sliced<void> {
+  *load(vectorSet: VectorSet): Sliced<void> {
     for (;;) {
-      const loading = this.#loading.get(generation);
+      const loading = this.#loading.get(vectorSet);
       if (loading === undefined || loading.next().done === true) return;
       yield;
     }
   }
 
   remove(ordinal: number): void {
-    for (const generation of this.#generations) generation.remove(ordinal);
+    for (const vectorSet of this.#sets) vectorSet.remove(ordinal);
   }
 
-  *#load(generation: Generation): Sliced<void> {
-    const entries = this.#shard
-      .entriesOf(this.memory)
-      .filter(({ entry }) => isSameStamp(entry.stamp, generation.stamp));
+  *#load(vectorSet: VectorSet): Sliced<void> {
+    const entries = this.#shard.entriesOf(this.memory).filter(({ entry }) => isSameStamp(entry.stamp, vectorSet.stamp));
     // A merge may drop the files between two slices.
     const files = entries.map(({ file }) => file.hold());
     try {
-      for (const placed of entries) yield* this.#loadEntry(generation, placed);
+      for (const placed of entries) yield* this.#loadEntry(vectorSet, placed);
     } finally {
       for (const file of files) file.release();
     }
-    this.#loading.delete(generation);
+    this.#loading.delete(vectorSet);
   }
 
-  *#loadEntry(generation: Generation, placed: PlacedEntry): Sliced<void> {
+  *#loadEntry(vectorSet: VectorSet, placed: PlacedEntry): Sliced<void> {
     try {
       for (const block of readEntry(placed, this.#shard.keys.indexKeyById(placed.entry.keyId, this.memory))) {
-        loadBlock(generation, block, this.#shard.isRemoved);
+        loadBlock(vectorSet, block, this.#shard.isRemoved);
         yield;
       }
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
-      generation.forget(placed.entry);
+      vectorSet.forget(placed.entry);
       this.#shard.lost(placed, isGone(error) ? undefined : error.message);
     }
   }
@@ -174,10 +170,10 @@ function misplaced(file: VectorFile, offset: number): CorruptBlock {
   return new CorruptBlock(file.name, offset, 'rows are not in their order or range');
 }
 
-function loadBlock(generation: Generation, block: VectorBlock, isSkipped: (ordinal: number) => boolean): void {
+function loadBlock(vectorSet: VectorSet, block: VectorBlock, isSkipped: (ordinal: number) => boolean): void {
   for (let i = 0; i < block.count; i++) {
     const ordinal = block.ordinals[i]!;
     if (isSkipped(ordinal)) continue;
-    generation.load(ordinal, block.halves, i * generation.stamp.dimensions, block.chunks[i] === 0);
+    vectorSet.load(ordinal, block.halves, i * vectorSet.stamp.dimensions, block.chunks[i] === 0);
   }
 }

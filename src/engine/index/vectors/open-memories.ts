@@ -5,9 +5,9 @@ import type { Sliced } from '../files/section.ts';
 import type { IndexKeys } from '../index-keys.ts';
 import { Arena } from './arena.ts';
 import { Coverage } from './coverage.ts';
-import type { EmbedderStamp, Generation, NearFrom } from './generation.ts';
 import { isSameStamp, MemoryVectors, type VectorShard } from './memory-vectors.ts';
 import type { PlacedEntry, VectorFiles } from './vector-files.ts';
+import type { EmbedderStamp, NearFrom, VectorSet } from './vector-set.ts';
 
 export interface OpenMemoriesOptions {
   readonly files: VectorFiles;
@@ -60,15 +60,15 @@ export class OpenMemories {
   get unsealedCount(): number {
     let count = 0;
     for (const memory of this.unsealed)
-      for (const generation of this.#open.get(memory)?.generations ?? []) count += generation.unsealedCount;
+      for (const vectorSet of this.#open.get(memory)?.sets ?? []) count += vectorSet.unsealedCount;
     return count;
   }
 
   /** True when a file could take something. */
   get isSealable(): boolean {
     for (const memory of this.unsealed)
-      for (const generation of this.#open.get(memory)?.generations ?? [])
-        if (generation.unsealedRanges().length > 0) return true;
+      for (const vectorSet of this.#open.get(memory)?.sets ?? [])
+        if (vectorSet.unsealedRanges().length > 0) return true;
     return false;
   }
 
@@ -94,34 +94,34 @@ export class OpenMemories {
   /** The embedders with vectors, possibly repeated. A memory that is not open stays closed. */
   stampsOf(memory: number): EmbedderStamp[] {
     const opened = this.#open.get(memory);
-    if (opened !== undefined) return opened.generations.map(({ stamp }) => stamp);
+    if (opened !== undefined) return opened.sets.map(({ stamp }) => stamp);
     return this.#options.files.entriesOf(memory).map(({ entry }) => entry.stamp);
   }
 
   get(memory: number): MemoryVectors {
     const known = this.#open.get(memory);
     const opened = known ?? new MemoryVectors(memory, this.#shard);
-    if (known === undefined && opened.generations.length > 1) this.changed.add(memory);
+    if (known === undefined && opened.sets.length > 1) this.changed.add(memory);
     this.#open.delete(memory);
     this.#open.set(memory, opened);
     return opened;
   }
 
-  serving(memory: number): Generation | undefined {
+  serving(memory: number): VectorSet | undefined {
     return this.get(memory).serving(this.#options.embedderOf(memory));
   }
 
-  /** The generation that serves, or that of the named embedder, loaded. */
-  ready(memory: number, embedder?: string): Generation | undefined {
+  /** The vector set that serves, or that of the named embedder, loaded. */
+  ready(memory: number, embedder?: string): VectorSet | undefined {
     const opened = this.get(memory);
     const current = this.#options.embedderOf(memory);
-    const find = (): Generation | undefined =>
+    const find = (): VectorSet | undefined =>
       embedder === undefined
         ? opened.serving(current)
-        : (opened.generations.find(({ stamp }) => isSameStamp(stamp, current) && stamp.name === embedder) ??
-          opened.generations.find(({ stamp }) => stamp.name === embedder));
+        : (opened.sets.find(({ stamp }) => isSameStamp(stamp, current) && stamp.name === embedder) ??
+          opened.sets.find(({ stamp }) => stamp.name === embedder));
     let found = find();
-    // Loading may meet damage, after which another generation serves.
+    // Loading may meet damage, after which another vector set serves.
     while (found !== undefined && !opened.isLoaded(found)) {
       opened.ready(found);
       this.changed.add(memory);
@@ -140,12 +140,12 @@ export class OpenMemories {
     return this.#rowsToLoad(memory, this.#own(memory));
   }
 
-  #rowsToLoad(memory: number, generation: Generation | undefined): number {
-    if (generation === undefined || this.get(memory).isLoaded(generation)) return 0;
-    return this.entries(memory, generation.stamp).reduce((rows, { entry }) => rows + entry.rows, 0);
+  #rowsToLoad(memory: number, vectorSet: VectorSet | undefined): number {
+    if (vectorSet === undefined || this.get(memory).isLoaded(vectorSet)) return 0;
+    return this.entries(memory, vectorSet.stamp).reduce((rows, { entry }) => rows + entry.rows, 0);
   }
 
-  #own(memory: number): Generation | undefined {
+  #own(memory: number): VectorSet | undefined {
     return this.get(memory).find(this.#options.embedderOf(memory));
   }
 
@@ -168,8 +168,8 @@ export class OpenMemories {
   }
 
   *load(memory: number): Sliced<void> {
-    for (const generation of new Set([this.serving(memory), this.#own(memory)]))
-      if (generation !== undefined) yield* this.get(memory).load(generation);
+    for (const vectorSet of new Set([this.serving(memory), this.#own(memory)]))
+      if (vectorSet !== undefined) yield* this.get(memory).load(vectorSet);
     this.changed.add(memory);
   }
 
@@ -180,9 +180,9 @@ export class OpenMemories {
 
   /** Drops the vectors that the embedder has caught up with. */
   dropOutdated(opened: MemoryVectors): void {
-    for (const generation of opened.outdated(this.#options.embedderOf(opened.memory))) {
-      opened.drop(generation);
-      this.#options.files.letGo(this.entries(opened.memory, generation.stamp));
+    for (const vectorSet of opened.outdated(this.#options.embedderOf(opened.memory))) {
+      opened.drop(vectorSet);
+      this.#options.files.letGo(this.entries(opened.memory, vectorSet.stamp));
     }
   }
 

@@ -1,4 +1,4 @@
-// A list of the sketches of a generation's rows, which returns the rows whose sketches differ least from a query's. All
+// A list of the sketches of a vector set's rows, which returns the rows whose sketches differ least from a query's. All
 // are compared bit by bit (5 ns each), so nothing has to be built except the sketches, and a removed row leaves
 // nothing. The selected rows are then sorted by weighted bits, which tell twice as much: of the 100 vectors nearest to
 // a question among 40,000 of sentences, the first 800 rows by bits contain 80, by weighted bits 92.

@@ -7,7 +7,6 @@ import { assert } from '../../base/assert.ts';
 import { syncDirectory, TEMPORARY_SUFFIX, writeFully } from '../../base/durable-file.ts';
 import { type SealKey, sealInto, sealKey } from '../../crypto/envelope.ts';
 import type { Sliced } from '../files/section.ts';
-import type { EmbedderStamp } from './generation.ts';
 import { VectorFile } from './vector-file.ts';
 import {
   associated,
@@ -25,6 +24,7 @@ import {
   type VectorEntry,
   writeUint64,
 } from './vector-layout.ts';
+import type { EmbedderStamp } from './vector-set.ts';
 
 /**
  * Written bytes after which a sync starts in the background: a single sync at the end would stall the shard's thread.

@@ -7,9 +7,9 @@ import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
 import type { Sliced } from '../files/section.ts';
 import { TestKeys, temporaryDirectory } from '../testing/shard.ts';
-import type { EmbedderStamp, NearFrom } from './generation.ts';
 import { asKept, innerProduct, unitVector } from './testing.ts';
 import { VectorIndex, type VectorSearch } from './vector-index.ts';
+import type { EmbedderStamp, NearFrom } from './vector-set.ts';
 
 const EMBEDDERS: readonly EmbedderStamp[] = [
   { name: 'test/a', dimensions: 24 },

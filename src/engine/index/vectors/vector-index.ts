@@ -18,12 +18,12 @@ import type { Sliced } from '../files/section.ts';
 import type { IndexKeys } from '../index-keys.ts';
 import type { VectorHit } from './best-grains.ts';
 import type { Range } from './coverage.ts';
-import type { EmbedderStamp, Generation } from './generation.ts';
 import { meanOfChunks } from './mean.ts';
 import { isSameStamp } from './memory-vectors.ts';
 import { OpenMemories } from './open-memories.ts';
 import { cosinesOf, type SearchTuning, searchRows, type VectorFilter } from './search.ts';
 import { VectorFiles } from './vector-files.ts';
+import type { EmbedderStamp, VectorSet } from './vector-set.ts';
 import { type VectorReport, VectorUpkeep } from './vector-upkeep.ts';
 
 export interface VectorIndexOptions {
@@ -146,8 +146,8 @@ export class VectorIndex {
       assert(isUnitVector(vector), 'a vector is finite and of length 1');
     }
     const opened = this.#memories.get(memory);
-    const generation = opened.ready(opened.generation(stamp));
-    generation.add(ordinal, vectors);
+    const vectorSet = opened.ready(opened.vectorSet(stamp));
+    vectorSet.add(ordinal, vectors);
     this.#wasAdded(memory);
     this.#letGoOfOthers(memory);
   }
@@ -158,14 +158,14 @@ export class VectorIndex {
    * are dropped.
    */
   advance(memory: number, upTo: number): void {
-    const { coverage } = this.#memories.get(memory).generation(this.embedderOf(memory));
+    const { coverage } = this.#memories.get(memory).vectorSet(this.embedderOf(memory));
     coverage.add({ after: coverage.cursor, upTo });
     this.#wasAdded(memory);
   }
 
   /** The same for a range that may lie ahead. The gap before it is still embedded in its turn. */
   cover(memory: number, range: Range): void {
-    this.#memories.get(memory).generation(this.embedderOf(memory)).coverage.add(range);
+    this.#memories.get(memory).vectorSet(this.embedderOf(memory)).coverage.add(range);
     this.#wasAdded(memory);
   }
 
@@ -305,8 +305,8 @@ export class VectorIndex {
     for (const memory of memories.changed) {
       const opened = memories.find(memory);
       if (opened !== undefined) memories.dropOutdated(opened);
-      for (const generation of opened?.generations ?? []) {
-        const work = opened?.isLoaded(generation) === true ? generation.work() : undefined;
+      for (const vectorSet of opened?.sets ?? []) {
+        const work = opened?.isLoaded(vectorSet) === true ? vectorSet.work() : undefined;
         if (work !== undefined) return this.#upkeep.exclusive(work);
       }
       memories.changed.delete(memory);
@@ -358,8 +358,8 @@ export class VectorIndex {
     this.#memories.unsealed.add(memory);
   }
 
-  /** The generation that serves, or that of the named embedder, loaded. */
-  #ready(memory: number, embedder?: string): Generation | undefined {
+  /** The vector set that serves, or that of the named embedder, loaded. */
+  #ready(memory: number, embedder?: string): VectorSet | undefined {
     const found = this.#memories.ready(memory, embedder);
     this.#letGoOfOthers(memory);
     return found;

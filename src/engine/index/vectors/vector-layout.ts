@@ -19,7 +19,7 @@
 import { assert } from '../../base/assert.ts';
 import { BLOCK_BYTES, VECTOR_DIMENSIONS_MAX } from '../../base/limits.ts';
 import { SEAL_BYTES } from '../../crypto/envelope.ts';
-import type { EmbedderStamp } from './generation.ts';
+import type { EmbedderStamp } from './vector-set.ts';
 
 export const MAGIC = Buffer.from('GRANVEC1', 'latin1');
 export const FORMAT_VERSION = 1;

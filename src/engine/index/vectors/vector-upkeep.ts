@@ -5,12 +5,12 @@ import { isFileError, storageError } from '../../base/durable-file.ts';
 import { EngineError } from '../../base/errors.ts';
 import type { Sliced } from '../files/section.ts';
 import { type IndexKeys, newestKey } from '../index-keys.ts';
-import type { Generation } from './generation.ts';
 import { isGone, type MemoryVectors, readEntry } from './memory-vectors.ts';
 import type { OpenMemories } from './open-memories.ts';
 import { DamagedEntry, rewriteEntries } from './rewrite.ts';
 import type { VectorFileWriter } from './vector-file-writer.ts';
 import type { PlacedEntry, VectorFiles } from './vector-files.ts';
+import type { VectorSet } from './vector-set.ts';
 
 export interface VectorFinding {
   /** File and place. */
@@ -85,12 +85,11 @@ export class VectorUpkeep {
         if (opened === undefined) continue;
         if (key === undefined) {
           // Gone, or its key is lost: vectors that cannot be sealed are made again once there is a key.
-          for (const generation of opened.generations)
-            for (const range of generation.unsealedRanges()) generation.forget(range);
+          for (const vectorSet of opened.sets) for (const range of vectorSet.unsealedRanges()) vectorSet.forget(range);
           continue;
         }
-        for (const generation of [...opened.generations])
-          yield* sealGeneration({ opened, generation, key, writer, done });
+        for (const vectorSet of [...opened.sets])
+          yield* sealVectorSet({ opened, vectorSet: vectorSet, key, writer, done });
       }
       yield* this.#take(writer, [], writer.number);
       for (const act of done) act();
@@ -114,7 +113,7 @@ export class VectorUpkeep {
 
   *purge(memory: number): Sliced<void> {
     yield* this.seal();
-    for (const generation of this.#memories.find(memory)?.generations ?? []) generation.purge();
+    for (const vectorSet of this.#memories.find(memory)?.sets ?? []) vectorSet.purge();
     this.#memories.changed.add(memory);
     const entries = this.#files.entriesOf(memory);
     const age = Math.max(0, ...entries.map(({ file }) => file.age));
@@ -208,31 +207,31 @@ export class VectorUpkeep {
   }
 }
 
-function* sealGeneration(options: {
+function* sealVectorSet(options: {
   readonly opened: MemoryVectors;
-  readonly generation: Generation;
+  readonly vectorSet: VectorSet;
   readonly key: { readonly id: number; readonly key: Uint8Array };
   readonly writer: VectorFileWriter;
   readonly done: (() => void)[];
 }): Sliced<void> {
-  const { opened, generation, key, writer, done } = options;
-  for (const range of generation.unsealedRanges()) {
-    const grains = generation.unsealedIn(range);
-    writer.begin(opened.memory, generation.stamp, key);
+  const { opened, vectorSet, key, writer, done } = options;
+  for (const range of vectorSet.unsealedRanges()) {
+    const grains = vectorSet.unsealedIn(range);
+    writer.begin(opened.memory, vectorSet.stamp, key);
     for (let i = 0; i < grains.length; i++) {
-      writeGrain(generation, grains[i]![0], writer);
+      writeGrain(vectorSet, grains[i]![0], writer);
       if (i % SEAL_STEP_GRAINS === SEAL_STEP_GRAINS - 1) yield;
     }
     writer.end(range);
     done.push(() => {
-      generation.sealed.add(range);
-      for (const [ordinal, change] of grains) generation.wasSealed(ordinal, change);
+      vectorSet.sealed.add(range);
+      for (const [ordinal, change] of grains) vectorSet.wasSealed(ordinal, change);
     });
   }
 }
 
-function writeGrain(generation: Generation, ordinal: number, writer: VectorFileWriter): void {
-  const { grains } = generation;
+function writeGrain(vectorSet: VectorSet, ordinal: number, writer: VectorFileWriter): void {
+  const { grains } = vectorSet;
   const first = grains.firstRow(ordinal);
   // Removed since the seal began.
   if (first < 0) return;

@@ -5,7 +5,7 @@ import type { SegmentChange } from '../../index/shard-index.ts';
 import { CorruptRecord, type Sequence } from '../../log/log.ts';
 import { decodeRecord } from '../../record/record.ts';
 import { governingStates, policyState } from '../../store/rules.ts';
-import { namedState, type Store, unsoundState } from '../../store/store.ts';
+import { damageState, namedState, type Store } from '../../store/store.ts';
 import type { WriteQueue } from '../../write/queue.ts';
 import { auditHeadState } from '../housekeeping/audit-heads.ts';
 import { CHANGES_MAX, committed } from '../housekeeping/committed.ts';
@@ -34,7 +34,7 @@ export function* removeDropped(store: Store, queue: WriteQueue, memory: number):
     [policyState(memory), null],
     [auditHeadState(memory), null],
     [enforcedState(memory), null],
-    [unsoundState(memory), null],
+    [damageState(memory), null],
     [namedState(memory), null],
   ];
   for (const prefix of [...governingStates(memory), pointsState(memory)])

@@ -47,9 +47,9 @@ async function mergeAll({
     const change = await inSlices(store.index.compact());
     if (change !== undefined) {
       try {
-        const unsound = store.unsoundState();
+        const unsound = store.damageState();
         await queue.commitState([...change.state, ...unsound]);
-        store.unsoundCommitted(unsound);
+        store.damageCommitted(unsound);
       } catch (error) {
         store.index.abandon(change, { isUncertain: store.log.poisoned !== undefined });
         throw error;

@@ -209,7 +209,7 @@ export class Housekeeper {
 
   #finish(job: Job, change: SegmentChange | undefined): void {
     // Memories whose keys the job could not get are missing from its files. The same transaction notes that.
-    const unsound = this.#store.unsoundState();
+    const unsound = this.#store.damageState();
     const heads = job.name === 'seal' ? headsToNote(this.#store) : [];
     const state = [...(change?.state ?? []), ...unsound, ...heads];
     if (state.length === 0 && change === undefined && job.after === undefined) {
@@ -221,7 +221,7 @@ export class Housekeeper {
     const committed = state.length === 0 ? Promise.resolve() : this.#queue.commitState(state);
     committed
       .then(() => {
-        this.#store.unsoundCommitted(unsound);
+        this.#store.damageCommitted(unsound);
         if (change !== undefined) this.#store.index.commit(change);
         return job.after?.();
       })

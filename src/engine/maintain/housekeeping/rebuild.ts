@@ -4,7 +4,7 @@ import { TAIL_GRAINS_SEAL } from '../../base/limits.ts';
 import type { MemoryCalls } from '../../calls/calls.ts';
 import type { ShardIndex } from '../../index/shard-index.ts';
 import type { Log } from '../../log/log.ts';
-import { type Store, unsoundState } from '../../store/store.ts';
+import { damageState, type Store } from '../../store/store.ts';
 import type { WriteQueue } from '../../write/queue.ts';
 import type { Housekeeper } from './housekeeper.ts';
 import { renewLostKeys } from './lost-keys.ts';
@@ -44,16 +44,16 @@ export async function rebuild(
     const old = store.index;
     // The swap: pages and manifest of the new index become the shard's, and records written meanwhile are replayed at
     // once.
-    const sound = repaired.filter((number) => store.unsound.has(number));
-    const unsound = store.unsoundState().filter(([key]) => !sound.some((number) => key === unsoundState(number)));
+    const sound = repaired.filter((number) => store.damage.has(number));
+    const unsound = store.damageState().filter(([key]) => !sound.some((number) => key === damageState(number)));
     await queue.commitState([
       ...state.entries(),
       [SEGMENTS_STATE, Buffer.from(String(number))],
-      ...sound.map((number) => [unsoundState(number), null] as const),
+      ...sound.map((number) => [damageState(number), null] as const),
       ...unsound,
     ]);
     store.madeSound(sound);
-    store.unsoundCommitted(unsound);
+    store.damageCommitted(unsound);
     const rest = runToEnd(replayAfter(store, fresh, old.publishedSequence + 1));
     store.index = fresh;
     const oldDirectory = segmentsDirectory(services.directory, number - 1);

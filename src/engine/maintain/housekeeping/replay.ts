@@ -87,7 +87,7 @@ function openOrNote(store: Store, memory: number): Memory | undefined {
     return store.memory(memory);
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
-    store.foundUnsound(memory, error.message);
+    store.noteDamage(memory, error.message);
     return undefined;
   }
 }

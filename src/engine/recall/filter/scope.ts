@@ -13,7 +13,7 @@ export function scopeView(path: string, siblings: boolean): ScopeView | undefine
   if (names.length === 0) return undefined;
   const line = names.map((_, depth) => names.slice(0, depth + 1).join(SEPARATOR));
   const above = names.slice(0, -1).join(SEPARATOR);
-  return { line, ...(siblings ? { beside: above === '' ? '' : above + SEPARATOR } : {}) };
+  return { line, ...(siblings ? { siblings: above === '' ? '' : above + SEPARATOR } : {}) };
 }
 
 /**
@@ -26,7 +26,7 @@ export function inTree({ scopes }: Pick<MemorySettings, 'scopes'>, filter: Grain
   return { ...filter, scope: treeOf(scopes.root).resolve(scope) };
 }
 
-export function isInScope({ line, beside, below, also }: ScopeView, namespace: string): boolean {
+export function isInScope({ line, siblings: beside, below, also }: ScopeView, namespace: string): boolean {
   if (line.includes(namespace) || also?.includes(namespace) === true) return true;
   const tops = below ?? [line[line.length - 1] ?? ''];
   if (tops.some((top) => namespace === top || namespace.startsWith(top + SEPARATOR))) return true;

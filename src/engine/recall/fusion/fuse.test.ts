@@ -28,7 +28,7 @@ test('structure alone: score 1, newest first, then by hash', () => {
 });
 
 test('words alone: the share of the best BM25, and nothing of what surrounds', () => {
-  const turn = { marks: 31, session: 1, before: { ordinal: 1, bm25: 9 }, after: undefined };
+  const turn = { turnFlags: 31, session: 1, before: { ordinal: 1, bm25: 9 }, after: undefined };
   const some = [
     candidate('a', { bm25: 4, turn }),
     candidate('b', { bm25: 8, phrase: 2 }),
@@ -47,7 +47,7 @@ test('words alone: the share of the best BM25, and nothing of what surrounds', (
 });
 
 test('the text leg alone: the terms add up to the score', () => {
-  const turn = { marks: 9, session: 1, before: { ordinal: 1, bm25: 9 }, after: undefined };
+  const turn = { turnFlags: 9, session: 1, before: { ordinal: 1, bm25: 9 }, after: undefined };
   const hits = fuse(
     [candidate('a', { bm25: 4, turn }), candidate('b', { bm25: 8 }), candidate('c', { bm25: 0, turn })],
     asked,

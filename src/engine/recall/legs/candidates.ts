@@ -3,13 +3,13 @@
 // (text-leg.ts).
 import type { CallContext } from '../../calls/context.ts';
 import type { Candidate, CandidateTurn, NeighbourScore, RecallQuery } from '../../calls/recall.ts';
+import type { TurnContext } from '../../index/context/turn.ts';
 import type { Doc, IndexPart, Ordinal } from '../../index/parts/part.ts';
-import type { Surroundings } from '../../index/surroundings/turn.ts';
 import type { Analyzer } from '../../index/text/analyze.ts';
 import { type ClauseMatcher, matcherOf } from '../../index/text/clauses.ts';
 import { scoreFewPairs } from '../../index/text/pairs.ts';
 import type { TextQuery } from '../../index/text/query.ts';
-import { heldTerms, scoreLists } from '../../index/text/score.ts';
+import { matchedTerms, scoreLists } from '../../index/text/score.ts';
 import { docBits, searchText, type TextStatistics, weightsOf } from '../../index/text/search.ts';
 import type { SearchPart } from '../../index/text/search-part.ts';
 import { lowerBound } from '../../index/text/tail.ts';
@@ -17,8 +17,8 @@ import type { Store } from '../../store/store.ts';
 import { type PartFilter, visibleIn } from '../filter/filter.ts';
 import { Conversations } from './conversations.ts';
 import { countedParts } from './counted.ts';
-import { isTurn, type PlacedCode, QueryMarks } from './marks.ts';
 import { inOrder, type PartDoc } from './ordered.ts';
+import { isTurn, type PlacedCode, QueryCues } from './query-cues.ts';
 import type { VectorLeg } from './vector-leg.ts';
 
 /** A search in one partition, with the statistics of the whole memory. */
@@ -85,7 +85,7 @@ export function findCandidates(search: CandidateSearch): Found {
     legCut = hits.length >= query.candidateLimit;
     if (query.wordsOnly !== true) {
       vectorHits(search, matching, units);
-      scoreSurroundings(search, text, matching, units);
+      scoreContext(search, text, matching, units);
       scoreExactly(search, text, units);
     }
   }
@@ -107,7 +107,7 @@ function asCandidate(unit: LocalCandidate): LocalCandidate {
 }
 
 /** Indexes of the query terms that each candidate holds, in candidate order. Evidence is computed from them. */
-export function heldOf(
+export function matchedTermsOf(
   { parts, text }: Pick<CandidateSearch, 'parts' | 'text'>,
   candidates: readonly LocalCandidate[],
 ): (readonly number[])[] {
@@ -118,7 +118,7 @@ export function heldOf(
     for (let i = 0; i < candidates.length; i++) if (candidates[i]!.part === part) places.push(i);
     if (places.length === 0) continue;
     const docs = docsOf(places.map((i) => candidates[i]!));
-    const found = heldTerms(index.text, docs, text.terms);
+    const found = matchedTerms(index.text, docs, text.terms);
     for (let at = 0; at < places.length; at++) held[places[at]!] = found[at]!;
   }
   return held;
@@ -266,14 +266,14 @@ export function placesIn(parts: readonly IndexPart[]): (ordinal: Ordinal) => Par
  * Sets the neighbours and flags of every turn. Neighbours of results by words and vectors become candidates if they
  * pass the filters. Neighbours of these neighbours only contribute scores.
  */
-function scoreSurroundings(search: CandidateSearch, text: TextQuery, matching: Matching, units: Units): void {
+function scoreContext(search: CandidateSearch, text: TextQuery, matching: Matching, units: Units): void {
   const { store, context, parts, query, analyzer } = search;
   if (units.all.length === 0) return;
-  const surroundings = parts.map((part) => part.surroundings);
+  const surroundings = parts.map((part) => part.context);
   if (surroundings.every((known) => known === undefined)) return;
   const visible = parts.map((part) => visibleIn(store, part, query.filter, context));
   const conversations = new Conversations(parts, surroundings, (part, doc) => visible[part]!(doc));
-  const marks = new QueryMarks(query.query ?? '', text, analyzer);
+  const turnFlags = new QueryCues(query.query ?? '', text, analyzer);
   const neighbour = (place: { part: number; doc: Doc } | undefined, mayEnter: boolean): LocalCandidate | undefined => {
     if (place === undefined) return undefined;
     const known = units.known(place.part, place.doc);
@@ -289,7 +289,7 @@ function scoreSurroundings(search: CandidateSearch, text: TextQuery, matching: M
     const before = neighbour(around?.before, mayEnter);
     const after = neighbour(around?.after, mayEnter);
     const beforeCode = before === undefined ? undefined : codeAt(surroundings, before.part, before.doc);
-    unit.turn = { marks: marks.of(code, beforeCode), session: around?.session ?? 0, before, after };
+    unit.turn = { turnFlags: turnFlags.of(code, beforeCode), session: around?.session ?? 0, before, after };
   };
   const found = units.all.length;
   for (let i = 0; i < found; i++) surround(units.all[i]!, true);
@@ -297,7 +297,7 @@ function scoreSurroundings(search: CandidateSearch, text: TextQuery, matching: M
   for (let i = found; i < entered; i++) if (units.all[i]!.isCandidate) surround(units.all[i]!, false);
 }
 
-function codeAt(surroundings: readonly (Surroundings | undefined)[], part: number, doc: Doc): PlacedCode | undefined {
+function codeAt(surroundings: readonly (TurnContext | undefined)[], part: number, doc: Doc): PlacedCode | undefined {
   const here = surroundings[part];
   return here === undefined ? undefined : { code: here.codes[doc] ?? 0, surroundings: here };
 }
@@ -358,13 +358,13 @@ export function plainCandidate(unit: LocalCandidate, held: readonly number[]): C
     ...(structural ? { structural } : {}),
     ...(outsideText ? { outsideText } : {}),
     ...(turn === undefined ? {} : { turn: plainTurn(turn) }),
-    ...(held.length === 0 ? {} : { held }),
+    ...(held.length === 0 ? {} : { matchedTerms: held }),
   };
 }
 
-function plainTurn({ marks, session, before, after }: CandidateTurn): CandidateTurn {
+function plainTurn({ turnFlags, session, before, after }: CandidateTurn): CandidateTurn {
   return {
-    marks,
+    turnFlags: turnFlags,
     session,
     ...(before === undefined ? {} : { before: plainScore(before) }),
     ...(after === undefined ? {} : { after: plainScore(after) }),

@@ -1,7 +1,8 @@
 // Finds the neighbouring turns of a turn in its session, ordered by creation time, then arrival, over all parts of a
 // memory. Skips turns that the caller may not see and turns that were removed or superseded.
+
+import type { TurnContext } from '../../index/context/turn.ts';
 import type { Doc, IndexPart } from '../../index/parts/part.ts';
-import type { Surroundings } from '../../index/surroundings/turn.ts';
 import type { PartDoc } from './ordered.ts';
 
 /** Maximum number of invisible turns to skip one by one. Beyond that the session's list is rebuilt without them. */
@@ -33,7 +34,7 @@ interface Around {
 export class Conversations {
   /** Creation times by part, fetched once because each access to a chunk is a cache lookup. */
   readonly #times: readonly Float64Array[];
-  readonly #surroundings: readonly (Surroundings | undefined)[];
+  readonly #contexts: readonly (TurnContext | undefined)[];
   readonly #isVisible: (part: number, doc: Doc) => boolean;
   readonly #byName = new Map<string, Session>();
   /** By part, then by the session's number there, because a lookup by name is slower. */
@@ -43,11 +44,11 @@ export class Conversations {
 
   constructor(
     parts: readonly IndexPart[],
-    surroundings: readonly (Surroundings | undefined)[],
+    surroundings: readonly (TurnContext | undefined)[],
     isVisible: (part: number, doc: Doc) => boolean,
   ) {
     this.#times = parts.map((part) => part.createdAtMs);
-    this.#surroundings = surroundings;
+    this.#contexts = surroundings;
     this.#isVisible = isVisible;
     this.#byNumber = surroundings.map((known) => (known === undefined ? undefined : new Map()));
     this.#holding = surroundings.flatMap((known, part) => (known === undefined ? [] : [part]));
@@ -65,7 +66,7 @@ export class Conversations {
   }
 
   #sessionOf(part: number, doc: Doc): Session | undefined {
-    const here = this.#surroundings[part];
+    const here = this.#contexts[part];
     const number = here?.sessions[doc] ?? 0;
     if (here === undefined || number === 0) return undefined;
     const numbers = this.#byNumber[part]!; // there where surroundings are
@@ -84,7 +85,7 @@ export class Conversations {
   #listsOf(name: string): (TurnList | undefined)[] {
     const lists = new Array<TurnList | undefined>(this.#times.length).fill(undefined);
     for (const part of this.#holding) {
-      const there = this.#surroundings[part]!; // it holds events
+      const there = this.#contexts[part]!; // it holds events
       const number = there.sessionNumber(name);
       if (number === 0) continue;
       const turns = there.turns(number);

@@ -3,9 +3,9 @@
 import { VECTORS_LOADED_AT_ONCE_MAX } from '../../base/limits.ts';
 import type { RecallQuery } from '../../calls/recall.ts';
 import { lowerBound } from '../../index/text/tail.ts';
-import type { EmbedderStamp } from '../../index/vectors/generation.ts';
 import { unpackVectors } from '../../index/vectors/transfer.ts';
 import { wrongDimensions } from '../../index/vectors/vector-index.ts';
+import type { EmbedderStamp } from '../../index/vectors/vector-set.ts';
 import type { Store } from '../../store/store.ts';
 import type { VectorLeg } from './vector-leg.ts';
 

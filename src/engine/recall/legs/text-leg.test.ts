@@ -53,13 +53,18 @@ test('a question, its answer and a document', () => {
     ...base,
     ...score(10, 8, 0.4), // bm 1, v 0.5
     phrase: 3,
-    turn: { marks: MARKS.notAssistant | MARKS.self, session: 1, before, after: score(11, 2, 0.6) },
+    turn: { turnFlags: MARKS.notAssistant | MARKS.self, session: 1, before, after: score(11, 2, 0.6) },
   };
   const answer: Candidate = {
     ...base,
     ...score(11, 2, 0.6), // bm 0.25, v 1
     phrase: 1.5,
-    turn: { marks: MARKS.answers | MARKS.time | MARKS.named, session: 1, before: score(10, 8, 0.4), after: undefined },
+    turn: {
+      turnFlags: MARKS.answers | MARKS.time | MARKS.named,
+      session: 1,
+      before: score(10, 8, 0.4),
+      after: undefined,
+    },
   };
   const document: Candidate = { ...base, ...score(20, 4, 0.2) }; // bm 0.5, v 0
   const leg = new TextLeg([question, answer, document]);
@@ -104,13 +109,13 @@ test('without turns there is no neutral value, without vectors none of theirs', 
 });
 
 test('a neighbour that filters keep out counts at most as the best', () => {
-  const turn = { marks: 0, session: 0, before: score(1, 100), after: undefined };
+  const turn = { turnFlags: 0, session: 0, before: score(1, 100), after: undefined };
   const leg = new TextLeg([{ ...base, ...score(2, 5), turn }]);
   near(leg.terms(leg.candidates[0]!).near, 0.2 / 5.2);
 });
 
 test('a session of one partition is not that of another', () => {
-  const turn = { marks: 0, session: 1, before: undefined, after: undefined };
+  const turn = { turnFlags: 0, session: 1, before: undefined, after: undefined };
   const leg = new TextLeg([
     { ...base, ...score(1, 8), turn, partition: 0 },
     { ...base, ...score(1, 2), turn, partition: 1 },
@@ -134,7 +139,7 @@ const candidates = fc.array(
       fc.record({ phrase: fc.double({ min: 0, max: 30, noNaN: true }), partition: fc.nat(3) }, { requiredKeys: [] }),
       fc.option(
         fc.record({
-          marks: fc.nat(31),
+          turnFlags: fc.nat(31),
           session: fc.nat(3),
           before: fc.option(scores, { nil: undefined }),
           after: fc.option(scores, { nil: undefined }),
@@ -178,7 +183,7 @@ test('a grain without a vector among others with theirs counts as one of the med
   assert.equal(share([plain(1), plain(2)], 1), 0, 'without vectors there is none');
   const beside: Candidate = {
     ...plain(5, 0.2),
-    turn: { marks: 0, session: 1, before: { ordinal: 9, bm25: 0 }, after: undefined },
+    turn: { turnFlags: 0, session: 1, before: { ordinal: 9, bm25: 0 }, after: undefined },
   };
   const terms = new TextLeg([...some, beside]).terms(beside);
   assert.ok(terms.near > 0, 'nor is a neighbour without one unlike the query');

@@ -67,14 +67,14 @@ export const vectorTerm = (cosine: number): number => share(WEIGHTS.vector, cosi
 /** From words + vector of the previous and next turns; 0 for a missing one. */
 export const nearTerm = (before: number, after: number): number => share(WEIGHTS.near, before + after);
 /** From words + vector of the previous turn. */
-export const answerTerm = (before: number, marks: number): number =>
-  (marks & MARKS.answers) === 0 ? 0 : share(WEIGHTS.answer, before);
+export const answerTerm = (before: number, turnFlags: number): number =>
+  (turnFlags & MARKS.answers) === 0 ? 0 : share(WEIGHTS.answer, before);
 /** From the best words + vector of the session. */
 export const sessionTerm = (best: number): number => share(WEIGHTS.session, best);
-export const roleTerm = (marks: number): number => flag(WEIGHTS.role, marks & MARKS.notAssistant);
-export const speakerTerm = (marks: number): number => flag(WEIGHTS.speaker, marks & MARKS.named);
-export const timeTerm = (marks: number): number => flag(WEIGHTS.time, marks & MARKS.time);
-export const selfTerm = (marks: number): number => flag(WEIGHTS.self, marks & MARKS.self);
+export const roleTerm = (turnFlags: number): number => flag(WEIGHTS.role, turnFlags & MARKS.notAssistant);
+export const speakerTerm = (turnFlags: number): number => flag(WEIGHTS.speaker, turnFlags & MARKS.named);
+export const timeTerm = (turnFlags: number): number => flag(WEIGHTS.time, turnFlags & MARKS.time);
+export const selfTerm = (turnFlags: number): number => flag(WEIGHTS.self, turnFlags & MARKS.self);
 
 const flag = (weight: number, mark: number): number => (mark === 0 ? 0 : share(weight, 1));
 
@@ -115,18 +115,18 @@ export class TextLeg<C extends Scorable = Scorable> {
     const plain = bm25Term(words) + phraseTerm(pairsOf(candidate, norms));
     const cosine = cosineOf(candidate, norms);
     if (turn === undefined) return Math.min(1, plain + vectorTerm(cosine) + neutralRole(norms));
-    const { marks } = turn;
+    const { turnFlags } = turn;
     const before = hybridOf(turn.before, norms);
     const sum =
       plain +
       vectorTerm(cosine) +
       nearTerm(before, hybridOf(turn.after, norms)) +
-      answerTerm(before, marks) +
+      answerTerm(before, turnFlags) +
       sessionTerm(norms.sessions.get(sessionKey(candidate)) ?? 0) +
-      roleTerm(marks) +
-      speakerTerm(marks) +
-      timeTerm(marks) +
-      selfTerm(marks);
+      roleTerm(turnFlags) +
+      speakerTerm(turnFlags) +
+      timeTerm(turnFlags) +
+      selfTerm(turnFlags);
     return Math.min(1, sum);
   }
 
@@ -135,19 +135,19 @@ export class TextLeg<C extends Scorable = Scorable> {
     const norms = this.#norms;
     const { turn } = candidate;
     const isTurn = turn !== undefined;
-    const marks = turn?.marks ?? 0;
+    const turnFlags = turn?.turnFlags ?? 0;
     const before = hybridOf(turn?.before, norms);
     return {
       bm25: bm25Term(wordsOf(candidate, norms)),
       phrase: phraseTerm(pairsOf(candidate, norms)),
       vector: vectorTerm(cosineOf(candidate, norms)),
       near: nearTerm(before, hybridOf(turn?.after, norms)),
-      answer: answerTerm(before, marks),
+      answer: answerTerm(before, turnFlags),
       session: isTurn ? sessionTerm(norms.sessions.get(sessionKey(candidate)) ?? 0) : 0,
-      role: isTurn ? roleTerm(marks) : neutralRole(norms),
-      speaker: speakerTerm(marks),
-      time: timeTerm(marks),
-      self: selfTerm(marks),
+      role: isTurn ? roleTerm(turnFlags) : neutralRole(norms),
+      speaker: speakerTerm(turnFlags),
+      time: timeTerm(turnFlags),
+      self: selfTerm(turnFlags),
     };
   }
 }

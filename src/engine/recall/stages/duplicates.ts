@@ -1,7 +1,8 @@
 // Stages that drop hits which repeat another hit or which another hit has replaced.
+
+import { confidenceOf } from './contradictions.ts';
 import { compareNewest, exact, objectOf, type StageHit, tripleGroups } from './hit.ts';
 import { Similarity } from './similarity.ts';
-import { confidenceOf } from './standing.ts';
 
 const DEDUPLICATE_THRESHOLD = 0.85;
 

@@ -9,6 +9,7 @@ import { sourcesOf, subjectsOf } from './annotate.ts';
 import { coverageRatio, sessionCensus } from './census.ts';
 import { asksForChoice, asksForDiversity } from './choosing.ts';
 import { containsTest } from './contains.ts';
+import { demoteSuperseded, markConflicts, penaliseOutdated } from './contradictions.ts';
 import { cutToLimit, dropWeak, keepBestNamespaces } from './cut.ts';
 import { DIVERSITY_HITS_MAX, diversify, likenessOf } from './diversity.ts';
 import { dropDuplicates, preferDeepest, resolveConflicts } from './duplicates.ts';
@@ -22,7 +23,6 @@ import { askVectors, type Recalling } from './questions.ts';
 import { rerank } from './rerank.ts';
 import { Similarity } from './similarity.ts';
 import type { Staged } from './staged.ts';
-import { demoteSuperseded, markConflicts, penaliseOutdated } from './standing.ts';
 import { annotateTime, approachTarget, weighRecency, weighTarget } from './time.ts';
 
 export interface StageContext {

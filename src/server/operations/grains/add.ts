@@ -123,7 +123,7 @@ export const add = defineCall({
     rpc: 'Add',
     request: AddRequest,
     response: AddResponse,
-    staysHere: addAsks,
+    onMainThread: addAsks,
   }),
   http: [
     {
@@ -132,7 +132,7 @@ export const add = defineCall({
       bodySchema: BODY,
       findUnknown: unknownBesideFields(ENVELOPE),
       read: ({ json }) => readGrain(json),
-      staysHere: jsonAsks,
+      onMainThread: jsonAsks,
       answer: objectOf(
         {
           blob_hash: described(HASH, 'Hash of the stored grain, or of the grain that it duplicates.'),

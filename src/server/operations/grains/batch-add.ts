@@ -214,7 +214,7 @@ export const batchAdd = defineCall({
       bodySchema: BODY,
       findUnknown: unknownInGrains,
       read: ({ json }) => readBody(json),
-      staysHere: jsonAsks,
+      onMainThread: jsonAsks,
     },
   ],
   grpc: rpc({
@@ -222,7 +222,7 @@ export const batchAdd = defineCall({
     request: BatchAddRequest,
     response: BatchAddResponse,
     read: readItems,
-    staysHere: batchAsks,
+    onMainThread: batchAsks,
     write: (output: Static<typeof Output>) => ({
       results: resultsInOrder(output),
       totalAdded: output.totalAdded,

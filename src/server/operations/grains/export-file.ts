@@ -3,7 +3,7 @@
 import { EngineError } from '../../../engine/base/errors.ts';
 import { TRANSFER_BYTES } from '../../../engine/base/limits.ts';
 import { ContainerWriter } from '../../../engine/grain/codec/container-writer.ts';
-import type { Standing } from '../../../engine/grain/codec/manifest.ts';
+import type { GrainStatus } from '../../../engine/grain/codec/manifest.ts';
 import type { Address } from '../../../engine/grain/grain.ts';
 import type { CallContext, ExportedGrain, GrainFilter } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
@@ -83,7 +83,7 @@ interface Plan {
   readonly lengths: Uint32Array;
   /** Number of grains in each partition. */
   readonly counts: readonly number[];
-  readonly manifest: ReadonlyMap<Address, Standing>;
+  readonly manifest: ReadonlyMap<Address, GrainStatus>;
 }
 
 class PageSource {
@@ -123,7 +123,7 @@ class PageSource {
   async measure(): Promise<Plan> {
     const lengths: number[] = [];
     const counts: number[] = [];
-    const manifest = new Map<Address, Standing>();
+    const manifest = new Map<Address, GrainStatus>();
     for (let partition = 0; partition < this.#partitions; partition += 1) {
       const before = lengths.length;
       for await (const grain of this.#grains(partition)) {
@@ -162,7 +162,7 @@ function changed(): EngineError {
   return new EngineError('STO-E002', 'grains were removed while the file was written: request the export again');
 }
 
-function standingOf(grain: ExportedGrain): Standing | undefined {
+function standingOf(grain: ExportedGrain): GrainStatus | undefined {
   if (grain.supersededBy === undefined && grain.systemValidToMs === undefined && grain.verificationStatus === undefined)
     return undefined;
   return {
@@ -171,6 +171,6 @@ function standingOf(grain: ExportedGrain): Standing | undefined {
     // The shard stores only statuses of the format.
     ...(grain.verificationStatus === undefined
       ? {}
-      : { verificationStatus: grain.verificationStatus as NonNullable<Standing['verificationStatus']> }),
+      : { verificationStatus: grain.verificationStatus as NonNullable<GrainStatus['verificationStatus']> }),
   };
 }

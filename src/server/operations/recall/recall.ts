@@ -6,14 +6,13 @@ import { RecallRequest, RecallResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall, mechanicalInput, rpc } from '../define.ts';
 import { isMembers, nodeOf, outsideSchema } from '../names.ts';
 import { described, type Static, Type } from '../type.ts';
-import { besideOf, unpackBeside } from './beside.ts';
 import { cutWarnings, vectorCut } from './cuts.ts';
 import { given, idleFieldWarnings, modelFieldWarnings, RecallInput } from './fields.ts';
-import { glanceAtJson, glanceAtMessage } from './glance.ts';
 import { HitOutput, hitMessage, hitOutput, truncatedWarning } from './hit-output.ts';
 import { WaitForIndexMs, waitForIndex } from './index-wait.ts';
 import { CensusOutput, censusOutput, ExhaustiveOutput, exhaustiveOutput } from './metadata.ts';
 import { modelsDone, questionVector, rerankingOf } from './models.ts';
+import { peekAtJson, peekAtMessage } from './peek.ts';
 import {
   givesVector,
   hasMadeVector,
@@ -25,6 +24,7 @@ import {
   withMade,
   withVector,
 } from './query.ts';
+import { sidecarOf, unpackSidecar } from './sidecar.ts';
 
 const Output = Type.Object({
   count: Type.Integer({ description: 'Number of results.' }),
@@ -97,7 +97,7 @@ export const recall = defineCall({
     rpc: 'Recall',
     request: RecallRequest,
     response: RecallResponse,
-    beside: besideOf(glanceAtMessage),
+    sidecar: sidecarOf(peekAtMessage),
     write: (output: Output) => ({
       count: output.count,
       results: output.results.map(hitMessage),
@@ -117,8 +117,8 @@ export const recall = defineCall({
     {
       verb: 'POST',
       path: 'M/recall',
-      beside: besideOf(glanceAtJson),
-      staysHere: (body) => Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(WAIT),
+      sidecar: sidecarOf(peekAtJson),
+      onMainThread: (body) => Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(WAIT),
       bodySchema: outsideSchema(BodyInput),
       takesQuery: true,
       read: (parts) => {
@@ -144,7 +144,7 @@ export const recall = defineCall({
       const found = await recorded(question, fused, (account) => context.call('keepRecall', account));
       return withWarnings(answerOf(found, wanted), [...warnings, ...reranking.warnings]);
     },
-    withBeside: (input, beside) => withMade(input, unpackBeside(beside, queryText(input))),
+    withSidecar: (input, beside) => withMade(input, unpackSidecar(beside, queryText(input))),
     ask: (input) => ({ input: recordedQuery(input) }),
     answer: answerOf,
   },

@@ -12,11 +12,11 @@ import { summaryOf } from '../summary.ts';
 import { utilization } from '../template-variables.ts';
 import type { Assembly } from './assembly.ts';
 import { AUTO_TOON_WARNING, autoToon } from './auto-toon.ts';
+import { Bin, type Choice } from './bin.ts';
 import { fitting } from './document.ts';
 import { type Filling, fill } from './fill.ts';
 import { frameTokens, type Page, pageOf } from './page.ts';
 import { type RankedSource, ranked, weightsOf, withoutRepeats } from './ranking.ts';
-import { type Choice, Tray } from './tray.ts';
 
 export interface AssembledSource {
   readonly label: string;
@@ -100,8 +100,8 @@ function choose(
   page: Page,
 ): { chosen: Choice[]; allocated: readonly number[] } {
   const weights = weightsOf(sources.length);
-  const trays = sources.map((source, i) => new Tray(source, i, page));
-  const fillings = trays.map((tray, i): Filling => {
+  const bins = sources.map((source, i) => new Bin(source, i, page));
+  const fillings = bins.map((tray, i): Filling => {
     const { failed = false, grains } = sources[i]!;
     const hasSummary = page.formats.some((format) => format.hasSummary === true);
     const canSqueeze = page.unit === 'tokens' && level !== 'summary' && (squeezes || hasSummary);
@@ -115,13 +115,13 @@ function choose(
   const reserve = frameTokens(page);
   const filled = fill(fillings, page.value, reserve);
   const elements = filled.flatMap(({ taken, squeezed }, i) =>
-    Array.from({ length: taken + squeezed }, (_, grain) => trays[i]!.element(grain, grain < taken ? level : 'summary')),
+    Array.from({ length: taken + squeezed }, (_, grain) => bins[i]!.element(grain, grain < taken ? level : 'summary')),
   );
   let left = page.unit === 'tokens' ? page.value - reserve - filled.reduce((sum, { used }) => sum + used, 0) : Infinity;
   const omissions: Choice[] = [];
   for (const [i, { taken, squeezed }] of filled.entries()) {
     for (let grain = taken + squeezed; grain < sources[i]!.grains.length; grain++) {
-      const omission = trays[i]!.omission(grain);
+      const omission = bins[i]!.omission(grain);
       if (omission === undefined || omission.cost > left) break;
       left -= omission.cost;
       omissions.push(omission);

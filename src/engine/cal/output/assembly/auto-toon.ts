@@ -2,9 +2,9 @@
 import { calWarning } from '../../errors.ts';
 import type { Rendering } from '../formats/choice.ts';
 import type { Assembly, Budget } from './assembly.ts';
+import { Bin } from './bin.ts';
 import { frameTokens, pageOf } from './page.ts';
 import type { RankedSource } from './ranking.ts';
-import { Tray } from './tray.ts';
 
 /** Share of the budget that all grains would take, above which TOON is chosen. */
 const TOON_ABOVE = 0.85;
@@ -20,8 +20,8 @@ export function autoToon(
   const page = pageOf(assembly, budget, renderings);
   let estimate = frameTokens(page);
   for (const [i, source] of sources.entries()) {
-    const tray = new Tray(source, i, page);
-    for (const grain of source.grains.keys()) estimate += tray.element(grain, assembly.level).cost;
+    const bin = new Bin(source, i, page);
+    for (const grain of source.grains.keys()) estimate += bin.element(grain, assembly.level).cost;
   }
   return estimate <= TOON_ABOVE * budget.value ? renderings : TOON;
 }

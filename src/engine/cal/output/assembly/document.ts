@@ -1,8 +1,8 @@
 // The documents of an assembly, as long as the budget allows: measured whole, with header, headings and footer.
 import type { Element, Format, Group } from '../formats/format.ts';
+import { type Choice, headOf } from './bin.ts';
 import type { Page } from './page.ts';
 import type { RankedSource } from './ranking.ts';
-import { type Choice, headOf } from './tray.ts';
 
 interface Written {
   readonly text: string;

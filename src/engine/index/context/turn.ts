@@ -61,7 +61,7 @@ export const hasTime = (code: number): boolean => (code & HOLDS_TIME) !== 0;
 export const isOfSelf = (code: number): boolean => (code & SPEAKS_OF_SELF) !== 0;
 
 /** The context of a part's docs. Views: read-only, valid until the next publish or merge. */
-export interface Surroundings {
+export interface TurnContext {
   /** Codes by doc, see above. Docs beyond its end have the code 0. */
   readonly codes: Uint32Array;
   /** Session numbers by doc, 0 for none. Docs beyond its end have none. */

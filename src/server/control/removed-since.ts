@@ -3,7 +3,7 @@
 import type { KeyRecord, MemoryRecord } from './records.ts';
 import type { ControlStore } from './store.ts';
 
-export interface HeldControl {
+export interface RemovedControl {
   /** Memories of the copy that were deleted since. */
   readonly memories: readonly MemoryRecord[];
   /** Keys of the copy that were revoked since. */
@@ -13,7 +13,7 @@ export interface HeldControl {
 }
 
 /** The audit chains show which memories both have in common, and the current one shows which were deleted. */
-export function heldControl(copy: ControlStore, now: ControlStore): HeldControl {
+export function removedFromControl(copy: ControlStore, now: ControlStore): RemovedControl {
   const hashes = new Map<number, string>();
   const deleted = new Set<number>();
   for (const { seq, hash, event, details } of now.auditEntries()) {

@@ -1,6 +1,6 @@
 // The context of a tail's events. Nothing is allocated before the first event.
 import { grow } from '../files/list-table.ts';
-import { SPEAKERS_MAX, type Surroundings, sortTurns, type Turn, turnCode } from './turn.ts';
+import { SPEAKERS_MAX, sortTurns, type Turn, type TurnContext, turnCode } from './turn.ts';
 
 /** Sessions whose order of turns is cached. */
 const ORDERS_MAX = 1_024;
@@ -14,7 +14,7 @@ export interface TailSessions {
   createdAtMs(): Float64Array;
 }
 
-export class SurroundingsTail implements Surroundings {
+export class ContextTail implements TurnContext {
   codes = new Uint32Array(4);
   sessions = new Uint32Array(4);
   readonly #tail: TailSessions;

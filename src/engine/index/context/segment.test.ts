@@ -7,7 +7,7 @@ import { HeapBudget } from '../heap-budget.ts';
 import { DROPPED } from '../parts/merge-input.ts';
 import { finish } from '../testing/shard.ts';
 import { MemoryChunk } from '../text/memory-chunk.ts';
-import { encodeSurroundings, mergeSurroundings, SurroundingsChunk } from './segment.ts';
+import { ContextChunk, encodeContext, mergeContext } from './segment.ts';
 import { ROLES, speakerOf, type Turn, turnCode, withSpeaker } from './turn.ts';
 
 const turns = fc.option(
@@ -28,7 +28,7 @@ function chunkOf(docs: readonly MaybeTurn[]): MemoryChunk {
     turn === undefined ? 0 : turnCode(turn, turn.speaker === undefined ? 0 : speakers.indexOf(turn.speaker) + 1),
   );
   const chunk = new MemoryChunk();
-  finish(encodeSurroundings({ codes, speakers }, docs.length, chunk));
+  finish(encodeContext({ codes, speakers }, docs.length, chunk));
   return chunk;
 }
 
@@ -37,7 +37,7 @@ function read(chunk: MemoryChunk, docCount: number): (readonly [number, string |
   const facets = new FacetChunk(chunk, docCount, () => new Uint8Array(16), cache);
   const createdAtMs = (): Float64Array => new Float64Array(docCount);
   const parts = { source: chunk, docCount, facets, createdAtMs, cache };
-  const reader = new SurroundingsChunk(parts);
+  const reader = new ContextChunk(parts);
   finish(reader.verify());
   const surroundings = reader.get();
   return Array.from({ length: docCount }, (_, doc) => {
@@ -64,7 +64,7 @@ test('a merge keeps the context of the remaining docs, and no other speaker', ()
       let next = 0;
       const merged = new MemoryChunk();
       finish(
-        mergeSurroundings(
+        mergeContext(
           inputs.map((docs) => ({
             source: chunkOf(docs.map(([turn]) => turn)),
             docCount: docs.length,

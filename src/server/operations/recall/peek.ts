@@ -3,7 +3,7 @@
 import { JSON_PARSED_HERE_BYTES_MAX } from '../../../engine/base/limits.ts';
 import { someField } from '../grains/wire-fields.ts';
 
-export interface Glance {
+export interface Peek {
   /** The words to embed; '' for a request without words, with its own vector, or malformed. */
   readonly text: string;
   /** True when a field of the request needs a model. */
@@ -16,11 +16,11 @@ const QUERY = 1;
 const EMBEDDING = 25;
 const MODEL_FIELDS: ReadonlySet<number> = new Set([34, 37, 38]);
 const MODEL_MEMBERS = ['rerank', 'hyde', 'llm_rerank'];
-const NOTHING: Glance = { text: '', asksModel: false };
-const LONG: Glance = { ...NOTHING, isLong: true };
+const NOTHING: Peek = { text: '', asksModel: false };
+const LONG: Peek = { ...NOTHING, isLong: true };
 
 /** Reads an encoded RecallRequest. */
-export function glanceAtMessage(message: Uint8Array): Glance {
+export function peekAtMessage(message: Uint8Array): Peek {
   let text = '';
   let hasVector = false;
   let asksModel = false;
@@ -35,7 +35,7 @@ export function glanceAtMessage(message: Uint8Array): Glance {
 }
 
 /** Reads a JSON body. */
-export function glanceAtJson(body: Uint8Array): Glance {
+export function peekAtJson(body: Uint8Array): Peek {
   if (body.length > JSON_PARSED_HERE_BYTES_MAX) return LONG;
   let json: unknown;
   try {

@@ -13,19 +13,14 @@ import type { Group } from './group.ts';
 import { pseudonym } from './pseudonym.ts';
 import { type Version, versionAt } from './supersede.ts';
 
-export interface StandingInput {
+export interface LinkInput {
   readonly entry: ManifestEntry;
   /** False when the import refused the grain of the entry. */
   readonly isAccepted: boolean;
 }
 
 /** Throws EngineError when the entry does not count. An entry that repeats a known link or flag changes nothing. */
-export function planStanding(
-  group: Group,
-  memory: Memory,
-  context: CallContext,
-  { entry, isAccepted }: StandingInput,
-): void {
+export function planLink(group: Group, memory: Memory, context: CallContext, { entry, isAccepted }: LinkInput): void {
   const old = isAccepted ? versionOf(group, memory, context, entry.hash) : refuseUnknown();
   const successor = successorOf(group, memory, context, old, entry);
   const state = stateOf(group, old, entry);

@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
 import { RecallRequest } from '../../gen/memory/v1/memory.ts';
-import { glanceAtJson, glanceAtMessage } from './glance.ts';
+import { peekAtJson, peekAtMessage } from './peek.ts';
 
-const json = (body: unknown) => glanceAtJson(Buffer.from(JSON.stringify(body)));
+const json = (body: unknown) => peekAtJson(Buffer.from(JSON.stringify(body)));
 const message = (fields: Parameters<typeof RecallRequest.fromPartial>[0]) =>
-  glanceAtMessage(RecallRequest.encode(RecallRequest.fromPartial(fields)).finish());
+  peekAtMessage(RecallRequest.encode(RecallRequest.fromPartial(fields)).finish());
 
 test('the words of a recall are found in its bytes as its reader finds them', () => {
   fc.assert(
@@ -53,11 +53,11 @@ test('each field that wants a model is seen', () => {
 test('what is no recall has no words, and none throws', () => {
   const nothing = { text: '', asksModel: false };
   for (const text of ['', '{', 'null', '7', '[]', '{"query":7}', '{"query":null}', '{"query":" \\n "}'])
-    assert.deepEqual(glanceAtJson(Buffer.from(text)), nothing, text);
+    assert.deepEqual(peekAtJson(Buffer.from(text)), nothing, text);
   fc.assert(
     fc.property(fc.uint8Array(), (bytes) => {
-      assert.equal(typeof glanceAtMessage(bytes).text, 'string');
-      assert.equal(typeof glanceAtJson(bytes).text, 'string');
+      assert.equal(typeof peekAtMessage(bytes).text, 'string');
+      assert.equal(typeof peekAtJson(bytes).text, 'string');
     }),
     { numRuns: runs(200) },
   );

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { asks, asksForTime, holdsTime, leadingName, speaksOfSelf } from './signs.ts';
+import { asks, asksForTime, holdsTime, leadingName, speaksOfSelf } from './cues.ts';
 
 const check = (sign: (text: string) => boolean, yes: readonly string[], no: readonly string[]): void => {
   for (const text of yes) assert.ok(sign(text), text);

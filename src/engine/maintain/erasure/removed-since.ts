@@ -14,7 +14,7 @@ export interface ShardSide {
   readonly keys: KeyStore;
 }
 
-export interface Held {
+export interface RemovedSince {
   /** Users of the copy who were erased since. */
   readonly users: readonly { readonly memory: number; readonly userId: string }[];
   /** Scopes of the copy that were erased since. Their grains are among `forgotten`. */
@@ -32,7 +32,7 @@ export interface Held {
  * in the audit trail of now. A grain that was added again does not count as removed. Tombstones of keys that the copy
  * never had are written into it, for later restores.
  */
-export function heldSince(copy: ShardSide, now: Partial<ShardSide>): Held {
+export function removedSinceCopy(copy: ShardSide, now: Partial<ShardSide>): RemovedSince {
   const erased = now.keys === undefined ? new Set<number>() : erasedKeys(copy.keys, now.keys);
   const { removed, divergesAt } = now.log === undefined ? UNKNOWN : removedSince(copy, { ...now, log: now.log });
   if (now.log !== undefined)

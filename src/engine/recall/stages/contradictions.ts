@@ -22,7 +22,7 @@ export function markConflicts(hits: readonly StageHit[]): StageHit[] {
   const marks = new Map<StageHit, 'current' | 'outdated'>();
   for (const hit of hits) if (isRetracted(hit)) marks.set(hit, 'outdated');
   for (const group of tripleGroups(hits)) {
-    const standing = group.filter((hit) => !marks.has(hit)).sort(compareStanding);
+    const standing = group.filter((hit) => !marks.has(hit)).sort(compareClaims);
     const [kept] = standing;
     if (kept === undefined || standing.every((hit) => agree(hit, kept))) continue;
     for (const hit of standing) marks.set(hit, agree(hit, kept) ? 'current' : 'outdated');
@@ -54,7 +54,7 @@ function isRetracted({ grain }: StageHit): boolean {
   return textField(grain, 'verification_status') === 'retracted';
 }
 
-function compareStanding(a: StageHit, b: StageHit): number {
+function compareClaims(a: StageHit, b: StageHit): number {
   return (
     Number(a.superseded) - Number(b.superseded) ||
     b.grain.createdAtMs - a.grain.createdAtMs ||

@@ -31,7 +31,7 @@ export async function intoFile(pieces: AsyncIterable<Piece>, path: string, optio
   const end = finished(stream);
   end.catch(() => undefined);
   try {
-    const written = await Promise.race([pour(pieces, stream, options), end.then(() => undefined)]);
+    const written = await Promise.race([writeTo(pieces, stream, options), end.then(() => undefined)]);
     stream.end();
     await end;
     if (written === undefined) throw new Error('the file closed too early');
@@ -45,7 +45,7 @@ export async function intoFile(pieces: AsyncIterable<Piece>, path: string, optio
   }
 }
 
-export async function pour(pieces: AsyncIterable<Piece>, stream: Writable, options: Quiet): Promise<Written> {
+export async function writeTo(pieces: AsyncIterable<Piece>, stream: Writable, options: Quiet): Promise<Written> {
   const progress = new Progress('exporting', 'bytes', options.json !== true);
   let total = 0;
   let grains: number | undefined;

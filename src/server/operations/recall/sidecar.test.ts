@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { QueryVector } from '../../embedding/query-vector.ts';
-import type { Beside } from '../define.ts';
-import { besideOf, packBeside, unpackBeside } from './beside.ts';
-import { glanceAtJson } from './glance.ts';
+import type { Sidecar } from '../define.ts';
+import { peekAtJson } from './peek.ts';
+import { packSidecar, sidecarOf, unpackSidecar } from './sidecar.ts';
 
 const vector = { bytes: new Uint8Array(Float32Array.of(0.6, 0.8).buffer), of: 'who', embedder: 'modèle/1' };
 
@@ -30,8 +30,8 @@ function beside(body: unknown, { backend = 'builtin', isSettled = true, modelUrl
     },
   };
   const bytes = Buffer.from(JSON.stringify(body));
-  const given = { services, memory: { number: 1 }, deadlineMs: 1_000 } as unknown as Parameters<Beside>[1]; // no more is read
-  return { result: besideOf(glanceAtJson)(bytes, given), asked };
+  const given = { services, memory: { number: 1 }, deadlineMs: 1_000 } as unknown as Parameters<Sidecar>[1]; // no more is read
+  return { result: sidecarOf(peekAtJson)(bytes, given), asked };
 }
 
 test('a recall without words, or of a memory without vectors, goes as it came', () => {
@@ -59,7 +59,7 @@ test('any other takes its vector along, or why there is none', async () => {
   for (const made of [{ vector }, { warning: 'found by words alone: ünready' }, {}]) {
     const { result, asked } = beside({ query: ' who ' }, { made });
     assert.ok(result instanceof Promise);
-    const back = unpackBeside(await result, 'who');
+    const back = unpackSidecar(await result, 'who');
     assert.deepEqual(asked, ['who']);
     assert.equal(back.warning, made.warning);
     assert.deepEqual(back.vector && { ...back.vector, bytes: new Uint8Array(back.vector.bytes) }, made.vector);
@@ -67,7 +67,7 @@ test('any other takes its vector along, or why there is none', async () => {
 });
 
 test('what is packed is read back wherever it lies', () => {
-  const packed = packBeside({ vector });
+  const packed = packSidecar({ vector });
   const shifted = Buffer.concat([Buffer.alloc(3), packed]).subarray(3);
-  assert.deepEqual([...unpackBeside(shifted, 'who').vector!.bytes], [...vector.bytes]);
+  assert.deepEqual([...unpackSidecar(shifted, 'who').vector!.bytes], [...vector.bytes]);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { demoteSuperseded, markConflicts, penaliseOutdated } from './standing.ts';
+import { demoteSuperseded, markConflicts, penaliseOutdated } from './contradictions.ts';
 import { belief, hit, names } from './testing/hits.ts';
 
 const statuses = (hits: ReturnType<typeof markConflicts>) => hits.map(({ conflictStatus }) => conflictStatus);

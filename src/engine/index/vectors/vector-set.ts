@@ -12,7 +12,7 @@ import type { Near } from './near.ts';
 import type { Searched } from './search.ts';
 import { SketchList } from './sketch-list.ts';
 
-/** The embedder of a vector, and the number of dimensions. Another name or number means another generation. */
+/** The embedder of a vector, and the number of dimensions. Another name or number means another vector set. */
 export interface EmbedderStamp {
   readonly name: string;
   readonly dimensions: number;
@@ -38,7 +38,7 @@ export interface NearFrom {
   readonly listMax: number;
 }
 
-export class Generation implements Searched {
+export class VectorSet implements Searched {
   readonly stamp: EmbedderStamp;
   readonly coverage = new Coverage();
   /** Ranges that are in files. */

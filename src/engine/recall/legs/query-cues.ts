@@ -1,15 +1,7 @@
 // Computes a turn's flags for a query: speaker, role, time, and whether the turn answers a question.
 
-import { asksForTime } from '../../index/surroundings/signs.ts';
-import {
-  hasTime,
-  isAsking,
-  isOfSelf,
-  ROLES,
-  roleOf,
-  type Surroundings,
-  speakerOf,
-} from '../../index/surroundings/turn.ts';
+import { asksForTime } from '../../index/context/cues.ts';
+import { hasTime, isAsking, isOfSelf, ROLES, roleOf, speakerOf, type TurnContext } from '../../index/context/turn.ts';
 import type { Analyzer } from '../../index/text/analyze.ts';
 import type { TextQuery } from '../../index/text/query.ts';
 import { MARKS } from './text-leg.ts';
@@ -17,7 +9,7 @@ import { MARKS } from './text-leg.ts';
 /** A turn's code, with the part that numbers its speaker. */
 export interface PlacedCode {
   readonly code: number;
-  readonly surroundings: Surroundings;
+  readonly surroundings: TurnContext;
 }
 
 /** True for a turn of a conversation: an event with a session or a speaker. */
@@ -25,7 +17,7 @@ export function isTurn(code: number, session: number): boolean {
   return code !== 0 && (session !== 0 || speakerOf(code) !== 0 || roleOf(code) !== ROLES.none);
 }
 
-export class QueryMarks {
+export class QueryCues {
   readonly #analyzer: Analyzer;
   readonly #words: ReadonlySet<string>;
   readonly #asksForTime: boolean;

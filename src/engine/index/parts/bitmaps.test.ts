@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
 import { StateOnly } from '../testing/shard.ts';
-import { Bitmap } from './standing.ts';
+import { Bitmap } from './bitmaps.ts';
 
 const ordinals = fc.array(fc.oneof(fc.nat(200), fc.nat(200_000), fc.integer({ min: 2 ** 32 - 50, max: 2 ** 32 - 1 })), {
   maxLength: 60,

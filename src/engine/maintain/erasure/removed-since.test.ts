@@ -9,7 +9,7 @@ import { type Engine, FORMAT_VERSION } from '../../engine.ts';
 import { KeyStore } from '../../keys/key-store.ts';
 import { MasterKey } from '../../keys/master-key.ts';
 import { openLmdbLog } from '../../log/lmdb/lmdb-log.ts';
-import { type Held, heldSince, type ShardSide } from './held.ts';
+import { type RemovedSince, removedSinceCopy, type ShardSide } from './removed-since.ts';
 
 const stamp = { formatVersion: FORMAT_VERSION, shard: 0, shards: 1 };
 
@@ -29,14 +29,14 @@ function copyOf(t: TestContext, root: string): string {
   return copy;
 }
 
-async function compare(copy: string, now: string): Promise<Held> {
+async function compare(copy: string, now: string): Promise<RemovedSince> {
   const open = (root: string): ShardSide => ({
     log: openLmdbLog(join(root, 'shard-0', 'log'), { stamp }),
     keys: KeyStore.open(join(root, 'keys', 'shard-0'), MasterKey.of(Buffer.alloc(32, 7))),
   });
   const sides = [open(copy), open(now)] as const;
   try {
-    return heldSince(...sides);
+    return removedSinceCopy(...sides);
   } finally {
     for (const { log, keys } of sides) {
       keys.close();

@@ -1,4 +1,4 @@
-// The surroundings of a chunk's events, in the section `surroundings`; without an event it is not written.
+// The context of a chunk's events, in the section `context`; without an event it is not written.
 //
 //   codes     for each doc its code (turn.ts); a run of docs without one is 0 and the run's length - 1
 //   speakers  for each, by number: length, UTF-8
@@ -11,10 +11,10 @@ import { SectionCursor } from '../files/section-cursor.ts';
 import { readTrailer, SectionWriter } from '../files/section-writer.ts';
 import type { DecodedCache } from '../heap-budget.ts';
 import { DROPPED, type MergeInput, SLICE_STEPS } from '../parts/merge-input.ts';
-import { type Surroundings, sortTurns, speakerOf, withSpeaker } from './turn.ts';
+import { sortTurns, speakerOf, type TurnContext, withSpeaker } from './turn.ts';
 
 /** Takes the codes of all docs in order, and numbers speakers as they come. */
-class SurroundingsWriter {
+class ContextWriter {
   readonly #sink: ChunkSink;
   readonly #speakers = new Map<string, number>();
   #section: SectionWriter | undefined;
@@ -73,20 +73,16 @@ class SurroundingsWriter {
 }
 
 /** The context of a tail's events: `codes` by doc, and speakers by number from 1. */
-export interface TailSurroundings {
+export interface TailContext {
   readonly codes: Uint32Array;
   readonly speakers: readonly string[];
 }
 
 /** Writes the context of a tail's `docCount` docs; undefined: it has no event. */
-export function* encodeSurroundings(
-  surroundings: TailSurroundings | undefined,
-  docCount: number,
-  sink: ChunkSink,
-): Sliced<void> {
+export function* encodeContext(surroundings: TailContext | undefined, docCount: number, sink: ChunkSink): Sliced<void> {
   if (surroundings === undefined) return;
   const { codes, speakers } = surroundings;
-  const writer = new SurroundingsWriter(sink);
+  const writer = new ContextWriter(sink);
   for (let doc = 0; doc < docCount; doc++) {
     const code = codes[doc] ?? 0;
     writer.add(code, speakers[speakerOf(code) - 1]);
@@ -96,8 +92,8 @@ export function* encodeSurroundings(
 }
 
 /** Merges the context of the docs that the inputs keep. A speaker without remaining events is left out. */
-export function* mergeSurroundings(inputs: readonly MergeInput[], sink: ChunkSink): Sliced<void> {
-  const writer = new SurroundingsWriter(sink);
+export function* mergeContext(inputs: readonly MergeInput[], sink: ChunkSink): Sliced<void> {
+  const writer = new ContextWriter(sink);
   let steps = 0;
   for (const { source, docCount, docMap } of inputs) {
     const section = readSection(source);
@@ -159,7 +155,7 @@ const HEAP_BYTES = 1_000;
 const SPEAKER_BYTES = 60;
 const SESSION_BYTES = 120;
 
-export class SurroundingsChunk {
+export class ContextChunk {
   readonly #source: ChunkSource;
   readonly #docCount: number;
   readonly #facets: FacetChunk;
@@ -181,7 +177,7 @@ export class SurroundingsChunk {
   }
 
   /** Undefined when the chunk has no event. */
-  get(): Surroundings | undefined {
+  get(): TurnContext | undefined {
     const known = this.#cache.get<Decoded | null>('surroundings');
     if (known !== undefined) return known ?? undefined;
     const section = readSection(this.#source);
@@ -216,7 +212,7 @@ function decodeCodes(source: ChunkSource, end: number, docCount: number): Uint32
   return codes;
 }
 
-class Decoded implements Surroundings {
+class Decoded implements TurnContext {
   readonly codes: Uint32Array;
   readonly sessions: Uint32Array;
   readonly #speakers: readonly string[];

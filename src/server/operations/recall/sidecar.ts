@@ -3,15 +3,15 @@
 //
 //   u16 length of the embedder's name, u16 length of the warning (little-endian), both texts (UTF-8), vector (4-byte floats)
 import type { QueryVector } from '../../embedding/query-vector.ts';
-import type { Beside } from '../define.ts';
-import type { Glance } from './glance.ts';
+import type { Sidecar } from '../define.ts';
 import { hasModels } from './models.ts';
+import type { Peek } from './peek.ts';
 
 /**
  * Prepares nothing for a recall without words or a memory without vectors. The main thread itself reads recalls that
  * need a model, and those whose memory may hold another embedder's vectors, because it must ask the shard first.
  */
-export function besideOf(glanceAt: (bytes: Uint8Array) => Glance): Beside {
+export function sidecarOf(glanceAt: (bytes: Uint8Array) => Peek): Sidecar {
   return (bytes, { services, memory, deadlineMs }) => {
     const { queryVectors, embedders, config, clock } = services;
     const hasVectors = embedders.nameOf(memory.vectorBackend ?? '') !== 'none';
@@ -20,11 +20,11 @@ export function besideOf(glanceAt: (bytes: Uint8Array) => Glance): Beside {
     if (isLong === true || (asksModel && hasModels(config))) return 'here';
     if (text === '' || !hasVectors) return undefined;
     if (!queryVectors.isSettled(memory)) return 'here';
-    return queryVectors.of(memory, text, deadlineMs - clock.nowMs()).then(packBeside);
+    return queryVectors.of(memory, text, deadlineMs - clock.nowMs()).then(packSidecar);
   };
 }
 
-export function packBeside({ vector, warning = '' }: QueryVector): Uint8Array {
+export function packSidecar({ vector, warning = '' }: QueryVector): Uint8Array {
   const head = Buffer.alloc(4);
   const texts = [Buffer.from(vector?.embedder ?? ''), Buffer.from(warning)] as const;
   head.writeUInt16LE(texts[0].length, 0);
@@ -33,7 +33,7 @@ export function packBeside({ vector, warning = '' }: QueryVector): Uint8Array {
 }
 
 /** `of` is the text that was embedded. The vector's bytes are a view of `bytes`. */
-export function unpackBeside(bytes: Uint8Array, of: string): QueryVector {
+export function unpackSidecar(bytes: Uint8Array, of: string): QueryVector {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const nameEnd = 4 + buffer.readUInt16LE(0);
   const warningEnd = nameEnd + buffer.readUInt16LE(2);

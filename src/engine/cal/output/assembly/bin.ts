@@ -13,7 +13,7 @@ export type Choice = {
 } & ({ readonly kind: 'element'; readonly grain: CalGrain; readonly manner: Manner } | { readonly kind: 'omission' });
 
 /** The grains of one source as each format writes them, each written once. */
-export class Tray {
+export class Bin {
   readonly #source: RankedSource;
   readonly #place: number;
   readonly #page: Page;
