@@ -70,7 +70,7 @@ function isShort(value: JsonValue): boolean {
 addExtension({
   Class: JsonText,
   type: TEXT_EXTENSION,
-  pack: ({ text, glanced: peeked, long }) => {
+  pack: ({ text, peeked, long }: JsonText) => {
     const isPeeked = text.length >= GLANCED_CHARS_MIN;
     const peek = isPeeked ? Buffer.from(stringifyJson([peeked, long])) : NO_BYTES;
     const head = Buffer.allocUnsafe(4);
