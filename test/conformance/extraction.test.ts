@@ -174,7 +174,7 @@ for (const transport of ['HTTP', 'gRPC'])
         const first = await face.remember({ ...other, keep_source: true });
         const second = await face.remember(other);
         assert.deepEqual([second.source_hash, second.source_forgotten], [first.source_hash, false]);
-        assert.match(second.warnings.join(), /was there before/);
+        assert.match(second.warnings.join(), /was stored before this request/);
         assert.equal(
           (await http.post(`${M}/app/exec`, { command: 'verify_audit_chain', args: {} })).result.valid,
           true,
