@@ -23,7 +23,7 @@ const SAID_BY_TYPE: Readonly<Record<GrainType, (fields: JsonObject) => string>> 
   consent: consentOf,
 };
 
-/** What a grain says, of whatever type; also of a type that this version does not know. */
+/** One line with the content of a grain of any type, unknown types included. */
 export function sayingOf(grainType: string, fields: JsonObject): string {
   return Object.hasOwn(SAID_BY_TYPE, grainType) ? SAID_BY_TYPE[grainType as GrainType](fields) : saidOf(fields);
 }

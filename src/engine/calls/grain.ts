@@ -241,7 +241,7 @@ export interface GrainCalls {
   /** Namespaces of the grains that pass the filter, old versions included, in any order. */
   namespaces: { input: { filter: GrainFilter }; output: { namespaces: readonly string[] } };
   /**
-   * What a partition knows about extracted beliefs. `places` as in `addBatch`; `sources`: hashes of the source grains.
+   * Looks up extracted beliefs in a partition. `places` as in `addBatch`; `sources`: hashes of the source grains.
    * Answers are in input order; null for a source that is not in this partition.
    */
   knownFacts: {

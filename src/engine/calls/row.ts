@@ -9,8 +9,8 @@
 export type Kind = CallRow['kind'];
 
 /**
- * What a call changes. `grains` makes the memory's next statistics point due. `files`: the stored data has the same
- * content as before.
+ * The data that a call changes. `grains` makes the memory's next statistics point due. `files` rewrites stored data
+ * without a change of its content.
  */
 type Changed = 'nothing' | 'grains' | 'memory' | 'rules' | 'keys' | 'trail' | 'idempotency' | 'files';
 

@@ -1,4 +1,4 @@
-// What a CAL query under way asks: the executor never holds the store, and nothing here removes a grain.
+// The questions of a running CAL query. The executor holds no store, and no question removes a grain.
 
 import type { Asking } from '../../asking/asking.ts';
 import type { CalQuestion } from '../../asking/questions.ts';

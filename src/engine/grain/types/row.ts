@@ -1,6 +1,6 @@
-// What a row of the table of grain types says (table.ts). A row is data alone, so that every layer can read it: the codec
-// its bytes, the API its names, CAL its vocabulary and its output. What a type needs beyond data is code of the layer
-// that does it, in a table or switch over all types, so that the compiler names each place that lacks a new type.
+// A row of the table of grain types (table.ts). Rows are plain data, so that every layer can read them: the codec reads
+// the bytes, the API the names, CAL the vocabulary and the output. Code for a type stays in the layer that runs it, in a
+// table or switch over all types, so that the compiler names each place that lacks a new type.
 import type { Kind } from '../codec/kind.ts';
 import type { QueryField } from './query-field.ts';
 
