@@ -58,6 +58,9 @@ const runner = new BatchRunner({
   onBug: (error) => {
     throw error;
   },
+  onLost: (error) => {
+    throw error;
+  },
 });
 
 export default async function run(task: EchoTask): Promise<unknown> {

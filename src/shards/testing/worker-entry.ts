@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { Engine } from '../../engine/engine.ts';
 import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
 import { serveShards } from '../transport/worker.ts';
-import { ADD_CODEC, addCodec } from './add-codec.ts';
+import { ADD_CODEC, addCodec, MUTE_CODEC, muteCodec } from './add-codec.ts';
 
 /** A shard in a folder of this name simulates a disk that never answers: its writes never end. */
 const STUCK = 'stuck';
@@ -14,5 +14,5 @@ export default serveShards({
     const log = new MemoryLog(new MemoryLogStore(), isStuck ? { commitDelay: () => new Promise(() => undefined) } : {});
     return Engine.open({ ...options, log, onFatal: onBug });
   },
-  codecs: { [ADD_CODEC]: addCodec },
+  codecs: { [ADD_CODEC]: addCodec, [MUTE_CODEC]: muteCodec },
 });

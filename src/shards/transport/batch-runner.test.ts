@@ -12,10 +12,27 @@ import { batchesRun, type PackedReply, RequestWriter, readReplies } from './pack
 
 const CONTEXT: CallContext = { memory: 1, partition: 0, actor: 'a', requestId: 'r' };
 const DEEP_CODEC = 10;
+const ODD_CODEC = 11;
+const MUTE_CODEC = 12;
 const deep: ShardCodec = {
   decode: () => {
     throw new RangeError('Maximum call stack size exceeded');
   },
+};
+/** A codec whose decoder has a bug. */
+const odd: ShardCodec = {
+  decode: () => {
+    throw new TypeError('a bug on purpose');
+  },
+};
+/** An `add` whose answer cannot be encoded. */
+const mute: ShardCodec = {
+  decode: (bytes, context) => ({
+    ...addCodec.decode(bytes, context),
+    encode: () => {
+      throw new TypeError('a bug on purpose');
+    },
+  }),
 };
 
 async function openEngine(): Promise<TestEngine> {
@@ -29,18 +46,23 @@ async function setUp(options: { faults?: boolean; nowMs?: number } = {}) {
   const engine = await openEngine();
   const messages: { batches: number; replies: PackedReply[] }[] = [];
   const bugs: { error: unknown; id: number | undefined }[] = [];
+  const lost: unknown[] = [];
   let arrived = Promise.withResolvers<void>();
   const runner = new BatchRunner({
     engines: new Map([[0, engine]]),
-    codecs: { [ADD_CODEC]: addCodec, [DEEP_CODEC]: deep },
+    codecs: { [ADD_CODEC]: addCodec, [DEEP_CODEC]: deep, [ODD_CODEC]: odd, [MUTE_CODEC]: mute },
     send: (message) => {
-      messages.push({ batches: batchesRun(message, 'write'), replies: [...readReplies(message)] });
+      messages.push({
+        batches: batchesRun(message, 'write'),
+        replies: [...readReplies(message, (_, error) => assert.ifError(error))],
+      });
       arrived.resolve();
     },
     onBug: (error, id) => {
       bugs.push({ error, id });
       arrived.resolve();
     },
+    onLost: (error) => lost.push(error),
     clock: { nowMs: () => options.nowMs ?? 0 },
     // A whole batch in one turn, however slow the machine is.
     turnMs: 60_000,
@@ -51,6 +73,7 @@ async function setUp(options: { faults?: boolean; nowMs?: number } = {}) {
     runner,
     messages,
     bugs,
+    lost,
     arrival: async () => {
       await arrived.promise;
       arrived = Promise.withResolvers();
@@ -131,6 +154,51 @@ test('a refusal answers its own call alone, with the error as it was', async () 
   ]);
 });
 
+test('a request that cannot be read, and an answer that cannot be packed, fail their own call alone', async () => {
+  const { engine, runner, messages, bugs, lost, arrival } = await setUp();
+  const { read } = engine;
+  // Nothing packs a function.
+  engine.read = (method, context, input) =>
+    method === 'statistics'
+      ? ({ odd: '\ud800', unpackable: () => undefined } as never)
+      : read.call(engine, method, context, input);
+  const batch = new RequestWriter('write');
+  const grain = Buffer.from('{"grainType":"event","fields":{"content":"x"}}');
+  const garbled = batch.append({ id: 1, shard: 0 }, 'locate', CONTEXT, { hashes: ['a'] });
+  const isNoMethod = batch.append({ id: 2, shard: 0 }, 'locate', CONTEXT, { hashes: ['b'] });
+  batch.appendRaw({ id: 3, shard: 0 }, ODD_CODEC, CONTEXT, grain);
+  batch.appendRaw({ id: 4, shard: 0 }, 200, CONTEXT, grain);
+  batch.append({ id: 5, shard: 0 }, 'statistics', CONTEXT, {});
+  batch.append({ id: 6, shard: 0 }, 'locate', CONTEXT, { hashes: ['c'] });
+  batch.appendRaw({ id: 7, shard: 0 }, MUTE_CODEC, CONTEXT, grain);
+  batch.appendRaw({ id: 8, shard: 0 }, ADD_CODEC, CONTEXT, grain);
+  const message = batch.take();
+  new Uint8Array(message)[garbled + 6] = 1; // another form than the body has
+  new Uint8Array(message)[isNoMethod + 5] = 253;
+  const before = engine.commits;
+  runner.run(message);
+  await arrival();
+  await arrival();
+  const answers = messages.flatMap(({ replies }) => replies);
+  assert.deepEqual(
+    answers.map((reply) => [reply.id, reply.kind === 'error' ? reply.error.code : reply.kind]),
+    [
+      [1, 'SYS-E001'],
+      [2, 'SYS-E001'],
+      [3, 'SYS-E001'],
+      [4, 'SYS-E001'],
+      [5, 'SYS-E001'],
+      [6, 'value'],
+      [7, 'SYS-E001'],
+      [8, 'raw'],
+    ],
+  );
+  assert.equal(lost.length, 6);
+  assert.deepEqual(bugs, []);
+  // The write whose answer was lost is durable: it was one of the group.
+  assert.equal(engine.commits, before + 1);
+});
+
 test('a call past its deadline is refused, and not run', async () => {
   const { engine, runner, messages } = await setUp({ nowMs: 5_000 });
   const before = engine.calls.length;
@@ -191,8 +259,13 @@ test('a batch that takes longer than a turn lets a look at health in between, an
   const runner = new BatchRunner({
     engines: new Map([[0, engine]]),
     codecs: {},
-    send: (message) => answered.push([batchesRun(message, 'read'), ...ids([...readReplies(message)])]),
+    send: (message) =>
+      answered.push([
+        batchesRun(message, 'read'),
+        ...ids([...readReplies(message, (_, error) => assert.ifError(error))]),
+      ]),
     onBug: (error) => assert.fail(String(error)),
+    onLost: (error) => assert.fail(String(error)),
     ran: () => {
       turns += 1;
     },
@@ -234,6 +307,7 @@ test('nothing more is run while too many bytes of answers were not taken', async
     codecs: { 1: large },
     send: (message) => sent.push(message.byteLength),
     onBug: (error) => assert.fail(String(error)),
+    onLost: (error) => assert.fail(String(error)),
     turnMs: 60_000,
     schedule: (run) => scheduled.push(run),
   });

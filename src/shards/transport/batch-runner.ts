@@ -18,7 +18,7 @@ import {
   REPLY_COUNTED_BYTES_MIN,
 } from '../../engine/base/limits.ts';
 import { type Call, type CallContext, isReadCall, isRecordCall } from '../protocol.ts';
-import type { ShardCodecs } from './codec.ts';
+import type { ReadCall, ShardCodecs } from './codec.ts';
 import type { EngineDoor } from './engine-door.ts';
 import { type Lane, laneOf, type PackedRequest, ReplyWriter, readRequests } from './pack.ts';
 
@@ -32,6 +32,11 @@ export interface BatchRunnerOptions {
    * nothing afterwards.
    */
   readonly onBug: (error: unknown, id: number | undefined) => void;
+  /**
+   * Called with an error that only a bug can cause, but that no engine met: a request that cannot be read, or an answer
+   * that cannot be packed. Its call is answered with SYS-E001, and the runner goes on.
+   */
+  readonly onLost: (error: unknown) => void;
   /** Runs the fault hook. Without it, calls of the hook are refused. */
   readonly onFault?: (kind: 'throw' | 'exit') => void;
   /** Called after each time slice. */
@@ -78,7 +83,8 @@ export class BatchRunner {
 
   /** Runs a message of requests now; whatever exceeds one time slice runs later. */
   run(message: ArrayBuffer): void {
-    const batch: Batch = { lane: laneOf(message), requests: readRequests(message) };
+    const requests = readRequests(message, (id, error) => this.#lose(id, error));
+    const batch: Batch = { lane: laneOf(message), requests };
     if (batch.lane === 'probe') this.#batches.unshift(batch);
     else this.#batches.push(batch);
     if (!this.#isTurnDue) this.#turn();
@@ -145,16 +151,47 @@ export class BatchRunner {
       assert(engine !== undefined, 'a call goes to the worker that owns its shard');
       if ('method' in body) {
         // The client packed a typed call.
-        this.#call(id, engine, body as Call, context, (output) => this.#replies.appendValue(id, output));
+        const pack: Answer = (output) => this.#replies.appendValue(id, output);
+        this.#call(id, engine, body as Call, context, (output) => this.#answer(id, pack, output));
         return;
       }
-      const codec = this.#options.codecs[body.codec];
-      assert(codec !== undefined, 'a codec number is known to the worker');
-      const { call, context: changed = context, encode } = decodeSafely(() => codec.decode(body.raw, context));
-      this.#call(id, engine, call, changed, (output) => this.#replies.appendRaw(id, encode(output)));
+      const read = this.#decode(id, body.codec, body.raw, context);
+      if (read === undefined) return;
+      const pack: Answer = (output) => this.#replies.appendRaw(id, read.encode(output));
+      this.#call(id, engine, read.call, read.context ?? context, (output) => this.#answer(id, pack, output));
     } catch (error) {
       this.#refuse(id, error);
     }
+  }
+
+  /** The call in wire bytes. Undefined if the decoder met a bug, which the caller has been told. */
+  #decode(id: number, codecNumber: number, raw: Uint8Array, context: CallContext): ReadCall | undefined {
+    try {
+      const codec = this.#options.codecs[codecNumber];
+      assert(codec !== undefined, 'a codec number is known to the worker');
+      return codec.decode(raw, context);
+    } catch (error) {
+      if (error instanceof EngineError) throw error;
+      // A decoder recurses into untrusted input: a stack overflow is the sender's fault, not a bug.
+      if (error instanceof RangeError) throw new EngineError('VAL-E001', 'the body nests too deeply');
+      this.#lose(id, error);
+      return undefined;
+    }
+  }
+
+  /** Packs an answer. If that fails, the engine is sound nevertheless, and only this call fails. */
+  #answer(id: number, pack: Answer, output: unknown): void {
+    try {
+      pack(output);
+    } catch (error) {
+      if (error instanceof EngineError) this.#replies.appendError(id, error.toWire());
+      else this.#lose(id, error);
+    }
+  }
+
+  #lose(id: number, error: unknown): void {
+    this.#replies.appendError(id, new EngineError('SYS-E001').toWire());
+    this.#options.onLost(error);
   }
 
   #call(id: number, engine: EngineDoor, call: Call, context: CallContext, answer: Answer): void {
@@ -204,15 +241,5 @@ export class BatchRunner {
     }
     this.#broken = true;
     this.#options.onBug(error, id);
-  }
-}
-
-/** A decoder recurses into untrusted input: a stack overflow is the sender's fault, not a bug. */
-function decodeSafely<T>(decode: () => T): T {
-  try {
-    return decode();
-  } catch (error) {
-    if (error instanceof RangeError) throw new EngineError('VAL-E001', 'the body nests too deeply');
-    throw error;
   }
 }

@@ -13,17 +13,20 @@ function setUp(batchesOutMax = 1) {
   const sent: PackedRequest[][] = [];
   const turns: (() => void)[] = [];
   const clock = { ms: 1_000, nowMs: () => clock.ms };
+  const unreadable: unknown[] = [];
   const client = new ShardClient({
-    send: (message) => sent.push([...readRequests(message)]),
+    send: (message) => sent.push([...readRequests(message, (_, error) => assert.ifError(error))]),
     schedule: (run) => turns.push(run),
     clock,
     batchesOutMax,
+    onUnreadable: (error) => unreadable.push(error),
   });
   const replies = new ReplyWriter();
   return {
     client,
     shard: client.shard(3),
     sent,
+    unreadable,
     clock,
     turn: () => {
       for (const run of turns.splice(0)) run();
@@ -191,6 +194,43 @@ test('an error comes back as the EngineError it was', async () => {
     call,
     (got) => got instanceof EngineError && assert.deepEqual(got.toWire(), error.toWire()) === undefined,
   );
+});
+
+test('a reply that cannot be read fails its own call alone, and is told', async () => {
+  const { client, shard, sent, unreadable, turn, answer } = setUp();
+  const [first, garbled, odd, last] = ['a', 'b', 'c', 'd'].map((hash) => shard.call('get', CONTEXT, { hash }));
+  turn();
+  const replies = new ReplyWriter();
+  const ends: number[] = [];
+  for (const { id, body } of sent[0]!) {
+    assert.ok('input' in body);
+    ends.push(replies.byteLength);
+    replies.appendValue(id, body.input);
+  }
+  const message = replies.take({ read: 1 });
+  const bytes = new Uint8Array(message);
+  bytes[ends[1]! + 5] = 1; // another form than the body has
+  bytes[ends[2]! + 4] = 9; // no kind
+  client.receive(message);
+  await assert.rejects(garbled!, code('SYS-E001', false));
+  await assert.rejects(odd!, code('SYS-E001', false));
+  assert.deepEqual(await Promise.all([first, last]), [{ hash: 'a' }, { hash: 'd' }]);
+  assert.equal(unreadable.length, 2);
+  assert.equal(client.pendingItems, 0);
+  const next = shard.call('get', CONTEXT, { hash: 'next' });
+  turn();
+  answer(sent[1]!, 1);
+  assert.deepEqual(await next, { hash: 'next' });
+});
+
+test('a call that cannot be packed is rejected, and leaves nothing in its batch', async () => {
+  const { shard, sent, turn, answer } = setUp();
+  const first = shard.call('get', CONTEXT, { hash: 'first' });
+  await assert.rejects(shard.call('get', { ...CONTEXT, memory: -1 }, { hash: 'x' }));
+  const last = shard.call('get', CONTEXT, { hash: 'last' });
+  turn();
+  answer(sent[0]!, 1);
+  assert.deepEqual(await Promise.all([first, last]), [{ hash: 'first' }, { hash: 'last' }]);
 });
 
 test('when the worker dies all pending calls are rejected, and new ones until it is open again', async () => {

@@ -38,6 +38,8 @@ export interface ClientOptions {
   /** Takes ownership of the message: it is transferred, not copied. */
   readonly send: (message: ArrayBuffer) => void;
   readonly clock?: Clock;
+  /** Called for a reply that cannot be read. Its call alone fails. */
+  readonly onUnreadable?: (error: unknown) => void;
   /** Runs its argument later in this turn of the event loop. */
   readonly schedule?: (run: () => void) => void;
   /** Batches in flight, for each lane. */
@@ -87,6 +89,7 @@ export class ShardClient {
   readonly #send: (message: ArrayBuffer) => void;
   readonly #clock: Clock;
   readonly #schedule: (run: () => void) => void;
+  readonly #onUnreadable: (error: unknown) => void;
   readonly #batchesOutMax: number;
   readonly #pending = new Map<number, Pending>();
   #pendingBytes = 0;
@@ -96,11 +99,12 @@ export class ShardClient {
   #refusal: EngineError | undefined;
   #drained: (() => void)[] = [];
 
-  constructor({ send, clock = systemClock, schedule = setImmediate, batchesOutMax = BATCHES_OUT_MAX }: ClientOptions) {
-    this.#send = send;
-    this.#clock = clock;
-    this.#schedule = schedule;
-    this.#batchesOutMax = batchesOutMax;
+  constructor(options: ClientOptions) {
+    this.#send = options.send;
+    this.#clock = options.clock ?? systemClock;
+    this.#schedule = options.schedule ?? setImmediate;
+    this.#onUnreadable = options.onUnreadable ?? (() => undefined);
+    this.#batchesOutMax = options.batchesOutMax ?? BATCHES_OUT_MAX;
   }
 
   /** Number of unanswered calls. */
@@ -147,7 +151,7 @@ export class ShardClient {
     } catch (error) {
       // Packing recurses into the input. After a stack overflow nothing was appended.
       if (error instanceof RangeError) return Promise.reject(new EngineError('VAL-E001', 'input nests too deeply'));
-      throw error;
+      return Promise.reject(error);
     }
     const bytes = queue.writer.byteLength - before;
     queue.items.push({ id, place, deadlineMs: context.deadlineMs ?? Number.POSITIVE_INFINITY });
@@ -219,19 +223,32 @@ export class ShardClient {
     return pending;
   }
 
-  /** Settles the calls that a message of replies answers. */
+  /**
+   * Settles the calls that a message of replies answers. A reply that cannot be read rejects its own call with SYS-E001.
+   * Throws if the message itself is broken: it is then unknown which calls it answered, and the worker has to end.
+   */
   receive(message: ArrayBuffer): void {
     for (const lane of LANES) {
       this.#ways[lane].batchesOut -= batchesRun(message, lane);
       assert(this.#ways[lane].batchesOut >= 0, 'a worker runs only batches that were sent');
     }
-    for (const reply of readReplies(message)) {
-      const pending = this.#settle(reply.id);
-      assert(pending !== undefined, 'a reply answers a pending call, once');
-      if (reply.kind === 'error') pending.reject(EngineError.fromWire(reply.error));
-      else pending.resolve(reply.kind === 'raw' ? reply.raw : reply.value);
+    const replies = readReplies(message, (id, error) => {
+      this.#answered(id).reject(new EngineError('SYS-E001'));
+      this.#onUnreadable(error);
+    });
+    for (const reply of replies) {
+      if (reply.kind === 'error') {
+        const error = EngineError.fromWire(reply.error);
+        this.#answered(reply.id).reject(error);
+      } else this.#answered(reply.id).resolve(reply.kind === 'raw' ? reply.raw : reply.value);
     }
     this.#scheduleFlush();
+  }
+
+  #answered(id: number): Pending {
+    const pending = this.#settle(id);
+    assert(pending !== undefined, 'a reply answers a pending call, once');
+    return pending;
   }
 
   /** Accepts calls: the worker has started or restarted. */

@@ -19,6 +19,7 @@ export function directShard(shard: number, engine: EngineDoor, options: DirectOp
     send: (message) => runner.run(message),
     clock,
     schedule: queueMicrotask,
+    onUnreadable: rethrow,
   });
   const runner: BatchRunner = new BatchRunner({
     engines: new Map([[shard, engine]]),
@@ -35,6 +36,12 @@ export function directShard(shard: number, engine: EngineDoor, options: DirectOp
       // The original error, so that a test shows the bug.
       client.fail(dead, id === undefined ? undefined : { id, error });
     },
+    onLost: rethrow,
   });
   return client.shard(shard);
+}
+
+/** Makes a failure that would cost one call its answer end the shard instead, so that a test shows the bug. */
+function rethrow(error: unknown): never {
+  throw error;
 }

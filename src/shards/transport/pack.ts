@@ -15,7 +15,7 @@ import type { WireError } from '../../engine/base/errors.ts';
 import { type CallContext, METHODS, type Method } from '../protocol.ts';
 import type { RawReply } from './codec.ts';
 import { contextBytesMax, readContext, writeContext } from './context.ts';
-import { FORM_MESSAGEPACK, packReply, packValue, unpackValue, type ValueForm } from './value.ts';
+import { FORM_EXACT, FORM_MESSAGEPACK, packReply, packValue, unpackValue, type ValueForm } from './value.ts';
 
 const REQUEST_HEADER_BYTES = 16;
 const REPLY_HEADER_BYTES = 16;
@@ -49,7 +49,7 @@ class Scratch {
     this.length = headBytes;
   }
 
-  /** Reserves `count` more bytes and returns their offset. */
+  /** Makes room for `count` more bytes and returns their offset. The writer sets `length` once they are complete. */
   reserve(count: number): number {
     const start = this.length;
     const end = start + count;
@@ -58,7 +58,6 @@ class Scratch {
       this.bytes.copy(larger, 0, 0, start);
       this.bytes = larger;
     }
-    this.length = end;
     return start;
   }
 
@@ -165,8 +164,11 @@ export function laneOf(message: ArrayBuffer): Lane {
   return lane;
 }
 
+/** Called with the id of a request or reply that cannot be read. The others of its message are read nevertheless. */
+export type OnUnreadable = (id: number, error: unknown) => void;
+
 /** The requests of a message in order, without withdrawn ones. Byte arrays are views of the message. */
-export function* readRequests(message: ArrayBuffer): Generator<PackedRequest> {
+export function* readRequests(message: ArrayBuffer, onUnreadable: OnUnreadable): Generator<PackedRequest> {
   const bytes = Buffer.from(message);
   const count = bytes.readUInt32LE(REQUEST_COUNT_AT);
   let at = REQUEST_COUNT_AT + COUNT_BYTES;
@@ -174,24 +176,32 @@ export function* readRequests(message: ArrayBuffer): Generator<PackedRequest> {
     const id = bytes.readUInt32LE(at);
     const shard = bytes.readUInt8(at + 4);
     const methodNumber = bytes.readUInt8(at + METHOD_AT);
-    const form = readForm(bytes, at + 6);
+    const formNumber = bytes.readUInt8(at + 6);
     const codec = bytes.readUInt8(at + 7);
     const contextAt = at + REQUEST_HEADER_BYTES;
     const bodyAt = contextAt + bytes.readUInt32LE(at + 8);
     at = bodyAt + bytes.readUInt32LE(at + 12);
     assert(at <= bytes.length, 'a request lies inside its message');
     if (methodNumber === METHOD_SKIPPED) continue;
-    const context = readContext(bytes, contextAt);
-    const body = bytes.subarray(bodyAt, at);
-    if (codec !== 0) {
-      yield { id, shard, context, body: { codec, raw: body } };
+    const raw = bytes.subarray(bodyAt, at);
+    let request: PackedRequest;
+    try {
+      const context = readContext(bytes, contextAt);
+      const body = codec === 0 ? readCall(methodNumber, formNumber, raw) : { codec, raw };
+      request = { id, shard, context, body };
+    } catch (error) {
+      onUnreadable(id, error);
       continue;
     }
-    const method = METHODS[methodNumber];
-    assert(method !== undefined, 'a method number is in the table');
-    yield { id, shard, context, body: { method, input: unpackValue(form, body) } };
+    yield request;
   }
   assert(at === bytes.length, 'a message of requests ends with its last request');
+}
+
+function readCall(methodNumber: number, formNumber: number, body: Uint8Array): PackedRequest['body'] {
+  const method = METHODS[methodNumber];
+  assert(method !== undefined, 'a method number is in the table');
+  return { method, input: unpackValue(formOf(formNumber), body) };
 }
 
 const REPLY_KINDS = ['value', 'raw', 'error'] as const;
@@ -225,7 +235,8 @@ export class ReplyWriter {
 
   #put(id: number, kind: number, form: ValueForm, body: Uint8Array, notes = ''): void {
     const notesBytes = notes === '' ? 0 : Buffer.byteLength(notes);
-    const start = this.#scratch.reserve(REPLY_HEADER_BYTES + notesBytes + body.length);
+    const bodyAt = REPLY_HEADER_BYTES + notesBytes;
+    const start = this.#scratch.reserve(bodyAt + body.length);
     const { bytes } = this.#scratch;
     bytes.writeUInt32LE(id, start);
     bytes[start + 4] = kind;
@@ -234,7 +245,8 @@ export class ReplyWriter {
     bytes.writeUInt32LE(notesBytes, start + 8);
     bytes.writeUInt32LE(body.length, start + 12);
     if (notesBytes > 0) bytes.write(notes, start + REPLY_HEADER_BYTES);
-    bytes.set(body, start + REPLY_HEADER_BYTES + notesBytes);
+    bytes.set(body, start + bodyAt);
+    this.#scratch.length = start + bodyAt + body.length;
     this.#count++;
   }
 
@@ -259,29 +271,37 @@ export function batchesRun(message: ArrayBuffer, lane: Lane): number {
 }
 
 /** The replies of a message in order. Byte arrays are views of the message. */
-export function* readReplies(message: ArrayBuffer): Generator<PackedReply> {
+export function* readReplies(message: ArrayBuffer, onUnreadable: OnUnreadable): Generator<PackedReply> {
   const bytes = Buffer.from(message);
   const count = bytes.readUInt32LE(REPLY_COUNT_AT);
   let at = REPLY_COUNT_AT + COUNT_BYTES;
   for (let i = 0; i < count; i++) {
     const id = bytes.readUInt32LE(at);
-    const kind = REPLY_KINDS[bytes.readUInt8(at + 4)];
-    const form = readForm(bytes, at + 5);
+    const kindNumber = bytes.readUInt8(at + 4);
+    const formNumber = bytes.readUInt8(at + 5);
     const notesAt = at + REPLY_HEADER_BYTES;
     const bodyAt = notesAt + bytes.readUInt32LE(at + 8);
     at = bodyAt + bytes.readUInt32LE(at + 12);
-    assert(at <= bytes.length && kind !== undefined, 'a reply lies inside its message and has a kind');
+    assert(at <= bytes.length, 'a reply lies inside its message');
     const body = bytes.subarray(bodyAt, at);
-    if (kind === 'raw') yield { id, kind, raw: { bytes: body, notes: bytes.toString('utf8', notesAt, bodyAt) } };
-    else if (kind === 'value') yield { id, kind, value: unpackValue(form, body) };
-    // appendError packed a WireError
-    else yield { id, kind, error: unpackValue(form, body) as WireError };
+    let reply: PackedReply;
+    try {
+      const kind = REPLY_KINDS[kindNumber];
+      assert(kind !== undefined, 'a reply has a kind');
+      if (kind === 'raw') reply = { id, kind, raw: { bytes: body, notes: bytes.toString('utf8', notesAt, bodyAt) } };
+      else if (kind === 'value') reply = { id, kind, value: unpackValue(formOf(formNumber), body) };
+      // appendError packed a WireError
+      else reply = { id, kind, error: unpackValue(formOf(formNumber), body) as WireError };
+    } catch (error) {
+      onUnreadable(id, error);
+      continue;
+    }
+    yield reply;
   }
   assert(at === bytes.length, 'a message of replies ends with its last reply');
 }
 
-function readForm(bytes: Buffer, at: number): ValueForm {
-  const form = bytes.readUInt8(at);
-  assert(form === 0 || form === 1, 'a value has a known form');
-  return form;
+function formOf(number: number): ValueForm {
+  assert(number === FORM_MESSAGEPACK || number === FORM_EXACT, 'a value has a known form');
+  return number;
 }

@@ -6,7 +6,7 @@ import { RESTART_DELAY_MIN_MS } from '../../engine/base/limits.ts';
 import { KeyStore } from '../../engine/keys/key-store.ts';
 import { MasterKey } from '../../engine/keys/master-key.ts';
 import type { CallContext } from '../protocol.ts';
-import { ADD_CODEC } from '../testing/add-codec.ts';
+import { ADD_CODEC, MUTE_CODEC } from '../testing/add-codec.ts';
 import { SETTINGS } from '../testing/memory.ts';
 import { engineFolder } from '../testing/test-engine.ts';
 import type { EngineOptions } from './engine-door.ts';
@@ -131,6 +131,32 @@ test('a bug in a batch rejects all that is pending in that worker, and it serves
   assert.deepEqual((await caller.call('locate', CONTEXT, { hashes: [hash] })).held, [true]);
   const [{ state, restarts: count } = assert.fail()] = pool.health();
   assert.deepEqual([state, count], ['serving', 1]);
+});
+
+test('a worker that sends a broken message is ended and started again, and no caller waits for ever', async (t) => {
+  const entry = new URL('../testing/garbling-entry.ts', import.meta.url);
+  const { pool, restarts, until, logged } = await setUp(t, { entry, workers: 1 });
+  const pending = [0, 1].map((shard) => pool.caller(shard).call('statistics', CONTEXT, {}));
+  for (const call of pending) await assert.rejects(call, retryable);
+  assert.ok(logged.includes('a message of the worker is broken: ending it'));
+  await until('worker ended, starting again', 1);
+  restarts.pop()!.run();
+  await until('worker serves', 2);
+});
+
+test('a call whose answer cannot be encoded fails alone, and the log has it', async (t) => {
+  const { pool, restarts, logged } = await setUp(t);
+  const hash = await addOne(pool, 0, 'before');
+  const wire = Buffer.from('{}');
+  const [lost, kept] = await Promise.allSettled([
+    pool.caller(0).callRaw(MUTE_CODEC, CONTEXT, wire),
+    pool.caller(0).call('locate', CONTEXT, { hashes: [hash] }),
+  ]);
+  assert.ok(lost.status === 'rejected' && lost.reason instanceof EngineError && lost.reason.code === 'SYS-E001');
+  assert.ok(kept.status === 'fulfilled');
+  assert.deepEqual(kept.value.held, [true]);
+  assert.ok(logged.includes('a call failed, because its request or its answer could not be carried'));
+  assert.deepEqual([pool.health()[0]!.state, restarts.length], ['serving', 0]);
 });
 
 test('a worker that exits is started again later each time', async (t) => {

@@ -134,7 +134,10 @@ class PoolWorker {
     this.#shards = Array.from({ length: options.shards }, (_, shard) => shard).filter(
       (shard) => shard % options.workers === worker,
     );
-    this.client = new ShardClient({ send: (message) => this.#send(message) });
+    this.client = new ShardClient({
+      send: (message) => this.#send(message),
+      onUnreadable: (err) => options.log.error({ worker, err }, 'a reply cannot be read: its call failed'),
+    });
     this.client.refuse(new EngineError('STO-E002', 'the shard is starting'));
   }
 
@@ -177,7 +180,16 @@ class PoolWorker {
       let end: { error: EngineError; culprit?: number } | undefined;
       const receive = (message: ArrayBuffer | FromWorker): void => {
         if (message instanceof ArrayBuffer) {
-          this.client.receive(message);
+          try {
+            this.client.receive(message);
+          } catch (err) {
+            // Nobody knows which calls the message answered, so all that are pending fail with the thread.
+            this.#options.log.error({ worker: this.#worker, err }, 'a message of the worker is broken: ending it');
+            end ??= { error: new EngineError('STO-E002', 'the shard sent a broken message and is restarting') };
+            this.client.refuse(end.error);
+            void thread.destroy();
+            return;
+          }
           const taken: ToWorker = { kind: 'taken', bytes: message.byteLength };
           // Acknowledge after the callers have their answers.
           if (isCounted(message)) setImmediate(() => port.postMessage(taken));
@@ -185,7 +197,13 @@ class PoolWorker {
           if (this.#state === 'starting') this.#serving();
           resolve();
         } else if (message.kind === 'refused') end = { error: EngineError.fromWire(message.error) };
-        else {
+        else if (message.kind === 'lost') {
+          const { problem } = message;
+          this.#options.log.error(
+            { worker: this.#worker, problem },
+            'a call failed, because its request or its answer could not be carried',
+          );
+        } else {
           this.#options.log.error({ worker: this.#worker, problem: message.problem }, 'worker met a bug and stops');
           end = {
             error: new EngineError('STO-E002', 'the shard met an internal error and is restarting'),

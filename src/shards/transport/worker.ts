@@ -29,7 +29,9 @@ export type ToWorker =
 export type FromWorker =
   | { readonly kind: 'ready' }
   | { readonly kind: 'refused'; readonly error: WireError }
-  | { readonly kind: 'bug'; readonly problem: string; readonly id?: number };
+  | { readonly kind: 'bug'; readonly problem: string; readonly id?: number }
+  /** A bug that failed one call alone. The worker goes on. */
+  | { readonly kind: 'lost'; readonly problem: string };
 
 export interface ServeOptions {
   readonly openEngine: OpenEngine;
@@ -66,6 +68,7 @@ export function serveShards({ openEngine, codecs }: ServeOptions): (task: Worker
       codecs,
       send: (message) => port.postMessage(message, [message]),
       onBug,
+      onLost: (error) => say({ kind: 'lost', problem: describe(error) }),
       ran: () => maintenance.batchRan(),
       ...(faults ? { onFault } : {}),
     });
