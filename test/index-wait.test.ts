@@ -29,7 +29,10 @@ class Gated implements Embedder {
     this.#opened.resolve();
   }
 
-  async embed(texts: readonly string[], options?: { readonly priority?: string; readonly signal?: AbortSignal }) {
+  async embed(
+    texts: readonly string[],
+    options?: { readonly priority?: string | undefined; readonly signal?: AbortSignal | undefined },
+  ) {
     if (options?.priority !== 'query') {
       this.#asked.resolve();
       const { promise, reject } = Promise.withResolvers<never>();

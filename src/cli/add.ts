@@ -10,10 +10,10 @@ import { printJson, printLine } from './output.ts';
 interface AddOptions extends ServerOptions {
   readonly memory: string;
   readonly type: string;
-  readonly fields?: string;
-  readonly namespace?: string;
-  readonly user?: string;
-  readonly tag?: readonly string[];
+  readonly fields?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly user?: string | undefined;
+  readonly tag?: readonly string[] | undefined;
 }
 
 export function registerAdd(program: Command): void {

@@ -13,12 +13,12 @@ import { intoFile, type Piece, writeTo } from './write-stream.ts';
 
 interface Conditions extends ServerOptions {
   readonly memory: string;
-  readonly user?: string;
-  readonly event?: readonly string[];
-  readonly grain?: string;
-  readonly actor?: string;
-  readonly since?: number;
-  readonly until?: number;
+  readonly user?: string | undefined;
+  readonly event?: readonly string[] | undefined;
+  readonly grain?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
 }
 
 const SECONDS_MAX = 9_999_999_999;
@@ -64,7 +64,9 @@ function pathOf({ memory }: Conditions): string {
   return `/memories/${encodeURIComponent(memory)}/audit`;
 }
 
-async function tailEntries(options: Conditions & { readonly limit: number; readonly verify?: true }): Promise<void> {
+async function tailEntries(
+  options: Conditions & { readonly limit: number; readonly verify?: true | undefined },
+): Promise<void> {
   const { withConnection } = await import('./connection.ts');
   const { limit, verify } = options;
   const page = await withConnection(options, async (connection) => {
@@ -102,7 +104,7 @@ export function withoutNames(details: JsonValue | undefined): JsonObject {
   return Object.fromEntries(named.filter(([member]) => !NAMES.has(member)));
 }
 
-async function exportEntries(options: Conditions & { readonly out?: string }): Promise<void> {
+async function exportEntries(options: Conditions & { readonly out?: string | undefined }): Promise<void> {
   const out = options.out === '-' ? undefined : options.out;
   if (out === undefined && options.json === true) throw usage('--json needs --out');
   const { withConnection } = await import('./connection.ts');

@@ -158,7 +158,7 @@ function tell(error: unknown, query: string): void {
   printNote(`${code}: ${text}`);
   if (!(error instanceof Failure)) return;
   const { position, suggestion, example } = error.more;
-  const place = position as { readonly line?: number; readonly col?: number } | undefined; // The contract defines this shape.
+  const place = position as { readonly line?: number | undefined; readonly col?: number | undefined } | undefined; // The contract defines this shape.
   const line = place?.line === undefined ? undefined : query.split('\n')[place.line - 1];
   if (line !== undefined && place?.col !== undefined)
     printNote(`  ${line}\n  ${' '.repeat(Math.max(0, place.col - 1))}^`);

@@ -13,7 +13,9 @@ export function registerCompact(program: Command): void {
   withServerOptions(withMemoryOption(command)).action(compact);
 }
 
-async function compact(options: ServerOptions & { readonly memory: string; readonly all?: true }): Promise<void> {
+async function compact(
+  options: ServerOptions & { readonly memory: string; readonly all?: true | undefined },
+): Promise<void> {
   const { withConnection } = await import('./connection.ts');
   const progress = new Progress('compacting', 'memories', options.json !== true && options.all === true);
   const results = await withConnection(options, (connection) =>

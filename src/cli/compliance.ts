@@ -8,13 +8,13 @@ import { intoFile, type Piece, writeTo } from './write-stream.ts';
 
 interface ComplianceOptions extends ServerOptions {
   readonly memory: string;
-  readonly regulation?: string;
-  readonly all?: true;
-  readonly latest?: true;
-  readonly severity?: string;
-  readonly group?: string;
-  readonly format?: string;
-  readonly output?: string;
+  readonly regulation?: string | undefined;
+  readonly all?: true | undefined;
+  readonly latest?: true | undefined;
+  readonly severity?: string | undefined;
+  readonly group?: string | undefined;
+  readonly format?: string | undefined;
+  readonly output?: string | undefined;
 }
 
 const DETAIL_WIDTH = 70;

@@ -8,12 +8,12 @@ import { allPages } from './pages.ts';
 
 interface ConsentOptions extends ServerOptions {
   readonly memory: string;
-  readonly basis?: string;
-  readonly jurisdiction?: string;
-  readonly expires?: number;
-  readonly reason?: string;
-  readonly user?: string;
-  readonly purpose?: string;
+  readonly basis?: string | undefined;
+  readonly jurisdiction?: string | undefined;
+  readonly expires?: number | undefined;
+  readonly reason?: string | undefined;
+  readonly user?: string | undefined;
+  readonly purpose?: string | undefined;
 }
 
 export function registerConsent(program: Command): void {

@@ -38,7 +38,7 @@ export interface MemoryResult {
 /** Runs a command on one memory, or on all memories one after the other. Calls `done` after each. */
 export async function execOnMemories(
   connection: Connection,
-  options: { readonly memory: string; readonly all?: true },
+  options: { readonly memory: string; readonly all?: true | undefined },
   command: string,
   args: JsonObject,
   done: (count: number, total: number) => void = () => undefined,

@@ -11,13 +11,13 @@ import { intoFile, type Piece, writeTo } from './write-stream.ts';
 
 interface ExportOptions extends ServerOptions {
   readonly memory: string;
-  readonly out?: string;
-  readonly format?: 'mg' | 'jsonl';
-  readonly namespace?: string;
-  readonly grainType?: readonly string[];
-  readonly current?: true;
-  readonly user?: string;
-  readonly portable?: true;
+  readonly out?: string | undefined;
+  readonly format?: 'mg' | 'jsonl' | undefined;
+  readonly namespace?: string | undefined;
+  readonly grainType?: readonly string[] | undefined;
+  readonly current?: true | undefined;
+  readonly user?: string | undefined;
+  readonly portable?: true | undefined;
 }
 
 export function registerExport(program: Command): void {

@@ -10,11 +10,11 @@ import { printWouldGo } from './would-go.ts';
 
 interface ForgetOptions extends ServerOptions {
   readonly memory: string;
-  readonly subject?: string;
-  readonly user?: string;
-  readonly reason?: string;
-  readonly yes?: true;
-  readonly proof?: string;
+  readonly subject?: string | undefined;
+  readonly user?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly yes?: true | undefined;
+  readonly proof?: string | undefined;
 }
 
 export function registerForget(program: Command): void {

@@ -30,11 +30,11 @@ export function method<Req, Res>(
 }
 
 export interface CallOptions {
-  readonly memory?: string;
-  readonly reason?: string;
-  readonly timeoutMs?: number;
+  readonly memory?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly timeoutMs?: number | undefined;
   /** Sent instead of the API key. */
-  readonly challenge?: string;
+  readonly challenge?: string | undefined;
 }
 
 const TIMEOUT_MS = 60_000;

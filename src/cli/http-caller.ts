@@ -12,11 +12,11 @@ import { Failure } from './failure.ts';
 export type Verb = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 export interface Asked {
-  readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+  readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>> | undefined;
   readonly json?: unknown;
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   /** Send no API key, and use a short timeout. */
-  readonly isAnonymous?: boolean;
+  readonly isAnonymous?: boolean | undefined;
 }
 
 const RETRYABLE: ReadonlySet<string> = new Set(['LIM-E001', 'STO-E002', 'NO-SERVER']);

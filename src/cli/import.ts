@@ -16,14 +16,14 @@ import { number as grouped, printJson, printNote, printPairs } from './output.ts
 import { Progress } from './progress.ts';
 
 interface ImportOptions extends ServerOptions {
-  readonly memory?: string;
-  readonly memoryFrom?: string;
+  readonly memory?: string | undefined;
+  readonly memoryFrom?: string | undefined;
   readonly create: boolean;
-  readonly namespace?: string;
-  readonly user?: string;
-  readonly tag?: readonly string[];
-  readonly errors?: string;
-  readonly dryRun?: true;
+  readonly namespace?: string | undefined;
+  readonly user?: string | undefined;
+  readonly tag?: readonly string[] | undefined;
+  readonly errors?: string | undefined;
+  readonly dryRun?: true | undefined;
   readonly fromLine: number;
   readonly inFlight: number;
   readonly batch: number;

@@ -7,12 +7,12 @@ import { clipped, printJson, printLine, printNote, printTable, utc } from './out
 import { allPages } from './pages.ts';
 
 interface CreateOptions extends ServerOptions {
-  readonly name?: string;
-  readonly scope?: readonly string[];
-  readonly memory?: string;
-  readonly namespace?: string;
-  readonly user?: string;
-  readonly expires?: number;
+  readonly name?: string | undefined;
+  readonly scope?: readonly string[] | undefined;
+  readonly memory?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly user?: string | undefined;
+  readonly expires?: number | undefined;
 }
 
 export function registerKeys(program: Command): void {

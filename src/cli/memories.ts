@@ -8,13 +8,13 @@ import { allPages } from './pages.ts';
 import { printWouldGo } from './would-go.ts';
 
 interface CreateOptions extends ServerOptions {
-  readonly name?: string;
-  readonly description?: string;
-  readonly partitions?: number;
-  readonly language?: string;
-  readonly dedup?: string;
-  readonly dedupThreshold?: string;
-  readonly policy?: readonly string[];
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly partitions?: number | undefined;
+  readonly language?: string | undefined;
+  readonly dedup?: string | undefined;
+  readonly dedupThreshold?: string | undefined;
+  readonly policy?: readonly string[] | undefined;
 }
 
 export function registerMemories(program: Command): void {
@@ -100,7 +100,7 @@ async function create(id: string | undefined, options: CreateOptions): Promise<v
   printLine(`Memory ${text(memory['id'])} is created.`);
 }
 
-async function remove(id: string, options: ServerOptions & { readonly yes?: true }): Promise<void> {
+async function remove(id: string, options: ServerOptions & { readonly yes?: true | undefined }): Promise<void> {
   const { withConnection } = await import('./connection.ts');
   const isMeant = options.yes === true;
   const query = isMeant ? { confirm: true } : { dry_run: true };

@@ -4,11 +4,11 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 /** As parsed by commander. */
 export interface ServerOptions {
   readonly dataDir: string;
-  readonly url?: string;
-  readonly httpUrl?: string;
-  readonly apiKey?: string;
-  readonly tlsCa?: string;
-  readonly json?: true;
+  readonly url?: string | undefined;
+  readonly httpUrl?: string | undefined;
+  readonly apiKey?: string | undefined;
+  readonly tlsCa?: string | undefined;
+  readonly json?: true | undefined;
 }
 
 /** Adds the options and returns the command. */

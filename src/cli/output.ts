@@ -36,9 +36,9 @@ const THIN = {
 
 export interface Column {
   readonly title: string;
-  readonly align?: 'left' | 'right';
+  readonly align?: 'left' | 'right' | undefined;
   /** Maximum terminal columns; longer text is wrapped. */
-  readonly width?: number;
+  readonly width?: number | undefined;
 }
 
 /** Prints rows under titles, without borders. */

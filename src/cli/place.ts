@@ -22,9 +22,9 @@ const STRANGERS_MAX = 5;
 
 export interface ConnectOptions {
   /** Create the data directory when it does not exist; for commands that may be the first ones. */
-  readonly mayCreate?: boolean;
+  readonly mayCreate?: boolean | undefined;
   /** A server opened for the work repeats earlier removals without checking policies. */
-  readonly repeats?: boolean;
+  readonly repeats?: boolean | undefined;
 }
 
 /** At least one address is set; the server there reports the other. */
@@ -34,16 +34,16 @@ export interface Place {
   readonly isTls: boolean;
   readonly key: string | undefined;
   /** The server must prove that it knows this secret before anything else is sent. */
-  readonly secret?: string;
+  readonly secret?: string | undefined;
   readonly dataDirectory: string | undefined;
-  readonly close?: () => Promise<void>;
+  readonly close?: (() => Promise<void>) | undefined;
 }
 
 /** Why the server could not be identified as the one that has the data directory open. */
 export interface Doubt {
   readonly reason: string;
   /** A different server answered. */
-  readonly isStranger?: true;
+  readonly isStranger?: true | undefined;
 }
 
 /** Checks the server at a file's address. Resolves to undefined when it wrote the file. */

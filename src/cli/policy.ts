@@ -9,12 +9,12 @@ import { printJson, printLine, printPairs, printTable, utc } from './output.ts';
 
 interface PolicyOptions extends ServerOptions {
   readonly memory: string;
-  readonly version?: string;
-  readonly add?: readonly string[];
-  readonly remove?: readonly string[];
-  readonly set?: readonly string[];
-  readonly overrides?: string;
-  readonly reason?: string;
+  readonly version?: string | undefined;
+  readonly add?: readonly string[] | undefined;
+  readonly remove?: readonly string[] | undefined;
+  readonly set?: readonly string[] | undefined;
+  readonly overrides?: string | undefined;
+  readonly reason?: string | undefined;
 }
 
 export function registerPolicy(program: Command): void {

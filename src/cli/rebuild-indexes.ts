@@ -15,7 +15,7 @@ export function registerRebuildIndexes(program: Command): void {
 }
 
 async function rebuildIndexes(
-  options: ServerOptions & { readonly memory: string; readonly all?: true },
+  options: ServerOptions & { readonly memory: string; readonly all?: true | undefined },
 ): Promise<void> {
   const { withConnection } = await import('./connection.ts');
   const progress = new Progress('rebuilding', 'memories', options.json !== true && options.all === true);

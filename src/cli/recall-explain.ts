@@ -14,7 +14,7 @@ export interface ExplainedHit {
   readonly explanation: string;
   readonly breakdown: JsonObject;
   readonly recallSource: string;
-  readonly conflictStatus?: string;
+  readonly conflictStatus?: string | undefined;
   readonly isSuperseded: boolean;
 }
 

@@ -12,22 +12,22 @@ import { trailingPhrase } from './time-phrase.ts';
 
 interface RecallOptions extends ServerOptions {
   readonly memory: string;
-  readonly subject?: string;
-  readonly relation?: string;
-  readonly object?: string;
-  readonly entity?: string;
-  readonly namespace?: string;
-  readonly user?: string;
-  readonly type?: string;
-  readonly tag?: readonly string[];
+  readonly subject?: string | undefined;
+  readonly relation?: string | undefined;
+  readonly object?: string | undefined;
+  readonly entity?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly user?: string | undefined;
+  readonly type?: string | undefined;
+  readonly tag?: readonly string[] | undefined;
   readonly limit: number;
-  readonly since?: string;
-  readonly until?: string;
-  readonly when?: string;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+  readonly when?: string | undefined;
   readonly timePhrase: boolean;
-  readonly superseded?: true;
-  readonly scope?: string;
-  readonly explain?: true;
+  readonly superseded?: true | undefined;
+  readonly scope?: string | undefined;
+  readonly explain?: true | undefined;
 }
 
 export function registerRecall(program: Command): void {

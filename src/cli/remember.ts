@@ -5,13 +5,13 @@ import { printJson, printLine, printNote } from './output.ts';
 
 interface RememberOptions extends ServerOptions {
   readonly memory: string;
-  readonly sync?: true;
-  readonly dropSource?: true;
-  readonly eventDate?: true;
-  readonly namespace?: string;
-  readonly user?: string;
-  readonly session?: string;
-  readonly tag?: readonly string[];
+  readonly sync?: true | undefined;
+  readonly dropSource?: true | undefined;
+  readonly eventDate?: true | undefined;
+  readonly namespace?: string | undefined;
+  readonly user?: string | undefined;
+  readonly session?: string | undefined;
+  readonly tag?: readonly string[] | undefined;
 }
 
 export function registerRemember(program: Command): void {

@@ -7,7 +7,7 @@ import { printJson, printLine, printTable, utc } from './output.ts';
 
 interface RestrictOptions extends ServerOptions {
   readonly memory: string;
-  readonly reason?: string;
+  readonly reason?: string | undefined;
 }
 
 export function registerRestrict(program: Command): void {

@@ -7,7 +7,7 @@ import { printJson, printTable } from './output.ts';
 
 interface RotateOptions extends ServerOptions {
   readonly memory: string;
-  readonly all?: true;
+  readonly all?: true | undefined;
   readonly scope: 'memory' | 'kek';
 }
 

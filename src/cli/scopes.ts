@@ -11,9 +11,9 @@ import { printWouldGo } from './would-go.ts';
 
 interface ScopeOptions extends ServerOptions {
   readonly memory: string;
-  readonly reason?: string;
-  readonly yes?: true;
-  readonly proof?: string;
+  readonly reason?: string | undefined;
+  readonly yes?: true | undefined;
+  readonly proof?: string | undefined;
 }
 
 export function registerScopes(program: Command): void {

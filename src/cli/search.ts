@@ -7,9 +7,9 @@ import { printJson, printLine, printNote } from './output.ts';
 
 interface SearchOptions extends ServerOptions {
   readonly memory: string;
-  readonly namespace?: string;
-  readonly user?: string;
-  readonly type?: string;
+  readonly namespace?: string | undefined;
+  readonly user?: string | undefined;
+  readonly type?: string | undefined;
   readonly limit: number;
 }
 

@@ -7,7 +7,7 @@ import { number, printJson, printLine, printNote, printPairs, utc } from './outp
  * Prints the result of a dry run. Its exit code is that of a usage error, so that a script does not mistake it for a
  * removal.
  */
-export function printWouldGo(preview: JsonObject, { json }: { readonly json?: true }): void {
+export function printWouldGo(preview: JsonObject, { json }: { readonly json?: true | undefined }): void {
   process.exitCode = EXIT.usage;
   if (json) {
     printJson(preview);

@@ -9,7 +9,7 @@ import { writeOut } from './write-out.ts';
 
 interface Quiet {
   /** Hide the progress bar. */
-  readonly json?: true;
+  readonly json?: true | undefined;
 }
 
 export interface Piece {

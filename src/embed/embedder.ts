@@ -3,9 +3,9 @@
 
 export interface EmbedOptions {
   /** A caller waits for a `query`; `backlog` (the default) yields to it. */
-  readonly priority?: 'query' | 'backlog';
+  readonly priority?: 'query' | 'backlog' | undefined;
   /** Cancels the call: it rejects with the signal's reason, and pending work does not start. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Embedder {

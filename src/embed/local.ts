@@ -7,7 +7,7 @@ import { openNgramEmbedder } from './ngram.ts';
 export interface LocalEmbedder {
   readonly embedder: Embedder;
   /** Why the fallback is in use; absent for the sentence encoder. */
-  readonly fallback?: string;
+  readonly fallback?: string | undefined;
 }
 
 /**

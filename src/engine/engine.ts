@@ -49,16 +49,16 @@ export interface EngineOptions {
   /** Maximum bytes of decoded index structures and blocks. */
   readonly indexHeapBytes: number;
   /** Maximum bytes of vectors on the heap. Above it the least recently used memories are evicted. Absent: VECTOR_HEAP_BYTES. */
-  readonly vectorHeapBytes?: number;
-  readonly clock?: Clock;
+  readonly vectorHeapBytes?: number | undefined;
+  readonly clock?: Clock | undefined;
   /** Replaces the LMDB store (simulator). */
-  readonly log?: Log;
+  readonly log?: Log | undefined;
   /** Grains in the tail at which a seal begins; tests lower it. */
-  readonly sealGrains?: number;
+  readonly sealGrains?: number | undefined;
   /** Vectors in no file at which they are sealed; tests lower it. */
-  readonly sealVectors?: number;
+  readonly sealVectors?: number | undefined;
   /** Called with an error that only a bug or a broken disk can cause. The engine refuses all calls afterwards. */
-  readonly onFatal?: (error: unknown) => void;
+  readonly onFatal?: ((error: unknown) => void) | undefined;
 }
 
 /** The embedder of a memory until one is known. It has made no vectors, so any existing vectors are used. */

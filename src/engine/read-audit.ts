@@ -51,7 +51,10 @@ export function auditRefusedRead(
   if (!(error instanceof EngineError) || !error.code.startsWith('POL-') || actor === SYSTEM_ACTOR) return;
   const row = CALL_ROWS[method];
   if (partition !== 0 && 'refusal' in row && row.refusal === 'first') return;
-  const { hash, filter } = read.input as { readonly hash?: string; readonly filter?: { readonly userId?: string } }; // those of them that have any
+  const { hash, filter } = read.input as {
+    readonly hash?: string | undefined;
+    readonly filter?: { readonly userId?: string | undefined } | undefined;
+  }; // those of them that have any
   const held = store.memory(memory);
   trail.refused(held, {
     event: 'policy.enforced',

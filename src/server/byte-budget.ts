@@ -12,7 +12,7 @@ export interface ByteBudgetOptions {
   /** Error message for holders that were dropped or found no room. */
   readonly message: string;
   /** Holders younger than this are not dropped. */
-  readonly spareMs?: number;
+  readonly spareMs?: number | undefined;
 }
 
 export class ByteBudget {

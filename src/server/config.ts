@@ -15,14 +15,14 @@ import { TOKEN_COUNTERS } from '../engine/calls/cal.ts';
 
 interface Option<T> {
   /** Placeholder shown after the flag; absent for a switch. */
-  readonly argument?: string;
+  readonly argument?: string | undefined;
   readonly help: string;
   /** The default. Without one the option is absent from the config unless it is set. */
-  readonly fallback?: T;
+  readonly fallback?: T | undefined;
   /** Text for a default that is computed at start. */
-  readonly fallbackText?: string;
+  readonly fallbackText?: string | undefined;
   /** Environment only: all users of a machine can see command lines. */
-  readonly secret?: true;
+  readonly secret?: true | undefined;
   /** Parses the text of a flag or variable. Throws an Error that states the expected form. */
   readonly parse: (text: string) => T;
 }
@@ -41,7 +41,12 @@ function secret(help: string): Option<string | undefined> {
 
 function integer(
   help: string,
-  range: { readonly min: number; readonly max: number; readonly fallback: number; readonly fallbackText?: string },
+  range: {
+    readonly min: number;
+    readonly max: number;
+    readonly fallback: number;
+    readonly fallbackText?: string | undefined;
+  },
 ): Option<number> {
   return {
     argument: 'N',
@@ -224,7 +229,7 @@ export type Config = Readonly<{ [Name in OptionName]: ValueOf<(typeof OPTIONS)[N
 export interface OptionLine {
   readonly name: OptionName;
   /** For example `--data-dir <DIR>`; absent for a secret. */
-  readonly flag?: string;
+  readonly flag?: string | undefined;
   readonly env: string;
   /** Meaning, default and, for options with a flag, the variable. */
   readonly description: string;

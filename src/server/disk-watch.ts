@@ -39,9 +39,9 @@ export interface DiskWatchParts {
   readonly dataDirectory: string;
   readonly shards: number;
   readonly log: Pick<Logger, 'warn' | 'info'>;
-  readonly probe?: Probe;
+  readonly probe?: Probe | undefined;
   /** Monotonic milliseconds. */
-  readonly nowMs?: () => number;
+  readonly nowMs?: (() => number) | undefined;
 }
 
 export class DiskWatch {

@@ -64,20 +64,20 @@ import { threadEntry } from './thread-entry.ts';
 import { requestIdOf, Wrapper } from './wrapper.ts';
 
 export interface ServerDeps {
-  readonly clock?: Clock;
-  readonly log?: Logger;
+  readonly clock?: Clock | undefined;
+  readonly log?: Logger | undefined;
   /** The worker's entry file; default: the one with the real engine. */
-  readonly entry?: URL;
+  readonly entry?: URL | undefined;
   /** Enables fault injection in shards. Only for tests. */
-  readonly faults?: boolean;
+  readonly faults?: boolean | undefined;
   /** Removals repeat earlier ones without policy checks (`CallContext.repeats`). Only for a restore. */
-  readonly repeats?: boolean;
+  readonly repeats?: boolean | undefined;
   /** How to open embedders, instead of the configuration. Only for tests and benchmarks. */
-  readonly openers?: Openers;
+  readonly openers?: Openers | undefined;
   /** False when the caller prints the warnings of the start itself. */
-  readonly logsWarnings?: boolean;
+  readonly logsWarnings?: boolean | undefined;
   /** The lock of the data directory, if the caller has taken it. The server releases it. */
-  readonly lock?: DirectoryLock;
+  readonly lock?: DirectoryLock | undefined;
 }
 
 export interface RunningServer {
@@ -298,7 +298,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     readJson: (bytes) => bodies.read(bytes),
     answers,
   });
-  const startGrpc = (port: { readonly otherwise?: HttpHandler }) =>
+  const startGrpc = (port: { readonly otherwise?: HttpHandler | undefined }) =>
     listenGrpc(
       {
         host: config.host,

@@ -44,9 +44,9 @@ export interface Arrival {
   readonly header: (name: string) => string | undefined;
   readonly remoteAddress: string;
   /** Path parameters besides the memory, and the query as sent. An idempotency key covers one such target. */
-  readonly target?: string;
+  readonly target?: string | undefined;
   /** Deadline in epoch ms. */
-  readonly deadlineMs?: number;
+  readonly deadlineMs?: number | undefined;
 }
 
 /** The transport's steps within the wrapper. */
@@ -75,7 +75,7 @@ export interface Forward<Reply> {
   /** Called after the caller is admitted. */
   readonly bytes: () => Uint8Array | Promise<Uint8Array>;
   /** True for a request that must be read here nevertheless. */
-  readonly onMainThread?: OnMainThread;
+  readonly onMainThread?: OnMainThread | undefined;
   /** Data made here and sent with the request, and the codec that reads both. */
   readonly sidecar?: { readonly codec: number; readonly make: Sidecar } | undefined;
   readonly write: (reply: RawReply) => Reply;
@@ -119,9 +119,9 @@ export class Wrapper {
     metrics: Metrics;
     log: Logger;
     /** True while a restored copy repeats later removals (`CallContext.repeats`). */
-    repeats?: boolean;
+    repeats?: boolean | undefined;
     /** Proves the server's identity to local callers (identity.ts). */
-    secret?: string;
+    secret?: string | undefined;
   }) {
     this.#services = parts.services;
     this.#authenticator = parts.authenticator;

@@ -13,7 +13,7 @@ import type { GrainView } from './protocol.ts';
 export async function withAllSources<T extends GrainView | null>(
   fan: Fan,
   grains: readonly T[],
-  { hidden = false }: { readonly hidden?: boolean } = {},
+  { hidden = false }: { readonly hidden?: boolean | undefined } = {},
 ): Promise<T[]> {
   const named = new Set(grains.flatMap((grain) => grain?.sources?.filter((source) => !isPlainHash(source)) ?? []));
   if (named.size === 0) return [...grains];

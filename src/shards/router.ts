@@ -33,7 +33,7 @@ export interface RouterOptions extends Pick<GatherTools, 'placementOf'> {
   /** The memory's settings from the control log, by memory number; undefined for an unknown memory. */
   readonly settingsOf: (memory: number) => MemorySettings | undefined;
   /** The same codecs as in the workers. The router decodes calls itself when the memory has several partitions. */
-  readonly codecs?: ShardCodecs;
+  readonly codecs?: ShardCodecs | undefined;
 }
 
 export class Router {

@@ -16,9 +16,9 @@ export interface ShardHealthOptions {
   /** The health to report for a shard that cannot be reached. */
   readonly unreachable: (shard: number, reason: unknown) => ShardHealth;
   /** Monotonic milliseconds. */
-  readonly nowMs?: () => number;
+  readonly nowMs?: (() => number) | undefined;
   /** Resolves when the check stops waiting for a late shard. */
-  readonly late?: () => Promise<void>;
+  readonly late?: (() => Promise<void>) | undefined;
 }
 
 export class ShardsHealth {

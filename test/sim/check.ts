@@ -72,7 +72,10 @@ export async function checkList(
   model: ModelMemory,
   context: RouterContext,
   input: Omit<Input<'list'>, 'after'>,
-  { node = world.node, between = async () => undefined }: { node?: SimNode; between?: () => Promise<void> } = {},
+  {
+    node = world.node,
+    between = async () => undefined,
+  }: { node?: SimNode | undefined; between?: (() => Promise<void>) | undefined } = {},
 ): Promise<void> {
   const what = `list ${JSON.stringify(input)} as ${JSON.stringify(context)}`;
   const now = { nowMs: world.clock.nowMs() };

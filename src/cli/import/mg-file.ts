@@ -33,7 +33,7 @@ export interface MgPart {
   /** Share of the file sent once this part is, 0 to 1. */
   readonly share: number;
   /** True for grains of an earlier part, repeated with the manifest's entries about later grains. */
-  readonly isRepeat?: true;
+  readonly isRepeat?: true | undefined;
 }
 
 /** True when the bytes begin like a .mg file. */

@@ -19,16 +19,16 @@ export interface ImportedGrain {
 
 export interface RecordOptions {
   /** The target memory, or the field that names it. One of the two is set. */
-  readonly memory?: string;
-  readonly memoryFrom?: string;
-  readonly namespace?: string;
-  readonly userId?: string;
-  readonly tags?: readonly string[];
+  readonly memory?: string | undefined;
+  readonly memoryFrom?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
   readonly times: TurnTimes;
   /** Time of documents without one, in seconds. */
   readonly documentSeconds: number;
   /** Called when a value was stored differently from what the sender may expect. */
-  readonly note?: (kind: string) => void;
+  readonly note?: ((kind: string) => void) | undefined;
 }
 
 const MEMORY_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;

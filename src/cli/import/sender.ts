@@ -28,7 +28,7 @@ export interface SenderOptions {
   readonly batchBytesMax: number;
   readonly inFlightMax: number;
   /** Waits before retry number `attempt` (from 1). */
-  readonly backOff?: (attempt: number) => Promise<unknown>;
+  readonly backOff?: ((attempt: number) => Promise<unknown>) | undefined;
 }
 
 /** Once this many bytes are gathered over all memories, the fullest batch leaves before it is full. */

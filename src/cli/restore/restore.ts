@@ -13,10 +13,10 @@ import { copyDurably, fill, isCutOff, markWhole, stagingOf, takePlace } from './
 /** Command-line options, and the environment variables that a server would read. */
 export interface RestoreOptions {
   readonly dataDir: string;
-  readonly keys?: string;
-  readonly yes?: true;
-  readonly force?: true;
-  readonly json?: true;
+  readonly keys?: string | undefined;
+  readonly yes?: true | undefined;
+  readonly force?: true | undefined;
+  readonly json?: true | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 

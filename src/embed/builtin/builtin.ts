@@ -27,25 +27,25 @@ export interface BuiltinOptions {
   /** Folder for the converted model (28 MB); created if absent. Without it every start converts (0.3 s). */
   readonly cacheFolder?: string | undefined;
   /** `auto`, the default, uses onnxruntime-node if it is installed and works, otherwise WebAssembly. */
-  readonly runtime?: RuntimeName | 'auto';
+  readonly runtime?: RuntimeName | 'auto' | undefined;
   /** Logger for events; a pino logger fits. */
-  readonly log?: { warn(fields: object, message: string): void };
+  readonly log?: { warn(fields: object, message: string): void } | undefined;
   /** True for a thread that serves only queries: it keeps normal priority. */
-  readonly queriesOnly?: boolean;
+  readonly queriesOnly?: boolean | undefined;
   /** Entry file of the thread; tests pass their own. */
-  readonly thread?: URL;
+  readonly thread?: URL | undefined;
   /** Passed to that entry with the encoder's options. */
-  readonly threadData?: object;
+  readonly threadData?: object | undefined;
   /** Runs its argument after this many ms; returns a function that cancels it. */
-  readonly delay?: (run: () => void, ms: number) => () => void;
+  readonly delay?: ((run: () => void, ms: number) => () => void) | undefined;
 }
 
 export interface BuiltinStatus {
   /** `cold`: not started. `down`: the thread died and will restart after a delay. `failed`: it cannot load. */
   readonly state: 'cold' | 'loading' | 'ready' | 'down' | 'failed' | 'closed';
-  readonly runtime?: RuntimeName;
+  readonly runtime?: RuntimeName | undefined;
   /** Why the state is `down` or `failed`. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   readonly restarts: number;
   readonly waitingTexts: number;
 }

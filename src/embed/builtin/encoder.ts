@@ -15,7 +15,7 @@ export interface EncoderOptions {
   /** `auto` uses onnxruntime-node if it is installed and works. */
   readonly runtime: RuntimeName | 'auto';
   /** The thread keeps normal priority. */
-  readonly queriesOnly?: boolean;
+  readonly queriesOnly?: boolean | undefined;
 }
 
 export class SentenceEncoder {

@@ -20,7 +20,7 @@ export interface Model {
   /** An ONNX model of the graph that `graph.ts` describes. */
   readonly onnx: Uint8Array;
   /** A problem with the cache. The model is good nevertheless. */
-  readonly notice?: string;
+  readonly notice?: string | undefined;
 }
 
 /**

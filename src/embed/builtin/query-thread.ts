@@ -10,9 +10,9 @@ export interface QueryThreadOptions {
   /** Makes an encoder of the same model in another thread, not loaded yet. */
   readonly open: () => BuiltinEmbedder;
   /** Runs its argument after this many ms; returns a function that cancels it. */
-  readonly delay?: (run: () => void, ms: number) => () => void;
+  readonly delay?: ((run: () => void, ms: number) => () => void) | undefined;
   /** Monotonic milliseconds. */
-  readonly nowMs?: () => number;
+  readonly nowMs?: (() => number) | undefined;
 }
 
 /** Adds the second thread to `main`, a built-in encoder. Closing the result closes both. */

@@ -30,7 +30,7 @@ interface Batch {
 export async function serveTexts(
   port: MessagePort,
   load: () => Promise<TextEncoder>,
-  { queriesOnly = false }: { readonly queriesOnly?: boolean } = {},
+  { queriesOnly = false }: { readonly queriesOnly?: boolean | undefined } = {},
 ): Promise<void> {
   if (!queriesOnly) lowerPriority();
   const queues: Readonly<Record<Priority, Map<number, Batch>>> = { query: new Map(), backlog: new Map() };

@@ -19,25 +19,25 @@ export interface RemoteOptions {
   /** URL of the service, with or without a final `/v1`; http or https, without query or credentials. */
   readonly baseUrl: string;
   readonly model: string;
-  readonly apiKey?: string;
+  readonly apiKey?: string | undefined;
   /** Length of the model's vectors. Without it, opening sends one request with a text of our own to find out. */
-  readonly dimensions?: number;
+  readonly dimensions?: number | undefined;
   /** Ask the service to shorten its vectors to `dimensions`; not every model can. */
-  readonly shorten?: boolean;
+  readonly shorten?: boolean | undefined;
   /** Maximum texts per request; default and upper limit are EMBED_BATCH_TEXTS_MAX. */
-  readonly batch?: number;
+  readonly batch?: number | undefined;
   /** Concurrent requests. With two or more, one slot is reserved for queries. */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Timeout of one attempt, and of all attempts of a query together. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Called before each request with its texts. If it returns false or throws, they are not sent. */
-  readonly allowEgress?: (texts: readonly string[]) => boolean | Promise<boolean>;
-  readonly fetch?: typeof fetch;
-  readonly clock?: Clock;
+  readonly allowEgress?: ((texts: readonly string[]) => boolean | Promise<boolean>) | undefined;
+  readonly fetch?: typeof fetch | undefined;
+  readonly clock?: Clock | undefined;
   /** Returns [0, 1), for the jitter. */
-  readonly random?: () => number;
+  readonly random?: (() => number) | undefined;
   /** Resolves after `ms` or rejects with the signal's reason. */
-  readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly wait?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
 const TIMEOUT_MS = 30_000;

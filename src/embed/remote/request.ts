@@ -5,7 +5,7 @@ import { EmbedError } from '../embedder.ts';
 
 export interface Post {
   /** Name of the service in errors; default: the embedding service. */
-  readonly service?: string;
+  readonly service?: string | undefined;
   readonly fetch: typeof fetch;
   readonly url: string;
   readonly apiKey: string | undefined;

@@ -200,8 +200,8 @@ export class EngineError extends Error {
     code: ErrorCode,
     text?: string,
     options: {
-      details?: readonly ErrorDetail[];
-      retryable?: boolean;
+      details?: readonly ErrorDetail[] | undefined;
+      retryable?: boolean | undefined;
       more?: Readonly<Record<string, unknown>> | undefined;
     } = {},
   ) {

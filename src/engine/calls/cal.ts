@@ -53,7 +53,7 @@ export interface CalRefused {
 
 /** A template that a session defined. `sections`: template text by section name. */
 export interface SessionTemplate {
-  readonly extends?: string;
+  readonly extends?: string | undefined;
   readonly body: { readonly text: string } | { readonly sections: Readonly<Record<string, string>> };
 }
 
@@ -69,12 +69,12 @@ export interface CalSession {
   readonly templates: Readonly<Record<string, SessionTemplate>>;
   readonly server: { readonly name: string; readonly version: string };
   /** Absent: the server has no embedder. */
-  readonly embedder?: string;
+  readonly embedder?: string | undefined;
   readonly autoToon: boolean;
   /** Token counter for budgets; absent: the estimate. */
-  readonly tokens?: TokenCounterName;
+  readonly tokens?: TokenCounterName | undefined;
   /** Refuse extensions and apply the limits of the specification. */
-  readonly strict?: boolean;
+  readonly strict?: boolean | undefined;
   readonly queryTimeoutMs: number;
   readonly assembleTimeoutMs: number;
 }
@@ -115,7 +115,7 @@ export type Order =
   /** Sort by address. */
   | { readonly by: 'hash' }
   /** `next` decides between grains that are equal by the first key. */
-  | (SortKey & { readonly next?: SortKey });
+  | (SortKey & { readonly next?: SortKey | undefined });
 
 export type SortKey =
   /** Sort by the grain's own time (its `timestamp_ms`, otherwise its creation time). */
@@ -141,7 +141,7 @@ export interface Selection {
    * Contested pairs over all partitions, as `standOf` keys; given if a test asks for contested grains. Absent: only the
    * partition's own grains count.
    */
-  readonly contested?: readonly string[];
+  readonly contested?: readonly string[] | undefined;
 }
 
 /** Limits of a read. */

@@ -10,18 +10,18 @@ export interface CallContext {
   readonly actor: string;
   readonly requestId: string;
   /** The binding or narrowing: the call sees and writes only this namespace or user. */
-  readonly namespace?: string;
-  readonly userId?: string;
-  readonly reason?: string;
-  readonly purpose?: string;
+  readonly namespace?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly purpose?: string | undefined;
   /** Deadline in epoch ms. */
-  readonly deadlineMs?: number;
-  readonly idempotency?: { readonly key: string; readonly bodyHash: string };
+  readonly deadlineMs?: number | undefined;
+  readonly idempotency?: { readonly key: string; readonly bodyHash: string } | undefined;
   /**
    * Removals replay those of the original deployment, of which this one is a copy. They skip the policy check, which
    * the original made.
    */
-  readonly repeats?: true;
+  readonly repeats?: true | undefined;
   /** Refuse a request with unknown members instead of only reporting them. */
-  readonly strict?: true;
+  readonly strict?: true | undefined;
 }

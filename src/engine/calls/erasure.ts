@@ -20,7 +20,12 @@ export interface ErasureProof {
 
 /** The target of a removal, for previews of `forget`, `eraseUser`, `eraseScope` and `dropMemory`. */
 export type RemovalTarget =
-  | { readonly of: 'grains'; readonly hashes?: readonly string[]; readonly subject?: string; readonly userId?: string }
+  | {
+      readonly of: 'grains';
+      readonly hashes?: readonly string[] | undefined;
+      readonly subject?: string | undefined;
+      readonly userId?: string | undefined;
+    }
   | { readonly of: 'user'; readonly userId: string }
   | { readonly of: 'scope'; readonly path: string }
   | { readonly of: 'memory' };
@@ -57,11 +62,16 @@ export interface ErasureCalls {
    * apply all.
    */
   forget: {
-    input: { hashes?: readonly string[]; subject?: string; userId?: string; check: boolean };
+    input: {
+      hashes?: readonly string[] | undefined;
+      subject?: string | undefined;
+      userId?: string | undefined;
+      check: boolean;
+    };
     output: { hashes: readonly string[]; notFound: readonly string[] };
   };
   /** Erases a person. `check` as in `forget`, so that a refusal by one partition comes before any partition starts. */
-  eraseUser: { input: { userId: string; check?: true }; output: ErasureProof };
+  eraseUser: { input: { userId: string; check?: true | undefined }; output: ErasureProof };
   /**
    * Replaces an erased user's name in other people's grains with `keyFingerprint` of the proof. Works in portions: call
    * again while `more` is true. `removed` counts the replaced versions.
@@ -74,7 +84,7 @@ export interface ErasureCalls {
   previewRemoval: { input: RemovalTarget; output: RemovalPreview };
   /** Erases a scope and everything below it. Proofs are sorted by path, ascending; `path` is the resolved scope. */
   eraseScope: {
-    input: { path: string; check?: true };
+    input: { path: string; check?: true | undefined };
     output: { readonly path: string; readonly timestamp: number; readonly proofs: readonly ScopeProof[] };
   };
 }

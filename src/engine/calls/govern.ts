@@ -8,11 +8,11 @@ import type { RowsOf } from './row.ts';
 
 /** A requested change of a policy. */
 export interface PolicyChange {
-  readonly addPolicies?: readonly string[];
-  readonly removePolicies?: readonly string[];
+  readonly addPolicies?: readonly string[] | undefined;
+  readonly removePolicies?: readonly string[] | undefined;
   /** By path or nested; null removes an override. */
-  readonly overrides?: JsonObject;
-  readonly reason?: string;
+  readonly overrides?: JsonObject | undefined;
+  readonly reason?: string | undefined;
 }
 
 /** The effect of rules on the grains of one partition. */
@@ -39,12 +39,12 @@ export interface ConsentItem {
   readonly userId: string;
   readonly purpose: string;
   readonly granted: boolean;
-  readonly basis?: string;
-  readonly jurisdiction?: string;
-  readonly granteeDid?: string;
-  readonly reason?: string;
+  readonly basis?: string | undefined;
+  readonly jurisdiction?: string | undefined;
+  readonly granteeDid?: string | undefined;
+  readonly reason?: string | undefined;
   /** When a grant expires, in seconds. */
-  readonly expiresAt?: number;
+  readonly expiresAt?: number | undefined;
 }
 
 export type ConsentOutcome = { readonly fact: ConsentFact } | { readonly error: WireError };
@@ -64,42 +64,45 @@ export interface RetentionNamespace {
 /** The calls on policy, consent, restriction and retention. */
 export interface GovernCalls {
   /** The policy in force or an earlier version, in wire form; null for an unknown version. */
-  policy: { input: { version?: number }; output: { policy: JsonObject | null } };
+  policy: { input: { version?: number | undefined }; output: { policy: JsonObject | null } };
   /** The decision on a change without its impact, in wire form. Throws POL-E009, VAL-E001. */
   simulatePolicy: { input: { change: PolicyChange; isAdmin: boolean }; output: { decision: JsonObject } };
   /** The effect of rules on the stored grains; absent: the rules in force. */
-  policyImpact: { input: { rules?: JsonObject }; output: PolicyImpact };
+  policyImpact: { input: { rules?: JsonObject | undefined }; output: PolicyImpact };
   /**
    * Seals the next version. A change without effect returns the version in force. `check`: only decides. `sealed`:
    * stores a version that another partition decided, unchanged. Throws POL-E009, POL-E010, VAL-E001.
    */
   setPolicy: {
     input:
-      | { change: PolicyChange; isAdmin: boolean; check?: true }
+      | { change: PolicyChange; isAdmin: boolean; check?: true | undefined }
       | { sealed: JsonObject; change: 'upgraded' | 'downgraded' | 'unchanged' };
     output: { policy: JsonObject; change: 'upgraded' | 'downgraded' | 'unchanged' };
   };
   /** Freezes or unfreezes a user's data. Idempotent. `timestamp` in seconds. */
   restrict: {
-    input: { userId: string; restricted: boolean; reason?: string };
+    input: { userId: string; restricted: boolean; reason?: string | undefined };
     output: { restricted: boolean; timestamp: number };
   };
   /** Users whose data is frozen, longest-frozen first. */
-  restrictions: { input: { userId?: string }; output: { restrictions: readonly RestrictionView[] } };
+  restrictions: { input: { userId?: string | undefined }; output: { restrictions: readonly RestrictionView[] } };
   /** Writes a consent grain and a consent fact for each item. Each item has its own outcome. */
   consent: { input: { items: readonly ConsentItem[] }; output: { outcomes: readonly ConsentOutcome[] } };
   /** Stores the facts of consent grains that lie in another partition. */
   consentFacts: { input: { facts: readonly ConsentFact[] }; output: Record<never, never> };
   /** The latest consent of each user to each purpose, sorted by user, then purpose. */
-  consents: { input: { userId?: string; purpose?: string }; output: { facts: readonly ConsentFact[] } };
+  consents: {
+    input: { userId?: string | undefined; purpose?: string | undefined };
+    output: { facts: readonly ConsentFact[] };
+  };
   /** The effect of the policy's times to live on each namespace, in namespace order. Times in ms. */
   retentionStatus: {
-    input: { namespace?: string };
+    input: { namespace?: string | undefined };
     output: { namespaces: readonly RetentionNamespace[]; defaultTtlDays: number | null; lastEnforcedMs?: number };
   };
   /** Removes expired grains; `dryRun` only counts them. Never throws POL-E003: grains under a hold are counted as held. */
   enforceRetention: {
-    input: { namespace?: string; dryRun: boolean };
+    input: { namespace?: string | undefined; dryRun: boolean };
     output: {
       expired: number;
       forgotten: number;

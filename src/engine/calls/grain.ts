@@ -30,52 +30,52 @@ export interface GrainView {
 
 /** Structural conditions; all given ones must hold. Times in epoch ms, inclusive. */
 export interface GrainFilter {
-  readonly grainTypes?: readonly string[];
-  readonly namespace?: string;
-  readonly userId?: string;
-  readonly sessionId?: string;
-  readonly subject?: string;
-  readonly relation?: string;
-  readonly object?: string;
+  readonly grainTypes?: readonly string[] | undefined;
+  readonly namespace?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly subject?: string | undefined;
+  readonly relation?: string | undefined;
+  readonly object?: string | undefined;
   /** A substring of the subject, ignoring case. */
-  readonly subjectContains?: string;
-  readonly objectContains?: string;
+  readonly subjectContains?: string | undefined;
+  readonly objectContains?: string | undefined;
   /** The subject or the object. */
-  readonly entity?: string;
+  readonly entity?: string | undefined;
   /** For each element: the grain has one of the values. An empty list matches nothing. */
-  readonly anyOf?: readonly { readonly facet: Facet; readonly values: readonly string[] }[];
+  readonly anyOf?: readonly { readonly facet: Facet; readonly values: readonly string[] }[] | undefined;
   /** For each element: the grain has the field with none of these values. The fields are listed in `store/indexed-fields.ts`. */
-  readonly otherThan?: readonly { readonly field: string; readonly values: readonly string[] }[];
+  readonly otherThan?: readonly { readonly field: string; readonly values: readonly string[] }[] | undefined;
   /** For each list: the grain passes one of its filters. These may use facets and columns only. */
-  readonly either?: readonly (readonly GrainFilter[])[];
+  readonly either?: readonly (readonly GrainFilter[])[] | undefined;
   /** The grain passes none of these filters. */
-  readonly except?: readonly GrainFilter[];
+  readonly except?: readonly GrainFilter[] | undefined;
   /** The grain's verification is one of these. An empty list matches nothing. */
-  readonly verification?: readonly Verification[];
-  readonly tags?: readonly string[];
-  readonly excludeTags?: readonly string[];
-  readonly createdFromMs?: number;
-  readonly createdToMs?: number;
+  readonly verification?: readonly Verification[] | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly excludeTags?: readonly string[] | undefined;
+  readonly createdFromMs?: number | undefined;
+  readonly createdToMs?: number | undefined;
   /** Bounds of the grain's own time: its `timestamp_ms`, otherwise its creation time. */
-  readonly timeFromMs?: number;
-  readonly timeToMs?: number;
-  readonly validFromMs?: number;
-  readonly validToMs?: number;
+  readonly timeFromMs?: number | undefined;
+  readonly timeToMs?: number | undefined;
+  readonly validFromMs?: number | undefined;
+  readonly validToMs?: number | undefined;
   /** Either the creation time or the start of validity lies in this range. */
-  readonly eitherTime?: { readonly fromMs?: number; readonly toMs?: number };
-  readonly confidenceMin?: number;
-  readonly importanceMin?: number;
+  readonly eitherTime?: { readonly fromMs?: number | undefined; readonly toMs?: number | undefined } | undefined;
+  readonly confidenceMin?: number | undefined;
+  readonly importanceMin?: number | undefined;
   /**
    * Tests of confidence and importance. A missing confidence counts as 1, as answers show it; a missing importance
    * fails every test.
    */
-  readonly numbers?: readonly NumberTest[];
+  readonly numbers?: readonly NumberTest[] | undefined;
   /** Only these grains, by full address. */
-  readonly addresses?: readonly string[];
+  readonly addresses?: readonly string[] | undefined;
   /** Only addresses with this prefix of 8 to 64 hex digits. */
-  readonly addressPrefix?: string;
-  readonly includeSuperseded?: boolean;
-  readonly scope?: ScopeView;
+  readonly addressPrefix?: string | undefined;
+  readonly includeSuperseded?: boolean | undefined;
+  readonly scope?: ScopeView | undefined;
 }
 
 export interface NumberTest {
@@ -91,13 +91,13 @@ export interface AddItem {
    * Event type of the audit entry; absent: `memory.added`. A `memory.extracted` add is refused (MEM-E001) if its source
    * grain is gone.
    */
-  readonly event?: 'memory.remembered' | 'memory.extracted';
+  readonly event?: 'memory.remembered' | 'memory.extracted' | undefined;
   /** For an extracted belief over several partitions: its source, as described by the partition that holds it. */
-  readonly source?: ExtractedFrom;
+  readonly source?: ExtractedFrom | undefined;
   /** Stores no grain: only adds the source to a known grain. MEM-E001 if no grain states the fact. */
-  readonly knownOnly?: true;
+  readonly knownOnly?: true | undefined;
   /** Names of the known grain's further sources in other partitions that are gone. They no longer count against the limit. */
-  readonly gone?: readonly string[];
+  readonly gone?: readonly string[] | undefined;
 }
 
 /** A further source that may lie in another partition, as the known grain's partition needs it. */
@@ -105,9 +105,9 @@ export interface ExtractedFrom {
   /** Its name in the trail of the known grain's partition. */
   readonly name: string;
   readonly namespace: string;
-  readonly userId?: string;
+  readonly userId?: string | undefined;
   /** SHA-256 of its stored text, in hex; absent if it has no text. */
-  readonly textHash?: string;
+  readonly textHash?: string | undefined;
 }
 
 /** What one partition knows about a belief before it is stored. */
@@ -175,7 +175,7 @@ export interface GrainCalls {
    * the items when the batch is repeated.
    */
   addBatch: {
-    input: { items: readonly AddItem[]; sync?: boolean; places?: readonly number[] };
+    input: { items: readonly AddItem[]; sync?: boolean | undefined; places?: readonly number[] | undefined };
     output: { outcomes: readonly AddOutcome[] };
   };
   /**
@@ -187,7 +187,7 @@ export interface GrainCalls {
     input: {
       blobs: readonly Uint8Array[];
       manifest: readonly ManifestEntry[];
-      accepted?: readonly string[];
+      accepted?: readonly string[] | undefined;
     };
     output: { outcomes: readonly AddOutcome[]; refused: readonly RefusedEntry[] };
   };
@@ -200,10 +200,10 @@ export interface GrainCalls {
       filter: GrainFilter;
       limit: number;
       order: 'asc' | 'desc';
-      after?: { createdAtMs: number; hash: string };
-      offset?: number;
+      after?: { createdAtMs: number; hash: string } | undefined;
+      offset?: number | undefined;
       /** Maximum JSON bytes of the page's grains; replaces the default for an answer. The page ends before it exceeds this. */
-      bytesMax?: number;
+      bytesMax?: number | undefined;
     };
     output: {
       grains: readonly GrainView[];
@@ -215,16 +215,16 @@ export interface GrainCalls {
   };
   /** Grains in the order of the hashes. Returns fewer than hashes if their blobs would exceed `bytesMax`. */
   fetch: {
-    input: { hashes: readonly string[]; bytesMax?: number };
+    input: { hashes: readonly string[]; bytesMax?: number | undefined };
     output: { grains: readonly (GrainView | null)[] };
   };
   supersede: {
-    input: { oldHash: string; grainType?: string; fields: JsonObject };
+    input: { oldHash: string; grainType?: string | undefined; fields: JsonObject };
     output: { oldHash: string; newHash: string; warnings: readonly string[] };
   };
   accumulate: {
     input: {
-      target: { hash: string } | { namespace?: string; subject: string; relation: string };
+      target: { hash: string } | { namespace?: string | undefined; subject: string; relation: string };
       deltas: Readonly<Record<string, number>>;
       set: JsonObject;
     };
@@ -235,7 +235,7 @@ export interface GrainCalls {
    * starts, if one answer has no room for all.
    */
   history: {
-    input: { hash: string; after?: string };
+    input: { hash: string; after?: string | undefined };
     output: { versions: readonly VersionView[]; next?: string };
   };
   /** Namespaces of the grains that pass the filter, old versions included, in any order. */

@@ -29,7 +29,7 @@ export interface MemoryWideCalls {
    * (POL-E003). The fingerprint is then '', unless the policy was lost with its key and cannot be checked. A removal
    * that has begun is completed without another check.
    */
-  dropMemory: { input: { check?: true }; output: { keyFingerprint: string } };
+  dropMemory: { input: { check?: true | undefined }; output: { keyFingerprint: string } };
   /**
    * Stores the call's idempotency key with the hash of its body and does nothing else. VAL-E005 for another body. Over
    * several partitions one of them stores the key, because another body may go to another partition. `release`: frees
@@ -73,11 +73,11 @@ export interface MemoryWideCalls {
         | 'policy.simulated'
         | 'user.data_exported';
       /** The person concerned; absent: the person that the caller is bound to. */
-      userId?: string;
+      userId?: string | undefined;
       /** Codes and counts only. */
       details: Readonly<Record<string, number | string>>;
       /** Named texts. The entry holds each one as `NAME_hmac`, an HMAC under the key of the person or of the memory. */
-      texts?: Readonly<Record<string, string>>;
+      texts?: Readonly<Record<string, string>> | undefined;
     };
     output: Record<never, never>;
   };

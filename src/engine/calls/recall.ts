@@ -11,37 +11,39 @@ export interface RecallQuery {
    * embedder; absent if unknown. `also`: vectors of the same text by other embedders, for partitions whose memory is
    * changing its embedder.
    */
-  readonly vector?: {
-    readonly bytes: Uint8Array;
-    readonly of: string;
-    readonly embedder?: string;
-    readonly also?: readonly { readonly bytes: Uint8Array; readonly embedder: string }[];
-  };
+  readonly vector?:
+    | {
+        readonly bytes: Uint8Array;
+        readonly of: string;
+        readonly embedder?: string | undefined;
+        readonly also?: readonly { readonly bytes: Uint8Array; readonly embedder: string }[] | undefined;
+      }
+    | undefined;
   /** Options of the stages after fusion. Absent: no stage runs, not even those that a query's wording triggers. */
-  readonly options?: RecallOptions;
+  readonly options?: RecallOptions | undefined;
   /** Free text with the operators of service.md 8.8; absent: structural only. */
-  readonly query?: string;
+  readonly query?: string | undefined;
   readonly filter: GrainFilter;
   readonly limit: number;
   /**
    * The caller's limit, if `limit` is wider because a stage selects from more candidates. The policy's cap applies to
    * this number.
    */
-  readonly askedLimit?: number;
+  readonly askedLimit?: number | undefined;
   readonly candidateLimit: number;
   /** True if `filter` has subject, relation, object or entity: the structural leg runs. */
   readonly structural: boolean;
   /** Rank by raw BM25 only, without pairs, vectors and context. */
-  readonly wordsOnly?: boolean;
+  readonly wordsOnly?: boolean | undefined;
   /** Report the grains that the conditions excluded. Costs a second search. */
-  readonly tellExcluded?: boolean;
+  readonly tellExcluded?: boolean | undefined;
   /**
    * Set for a caller's recall, which leaves a recall record (govern/trail/provenance.ts). `asked`: leave one even if
    * the policy does not require it.
    */
-  readonly record?: { readonly asked: boolean };
+  readonly record?: { readonly asked: boolean } | undefined;
   /** Report the candidates that the limit cut off. */
-  readonly tellBeyond?: boolean;
+  readonly tellBeyond?: boolean | undefined;
 }
 
 /** Statistics of a query's words in one partition. BM25 uses their sums over all partitions. */
@@ -224,7 +226,7 @@ export interface RecallCalls {
    * absent: the current ends of the logs, which the answer returns.
    */
   vectorLag: {
-    input: { upTo?: readonly number[] };
+    input: { upTo?: readonly number[] | undefined };
     output: { waiting: number; upTo: readonly number[] };
   };
 }

@@ -51,9 +51,9 @@ export interface ShardWideCalls {
       embedders: Readonly<Record<string, EmbedderStamp>>;
       grainsMax: number;
       /** Backends of external services. Each memory's policy decides which of its texts may go to them. */
-      outside?: readonly string[];
+      outside?: readonly string[] | undefined;
       /** True: return short, recent grains ahead of older waiting ones. */
-      fresh?: true;
+      fresh?: true | undefined;
     };
     output: {
       pages: readonly {
@@ -77,7 +77,7 @@ export interface ShardWideCalls {
       after: number;
       upTo: number;
       /** The value from `embedPages`. */
-      aheadOf?: number;
+      aheadOf?: number | undefined;
       grains: readonly { readonly ordinal: number; readonly vectors: Uint8Array }[];
     };
     output: { kept: number };

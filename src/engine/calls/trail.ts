@@ -118,16 +118,22 @@ export interface TrailCalls {
    * Hashes of the grains with these trail names, in the order of `names`; '' for a grain that is not in this partition
    * or whose name is from another one. `shown`: '' also for a grain that is hidden from the caller.
    */
-  grainHashes: { input: { names: readonly string[]; shown?: true }; output: { hashes: readonly string[] } };
+  grainHashes: { input: { names: readonly string[]; shown?: true | undefined }; output: { hashes: readonly string[] } };
   /** Recall records, newest or oldest first. `from`: the first position to return. `next`: `from` of the next page. */
   recallRecords: {
-    input: { filter: RecordFilter; limit: number; order: 'asc' | 'desc'; from?: number; offset?: number };
+    input: {
+      filter: RecordFilter;
+      limit: number;
+      order: 'asc' | 'desc';
+      from?: number | undefined;
+      offset?: number | undefined;
+    };
     output: { records: readonly RecallSummary[]; total: number | null; next?: number };
   };
   /** One recall record. Throws PRV-E001. */
   recallRecord: { input: { recallId: string }; output: RecallRecordView };
   recallTotals: { input: Pick<RecordFilter, 'since' | 'until'>; output: RecallTotals };
-  verifyAudit: { input: { limit?: number }; output: AuditCheck };
+  verifyAudit: { input: { limit?: number | undefined }; output: AuditCheck };
   /**
    * Audit entries by sequence number, or by time over several partitions. `from`: the first sequence number to return,
    * for each partition; absent: an end of the chain. `next`: `from` of the next page.
@@ -137,13 +143,13 @@ export interface TrailCalls {
       filter: AuditFilter;
       limit: number;
       order: 'asc' | 'desc';
-      from?: readonly number[];
+      from?: readonly number[] | undefined;
       /** Number of matching entries to skip. */
-      offset?: number;
+      offset?: number | undefined;
       /** Maximum bytes of the page's entries; the page ends before it exceeds this. */
-      bytesMax?: number;
+      bytesMax?: number | undefined;
       /** Return null as `total`, because counting may walk the whole trail. */
-      uncounted?: true;
+      uncounted?: true | undefined;
     };
     output: { entries: readonly AuditView[]; total: number | null; next?: readonly number[] };
   };

@@ -8,7 +8,7 @@ import { toNfc } from '../base/nfc.ts';
 
 export interface ScopeNode {
   readonly name: string;
-  readonly children?: readonly ScopeNode[];
+  readonly children?: readonly ScopeNode[] | undefined;
 }
 
 const SEPARATOR = '/';
@@ -153,14 +153,14 @@ export interface ScopeView {
   /** The path and its ancestors, the highest first; at least one. */
   readonly line: readonly string[];
   /** The prefix of siblings, with a slash at its end unless it is ''; absent: siblings are not seen. */
-  readonly siblings?: string;
+  readonly siblings?: string | undefined;
   /**
    * True when the path was looked up in the memory's tree. The members below then give the rest: visible subtrees, and
    * siblings.
    */
-  readonly ofTree?: true;
-  readonly below?: readonly string[];
-  readonly also?: readonly string[];
+  readonly ofTree?: true | undefined;
+  readonly below?: readonly string[] | undefined;
+  readonly also?: readonly string[] | undefined;
 }
 
 /** A scope that the memory's tree does not have. For a query there is nothing in it, as in a memory without a tree. */

@@ -17,7 +17,7 @@ export function restrictionsOf({ restrictions }: Governed, userId: string | unde
  */
 export function consentsOf(
   governed: Governed,
-  { userId, purpose }: { readonly userId?: string; readonly purpose?: string },
+  { userId, purpose }: { readonly userId?: string | undefined; readonly purpose?: string | undefined },
 ): readonly ConsentFact[] {
   const facts =
     userId !== undefined && purpose !== undefined

@@ -52,7 +52,7 @@ export interface KeyInspection {
 export interface KeyFinding {
   readonly bucket: number;
   /** Absent when the problem concerns the whole bucket. */
-  readonly id?: number;
+  readonly id?: number | undefined;
   readonly problem: string;
 }
 

@@ -40,8 +40,8 @@ export const UNKNOWN_FINGERPRINT = '0'.repeat(16);
 
 export interface KeyStoreOptions {
   /** Name of the store, part of every key's id text. Default: the folder's name (`shard-3`). */
-  readonly name?: string;
-  readonly clock?: Clock;
+  readonly name?: string | undefined;
+  readonly clock?: Clock | undefined;
 }
 
 export class KeyStore {

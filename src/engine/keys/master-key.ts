@@ -125,7 +125,7 @@ export interface MasterKeyOptions {
   /** A file with the same, a key a line. It is read, never written. */
   readonly file?: string | undefined;
   /** Called with a text for the operator: a key was created, or others can read its file. */
-  readonly warn?: (text: string) => void;
+  readonly warn?: ((text: string) => void) | undefined;
 }
 
 export interface LoadedMasterKey {

@@ -11,11 +11,11 @@ export interface Append {
    */
   readonly records: readonly Uint8Array[];
   /** Records that replace existing ones in the same transaction and keep their sequence numbers. */
-  readonly replacements?: readonly (readonly [sequence: Sequence, bytes: Uint8Array])[];
+  readonly replacements?: readonly (readonly [sequence: Sequence, bytes: Uint8Array])[] | undefined;
   /** Sequence numbers whose records are deleted in the same transaction. They remain as gaps. */
-  readonly removals?: readonly Sequence[];
+  readonly removals?: readonly Sequence[] | undefined;
   /** Small key-value state, changed in the same transaction; null deletes. Keys are ASCII, at most 200 bytes. */
-  readonly state?: readonly (readonly [key: string, value: Uint8Array | null])[];
+  readonly state?: readonly (readonly [key: string, value: Uint8Array | null])[] | undefined;
 }
 
 export interface LogRecord {

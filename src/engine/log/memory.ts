@@ -44,7 +44,7 @@ function toPlain({ records, state, next }: MemoryLogStore) {
 
 export interface MemoryLogOptions {
   /** Awaited in each append before it commits, so that a simulator can advance its clock. Default: one microtask. */
-  readonly commitDelay?: () => Promise<void>;
+  readonly commitDelay?: (() => Promise<void>) | undefined;
 }
 
 export class MemoryLog implements Log {

@@ -12,7 +12,7 @@ interface ReadGrain {
   /** Indexes of the query terms that the grain holds. */
   readonly held: readonly number[];
   /** The grain's name in the trail, for the recall record. */
-  readonly name?: string;
+  readonly name?: string | undefined;
 }
 
 export class HitList {

@@ -42,7 +42,7 @@ export function planAdd(
     knownOnly,
     gone,
   }: Pick<AddItem, 'source' | 'knownOnly' | 'gone'> & {
-    readonly event?: AddItem['event'] | 'memory.added' | 'memory.imported';
+    readonly event?: AddItem['event'] | 'memory.added' | 'memory.imported' | undefined;
   } = {},
 ): Added {
   allowWrite(group, memory, context, prepared);
@@ -173,7 +173,7 @@ function* factsKnown(
   group: Group,
   memory: Memory,
   prepared: PreparedGrain,
-): Generator<{ readonly address: string; readonly fromText?: string }> {
+): Generator<{ readonly address: string; readonly fromText?: string | undefined }> {
   const { dedup } = memory.settings;
   if (dedup === 'none') return;
   const { fields } = prepared.grain;

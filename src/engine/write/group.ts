@@ -280,7 +280,10 @@ export class Group {
   }
 
   /** Further sources of the grain at `ordinal`, committed ones and those of this group. */
-  furtherSources(memory: Memory, ordinal: Ordinal): { readonly sequence?: Sequence; readonly name: string }[] {
+  furtherSources(
+    memory: Memory,
+    ordinal: Ordinal,
+  ): { readonly sequence?: Sequence | undefined; readonly name: string }[] {
     const overlay = this.peek(memory);
     const committed = this.store.furtherSources(memory.number, ordinal);
     const planned = overlay?.furtherSources.get(ordinal) ?? [];

@@ -60,7 +60,10 @@ function isCurrent(memory: Memory, { policySeal }: PreparedGrain): boolean {
 }
 
 /** Imports one blob. */
-export const importPlan: WritePlan<{ blob: Uint8Array; hash?: string }, Added & { readonly grainType: string }> = {
+export const importPlan: WritePlan<
+  { blob: Uint8Array; hash?: string | undefined },
+  Added & { readonly grainType: string }
+> = {
   prepare: (memory, context, input) => prepareBlob(memory, input.blob, input.hash, context.purpose),
   plan: (group, memory, context, input, before) => {
     const held = known(memory);

@@ -31,9 +31,9 @@ export interface WritePlan<I, O> {
    * True when the plan searches broadly or removes: it cannot see other writes of its memory in the same group, so it
    * must not share a group with earlier or later ones.
    */
-  readonly settled?: boolean;
+  readonly settled?: boolean | undefined;
   /** How its answer is stored for a repeat. Default: the whole answer, for as long as the memory lives. */
-  readonly reply?: ReplyKeeping<I, O>;
+  readonly reply?: ReplyKeeping<I, O> | undefined;
 }
 
 interface Job {

@@ -21,7 +21,7 @@ const SALT_BYTES = 16;
 interface Left {
   readonly memory: number;
   readonly draft: AuditDraft | undefined;
-  readonly recall?: LeftRecall;
+  readonly recall?: LeftRecall | undefined;
 }
 
 interface LeftRecall {

@@ -125,7 +125,7 @@ function newestCurrent(
   group: Group,
   memory: Memory,
   context: CallContext,
-  target: { readonly namespace?: string; readonly subject: string; readonly relation: string },
+  target: { readonly namespace?: string | undefined; readonly subject: string; readonly relation: string },
 ): Ordinal | undefined {
   const subject = tripleForm(target.subject);
   const relation = tripleForm(target.relation);

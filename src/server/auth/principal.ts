@@ -11,14 +11,14 @@ export interface Principal {
   /** The highest level, or `metrics` for a key without a level. */
   readonly scope: Scope;
   /** The key has the scope `metrics` as well as a level. */
-  readonly readsMetrics?: true;
-  readonly keyId?: string;
+  readonly readsMetrics?: true | undefined;
+  readonly keyId?: string | undefined;
   /** Bindings of the key, narrowed by the request. The caller sees only data within them. */
-  readonly memoryId?: string;
-  readonly namespace?: string;
-  readonly userId?: string;
+  readonly memoryId?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly userId?: string | undefined;
   /** May create memories without admin scope (anonymous callers on an open address). */
-  readonly createsMemories?: true;
+  readonly createsMemories?: true | undefined;
 }
 
 /** Names that no key may have as principal: this server, unknown callers, other keys, erased persons. */

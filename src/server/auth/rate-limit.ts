@@ -29,7 +29,7 @@ export class RateLimiter {
   readonly #max: number;
   readonly #buckets = new Map<string, Bucket>();
 
-  constructor(options: { perMinute: number; burst: number; clock: Clock; bucketsMax?: number }) {
+  constructor(options: { perMinute: number; burst: number; clock: Clock; bucketsMax?: number | undefined }) {
     assert(options.perMinute > 0 && options.burst >= 1, 'a bucket fills and holds a token');
     this.#perMinute = options.perMinute;
     this.#burst = options.burst;

@@ -14,7 +14,7 @@ export type Reach =
   | 'binding'
   | 'memory'
   | 'deployment'
-  | { readonly persons: readonly string[]; readonly namespaced?: true };
+  | { readonly persons: readonly string[]; readonly namespaced?: true | undefined };
 
 /** Throws AUT-E001 unless the caller's bindings cover the call's reach. */
 export function requireReach(principal: Principal, reach: Reach): void {

@@ -17,7 +17,7 @@ import type { Status, Verdict } from './verdict.ts';
 export interface KeptCheck extends Verdict {
   readonly id: string;
   /** Time of the first run, in seconds, of the current unbroken series in which it failed or warned. */
-  readonly detectedAt?: number;
+  readonly detectedAt?: number | undefined;
 }
 
 export interface Run {

@@ -17,12 +17,12 @@ const PREFIX_CHARS = 10;
 
 export interface NewKey {
   readonly name: string;
-  readonly principal?: string;
+  readonly principal?: string | undefined;
   readonly scopes: readonly Scope[];
-  readonly memoryId?: string;
-  readonly namespace?: string;
-  readonly userId?: string;
-  readonly expiresAtMs?: number;
+  readonly memoryId?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly expiresAtMs?: number | undefined;
 }
 
 export class Keys {

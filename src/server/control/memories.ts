@@ -25,18 +25,18 @@ const ATTACH_ROUND = 250;
 const ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
 export interface NewMemory {
-  readonly id?: string;
-  readonly name?: string;
-  readonly description?: string;
-  readonly region?: string;
-  readonly settings?: JsonObject;
-  readonly partitions?: number;
-  readonly language?: string;
-  readonly dedup?: MemorySettings['dedup'];
-  readonly dedupThreshold?: number;
-  readonly vectorBackend?: string;
+  readonly id?: string | undefined;
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly region?: string | undefined;
+  readonly settings?: JsonObject | undefined;
+  readonly partitions?: number | undefined;
+  readonly language?: string | undefined;
+  readonly dedup?: MemorySettings['dedup'] | undefined;
+  readonly dedupThreshold?: number | undefined;
+  readonly vectorBackend?: string | undefined;
   /** The first version of its policy. */
-  readonly policy?: Omit<NonNullable<MemorySettings['policy']>, 'sealedBy'>;
+  readonly policy?: Omit<NonNullable<MemorySettings['policy']>, 'sealedBy'> | undefined;
 }
 
 /** Actor and request of a change. */
@@ -68,9 +68,9 @@ export class Memories {
     readonly shards: Shards;
     readonly clock: Clock;
     readonly memoriesMax: number;
-    readonly log?: Pick<Logger, 'warn'>;
+    readonly log?: Pick<Logger, 'warn'> | undefined;
     /** Wait before an incomplete deletion is retried. */
-    readonly retryMs?: number;
+    readonly retryMs?: number | undefined;
   }) {
     this.#retryMs = parts.retryMs ?? ERASURE_RETRY_MS;
     this.#log = parts.log;

@@ -21,27 +21,27 @@ export interface MemoryRecord extends MemorySettings {
   readonly owner: string;
 
   /** Set by clients; the server does not interpret them. */
-  readonly settings?: JsonObject;
+  readonly settings?: JsonObject | undefined;
   /** A summary of its policy for lists of memories. The partitions hold the policy itself. */
-  readonly governing?: Governing;
+  readonly governing?: Governing | undefined;
   /** A policy is being sealed that is not recorded here yet. */
-  readonly sealing?: true;
+  readonly sealing?: true | undefined;
   /** Its keys are being destroyed: the memory no longer answers, and a start continues the deletion. */
-  readonly deleting?: true;
+  readonly deleting?: true | undefined;
 }
 
 export interface Governing {
   /** Version of the policy; absent in records of older builds. */
-  readonly version?: number;
+  readonly version?: number | undefined;
   readonly presets: readonly string[];
   readonly guardrailPatterns: readonly string[];
   readonly guardrailMode: string;
   /** How to treat texts that would go to an external service. */
   readonly egress: EgressAction;
   /** Categories that count as personal data; absent in records of older builds: all. */
-  readonly egressCategories?: '*' | readonly string[];
+  readonly egressCategories?: '*' | readonly string[] | undefined;
   /** A legal hold keeps all data. Unknown when absent, in records of older builds. */
-  readonly isHeld?: boolean;
+  readonly isHeld?: boolean | undefined;
 }
 
 export interface KeyRecord {
@@ -54,16 +54,16 @@ export interface KeyRecord {
   /** SHA-256 of the key, hex. The key itself is not stored. */
   readonly hash: string;
   readonly createdAtMs: number;
-  readonly memoryId?: string;
-  readonly namespace?: string;
-  readonly userId?: string;
-  readonly expiresAtMs?: number;
-  readonly lastUsedAtMs?: number;
-  readonly revokedAtMs?: number;
+  readonly memoryId?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly expiresAtMs?: number | undefined;
+  readonly lastUsedAtMs?: number | undefined;
+  readonly revokedAtMs?: number | undefined;
   /** Its person was erased: the record names no one. */
-  readonly erased?: true;
+  readonly erased?: true | undefined;
   /** The deployment's first key, generated or given at its first start. */
-  readonly bootstrap?: true;
+  readonly bootstrap?: true | undefined;
 }
 
 /** The answer to a call with an idempotency key, for repeats. */

@@ -10,7 +10,7 @@ export interface BacklogPage {
   readonly after: number;
   readonly upTo: number;
   /** For a page taken out of order: how far the memory was embedded at that time. */
-  readonly aheadOf?: number;
+  readonly aheadOf?: number | undefined;
   /** The range's grains with words, ordinals ascending. It may be empty: then the range is only marked as done. */
   readonly grains: readonly { readonly ordinal: number; readonly text: string }[];
 }
@@ -21,7 +21,7 @@ export interface EmbeddedPage {
   readonly embedder: { readonly name: string; readonly dimensions: number };
   readonly after: number;
   readonly upTo: number;
-  readonly aheadOf?: number;
+  readonly aheadOf?: number | undefined;
   readonly grains: readonly { readonly ordinal: number; readonly vectors: readonly Float32Array[] }[];
 }
 

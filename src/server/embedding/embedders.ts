@@ -17,7 +17,7 @@ export type VectorBackend = (typeof VECTOR_BACKENDS)[number];
 export interface OpenedEmbedder {
   readonly embedder: Embedder;
   /** Why a fallback was opened. */
-  readonly fallback?: string;
+  readonly fallback?: string | undefined;
 }
 
 /** How to open each configured backend; the others are absent. */
@@ -31,14 +31,14 @@ export interface EmbedderStatus {
   readonly dimensions: number;
   readonly state: 'none' | 'cold' | 'opening' | 'ready' | 'failed';
   /** Why it failed, or what it replaces. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
 }
 
 interface Slot {
-  opened?: OpenedEmbedder;
-  opening?: Promise<void>;
-  reason?: string;
-  failedMs?: number;
+  opened?: OpenedEmbedder | undefined;
+  opening?: Promise<void> | undefined;
+  reason?: string | undefined;
+  failedMs?: number | undefined;
 }
 
 export class Embedders {
@@ -52,7 +52,10 @@ export class Embedders {
   constructor(
     own: VectorBackend,
     openers: Openers,
-    { log, nowMs = () => performance.now() }: { log: Pick<Logger, 'warn' | 'info'>; nowMs?: () => number },
+    {
+      log,
+      nowMs = () => performance.now(),
+    }: { log: Pick<Logger, 'warn' | 'info'>; nowMs?: (() => number) | undefined },
   ) {
     this.#own = own;
     this.#openers = openers;

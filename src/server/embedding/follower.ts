@@ -23,14 +23,14 @@ export interface FollowerOptions {
   /** The embedder once it is open; while undefined, asked again later. */
   readonly embedder: () => Embedder | undefined;
   /** Whether a memory's texts may go to the embedder; default: all may. Other pages wait. */
-  readonly mayEmbed?: (memory: number) => boolean;
+  readonly mayEmbed?: ((memory: number) => boolean) | undefined;
   readonly log: Pick<Logger, 'warn' | 'info'>;
   /** Called when vectors were stored, or when nothing is pending. */
-  readonly progressed?: () => void;
+  readonly progressed?: (() => void) | undefined;
   /** Monotonic milliseconds. */
-  readonly nowMs?: () => number;
+  readonly nowMs?: (() => number) | undefined;
   /** Calls `run` once after so many milliseconds; the result cancels it. */
-  readonly after?: (ms: number, run: () => void) => () => void;
+  readonly after?: ((ms: number, run: () => void) => () => void) | undefined;
 }
 
 /** The embedder failed: no call before a certain time. The wait doubles with each consecutive failure. */

@@ -15,7 +15,7 @@ export interface FollowersOptions {
   readonly mayLeave: (memory: number) => boolean;
   readonly log: Pick<Logger, 'warn' | 'info'>;
   /** Called when vectors were stored, or when nothing is pending. */
-  readonly progressed?: () => void;
+  readonly progressed?: (() => void) | undefined;
 }
 
 export class Followers {

@@ -10,7 +10,7 @@ export interface IndexWaitsOptions {
   /** Ends the followers' pauses. */
   readonly wake: () => void;
   /** Calls `run` once after so many milliseconds; the result cancels it. */
-  readonly after?: (ms: number, run: () => void) => () => void;
+  readonly after?: ((ms: number, run: () => void) => () => void) | undefined;
 }
 
 export interface VectorLag {

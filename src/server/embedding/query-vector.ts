@@ -19,9 +19,9 @@ import type { Embedders } from './embedders.ts';
 
 export interface QueryVector {
   /** Absent without vectors, and for a text without one. */
-  readonly vector?: NonNullable<RecallQuery['vector']>;
+  readonly vector?: NonNullable<RecallQuery['vector']> | undefined;
   /** Why the answer is based on words only. */
-  readonly warning?: string;
+  readonly warning?: string | undefined;
 }
 
 export interface QueryVectorsOptions {
@@ -31,9 +31,9 @@ export interface QueryVectorsOptions {
   /** How the memory's questions may be sent to the embedding service; undefined: not at all. */
   readonly leaving: (memory: MemoryRecord) => Leaving | undefined;
   /** Monotonic milliseconds. */
-  readonly nowMs?: () => number;
+  readonly nowMs?: (() => number) | undefined;
   /** Calls `run` once after so many milliseconds; the result cancels it. */
-  readonly after?: (ms: number, run: () => void) => () => void;
+  readonly after?: ((ms: number, run: () => void) => () => void) | undefined;
 }
 
 type Asked = Pick<MemoryRecord, 'number' | 'vectorBackend'>;

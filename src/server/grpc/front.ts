@@ -25,7 +25,7 @@ export interface GrpcCall {
 }
 
 /** `headers` are sent as trailers with any answer. Text other than printable ASCII is percent-encoded. */
-export type GrpcAnswer = { readonly headers?: Readonly<Record<string, string>> } & (
+export type GrpcAnswer = { readonly headers?: Readonly<Record<string, string>> | undefined } & (
   | { readonly bytes: Uint8Array }
   | { readonly error: EngineError }
 );
@@ -40,20 +40,20 @@ export interface GrpcOptions {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
-  readonly tls?: TlsFiles;
+  readonly tls?: TlsFiles | undefined;
   /**
    * Listen on no port (`host`, `port` and `tls` are ignored): connections arrive through `inject`. This handler gets
    * their requests with content types other than gRPC's.
    */
-  readonly otherwise?: HttpHandler;
+  readonly otherwise?: HttpHandler | undefined;
   /** For those requests, as in ListenOptions. */
-  readonly bodyTimeoutMs?: number;
-  readonly onError?: (error: unknown) => void;
+  readonly bodyTimeoutMs?: number | undefined;
+  readonly onError?: ((error: unknown) => void) | undefined;
   /** Checks the headers of every call (`:authority` included); throws EngineError to reject it. */
-  readonly checkCaller?: (header: GrpcCall['header']) => void;
+  readonly checkCaller?: ((header: GrpcCall['header']) => void) | undefined;
   /** Budgets for requests and answers; default: budgets of the front's own. */
-  readonly requests?: ByteBudget;
-  readonly answers?: ByteBudget;
+  readonly requests?: ByteBudget | undefined;
+  readonly answers?: ByteBudget | undefined;
   /** Decides by metadata whether a caller may use reflection; throws EngineError to reject it. */
   readonly allowReflection: (header: GrpcCall['header'], remoteAddress: string) => void | Promise<void>;
   /** The caller's request id if valid, otherwise a new one; for errors before any handler runs. */

@@ -17,9 +17,9 @@ type Field = Exclude<MessageInitShape<typeof FieldDescriptorProtoSchema>, FieldD
 type Message = Exclude<MessageInitShape<typeof DescriptorProtoSchema>, DescriptorProto>;
 
 interface FieldOptions {
-  readonly repeated?: true;
+  readonly repeated?: true | undefined;
   /** The field is in the message's only oneof. */
-  readonly choice?: true;
+  readonly choice?: true | undefined;
 }
 
 /** `type`: a scalar, or a message's full name after a dot. */

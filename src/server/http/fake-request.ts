@@ -7,10 +7,10 @@ export interface FakeRequest extends HttpRequest {
 }
 
 export function fakeRequest(given: {
-  method?: string;
-  path?: string;
-  headers?: Readonly<Record<string, string>>;
-  body?: string | Uint8Array;
+  method?: string | undefined;
+  path?: string | undefined;
+  headers?: Readonly<Record<string, string>> | undefined;
+  body?: string | Uint8Array | undefined;
 }): FakeRequest {
   const body = Buffer.from(given.body ?? '');
   let response: FakeRequest['response'];

@@ -32,7 +32,7 @@ export function takeHttp2Away(
     for (const listener of before) listener.call(server, socket);
   };
   server.removeAllListeners(accepted);
-  server.on(accepted, (socket: Socket & { readonly alpnProtocol?: string | false }) => {
+  server.on(accepted, (socket: Socket & { readonly alpnProtocol?: string | false | undefined }) => {
     if (accepted === 'secureConnection') (socket.alpnProtocol === 'h2' ? take : keep)(socket);
     else byFirstBytes(socket, take, keep);
   });

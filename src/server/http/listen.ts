@@ -8,7 +8,7 @@ export interface ChosenListener {
   readonly kind: 'uws' | 'node';
   readonly listen: Listen;
   /** Why another listener than requested is used; one line for the log and /config. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
 }
 
 export function chooseListener(wanted: 'uws' | 'node'): ChosenListener {

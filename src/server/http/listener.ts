@@ -78,24 +78,26 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
-  readonly tls?: TlsFiles;
-  readonly onError?: (error: unknown) => void;
+  readonly tls?: TlsFiles | undefined;
+  readonly onError?: ((error: unknown) => void) | undefined;
   /** A request whose body takes longer is answered 408, and its connection closed. */
-  readonly bodyTimeoutMs?: number;
+  readonly bodyTimeoutMs?: number | undefined;
   /**
    * Body for errors of requests that never reach the handler; default: none. uWebSockets.js sends a fixed text of its
    * own for requests that its parser rejects (some 400, and 431).
    */
-  readonly refusal?: (status: RefusedStatus) => { readonly headers: ResponseHeaders; readonly body: string };
+  readonly refusal?:
+    | ((status: RefusedStatus) => { readonly headers: ResponseHeaders; readonly body: string })
+    | undefined;
   /**
    * Takes HTTP/2 connections, recognised by the TLS handshake or their first bytes. Only the listener on node:http
    * supports it.
    */
-  readonly http2?: (connection: Socket) => void;
+  readonly http2?: ((connection: Socket) => void) | undefined;
   /** Further connections are closed at once. */
-  readonly connectionsMax?: number;
+  readonly connectionsMax?: number | undefined;
   /** Budget for bodies; default: a budget of the listener's own. */
-  readonly requests?: ByteBudget;
+  readonly requests?: ByteBudget | undefined;
 }
 
 /** Budget for a listener that was started without one. */

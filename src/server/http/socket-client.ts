@@ -36,7 +36,7 @@ export class SocketClient {
     });
   }
 
-  static async open(port: number, options: { tls?: boolean } = {}): Promise<SocketClient> {
+  static async open(port: number, options: { tls?: boolean | undefined } = {}): Promise<SocketClient> {
     const where = { host: '127.0.0.1', port };
     const socket = options.tls ? connectTls({ ...where, rejectUnauthorized: false }) : connect(where);
     const client = new SocketClient(socket);
@@ -56,7 +56,7 @@ export class SocketClient {
   request(
     method: string,
     target: string,
-    options: { headers?: Record<string, string>; body?: string | Uint8Array } = {},
+    options: { headers?: Record<string, string> | undefined; body?: string | Uint8Array | undefined } = {},
   ): void {
     const { body, headers = {} } = options;
     const lines = Object.entries({
@@ -69,7 +69,7 @@ export class SocketClient {
   }
 
   /** The next response; undefined when the connection closes first. 100 Continue is skipped. */
-  async response(options: { bodiless?: boolean } = {}): Promise<WireResponse | undefined> {
+  async response(options: { bodiless?: boolean | undefined } = {}): Promise<WireResponse | undefined> {
     const head = await this.take(() => this.received().indexOf('\r\n\r\n') + 4, 4);
     if (head === undefined) return undefined;
     const [statusLine = '', ...lines] = head.toString('latin1').trimEnd().split('\r\n');
@@ -89,7 +89,7 @@ export class SocketClient {
   async exchange(
     method: string,
     target: string,
-    options: { headers?: Record<string, string>; body?: string | Uint8Array } = {},
+    options: { headers?: Record<string, string> | undefined; body?: string | Uint8Array | undefined } = {},
   ): Promise<WireResponse | undefined> {
     this.request(method, target, options);
     return this.response({ bodiless: method === 'HEAD' });

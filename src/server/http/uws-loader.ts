@@ -34,7 +34,7 @@ export interface UwsApp {
 /** SHA-256 of a binary in hex, from scripts/patch-uws.mjs. */
 interface Digests {
   readonly published: string;
-  readonly patched?: string;
+  readonly patched?: string | undefined;
 }
 
 export type LoadedUws = { readonly uws: UwsModule } | { readonly reason: string };

@@ -47,7 +47,7 @@ export class Erasures {
     readonly log: Logger;
     readonly clock: Clock;
     /** True while a restored copy repeats later erasures (`CallContext.repeats`). */
-    readonly repeats?: boolean;
+    readonly repeats?: boolean | undefined;
   }) {
     this.#control = parts.control;
     this.#shards = parts.shards;
@@ -259,7 +259,7 @@ export class Erasures {
 interface By {
   readonly actor: string;
   /** True for a caller who acts for the whole deployment rather than one memory. */
-  readonly everywhere?: boolean;
+  readonly everywhere?: boolean | undefined;
   readonly reason?: string | undefined;
 }
 type Proofs = Output<'eraseScope'>;

@@ -10,7 +10,7 @@ import { threadEntry } from '../thread-entry.ts';
 /** Input of the thread: a JSON body, or the message of an rpc. */
 export interface LongRequest {
   readonly bytes: Uint8Array;
-  readonly rpc?: string;
+  readonly rpc?: string | undefined;
 }
 
 /** The input of an operation, not validated yet, and its unknown members. */

@@ -21,22 +21,22 @@ export interface TextTask extends ExtractContext {
 export interface TextOutcome {
   readonly beliefs: readonly ExtractedBelief[];
   /** Parts of the text that were skipped because of a limit. */
-  readonly left?: readonly string[];
+  readonly left?: readonly string[] | undefined;
   /** The first date in milliseconds since 1970, if requested and found. */
-  readonly dateMs?: number;
+  readonly dateMs?: number | undefined;
   /** Personal data, if requested. */
-  readonly findings?: readonly PiiFinding[];
+  readonly findings?: readonly PiiFinding[] | undefined;
   /** When the model of names was loaded, in milliseconds since 1970, if requested. */
-  readonly namesLoadedMs?: number;
+  readonly namesLoadedMs?: number | undefined;
 }
 
 export interface TextReaderOptions {
   /** Entry file of the thread. Only for tests. */
-  readonly entry?: URL;
+  readonly entry?: URL | undefined;
   /** Time limit for one text, in milliseconds. */
-  readonly readMs?: number;
+  readonly readMs?: number | undefined;
   /** Called with the error when the thread fails over a text. */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 export class TextReader {

@@ -9,7 +9,7 @@ export interface ModelServiceOptions {
   readonly apiKey: string | undefined;
   /** Its name in errors. */
   readonly name: string;
-  readonly fetch?: typeof fetch;
+  readonly fetch?: typeof fetch | undefined;
 }
 
 /** The service gave no usable answer. The message quotes neither question nor answer. */

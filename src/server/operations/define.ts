@@ -65,18 +65,18 @@ export type HttpFace<Out> = HttpReading &
     /** Relative to /api; a leading `M` is `/memories/{id}`. */
     readonly path: string;
     /** The body that the route takes; by default JSON for all but GET. */
-    readonly body?: 'json' | 'file' | 'none';
-    readonly successStatus?: number | ((output: Out) => number);
+    readonly body?: 'json' | 'file' | 'none' | undefined;
+    readonly successStatus?: number | ((output: Out) => number) | undefined;
     /** Other non-error statuses and their meanings. They carry the body of a success; 304 has no body. */
-    readonly otherStatuses?: Readonly<Record<number, string>>;
-    readonly onMainThread?: OnMainThread;
+    readonly otherStatuses?: Readonly<Record<number, string>> | undefined;
+    readonly onMainThread?: OnMainThread | undefined;
     readonly sidecar?: Sidecar | undefined;
   };
 
 /** How the output becomes the answer, and how OpenAPI describes the answer. */
 type HttpWriting<Out> =
   /** The output under the mechanical rules. `answer` describes members that the output's own schema leaves open. */
-  | { readonly write?: undefined; readonly reply?: undefined; readonly answer?: Members }
+  | { readonly write?: undefined; readonly reply?: undefined; readonly answer?: Members | undefined }
   | {
       /** Converts the output to the JSON body. */
       readonly write: (output: Out) => unknown;
@@ -104,11 +104,11 @@ type HttpReading =
       /** Schema of the body, under outside names; `additionalProperties` leaves it open. */
       readonly bodySchema: Members;
       /** Known members of the body that the schema does not name. */
-      readonly otherNames?: readonly string[];
+      readonly otherNames?: readonly string[] | undefined;
       /** True when the mechanical rules read the query; otherwise every query parameter is unknown. */
-      readonly takesQuery?: true;
+      readonly takesQuery?: true | undefined;
       /** Finds unknown members where `bodySchema` leaves the body open. */
-      readonly findUnknown?: FindUnknown;
+      readonly findUnknown?: FindUnknown | undefined;
     };
 
 /** An rpc with its codecs. `rpc()` makes it and checks that the message types match. */
@@ -141,10 +141,10 @@ export function rpc<Req extends object, Res extends object, Out>(face: {
   readonly rpc: string;
   readonly request: MessageFns<Req>;
   readonly response: MessageFns<Res>;
-  readonly read?: (message: Req) => unknown;
-  readonly write?: (output: Out) => DeepPartial<Res>;
-  readonly onMainThread?: OnMainThread;
-  readonly sidecar?: Sidecar;
+  readonly read?: ((message: Req) => unknown) | undefined;
+  readonly write?: ((output: Out) => DeepPartial<Res>) | undefined;
+  readonly onMainThread?: OnMainThread | undefined;
+  readonly sidecar?: Sidecar | undefined;
 }): GrpcFace<Out> {
   const shape = face.response.create() as Members; // a message is a plain object of its members
   return {
@@ -189,7 +189,7 @@ export type Change =
        */
       readonly onUnknown: 'warn' | 'refuse';
       /** True when the call supports a dry run: `dry_run`, or the header `x-dry-run: 1`. */
-      readonly dryRun?: true;
+      readonly dryRun?: true | undefined;
     };
 
 interface Described<In extends TSchema, Out extends TSchema> {
@@ -201,28 +201,28 @@ interface Described<In extends TSchema, Out extends TSchema> {
   readonly example: Members;
   readonly needs: Needs;
   /** True when callers that may create memories may call too, whatever the scope of their key. */
-  readonly orMayCreateMemories?: true;
+  readonly orMayCreateMemories?: true | undefined;
   /** The target of the call: one memory, or the deployment. */
   readonly on: 'memory' | 'deployment';
   /** The data that the call reaches; a caller bound or narrowed to less is refused (AUT-E001). May depend on the input. */
   readonly reach: Reach | ((input: Static<In>) => Reach);
   /** True for long calls, which the deployment's request timeout does not limit. */
-  readonly slow?: true;
+  readonly slow?: true | undefined;
   /** True when the input has a list's `limit`, `cursor` and `offset`. */
-  readonly paged?: true;
+  readonly paged?: true | undefined;
   readonly input: In;
   readonly output: Out;
-  readonly http?: readonly HttpFace<Static<Out>>[];
-  readonly grpc?: GrpcFace<Static<Out>>;
-  readonly exec?: { readonly command: string };
+  readonly http?: readonly HttpFace<Static<Out>>[] | undefined;
+  readonly grpc?: GrpcFace<Static<Out>> | undefined;
+  readonly exec?: { readonly command: string } | undefined;
   /** Members of the output that only the first answer has; a replayed answer omits them. */
-  readonly shownOnce?: readonly string[];
+  readonly shownOnce?: readonly string[] | undefined;
   /** True when the memory's shards keep the answer for a repeated request, so the server does not. */
-  readonly keptByShards?: true;
+  readonly keptByShards?: true | undefined;
   /** Error codes specific to this operation, for OpenAPI. */
-  readonly errors?: readonly ErrorCode[];
+  readonly errors?: readonly ErrorCode[] | undefined;
   /** Finds unknown members where the schema is open, such as in a grain's fields. Its input is not yet validated. */
-  readonly findUnknown?: FindUnknown;
+  readonly findUnknown?: FindUnknown | undefined;
 }
 
 /**
@@ -235,12 +235,12 @@ export interface SingleCall<In, Out, M extends keyof MemoryCalls> {
   /** Converts the shard's output; `input` is the row's input. */
   readonly answer: (output: Output<M>, input: In) => Out;
   /** Adds the bytes that the main thread prepared (`Beside`) to the input. */
-  readonly withSidecar?: (input: In, sidecar: Uint8Array) => In;
+  readonly withSidecar?: ((input: In, sidecar: Uint8Array) => In) | undefined;
   /**
    * Does the row's further work around the one call, for requests that stay on the main thread; `perform` makes the
    * call. Workers never run this.
    */
-  readonly around?: (input: In, context: Context, perform: (input: In) => Promise<Out>) => Promise<Out>;
+  readonly around?: ((input: In, context: Context, perform: (input: In) => Promise<Out>) => Promise<Out>) | undefined;
 }
 
 export interface Asked<M extends keyof MemoryCalls> {

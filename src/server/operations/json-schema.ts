@@ -37,7 +37,10 @@ export function either(...schemas: readonly Members[]): Members {
 /** The object schema with its member `from` renamed to `to`. */
 export function renamed(schema: Members, from: string, to: string): Members {
   const rename = (name: string): string => (name === from ? to : name);
-  const { properties, required } = schema as { readonly properties: Members; readonly required?: readonly string[] };
+  const { properties, required } = schema as {
+    readonly properties: Members;
+    readonly required?: readonly string[] | undefined;
+  };
   return {
     ...schema,
     properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [rename(name), one])),
@@ -49,7 +52,7 @@ export function renamed(schema: Members, from: string, to: string): Members {
 export function withMembers(schema: Members, required: Members, optional: Members = {}): Members {
   const { properties, required: known = [] } = schema as {
     readonly properties: Members;
-    readonly required?: readonly string[];
+    readonly required?: readonly string[] | undefined;
   };
   return {
     ...schema,

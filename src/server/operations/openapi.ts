@@ -144,7 +144,7 @@ const SCOPE_NODE: Members = {
 };
 
 function operationObject(row: Operation, face: HttpRow): Members {
-  const { properties = {} } = outsideSchema(row.input) as { readonly properties?: Members };
+  const { properties = {} } = outsideSchema(row.input) as { readonly properties?: Members | undefined };
   const inPath = [...fullPath(face.path).matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '');
   return {
     operationId: row.name,

@@ -61,10 +61,10 @@ export interface Page {
 }
 
 export interface PageInput {
-  readonly limit?: number;
-  readonly cursor?: string;
-  readonly offset?: number;
-  readonly order?: 'asc' | 'desc';
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+  readonly offset?: number | undefined;
+  readonly order?: 'asc' | 'desc' | undefined;
 }
 
 /**

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import TypeBox from 'typebox';
 import { Type } from './type.ts';
 
+// `Type` differs from TypeBox in the static type of an optional member only.
 type Both = (type: typeof Type) => unknown;
 
 const SCHEMAS: Readonly<Record<string, Both>> = {
@@ -35,6 +36,6 @@ const SCHEMAS: Readonly<Record<string, Both>> = {
 
 for (const [name, schema] of Object.entries(SCHEMAS)) {
   test(`the schema of TypeBox itself, byte for byte: ${name}`, () => {
-    assert.equal(JSON.stringify(schema(Type)), JSON.stringify(schema(TypeBox)));
+    assert.equal(JSON.stringify(schema(Type)), JSON.stringify(schema(TypeBox as unknown as typeof Type)));
   });
 }

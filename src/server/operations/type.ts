@@ -22,13 +22,15 @@ type Builders = Pick<
   | 'Null'
   | 'Number'
   | 'Object'
-  | 'Optional'
   | 'Record'
   | 'String'
   | 'Union'
   | 'Unknown'
   | 'Unsafe'
->;
+> & {
+  /** As TypeBox's own, but the member's static type admits undefined, as in all types of this project. */
+  Optional<S extends TypeBox.TSchema>(schema: S): TypeBox.TOptional<TypeBox.TUnsafe<TypeBox.Static<S> | undefined>>;
+};
 
 const builders = {
   Array: (items: Schema, options?: Options) => ({ type: 'array', items, ...options }),

@@ -41,15 +41,15 @@ export const CONTROL_KEY = createSecretKey(Buffer.alloc(32, 7));
 export const ADMIN = `gr_${'a'.repeat(64)}`;
 
 export interface PartsOptions {
-  readonly flags?: Readonly<Record<string, string | boolean | number>>;
-  readonly store?: MemoryLogStore;
-  readonly shards?: number;
+  readonly flags?: Readonly<Record<string, string | boolean | number>> | undefined;
+  readonly store?: MemoryLogStore | undefined;
+  readonly shards?: number | undefined;
   /** Replaces the extraction thread. */
-  readonly readText?: Services['readText'];
+  readonly readText?: Services['readText'] | undefined;
   /** Collects the log's lines. */
-  readonly logLines?: string[];
+  readonly logLines?: string[] | undefined;
   /** Answers calls of these methods instead of the shards. */
-  readonly instead?: Readonly<Record<string, (input: unknown) => Promise<unknown>>>;
+  readonly instead?: Readonly<Record<string, (input: unknown) => Promise<unknown>>> | undefined;
 }
 
 export interface Parts {
@@ -179,11 +179,11 @@ function insteadOf(router: Router, answers: NonNullable<PartsOptions['instead']>
 
 export interface Asked {
   readonly key?: string | undefined;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly query?: HttpParts['query'];
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly query?: HttpParts['query'] | undefined;
   readonly json?: unknown;
-  readonly file?: HttpParts['file'];
-  readonly address?: string;
+  readonly file?: HttpParts['file'] | undefined;
+  readonly address?: string | undefined;
 }
 
 export interface Told {

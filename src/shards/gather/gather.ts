@@ -176,7 +176,7 @@ function gatherAs(gather: (typeof MEMORY_ROWS)[MemoryMethod]['gather'], method: 
 /** Claims the call's idempotency key first, unless the call only checks. */
 function claiming(run: AnyGather): AnyGather {
   return (fan, input, tools) => {
-    const { check } = input as { readonly check?: boolean };
+    const { check } = input as { readonly check?: boolean | undefined };
     return check === true ? run(fan, input, tools) : fan.claimed(() => run(fan, input, tools));
   };
 }
@@ -250,7 +250,7 @@ async function gatherForget(fan: Fan, input: Input<'forget'>): Promise<Output<'f
 
 const everyPartition = (fan: Fan): number[] => Array.from({ length: fan.partitions }, (_, partition) => partition);
 
-type Forgotten = Output<'forget'> & { readonly error?: EngineError };
+type Forgotten = Output<'forget'> & { readonly error?: EngineError | undefined };
 
 async function settleForget(fan: Fan, input: Input<'forget'>, partitions: readonly number[]): Promise<Forgotten[]> {
   const results = await Promise.allSettled(

@@ -26,8 +26,8 @@ export interface Placed {
 
 /** The namespace and user that the caller is bound or narrowed to. The engine writes them into grains that do not set them. */
 export interface Narrowing {
-  readonly namespace?: string;
-  readonly userId?: string;
+  readonly namespace?: string | undefined;
+  readonly userId?: string | undefined;
 }
 
 const NAMESPACE_DEFAULT = 'default';

@@ -20,7 +20,7 @@ export function engineFolder(): string {
 
 export interface TestEngineOptions {
   readonly shards: number;
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** A call that reached the engine. */

@@ -38,13 +38,13 @@ export interface BatchRunnerOptions {
    */
   readonly onLost: (error: unknown) => void;
   /** Runs the fault hook. Without it, calls of the hook are refused. */
-  readonly onFault?: (kind: 'throw' | 'exit') => void;
+  readonly onFault?: ((kind: 'throw' | 'exit') => void) | undefined;
   /** Called after each time slice. */
-  readonly ran?: () => void;
-  readonly clock?: Clock;
+  readonly ran?: (() => void) | undefined;
+  readonly clock?: Clock | undefined;
   /** Length of a time slice, in milliseconds. */
-  readonly turnMs?: number;
-  readonly schedule?: (run: () => void) => void;
+  readonly turnMs?: number | undefined;
+  readonly schedule?: ((run: () => void) => void) | undefined;
 }
 
 type Answer = (output: unknown) => void;

@@ -37,13 +37,13 @@ export interface RawShardCaller extends ShardCaller {
 export interface ClientOptions {
   /** Takes ownership of the message: it is transferred, not copied. */
   readonly send: (message: ArrayBuffer) => void;
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Called for a reply that cannot be read. Its call alone fails. */
-  readonly onUnreadable?: (error: unknown) => void;
+  readonly onUnreadable?: ((error: unknown) => void) | undefined;
   /** Runs its argument later in this turn of the event loop. */
-  readonly schedule?: (run: () => void) => void;
+  readonly schedule?: ((run: () => void) => void) | undefined;
   /** Batches in flight, for each lane. */
-  readonly batchesOutMax?: number;
+  readonly batchesOutMax?: number | undefined;
 }
 
 interface Pending {

@@ -6,7 +6,7 @@ import type { Call, CallContext } from '../protocol.ts';
 export interface ReadCall {
   readonly call: Call;
   /** Set if the body changes the caller's context (it may add a purpose). */
-  readonly context?: CallContext;
+  readonly context?: CallContext | undefined;
   /** `output` must be the output of the call's method. */
   readonly encode: (output: unknown) => RawReply;
 }
@@ -19,7 +19,7 @@ export interface RawReply {
 
 export interface ShardCodec {
   /** True if its calls are reads: they use the read lane and do not wait for writes. */
-  readonly reads?: boolean;
+  readonly reads?: boolean | undefined;
   /** Decodes a call. Pure. Throws EngineError for invalid input. `bytes` is a view of the whole batch: copy what you keep. */
   decode(bytes: Uint8Array, context: CallContext): ReadCall;
 }

@@ -8,8 +8,8 @@ import type { ShardCodecs } from './codec.ts';
 import type { EngineDoor } from './engine-door.ts';
 
 export interface DirectOptions {
-  readonly codecs?: ShardCodecs;
-  readonly clock?: Clock;
+  readonly codecs?: ShardCodecs | undefined;
+  readonly clock?: Clock | undefined;
 }
 
 /** Serves `engine` as shard `shard`. An error that only a bug can cause rejects its call unchanged and ends the shard. */

@@ -10,9 +10,9 @@ export interface MaintenanceOptions {
   /** Called with an error in a slice that only a bug can cause. No slice follows. */
   readonly onBug: (error: unknown) => void;
   /** Monotonic milliseconds. */
-  readonly nowMs?: () => number;
+  readonly nowMs?: (() => number) | undefined;
   /** Runs its argument after `delayMs`; 0 means later in this turn of the event loop. */
-  readonly schedule?: (run: () => void, delayMs: number) => void;
+  readonly schedule?: ((run: () => void, delayMs: number) => void) | undefined;
 }
 
 export class Maintenance {

@@ -33,9 +33,9 @@ export interface PoolOptions {
   readonly engineOptions: (shard: number) => EngineOptions;
   readonly log: PoolLog;
   /** Enables the fault hook. */
-  readonly faults?: boolean;
+  readonly faults?: boolean | undefined;
   /** Runs its argument after this many ms. Returns a function that cancels it. */
-  readonly delay?: (run: () => void, ms: number) => () => void;
+  readonly delay?: ((run: () => void, ms: number) => () => void) | undefined;
 }
 
 export interface WorkerHealth {
@@ -47,7 +47,7 @@ export interface WorkerHealth {
   readonly pendingItems: number;
   readonly pendingBytes: number;
   /** Why the worker is not serving. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
 }
 export type WorkerState = 'starting' | 'serving' | 'down' | 'closed';
 
@@ -177,7 +177,7 @@ class PoolWorker {
     });
     this.#thread = thread;
     return new Promise((resolve, reject) => {
-      let end: { error: EngineError; culprit?: number } | undefined;
+      let end: { error: EngineError; culprit?: number | undefined } | undefined;
       const receive = (message: ArrayBuffer | FromWorker): void => {
         if (message instanceof ArrayBuffer) {
           try {

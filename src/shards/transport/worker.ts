@@ -29,7 +29,7 @@ export type ToWorker =
 export type FromWorker =
   | { readonly kind: 'ready' }
   | { readonly kind: 'refused'; readonly error: WireError }
-  | { readonly kind: 'bug'; readonly problem: string; readonly id?: number }
+  | { readonly kind: 'bug'; readonly problem: string; readonly id?: number | undefined }
   /** A bug that failed one call alone. The worker goes on. */
   | { readonly kind: 'lost'; readonly problem: string };
 

@@ -323,7 +323,7 @@ export class ModelMemory {
   }
 
   /** Current grains of a subject and relation that the caller sees, newest first, ties by address. */
-  newestOf(context: Bound, target: { namespace?: string; subject: string; relation: string }): Held[] {
+  newestOf(context: Bound, target: { namespace?: string | undefined; subject: string; relation: string }): Held[] {
     const subject = tripleForm(target.subject);
     const relation = tripleForm(target.relation);
     return this.grains
@@ -567,8 +567,8 @@ export class ModelMemory {
 }
 
 export interface Bound {
-  readonly namespace?: string;
-  readonly userId?: string;
+  readonly namespace?: string | undefined;
+  readonly userId?: string | undefined;
 }
 
 export function isWithin({ namespace, userId }: Bound, held: Prepared): boolean {

@@ -64,15 +64,15 @@ const RRF_K = 60;
 interface Scored {
   readonly held: Held;
   /** Undefined: not in the text leg. */
-  text?: TextScores;
-  structural?: boolean;
+  text?: TextScores | undefined;
+  structural?: boolean | undefined;
 }
 
 interface TextScores {
   bm25: number;
   phrase: number;
   /** Of a turn: its neighbours in its session, and whether it answers the one before. */
-  turn?: { readonly before: Held | undefined; readonly after: Held | undefined; readonly answers: boolean };
+  turn?: { readonly before: Held | undefined; readonly after: Held | undefined; readonly answers: boolean } | undefined;
 }
 
 export function recalled(memory: ModelMemory, bound: Bound, query: RecallQuery, now: Clocked): Output<'recall'> {

@@ -8,7 +8,7 @@ import { serveTexts } from '../thread-loop.ts';
 
 interface FakeData {
   readonly gate: Int32Array;
-  readonly failing?: string;
+  readonly failing?: string | undefined;
 }
 
 assert(parentPort !== null, 'this module is a thread');

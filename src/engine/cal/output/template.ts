@@ -16,7 +16,7 @@ export type TemplateBody = { readonly text: string } | { readonly sections: Sect
 /** A defined template, as a session or a memory stores it. */
 export interface TemplateDefinition {
   readonly body: TemplateBody;
-  readonly extends?: string;
+  readonly extends?: string | undefined;
 }
 
 /** Ready to render. */

@@ -34,7 +34,7 @@ export function partOfGrain({
   sources,
 }: {
   readonly fields: unknown;
-  readonly sources?: readonly string[];
+  readonly sources?: readonly string[] | undefined;
 }): unknown {
   return sources === undefined ? fields : [fields, sources];
 }

@@ -10,11 +10,11 @@ import { outOfRange } from './refusal.ts';
 export interface ApiContext {
   readonly nowMs: number;
   /** The data subject that the caller is; the default of a consent's `user_id`. */
-  readonly userId?: string;
+  readonly userId?: string | undefined;
   /** This deployment's DID; the default of a consent's `grantee_did`. */
-  readonly deploymentDid?: string;
+  readonly deploymentDid?: string | undefined;
   /** True for the server's own writes, which may set an action's execution environment. */
-  readonly trusted?: boolean;
+  readonly trusted?: boolean | undefined;
 }
 
 export interface Draft {

@@ -22,8 +22,8 @@ export interface ApiGrain {
   /** Full names of the format, times in milliseconds, `created_at` and `namespace` filled, all text in NFC. */
   readonly fields: ValueMap;
   /** For the index layer; not part of the blob. */
-  readonly verificationStatus?: string;
-  readonly sensitivity?: Sensitivity;
+  readonly verificationStatus?: string | undefined;
+  readonly sensitivity?: Sensitivity | undefined;
   readonly warnings: string[];
 }
 

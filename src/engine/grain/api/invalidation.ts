@@ -8,7 +8,7 @@ import type { GrainFields } from './output.ts';
 export interface InvalidationRequest {
   /** Principal of the caller, in the form that a policy's `authorized` uses. */
   readonly actor: string;
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   /** `contest` means setting verification_status to contested or retracted; the rules of superseding apply. */
   readonly act: 'supersede' | 'contest' | 'forget';
   readonly nowMs: number;

@@ -18,7 +18,7 @@ export type GrainFields = Pick<Grain, 'type' | 'fields'> & Partial<Grain>;
 
 export interface AnswerOptions {
   /** Address of the version that this grain superseded; the answer omits it from the blob's derived_from. */
-  readonly predecessor?: string;
+  readonly predecessor?: string | undefined;
 }
 
 /**

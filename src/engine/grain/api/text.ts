@@ -7,9 +7,9 @@ import type { GrainFields } from './output.ts';
 
 /** Subject, relation and object for the triple index; absent ones are not indexed. All in NFC, trimmed, never empty. */
 export interface Triple {
-  readonly subject?: string;
-  readonly relation?: string;
-  readonly object?: string;
+  readonly subject?: string | undefined;
+  readonly relation?: string | undefined;
+  readonly object?: string | undefined;
 }
 
 /** The form in which subjects, relations and objects are compared: NFC, trimmed, case kept. Queries use it too. */

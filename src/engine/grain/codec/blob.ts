@@ -17,9 +17,9 @@ import { endOfFrame, inflateFrame } from './zstd.ts';
 
 export interface EncodeOptions extends ProfileOptions {
   /** Minimum sensitivity of the header; tags may raise it. Default 0. */
-  readonly sensitivity?: Sensitivity;
+  readonly sensitivity?: Sensitivity | undefined;
   /** Sets the signed flag, for a blob in a signed envelope. The address covers the flag. Default false. */
-  readonly signed?: boolean;
+  readonly signed?: boolean | undefined;
 }
 
 export interface EncodedWithWarnings extends EncodedGrain {
@@ -58,13 +58,13 @@ function numberOf(value: Value | undefined): number {
 
 export interface DecodeOptions extends ProfileOptions {
   /** Refuse a blob with another address (ERR_INTEGRITY). */
-  readonly expectedAddress?: string;
+  readonly expectedAddress?: string | undefined;
   /** Re-encode the result and refuse a blob with different bytes (ERR_CORRUPT). */
-  readonly verifyReencode?: boolean;
+  readonly verifyReencode?: boolean | undefined;
   /** Accept header bit 5 on MessagePack, because another engine uses it for its own purpose. */
-  readonly engineFlags?: boolean;
+  readonly engineFlags?: boolean | undefined;
   /** The blob came out of a verified envelope, so its signed flag must be set. */
-  readonly enveloped?: boolean;
+  readonly enveloped?: boolean | undefined;
 }
 
 /** A grain of a type without a field table in this version: its map as stored, with short keys. */

@@ -20,7 +20,7 @@ export interface ContainerPlan {
   /** The caller guarantees that no address occurs twice. */
   readonly deduplicated: boolean;
   /** Must contain every grain whose standing is not the default. */
-  readonly manifest?: ReadonlyMap<Address, GrainStatus>;
+  readonly manifest?: ReadonlyMap<Address, GrainStatus> | undefined;
 }
 
 /**

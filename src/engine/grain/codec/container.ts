@@ -38,7 +38,7 @@ export interface ContainerGrain<G = Grain> {
   readonly address: Address;
   readonly grain: G;
   /** DID of the signer, if the grain was in an envelope with a valid signature. */
-  readonly signer?: string;
+  readonly signer?: string | undefined;
 }
 
 export interface Container<G = Grain> {
@@ -49,9 +49,9 @@ export interface Container<G = Grain> {
 }
 
 export interface ContainerOptions extends ProfileOptions {
-  readonly engineFlags?: boolean;
+  readonly engineFlags?: boolean | undefined;
   /** Check that each grain re-encodes to the same bytes. Default true. */
-  readonly verifyReencode?: boolean;
+  readonly verifyReencode?: boolean | undefined;
 }
 
 /** True when the bytes start with the magic of a .mg file. */

@@ -31,7 +31,7 @@ export interface Envelope {
   /** DID of the signer. */
   readonly did: string;
   /** Unix seconds, claimed by the signer; the signature does not cover them. */
-  readonly issuedAt?: number;
+  readonly issuedAt?: number | undefined;
 }
 
 interface Parts {
@@ -47,7 +47,7 @@ export interface SignOptions {
   /** Unix seconds for the envelope. */
   readonly issuedAt: number;
   /** Default: the did:key of `key`. */
-  readonly did?: string;
+  readonly did?: string | undefined;
 }
 
 /** Signs a blob. Throws ERR_SIGNED_MISMATCH if its signed flag is not set; setting it here would change the address. */

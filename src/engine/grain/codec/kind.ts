@@ -33,9 +33,9 @@ export const KIND = {
 export interface Kind {
   readonly code: (typeof KIND)[keyof typeof KIND];
   /** Kind of the items, for `list` and `record`. */
-  readonly item?: Kind;
+  readonly item?: Kind | undefined;
   /** Set for `shape`. */
-  readonly shape?: Shape;
+  readonly shape?: Shape | undefined;
 }
 
 export interface ShapeField {
@@ -51,7 +51,7 @@ export interface Shape {
   readonly byShort: ReadonlyMap<string, ShapeField>;
   readonly required: readonly string[];
   /** Replaces `required` if this key is present (a citation in place of a content reference). */
-  readonly alternative?: { readonly key: string; readonly required: readonly string[] };
+  readonly alternative?: { readonly key: string; readonly required: readonly string[] } | undefined;
 }
 
 export const ANY: Kind = { code: KIND.any };
@@ -82,10 +82,10 @@ export function isCounted(kind: Kind | undefined): boolean {
 }
 
 interface ShapeOptions {
-  readonly required?: readonly string[];
-  readonly alternative?: { readonly key: string; readonly required: readonly string[] };
+  readonly required?: readonly string[] | undefined;
+  readonly alternative?: { readonly key: string; readonly required: readonly string[] } | undefined;
   /** Short keys by name, for entries that have one. */
-  readonly short?: Readonly<Record<string, string>>;
+  readonly short?: Readonly<Record<string, string>> | undefined;
 }
 
 /** The kind of a map with known keys. Without `short` the blob contains the names themselves. */

@@ -10,7 +10,7 @@ export interface Profile {
   readonly blobBytesMax: number;
   readonly depthMax: number;
   /** The only fields there are, when the profile names them. */
-  readonly fields?: ReadonlySet<string>;
+  readonly fields?: ReadonlySet<string> | undefined;
 }
 
 const PROFILES: Readonly<Record<ProfileName, Profile>> = {
@@ -25,9 +25,9 @@ const PROFILES: Readonly<Record<ProfileName, Profile>> = {
 
 export interface ProfileOptions {
   /** Default: extended. */
-  readonly profile?: ProfileName;
+  readonly profile?: ProfileName | undefined;
   /** Raises (or lowers) the profile's own limit, up to BLOB_BYTES_CEILING. */
-  readonly blobBytesMax?: number;
+  readonly blobBytesMax?: number | undefined;
 }
 
 /** The limits that hold under these options. */

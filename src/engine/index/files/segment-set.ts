@@ -17,11 +17,11 @@ import { CorruptBlock } from './section.ts';
 import { OutdatedSegment, SegmentFile } from './segment-file.ts';
 
 export interface SegmentEdit {
-  readonly added?: SegmentFile;
-  readonly removed?: readonly SegmentFile[];
+  readonly added?: SegmentFile | undefined;
+  readonly removed?: readonly SegmentFile[] | undefined;
   /** Chunks that no longer count: file and memory. */
-  readonly dead?: readonly (readonly [file: SegmentFile, memory: number])[];
-  readonly sealedSequence?: Sequence;
+  readonly dead?: readonly (readonly [file: SegmentFile, memory: number])[] | undefined;
+  readonly sealedSequence?: Sequence | undefined;
 }
 
 interface Contents {

@@ -23,7 +23,7 @@ export interface ChunkPartOptions {
   readonly tokens: Pick<IndexTokens, 'term' | 'facet' | 'keyed'>;
   readonly budget: HeapBudget;
   /** Called with a bad block before the error is thrown. */
-  readonly onCorrupt?: (error: CorruptBlock) => void;
+  readonly onCorrupt?: ((error: CorruptBlock) => void) | undefined;
 }
 
 export class ChunkPart implements IndexPart {

@@ -253,10 +253,10 @@ export interface SealedChunkOptions {
   readonly bytes: ChunkBytes;
   readonly place: ChunkPlace;
   readonly key: () => Uint8Array;
-  readonly envelope?: Envelope;
+  readonly envelope?: Envelope | undefined;
   readonly cache: DecodedCache;
   /** Called with a bad block before the error is thrown. */
-  readonly onCorrupt?: (error: CorruptBlock) => void;
+  readonly onCorrupt?: ((error: CorruptBlock) => void) | undefined;
 }
 
 const NO_BYTES = new Uint8Array(0);

@@ -101,7 +101,7 @@ export interface IndexedGrain {
   readonly object: string | undefined;
   readonly source: string | undefined;
   /** Distinct values of its listed fields, each made by `fieldKey`. */
-  readonly fields?: readonly string[];
+  readonly fields?: readonly string[] | undefined;
   readonly numbers: Readonly<Partial<Record<NumberField, number>>>;
   /** Bytes of the plaintext blob, and of its record in the log. */
   readonly blobBytes: number;
@@ -120,7 +120,7 @@ export interface AnalyzedText {
    * A number for each term, or NO_NUMBER: a faster key than the text. Within one process a number never identifies two
    * terms, but a term may get another number after the analyser has seen many others.
    */
-  readonly numbers?: readonly number[];
+  readonly numbers?: readonly number[] | undefined;
 }
 
 export const NO_NUMBER = -1;

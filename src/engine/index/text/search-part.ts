@@ -14,14 +14,14 @@ export interface SearchPart {
   /** Docs that may be found; undefined: all. Does not affect statistics. */
   readonly allowed: DocBits | undefined;
   /** The docs for which `removed` is true, ascending. With it, statistics need not check every doc. */
-  readonly removedDocs?: Uint32Array;
+  readonly removedDocs?: Uint32Array | undefined;
   /** The docs that count in statistics, when they are not all live docs. */
   readonly counted?: CountedDocs | undefined;
   /** By doc, for equal scores (see TopHits). */
-  readonly createdAtMs?: Float64Array;
-  readonly ordinals?: Uint32Array;
+  readonly createdAtMs?: Float64Array | undefined;
+  readonly ordinals?: Uint32Array | undefined;
   /** True when createdAtMs never falls from one doc to the next; makes searching faster. */
-  readonly chronological?: boolean;
+  readonly chronological?: boolean | undefined;
 }
 
 /** Live docs of a part on which statistics are based. */

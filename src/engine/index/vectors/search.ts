@@ -14,13 +14,13 @@ export interface VectorFilter {
   /** The number of grains wanted. */
   readonly limit: number;
   /** Whether a grain may be found. Without it, and without a list, all may. */
-  readonly allowed?: (ordinal: number) => boolean;
+  readonly allowed?: ((ordinal: number) => boolean) | undefined;
   /**
    * The grains that may be found, ascending; those without a vector are skipped. `allowed` still decides about each.
    */
-  readonly allowedOrdinals?: Uint32Array;
+  readonly allowedOrdinals?: Uint32Array | undefined;
   /** The approximate share of the memory's grains that is allowed, from 0 to 1. Without it, a search measures it. */
-  readonly allowedShare?: number;
+  readonly allowedShare?: number | undefined;
 }
 
 /** The data of a search: rows, and a source of candidates for the rows below `followed`. */
@@ -33,7 +33,7 @@ export interface Searched {
 /** How a search weighs candidates against a scan. */
 export interface SearchTuning {
   /** Minimum number of candidates, instead of VECTOR_CANDIDATES_MIN. */
-  readonly candidatesMin?: number;
+  readonly candidatesMin?: number | undefined;
   /** Factor of their cost. */
   readonly costFactor: number;
 }

@@ -35,22 +35,22 @@ export interface VectorIndexOptions {
   /** The embedder of memories without one of their own (`use`). */
   readonly embedder: EmbedderStamp;
   /** Called when vectors of the memory are lost and must be made again. */
-  readonly onLost?: (memory: number) => void;
+  readonly onLost?: ((memory: number) => void) | undefined;
   /** The last ordinal that was given. Vectors of later ones belong to another log and are dropped. */
-  readonly lastOrdinal?: number;
+  readonly lastOrdinal?: number | undefined;
   /** Vectors of a memory up to which a search scans all vectors, and up to which it scans their sketches. */
-  readonly scanMax?: number;
-  readonly listMax?: number;
-  readonly tuning?: SearchTuning;
+  readonly scanMax?: number | undefined;
+  readonly listMax?: number | undefined;
+  readonly tuning?: SearchTuning | undefined;
   /** Vectors in no file at which `work` seals. */
-  readonly sealAt?: number;
+  readonly sealAt?: number | undefined;
   /** Bytes of rows in heap above which the least recently used memories are unloaded. */
-  readonly heapBytes?: number;
+  readonly heapBytes?: number | undefined;
 }
 
 export interface VectorSearch extends VectorFilter {
   /** The embedder whose vectors are searched. Default: the one that `serving` returns. */
-  readonly embedder?: string;
+  readonly embedder?: string | undefined;
 }
 
 /** A vector whose norm differs from 1 by more is not a unit vector. */

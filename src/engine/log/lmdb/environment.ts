@@ -39,7 +39,7 @@ export interface Environment {
 /** Opens or creates the environment in the folder `path`. On STO-E001 nothing stays open. */
 export function openEnvironment(
   path: string,
-  { mapSizeBytes, readOnly }: { readonly mapSizeBytes?: number | undefined; readonly readOnly?: true },
+  { mapSizeBytes, readOnly }: { readonly mapSizeBytes?: number | undefined; readonly readOnly?: true | undefined },
 ): Environment {
   let root: RootDatabase<Buffer, string> | undefined;
   try {

@@ -58,9 +58,9 @@ export interface LmdbLogOptions {
    * True when data that belongs to the log exists. A missing log is then an error, and no new one is created in its
    * place.
    */
-  readonly exists?: boolean;
+  readonly exists?: boolean | undefined;
   /** Address space that is reserved at first. Default 16 GiB. */
-  readonly mapSizeBytes?: number;
+  readonly mapSizeBytes?: number | undefined;
 }
 
 export interface LmdbLog extends Log {
@@ -207,7 +207,7 @@ class LmdbEnvironmentLog implements LmdbLog {
   #commit(
     frames: readonly Uint8Array[],
     first: Sequence,
-    { replacements, removals, state }: Required<Omit<Append, 'records'>>,
+    { replacements, removals, state }: { [K in Exclude<keyof Append, 'records'>]-?: NonNullable<Append[K]> },
   ): Promise<boolean> {
     const databases = this.#databases;
     const replaced = replacements.map(([sequence, bytes]) => [sequence, asBuffer(frame(bytes, sequence))] as const);

@@ -70,7 +70,7 @@ interface Counted {
  */
 export function* checkPages(
   path: string,
-  { whole, bytesMax = LOG_CHECK_BYTES_MAX }: { readonly whole: boolean; readonly bytesMax?: number },
+  { whole, bytesMax = LOG_CHECK_BYTES_MAX }: { readonly whole: boolean; readonly bytesMax?: number | undefined },
 ): Generator<void, void, void> {
   const file = new PageFile(path);
   try {

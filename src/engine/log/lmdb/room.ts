@@ -11,9 +11,9 @@ const LOOK_MS = 250;
 
 export interface RoomOptions {
   /** Free bytes of the disk. Throws the file system's error. */
-  readonly look?: (directory: string) => number;
+  readonly look?: ((directory: string) => number) | undefined;
   /** Monotonic milliseconds. */
-  readonly nowMs?: () => number;
+  readonly nowMs?: (() => number) | undefined;
 }
 
 export class Room {

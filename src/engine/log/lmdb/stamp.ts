@@ -7,7 +7,7 @@ export interface LogStamp {
   /**
    * The oldest version that can also be read; such a log is stamped again. Not on disk. Absent: only its own version.
    */
-  readonly readsFrom?: number;
+  readonly readsFrom?: number | undefined;
   /** This shard's number, and the number of shards of the data directory, which is fixed when it is created. */
   readonly shard: number;
   readonly shards: number;

@@ -301,7 +301,7 @@ function isNext(store: Store, { memory, after, aheadOf }: Calls<'keepVectors'>['
 
 export interface VectorState {
   /** The embedder of the vectors that recalls compare; absent when there are none. */
-  readonly serving?: Calls<'keepVectors'>['input']['embedder'];
+  readonly serving?: Calls<'keepVectors'>['input']['embedder'] | undefined;
   /** Grains that the memory's embedder has not processed yet. */
   readonly lag: number;
 }

@@ -17,7 +17,7 @@ interface Job {
   readonly name: string;
   readonly steps: Sliced<SegmentChange | undefined>;
   /** Extra work after the change is committed and swapped in. */
-  readonly after?: () => void | Promise<void>;
+  readonly after?: (() => void | Promise<void>) | undefined;
 }
 
 interface Waiter {
@@ -29,7 +29,7 @@ interface Waiter {
 
 export interface HousekeeperOptions {
   /** Grains in the tail at which a seal begins. Tests lower it. */
-  readonly sealGrains?: number;
+  readonly sealGrains?: number | undefined;
   /** Called with errors that only a bug can cause. Nothing runs after that. */
   readonly onFatal: (error: unknown) => void;
 }

@@ -24,7 +24,9 @@ import { shownPerson } from '../../write/actor.ts';
 type Page = MemoryCalls['recallRecords'];
 type Totals = MemoryCalls['recallTotals'];
 /** A caller's binding narrows every read of records. */
-type Bound = RecordFilter & { readonly within?: { readonly namespace?: string; readonly userId?: string } };
+type Bound = RecordFilter & {
+  readonly within?: { readonly namespace?: string | undefined; readonly userId?: string | undefined };
+};
 
 interface Opened {
   readonly record: RecallRecord;
@@ -155,7 +157,7 @@ function openedAt(store: Store, memory: Memory, sequence: Sequence, filter: Boun
   if ((filter.since ?? 0) > seconds || (filter.until ?? Number.POSITIVE_INFINITY) < seconds) return undefined;
   const kept = decodeRecall(memory.openSmall(record.sealed, `recall:${record.id}`));
   const names = namesOf(memory, record);
-  const isOf = (one: { readonly namespace?: string; readonly userId?: string }): boolean =>
+  const isOf = (one: { readonly namespace?: string | undefined; readonly userId?: string | undefined }): boolean =>
     (one.namespace === undefined || kept.namespace === one.namespace) &&
     (one.userId === undefined || names?.user_id === one.userId);
   return isOf(filter) && isOf(filter.within ?? {}) ? { record, kept, names } : undefined;

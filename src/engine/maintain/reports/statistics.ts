@@ -26,7 +26,10 @@ function ofTheWhole(store: Store, memory: number, pendingWrites: number) {
 export function memoryStatistics(
   store: Store,
   memory: number,
-  { binding = {}, pendingWrites = 0 }: { readonly binding?: Binding; readonly pendingWrites?: number } = {},
+  {
+    binding = {},
+    pendingWrites = 0,
+  }: { readonly binding?: Binding | undefined; readonly pendingWrites?: number | undefined } = {},
 ): MemoryStatistics {
   const isPart = isBound(binding);
   const parts = store.parts(memory);

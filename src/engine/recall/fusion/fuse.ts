@@ -13,12 +13,12 @@ export interface Fused<C extends Candidate = Candidate> {
   /** Equal to `breakdown.rrf`. */
   readonly rrfScore: number;
   /** Rank by words only, from 1; absent if no word matches. */
-  readonly bm25Rank?: number;
+  readonly bm25Rank?: number | undefined;
   readonly breakdown: RecallBreakdown;
 }
 
 type FusedQuery = Pick<RecallQuery, 'query' | 'structural' | 'limit' | 'wordsOnly'>;
-type Partitioned = Candidate & { readonly partition?: number };
+type Partitioned = Candidate & { readonly partition?: number | undefined };
 
 /**
  * Returns at most `limit` hits, best first; ties newest first, then by hash. Scores: structure only (or a query of

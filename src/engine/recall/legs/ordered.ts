@@ -12,7 +12,7 @@ export interface Stretch {
   readonly limit: number;
   readonly order: 'asc' | 'desc';
   /** Only docs after this position. */
-  readonly after?: { readonly createdAtMs: number; readonly hash: string };
+  readonly after?: { readonly createdAtMs: number; readonly hash: string } | undefined;
 }
 
 /** At most `limit` docs of all parts, by creation time in the given direction, then address ascending. */

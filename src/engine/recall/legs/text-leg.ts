@@ -95,7 +95,7 @@ interface Norms {
 }
 
 /** A candidate with its partition, because session numbers are local to a partition. */
-type Scorable = Candidate & { readonly partition?: number };
+type Scorable = Candidate & { readonly partition?: number | undefined };
 
 /** Scores the candidates of the text leg, which are those with a `bm25`. */
 export class TextLeg<C extends Scorable = Scorable> {

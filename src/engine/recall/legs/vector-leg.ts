@@ -8,7 +8,7 @@ export interface VectorLeg {
     readonly limit: number;
     readonly isAllowed: (ordinal: Ordinal) => boolean;
     /** The only allowed ordinals, ascending. Set if facets give a list. */
-    readonly allowedOrdinals?: Uint32Array;
+    readonly allowedOrdinals?: Uint32Array | undefined;
   }): readonly { readonly ordinal: Ordinal; readonly cosine: number }[];
   /** The exact largest cosine of each grain, in input order; NaN for a grain without a vector. */
   cosinesOf(ordinals: readonly Ordinal[]): ArrayLike<number>;

@@ -21,7 +21,7 @@ export interface ChainPlan {
   /** An explanation of the plan, for people. */
   readonly reasoning: string;
   /** Which part of the question is left out; absent if none. */
-  readonly cut?: string;
+  readonly cut?: string | undefined;
 }
 
 /** Placeholder in a step's query for the previous step's entities. A caller's text never contains this character. */

@@ -23,9 +23,9 @@ export function keepBestNamespaces(hits: readonly StageHit[], count: number): St
 export interface Cut {
   readonly limit: number;
   /** Hashes of hits that a stage added to represent a session. They may take up to half of the places. */
-  readonly reserved?: ReadonlySet<string>;
+  readonly reserved?: ReadonlySet<string> | undefined;
   /** Places reserved for each namespace, as long as there are places; the rest goes by order. */
-  readonly minPerNamespace?: number;
+  readonly minPerNamespace?: number | undefined;
 }
 
 /** At most `limit` hits, best first. The input is in order of preference. */

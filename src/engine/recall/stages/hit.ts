@@ -24,16 +24,16 @@ export interface StageBreakdown {
   /** The relevance from fusion, before any stage. */
   readonly base: number;
   /** Relevance by rank, set if several legs were fused or the query has no words. It then equals `base`. */
-  readonly rrf?: number;
+  readonly rrf?: number | undefined;
   /** The raw sum of 1/(60 + rank) behind `rrf` and its number of legs, so that another leg can be added. */
-  readonly legs?: { readonly sum: number; readonly count: number };
-  readonly bm25Rank?: number;
+  readonly legs?: { readonly sum: number; readonly count: number } | undefined;
+  readonly bm25Rank?: number | undefined;
   /** Raw cosine with the query's vector. */
-  readonly vectorScore?: number;
+  readonly vectorScore?: number | undefined;
   /** The text leg's terms. They add up to `base` if only the text leg ran; otherwise they are informative only. */
-  readonly terms?: Readonly<Partial<Record<TextTerm, number>>>;
+  readonly terms?: Readonly<Partial<Record<TextTerm, number>>> | undefined;
   /** True if a model decided its place and thereby its score. */
-  readonly reranked?: boolean;
+  readonly reranked?: boolean | undefined;
   /** The change by each stage that ran. */
   readonly changes: Readonly<Partial<Record<Change, number>>>;
 }
@@ -46,12 +46,12 @@ export interface StageHit {
   /** True if found by words or vectors; false for a hit by structure only, whose score measures nothing. */
   readonly judged: boolean;
   /** How well it matches, 0 to 1, independent of other hits. Minimum scores are compared with this instead of the score. */
-  readonly strength?: number;
+  readonly strength?: number | undefined;
   readonly superseded: boolean;
   readonly recallSource: RecallSource;
-  readonly conflictStatus?: 'current' | 'outdated';
-  readonly relativeTime?: string;
-  readonly explanation?: string;
+  readonly conflictStatus?: 'current' | 'outdated' | undefined;
+  readonly relativeTime?: string | undefined;
+  readonly explanation?: string | undefined;
 }
 
 /** The same hit after a stage that changed its score by `change`. A stage changes a hit once. */

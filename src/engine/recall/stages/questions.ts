@@ -47,12 +47,12 @@ const FOLLOW_UP_CANDIDATES = 50;
 export function followUp(
   { query, filter, vector }: RecallQuery,
   asked: {
-    readonly text?: string | null;
+    readonly text?: string | null | undefined;
     readonly limit: number;
-    readonly filter?: Partial<GrainFilter>;
-    readonly structural?: boolean;
+    readonly filter?: Partial<GrainFilter> | undefined;
+    readonly structural?: boolean | undefined;
     /** Rank by BM25 only. */
-    readonly wordsOnly?: boolean;
+    readonly wordsOnly?: boolean | undefined;
   },
 ): RecallQuery {
   const text = asked.text === undefined ? query : asked.text;

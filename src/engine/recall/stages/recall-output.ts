@@ -12,7 +12,7 @@ import { hitsWanted, type StageContext, stages } from './run.ts';
 import type { Staged } from './staged.ts';
 
 type RecallOutput = QuestionOutput<'search'>;
-type StageTools = Required<Pick<StageContext, 'nowMs' | 'reranks'>>;
+type StageTools = Pick<StageContext, 'nowMs'> & { readonly reranks: boolean };
 /** The input of a recall's stages. */
 interface Begun {
   readonly wide: RecallQuery;

@@ -30,9 +30,9 @@ export interface StageContext {
   readonly options: RecallOptions;
   readonly nowMs: number;
   /** True if a reranking model is available. */
-  readonly reranks?: boolean;
+  readonly reranks?: boolean | undefined;
   /** Collects dropped hits with their reasons. */
-  readonly excluded?: ExclusionTally;
+  readonly excluded?: ExclusionTally | undefined;
 }
 
 /** Runs every stage that the options ask for and returns at most `limit` hits. */
@@ -139,8 +139,8 @@ interface Filled {
   readonly hits: readonly StageHit[];
   /** Hashes of hits with a reserved place. */
   readonly reserved: ReadonlySet<string>;
-  readonly exhaustive?: ExhaustiveMetadata;
-  readonly census?: CensusMetadata;
+  readonly exhaustive?: ExhaustiveMetadata | undefined;
+  readonly census?: CensusMetadata | undefined;
 }
 
 /** Runs the stages that search for more hits, each on the output of the previous one. Added hits come after found ones. */

@@ -13,7 +13,7 @@ export interface FoundDate {
 
 export interface DateOptions {
   /** Whether 5/6/2024 is the fifth of June. Without it, such a date and everything after it is ignored. */
-  readonly dayFirst?: boolean;
+  readonly dayFirst?: boolean | undefined;
 }
 
 /** Finds the first date of a text; pure. */

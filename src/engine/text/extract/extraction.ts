@@ -4,8 +4,8 @@ export interface ExtractContext {
   /** The reference time of relative dates. */
   readonly nowMs: number;
   /** The speaker, to whom "I" refers. Default: `userId`, or `user` without both. */
-  readonly speaker?: string;
-  readonly userId?: string;
+  readonly speaker?: string | undefined;
+  readonly userId?: string | undefined;
 }
 
 /** A fact as the text states it, in the shape of a belief. */
@@ -17,7 +17,7 @@ export interface ExtractedBelief {
   /** 0 to 1. */
   readonly confidence: number;
   /** When the fact began to hold, in milliseconds since 1970, if the text says so. */
-  readonly validFromMs?: number;
+  readonly validFromMs?: number | undefined;
 }
 
 export interface Extraction {

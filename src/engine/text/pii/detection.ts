@@ -23,11 +23,11 @@ import { type View, viewOf } from './view.ts';
 
 export interface DetectorOptions {
   /** Judges capitalised words that no list contains; see `loadNameModel`. Default: lists and wording decide. */
-  readonly names?: NameModel;
+  readonly names?: NameModel | undefined;
   /** False: names of people are not searched, which takes a quarter to a half less time. */
-  readonly findNames?: boolean;
+  readonly findNames?: boolean | undefined;
   /** Countries whose national notation is tried for announced telephone numbers. */
-  readonly regions?: readonly CountryCode[];
+  readonly regions?: readonly CountryCode[] | undefined;
 }
 
 export interface PiiDetector {

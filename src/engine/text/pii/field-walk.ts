@@ -33,8 +33,8 @@ export interface Walked {
 
 /** `redacts` names the categories that are replaced; without it none are. `passes` names fields that are skipped. */
 export interface WalkOptions {
-  readonly redacts?: (category: PiiCategory) => boolean;
-  readonly passes?: (field: string) => boolean;
+  readonly redacts?: ((category: PiiCategory) => boolean) | undefined;
+  readonly passes?: ((field: string) => boolean) | undefined;
 }
 
 /**

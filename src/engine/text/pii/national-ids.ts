@@ -28,8 +28,8 @@ export interface Scheme {
   readonly cue: CueKind;
   readonly shape: string;
   /** Absent when there is no check digit. */
-  readonly valid?: (text: string) => boolean;
-  readonly alone?: true;
+  readonly valid?: ((text: string) => boolean) | undefined;
+  readonly alone?: true | undefined;
 }
 
 type TaxLocale = Parameters<typeof isTaxID>[1];

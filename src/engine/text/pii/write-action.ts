@@ -22,7 +22,7 @@ export interface PiiWritePolicy {
 }
 
 export interface PiiWriter {
-  readonly userId?: string;
+  readonly userId?: string | undefined;
   /** The purpose of this write. */
   readonly purpose: string;
   /** True when the user has a current grant for the purpose, or for `*`. Not asked without a user. */

@@ -51,7 +51,7 @@ interface Served {
 export type Serve = (
   handler: HttpHandler,
   body: (server: Served) => Promise<void>,
-  options?: Partial<ListenOptions> & { readonly expectReports?: boolean },
+  options?: Partial<ListenOptions> & { readonly expectReports?: boolean | undefined },
 ) => () => Promise<void>;
 
 export function serveWith(listen: Listen): Serve {

@@ -55,7 +55,7 @@ export function previewMembers() {
 }
 
 /** True when the body or the header asks for a dry run. */
-export function isDryRun(input: { readonly dryRun?: boolean }, context: Context): boolean {
+export function isDryRun(input: { readonly dryRun?: boolean | undefined }, context: Context): boolean {
   return input.dryRun === true || context.dryRun;
 }
 

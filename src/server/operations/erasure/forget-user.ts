@@ -50,6 +50,6 @@ export const forgetUser = defineOperation({
   exec: { command: 'forget_user' },
   async run({ userId, reason, dryRun = false }, context) {
     if (!isDryRun({ dryRun }, context)) return eraseUser(context, userId, reason);
-    return { userId, ...(await previewOf(context, { of: 'user', userId }, reason)) };
+    return { ...(await previewOf(context, { of: 'user', userId }, reason)), userId };
   },
 });

@@ -17,7 +17,7 @@ const STORE_MS = 5_000;
 export interface Related {
   readonly fields: JsonObject;
   /** The reason why the search did not run. */
-  readonly warning?: string;
+  readonly warning?: string | undefined;
 }
 
 /**

@@ -53,8 +53,16 @@ function seconds(ms: number): number {
 
 /** True when the key's binding lies within the caller's: a bound admin sees and makes only such keys. */
 export function isWithin(
-  key: { readonly memoryId?: string; readonly namespace?: string; readonly userId?: string },
-  caller: { readonly memoryId?: string; readonly namespace?: string; readonly userId?: string },
+  key: {
+    readonly memoryId?: string | undefined;
+    readonly namespace?: string | undefined;
+    readonly userId?: string | undefined;
+  },
+  caller: {
+    readonly memoryId?: string | undefined;
+    readonly namespace?: string | undefined;
+    readonly userId?: string | undefined;
+  },
 ): boolean {
   return (
     (caller.memoryId === undefined || caller.memoryId === key.memoryId) &&

@@ -35,7 +35,7 @@ export const memoryDelete = defineOperation({
   async run({ dryRun = false }, context) {
     const { services, memory, principal, requestId } = context;
     if (isDryRun({ dryRun }, context))
-      return { deleted: false, id: memory.id, ...(await previewOf(context, { of: 'memory' })) };
+      return { ...(await previewOf(context, { of: 'memory' })), deleted: false, id: memory.id };
     const keyFingerprint = await services.memories.delete(memory, { actor: principal.actor, requestId });
     return { deleted: true, id: memory.id, keyFingerprint };
   },

@@ -81,9 +81,9 @@ export function truncatedWarning(count: number): string {
 
 /** Members of a hit that are shown on request. */
 export interface Shown {
-  readonly breakdown?: boolean;
+  readonly breakdown?: boolean | undefined;
   /** Shows the hit's namespace and depth, for recalls with scope_path. */
-  readonly scope?: boolean;
+  readonly scope?: boolean | undefined;
 }
 
 export function hitOutput(hit: RecallHit, shown: Shown = {}): HitOutput {

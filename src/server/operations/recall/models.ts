@@ -46,7 +46,7 @@ export async function questionVector(
   context: Context,
   embed: (text: string) => Promise<QueryVector>,
 ): Promise<{
-  readonly vector?: QueryVector['vector'];
+  readonly vector?: QueryVector['vector'] | undefined;
   readonly warnings: readonly string[];
   readonly hydeDone: boolean;
 }> {

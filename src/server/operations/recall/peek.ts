@@ -9,7 +9,7 @@ export interface Peek {
   /** True when a field of the request needs a model. */
   readonly asksModel: boolean;
   /** True for a body too long to parse twice: the main thread reads the whole request. */
-  readonly isLong?: true;
+  readonly isLong?: true | undefined;
 }
 
 const QUERY = 1;

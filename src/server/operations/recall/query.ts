@@ -88,7 +88,10 @@ export function recordedQuery(input: RecallInput): RecallQuery {
 /** Symbols, so that no caller can send these members. */
 const VECTOR = Symbol('vector of the query');
 const WARNING = Symbol('why there is none');
-type WithVector = RecallInput & { readonly [VECTOR]?: RecallQuery['vector']; readonly [WARNING]?: string };
+type WithVector = RecallInput & {
+  readonly [VECTOR]?: RecallQuery['vector'] | undefined;
+  readonly [WARNING]?: string | undefined;
+};
 
 /** The request with the vector of its query. */
 export function withVector(input: RecallInput, vector: NonNullable<RecallQuery['vector']>): WithVector {

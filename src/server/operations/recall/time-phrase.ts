@@ -2,8 +2,8 @@
 
 export interface TimeSpan {
   /** Unix seconds, inclusive; absent means unbounded. */
-  readonly from?: number;
-  readonly to?: number;
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
 }
 
 interface Closed {

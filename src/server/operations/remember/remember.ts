@@ -34,7 +34,9 @@ interface Stored {
   readonly sources: readonly StoredSource[];
   readonly warnings: readonly string[];
   /** Set for messages. */
-  readonly ofMessages?: { readonly sessionId: string; readonly errors: NonNullable<Static<typeof Output>['errors']> };
+  readonly ofMessages?:
+    | { readonly sessionId: string; readonly errors: NonNullable<Static<typeof Output>['errors']> }
+    | undefined;
 }
 
 /** Input members that become fields of the source event, with their field names. */

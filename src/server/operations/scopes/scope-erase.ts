@@ -53,8 +53,10 @@ export const scopeErase = defineOperation({
     },
   ],
   async run({ scopePath, reason, dryRun = false }, context) {
-    if (isDryRun({ dryRun }, context))
-      return { scopePath, ...(await previewOf(context, { of: 'scope', path: scopePath }, reason)) };
+    if (isDryRun({ dryRun }, context)) {
+      const preview = await previewOf(context, { of: 'scope', path: scopePath }, reason);
+      return { ...preview, scopePath: preview.scopePath ?? scopePath };
+    }
     const by = { actor: context.principal.actor, reason: reason ?? context.reason };
     const extras = reason === undefined ? {} : { reason };
     const { erasures } = context.services;

@@ -10,16 +10,16 @@ export const NOW_MS = 1_700_000_000_000;
 let made = 0;
 
 export interface Made {
-  readonly name?: string;
-  readonly score?: number;
-  readonly fields?: JsonObject;
-  readonly grainType?: string;
-  readonly namespace?: string;
-  readonly userId?: string;
-  readonly ageMs?: number;
-  readonly superseded?: boolean;
-  readonly judged?: boolean;
-  readonly strength?: number;
+  readonly name?: string | undefined;
+  readonly score?: number | undefined;
+  readonly fields?: JsonObject | undefined;
+  readonly grainType?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly ageMs?: number | undefined;
+  readonly superseded?: boolean | undefined;
+  readonly judged?: boolean | undefined;
+  readonly strength?: number | undefined;
 }
 
 /** A hash of 64 hex that begins with a name's letters. */

@@ -20,9 +20,9 @@ interface Label {
   /** Sticky; matches where the value begins. */
   readonly value: RegExp;
   /** Any valid check digit makes the number certain. */
-  readonly checks?: readonly ((text: string) => boolean)[];
+  readonly checks?: readonly ((text: string) => boolean)[] | undefined;
   /** Without a valid check digit it is not a finding. */
-  readonly strict?: true;
+  readonly strict?: true | undefined;
 }
 
 /** Text between a label and its value. Each repetition takes at least one character, and there are few repetitions. */
