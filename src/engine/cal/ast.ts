@@ -1,14 +1,14 @@
-// What a CAL query says, as a tree: the closed union of statements and all that hangs from them. The text form and the JSON
-// form both read into it and both can be written from it; nothing here can delete or overwrite a grain, whatever is added.
+// The syntax tree of a CAL query: the closed union of statements and their parts. The text form and the JSON form are both
+// read into it and written from it. No statement can delete or overwrite a grain, and none that could may be added.
 import type { Comparator, Extractor } from '../calls/cal.ts';
 
-/** A stretch of the text that was read, in UTF-16 units, `end` exclusive. Trees from the JSON form have none. */
+/** A range of the source text, in UTF-16 units, `end` exclusive. Trees from the JSON form have none. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** What every node may carry: where it stood. Two trees that differ in this alone say the same. */
+/** The source range of a node. It has no meaning: trees that differ only in it are equal. */
 interface Placed {
   readonly at?: Span;
 }
@@ -52,7 +52,7 @@ export type Value =
 
 export interface HashValue extends Placed {
   readonly kind: 'hash';
-  /** 8 to 64 lower-case hex digits; fewer than 64: a prefix. */
+  /** 8 to 64 lower-case hex digits. Fewer than 64 are a prefix. */
   readonly hex: string;
 }
 
@@ -62,10 +62,10 @@ export interface ParameterValue extends Placed {
   readonly name: string;
 }
 
-/** Where one grain is named: by its address, or by a parameter that holds one. */
+/** A reference to one grain: its address, or a parameter that holds one. */
 export type GrainReference = HashValue | ParameterValue;
 
-/** A word of the query that must be one of a set, as written: a field, a type. Lower case. */
+/** A word from a closed set, such as a field or a type, as written but in lower case. */
 export interface Word extends Placed {
   readonly word: string;
 }
@@ -91,7 +91,7 @@ export interface Recall extends Placed {
   readonly recent?: number;
   readonly contradictions?: boolean;
   readonly format?: FormatChoice;
-  /** Where each clause stood, by its first word in lower case (FORMAT as `as`); like `at`, it says nothing of its own. */
+  /** The source range of each clause, by its first word in lower case (FORMAT as `as`). Like `at`, it has no meaning. */
   readonly places?: Readonly<Record<string, Span>>;
 }
 
@@ -103,7 +103,7 @@ export interface InClause extends Placed {
 
 export type Condition = FieldCondition | Junction;
 
-/** `field` is lower case; a domain field keeps its prefix (`hc:patient_id`). */
+/** `field` is in lower case. A domain field keeps its prefix (`hc:patient_id`). */
 export type FieldCondition = Placed & { readonly field: Word } & (
     | { readonly op: Comparator; readonly value: Value }
     | { readonly op: 'between'; readonly value: readonly [Value, Value] }
@@ -114,8 +114,8 @@ export type FieldCondition = Placed & { readonly field: Word } & (
   );
 
 /**
- * Conditions put together. In one form only, so that a tree can be written and read back: `or` and `and` have two or more
- * members and never one of their own kind; `and` stands in `or` and `not` alone, since conditions of a WHERE are joined by it.
+ * Joined conditions. Each has one canonical form, so that a tree can be written and read back: `or` and `and` have two or
+ * more members, none of their own kind. `and` occurs only inside `or` and `not`, because WHERE itself joins by AND.
  */
 export type Junction = Placed &
   ({ readonly op: 'or' | 'and'; readonly of: readonly Condition[] } | { readonly op: 'not'; readonly of: Condition });
@@ -124,7 +124,7 @@ export function isJunction(condition: Condition): condition is Junction {
   return condition.op === 'or' || condition.op === 'and' || condition.op === 'not';
 }
 
-/** The conditions on fields, left to right, wherever they stand. */
+/** The conditions on fields at any depth, left to right. */
 export function fieldConditions(conditions: readonly Condition[]): readonly FieldCondition[] {
   return conditions.flatMap((condition) => {
     if (!isJunction(condition)) return [condition];
@@ -132,7 +132,7 @@ export function fieldConditions(conditions: readonly Condition[]): readonly Fiel
   });
 }
 
-/** Some of them joined, in the one form that a tree has. */
+/** The conditions joined by `op`, in canonical form. A single condition is returned as it is. */
 export function joinedBy(op: 'or' | 'and', conditions: readonly Condition[], at?: Span): Condition {
   const [only, ...others] = conditions;
   if (only !== undefined && others.length === 0) return only;
@@ -140,7 +140,7 @@ export function joinedBy(op: 'or' | 'and', conditions: readonly Condition[], at?
   return { op, of, ...(at && { at }) };
 }
 
-/** The conditions of a WHERE, which all hold. */
+/** The conditions of a WHERE. All of them must hold. */
 export function whereOf(condition: Condition): readonly Condition[] {
   return condition.op === 'and' ? condition.of : [condition];
 }
@@ -179,19 +179,19 @@ export type WithOption = Placed &
     | { readonly option: 'dedup'; readonly field: Word }
     | { readonly option: 'locale'; readonly locale: string }
     | { readonly option: 'cache'; readonly ttl: number }
-    /** A vendor's hint: `x_name(values)`; `name` with its `x_`. */
+    /** A vendor's hint, `x_name(values)`. `name` includes the `x_`. */
     | { readonly option: 'vendor'; readonly name: string; readonly values: readonly Value[] }
   );
 
 export type Stage = Placed &
   (
     | { readonly stage: 'select'; readonly fields: readonly Word[] }
-    /** `descending` absent: nothing was written, which is ascending. */
+    /** Without `descending` the order is ascending. It is absent if the query has neither ASC nor DESC. */
     | {
         readonly stage: 'order_by';
         readonly field: Word;
         readonly descending?: boolean;
-        /** Decides between grains that are equal by the first. */
+        /** Breaks ties of the first key. */
         readonly next?: { readonly field: Word; readonly descending?: boolean };
       }
     | { readonly stage: 'limit'; readonly count: number }
@@ -211,7 +211,7 @@ export interface ProjectPart extends Placed {
 export const FORMATS = ['sml', 'markdown', 'text', 'json', 'yaml', 'triples', 'toon'] as const;
 export type FormatName = (typeof FORMATS)[number];
 
-/** Other words for formats. */
+/** Synonyms of formats. */
 export const FORMAT_SYNONYMS: Readonly<Record<string, FormatName>> = {
   structured: 'sml',
   readable: 'markdown',
@@ -221,11 +221,11 @@ export const FORMAT_SYNONYMS: Readonly<Record<string, FormatName>> = {
 
 export const SECTIONS = ['header', 'element', 'element_summary', 'element_omit', 'source_break', 'footer'] as const;
 export type SectionName = (typeof SECTIONS)[number];
-/** Bodies of a template by section. */
+/** The bodies of a template, by section. */
 export type Sections = Readonly<Partial<Record<SectionName, string>>>;
 
 export type Format =
-  /** As written, in lower case: one of `FORMATS` or of the synonyms. */
+  /** `name` as written, in lower case: a format or a synonym. */
   | ({ readonly kind: 'named'; readonly name: string } & Placed)
   | ({ readonly kind: 'template_reference'; readonly name: string } & Placed)
   | ({ readonly kind: 'template_text'; readonly text: string } & Placed)
@@ -262,9 +262,9 @@ export interface Assemble extends Placed {
   readonly name?: string;
   readonly for?: string;
   readonly sources: readonly AssembleSource[];
-  /** Without a unit: tokens. */
+  /** The unit is tokens if absent. */
   readonly budget?: { readonly value: number; readonly unit?: 'tokens' | 'grains' } & Placed;
-  /** Labels, most important first; empty: no PRIORITY. */
+  /** Labels, most important first. Empty if there is no PRIORITY. */
   readonly priority: readonly Word[];
   readonly format?: FormatChoice;
   readonly stream?: StreamOptions;
@@ -278,7 +278,7 @@ export interface AssembleSource extends Placed {
 }
 
 export interface StreamOptions extends Placed {
-  /** Words as written, lower case; empty: a bare STREAM. */
+  /** Words as written, in lower case. Empty for a bare STREAM. */
   readonly events: readonly Word[];
   readonly chunkSize?: number;
 }
@@ -325,7 +325,7 @@ export const DESCRIBE_TARGETS = [
 export interface Describe extends Placed {
   readonly kind: 'describe';
   readonly target: (typeof DESCRIBE_TARGETS)[number];
-  /** The singular; with `fields` alone. */
+  /** The singular. Only with `fields`. */
   readonly grainType?: Word;
 }
 
@@ -342,7 +342,7 @@ export interface Coalesce extends Placed {
   readonly branches: readonly Recall[];
 }
 
-/** In the order written; a field twice is an error of the reader, not of the tree. */
+/** In query order. The tree can hold a field twice; the validator refuses it. */
 export type Assignments = readonly { readonly field: Word; readonly value: Value }[];
 
 export interface Add extends Placed {

@@ -1,9 +1,9 @@
-// Everything that can be wrong with a CAL query, by code. The numbers are the specification's; where it gave a limit no
-// code, the code is ours. Append-only: a code that was published keeps its meaning.
+// The errors of CAL queries by code. The specification defines the numbers. Where it gives a limit no code, the code is
+// ours. Append-only: a published code keeps its meaning.
 import { CAL_MEANINGS, type CalErrorCode } from '../base/errors.ts';
 import type { Span } from './ast.ts';
 
-/** What to do about each, for a reader who has nothing better. What each means stands with the other codes of the service. */
+/** The default suggestion for each code. `base/errors.ts` has the meanings, with the other codes of the service. */
 const SUGGESTIONS: Readonly<Record<CalErrorCode, string>> = {
   'CAL-E001': 'Ask for less in one query.',
   'CAL-E002': 'Compare the query with DESCRIBE grammar.',
@@ -82,12 +82,12 @@ const SUGGESTIONS: Readonly<Record<CalErrorCode, string>> = {
 };
 
 interface Meaning {
-  /** When it is raised, for people. */
+  /** When the error occurs, in words. */
   readonly when: string;
   readonly suggestion: string;
 }
 
-// Keys of the table of codes, which Object.entries forgets.
+// Object.entries loses the type of the keys.
 const CODES = Object.entries(CAL_MEANINGS) as [CalErrorCode, string][];
 export const CAL_ERRORS = Object.fromEntries(
   CODES.map(([code, when]) => [code, { when, suggestion: SUGGESTIONS[code] }]),
@@ -113,7 +113,7 @@ export function calWarning(code: CalWarningCode, text: string): string {
   return `${code}: ${text}`;
 }
 
-/** Where something is wrong in the query as it was received. */
+/** The position of an error in the query as received. */
 export interface CalPosition {
   /** Byte offsets of the UTF-8 text; `end` is exclusive. */
   readonly start: number;
@@ -125,7 +125,7 @@ export interface CalPosition {
 
 export interface CalErrorDetails {
   readonly suggestion?: string;
-  /** In UTF-16 units of the source; becomes `position` with `located`. */
+  /** In UTF-16 units of the source. `located` converts it to `position`. */
   readonly at?: Span | undefined;
   readonly position?: CalPosition;
   readonly expected?: readonly string[];
@@ -133,7 +133,7 @@ export interface CalErrorDetails {
   readonly validValues?: readonly string[];
 }
 
-/** A query that was refused. Its message has no code in front; `toJson` is what callers get to see. */
+/** The refusal of a query. The message does not include the code. `toJson` is the form that callers receive. */
 export class CalError extends Error {
   override readonly name = 'CalError';
   readonly code: CalErrorCode;
@@ -155,7 +155,7 @@ export class CalError extends Error {
     this.validValues = details.validValues;
   }
 
-  /** The same error with a query that works: the one that was refused, mended. */
+  /** The same error with `example`: the refused query, corrected. */
   withExample(example: string): CalError {
     const { suggestion, at, position, expected, validValues } = this;
     return new CalError(this.code, this.message, {
@@ -168,7 +168,7 @@ export class CalError extends Error {
     });
   }
 
-  /** The same error with the position of `at` in `source`; itself when it has a position already or none at all. */
+  /** The same error with the position of `at` in `source`. Returns itself if it has a position or no `at`. */
   located(source: string): CalError {
     if (this.at === undefined || this.position !== undefined) return this;
     const { suggestion, at, expected, example, validValues } = this;
@@ -198,7 +198,7 @@ export class CalError extends Error {
   }
 }
 
-/** Where `span` stands in `source`. A line ends with a line feed. */
+/** The position of `span` in `source`. A line ends with a line feed. */
 export function positionOf(source: string, span: Span): CalPosition {
   const before = source.slice(0, span.start);
   const lineStart = before.lastIndexOf('\n') + 1;

@@ -1,6 +1,6 @@
-// The grammar of the text form, as DESCRIBE grammar shows it. A test holds its words against the parser's tables.
+// The grammar of the text form, as DESCRIBE grammar shows it. A test compares its words with the parser's tables.
 
-/** `{x}` is zero or more, `[x]` is optional. */
+/** `{x}` means zero or more, `[x]` optional. */
 export const GRAMMAR = String.raw`(* CAL 1: the text form. Words match in any case; blanks, line breaks and comments part tokens. *)
 
 query          = [ "CAL" , "/" , "1" ] , { let_binding } , statement , [ ";" ] ;

@@ -1,5 +1,5 @@
-// A query's text, cut into tokens. Everything is cut before anything is read, so that a lexical error is reported
-// first wherever it stands. Linear in the length of the text; positions are UTF-16 units.
+// Cuts a query's text into tokens. The lexer finishes before the parser starts, so a lexical error anywhere is reported
+// before any syntax error. Takes time linear in the length of the text. Positions are UTF-16 units.
 import { toNfc } from '../base/nfc.ts';
 import { SECTIONS } from './ast.ts';
 import { CalError } from './errors.ts';
@@ -12,16 +12,16 @@ export interface Token {
   readonly start: number;
   /** Exclusive. */
   readonly end: number;
-  /** A word as written; a parameter without `$`; a string's value; a hash's digits in lower case; a symbol; the body of a
-   * template section, trimmed. */
+  /** By kind: a word as written, a parameter without `$`, a string's value, a hash's digits in lower case, a symbol, or
+   * the trimmed body of a template section. */
   readonly text: string;
-  /** A word in lower case, else empty. */
+  /** The word in lower case; empty for other kinds. */
   readonly lower: string;
-  /** A number's value, else 0. */
+  /** The value of a number; 0 for other kinds. */
   readonly value: number;
 }
 
-/** Controls of text direction that can make a query read as something that it is not. */
+/** Text direction controls. They can make a query look different from what it says. */
 const BIDI = /[\u202A-\u202E\u2066-\u2069]/;
 const NOT_ASCII = /[\u0080-\uffff]/;
 const WORD = /[A-Za-z][A-Za-z0-9_]*/y;
@@ -33,8 +33,8 @@ const SECTION_WORDS: ReadonlySet<string> = new Set(SECTIONS);
 
 /**
  * The tokens of `source`, the last of kind `end`.
- * Throws, in this order: E001, E070, E071 or E002 (direction controls), then E002, E005, E006, E015 at the first place
- * that is none of the language, then E014.
+ * Throws, in this order: E001, E070, E071 or E002 (direction controls), then E002, E005, E006 or E015 at the first
+ * text that is no token, then E014.
  */
 export function lex(source: string): readonly Token[] {
   checkSource(source);
@@ -46,7 +46,7 @@ export function lex(source: string): readonly Token[] {
   return tokens;
 }
 
-/** What is checked of every source, whichever form it has: its length in bytes, then that it is Unicode. */
+/** Checks a source of either form: E001 if it has too many bytes, E070 if it is not valid Unicode. */
 export function checkSource(source: string): void {
   const bytes = Buffer.byteLength(source);
   if (bytes > CAL_LIMITS.queryBytesMax)
@@ -57,7 +57,7 @@ export function checkSource(source: string): void {
   }
 }
 
-/** The value of a literal: in NFC. Throws E070 or E071. */
+/** The value of a literal, in NFC. Throws E070 for half a surrogate pair, E071 for a text direction control. */
 export function literal(value: string, at?: { readonly start: number; readonly end: number }): string {
   if (!NOT_ASCII.test(value)) return value;
   if (!value.isWellFormed()) throw new CalError('CAL-E070', 'a string holds half a surrogate pair', { at });
@@ -65,7 +65,7 @@ export function literal(value: string, at?: { readonly start: number; readonly e
   return toNfc(value);
 }
 
-/** A direction control is E071 inside a string or a template, E002 elsewhere. */
+/** The error for a text direction control: E071 inside a string or a template, E002 elsewhere. */
 function controlError(source: string, index: number): CalError {
   const at = { start: index, end: index + 1 };
   const tokens: Token[] = [];
@@ -85,7 +85,7 @@ function controlError(source: string, index: number): CalError {
     : new CalError('CAL-E002', `unexpected ${name}`, { at });
 }
 
-/** Appends the tokens to `tokens`, so that those before an error are there when it throws. */
+/** Appends to `tokens`, so that the caller has the tokens before an error when it throws. */
 function tokenize(source: string, tokens: Token[], checked = true): void {
   let at = 0;
   for (;;) {
@@ -98,7 +98,7 @@ function tokenize(source: string, tokens: Token[], checked = true): void {
   tokens.push({ kind: 'end', start: at, end: at, text: '', lower: '', value: 0 });
 }
 
-/** The first place from `at` on that is neither white space nor comment. */
+/** The first position from `at` on that is neither white space nor comment. */
 function skipBlank(source: string, at: number): number {
   for (; at < source.length; at++) {
     const code = source.charCodeAt(at);
@@ -151,7 +151,7 @@ function nextToken(source: string, at: number, previous: Token | undefined, chec
       return token('symbol', at, at + 1, '/');
   }
   if (isDigit(code) || (code === 0x2d && isDigit(source.charCodeAt(at + 1)))) return numberToken(source, at);
-  // A sign or a point that a number cannot start with: say so, rather than that the character is unknown.
+  // `+1`, `.5` and `-.5` are malformed numbers. Saying that helps more than "unexpected +".
   if (/^[+.-]\.?\d/.test(source.slice(at, at + 3))) {
     const end = at + 1 + match(NUMBER_TAIL, source, at + 1).length;
     throw new CalError('CAL-E006', `malformed number ${source.slice(at, end)}`, { at: { start: at, end } });
@@ -181,11 +181,11 @@ function numberToken(source: string, at: number): Token {
   const value = Number(digits);
   if (tail !== '' || !Number.isFinite(value))
     throw new CalError('CAL-E006', `malformed number ${excerpt(source.slice(at, end))}`, { at: { start: at, end } });
-  // There is one zero.
+  // -0 becomes 0.
   return { kind: 'number', start: at, end, text: digits, lower: '', value: value === 0 ? 0 : value };
 }
 
-/** `\"` and `\\` are escapes; any other backslash is a character (D-8). */
+/** The only escapes are `\"` and `\\`. Any other backslash is a character (D-8). */
 function stringToken(source: string, at: number, checked: boolean): Token {
   let escapes = false;
   let end = at + 1;
@@ -206,7 +206,7 @@ function stringToken(source: string, at: number, checked: boolean): Token {
   return token('string', at, end + 1, checked ? literal(value, { start: at, end: end + 1 }) : value);
 }
 
-/** From the `{` after the name of a template section to the `}` that closes it; the text between is not cut. */
+/** The token from the `{` after a template section's name to the matching `}`. The text between is not tokenised. */
 function rawToken(source: string, at: number, checked: boolean): Token {
   const end = rawEnd(source, at + 1);
   if (end < 0)
@@ -219,8 +219,8 @@ function rawToken(source: string, at: number, checked: boolean): Token {
 }
 
 /**
- * The place of the `}` that closes a section whose text starts at `at`; -1: there is none. `{{` and `}}` are stepped
- * over in pairs, single braces nest.
+ * The position of the `}` that closes a section whose text starts at `at`; -1 if the section is not closed. Skips tags
+ * (`{{` to `}}`). Single braces nest.
  */
 export function rawEnd(source: string, at: number): number {
   let depth = 0;
@@ -247,7 +247,7 @@ export function rawEnd(source: string, at: number): number {
   return -1;
 }
 
-/** Without one line break at each end, and the blanks between it and the brace; the indentation of its lines stays. */
+/** Removes one line break at each end, and the blanks between it and the brace. Keeps the indentation of the lines. */
 export function trimSection(text: string): string {
   return text.replace(/^[ \t]*(?:\r\n|\n|\r)/, '').replace(/(?:\r\n|\n|\r)[ \t]*$/, '');
 }
@@ -256,7 +256,7 @@ function token(kind: TokenKind, start: number, end: number, text: string): Token
   return { kind, start, end, text, lower: '', value: 0 };
 }
 
-/** What `pattern`, a sticky one, matches at `at`; it may be nothing. */
+/** The text that the sticky `pattern` matches at `at`; empty if it does not match. */
 function match(pattern: RegExp, source: string, at: number): string {
   pattern.lastIndex = at;
   return pattern.exec(source)?.[0] ?? '';
@@ -280,7 +280,7 @@ function unexpectedCharacter(source: string, at: number): CalError {
   return new CalError('CAL-E002', `unexpected ${name}`, { at: { start: at, end }, suggestion });
 }
 
-/** A character as people can tell it: itself when it is printable ASCII, else its number. */
+/** A character's name in messages: the character itself if it is printable ASCII, else its code point. */
 function codePointName(source: string, at: number): string {
   const code = source.codePointAt(at)!;
   return code > 0x20 && code < 0x7f

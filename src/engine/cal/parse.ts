@@ -1,4 +1,5 @@
-// The text form: from tokens to a tree. Recursive descent with a bound on the brackets, so that no text overflows it.
+// Parses the text form: tokens to a tree. Recursive descent. The nesting of brackets is bounded, so no text overflows
+// the stack.
 import type { Explain, LetBinding, Query, Statement } from './ast.ts';
 import { CalError } from './errors.ts';
 import { lex } from './lexer.ts';
@@ -40,13 +41,13 @@ const explainable: ReadonlySet<string> = new Set(EXPLAINABLE);
 
 export interface Parsed {
   readonly query: Query;
-  /** How often the parser looked at a token: its work, free of any clock. */
+  /** Number of token reads: a measure of the parser's work that needs no clock. */
   readonly looks: number;
 }
 
 /**
- * Reads a query in its text form, whose fields and values are still unchecked.
- * Throws `CalError`: what `lex` throws, then E002, E003, E007, E018, E095 and E100 at the first place that is wrong.
+ * Reads a query in its text form. Does not check fields and values.
+ * Throws `CalError`: the errors of `lex`, then E002, E003, E007, E018, E095 or E100 at the first wrong token.
  */
 export function parseText(source: string, extensions = new Extensions()): Parsed {
   const cursor = new Cursor(lex(source), extensions);

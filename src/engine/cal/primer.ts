@@ -1,4 +1,4 @@
-// One page for the prompt of a model that is to write queries. docs/cal-primer.md is the same text; a test holds them together.
+// One page for the prompt of a model that writes queries. A test keeps docs/cal-primer.md equal to it.
 export const PRIMER = `# CAL in one page
 
 CAL asks a memory for grains. It reads; it cannot delete. One statement a query. Put this page into the prompt of a model that

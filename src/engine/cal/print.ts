@@ -1,5 +1,5 @@
-// The text of a tree: what `parseText` reads back as the same tree. One way to write each thing, on one line where no
-// template asks for more.
+// Prints a tree as text that `parseText` reads back as an equal tree. Each construct has one spelling. Each binding and
+// the statement have one line each, apart from the line breaks inside templates.
 import { unreachable } from '../base/assert.ts';
 import {
   type Assemble,
@@ -84,7 +84,7 @@ function printStatement(statement: Statement): string {
   }
 }
 
-/** The parts that are there, with blanks between. */
+/** Joins the non-empty parts with blanks. */
 function spaced(parts: readonly (string | false | undefined)[]): string {
   return parts.filter((part) => part !== false && part !== undefined && part !== '').join(' ');
 }
@@ -114,7 +114,7 @@ function printIn(clause: InClause | undefined): string | undefined {
   return clause && `IN ${clause.scope === true ? 'SCOPE ' : ''}${quoted(clause.name)}`;
 }
 
-/** What stands in a junction: AND binds tighter than OR, NOT tighter than both. */
+/** A member of a junction. Anything but a plain condition or NOT gets parentheses. */
 function printMember(condition: Condition): string {
   const isBare = !isJunction(condition) || condition.op === 'not';
   return isBare ? printCondition(condition) : `(${printCondition(condition)})`;
@@ -167,7 +167,7 @@ function quoted(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }
 
-/** The shortest digits that read back as the same double, without an exponent, which the language does not have. */
+/** The shortest decimal that reads back as the same double. CAL has no exponents. */
 function printNumber(value: number): string {
   const shortest = String(value);
   const parts = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(shortest);
@@ -294,7 +294,7 @@ function printSections(sections: Sections): string {
   );
 }
 
-/** A section's text loses one line break at each end when it is read: one that has some is given one more. */
+/** Reading a section strips one line break at each end. So add one where the text has one of its own. */
 function braced(text: string): string {
   const before = /^[ \t]*[\r\n]/.test(text) ? '\n' : '';
   const after = /[\r\n][ \t]*$/.test(text) ? (text.endsWith('\r') ? '\r' : '\n') : '';

@@ -1,4 +1,4 @@
-// The door to the language: a query as it was received, give me its checked tree. Pure: no store, no clock.
+// The entry point of the language: turns a query as received into a checked tree. Pure: uses no store and no clock.
 import { hash } from 'node:crypto';
 import type { Query } from './ast.ts';
 import { CalError } from './errors.ts';
@@ -13,15 +13,15 @@ export interface CheckedQuery {
   readonly query: Query;
   /** Each starts with its code: `CAL-W001: …`. */
   readonly warnings: readonly string[];
-  /** Those that it uses, in the order of their first use. */
+  /** The extensions that the query uses, in the order of their first use. */
   readonly extensions: readonly ExtensionName[];
   /** SHA-256 of the trimmed query in UTF-8, 64 hex digits in lower case. */
   readonly sourceHash: string;
 }
 
 /**
- * Reads `source`, in the text form or, when its first character is `{`, in the JSON form (D-1), and checks all that can
- * be decided without data; `isStrict` refuses extensions. Throws `CalError`, with its position where the form is text.
+ * Reads `source` in the JSON form if its first character is `{`, else in the text form (D-1), and makes every check that
+ * needs no data. `isStrict` refuses extensions. Throws `CalError`; errors of the text form have a position.
  */
 export function readQuery(source: string, isStrict = false): CheckedQuery {
   try {
@@ -46,12 +46,12 @@ function readOnce(source: string, isStrict: boolean): CheckedQuery {
   }
 }
 
-/** The hash that names a query on the wire and in the audit (D-2): of its trimmed bytes, without NFC. */
+/** The hash that names a query on the wire and in the audit trail (D-2): of its trimmed bytes, not normalised to NFC. */
 export function hashOf(source: string): string {
   return hash('sha256', trimmed(source), 'hex');
 }
 
-/** Without the Unicode white space at its ends. A query too long to be read is hashed too, so no pattern looks at each character. */
+/** The source without Unicode white space at its ends. No regular expression, because queries over the length limit are hashed too. */
 function trimmed(source: string): string {
   let start = 0;
   let end = source.length;
@@ -60,7 +60,7 @@ function trimmed(source: string): string {
   return source.slice(start, end);
 }
 
-/** The characters with the property White_Space, all of them one unit long. */
+/** True for the characters with the Unicode property White_Space. Each is one UTF-16 unit. */
 function isWhiteSpace(unit: number): boolean {
   if (unit < 0x80) return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);
   if (unit < 0x2000) return unit === 0x85 || unit === 0xa0 || unit === 0x1680;

@@ -1,5 +1,5 @@
-// Everything about a query that can be decided without data: fields, operators, types, limits, names. Both forms of the
-// language pass here, so a tree that was read from JSON obeys the same rules.
+// Checks of a query that need no data: fields, operators, types, limits, names. Trees of both forms are checked here, so
+// the JSON form obeys the same rules.
 import { unreachable } from '../base/assert.ts';
 import type { GrainReference, HistoryOfPair, Query, Statement } from './ast.ts';
 import { CalError } from './errors.ts';
@@ -12,7 +12,7 @@ import { checkBatchEntries, checkCoalesce, checkSetOperation } from './validate/
 import { checkAdd, checkDefinition, checkRevert, checkSupersede } from './validate/writes.ts';
 import type { Extensions } from './vocabulary/extensions.ts';
 
-/** The warnings of a query, each with its code in front. Throws `CalError` for the first thing that is wrong. */
+/** The warnings of a query, each with its code in front. Throws `CalError` for the first error. */
 export function validate(query: Query, extensions?: Extensions): readonly string[] {
   const scope = new Scope(extensions);
   checkLets(query, scope);

@@ -27,11 +27,11 @@ import { WITH_OPTIONS } from '../vocabulary/words.ts';
 import { asInteger, asNumber, asString, asWord, JsonNode, refused } from './node.ts';
 import { asField, asIdentifier, asValue } from './words.ts';
 
-/** As in the text form. */
+/** The same limit as in the text form. */
 const JUNCTION_DEPTH_MAX = 16;
 const OPERATORS = [...COMPARATORS, 'in', 'not_in', 'between', 'include', 'exclude', 'is'] as const;
 
-/** One object of `where`. `readRecall` reads a subquery. */
+/** Reads one object of `where`. `readRecall` reads a subquery. */
 export function readCondition(node: JsonNode, readRecall: (node: JsonNode) => Recall, depth = 0): Condition {
   const member = (value: unknown, key: string): Condition => {
     if (depth >= JUNCTION_DEPTH_MAX)
@@ -99,7 +99,7 @@ function readValues(node: JsonNode): readonly Value[] {
   return node.list('value').map((value) => asValue(value, node, 'value', node.depth + 1));
 }
 
-/** What a binding or a subquery takes out of its grains; undefined: nothing is said. */
+/** The extractor of a binding or a subquery; undefined if there is none. */
 export function readExtract(node: JsonNode): (typeof EXTRACTORS)[number] | undefined {
   const value = node.take('extract');
   return value === undefined ? undefined : asWord(value, EXTRACTORS, node.at('extract'));
@@ -125,7 +125,7 @@ const FLAGS = [
   'iso_timestamps',
 ] as const;
 
-/** The members of `with`: a word, or an object of one key. */
+/** Reads `with`. Each element is a word, or an object with one key. */
 export function readOptions(node: JsonNode): readonly WithOption[] {
   const seen = new Set<string>();
   return node.list('with').map((value) => {
@@ -183,7 +183,7 @@ function readConsistency(setting: unknown, path: string): WithOption {
   return { option: 'consistency', level, bound: asNumber(bound, path) };
 }
 
-/** The members of `pipeline`. */
+/** Reads `pipeline`. */
 export function readStages(node: JsonNode): readonly Stage[] {
   return node.list('pipeline').map((value): Stage => {
     if (typeof value === 'string')
@@ -240,7 +240,7 @@ function readFields(node: JsonNode, key: string): readonly Word[] {
   return fields;
 }
 
-/** A format's word, a template, or a list of them. */
+/** Reads a format's name, a template, or a list of both; undefined if `key` is absent. */
 export function readFormatChoice(node: JsonNode, key: string): FormatChoice | undefined {
   const value = node.take(key);
   if (value === undefined) return undefined;
@@ -275,7 +275,7 @@ function readTemplate(node: JsonNode): Format {
   return { kind: 'template_sections', sections: readSections(node) };
 }
 
-/** The member `sections`. Throws E094 for a text that the text form could not close. */
+/** Reads `sections`. Throws E094 for a body that the text form could not close. */
 export function readSections(node: JsonNode): Sections {
   const inner = new JsonNode(node.take('sections'), node.at('sections'));
   const sections: Partial<Record<SectionName, string>> = {};
@@ -290,7 +290,7 @@ export function readSections(node: JsonNode): Sections {
   return sections;
 }
 
-/** A word, or an object of one key: its name, and what stands under it. */
+/** The name and setting of a word (without setting) or of an object with one key. */
 function oneKey(value: unknown, path: string): readonly [name: string, setting: unknown] {
   if (typeof value === 'string') return [value.toLowerCase(), undefined];
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refused(path, 'a word or an object');

@@ -1,4 +1,4 @@
-// One object of the JSON form while it is read: every key is asked for by name, and a key that nobody asked for is refused.
+// Reads one object of the JSON form. Each key is read by name, and a key that was not read is refused at the end.
 import { CalError } from '../errors.ts';
 import { literal } from '../lexer.ts';
 import { didYouMean } from '../parser/spelling.ts';
@@ -7,15 +7,15 @@ import { CAL_LIMITS } from '../vocabulary/limits.ts';
 export class JsonNode {
   readonly #value: Readonly<Record<string, unknown>>;
   readonly #asked = new Set<string>();
-  /** How many brackets the text form would have around this. */
+  /** Number of brackets around this in the text form. */
   readonly depth: number;
   /** For messages. */
   readonly path: string;
 
-  /** Throws E002 when `value` is no object. */
+  /** Throws E002 if `value` is no object. */
   constructor(value: unknown, path: string, depth = 0) {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refused(path, 'an object');
-    this.#value = value as Readonly<Record<string, unknown>>; // What is left of `unknown`, whose members are unknown.
+    this.#value = value as Readonly<Record<string, unknown>>; // An object's members are unknown.
     this.path = path;
     this.depth = depth;
   }
@@ -24,13 +24,13 @@ export class JsonNode {
     return Object.hasOwn(this.#value, key);
   }
 
-  /** The member, or undefined where there is none. */
+  /** The member; undefined if absent. Marks the key as read. */
   take(key: string): unknown {
     this.#asked.add(key);
     return this.peek(key);
   }
 
-  /** As `take`, without asking for it. */
+  /** Like `take`, without marking the key as read. */
   peek(key: string): unknown {
     return this.has(key) ? this.#value[key] : undefined;
   }
@@ -40,7 +40,7 @@ export class JsonNode {
     return value === undefined ? undefined : asString(value, this.at(key));
   }
 
-  /** Throws E002 when it is missing. */
+  /** The member as a string. Throws E002 if absent. */
   required(key: string): string {
     const value = this.string(key);
     if (value === undefined) throw refused(this.at(key), 'a string');
@@ -58,20 +58,20 @@ export class JsonNode {
     return value === true;
   }
 
-  /** The member, an object, as a node one bracket deeper; undefined where there is none. */
+  /** The member, an object, as a node one bracket deeper; undefined if absent. */
   node(key: string): JsonNode | undefined {
     const value = this.take(key);
     return value === undefined ? undefined : this.inside(value, key);
   }
 
-  /** A node one bracket deeper. Throws E007 when that is too deep. */
+  /** A node one bracket deeper. Throws E007 if that is too deep. */
   inside(value: unknown, key: string): JsonNode {
     if (this.depth >= CAL_LIMITS.nestingMax)
       throw new CalError('CAL-E007', `${this.at(key)} is nested more than ${CAL_LIMITS.nestingMax} deep`);
     return new JsonNode(value, this.at(key), this.depth + 1);
   }
 
-  /** The members of a list; empty where there is none. */
+  /** The elements of a list; empty if absent. */
   list(key: string): readonly unknown[] {
     const value = this.take(key);
     if (value === undefined) return [];
@@ -79,7 +79,7 @@ export class JsonNode {
     return value;
   }
 
-  /** Throws E002 for a key that was not asked for. */
+  /** Throws E002 for a key that was not read. */
   end(): void {
     for (const key of Object.keys(this.#value)) {
       if (this.#asked.has(key)) continue;
@@ -96,7 +96,7 @@ export class JsonNode {
   }
 }
 
-/** E002 for a member that is something else. */
+/** The E002 error for a member that is not `expected`. */
 export function refused(path: string, expected: string, valid?: readonly string[]): CalError {
   return new CalError('CAL-E002', `${path} is not ${expected}`, { expected: valid ?? [expected] });
 }
@@ -111,14 +111,14 @@ export function asInteger(value: unknown, path: string): number {
   return asNumber(value, path);
 }
 
-/** Throws E006 for a number that no double holds. There is one zero. */
+/** The number; -0 becomes 0. Throws E006 for an infinite number. */
 export function asNumber(value: unknown, path: string): number {
   if (typeof value !== 'number') throw refused(path, 'a number');
   if (!Number.isFinite(value)) throw new CalError('CAL-E006', `${path} is no finite number`);
   return value === 0 ? 0 : value;
 }
 
-/** The member of `words` that `value` names, in lower case. */
+/** The element of `words` that equals `value` in lower case. Throws E002 if there is none. */
 export function asWord<T extends string>(value: unknown, words: readonly T[], path: string): T {
   const lower = typeof value === 'string' ? value.toLowerCase() : undefined;
   const found = words.find((word) => word === lower);

@@ -1,4 +1,4 @@
-// The JSON form, one object for a statement, read into the tree that the text form gives.
+// Reads the JSON form, one object for each statement, into the same tree as the text form.
 import {
   type Assemble,
   type AssembleSource,
@@ -39,8 +39,8 @@ import { asInteger, asWord, JsonNode, refused } from './node.ts';
 import { asField, asIdentifier, asLabel, asReference, asValue } from './words.ts';
 
 /**
- * Reads a query in its JSON form, whose fields and values are still unchecked. Throws `CalError`: E001 and E070 as the
- * text form, E002 for what is no JSON and for unknown keys, and the codes of the text form for what it would refuse.
+ * Reads a query in its JSON form. Does not check fields and values. Throws `CalError`: E001 and E070 like the text form,
+ * E002 for invalid JSON and unknown keys, and otherwise the code that the text form has for the same error.
  */
 export function readJson(source: string): Query {
   checkSource(source);
@@ -91,7 +91,7 @@ const STATEMENTS = [
   'revert',
 ] as const;
 
-/** The statement of a node whose other keys the caller has taken; the caller also ends the node. */
+/** Reads the statement's own keys. The caller reads all other keys first and ends the node. */
 function readStatement(node: JsonNode): Statement {
   const kind = asWord(node.take('statement'), STATEMENTS, node.at('statement'));
   switch (kind) {
@@ -136,7 +136,7 @@ function readStatement(node: JsonNode): Statement {
   }
 }
 
-/** A whole object that must be a recall. */
+/** Reads a whole object, which must be a recall. */
 function readRecall(node: JsonNode): Recall {
   asWord(node.take('statement'), ['recall'], node.at('statement'));
   const recall = recallOf(node);
@@ -332,7 +332,7 @@ function assignmentsOf(node: JsonNode): Assignments {
   }));
 }
 
-/** Throws E018 where there is none. */
+/** The reason. Throws E018 if absent. */
 function reasonOf(node: JsonNode): string {
   if (!node.has('reason')) throw new CalError('CAL-E018', 'the statement gives no reason');
   return node.required('reason');

@@ -1,4 +1,4 @@
-// Names and values of the JSON form: the same that the text form takes, so that each form can be written as the other.
+// Reads names and values of the JSON form. It accepts what the text form accepts, so that each can be written as the other.
 import type { GrainReference, HashValue, Value, Word } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
@@ -9,14 +9,14 @@ const IDENTIFIER = /^[A-Za-z][A-Za-z0-9_]*$/;
 const FIELD = /^[a-z][a-z0-9_]*(?::[a-z][a-z0-9_]*)?$/;
 const HASH = /^sha256:([0-9a-f]{8,64})$/;
 
-/** A name of the caller's: no reserved word. */
+/** A name that the caller chose. No reserved word. */
 export function asIdentifier(value: unknown, path: string): string {
   const text = asString(value, path);
   if (!IDENTIFIER.test(text) || isReserved(text.toLowerCase())) throw refused(path, 'a name that is no reserved word');
   return text;
 }
 
-/** A label, which may be a reserved word but not an excluded one. */
+/** A label. It may be a reserved word, but no excluded one. */
 export function asLabel(value: unknown, path: string): Word {
   const text = asString(value, path);
   if (!IDENTIFIER.test(text) || EXCLUDED_WORDS.has(text.toLowerCase())) throw refused(path, 'a label');
@@ -30,7 +30,7 @@ export function asField(value: unknown, path: string): Word {
   return { word };
 }
 
-/** `sha256:…`, as a string, in `{"$hash"}`, or a parameter. */
+/** A hash, as a string or in `{"$hash"}`, or a parameter. */
 export function asReference(value: unknown, node: JsonNode, key: string): GrainReference {
   if (typeof value === 'string') return asHash(value, node.at(key));
   const read = asValue(value, node, key);
@@ -44,7 +44,7 @@ function asHash(value: unknown, path: string): HashValue {
   return { kind: 'hash', hex };
 }
 
-/** A value of any kind. Throws E007 for arrays in arrays that are too deep. */
+/** A value of any kind. Throws E007 for arrays that are nested too deep. */
 export function asValue(value: unknown, node: JsonNode, key: string, depth = node.depth): Value {
   const path = node.at(key);
   if (typeof value === 'string') return { kind: 'string', value: asString(value, path) };

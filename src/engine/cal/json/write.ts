@@ -1,4 +1,4 @@
-// The JSON form of a tree: what `readJson` reads back as the same tree. Where things stood is not kept.
+// Writes a tree in the JSON form. `readJson` reads it back as an equal tree. Source ranges are not written.
 import { unreachable } from '../../base/assert.ts';
 import {
   type Condition,

@@ -92,7 +92,7 @@ const MEANT: Readonly<Record<string, string>> = {
   reason: 'conclusion',
 };
 
-/** The fields that somebody may mean who writes `word`, of the type first, then of others. */
+/** The fields that `word` may mean: first common ones and those of `type`, then those of other types. */
 export function fieldCandidates(word: string, type: GrainType | undefined): readonly string[] {
   const meant = MEANT[word.replace(/^.*\./, '')]?.split(' ') ?? [];
   const fits = (name: string): boolean => commonField(name) !== undefined || typeField(name)?.type === type;

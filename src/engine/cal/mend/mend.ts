@@ -1,20 +1,20 @@
-// Corrects a refused query: SQL habits and mistakes with a single possible meaning. A correction is parsed before it is
-// suggested, so that it is not refused again.
+// Corrects a refused query: SQL habits and common slips. A correction is a guess. It is parsed before it is suggested, so
+// that it is not refused again.
 import { CalError } from '../errors.ts';
 import { RULES } from './rules.ts';
 
-/** Longer queries are not mended: they are no slips of a line. */
+/** Longer queries are not corrected. */
 const CHARS_MAX = 800;
-/** Slips that one query may have, and texts that are tried for them. */
+/** Slips corrected in one query, and corrections tried for them. */
 const SLIPS_MAX = 7;
 const TRIES_MAX = 40;
-/** Characters that are read for all of them: a long query with many slips costs no more than a short one. */
+/** Characters parsed for all tries together, so that a long query with many slips stays cheap. */
 const READ_CHARS_MAX = 12_000;
 
-/** Throws CalError for a text that cannot be read. */
+/** Reads a query. Throws CalError if it refuses the text. */
 type Read = (text: string) => unknown;
 
-/** The corrected query; undefined if no correction is certain. */
+/** The first correction that `read` accepts; undefined if none is found within the limits. */
 export function mended(source: string, error: CalError, read: Read): string | undefined {
   if (source.length > CHARS_MAX || source.trimStart().startsWith('{')) return undefined;
   const seen = new Set([source]);

@@ -1,5 +1,4 @@
-// The slips that are known, each with what was meant. A rule gives texts to try; one that is wrong is refused by the reader, so
-// rules need not be exact.
+// Rules for known slips. A rule proposes corrected texts. The reader refuses wrong ones, so rules need not be exact.
 import { CATEGORIES } from '../ast.ts';
 import { PLURALS, pluralOf, SINGULARS, typeOfPlural, typeOfSingular } from '../vocabulary/grain-types.ts';
 import { fieldCandidates } from './fields.ts';
@@ -8,12 +7,12 @@ import { fromSql } from './sql.ts';
 
 type Rule = (slip: Slip) => readonly string[];
 
-/** Places that one rule is tried at. */
+/** Number of matches that one rule tries. */
 const FOUND_MAX = 3;
-/** How far from the place that an error names its slip may begin or end. */
+/** Maximum distance, in characters, between an error's position and its slip. */
 const REACH = 60;
 
-/** Replaces what `pattern` finds around the place of the error, nearest first. */
+/** A rule that replaces one match of `pattern` near the error. It proposes the nearest match first. */
 function near(pattern: RegExp, give: string | ((...found: string[]) => string)): Rule {
   const all = new RegExp(pattern.source, 'gi');
   return ({ text, start, end }) => {
@@ -34,7 +33,7 @@ function near(pattern: RegExp, give: string | ((...found: string[]) => string)):
   };
 }
 
-/** As `near`, for errors of these codes alone. */
+/** Like `near`, but only for errors with these codes. */
 function on(codes: string, pattern: RegExp, give: Parameters<typeof near>[1]): Rule {
   const rule = near(pattern, give);
   const wanted = codes.split(' ').map((code) => `CAL-${code}`);
@@ -44,7 +43,7 @@ function on(codes: string, pattern: RegExp, give: Parameters<typeof near>[1]): R
 const replaced = ({ text, start, end }: Slip, instead: string): string =>
   text.slice(0, start) + instead + text.slice(end);
 
-/** A word that the error itself suggests. */
+/** Replaces the wrong word by the one that the error suggests. */
 const suggested: Rule = (slip) => {
   const word = /^Did you mean ([\w:]+)/.exec(slip.error.suggestion)?.[1];
   const written = slip.text.slice(slip.start, slip.end);
@@ -52,7 +51,7 @@ const suggested: Rule = (slip) => {
   return [replaced(slip, written.startsWith('"') ? `"${word}"` : written.startsWith('$') ? `$${word}` : word)];
 };
 
-/** `alice` for `"alice"`, where a value is wanted; a category after `relation =`. */
+/** Adds quotes to a bare word where a value must stand. Corrects `relation =` before a category. */
 const unquoted: Rule = (slip) => {
   const { text, start, end, error } = slip;
   const word = text.slice(start, end);
@@ -91,7 +90,7 @@ const field: Rule = (slip) => {
   return [...found, `${text.slice(0, recall.index)}${head} ${wanted}${rest}`];
 };
 
-/** A number, a truth or a text written as another one. */
+/** Corrects a literal of the wrong kind: number, boolean or string. */
 const literalKind: Rule = (slip) => {
   if (slip.error.code !== 'CAL-E020') return [];
   const { message, at } = slip.error;
@@ -119,7 +118,7 @@ const timeWords: Rule = (slip) => {
   return [slip.text.slice(0, slip.start) + slip.text.slice(slip.start).replace(/"[^"]*"/, words)];
 };
 
-/** Words for the states of goals elsewhere. */
+/** Other systems' words for goal states. */
 const GOAL_WORDS: Readonly<Record<string, string>> = {
   done: 'completed',
   complete: 'completed',
@@ -143,7 +142,7 @@ const goalWord: Rule = (slip) => {
   return meant === undefined ? [] : [replaced(slip, `"${meant}"`)];
 };
 
-/** A subquery that does not say what to take. */
+/** Adds the extractor to a subquery without one. */
 const subqueryEnd: Rule = ({ text, start, error }) => {
   if (error.expected?.[0] !== 'SUBJECTS') return [];
   const field = /(\w+)\s+(?:NOT\s+)?IN\s*\([^()]*$/i.exec(text.slice(0, start))?.[1]?.toLowerCase();
@@ -151,14 +150,14 @@ const subqueryEnd: Rule = ({ text, start, error }) => {
   return [`${text.slice(0, start).trimEnd()} | ${word}${text.slice(start)}`];
 };
 
-/** A LET without its sign. */
+/** Adds the `$` to the name of a parameter that a LET binds. */
 const letName: Rule = (slip) => {
   const word = slip.text.slice(slip.start, slip.end);
   const isBound = /^[A-Za-z]\w*$/.test(word) && new RegExp(`\\bLET\\s+\\$${word}\\b`, 'i').test(slip.text);
   return isBound ? [replaced(slip, `$${word}`)] : [];
 };
 
-/** Sets without parentheses. */
+/** Adds parentheses to the operands of a set operation. */
 const bareSets: Rule = ({ text }) => {
   const match =
     /^(\s*(?:LET[^;]*;\s*)*)\(?\s*(RECALL[\s\S]*?)\s*\)?\s+(UNION|INTERSECT|EXCEPT)\s+(?:ALL\s+)?\(?\s*(RECALL[\s\S]*?)\s*\)?\s*;?\s*$/i.exec(
@@ -167,7 +166,7 @@ const bareSets: Rule = ({ text }) => {
   return match === null ? [] : [`${match[1]}(${match[2]}) ${match[3]!.toUpperCase()} (${match[4]})`];
 };
 
-/** Sources of ASSEMBLE without parentheses: `FROM beliefs, goals`, `FROM a: RECALL beliefs, b: RECALL goals`. */
+/** Adds parentheses to sources of ASSEMBLE: `FROM beliefs, goals`, `FROM a: RECALL beliefs, b: RECALL goals`. */
 const bareSources: Rule = ({ text }) => {
   const match =
     /^([\s\S]*?\bASSEMBLE\b[\s\S]*?\bFROM\b)([\s\S]*?)(\s+(?:BUDGET|PRIORITY|FORMAT|WITH|STREAM)\b[\s\S]*)?$/i.exec(
@@ -190,7 +189,7 @@ const bareSources: Rule = ({ text }) => {
   return [`${match[1]} ${written.join(', ')}${match[3] ?? ''}`];
 };
 
-/** Two statements, or entries without labels: BATCH with labels. */
+/** Turns several statements, or entries without labels, into a BATCH with labels. */
 const several: Rule = ({ text }) => {
   const inside = /^\s*BATCH\s*[{[(]([\s\S]*)[}\])]\s*;?\s*$/i.exec(text)?.[1] ?? text;
   if (/\b(ASSEMBLE|LET|COALESCE|UNION|INTERSECT|EXCEPT)\b/i.test(inside)) return [];
@@ -214,7 +213,7 @@ const typeWord: Rule = (slip) => {
 
 const VALUE = '("[^"]*"|\\$\\w+|[\\w.+-]+)';
 
-/** In the order in which they are tried. */
+/** All rules, in the order in which they are tried. */
 export const RULES: readonly Rule[] = [
   // Characters
   near(/[‘’']((?:[^'‘’"]|'')*)[‘’']/, '"$1"'),

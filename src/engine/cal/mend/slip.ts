@@ -1,7 +1,6 @@
-// A slip of a query: the text that was refused, and where.
+// A slip in a query: a refused text and the position of its error.
 import type { CalError } from '../errors.ts';
 
-/** Where a slip is told, in a text. */
 export interface Slip {
   readonly text: string;
   readonly error: CalError;

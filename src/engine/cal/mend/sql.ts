@@ -1,10 +1,10 @@
-// A SELECT as SQL has it, as a recall.
+// Translates an SQL SELECT into a RECALL.
 import { PLURALS, pluralOf, typeOfForeignWord, typeOfSingular } from '../vocabulary/grain-types.ts';
 
 const SELECT =
   /\bSELECT\s+(DISTINCT\s+)?([\s\S]*?)\s+FROM\s+["`]?(\w+)["`]?(?:\s+(?:AS\s+)?(?!WHERE|ORDER|LIMIT|GROUP|HAVING|UNION|OFFSET)([a-z]\w*))?((?:\s+(?:WHERE|ORDER|LIMIT|GROUP|HAVING|OFFSET)\b[\s\S]*?)?)(?=\s*(?:;|\)|$))/i;
 
-/** Texts to try; none where there is no SELECT … FROM. The innermost comes first. */
+/** Corrected texts to try; empty without a SELECT … FROM. A SELECT in parentheses is translated before the one around it. */
 export function fromSql(text: string): readonly string[] {
   const inner = /\(\s*(SELECT\b[^()]*)\)/i.exec(text);
   if (inner !== null) {

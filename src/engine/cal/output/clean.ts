@@ -1,40 +1,39 @@
-// Text of grains on its way into a line. Whatever a grain says, it stays within the place that its format gives it: it
-// starts no line, closes no element and forges no heading.
+// Cleans a grain's text before it is written. Hostile text must not start a line, close an element or forge a heading.
 
-// All controls, and the two separators that many readers take for the end of a line.
+// All control characters, and the two separators that many readers treat as the end of a line.
 const BREAKS = /[\p{Cc}\u2028\u2029]+/gu;
 const BREAKS_BUT_TABS = /[[\p{Cc}\u2028\u2029]--[\t]]+/gv;
 
-// Most texts have nothing else, and need not be looked at twice.
+// A fast path: most texts are printable ASCII.
 const USUAL = /^[ -~]*$/;
 
-/** The text in one line: each run of line breaks and other control characters is a space. */
+/** The text in one line: each run of line breaks and other control characters becomes a space. */
 export function oneLine(text: string): string {
   return USUAL.test(text) ? text : text.toWellFormed().replace(BREAKS, ' ');
 }
 
-/** As `oneLine`, without blanks around it. */
+/** Like `oneLine`, without white space at the ends. */
 export function trimmedLine(text: string): string {
   return oneLine(text).trim();
 }
 
 const MARKUP = /[&<>]/;
 
-/** For between two tags. Tabs stay. */
+/** Text between two tags, escaped. Keeps tabs. */
 export function sml(text: string): string {
   const line = USUAL.test(text) ? text : text.toWellFormed().replace(BREAKS_BUT_TABS, ' ');
   return MARKUP.test(line) ? line.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;') : line;
 }
 
-/** For between the quotes of an attribute, and between tags too. */
+/** Text of an attribute between double quotes, escaped. It is safe between tags too. */
 export function smlAttribute(text: string): string {
   return sml(text).replaceAll('\t', ' ').replaceAll('"', '&quot;');
 }
 
-// What opens a block of its own at the start of a list item: headings, lists, quotes, fences, tags.
+// Starts a block at the beginning of a list item: headings, lists, quotes, fences, tags.
 const BLOCK_START = /^(?:[#\->`<]|~~~|[*+](?:\s|$))/;
 
-/** One line that starts as text does in markdown. */
+/** One line that markdown reads as plain text. A block marker at its start is escaped. */
 export function markdown(text: string): string {
   const line = trimmedLine(text);
   return BLOCK_START.test(line) ? `\\${line}` : line;

@@ -1,4 +1,4 @@
-// `WITH diversity`: the same grains in another order, in which what was said already comes later.
+// `WITH diversity`: reorders the grains so that repetitions come later.
 import type { CalGrain } from './grain.ts';
 import { likeness, plainText, wordsOf } from './words.ts';
 
@@ -7,13 +7,14 @@ export type Diversity =
   | { readonly by: 'threshold'; readonly threshold: number };
 
 const LAMBDA_DEFAULT = 0.5;
-/** Grains that are compared with one another; those behind them keep their places. */
+/** Number of first grains that are compared and reordered. The grains after them keep their places. */
 export const DIVERSITY_GRAINS_MAX = 200;
 
 /**
- * The grains, best first, put in another order. By maximal marginal relevance (Carbonell and Goldstein 1998): each next is
- * the best of `lambda` times its share of the best score less the rest times its likeness to what stands before it. By
- * threshold: what is more alike to one before it than that goes behind all others. Ties keep their order.
+ * Reorders grains that come best first. Maximal marginal relevance (Carbonell and Goldstein 1998) repeatedly picks the
+ * grain with the largest `lambda * score / bestScore - (1 - lambda) * likeness`, where `likeness` is the largest one to a
+ * grain picked before. A threshold moves each grain that is more alike than that to an earlier kept grain behind all kept
+ * grains. Ties keep their order.
  */
 export function diversified(grains: readonly CalGrain[], diversity: Diversity): CalGrain[] {
   const head = grains.slice(0, DIVERSITY_GRAINS_MAX);

@@ -1,5 +1,5 @@
-// From the name of a field in CAL to its value in a grain. CAL, the grain format and the service's answers call several
-// things differently; this is the one place that knows, for filtering, sorting and grouping as for output.
+// Reads a grain's value for a CAL field name. CAL, the grain format and the service's answers use different names for
+// several fields. Filtering, sorting, grouping and output all use this mapping.
 
 import { stringifyJson } from '../../grain/api/json.ts';
 import type { JsonObject, JsonValue } from '../../grain/api/json-value.ts';
@@ -8,15 +8,15 @@ import { GRAIN_TYPES } from '../../grain/types/table.ts';
 import { typeOfSingular } from '../vocabulary/grain-types.ts';
 import type { CalGrain } from './grain.ts';
 
-/** Times are epoch ms; a list is compared by membership, and printed with its items in their order. */
+/** Times are epoch ms. A condition on a list tests its members. A list is printed in its order. */
 export type FieldValue = string | number | boolean | readonly string[];
 
-/** Below this an integer is seconds of the epoch, from it on milliseconds. */
+/** Smaller integers are epoch seconds, others epoch milliseconds. */
 const SECONDS_BELOW = 100_000_000_000;
 
 /**
- * The value of a CAL field (lower case; `prefix:name` for a field of a domain), or undefined where the grain has none: then
- * no condition on it holds. Maps come as compact JSON. `query` and fields of other types than the grain's have no value.
+ * The value of a CAL field (lower case; `prefix:name` for a domain field); undefined if the grain has none. Maps are
+ * returned as compact JSON. `query` and the fields of other grain types have no value.
  */
 export function fieldValue(grain: CalGrain, field: string): FieldValue | undefined {
   const value = storedValue(grain, field);
@@ -33,7 +33,7 @@ export function fieldValue(grain: CalGrain, field: string): FieldValue | undefin
   }
 }
 
-/** As `fieldValue`, with lists, maps and integers of any size as they are. Never null. */
+/** Like `fieldValue`, but with lists, maps and big integers as stored. Never null. */
 export function storedValue(grain: CalGrain, field: string): JsonValue | undefined {
   switch (field) {
     case 'type':
@@ -71,7 +71,7 @@ function isContradicted({ fields, contestedBy }: CalGrain): boolean {
   return fields['verification_status'] === 'contested' || (contestedBy !== undefined && contestedBy.length > 0);
 }
 
-/** What the grain is about, wherever its type keeps it. */
+/** The first non-empty of the fields that the grain's type uses as its object. */
 function objectOf({ grainType, fields }: CalGrain): JsonValue | undefined {
   const type = typeOfSingular(grainType);
   const names = type === undefined ? undefined : GRAIN_TYPES[type].cal.object;
@@ -85,14 +85,14 @@ function objectOf({ grainType, fields }: CalGrain): JsonValue | undefined {
 
 type Read = (fields: JsonObject) => JsonValue | undefined;
 
-/** The fields of a type that do not have the value of one field of the answer as it is. */
+/** CAL fields that are not simply one field of the answer. */
 const DERIVED: Readonly<Record<GrainType, Readonly<Record<string, Read>>>> = {
   belief: {},
   event: {},
   state: { context: contextOf, plan: planOf },
   workflow: { steps: (fields) => own(fields, 'steps') ?? own(fields, 'nodes') },
   action: { action_phase: phaseOf },
-  // Output calls the observer's id so.
+  // The output's name for the observer's id.
   observation: { observer: (fields) => own(fields, 'observer_id') },
   goal: { deadline: (fields) => milliseconds(fields['deadline']) },
   reasoning: {},
@@ -122,7 +122,7 @@ function planOf(fields: JsonObject): JsonValue | undefined {
   return own(fields, 'plan') ?? (isMap(data) ? own(data, 'plan') : undefined);
 }
 
-/** Answers call the context of a state `data`, and leave `context` to what every type may have. */
+/** Answers have the context of a state in `data`. Their `context` is the field that every type can have. */
 function contextOf({ data, context }: JsonObject): JsonValue | undefined {
   const named = isMap(data) ? (filled(data, 'label') ?? filled(data, 'name')) : undefined;
   if (named !== undefined) return named;
@@ -131,7 +131,7 @@ function contextOf({ data, context }: JsonObject): JsonValue | undefined {
   return isMap(context) ? (filled(context, 'label') ?? filled(context, 'name')) : undefined;
 }
 
-/** Answers leave the phase out where it follows from `kind` or `status`; none at all is a complete action. */
+/** Answers omit a phase that follows from `kind` or `status`. Without any of these the action is complete. */
 function phaseOf(fields: JsonObject): JsonValue {
   const phase = own(fields, 'action_phase');
   if (phase !== undefined) return phase;
@@ -142,7 +142,7 @@ function actionOfConsent({ is_withdrawal: isWithdrawal }: JsonObject): JsonValue
   return typeof isWithdrawal === 'boolean' ? (isWithdrawal ? 'withdraw' : 'grant') : undefined;
 }
 
-/** A scope of one item is answered as that item. */
+/** Answers have a scope of one item as that item. */
 function scopeOf(fields: JsonObject): JsonValue | undefined {
   const scope = own(fields, 'scope');
   return scope === undefined || Array.isArray(scope) ? scope : [scope];
@@ -161,32 +161,32 @@ function domainValue({ fields }: CalGrain, field: string): JsonValue | undefined
   return undefined;
 }
 
-/** Several words for one state of a goal: a condition on one of them means all. */
+/** Synonyms of goal states. A condition on one word matches its synonyms too. */
 const SAME_GOAL_STATES: Readonly<Record<string, string>> = {
   completed: 'satisfied',
   abandoned: 'failed',
   blocked: 'suspended',
 };
 
-/** The word of the grain format for a goal's state in either vocabulary: what two states are compared by. */
+/** The grain format's word for a goal state of either vocabulary. States are compared in this form. */
 export function goalState(word: string): string {
   return Object.hasOwn(SAME_GOAL_STATES, word) ? SAME_GOAL_STATES[word]! : word;
 }
 
-/** All words for the state that `word` means. */
+/** The state of `word` and all its synonyms. */
 export function goalStatesLike(word: string): readonly string[] {
   const state = goalState(word);
   return [state, ...Object.keys(SAME_GOAL_STATES).filter((other) => SAME_GOAL_STATES[other] === state)];
 }
 
-/** Answers give seconds, grains from elsewhere milliseconds: told apart by size, as in a query. */
+/** Answers have seconds, imported grains may have milliseconds. The size tells which, as in a query. */
 function milliseconds(value: JsonValue | undefined): number | undefined {
   if (typeof value !== 'number' && typeof value !== 'bigint') return undefined;
   const number = Number(value);
   return Math.abs(number) < SECONDS_BELOW ? number * 1000 : number;
 }
 
-/** Milliseconds in answers too. */
+/** The event time is in milliseconds in answers too. */
 function eventTime(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
 }
@@ -205,7 +205,7 @@ export function isMap(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An item of a list, in text. */
+/** A list item as text: a string as it is, anything else as JSON. */
 export function asText(value: JsonValue): string {
   return typeof value === 'string' ? value : stringifyJson(value);
 }

@@ -1,5 +1,5 @@
-// Which attributes and fields the output of CAL shows, by type: the `output` of each row of the table of grain types, ready
-// for use. Nothing here knows a value; projection.ts takes the values from grains.
+// The attributes and fields that CAL's output shows for each type, parsed from the `output` column of the table of grain
+// types. projection.ts reads the values from grains.
 import { byType } from '../../grain/grain.ts';
 import type { TypeLine, TypeOutput } from '../../grain/types/row.ts';
 import { GRAIN_TYPES } from '../../grain/types/table.ts';
@@ -9,13 +9,13 @@ export interface AttributeForm {
   readonly name: string;
   /** CAL field. */
   readonly field: string;
-  /** Left out of summaries. */
+  /** True if summaries omit it. */
   readonly isOptional: boolean;
 }
 
 export interface Form {
   readonly attributes: readonly AttributeForm[];
-  /** CAL fields of the formats that hold data, in order; a `?` behind those that summaries leave out. */
+  /** CAL fields of the data formats, in order. A trailing `?` marks fields that summaries omit. */
   readonly data: readonly string[];
   /** Columns of a TOON table. */
   readonly columns: readonly string[];
@@ -33,7 +33,7 @@ function form({ attributes, data, columns, line }: TypeOutput): Form {
 
 const FORMS = byType((type) => form(GRAIN_TYPES[type].cal.output));
 
-/** For a type that this version does not know. */
+/** The form of a type that this version does not know. */
 const OTHER = form({
   attributes: 'subject=subject',
   data: 'subject relation object',
@@ -46,7 +46,7 @@ export function formOf(grainType: string): Form {
   return type === undefined ? OTHER : FORMS[type];
 }
 
-/** Attributes that the full level adds to every type. */
+/** Attributes that the level `full` adds to every type. */
 export const FULL_ATTRIBUTES: readonly AttributeForm[] = [
   'source=source_type',
   'observed=time',
@@ -56,7 +56,7 @@ export const FULL_ATTRIBUTES: readonly AttributeForm[] = [
 ].map(attribute);
 export const FULL_DATA = ['source_type', 'time', 'importance', 'tags', 'verification_status'];
 
-/** Names of attributes that differ from their field's name, for PROJECT. */
+/** Attribute names that differ from the name of their field, by field. */
 const SHORT_NAMES: ReadonlyMap<string, string> = new Map(
   [...Object.values(FORMS).flatMap(({ attributes }) => attributes), ...FULL_ATTRIBUTES]
     .filter(({ name }) => name !== 'observed')

@@ -1,19 +1,22 @@
-// Relations, times and numbers as a reader of a sentence wants them.
+// Formats relations, times and numbers for sentences.
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const WEEK_MS = 7 * DAY_MS;
-/** What `Date` can hold, either side of the epoch. */
+/** The range of `Date`, on both sides of the epoch. */
 const DATE_MS_MAX = 8.64e15;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** `mg:prefers` is `prefers`, `works_at` is `works at`: no prefix, no underscores. */
+/** Removes the prefix and the underscores: `mg:prefers` becomes `prefers`, `works_at` becomes `works at`. */
 export function humanizeRelation(relation: string): string {
   return relation.slice(relation.indexOf(':') + 1).replaceAll('_', ' ');
 }
 
-/** How long ago, in whole units: `5m ago` to `3w ago`, then the day or the month (UTC); the ISO date of what is to come. */
+/**
+ * An age in whole units, `5m ago` to `3w ago`. Older times are a day or a month (UTC), future times an
+ * ISO date. Undefined if out of range.
+ */
 export function relativeTime(timeMs: number, nowMs: number): string | undefined {
   const age = nowMs - timeMs;
   if (age < 0) return isoDate(timeMs);
@@ -28,12 +31,12 @@ export function relativeTime(timeMs: number, nowMs: number): string | undefined 
   return age < 365 * DAY_MS ? `${month} ${date.getUTCDate()}` : `${month} ${date.getUTCFullYear()}`;
 }
 
-/** `2026-03-15`, in UTC; undefined for what is no date. */
+/** `2026-03-15`, in UTC; undefined if out of range. */
 export function isoDate(timeMs: number): string | undefined {
   return isDate(timeMs) ? new Date(timeMs).toISOString().split('T')[0] : undefined;
 }
 
-/** `2026-03-15T09:30:00Z`, in UTC, to the second; undefined for what is no date. */
+/** `2026-03-15T09:30:00Z`, in UTC, to the second; undefined if out of range. */
 export function isoInstant(timeMs: number): string | undefined {
   return isDate(timeMs) ? `${new Date(timeMs).toISOString().slice(0, -5)}Z` : undefined;
 }
@@ -42,7 +45,7 @@ function isDate(timeMs: number): boolean {
   return Math.abs(timeMs) <= DATE_MS_MAX;
 }
 
-/** The shortest decimal that is this number, without exponent: `0.9`, `1`, `0.0000001`. Not for NaN and infinities. */
+/** The shortest decimal of a finite number, without an exponent: `0.9`, `1`, `0.0000001`. */
 export function decimal(value: number): string {
   const text = String(value === 0 ? 0 : value);
   const exponent = text.indexOf('e');

@@ -1,5 +1,5 @@
-// What of a grain a reader gets to see: a text and a few attributes, by type and level. Nothing here knows how a format
-// writes them down. Hashes, namespaces and users are not among them.
+// Selects the parts of a grain that output shows: a text and a few attributes, by type and level, in a form that does not
+// depend on the format. Hashes, namespaces and users are never shown.
 import type { JsonObject, JsonValue } from '../../grain/api/json-value.ts';
 import type { GrainType } from '../../grain/grain.ts';
 import { typeOfSingular } from '../vocabulary/grain-types.ts';
@@ -8,20 +8,20 @@ import { type AttributeForm, attributeName, FULL_ATTRIBUTES, FULL_DATA, formOf }
 import type { CalGrain } from './grain.ts';
 import { decimal, humanizeRelation, isoDate, isoInstant, relativeTime } from './humanize.ts';
 
-/** How much of a grain's attributes is shown; its text is whole on every level. */
+/** The number of attributes shown. The text is complete at every level. */
 export type Level = 'summary' | 'standard' | 'full';
 
-/** PROJECT: CAL fields for the text and for the attributes, in the order in which they were written. */
+/** PROJECT: the CAL fields for the text and for the attributes, in query order. */
 export interface Project {
   readonly content: readonly string[];
   readonly attributes: readonly string[];
 }
 
-/** How a grain is to be looked at. */
+/** How a grain is shown. */
 export interface View {
   readonly level: Level;
   readonly nowMs: number;
-  /** Times as instants rather than as ages. */
+  /** True to show times as instants instead of ages. */
   readonly isoTimestamps: boolean;
   readonly project?: Project | undefined;
 }
@@ -33,11 +33,11 @@ export interface Attribute {
 
 export interface Projection {
   readonly text: string;
-  /** In the order in which they are shown; those without a value are left out. */
+  /** In display order, without attributes that have no value. */
   readonly attributes: readonly Attribute[];
 }
 
-/** The text of a grain, by type. */
+/** Functions that make a grain's text, by type. */
 const TEXTS: Readonly<Record<GrainType, (grain: CalGrain) => string>> = {
   belief: clause,
   event: said,
@@ -66,7 +66,7 @@ export function project(grain: CalGrain, view: View): Projection {
   };
 }
 
-/** The fields of a grain under their CAL names, for formats that hold data: lists and maps as they are. */
+/** A grain's fields by CAL name, for the data formats. Keeps lists and maps. */
 export function projectData(grain: CalGrain, view: View): JsonObject {
   const data: JsonObject = { type: grain.grainType };
   for (const name of dataFields(grain, view)) {
@@ -92,7 +92,7 @@ function dataValue(grain: CalGrain, name: string, view: View): JsonValue | undef
   return name === 'plan' ? stateData(grain) : undefined;
 }
 
-/** Of a type that this version does not know: its object, else what it says. */
+/** The text of a grain. A grain of an unknown type shows its object, or else its content. */
 function textOfGrain(grain: CalGrain): string {
   const type = typeOfSingular(grain.grainType);
   return type === undefined ? object(grain) || said(grain) : TEXTS[type](grain);
@@ -128,7 +128,7 @@ function attributeValue(grain: CalGrain, name: string, view: View): string | num
   return typeof value === 'boolean' ? String(value) : value;
 }
 
-/** A field inside the text that PROJECT makes. */
+/** A field in the text of PROJECT. */
 function contentText(grain: CalGrain, name: string, view: View): string {
   if (name === 'content') return contentOf(grain) ?? '';
   const value = attributeValue(grain, name, view);
@@ -150,7 +150,7 @@ function textOf(value: ReturnType<typeof fieldValue>): string {
   return typeof value === 'object' ? value.join('; ') : String(value);
 }
 
-/** Relation and object, as the end of a sentence. */
+/** Relation and object as the end of a sentence. */
 function clause(grain: CalGrain): string {
   const relation = grain.fields['relation'];
   const what = object(grain);
@@ -161,7 +161,7 @@ function said(grain: CalGrain): string {
   return contentOf(grain) ?? clause(grain);
 }
 
-/** What an event says; of one made of blocks their texts. */
+/** The content of an event, or the joined texts of its blocks; undefined if both are empty. */
 function contentOf({ fields }: CalGrain): string | undefined {
   const { content, content_blocks: blocks } = fields;
   if (typeof content === 'string' && content !== '') return content;
@@ -172,7 +172,7 @@ function contentOf({ fields }: CalGrain): string | undefined {
   return joined === '' ? undefined : joined;
 }
 
-/** The plan of a state; of one without a plan what it holds, since an empty element would say nothing. */
+/** The plan of a state. Without a plan its data, because an empty element is useless. */
 function planned(grain: CalGrain): string {
   const plan = fieldValue(grain, 'plan');
   if (plan !== undefined) return textOf(plan);

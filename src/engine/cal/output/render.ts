@@ -1,4 +1,4 @@
-// The grains of a recall in the formats that were asked for.
+// Renders a recall's grains in the requested formats.
 import type { JsonObject } from '../../grain/api/json-value.ts';
 import { SINGULARS, typeOfSingular } from '../vocabulary/grain-types.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
@@ -13,19 +13,19 @@ export interface RenderOptions {
   readonly level: Level;
   readonly isoTimestamps?: boolean | undefined;
   readonly project?: Project | undefined;
-  /** Absent: the estimate. */
+  /** Defaults to the estimate. */
   readonly counter?: TokenCounter | undefined;
-  /** As that of a setting. */
+  /** See `Setting.step`. */
   readonly step?: (() => void) | undefined;
 }
 
 export interface Rendered {
   readonly key: string;
-  /** Data for the JSON format, text for all others. */
+  /** Data for the JSON format, text for the others. */
   readonly content: string | JsonObject[];
-  /** Of the text, or of the data as compact JSON. */
+  /** Tokens of the text, or of the data as compact JSON. */
   readonly tokensUsed: number;
-  /** Grains that the text speaks of. */
+  /** Number of grains in the text. */
   readonly grainCount: number;
 }
 
@@ -35,7 +35,10 @@ export interface RenderedAll {
   readonly warnings: readonly string[];
 }
 
-/** The grains, in their order within each type, in every format. A pure function of its arguments. */
+/**
+ * The grains in each format. JSON, YAML and templates keep the given order. The other formats group the grains by type and
+ * keep the order within a type. A pure function.
+ */
 export function renderGrains(
   grains: readonly CalGrain[],
   renderings: readonly Rendering[],
@@ -69,7 +72,7 @@ function isShown({ text }: Element): boolean {
   return text !== undefined;
 }
 
-/** In the order of the types, each in its own order. */
+/** Groups in the order of the type table. Keeps the grains' order within a type. */
 function byType(grains: readonly CalGrain[]): CalGrain[][] {
   const types = new Map<string, CalGrain[]>();
   for (const grain of grains) {
@@ -94,7 +97,7 @@ function groupOf(
   return { ...head, elements, omissions: [], tokensUsed: 0, truncated: false };
 }
 
-/** D-36: what is too long for a template ends at an element. */
+/** Cuts a document that is too long for its template after a complete element (D-36). */
 function withinBounds(groups: readonly Group[], format: Format): { groups: readonly Group[]; text: string } {
   const whole = format.document(groups);
   const { charactersMax } = format;

@@ -1,15 +1,16 @@
-// `WITH summarize`: what some grains say in one line, which is a line of one of them. No model is asked, so the same grains
-// have the same summary.
+// `WITH summarize`: summarises grains by the text of the most typical one. It uses no model, so the same grains always have
+// the same summary.
 import type { CalGrain } from './grain.ts';
 import { plainText, wordsOf } from './words.ts';
 
 const SUMMARY_CHARACTERS_MAX = 240;
-/** Grains that are looked at, from the first on. */
+/** Number of first grains that are considered. */
 const SUMMARY_GRAINS_MAX = 200;
 
 /**
- * The text of the grain whose words most of the others have too, long texts not preferred; of equal ones the first. Longer
- * than 240 characters, it is cut behind a word and ends in an ellipsis. undefined: no grain says anything.
+ * The text of the grain that shares most words with the others, relative to the square root of its own number of words.
+ * The first wins a tie. A text of more than 240 characters is cut after a word and ends in an ellipsis. Undefined if all
+ * texts are empty.
  */
 export function summaryOf(grains: readonly CalGrain[]): string | undefined {
   const texts = grains.slice(0, SUMMARY_GRAINS_MAX).map(plainText);

@@ -1,10 +1,11 @@
-// The presets as templates: what a template inherits where it says nothing itself. `data` has none, since it is no text.
+// The presets as templates. A template inherits the sections that it does not define. The preset `data` has none, because
+// its output is not text.
 import type { Sections } from '../ast.ts';
 import { markdown, smlAttribute, trimmedLine } from './clean.ts';
 
 export interface Preset {
   readonly sections: Sections;
-  /** How values are written, in the preset's own sections and in those of templates that extend it. */
+  /** Cleans values, in the preset's own sections and in those of templates that extend it. */
   readonly clean: (text: string) => string;
 }
 

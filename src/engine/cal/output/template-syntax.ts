@@ -1,5 +1,5 @@
-// The text of a template's section, read once into a tree: literal text, variables, sections and repetitions. What is not
-// in the closed set of variables, or would unescape, include or call something, is refused.
+// Parses the body of a template section into a tree of literal text, variables, sections and repetitions. Refuses unknown
+// variables and any tag that would unescape, include or call something.
 import type { Span } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import { isVariable, VARIABLES, type Variable } from './template-variables.ts';
@@ -10,13 +10,13 @@ export type TemplateNode =
   | {
       readonly kind: 'section';
       readonly variable: Variable;
-      /** Shown where the variable has no value. */
+      /** True if shown when the variable has no value. */
       readonly isInverted: boolean;
       readonly nodes: readonly TemplateNode[];
     }
   | { readonly kind: 'each'; readonly nodes: readonly TemplateNode[] };
 
-/** Sections within one another. */
+/** Maximum nesting of sections. */
 export const SECTION_DEPTH_MAX = 5;
 
 interface Open {
@@ -32,7 +32,7 @@ const FORBIDDEN: Readonly<Record<string, string>> = {
   '=': 'other delimiters',
 };
 
-/** Throws CalError E090, E091, E093 or E094; `at` is where the template stands in the query. */
+/** Throws CalError E090, E091, E093 or E094. `at` is the range of the template in the query. */
 export function parseTemplate(body: string, at?: Span): TemplateNode[] {
   const root: TemplateNode[] = [];
   const open: Open[] = [];
@@ -75,7 +75,7 @@ function readTag(tag: string, { open, into, at }: Reading): void {
     const isInverted = sign === '^';
     if (!isEach) known(name, at);
     else if (isInverted) throw badSyntax('{{^each}} has no meaning', at);
-    // Two hundred times two hundred is more than a bound.
+    // An {{#each}} inside another could repeat 200 × 200 times.
     if (open.length >= SECTION_DEPTH_MAX || (isEach && open.some((one) => one.name === 'each')))
       throw new CalError('CAL-E093', `{{#${name}}} is nested too deep`, { at });
     open.push({ name, isInverted, nodes: [] });
@@ -91,7 +91,7 @@ function badSyntax(message: string, at: Span | undefined): CalError {
   return new CalError('CAL-E094', message, { at });
 }
 
-/** Every variable that the nodes name, once. */
+/** All distinct variables in the nodes. */
 export function variablesOf(nodes: readonly TemplateNode[], found: Set<Variable> = new Set()): Set<Variable> {
   for (const node of nodes) {
     if (node.kind === 'variable' || node.kind === 'section') found.add(node.variable);

@@ -1,12 +1,11 @@
-// What a template may name, and what each name says. The set is closed: nothing else of the server, the session or the
-// grain can be reached from a template.
+// The variables of templates. The set is closed: a template can read nothing else of the server, the session or a grain.
 import { fieldValue } from './fields.ts';
 import { type Group, type Setting, type Tally, tagOf } from './formats/format.ts';
 import type { CalGrain } from './grain.ts';
 import { humanizeRelation, isoInstant, relativeTime } from './humanize.ts';
 import { project, type View } from './projection.ts';
 
-/** Where a section stands: without a source in header and footer, without a grain in a break too. */
+/** The values that a section can use. Header and footer have no `group` and no `grain`; a source break has no `grain`. */
 export interface Scope {
   readonly setting: Setting;
   readonly sourceCount: number;
@@ -65,7 +64,7 @@ const READS = {
     return setting.isoTimestamps ? isoInstant(time) : relativeTime(time, setting.nowMs);
   }),
   'grain.score': ofGrain((grain) => grain.score),
-  // D-30: the one place where formatted text can hold an address, because somebody asked for it by name.
+  // The only way to get an address into formatted text (D-30).
   'grain.hash': ofGrain((grain) => `sha256:${grain.hash}`),
   'grain.is_full': ({ view }) => view?.level === 'full',
   'grain.is_summary': ({ view }) => view?.level === 'summary',
@@ -73,24 +72,24 @@ const READS = {
 
 export type Variable = keyof typeof READS;
 
-/** In the order in which DESCRIBE shows them. */
+/** In the order of DESCRIBE. */
 export const VARIABLES: readonly Variable[] = Object.keys(READS).filter(isVariable);
 
 export function isVariable(name: string): name is Variable {
   return Object.hasOwn(READS, name);
 }
 
-/** undefined: it has no value here. */
+/** The value of a variable in `scope`; undefined if it has none there. */
 export function variableValue(variable: Variable, scope: Scope): ReturnType<Read> {
   return READS[variable](scope);
 }
 
-/** The share of a budget that is used, 0 to 1, to four places. */
+/** The used share of a budget, 0 to 1, rounded to four places. */
 export function utilization({ used, total }: Pick<Tally, 'used' | 'total'>): number {
   return Math.round((used / total) * 10_000) / 10_000;
 }
 
-/** Those whose value is known only when all grains are chosen. */
+/** Variables whose value is known only after all grains are chosen. */
 export const LATE: ReadonlySet<Variable> = new Set([
   'assembly.grain_count',
   'budget.used',

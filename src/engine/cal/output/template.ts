@@ -1,5 +1,5 @@
-// Templates: a caller's own way to write grains down. Checked once, when it is defined or the query is read; then rendered
-// in a single pass, so that what a grain says is never read as a template.
+// Templates: output formats that callers define. A template is checked once, when it is defined or the query is read, and
+// rendered in a single pass, so that grain text is never parsed as a template.
 import { FORMAT_SYNONYMS, FORMATS, SECTIONS, type SectionName, type Sections, type Span } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import { trimSection } from '../lexer.ts';
@@ -10,7 +10,7 @@ import { LATE, type Variable } from './template-variables.ts';
 export const TEMPLATE_BYTES_MAX = 4_096;
 const PARENT_DEFAULT = 'readable';
 
-/** Either one text for each grain, or texts by section. */
+/** One body for each grain, or bodies by section. */
 export type TemplateBody = { readonly text: string } | { readonly sections: Sections };
 
 /** A defined template, as a session or a memory stores it. */
@@ -19,31 +19,31 @@ export interface TemplateDefinition {
   readonly extends?: string | undefined;
 }
 
-/** Ready to render. */
+/** A parsed template. */
 export interface Template {
   readonly sections: Readonly<Partial<Record<SectionName, readonly TemplateNode[]>>>;
   readonly clean: (text: string) => string;
-  /** True when elements say what only the finished document knows. */
+  /** True if elements use variables that are known only when all grains are chosen. */
   readonly hasLateElements: boolean;
   readonly showsUse: boolean;
 }
 
 export interface TemplateOptions {
-  /** EXTENDS; absent: `readable`. */
+  /** The name after EXTENDS. Defaults to `readable`. */
   readonly extends?: string | undefined;
-  /** Where the template stands in the query. */
+  /** The range of the template in the query. */
   readonly at?: Span | undefined;
 }
 
-/** Names that no template may take: formats and their synonyms. In lower case. */
+/** Names that no template may have: formats and their synonyms, in lower case. */
 export const TEMPLATE_NAMES_RESERVED: ReadonlySet<string> = new Set([...FORMATS, ...Object.keys(FORMAT_SYNONYMS)]);
 
-/** Throws CalError E085 to E087, E090 to E094 or E096 for what a template may not be. */
+/** Throws the errors of `compileTemplate` for an invalid template. */
 export function checkTemplate(body: TemplateBody, options: TemplateOptions = {}): void {
   compileTemplate(body, options);
 }
 
-/** The template with what it inherits. Throws as `checkTemplate` does. */
+/** The template with inherited sections. Throws CalError E086, E087, E090 to E094 or E096. */
 export function compileTemplate(body: TemplateBody, { extends: parent, at }: TemplateOptions = {}): Template {
   const own: Sections = 'text' in body ? { element: trimSection(body.text) } : body.sections;
   const bytes = SECTIONS.reduce((sum, name) => sum + Buffer.byteLength(own[name] ?? ''), 0);

@@ -1,15 +1,14 @@
-// Tokens as a model counts them, for who would rather wait for exact budgets than have estimated ones: some tenths of a
-// millisecond for a text of budget size. The tables take a quarter of a second and some 50 MB to load, so nothing is
-// loaded that was not asked for.
+// Counts tokens exactly, by a model's encoding: some tenths of a millisecond for a text of budget size. The tables of an
+// encoding take a quarter of a second and some 50 MB to load, so they are loaded on first use.
 
 import { createRequire } from 'node:module';
 import type { TokenCounterName } from '../../calls/cal.ts';
 import { ESTIMATE, type TokenCounter } from './tokens.ts';
 
-/** Not `import`: a query does not wait for anything. */
+/** `require` instead of `import()`, because a query runs synchronously. */
 const require = createRequire(import.meta.url);
 
-/** Characters that are encoded at once: the time that one word takes grows with the square of its length. */
+/** Characters encoded at once. The time for one word grows with the square of its length. */
 const PIECE_CHARACTERS_MAX = 512;
 
 /** The interface of a loaded encoding module, the same for every encoding. */
@@ -19,7 +18,7 @@ interface Encoding {
 
 const loaded = new Map<TokenCounterName, TokenCounter>();
 
-/** The counter of a name, loaded when it is first asked for. Throws what `require` does where the package is missing. */
+/** The counter with this name, loaded on first use. Throws the error of `require` if the package is missing. */
 export function tokenCounter(name: TokenCounterName): TokenCounter {
   const known = loaded.get(name);
   if (known !== undefined) return known;
@@ -30,7 +29,7 @@ export function tokenCounter(name: TokenCounterName): TokenCounter {
 
 function exactCounter(name: Exclude<TokenCounterName, 'estimate'>): TokenCounter {
   const encoding = require(`gpt-tokenizer/encoding/${name}`) as Encoding; // the package's own types say so
-  // What looks like a token of the model's own control is text like any other.
+  // Count the text of a control token such as <|endoftext|> as ordinary text.
   const options = { disallowedSpecial: new Set<string>() };
   return {
     name,
@@ -48,7 +47,7 @@ function exactCounter(name: Exclude<TokenCounterName, 'estimate'>): TokenCounter
 
 const BLANK = /\s/;
 
-/** In front of a single blank where there is one: the encodings part words there too, so the sum is that of the whole. */
+/** The end of a piece: before a single blank if there is one. The encodings split there too, so the sum stays exact. */
 function endOfPiece(text: string, from: number): number {
   const furthest = from + PIECE_CHARACTERS_MAX;
   if (furthest >= text.length) return text.length;

@@ -1,28 +1,28 @@
-// How many tokens a text is: what budgets are counted in. One function for everything, so that what was counted when
-// grains were chosen is what is counted in the end.
+// Counts the tokens of a text for budgets. One counter serves a whole answer, so the count while grains are chosen agrees
+// with the final one.
 
 export interface TokenCounter {
-  /** As DESCRIBE shows it. */
+  /** The name in DESCRIBE. */
   readonly name: string;
-  /** Tokens of a text, a whole number; 0 for the empty one. */
+  /** The number of tokens, a whole number; 0 for an empty text. */
   count(text: string): number;
 }
 
 /**
- * A quarter of the ASCII characters, rounded up, and all others whole. Two texts in one are never more than both apart,
- * and a text with something in front of it never less.
+ * One token for four ASCII characters, rounded up, and one for each other character. Concatenation never costs more than
+ * both texts apart, and never less than either.
  */
 export const ESTIMATE: TokenCounter = { name: 'estimate', count: estimateTokens };
 
 function estimateTokens(text: string): number {
-  // Bytes are counted many times as fast as characters, and most texts have one for each.
+  // A fast path for ASCII: counting bytes is many times faster than counting characters.
   if (Buffer.byteLength(text) === text.length) return Math.ceil(text.length / 4);
   let ascii = 0;
   let others = 0;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
     if (unit < 0x80) ascii++;
-    // The second half of a pair belongs to the character of the first.
+    // Count a surrogate pair once.
     else if (!isSecondHalf(text, i, unit)) others++;
   }
   return Math.ceil(ascii / 4) + others;

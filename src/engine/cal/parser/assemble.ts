@@ -1,4 +1,5 @@
-// ASSEMBLE: context from several recalls. Its clauses stand in one order, and one out of place is named, never dropped.
+// Parses ASSEMBLE, which builds a context from several recalls. A clause that is out of place is refused or noted as an
+// extension, never dropped.
 import type { Assemble, AssembleSource, FormatChoice, ParameterValue, StreamOptions, Word } from '../ast.ts';
 import type { Cursor } from './cursor.ts';
 import { parseFormatChoice } from './formats.ts';
@@ -9,7 +10,7 @@ import { parseRecall } from './recall.ts';
 const ORDER = ['FOR', 'FROM', 'BUDGET', 'PRIORITY', 'FORMAT', 'STREAM', 'WITH'] as const;
 const clauses: ReadonlySet<string> = new Set(ORDER.map((word) => word.toLowerCase()));
 
-/** A whole ASSEMBLE, from its first word. */
+/** Parses a whole ASSEMBLE. */
 export function parseAssemble(cursor: Cursor): Assemble {
   const first = cursor.expectWord('assemble');
   const { kind, lower } = cursor.token;
@@ -44,7 +45,7 @@ interface Clauses {
   with?: Assemble['with'];
 }
 
-/** The clauses behind the sources, each once; out of their order they are an extension. */
+/** Parses the clauses after the sources, each at most once. Any order but the standard one is an extension. */
 function parseClauses(cursor: Cursor): Clauses {
   const found: Clauses = {};
   let last = -1;

@@ -1,4 +1,4 @@
-// WHERE: conditions and how they are joined. What a field may be compared with is the validator's; here only the shapes.
+// Parses WHERE: conditions and how they are joined. The validator checks fields, operators and values.
 
 import { COMPARATORS, type Comparator } from '../../calls/cal.ts';
 import {
@@ -21,7 +21,7 @@ const comparators: ReadonlySet<string> = new Set(COMPARATORS);
 const categories: ReadonlySet<string> = new Set(CATEGORIES);
 const OPERATORS = [...COMPARATORS, 'IN', 'BETWEEN', 'INCLUDE', 'EXCLUDE', 'IS'];
 
-/** How deep NOT and parentheses may stand within one another. */
+/** Maximum nesting of NOT and parentheses. */
 const DEPTH_MAX = 16;
 
 type ReadRecall = (cursor: Cursor) => Recall;
@@ -82,7 +82,7 @@ function parseCondition(cursor: Cursor, parseRecall: ReadRecall): FieldCondition
   if (kind === 'symbol' && comparators.has(text)) {
     cursor.advance();
     failSecondSymbol(cursor, text);
-    // The lexer gives these symbols alone; the set was asked.
+    // The set above holds only comparators.
     const op = text as Comparator;
     return { field, op, value: parseValue(cursor), at: cursor.spanFrom(first) };
   }
@@ -116,7 +116,7 @@ function parseCondition(cursor: Cursor, parseRecall: ReadRecall): FieldCondition
   return cursor.fail(OPERATORS, operatorHint(cursor, field));
 }
 
-/** `==`, `=>` and `<>` are one operator elsewhere. */
+/** Refuses `==`, `=>` and `<>`, which are operators in other languages, and suggests CAL's operator. */
 function failSecondSymbol(cursor: Cursor, first: string): void {
   const { kind, text } = cursor.token;
   if (kind !== 'symbol' || !comparators.has(text)) return;
@@ -137,7 +137,7 @@ function parseIn(cursor: Cursor, field: Word, op: 'in' | 'not_in', parseRecall: 
     if (extract === undefined)
       return cursor.fail(
         ['SUBJECTS', 'OBJECTS', 'HASHES'],
-        'A subquery ends in what to take from it: (RECALL … | SUBJECTS).',
+        'A subquery ends with its extractor: (RECALL … | SUBJECTS).',
       );
     return { field, op, recall, extract };
   });
@@ -148,7 +148,7 @@ function parseCategory(cursor: Cursor, { word: field }: Word): Category {
   const expected = CATEGORIES.map((category) => category.toUpperCase());
   if (kind !== 'word' || !categories.has(lower)) cursor.fail(expected, categoryHint(cursor, field));
   cursor.advance();
-  return lower as Category; // The set was asked.
+  return lower as Category; // The set holds only categories.
 }
 
 function categoryHint(cursor: Cursor, field: string): string | undefined {
@@ -156,13 +156,13 @@ function categoryHint(cursor: Cursor, field: string): string | undefined {
   const isNot = lower === 'not';
   if (lower === 'null' || (isNot && cursor.isWord('null', 1)))
     return isNot
-      ? `A condition on ${field} keeps grains that have it alone, so IS NOT NULL says nothing more: ${field} != "" keeps them.`
+      ? `A condition on ${field} keeps only grains that have it, so IS NOT NULL is not needed: ${field} != "" keeps them.`
       : `Grains without ${field} pass NOT ${field} != "".`;
   if (isNot) return `Write NOT ${field} IS PREFERENCE.`;
   return lower === 'true' || lower === 'false' ? `Write ${field} = ${lower}.` : undefined;
 }
 
-/** The values of INCLUDE and EXCLUDE. Throws E020 for one value that stands there without brackets. */
+/** The values of INCLUDE and EXCLUDE. Throws E020 for a single value without brackets. */
 function parseItems(cursor: Cursor, operator: string): readonly Value[] {
   if (cursor.isSymbol('[')) return parseArray(cursor);
   const value = parseValue(cursor);

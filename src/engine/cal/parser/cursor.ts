@@ -1,5 +1,5 @@
-// A place in the tokens, which only moves forward, and the errors that can be said there. Nothing is ever read twice:
-// the parser looks at most four tokens ahead and never goes back, so its work is linear in the length of the query.
+// A position in the tokens, and the errors for it. It only moves forward, and the parser looks at most four tokens ahead,
+// so the parser's work is linear in the length of the query.
 import type { Span, Word } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import type { Token } from '../lexer.ts';
@@ -8,13 +8,13 @@ import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { EXCLUDED_WORDS, isReserved } from '../vocabulary/words.ts';
 import { didYouMean, joined } from './spelling.ts';
 
-/** What starts an entry of BATCH, and so tells the label of the next one from a field after a comma. */
+/** Words that start an entry of BATCH. After a comma they tell the label of the next entry from a field. */
 export const ENTRY_WORDS = ['recall', 'exists', 'history', 'describe', 'coalesce'] as const;
 const entryWords: ReadonlySet<string> = new Set(ENTRY_WORDS);
 
 export class Cursor {
   readonly #tokens: readonly Token[];
-  /** Those that the tree does not show are noted by the parser, the others by the validator. */
+  /** The parser records the extensions that leave no trace in the tree. The validator records the others. */
   readonly extensions: Extensions;
   #index = 0;
   #depth = 0;
@@ -29,12 +29,12 @@ export class Cursor {
     return this.ahead(0);
   }
 
-  /** How often a token was looked at: what the work of a parse is measured by. */
+  /** Number of token reads: a measure of the parser's work. */
   get looks(): number {
     return this.#looks;
   }
 
-  /** The token after `count` others; past the end it is the end. */
+  /** The token `count` places ahead. Past the end it is the end token. */
   ahead(count: number): Token {
     this.#looks++;
     return this.#tokens[Math.min(this.#index + count, this.#tokens.length - 1)]!;
@@ -46,7 +46,7 @@ export class Cursor {
     return token;
   }
 
-  /** From the start of a token to the end of the last one taken. */
+  /** The range from the start of `first` to the end of the last token taken. */
   spanFrom(first: Token): Span {
     return { start: first.start, end: this.#tokens[Math.max(this.#index - 1, 0)]!.end };
   }
@@ -61,7 +61,7 @@ export class Cursor {
     return kind === 'symbol' && text === symbol;
   }
 
-  /** Takes the word when it stands here. */
+  /** Takes the word if it is the current token. Returns whether it was. */
   takeWord(word: string): boolean {
     if (!this.isWord(word)) return false;
     this.advance();
@@ -95,14 +95,14 @@ export class Cursor {
     return this.advance().text;
   }
 
-  /** A whole number; the validator says whether it is in range, also when it is negative. */
+  /** A whole number. The validator checks its range, so it can be negative here. */
   expectInteger(): number {
     const { kind, value } = this.token;
     if (kind !== 'number' || !Number.isInteger(value)) this.fail(['a whole number']);
     return this.advance().value;
   }
 
-  /** A name of the caller's: no reserved word. */
+  /** A name that the caller chose. No reserved word. */
   expectIdentifier(what: string): Token {
     const { kind, lower } = this.token;
     if (kind !== 'word') this.fail([what]);
@@ -118,14 +118,14 @@ export class Cursor {
     return { word: token.text, at: { start: token.start, end: token.end } };
   }
 
-  /** Items parted by commas, at least one. */
+  /** One or more items, separated by commas. */
   parted<T>(item: () => T): T[] {
     const items = [item()];
     while (this.takeSymbol(',')) items.push(item());
     return items;
   }
 
-  /** As `parted`, for lists that a recall may end in: the comma in front of what follows the recall ends the list. */
+  /** Like `parted`, for lists at the end of a recall. A comma that separates the recall from a next one ends the list. */
   list<T>(item: () => T): T[] {
     const items = [item()];
     while (this.isSymbol(',') && this.atListItem()) {
@@ -135,13 +135,13 @@ export class Cursor {
     return items;
   }
 
-  /** False where after the comma stands the next branch of COALESCE, or the label of BATCH's next entry. */
+  /** False if the comma here precedes the next branch of COALESCE, or the label of the next entry of BATCH. */
   atListItem(): boolean {
     if (this.isWord('recall', 1)) return false;
     return !(this.ahead(1).kind === 'word' && this.isSymbol(':', 2) && entryWords.has(this.ahead(3).lower));
   }
 
-  /** What `read` reads between two brackets. Throws E007 when that is too deep. */
+  /** Runs `read` between two brackets and returns its result. Throws E007 if brackets are nested too deep. */
   bracketed<T>(open: string, close: string, read: () => T): T {
     const { start, end } = this.expectSymbol(open);
     if (++this.#depth > CAL_LIMITS.nestingMax)
@@ -155,7 +155,7 @@ export class Cursor {
     return result;
   }
 
-  /** Refuses what stands here: E002 with what could stand instead. */
+  /** Refuses the current token: throws E002 with the tokens that are allowed here. */
   fail(expected: readonly string[], hint?: string): never {
     const { kind, text, lower, start, end } = this.token;
     const at = { start, end };
@@ -167,7 +167,7 @@ export class Cursor {
         suggestion: 'Queries cannot remove grains or touch keys, policies and schemas.',
       });
     }
-    // Many things could stand here: naming a dozen helps nobody, and the error carries them all.
+    // Name only a few in the message. The error's `expected` has them all.
     const isShort = expected.length <= SHOWN_MAX;
     const shown = isShort ? joined(expected) : `${expected.slice(0, SHOWN_MAX).join(', ')}, …`;
     const suggestion =
@@ -182,10 +182,10 @@ export class Cursor {
   }
 }
 
-/** How many of the things expected a message names. */
+/** Maximum number of expected tokens that a message names. */
 const SHOWN_MAX = 8;
 
-/** True for a word of the language, of which somebody may have written another spelling. */
+/** True if the expected token is a word, which the caller may have misspelt. */
 function isWord(expected: string): boolean {
   return /^[A-Za-z_]{2,}$/.test(expected);
 }

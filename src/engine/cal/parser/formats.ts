@@ -1,4 +1,4 @@
-// AS and FORMAT: one format, or several in brackets; and the sections of templates.
+// Parses AS and FORMAT: one format, or several in brackets. Also parses the sections of templates.
 import {
   FORMAT_SYNONYMS,
   FORMATS,
@@ -11,7 +11,7 @@ import {
 import { CalError } from '../errors.ts';
 import type { Cursor } from './cursor.ts';
 
-/** Every word that names a format. */
+/** All names of formats, synonyms included. */
 export const FORMAT_WORDS: readonly string[] = [...FORMATS, ...Object.keys(FORMAT_SYNONYMS)];
 const formatWords: ReadonlySet<string> = new Set(FORMAT_WORDS);
 const FORMATS_EXPECTED = [...FORMAT_WORDS, 'TEMPLATE', '['];
@@ -66,7 +66,7 @@ function hintFor(word: string): string | undefined {
 const sectionNames: ReadonlySet<string> = new Set(SECTIONS);
 const SECTIONS_EXPECTED = SECTIONS.map((section) => section.toUpperCase());
 
-/** One section or more. Throws E095 for one that stands twice. */
+/** Parses one or more sections. Throws E095 for a repeated one. */
 export function parseSections(cursor: Cursor): Sections {
   const sections: Partial<Record<SectionName, string>> = {};
   for (let first = true; ; first = false) {

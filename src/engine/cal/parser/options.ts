@@ -1,4 +1,4 @@
-// WITH: options of a statement. The list is closed but for the hints of vendors, which start with x_ (D-25).
+// Parses WITH: the options of a statement. The set is closed, except for vendor hints, which start with x_ (D-25).
 import { DISCLOSURE_LEVELS, type DisclosureLevel, type WithOption } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import { WITH_OPTIONS } from '../vocabulary/words.ts';

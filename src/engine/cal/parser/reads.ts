@@ -1,4 +1,4 @@
-// The statements that read and are neither RECALL nor ASSEMBLE: EXISTS, HISTORY, DESCRIBE, BATCH, COALESCE, sets.
+// Parses the other statements that read: EXISTS, HISTORY, DESCRIBE, BATCH, COALESCE and set operations.
 import {
   type Batch,
   type BatchStatement,
@@ -37,7 +37,7 @@ export function parseHistory(cursor: Cursor): History | HistoryDiff | HistoryOfP
   return { kind: 'history_diff', from: grain, to, at: cursor.spanFrom(first) };
 }
 
-/** The two conditions stand in this order. */
+/** Parses HISTORY of a pair. The condition on the subject must come first. */
 function parsePairHistory(cursor: Cursor, first: Token): HistoryOfPair {
   const namespace = cursor.takeWord('in') ? parseInClause(cursor) : undefined;
   cursor.expectWord('where');
@@ -81,7 +81,7 @@ export function parseDescribe(cursor: Cursor): Describe {
   return { kind: 'describe', target, grainType: parseSingular(cursor), at: cursor.spanFrom(first) };
 }
 
-/** The singular of a grain type. Throws E003 for any other word. */
+/** Parses the singular of a grain type. Throws E003 for any other word. */
 export function parseSingular(cursor: Cursor): Word {
   const { kind, lower, start, end } = cursor.token;
   if (kind !== 'word') cursor.fail(['a grain type']);
@@ -130,7 +130,7 @@ export function parseCoalesce(cursor: Cursor): Coalesce {
 const operators: ReadonlySet<string> = new Set(SET_OPERATORS);
 const OPERATORS_EXPECTED = SET_OPERATORS.map((word) => word.toUpperCase());
 
-/** From the first parenthesis on. A chain has one operator (D-12). */
+/** Parses a set operation from its first parenthesis on. All operators of a chain are the same (D-12). */
 export function parseSetOperation(cursor: Cursor): SetOperation {
   const first = cursor.token;
   const operands = [parseOperand(cursor)];

@@ -1,4 +1,4 @@
-// RECALL: its clauses stand in any order, each once; its stages keep their order (D-10).
+// Parses RECALL. Clauses come in any order, each at most once. Stages keep their order (D-10).
 
 import type { GrainType } from '../../grain/grain.ts';
 import type { InClause, Recall, Span, Stage, Value, Word } from '../ast.ts';
@@ -20,7 +20,7 @@ import { didYouMean } from './spelling.ts';
 import { parseStage, STAGE_WORDS, STAGES_EXPECTED } from './stages.ts';
 import { parseReference, parseValue } from './values.ts';
 
-/** Words that start a clause of RECALL; the stages are the others. */
+/** Words that start a clause of RECALL. Stages have words of their own. */
 export const CLAUSE_WORDS = [
   'in',
   'about',
@@ -40,12 +40,12 @@ const clauseWords: ReadonlySet<string> = new Set(CLAUSE_WORDS);
 const CLAUSES_EXPECTED = [...CLAUSE_WORDS.map((word) => word.toUpperCase()), ...STAGES_EXPECTED];
 const afterType: ReadonlySet<string> = new Set([...CLAUSE_WORDS, ...STAGE_WORDS]);
 
-/** A recall that is being read: the tree's, still open. */
+/** A recall that is being parsed. */
 type Draft = {
   -readonly [K in keyof Recall]?: Recall[K];
 } & { stages: Stage[] };
 
-/** A whole RECALL, from its first word. Stops at the first token that continues none. */
+/** Parses a whole RECALL. Stops at the first token that is not part of it. */
 export function parseRecall(cursor: Cursor): Recall {
   const first = cursor.expectWord('recall');
   const draft: Draft = { stages: [] };
@@ -73,7 +73,7 @@ export function parseRecall(cursor: Cursor): Recall {
   return { ...rest, kind: 'recall', where, with: options, places, at: cursor.spanFrom(first) };
 }
 
-/** Refuses what stands after a recall, naming what could have continued it. */
+/** Refuses the token after a recall, and names the clauses and stages that are allowed there. */
 export function failAfterRecall(cursor: Cursor, expected: readonly string[]): never {
   return cursor.fail([...expected, ...CLAUSES_EXPECTED], hintAfterRecall(cursor));
 }
@@ -143,7 +143,7 @@ export function parseInClause(cursor: Cursor): InClause {
   return { name, ...(scope && { scope }), at: cursor.spanFrom(first) };
 }
 
-/** The type word after RECALL; undefined: the next clause stands there. Throws E003 for a word that is no plural. */
+/** Parses the type after RECALL; undefined if a clause follows instead. Throws E003 for a word that is no plural. */
 function parsePlural(cursor: Cursor): Word | undefined {
   const { kind, lower, start, end } = cursor.token;
   if (kind !== 'word' || afterType.has(lower)) return undefined;
@@ -156,7 +156,7 @@ function parsePlural(cursor: Cursor): Word | undefined {
   return { word: lower, at };
 }
 
-/** True for what stands after a RECALL that says nothing more, and for words that may stand nowhere: no type was meant. */
+/** True if the token is a keyword, so that no type was meant. Throws E002 for an excluded word. */
 function cannotBeType(cursor: Cursor): boolean {
   const { lower } = cursor.token;
   if (typeOfSingular(lower) !== undefined) return false;
@@ -164,7 +164,7 @@ function cannotBeType(cursor: Cursor): boolean {
   return KEYWORDS.has(lower);
 }
 
-/** E003 for a word that names no type in the number asked for. Its suggestion is the type that was probably meant. */
+/** The E003 error for a word that is no type in the expected number. It suggests the type that was probably meant. */
 export function unknownType(
   word: string,
   { plural, at }: { readonly plural: boolean; readonly at?: Span | undefined },

@@ -1,8 +1,8 @@
-// Suggests words for an unknown word in a query.
+// Suggests known words for an unknown word in a query.
 
-/** The words of `candidates` nearest to `word`, best first, at most three; none when all are too far. Lower case. */
+/** The nearest words of `candidates`, best first, at most three. Empty if all are too far. Words are in lower case. */
 export function nearest(word: string, candidates: Iterable<string>): readonly string[] {
-  // One slip in a short word, two in a longer one, three from nine letters on.
+  // Allow one edit up to four letters, two up to eight, three above.
   const most = word.length <= 4 ? 1 : word.length <= 8 ? 2 : 3;
   const found: { readonly candidate: string; readonly distance: number }[] = [];
   if (word.length > LENGTH_MAX) return [];
@@ -15,10 +15,10 @@ export function nearest(word: string, candidates: Iterable<string>): readonly st
   return [...new Set(found.map(({ candidate }) => candidate))].slice(0, 3);
 }
 
-/** No word of the language is longer, and a hostile one must not cost more. */
+/** No word of CAL is longer. Bounds the work for a hostile word. */
 const LENGTH_MAX = 40;
 
-/** Damerau-Levenshtein, restricted: insertions, deletions, substitutions and swaps of neighbours. */
+/** Restricted Damerau-Levenshtein distance: insertions, deletions, substitutions and swaps of neighbours. */
 export function editDistance(a: string, b: string): number {
   let older: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
@@ -37,7 +37,7 @@ export function editDistance(a: string, b: string): number {
   return last[b.length]!;
 }
 
-/** `Did you mean a or b?`; undefined when nothing is near. */
+/** `Did you mean a or b?`; undefined if no candidate is near. */
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
   const found = nearest(word.toLowerCase(), candidates);
   return found.length === 0 ? undefined : `Did you mean ${joined(found)}?`;

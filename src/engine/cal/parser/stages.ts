@@ -1,4 +1,4 @@
-// What is done with the grains that were found, one stage after the other. The `|` in front is optional (D-11).
+// Parses stages, which process the found grains one after the other. The `|` before a stage is optional (D-11).
 import type { ProjectPart, Stage } from '../ast.ts';
 import type { Cursor } from './cursor.ts';
 import { parseField } from './values.ts';
@@ -19,16 +19,16 @@ export const STAGE_WORDS = [
 const stageWords: ReadonlySet<string> = new Set(STAGE_WORDS);
 export const STAGES_EXPECTED: readonly string[] = STAGE_WORDS.map((word) => word.toUpperCase());
 
-/** The stage that stands here, with or without its `|`; undefined: none does. Throws E002 when no stage follows a `|`. */
+/** Parses a stage with or without `|`; undefined if there is none here. Throws E002 if no stage follows a `|`. */
 export function parseStage(cursor: Cursor): Stage | undefined {
   const piped = cursor.takeSymbol('|');
   const first = cursor.token;
   if (first.kind !== 'word' || !stageWords.has(first.lower)) return piped ? cursor.fail(STAGES_EXPECTED) : undefined;
   cursor.advance();
-  return { ...stageAfter(cursor, first.lower as (typeof STAGE_WORDS)[number]), at: cursor.spanFrom(first) }; // The set was asked.
+  return { ...stageAfter(cursor, first.lower as (typeof STAGE_WORDS)[number]), at: cursor.spanFrom(first) }; // The set holds only stage words.
 }
 
-/** Stages to the end of the statement. */
+/** Parses all stages up to the end of the statement. */
 export function parseStages(cursor: Cursor): readonly Stage[] {
   const stages: Stage[] = [];
   for (let stage = parseStage(cursor); stage !== undefined; stage = parseStage(cursor)) stages.push(stage);

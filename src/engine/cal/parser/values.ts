@@ -1,4 +1,4 @@
-// Values, fields and references to grains: what statements are filled with.
+// Parses values, fields and references to grains.
 import type { GrainReference, Value, Word } from '../ast.ts';
 import { FIELDS_THAT_ARE_RESERVED, isReserved } from '../vocabulary/words.ts';
 import type { Cursor } from './cursor.ts';
@@ -35,12 +35,12 @@ export function parseValue(cursor: Cursor): Value {
   }
 }
 
-/** The items between brackets; there may be none. */
+/** Parses the items between square brackets. There can be none. */
 export function parseArray(cursor: Cursor): readonly Value[] {
   return cursor.bracketed('[', ']', () => (cursor.isSymbol(']') ? [] : cursor.list(() => parseValue(cursor))));
 }
 
-/** A hash or a parameter. */
+/** Parses a hash or a parameter. */
 export function parseReference(cursor: Cursor): GrainReference {
   const { kind } = cursor.token;
   if (kind !== 'hash' && kind !== 'parameter') cursor.fail(['a hash', 'a parameter']);
@@ -49,7 +49,7 @@ export function parseReference(cursor: Cursor): GrainReference {
   return value;
 }
 
-/** A field's name, which need not exist: `name`, or `prefix:name` without blanks. Lower case. */
+/** Parses a field name: `name`, or `prefix:name` without blanks. Returns it in lower case. Does not check that it exists. */
 export function parseField(cursor: Cursor): Word {
   const { kind, lower, start, end } = cursor.token;
   if (kind !== 'word') cursor.fail(['a field']);
@@ -65,7 +65,7 @@ export function parseField(cursor: Cursor): Word {
   return { word: lower, at: { start, end } };
 }
 
-/** The name after `prefix:` when the three tokens touch. */
+/** The name after `prefix:`; undefined unless the three tokens are adjacent. */
 function domainName(cursor: Cursor): string | undefined {
   if (!cursor.isSymbol(':', 1) || cursor.ahead(2).kind !== 'word') return undefined;
   const touching = cursor.token.end === cursor.ahead(1).start && cursor.ahead(1).end === cursor.ahead(2).start;

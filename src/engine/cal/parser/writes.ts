@@ -1,4 +1,4 @@
-// The statements of tier 1, which add grains and never change one, and DEFINE TEMPLATE.
+// Parses the statements of tier 1, which add grains and never change existing ones, and DEFINE TEMPLATE.
 import type { Add, Assignments, DefineTemplate, Revert, Supersede } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import type { Cursor } from './cursor.ts';
@@ -36,7 +36,7 @@ function parseAssignments(cursor: Cursor): Assignments {
   return set;
 }
 
-/** Throws E018 where a statement ends without one. */
+/** Parses REASON. Throws E018 if the statement ends without one. */
 function parseReason(cursor: Cursor, afterSet: boolean): string {
   const { kind, start, end } = cursor.token;
   if (kind === 'end' || cursor.isSymbol(';'))

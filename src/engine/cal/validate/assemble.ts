@@ -1,4 +1,4 @@
-// ASSEMBLE: its sources and their labels, its budget, and what it does with them.
+// Checks ASSEMBLE: its sources, labels, budget, priority, format, stream and options.
 import type { Assemble, Span, StreamOptions } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import { didYouMean } from '../parser/spelling.ts';
@@ -38,12 +38,12 @@ export function checkAssemble(assemble: Assemble, scope: Scope): void {
   }
   if (format !== undefined) checkFormat(format);
   if (stream !== undefined) checkStream(stream);
-  // A source that a LET bound may be of any type: its fields are refused here only when no source could have them.
+  // The grains of a LET can have any type. A field is refused only if no source can have it.
   const types = sources.map(({ from }) => (from.kind === 'recall' ? typeOf(from) : undefined));
   checkOptions(assemble.with, { types, scope });
 }
 
-/** The labels of the sources in the order of FROM; one without a label is `s` and its place, from 0. */
+/** The labels of the sources in the order of FROM. A source without one gets `s` and its index: `s0`. */
 export function sourceLabels({ sources }: Pick<Assemble, 'sources'>): readonly string[] {
   return sources.map(({ label }, index) => label?.word ?? `s${index}`);
 }

@@ -1,4 +1,4 @@
-// WHERE: each condition's field, operator and values, and what the conditions say together.
+// Checks WHERE: the field, operator and values of each condition, and the conditions as a whole.
 
 import type { Extractor } from '../../calls/cal.ts';
 import type { GrainType } from '../../grain/grain.ts';
@@ -25,7 +25,7 @@ import type { Scope } from './scope.ts';
 interface Place {
   readonly type: GrainType | undefined;
   readonly scope: Scope;
-  /** Checks a subquery, one deeper. */
+  /** Checks a subquery, one level deeper. */
   readonly subquery: (recall: Recall, extract: Extractor) => void;
 }
 
@@ -43,10 +43,10 @@ export function checkConditions(conditions: readonly Condition[], place: Place):
   for (const prefix of prefixes) warnOfProfile(prefix, conditions, place.scope);
 }
 
-/** Conditions that may stand under OR, NOT and parentheses: each may open grains. */
+/** Maximum number of conditions under OR, NOT and parentheses, because each may have to open grains. */
 const JUNCTION_CONDITIONS_MAX = 64;
 
-/** Throws E002 for more of them than may be joined so. */
+/** Throws E002 for too many conditions under OR, NOT and parentheses. */
 function checkJunctions(conditions: readonly Condition[], count: number, scope: Scope): void {
   const first = conditions.find(isJunction);
   if (first === undefined) return;
@@ -62,14 +62,14 @@ function checkJunctions(conditions: readonly Condition[], count: number, scope: 
     );
 }
 
-/** The field that a condition or an order means, noted where it is another name for it. */
+/** Resolves the alias `created_at` in a condition or an order, and records it as an extension. */
 export function aliased(word: Word, scope: Scope): Word {
   if (word.word !== TIME_ALIAS) return word;
   scope.extensions.use('created_at', word.at);
   return { ...word, word: fieldNamed(word.word) };
 }
 
-/** Throws E020 for what ranks grains: that is asked of all that is found, not of one branch. */
+/** Throws E020 for `score` and search fields. They apply to the whole search and cannot be part of one branch. */
 function checkInJunction({ at }: FieldCondition, field: QueryField | DomainField): void {
   if (field.name !== 'score' && !('search' in field && field.search === true)) return;
   const name = field.name === 'query' ? 'query' : field.name;
@@ -86,7 +86,7 @@ function checkCondition(condition: FieldCondition, field: QueryField | DomainFie
       at,
       expected: field.operators,
     });
-  const operator = condition.op.toUpperCase().replace('_', ' ') as Operator; // The tree's words are those of the tables.
+  const operator = condition.op.toUpperCase().replace('_', ' ') as Operator; // The tree's operators are the tables' words.
   if (!field.operators.includes(operator)) checkExtended(condition, field, scope);
   switch (condition.op) {
     case 'is':
@@ -122,7 +122,7 @@ function checkCondition(condition: FieldCondition, field: QueryField | DomainFie
   }
 }
 
-/** Notes an operator that the tables do not have and this server takes. Throws E020 for any other. */
+/** Records an operator that only this server accepts for the field. Throws E020 for any other operator. */
 function checkExtended(condition: FieldCondition, field: QueryField | DomainField, scope: Scope): void {
   const { op, at } = condition;
   const used = scope.extensions.isStrict && op !== 'not_in' ? [] : extensionsOf(condition, field);
@@ -136,7 +136,7 @@ function checkExtended(condition: FieldCondition, field: QueryField | DomainFiel
   });
 }
 
-/** The extensions that make an operator readable; none: nothing does. */
+/** The extensions that allow an operator on a field; empty if none does. */
 function extensionsOf({ op }: FieldCondition, field: QueryField | DomainField): readonly ExtensionName[] {
   const takesEquals = field.operators.includes('=') && !('search' in field && field.search === true);
   if (op === 'in') return takesEquals ? ['in_any'] : [];
@@ -163,7 +163,7 @@ function checkCount(count: number, { at }: FieldCondition): void {
     throw new CalError('CAL-E011', `the list has ${count} values, and ${CAL_LIMITS.inValuesMax} are the most`, { at });
 }
 
-/** W001: a relation in the prefix of the standard that the standard does not have is likely a slip. */
+/** Warns (W001) of unknown relations with the standard's prefix `mg:`. They are probably mistakes. */
 function warnOfRelations(field: QueryField | DomainField, values: readonly Value[], scope: Scope): void {
   if (field.name !== 'relation') return;
   for (const value of values) {
@@ -173,7 +173,7 @@ function warnOfRelations(field: QueryField | DomainField, values: readonly Value
   }
 }
 
-/** W002: data of a domain carries the tag of its profile. */
+/** Warns (W002) of a domain field without a condition on the tag of its profile. */
 function warnOfProfile(prefix: string, conditions: readonly Condition[], scope: Scope): void {
   const tag = `profile:${DOMAIN_PROFILES.get(prefix)!}`;
   const asked = fieldConditions(conditions).some(

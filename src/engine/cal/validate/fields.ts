@@ -1,4 +1,4 @@
-// A word where a field is expected: which field of which type it is, or why it is none.
+// Resolves a word to a field of a grain type, or refuses it with a reason.
 
 import type { GrainType } from '../../grain/grain.ts';
 import type { QueryField } from '../../grain/types/query-field.ts';
@@ -16,15 +16,15 @@ import {
 } from '../vocabulary/fields.ts';
 import { pluralOf } from '../vocabulary/grain-types.ts';
 
-/** A field with a prefix: what is stored under it decides its type. */
+/** A field with a prefix. The stored value decides its type. */
 export interface DomainField extends Omit<QueryField, 'type'> {
   readonly type: 'domain';
   readonly prefix: string;
 }
 
 /**
- * The field that `word` names in a statement about `type`: common ones first, then the type's own.
- * Throws E060 for a field of another type, E061 for one of a type when the statement names none, E004 for no field.
+ * The field that `word` names in a statement about `type`: a common field, or one of the type.
+ * Throws E060 for a field of another type, E061 for a type's field in a statement without a type, E004 for an unknown one.
  */
 export function resolveField(word: Word, type: GrainType | undefined): QueryField | DomainField {
   const name = word.word;

@@ -1,4 +1,4 @@
-// LET: what each binding may use, and what it then holds.
+// Checks LET: the parameters that each binding uses, and the kind of value that it binds.
 import type { LetBinding, ParameterValue, Query } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
@@ -6,7 +6,7 @@ import { checkExtracting, checkRecall } from './recall.ts';
 import type { Scope } from './scope.ts';
 import { expectGrains } from './stages.ts';
 
-/** Checks the bindings in their order and binds them in `scope`. Throws E009, E036, E037, E038 and what a recall throws. */
+/** Checks the bindings in order and binds them in `scope`. Throws E009, E036, E037, E038 and the errors of a recall. */
 export function checkLets({ lets, statement }: Query, scope: Scope): void {
   if (lets.length > CAL_LIMITS.letsMax)
     throw new CalError('CAL-E036', `the query has ${lets.length} bindings, and ${CAL_LIMITS.letsMax} are the most`, {
@@ -44,7 +44,7 @@ function checkBinding({ name, recall, extract, at }: LetBinding, scope: Scope): 
   scope.bind(name, extract ?? 'grains');
 }
 
-/** Throws E037 when the binding needs itself, by whatever way. A later binding that it merely names is E008. */
+/** Throws E037 if the binding depends on itself, directly or not. The check of a recall refuses other later bindings (E008). */
 function checkOrder({ name, at }: LetBinding, uses: ReadonlyMap<string, readonly ParameterValue[]>): void {
   const reached = new Set<string>();
   const open = [name];
@@ -58,9 +58,9 @@ function checkOrder({ name, at }: LetBinding, uses: ReadonlyMap<string, readonly
   }
 }
 
-/** Every parameter below a node of the tree, in the order of the tree. */
+/** All parameters below a node, in tree order. */
 function parametersOf(node: unknown): readonly ParameterValue[] {
   if (typeof node !== 'object' || node === null) return [];
-  if ('kind' in node && node.kind === 'parameter') return [node as ParameterValue]; // The tree has one node of this kind.
+  if ('kind' in node && node.kind === 'parameter') return [node as ParameterValue]; // Only parameters have this kind.
   return Object.values(node).flatMap(parametersOf);
 }

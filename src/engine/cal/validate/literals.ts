@@ -1,4 +1,4 @@
-// A value beside a field: whether it is of the type that the field holds, and one of the words that it may hold.
+// Checks a value against its field: the type and, for fields with a closed set of words, the word.
 
 import type { QueryField } from '../../grain/types/query-field.ts';
 import type { Value } from '../ast.ts';
@@ -10,7 +10,7 @@ import { typeOfSingular } from '../vocabulary/grain-types.ts';
 import type { DomainField } from './fields.ts';
 import type { Scope } from './scope.ts';
 
-/** Some moment: whether an expression of time can be read does not depend on it. */
+/** Any moment will do: whether a time expression is valid does not depend on the current time. */
 const ANY_TIME_MS = 1_750_000_000_000;
 
 interface Place {
@@ -19,7 +19,7 @@ interface Place {
   readonly inList?: boolean;
 }
 
-/** Throws E020 when `value` is not what `field` holds, E003 or the field's own code for an unknown word. */
+/** Throws E020 if `value` has the wrong type for `field`, E003 or the field's own code for an unknown word. */
 export function checkLiteral(field: QueryField | DomainField, value: Value, place: Place): void {
   if (value.kind === 'parameter') {
     checkParameter(field, value, place);
@@ -46,7 +46,7 @@ export function checkLiteral(field: QueryField | DomainField, value: Value, plac
       checkTime(field.name, value);
       return;
     case 'hash':
-      // What a goal depends on may be written as the string that it is stored as.
+      // `depends_on` also accepts a string, because it is stored as one.
       if (value.kind !== 'hash' && (field.name === 'hash' || value.kind !== 'string'))
         throw mismatch(field, value, 'a hash: sha256: and its digits, without quotes');
       return;
@@ -78,7 +78,7 @@ function checkParameter(
   else scope.expect(value, text ? ['user'] : [], `${field.name} is compared with one value; use IN ( … ) for a list`);
 }
 
-/** Throws E020 when the value of a clause is no time that can be read, E008 when it is a parameter that nothing binds. */
+/** Throws E020 if the value of a clause is no valid time, E008 if it is an unbound parameter. */
 export function checkMoment(clause: string, value: Value, scope: Scope): void {
   if (value.kind === 'parameter') scope.expect(value, [], `${clause} takes a time`);
   checkTime(clause, value);

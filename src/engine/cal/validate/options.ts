@@ -1,4 +1,4 @@
-// WITH: the values of options, and which of them do nothing here.
+// Checks WITH: the values of options. Warns of options without effect.
 
 import type { GrainType } from '../../grain/grain.ts';
 import type { Value, WithOption } from '../ast.ts';
@@ -6,7 +6,7 @@ import { CalError } from '../errors.ts';
 import { resolveField } from './fields.ts';
 import type { Scope } from './scope.ts';
 
-/** `types` are those whose fields dedup may name. Warns with W004 of options that never have an effect. */
+/** Checks options. The field of `dedup` must belong to one of `types`. Warns (W004) of options that never have an effect. */
 export function checkOptions(
   options: readonly WithOption[],
   { types, scope }: { readonly types: readonly (GrainType | undefined)[]; readonly scope: Scope },
@@ -51,7 +51,7 @@ function checkOption(option: WithOption, types: readonly (GrainType | undefined)
   }
 }
 
-/** Throws E008 for a parameter that nothing binds, however deep in arrays. */
+/** Throws E008 for an unbound parameter, at any depth of arrays. */
 function checkBound(value: Value, scope: Scope): void {
   if (value.kind === 'parameter') scope.boundTo(value);
   if (value.kind === 'array') for (const item of value.items) checkBound(item, scope);
@@ -62,7 +62,7 @@ function checkShare(name: string, value: number, { at }: WithOption): void {
   throw new CalError('CAL-E020', `${name} is from 0 to 1, not ${value}`, { at });
 }
 
-/** The field must be one of some source's type, and one that a grain has a value of. */
+/** Throws unless the field is a projectable field of at least one source's type. */
 function checkDedup(
   option: WithOption & { readonly option: 'dedup' },
   types: readonly (GrainType | undefined)[],

@@ -1,4 +1,4 @@
-// RECALL: its clauses one by one, and those that contradict each other.
+// Checks RECALL: each clause, and clauses that exclude each other.
 import type { Extractor } from '../../calls/cal.ts';
 import type { GrainType } from '../../grain/grain.ts';
 import { fieldConditions, type Recall, type Span } from '../ast.ts';
@@ -13,7 +13,7 @@ import { checkOptions } from './options.ts';
 import type { Scope } from './scope.ts';
 import { checkLimit, checkStages, expectGrains, notBeliefs, type Outcome } from './stages.ts';
 
-/** What the recall gives. `depth` counts the recalls around it, up to three (E007). */
+/** Checks a recall and returns the kind of its result. `depth` is the number of recalls around it, at most three (E007). */
 export function checkRecall(recall: Recall, scope: Scope, { depth = 0, more = 0 } = {}): Outcome {
   if (depth > CAL_LIMITS.subqueryDepthMax)
     throw new CalError('CAL-E007', `subqueries are nested more than ${CAL_LIMITS.subqueryDepthMax} deep`, {
@@ -35,7 +35,7 @@ export function checkRecall(recall: Recall, scope: Scope, { depth = 0, more = 0 
   return outcome;
 }
 
-/** A recall that something is taken out of, in LET or in a subquery. */
+/** Checks a recall with an extractor, in LET or in a subquery. */
 export function checkExtracting(recall: Recall, extract: Extractor, scope: Scope, depth: number): void {
   const outcome = checkRecall(recall, scope, { depth, more: 1 });
   expectGrains(outcome, `${extract.toUpperCase()} takes grains`, recall.at);
@@ -46,7 +46,7 @@ export function checkExtracting(recall: Recall, extract: Extractor, scope: Scope
     });
 }
 
-/** Undefined: the recall names none. The reader has refused words that are no type. */
+/** The type of a recall; undefined if it names none. The parser has already refused unknown types. */
 export function typeOf(recall: Recall): GrainType | undefined {
   return recall.grainType === undefined ? undefined : typeOfPlural(recall.grainType.word);
 }

@@ -1,4 +1,4 @@
-// What a query may refer to while it is checked: its parameters and what they hold, and the warnings so far.
+// The state of a check: the bound parameters, and the warnings so far.
 import type { Extractor } from '../../calls/cal.ts';
 import type { ParameterValue } from '../ast.ts';
 import { CalError, type CalWarningCode, calWarning } from '../errors.ts';
@@ -7,7 +7,7 @@ import { Extensions } from '../vocabulary/extensions.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { CURRENT_USER_PARAMETER } from '../vocabulary/words.ts';
 
-/** What a parameter holds: the session's user, a list that a LET took out of grains, or the grains. */
+/** The kind of a parameter's value: the session's user, a list that a LET extracted, or grains. */
 export type Bound = 'user' | Extractor | 'grains';
 
 export class Scope {
@@ -37,7 +37,7 @@ export class Scope {
     return this.#bound.has(name);
   }
 
-  /** What `parameter` holds. Throws E008 when nothing binds it, or when the query names too many. */
+  /** The kind of the parameter's value. Throws E008 if it is unbound, or if the query has too many parameters. */
   boundTo({ name, at }: ParameterValue): Bound {
     const bound = this.#bound.get(name);
     this.#used.add(name);

@@ -1,4 +1,4 @@
-// Set operations, BATCH and COALESCE: statements of several recalls.
+// Checks set operations, BATCH and COALESCE.
 
 import type { GrainType } from '../../grain/grain.ts';
 import type { Batch, Coalesce, Recall, SetOperation } from '../ast.ts';
@@ -8,7 +8,7 @@ import { checkRecall, typeOf } from './recall.ts';
 import type { Scope } from './scope.ts';
 import { checkStages, expectGrains, type Outcome } from './stages.ts';
 
-/** Throws E002, E007, E013, E021 and what recalls and stages throw. */
+/** Throws E002, E007, E013, E021 and the errors of recalls and stages. */
 export function checkSetOperation(operation: SetOperation, scope: Scope): Outcome {
   const operands = leaves(operation, 1);
   if (operands.length > CAL_LIMITS.setOperandsMax)
@@ -18,7 +18,7 @@ export function checkSetOperation(operation: SetOperation, scope: Scope): Outcom
   return checkOperation(operation, scope).outcome;
 }
 
-/** The recalls of the operation, left to right. */
+/** The recalls of an operation, left to right. */
 function leaves({ operands, at }: SetOperation, depth: number): readonly Recall[] {
   if (depth > CAL_LIMITS.setDepthMax)
     throw new CalError('CAL-E007', `set operations are nested more than ${CAL_LIMITS.setDepthMax} deep`, { at });
@@ -27,7 +27,7 @@ function leaves({ operands, at }: SetOperation, depth: number): readonly Recall[
 
 interface Checked {
   readonly outcome: Outcome;
-  /** The one type of all operands, whose own fields the stages may name. */
+  /** The type that all operands share; undefined if they differ. Stages may use its fields. */
   readonly type: GrainType | undefined;
 }
 
@@ -54,7 +54,7 @@ function checkOperation({ operator, operands, stages, at }: SetOperation, scope:
   return { outcome: checkStages(stages, { type, scope }), type };
 }
 
-/** Throws E002, E039, E021 and what recalls throw. */
+/** Throws E002, E039, E021 and the errors of recalls. */
 export function checkCoalesce({ branches, at }: Coalesce, scope: Scope): void {
   const { coalesceBranchesMin, coalesceBranchesMax } = CAL_LIMITS;
   if (branches.length < coalesceBranchesMin)
@@ -74,7 +74,7 @@ export function checkCoalesce({ branches, at }: Coalesce, scope: Scope): void {
     expectGrains(checkRecall(branch, scope), 'a branch of COALESCE gives grains', branch.at);
 }
 
-/** Labels and their number alone: E002, E012, E034. */
+/** Checks only the labels and their number. Throws E002, E012, E034. */
 export function checkBatchEntries({ entries, at }: Batch): void {
   if (entries.length === 0) throw new CalError('CAL-E002', 'BATCH has no entry', { at, expected: ['a label'] });
   if (entries.length > CAL_LIMITS.batchEntriesMax)

@@ -1,4 +1,4 @@
-// The chain of stages: what each takes and gives, and which fields it may name.
+// Checks a chain of stages: the input and output of each, and its fields.
 
 import type { GrainType } from '../../grain/grain.ts';
 import type { QueryField } from '../../grain/types/query-field.ts';
@@ -11,20 +11,20 @@ import { aliased } from './conditions.ts';
 import { type DomainField, resolveField } from './fields.ts';
 import type { Scope } from './scope.ts';
 
-/** What a chain gives in the end. */
+/** The kind of a chain's final result. */
 export type Outcome = 'grains' | 'number' | 'values' | 'groups';
 
 interface Place {
   readonly type: GrainType | undefined;
   readonly scope: Scope;
-  /** Stages beyond those in the list: what LET or a subquery takes out counts as one. */
+  /** Stages that are not in the list: the extractor of LET or a subquery counts as one. */
   readonly more?: number;
 }
 
-/** Never in formatted text, where PROJECT puts things. */
+/** Fields that formatted text never shows, so PROJECT refuses them. */
 const ENVELOPE: ReadonlySet<string> = new Set(['hash', 'namespace', 'user_id']);
 
-/** Throws E012, E021, E022, E010, E020, and what a field throws. */
+/** Checks a chain and returns the kind of its result. Throws E012, E021, E022, E010, E020 and the errors of a field. */
 export function checkStages(stages: readonly Stage[], place: Place): Outcome {
   const count = stages.length + (place.more ?? 0);
   if (count > CAL_LIMITS.stagesMax)
@@ -44,7 +44,7 @@ export function checkStages(stages: readonly Stage[], place: Place): Outcome {
   return outcome;
 }
 
-/** Throws E021 when something that takes grains is given something else. */
+/** Throws E021 unless `outcome` is grains. */
 export function expectGrains(outcome: Outcome, what: string, at: Span | undefined): void {
   if (outcome === 'grains') return;
   throw new CalError('CAL-E021', `${what}, and it is given ${GIVEN[outcome]}`, { at });
@@ -96,7 +96,7 @@ function checkStage(stage: Stage, { type, scope }: Place): Outcome {
   }
 }
 
-/** Throws E022: these two read a triple, and beliefs alone are triples. */
+/** The E022 error of SUBJECTS and OBJECTS, which read a triple. Only beliefs have one. */
 export function notBeliefs(extract: string, at: Span | undefined): CalError {
   return new CalError('CAL-E022', `${extract.toUpperCase()} takes beliefs`, { at });
 }
@@ -113,7 +113,7 @@ const ABILITIES = {
   projectable: 'select',
 } as const;
 
-/** Throws E021 for a field that cannot do what is asked of it. */
+/** The field of `word`. Throws E021 if it lacks the ability. */
 export function checkAble(
   word: Word,
   type: GrainType | undefined,

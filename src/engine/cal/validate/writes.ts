@@ -1,4 +1,5 @@
-// The statements of tier 1: what may be set, what must be, and why. Whether the session may run them is asked later.
+// Checks the statements of tier 1 (fields that may or must be set, and the reason) and DEFINE TEMPLATE. The session's
+// permission is checked when the statement runs.
 
 import { GRAIN_TYPE_NAMES, type GrainType } from '../../grain/grain.ts';
 import type { QueryField } from '../../grain/types/query-field.ts';
@@ -17,7 +18,7 @@ import type { Scope } from './scope.ts';
 const REQUIRED = ['subject', 'relation', 'object'] as const;
 const EVOLVABLE = ['object', 'confidence', 'importance', 'tags'] as const;
 
-/** What ADD may set, by type; types that are missing cannot be added. */
+/** The fields that ADD can set, by type. Types that are missing cannot be added. */
 export const ADDABLE: ReadonlyMap<GrainType, readonly string[]> = new Map(
   GRAIN_TYPE_NAMES.filter((type) => GRAIN_TYPES[type].cal.addable).map((type) => [type, settableOf(type)]),
 );
@@ -107,7 +108,7 @@ function checkReason(reason: string, at: Span | undefined): void {
     });
 }
 
-/** Throws E088 for the name of a format, E002 for a long one, and what the template throws. */
+/** Throws E088 for the name of a format, E002 for a long name, and the errors of a template. */
 export function checkDefinition({ name, extends: parent, body, at }: DefineTemplate): void {
   checkLength('the name', name, CAL_LIMITS.templateNameMax, { at });
   if (TEMPLATE_NAMES_RESERVED.has(name.toLowerCase()))

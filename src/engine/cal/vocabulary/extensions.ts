@@ -1,5 +1,5 @@
-// What this server reads beyond the specification. Each use is told by a warning, so that a query can be made portable, and a
-// strict server refuses it with the code that the specification has for it.
+// Extensions of CAL that this server accepts. Each use causes a warning with a portable spelling. A strict server refuses
+// it with the code of the specification.
 
 import type { CalErrorCode } from '../../base/errors.ts';
 import type { Span } from '../ast.ts';
@@ -7,7 +7,7 @@ import { CalError, calWarning } from '../errors.ts';
 
 interface Extension {
   readonly says: string;
-  /** The portable spelling, which every engine reads. */
+  /** A spelling that every engine accepts. */
   readonly portable: string;
   readonly code: CalErrorCode;
 }
@@ -66,7 +66,7 @@ export class Extensions {
     return this.#isStrict;
   }
 
-  /** Notes it; throws its code where the server is strict. */
+  /** Records the use of an extension. Throws its code if the server is strict. */
   use(name: ExtensionName, at?: Span): void {
     if (!this.#isStrict) {
       this.#used.add(name);

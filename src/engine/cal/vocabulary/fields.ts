@@ -1,12 +1,12 @@
-// The fields that a query may name: the closed set of the specification, what each holds and which operators it takes.
-// The validator decides by these tables, and DESCRIBE shows them.
+// The fields that a query can use: the closed set of the specification, with their types and operators. The validator
+// uses these tables, and DESCRIBE shows them.
 import { byType, GRAIN_TYPE_NAMES, type GrainType } from '../../grain/grain.ts';
 import { type Operator, type QueryField, queryField, SEARCH } from '../../grain/types/query-field.ts';
 import { GRAIN_TYPES } from '../../grain/types/table.ts';
 
 const ORDERED = '= != >= <= > <';
 
-/** Of every type, in the order of the specification. */
+/** The fields that all types have, in the order of the specification. */
 export const COMMON_FIELDS: readonly QueryField[] = [
   queryField('query', 'string', '=', '', SEARCH),
   queryField('subject', 'string', '= != IN', 'spg'),
@@ -33,10 +33,10 @@ export const COMMON_FIELDS: readonly QueryField[] = [
   }),
 ];
 
-/** Of one type each. What one value of a grain can be sorted and grouped by is the specification's silence and our rule. */
+/** The fields of each type. Which ones sort and group is our rule, because the specification does not say. */
 export const TYPE_FIELDS = byType((type) => GRAIN_TYPES[type].cal.fields);
 
-/** All fields of a type, common ones first; without a type: the common ones. */
+/** All fields of a type, common ones first. Only the common ones without a type. */
 export function fieldsOf(type: GrainType | undefined): readonly QueryField[] {
   return type === undefined ? COMMON_FIELDS : [...COMMON_FIELDS, ...TYPE_FIELDS[type]];
 }
@@ -45,7 +45,7 @@ const common = new Map(COMMON_FIELDS.map((one) => [one.name, one]));
 const ofOneType = new Map<string, { readonly field: QueryField; readonly type: GrainType }>();
 for (const type of GRAIN_TYPE_NAMES) for (const one of TYPE_FIELDS[type]) ofOneType.set(one.name, { field: one, type });
 
-/** The field that a name stands for: `created_at` is read as `time` in conditions and orders. */
+/** Resolves aliases: `created_at` means `time` in conditions and orders. */
 export function fieldNamed(name: string): string {
   return name === TIME_ALIAS ? 'time' : name;
 }
@@ -56,12 +56,12 @@ export function commonField(name: string): QueryField | undefined {
   return common.get(name);
 }
 
-/** A field that one type alone has, and that type. No two types share a name. */
+/** The field of a single type, and that type; undefined if there is none. No two types share such a name. */
 export function typeField(name: string): { readonly field: QueryField; readonly type: GrainType } | undefined {
   return ofOneType.get(name);
 }
 
-/** Prefixes of domain fields, and the tag `profile:…` that belongs to each. What follows a prefix is an open name. */
+/** The profile tag (`profile:…`) of each prefix of domain fields. Any name can follow a prefix. */
 export const DOMAIN_PROFILES: ReadonlyMap<string, string> = new Map([
   ['hc', 'healthcare'],
   ['legal', 'legal'],
@@ -72,7 +72,7 @@ export const DOMAIN_PROFILES: ReadonlyMap<string, string> = new Map([
   ['int', 'integration'],
 ]);
 
-/** Operators of every domain field. The type is that of the stored value. */
+/** The operators of all domain fields. The stored value decides the type. */
 export const DOMAIN_OPERATORS: readonly Operator[] = ['=', '!=', '>=', '<=', '>', '<', 'IN'];
 
 /** True for `prefix:name`, whatever the prefix. */

@@ -9,12 +9,12 @@ export const PLURALS: readonly string[] = SINGULARS.map(pluralOf);
 const byPlural = new Map<string, GrainType>(SINGULARS.map((type) => [pluralOf(type), type]));
 const bySingular = new Map<string, GrainType>(SINGULARS.map((type) => [type, type]));
 
-/** The type of a plural in lower case; undefined: none. */
+/** The type of a plural in lower case; undefined if there is none. */
 export function typeOfPlural(plural: string): GrainType | undefined {
   return byPlural.get(plural);
 }
 
-/** The type of a singular in lower case; undefined: none. */
+/** The type of a singular in lower case; undefined if there is none. */
 export function typeOfSingular(singular: string): GrainType | undefined {
   return bySingular.get(singular);
 }
@@ -23,7 +23,7 @@ export function pluralOf(type: GrainType): string {
   return GRAIN_TYPES[type].cal.plural;
 }
 
-/** Words that other versions of CAL and other stores have for these types (D-14); null: no type of ours is meant. */
+/** Words of other CAL versions and other stores for grain types (D-14). Null: a known word without a type here. */
 const FOREIGN = new Map<string, GrainType | null>([
   ...SINGULARS.flatMap((type) => GRAIN_TYPES[type].cal.foreign.map((word) => [word, type] as const)),
   ['skill', null],
@@ -31,7 +31,7 @@ const FOREIGN = new Map<string, GrainType | null>([
   ['trigger', null],
 ]);
 
-/** The type that a foreign word (in either number) means; null: known to mean none; undefined: not a foreign word. */
+/** The type of a foreign word, singular or plural. Null: a known word without a type here. Undefined: an unknown word. */
 export function typeOfForeignWord(word: string): GrainType | null | undefined {
   return FOREIGN.get(word) ?? (word.endsWith('s') ? FOREIGN.get(word.slice(0, -1)) : FOREIGN.get(word));
 }

@@ -8,9 +8,9 @@ export const CAL_LIMITS = {
   threadLimitDefault: 1_000,
   /** The outer query counts as 0. */
   subqueryDepthMax: 3,
-  /** Of set operations within one another. */
+  /** Nesting of set operations. */
   setDepthMax: 3,
-  /** Of brackets of any kind within one another. */
+  /** Nesting of brackets of any kind. */
   nestingMax: 8,
   stagesMax: 5,
   inValuesMax: 100,
@@ -38,7 +38,7 @@ export const CAL_LIMITS = {
   assembleTimeoutMs: 10_000,
   sourceTimeoutMs: 5_000,
   grainsScannedMax: 100_000,
-  /** Whole grains that a LET or a set is put together from: a budget of tokens has room for no more. */
+  /** Grains that a LET or a set holds. No token budget has room for more. */
   grainsHeldMax: 16_000,
   historyVersionsMax: 100,
   addsPerMinute: 20,

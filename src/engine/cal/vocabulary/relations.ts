@@ -1,7 +1,7 @@
-// The relations that the specification knows: the members of each category word, and those in none.
+// The relations of the specification: the members of each category, and those without one.
 import type { Category } from '../ast.ts';
 
-/** What `relation IS CATEGORY` stands for, exactly: plain `prefers` is no preference. */
+/** The relations that `relation IS CATEGORY` matches. The match is exact: `prefers` without `mg:` is no preference. */
 export const CATEGORY_RELATIONS: Readonly<Record<Category, readonly string[]>> = {
   preference: ['mg:prefers', 'mg:avoids', 'mg:requires'],
   knowledge: ['mg:knows', 'mg:infers'],
@@ -12,7 +12,7 @@ export const CATEGORY_RELATIONS: Readonly<Record<Category, readonly string[]>> =
   observation: ['mg:perceives', 'mg:state_at'],
 };
 
-/** All relations with the prefix `mg:` that are no mistake. */
+/** All known relations with the prefix `mg:`. Others are probably mistakes. */
 export const KNOWN_RELATIONS: ReadonlySet<string> = new Set([
   ...Object.values(CATEGORY_RELATIONS).flat(),
   'mg:agrees_with',

@@ -1,10 +1,10 @@
-// The words of CAL: those that mean something, those kept for later, and those that no query may use.
+// The words of CAL: keywords, words held for later use, and excluded words.
 
 function words(text: string): ReadonlySet<string> {
   return new Set(text.toLowerCase().split(/\s+/));
 }
 
-/** Words that start a statement; LET and CAL/1 stand before one. */
+/** Words that start a statement. LET and CAL/1 precede one. */
 export const STATEMENT_WORDS = [
   'recall',
   'assemble',
@@ -20,7 +20,7 @@ export const STATEMENT_WORDS = [
   'revert',
 ] as const;
 
-/** Lower case, like all sets here. None may be a bare identifier. */
+/** In lower case, like all sets here. None may be an identifier. */
 export const KEYWORDS = words(`RECALL ASSEMBLE WHERE AND OR NOT IN BETWEEN LIMIT OFFSET ORDER BY ASC DESC WITH EXPLAIN
   SCOPE UNION INTERSECT EXCEPT SELECT COUNT FIRST GROUP SUBJECTS OBJECTS HASHES PROJECT INCLUDE EXCLUDE IS NULL TRUE
   FALSE EXISTS HISTORY DESCRIBE BATCH COALESCE ABOUT RECENT SINCE LIKE MY CONTRADICTIONS AS FOR FROM BUDGET PRIORITY
@@ -28,12 +28,12 @@ export const KEYWORDS = words(`RECALL ASSEMBLE WHERE AND OR NOT IN BETWEEN LIMIT
   ELEMENT_SUMMARY ELEMENT_OMIT SOURCE_BREAK FOOTER PREFERENCE KNOWLEDGE PERMISSION INTERACTION AGENCY LIFECYCLE
   OBSERVATION CAL OF`);
 
-/** Without a meaning yet, and under the same restriction. */
+/** Words without a meaning yet. None may be an identifier. */
 export const HELD_WORDS = words(`FIND RELATE TIMELINE TRACE GRAPH ANNOTATE MATCHING SIMILAR NEAR TAGGED USER VIA DEPTH
   TOP UNTIL LAST HAVING DIVERSITY MMR THRESHOLD RERANK PROVENANCE SUPERSEDED EXPLANATION SCORE_BREAKDOWN CONSISTENCY
   EVENTUAL BOUNDED LINEARIZABLE CACHE PIN UNPIN MERGE LANG CHUNK PAUSE RESUME CANCEL`);
 
-/** No statement, label, name, alias or field. What they would do, CAL cannot. */
+/** Words of operations that CAL does not have. None may be a statement, label, name, alias or field. */
 export const EXCLUDED_WORDS =
   words(`DELETE DROP FORGET ERASE DESTROY PURGE TRUNCATE INSERT CREATE WRITE STORE KEY ENCRYPT
   DECRYPT ROTATE MASTER DEK SECRET POLICY SEAL UNSEAL GRANT REVOKE CONSENT RESTRICT SCHEMA PARTITION INDEX MIGRATION
@@ -42,12 +42,12 @@ export const EXCLUDED_WORDS =
 /** Fields that share their name with a reserved word (D-9). */
 export const FIELDS_THAT_ARE_RESERVED: ReadonlySet<string> = new Set(['threshold', 'scope']);
 
-/** True for a word that may not be a name of the caller's. Lower case. */
+/** True if a caller may not use the word as a name. `word` is in lower case. */
 export function isReserved(word: string): boolean {
   return KEYWORDS.has(word) || HELD_WORDS.has(word) || EXCLUDED_WORDS.has(word);
 }
 
-/** The options of WITH; those of a vendor start with `x_`. */
+/** The options of WITH. Vendor options start with `x_`. */
 export const WITH_OPTIONS = [
   'superseded',
   'score_breakdown',
@@ -66,5 +66,5 @@ export const WITH_OPTIONS = [
 
 export const STREAM_EVENTS = ['progress', 'budget', 'chunks', 'all'] as const;
 
-/** Always bound: the user of the session. */
+/** The user of the session. This parameter is always bound. */
 export const CURRENT_USER_PARAMETER = 'current_user_id';

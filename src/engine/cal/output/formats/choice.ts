@@ -1,4 +1,4 @@
-// What was asked for after AS or FORMAT: which formats, under which keys.
+// Resolves the formats after AS or FORMAT, and their keys in the answer.
 import type { FormatChoice, FormatName, Format as FormatNode } from '../../ast.ts';
 import { FORMAT_SYNONYMS, FORMATS } from '../../ast.ts';
 import { CalError } from '../../errors.ts';
@@ -8,7 +8,7 @@ import type { Format, Setting } from './format.ts';
 import { NAMED } from './named.ts';
 import { templateFormat } from './template.ts';
 
-/** A format with everything that was looked up for it. */
+/** A format with its template resolved. */
 export type ResolvedFormat =
   | { readonly kind: 'named'; readonly name: FormatName }
   | { readonly kind: 'template'; readonly name: string; readonly template: Template };
@@ -25,15 +25,15 @@ interface Entry {
   readonly node: FormatNode;
 }
 
-/** Finds a template that was defined; undefined: none of that name. */
+/** Finds a defined template by name; undefined if there is none. */
 export type TemplateLookup = (name: string) => TemplateDefinition | undefined;
 
-/** Name of a template given in the query itself. */
+/** The name of a template that is written in the query. */
 const INLINE = 'template';
 
 /**
- * The formats of a choice with their keys: the alias, or the name as written. The same format twice without an alias is
- * once. Throws CalError E110 for too many, E113 where an alias is the key of another.
+ * The formats of a choice with their keys. The key is the alias, or else the name as written. A format that is repeated
+ * without an alias counts once. Throws CalError E110 for too many formats, E113 if an alias is the key of another format.
  */
 export function formatEntries(choice: FormatChoice): Entry[] {
   if (choice.kind === 'one') return [{ key: nameOf(choice.format), node: choice.format }];
@@ -50,7 +50,7 @@ export function formatEntries(choice: FormatChoice): Entry[] {
   return entries.map(({ key, node }) => ({ key, node }));
 }
 
-/** Throws CalError E085 for a template that there is none of, and what `compileTemplate` does. */
+/** Throws CalError E085 for an unknown template, and the errors of `compileTemplate`. */
 export function resolveFormats(choice: FormatChoice, lookup: TemplateLookup): Rendering[] {
   return formatEntries(choice).map(({ key, node }) => ({ key, format: resolveFormat(node, lookup) }));
 }
@@ -80,7 +80,7 @@ function referenced(name: string, { at }: FormatNode, lookup: TemplateLookup): R
   return { kind: 'template', name, template: compileTemplate(defined.body, { extends: defined.extends, at }) };
 }
 
-/** The format of a name or synonym in lower case; undefined: none. */
+/** The format of a name or synonym in lower case; undefined if there is none. */
 export function canonicalFormat(name: string): FormatName | undefined {
   if (Object.hasOwn(FORMAT_SYNONYMS, name)) return FORMAT_SYNONYMS[name];
   return FORMATS.find((one) => one === name);
@@ -90,7 +90,7 @@ function nameOf(node: FormatNode): string {
   return node.kind === 'named' || node.kind === 'template_reference' ? node.name : INLINE;
 }
 
-/** Templates in the query have one name between them: the second is `template_2`. */
+/** Templates in the query share a name, so the second gets the key `template_2`. */
 function unusedKey(name: string, entries: readonly { readonly key: string; readonly node: FormatNode }[]): string {
   if (name !== INLINE) return name;
   const before = entries.filter(({ node }) => nameOf(node) === INLINE).length;
@@ -102,7 +102,7 @@ function isSame(one: FormatNode, other: FormatNode): boolean {
   return one.kind === 'template_reference' && other.kind === one.kind && one.name === other.name;
 }
 
-/** The format for one document, which keeps to the setting's steps. `budgetTokens` bounds what a template may write. */
+/** The format for one document. It calls the setting's `step` while it works. `budgetTokens` bounds a template's text. */
 export function formatOf(resolved: ResolvedFormat, setting: Setting, budgetTokens: number): Format {
   const format =
     resolved.kind === 'named'
@@ -123,7 +123,7 @@ export function formatOf(resolved: ResolvedFormat, setting: Setting, budgetToken
   };
 }
 
-/** Its name in a result. */
+/** The name in a result. */
 export function formatName(resolved: ResolvedFormat): string {
   return resolved.name;
 }

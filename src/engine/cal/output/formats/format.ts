@@ -12,14 +12,14 @@ export interface Setting {
   readonly level: Level;
   readonly nowMs: number;
   readonly isoTimestamps: boolean;
-  /** Of the context that is assembled. */
+  /** The name of the assembled context. */
   readonly name?: string | undefined;
   readonly intent?: string | undefined;
-  /** Called between pieces of work: it throws when nobody waits any more. */
+  /** Called between pieces of work. It throws after the deadline. */
   readonly step?: (() => void) | undefined;
 }
 
-/** How one grain is to be shown. */
+/** How one grain is shown. */
 export interface Manner {
   readonly level: Level;
   readonly project?: Project | undefined;
@@ -28,25 +28,25 @@ export interface Manner {
 export interface Element {
   readonly grain: CalGrain;
   readonly manner: Manner;
-  /** What `element` gave, or undefined where the format leaves the grain out. */
+  /** The result of `element`; undefined if the format leaves the grain out. */
   readonly text: string | undefined;
 }
 
-/** What stands together: a source of an assembly, a type of a recall. */
+/** Grains that are shown together: a source of an assembly, or a type of a recall. */
 export interface Group {
   readonly label: string;
-  /** Place in FROM, from 0. */
+  /** Index in FROM, from 0. */
   readonly index: number;
-  /** From 1, the most important first. */
+  /** Importance, from 1 for the most important. */
   readonly rank: number;
   readonly elements: readonly Element[];
-  /** What `omission` gave for grains that found no room. */
+  /** Results of `omission` for the grains that did not fit. */
   readonly omissions: readonly string[];
   readonly tokensUsed: number;
   readonly truncated: boolean;
 }
 
-/** The budget of an assembly, with what the document takes of it. */
+/** The budget of an assembly, and the part that the document uses. */
 export interface Tally {
   readonly unit: 'tokens' | 'grains';
   readonly total: number;
@@ -54,23 +54,23 @@ export interface Tally {
 }
 
 export interface Format {
-  /** One grain with the break behind it; undefined: this format has nothing to say of it. */
+  /** One grain with its line break; undefined if the format cannot show it. */
   element(grain: CalGrain, manner: Manner, group: GroupHead): string | undefined;
-  /** What is written for a grain that found no room, with its break; '' for nothing. */
+  /** The text for a grain that did not fit, with its line break; empty for none. */
   readonly omission?: (grain: CalGrain, group: GroupHead) => string;
-  /** Everything, without a break at the end. Groups without elements and omissions are passed over. */
+  /** The whole document, without a line break at the end. Skips groups without elements and omissions. */
   document(groups: readonly Group[], tally?: Tally): string;
-  /** True when the document says how much it uses. */
+  /** True if the document states its use of the budget. */
   readonly showsUse: boolean;
-  /** True when it has a form of its own for grains that are squeezed to a summary. */
+  /** True if the format has its own form for grains that are reduced to a summary. */
   readonly hasSummary?: boolean;
-  /** The document as data, for a format that is data. */
+  /** The document as data, for data formats. */
   readonly data?: (groups: readonly Group[]) => JsonObject[];
-  /** Characters of a document at most, for formats that callers write themselves. */
+  /** Maximum characters of a document, for formats that callers define. */
   readonly charactersMax?: number;
 }
 
-/** What is known of a group before it is filled. */
+/** The properties of a group that are known before it is filled. */
 export type GroupHead = Pick<Group, 'label' | 'index' | 'rank'> & { readonly candidates: number };
 
 /** Makes a format for one document. */
@@ -80,17 +80,17 @@ export function viewOf({ nowMs, isoTimestamps }: Setting, { level, project }: Ma
   return { level, nowMs, isoTimestamps, project };
 }
 
-/** The name of the type, or `grain`: what stands in a tag or heading is never a grain's own text. */
+/** The name of a known type, else `grain`, so that a tag or heading never holds a grain's own text. */
 export function tagOf(grainType: string): string {
   return typeOfSingular(grainType) ?? 'grain';
 }
 
-/** Texts of all elements, each with its break. */
+/** The texts of all elements, each with its line break. */
 export function textsOf(groups: readonly Group[]): string {
   return groups.map(({ elements }) => elements.map(({ text }) => text ?? '').join('')).join('');
 }
 
-/** Without the break at its end. */
+/** The text without a line break at its end. */
 export function unbroken(text: string): string {
   return text.endsWith('\n') ? text.slice(0, -1) : text;
 }

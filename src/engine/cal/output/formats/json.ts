@@ -1,4 +1,4 @@
-// JSON: an array of objects under CAL's names, given as data. Its text is what budgets count.
+// The JSON format: an array of objects with CAL's field names, returned as data. Budgets count its compact text.
 import { stringifyJson } from '../../../grain/api/json.ts';
 import { projectData } from '../projection.ts';
 import { type Format, type Setting, textsOf, viewOf } from './format.ts';

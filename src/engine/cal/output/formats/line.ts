@@ -1,5 +1,5 @@
-// A grain in a line for people: who, what, and in brackets how sure, in which state or when. Markdown and plain text
-// differ only in how they write the pieces down.
+// A grain as one readable line: who, what, and notes in brackets such as confidence, state or time. Markdown and plain text
+// share it and differ only in escaping and prefix.
 import { formOf } from '../forms.ts';
 import type { CalGrain } from '../grain.ts';
 import { decimal } from '../humanize.ts';
@@ -9,11 +9,11 @@ export interface Line {
   /** The subject of a belief or goal, the role of an event, the tool of an action. */
   readonly lead?: { readonly text: string; readonly isSentence: boolean };
   readonly text: string;
-  /** What stands in brackets; without a name where the value speaks for itself. */
+  /** The notes in brackets. A note has no name if its value is clear without one. */
   readonly notes: readonly { readonly name?: string; readonly text: string }[];
 }
 
-/** `namesNumbers`: a number in brackets is named, so that it is not taken for another. */
+/** The pieces of a grain's line. `namesNumbers` gives numbers in brackets a name, so that they cannot be confused. */
 export function lineOf(grain: CalGrain, view: View, namesNumbers: boolean): Line {
   const { text, attributes } = project(grain, view);
   const own = view.project === undefined;
@@ -29,7 +29,7 @@ export function lineOf(grain: CalGrain, view: View, namesNumbers: boolean): Line
   return { text, notes, ...(lead !== undefined && { lead: { text: lead, isSentence } }) };
 }
 
-/** The pieces of a line put together; `clean` makes each safe. */
+/** Joins the pieces of a line. `clean` makes each piece safe. */
 export function written({ lead, text, notes }: Line, clean: (text: string) => string): string {
   const who = lead === undefined ? '' : clean(lead.text);
   const start = who === '' ? '' : `${who}${lead?.isSentence === true ? ' ' : ': '}`;

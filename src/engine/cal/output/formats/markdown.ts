@@ -1,4 +1,4 @@
-// Markdown: lists under headings of types.
+// The markdown format: a heading for each type, with a list of grains.
 import { pluralOf, typeOfSingular } from '../../vocabulary/grain-types.ts';
 import { markdown } from '../clean.ts';
 import { type Format, type Group, type Setting, viewOf } from './format.ts';
@@ -24,7 +24,7 @@ function heading(grainType: string, { shape }: Setting): string {
   return shape === 'recall' ? `## ${words}\n` : `**${words}**\n`;
 }
 
-/** Neighbours of one type share a heading, across sources too: no grain changes its place for it. */
+/** Adjacent grains of one type share a heading, across sources too. No grain is moved. */
 function runs(groups: readonly Group[]): { grainType: string; text: string }[] {
   const found: { grainType: string; text: string }[] = [];
   for (const { elements } of groups) {

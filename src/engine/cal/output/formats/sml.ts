@@ -1,5 +1,5 @@
-// SML: one envelope, one element a line, no nesting, named by type. D-31: text is escaped, or a grain could close its own
-// element and open another.
+// The SML format: one envelope with one flat element for each line, named by type. Text is escaped (D-31), otherwise a
+// grain could close its element and open another.
 import { sml, smlAttribute } from '../clean.ts';
 import { decimal } from '../humanize.ts';
 import { project } from '../projection.ts';

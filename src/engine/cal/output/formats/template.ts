@@ -1,5 +1,5 @@
-// A template as a format. Pieces stand on lines of their own; what a grain says is written as text, in the way of the
-// preset that the template extends.
+// A template as a format. Each piece has a line of its own. Grain text is cleaned as in the preset that the template
+// extends.
 import type { CalGrain } from '../grain.ts';
 import { decimal } from '../humanize.ts';
 import type { Template } from '../template.ts';
@@ -17,12 +17,12 @@ import {
   viewOf,
 } from './format.ts';
 
-/** Times that {{#each}} repeats. */
+/** Maximum repetitions of {{#each}}. */
 const EACH_MAX = 200;
-/** D-36: twice the budget's worth of text, at four characters a token. */
+/** Twice the budget, at four characters for each token (D-36). */
 export const CHARACTERS_PER_TOKEN_MAX = 8;
 
-/** `budgetTokens`: what bounds the text; twice its worth is cut at an element. */
+/** The format of a template. Its document has at most `budgetTokens * CHARACTERS_PER_TOKEN_MAX` characters. */
 export function templateFormat(template: Template, setting: Setting, budgetTokens: number): Format {
   const charactersMax = budgetTokens * CHARACTERS_PER_TOKEN_MAX;
   const { sections, clean } = template;
@@ -38,7 +38,7 @@ export function templateFormat(template: Template, setting: Setting, budgetToken
     const text = write(nodes, { ...scope, grain, view: viewOf(setting, manner) }, [{ grain, manner, text: undefined }]);
     return text === '' ? '' : `${text}\n`;
   };
-  // Before all is known, what is said of it is as long as it can get: then costs are no less than the document's.
+  // Before all grains are chosen, assume the largest values of late variables, so that costs are never underestimated.
   const headScope = (group: GroupHead): Scope => ({
     setting,
     sourceCount: 0,
@@ -84,7 +84,7 @@ function wholeScope(groups: readonly Group[], setting: Setting, tally: Tally | u
   return { setting, sourceCount: setting.shape === 'assemble' ? groups.length : 0, grainCount, tally };
 }
 
-/** Text up to one character more than it may have: enough to see that it is too much, however much was asked for. */
+/** Collects text up to one character more than allowed. That shows an excess without building all of the text. */
 class Output {
   text = '';
   readonly #max: number;
@@ -106,7 +106,7 @@ class Output {
 interface Writing {
   readonly out: Output;
   readonly clean: (text: string) => string;
-  /** What {{#each}} repeats over. */
+  /** The elements that {{#each}} repeats over. */
   readonly elements: readonly Element[];
   readonly step: Setting['step'];
 }
@@ -114,7 +114,7 @@ interface Writing {
 function writeNodes(nodes: readonly TemplateNode[], scope: Scope, writing: Writing): void {
   const { out, clean, elements, step } = writing;
   for (const node of nodes) {
-    // A section that shows nothing fills nothing, and costs as much.
+    // Check the deadline at every node: sections that show nothing never fill the output.
     step?.();
     if (out.isFull) return;
     if (node.kind === 'text') out.add(node.text);

@@ -1,4 +1,4 @@
-// Plain text: a line a grain, its type in front.
+// The plain text format: one line for each grain, with its type in front.
 import { trimmedLine } from '../clean.ts';
 import { type Format, type Setting, tagOf, textsOf, unbroken, viewOf } from './format.ts';
 import { lineOf, written } from './line.ts';

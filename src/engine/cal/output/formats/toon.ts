@@ -1,4 +1,4 @@
-// TOON: a table a type, values between commas.
+// The TOON format: one table for each type, with comma-separated values.
 import { pluralOf, typeOfSingular } from '../../vocabulary/grain-types.ts';
 import { attributeName, formOf } from '../forms.ts';
 import type { CalGrain } from '../grain.ts';
@@ -34,14 +34,14 @@ function columnsOf(grainType: string, level: Level, parts: Project | undefined):
   return level === 'full' ? [...columns, ...FULL_COLUMNS] : columns;
 }
 
-/** The value of a column, written. A grain that is squeezed to a summary keeps its columns and leaves some empty. */
+/** A function from column to written value. A grain reduced to a summary keeps all columns and leaves some empty. */
 function cellsOf(grain: CalGrain, manner: Manner, setting: Setting): (column: string) => string {
   const level = setting.level === 'full' ? 'full' : 'standard';
   const { text, attributes } = project(grain, viewOf(setting, { ...manner, level }));
   const isSqueezed = manner.level === 'summary' && manner.project === undefined;
   return (column) => {
     if (column === 'content') return toonValue(text);
-    // D-33: what is missing is an empty text.
+    // A missing value is an empty text (D-33).
     if (isSqueezed && (NOT_IN_SUMMARIES.has(column) || FULL_COLUMNS.includes(column))) return '""';
     return toonValue(attributes.find(({ name }) => name === column)?.value ?? '');
   };
@@ -53,7 +53,7 @@ interface Table {
   readonly rows: Element[];
 }
 
-/** A table for each type and projection, in the order in which they are met. */
+/** A table for each type and projection, in the order of first occurrence. */
 function tablesOf(groups: readonly Group[]): Table[] {
   const tables: Table[] = [];
   for (const { elements } of groups) {
@@ -83,13 +83,13 @@ function metadata({ name, intent }: Setting, tally: Tally | undefined): string {
   return head;
 }
 
-// What would be read otherwise: the characters of the syntax, blanks outside, words and numbers. Asked of every value, so
-// each question is a short one.
+// Values that need quotes: those with syntax characters, with blanks at an end, and those that look like words or numbers
+// of TOON. Every value is tested, so these are several simple patterns.
 const SYNTAX = /[,:"\\[\]{}\n\r\t]/;
 const OUTER_BLANK = /^\s|\s$/;
 const NUMBER = /^\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 const WORDS: ReadonlySet<string> = new Set(['', 'true', 'false', 'null']);
-// TOON has an escape for three controls alone.
+// TOON can escape only three control characters.
 const UNUSUAL = /[^ -~]/;
 const OTHER_CONTROLS = /[[\p{Cc}\u2028\u2029]--[\n\r\t]]+/gv;
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -100,7 +100,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\t': '\\t',
 };
 
-/** A value as a TOON row has it: quoted where it would be read otherwise, on one line. */
+/** A value of a TOON row, on one line. Quoted if a reader would take it for something else. */
 export function toonValue(value: string | number): string {
   if (typeof value === 'number') return Number.isFinite(value) ? decimal(value) : 'null';
   const text = UNUSUAL.test(value) ? value.toWellFormed().replace(OTHER_CONTROLS, ' ') : value;

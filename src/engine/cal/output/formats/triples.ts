@@ -1,4 +1,4 @@
-// Triples: subject, relation and object of each grain that has all three, between tabs.
+// The triples format: subject, relation and object, separated by tabs, of each grain that has all three.
 import { trimmedLine } from '../clean.ts';
 import { asText, storedValue } from '../fields.ts';
 import type { CalGrain } from '../grain.ts';

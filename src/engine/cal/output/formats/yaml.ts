@@ -1,4 +1,4 @@
-// YAML: the data of the JSON format in block style.
+// The YAML format: the data of the JSON format in block style.
 
 import { stringifyJson } from '../../../grain/api/json.ts';
 import type { JsonObject, JsonValue } from '../../../grain/api/json-value.ts';
@@ -7,7 +7,7 @@ import { decimal } from '../humanize.ts';
 import { projectData } from '../projection.ts';
 import { type Format, type Setting, textsOf, unbroken, viewOf } from './format.ts';
 
-/** What lies deeper is written as JSON, which is YAML too. */
+/** Deeper values are written as JSON, which is valid YAML. */
 const DEPTH_MAX = 16;
 
 export function yamlFormat(setting: Setting): Format {
@@ -18,7 +18,7 @@ export function yamlFormat(setting: Setting): Format {
   };
 }
 
-/** Lines of a map or list, each indented to its depth. */
+/** The lines of a map or list, indented by depth. */
 function block(value: JsonObject | JsonValue[], depth: number): string {
   const indent = '  '.repeat(depth);
   if (Array.isArray(value)) return value.map((item) => `${indent}- ${below(item, depth).trimStart()}`).join('\n');
@@ -41,7 +41,7 @@ function isFilled(value: JsonObject | JsonValue[]): boolean {
   return (isMap(value) ? Object.keys(value) : value).length > 0;
 }
 
-// A letter first, nothing that YAML reads otherwise within or behind it.
+// Strings that need no quotes: a letter first, then only characters that have no meaning in YAML.
 const PLAIN = /^\p{L}[\p{L}\p{N} _./()'-]*$/u;
 const WORDS = /^(?:true|false|yes|no|on|off|null|y|n)$/i;
 
@@ -52,7 +52,7 @@ function scalar(value: string | number | bigint | boolean | null): string {
   return quotedBreaks(JSON.stringify(value.toWellFormed()));
 }
 
-// What YAML takes for a break or does not print, and JSON leaves as it is.
+// Characters that YAML treats as line breaks or as unprintable, and that JSON does not escape.
 const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
 
 function quotedBreaks(json: string): string {
