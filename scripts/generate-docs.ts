@@ -50,7 +50,7 @@ const TESTS: Readonly<Record<Field, TestName>> = {
   limit: [RECALL, 'the limit cuts the end off'],
   temporalExpr: [
     'src/server/operations/grains/grains.test.ts',
-    'a phrase of time is met with time_start and time_end, from the reference date on',
+    'a time phrase is combined with time_start and time_end, from the reference date on',
   ],
   tags: STRUCTURE,
   excludeTags: STRUCTURE,
@@ -60,7 +60,7 @@ const TESTS: Readonly<Record<Field, TestName>> = {
   deduplicate: DUPLICATES,
   deduplicateThreshold: [
     'src/engine/recall/stages/duplicates.test.ts',
-    'deduplicate_threshold says how alike the same is',
+    'deduplicate_threshold sets how similar equal statements are',
   ],
   subjectContains: CONTAINS,
   objectContains: CONTAINS,
@@ -78,7 +78,7 @@ const TESTS: Readonly<Record<Field, TestName>> = {
   scoreBreakdown: [STAGES, 'score_breakdown accounts for every score: base and changes add up'],
   explanation: [
     'src/engine/recall/stages/run.test.ts',
-    'explanation gives every number of the account in plain English',
+    'explanation states every number of the account in plain English',
   ],
   recencyWeight: TIMES,
   conflictResolution: DUPLICATES,
@@ -90,11 +90,11 @@ const TESTS: Readonly<Record<Field, TestName>> = {
   ],
   diversityLambda: [STAGES, 'diversity_lambda chooses what differs, in order of score'],
   queryExpansion: [STAGES, 'query_expansion finds by words of the memory that a mistyped one may mean'],
-  hyde: ['test/recall-models.test.ts', 'hyde looks for what a hypothetical answer is like'],
+  hyde: ['test/recall-models.test.ts', 'hyde searches by similarity to a hypothetical answer'],
   llmRerank: ['test/recall-models.test.ts', 'models that fail leave the ranking as it is, with a warning each'],
   temporalField: [
     'src/engine/recall/stages/time.test.ts',
-    'temporal_field chooses the time that the target date is held against',
+    'temporal_field chooses the time that is compared with the target date',
   ],
   includeSources: ANNOTATIONS,
   annotateRelativeTime: ANNOTATIONS,
@@ -110,7 +110,7 @@ const TESTS: Readonly<Record<Field, TestName>> = {
   queryDecompose: MORE_LEGS,
   conflictSimilarityThreshold: [
     'src/engine/recall/stages/duplicates.test.ts',
-    'conflict_similarity_threshold lets objects stand that are unlike the newest',
+    'conflict_similarity_threshold keeps objects that are unlike the newest',
   ],
   countEntities: ANNOTATIONS,
   minPerNamespace: NAMESPACES,

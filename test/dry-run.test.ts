@@ -137,7 +137,7 @@ for (const partitions of [1, 2])
       assert.deepEqual(byBody.body.by_type, { belief: 3, event: 1 });
     });
 
-    test('over gRPC the header asks, and warnings tell', async () => {
+    test('a dry run over gRPC is requested by the header and answered in warnings', async () => {
       const client = grpc.with({ 'x-memory-id': id, ...DRY });
       const noted = (trailers: { get(name: string): unknown[] }) => decodeURI(String(trailers.get('x-warnings')[0]));
       const forgotten = await client.ask('Forget', { hash: hashes[3] });
@@ -149,7 +149,7 @@ for (const partitions of [1, 2])
       assert.equal((await at('GET', '/grains')).body.total, 4);
     });
 
-    test('it refuses what the removal would refuse, and calls without a dry run refuse the header', async () => {
+    test('a dry run refuses what the removal would refuse, and calls without a dry run refuse the header', async () => {
       const held = await at('PUT', '/policy', { overrides: { deletion: { hold: true } } });
       assert.equal(held.status, 200, JSON.stringify(held.body));
       for (const told of [

@@ -33,7 +33,7 @@ const objectsOf = (recalled: Record<string, unknown>): string[] =>
   (recalled['results'] as { fields: { object: string } }[]).map(({ fields }) => fields.object);
 
 for (const shards of ['1', '4'])
-  test(`what was added is found by likeness, forgotten with its grain (${shards} shards)`, async (t) => {
+  test(`an added grain is found by similarity, and its vector is forgotten with it (${shards} shards)`, async (t) => {
     const server = await startTestServer({ auth: 'none', embedder: 'ngram', shards });
     t.after(() => server.close());
     await add(server, ['photographers', 'carpentry', 'navigation']);

@@ -205,7 +205,7 @@ test('the sources of a fact are the live events that repeated it, whatever happe
   );
 });
 
-test('a source whose time is over is hidden, but not from the person', async (t) => {
+test('an expired source is hidden, but not from the person', async (t) => {
   const clock = new StepClock();
   const engine = await openShard(memoryFolder(), { clock });
   t.after(() => engine.close());

@@ -87,7 +87,7 @@ for (const partitions of [1, 4])
         assert.equal((await at('GET', '/audit?verify=true')).chain_valid, true);
       });
 
-      test('a source that is forgotten is not shown, and one that is said again is', async () => {
+      test('a forgotten source is not shown, and one that is repeated is', async () => {
         const { at, say, beliefs } = await memory({ partitions, dedup });
         await say({ created_at: THEN });
         const second = await say({ created_at: THEN + 60 });
@@ -104,7 +104,7 @@ for (const partitions of [1, 4])
       });
     });
 
-test('sources outlive a seal, a merge, a rebuild and a restart; an erasure takes them', async () => {
+test('sources survive a seal, a merge, a rebuild and a restart, and an erasure removes them', async () => {
   const { id, at, say, beliefs } = await memory({ partitions: 1, dedup: 'exact' });
   await say({ created_at: THEN });
   const expected: string[] = [];

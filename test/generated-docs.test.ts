@@ -11,13 +11,13 @@ test('docs/recall.md has the table that the schema makes (`npm run docs` writes 
   assert.equal(page, withTable(page));
 });
 
-test('a row that was edited by hand, or taken out, is made again', () => {
+test('a row that was edited by hand, or removed, is generated again', () => {
   const [row = ''] = /^\| 12 \|.*\n/m.exec(page) ?? [];
   assert.match(row, /`limit`.* \| `20` \|/);
   assert.equal(withTable(page.replace(row, '')), page);
   assert.equal(withTable(page.replace(row, row.replace('20', '30'))), page);
 });
 
-test('a page without the marks is refused, not rewritten', () => {
+test('a page without the markers is refused, not rewritten', () => {
   assert.throws(() => withTable('# Recall\n'), /no marks/);
 });

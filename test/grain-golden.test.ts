@@ -23,7 +23,7 @@ for (const { name, line, hash, blob_hex: hex } of [
   ...golden<Vector>('grain-published.json'),
   ...golden<Vector>('grain-forms.json'),
 ])
-  test(`encodes, decodes and encodes again: ${name}`, () => {
+  test(`a grain encodes, decodes and encodes again: ${name}`, () => {
     const encoded = encodeLine(line) as { hash: string; blob_hex: string };
     if (hex !== undefined) assert.equal(encoded.blob_hex, hex);
     assert.equal(encoded.hash, hash);
@@ -61,7 +61,7 @@ interface Malformed {
 }
 
 for (const { name, blob_hex: hex, code } of golden<Malformed>('grain-malformed.json'))
-  test(`refuses with ${code}: ${name}`, () => {
+  test(`a malformed grain is refused with ${code}: ${name}`, () => {
     assert.throws(
       () => decodeAny(Buffer.from(hex, 'hex')),
       (error) => error instanceof GrainError && error.code === code,

@@ -7,7 +7,7 @@ import { granaryJson, type ServeProcess, serve } from './support/cli.ts';
 import { ask, type Told } from './support/server-process.ts';
 import { temporaryDirectory } from './support/temporary.ts';
 
-test('what was removed since a hold was released stays removed in a backup from under it', async (t) => {
+test('data that was removed after a hold was released stays removed when a backup from under the hold is restored', async (t) => {
   const directory = temporaryDirectory(t);
   const data = join(directory, 'data');
   const copy = join(directory, 'copy');

@@ -55,7 +55,7 @@ function below(own: readonly string[], ...folders: string[]): string[] {
   return own.filter((file) => folders.some((folder) => file.startsWith(folder)));
 }
 
-test('the version is told without the commands', async (t) => {
+test('the version is printed without the commands', async (t) => {
   const { own, packages } = await ran(t, ['--version']);
   assert.deepEqual(packages, ['commander']);
   assert.deepEqual([...own].sort(), ['cli/failure.ts', 'cli/main.ts', 'cli/program.ts', 'server/version.ts']);
@@ -68,7 +68,7 @@ test('help for a command loads that command, and nothing that it would run', asy
   assert.ok(own.length <= 20, own.join());
 });
 
-test('a command loads what the server loads and its own ways to ask, where it opens the data itself', async (t) => {
+test('a command that opens the data itself loads the packages of the server and its own', async (t) => {
   const data = join(temporaryDirectory(t), 'data');
   await ran(t, ['add', 'ann', 'likes', 'tea', '--data-dir', data]);
   const { own, packages } = await ran(t, ['stats', '--data-dir', data]);
@@ -86,7 +86,7 @@ test('a command loads what the server loads and its own ways to ask, where it op
   assert.deepEqual(below(own, 'engine/text/pii/rules', 'server/grpc/descriptor.ts'), []);
 });
 
-test('the server and its workers load what they use', async (t) => {
+test('the server and its workers load only what they use', async (t) => {
   const folder = temporaryDirectory(t);
   const server = await startServerProcess({
     directory: temporaryDirectory(t),

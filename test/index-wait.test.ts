@@ -89,7 +89,7 @@ const BELIEF = { subject: 'Ada', relation: 'drinks', object: 'green tea' };
 const NOT_READY = /did not catch up in time/;
 const MS = 30_000;
 
-test('a recall waits until vectors cover what was written before it, however it is asked', async () => {
+test('a recall waits until vectors cover the earlier writes, over every interface', async () => {
   for (const partitions of [1, 2]) {
     const { id, post } = await memory({ partitions });
     const asks: (() => Promise<{ results: { score_breakdown?: object }[]; warnings: string[] }>)[] = [
@@ -148,7 +148,7 @@ test('a flush, CAL and a chain wait too', async () => {
   }
 });
 
-test('what does not come in time is told, and the read is answered', async () => {
+test('a wait that times out is reported, and the read is answered', async () => {
   const { post } = await memory();
   embedder.shut();
   assert.equal((await post('add', BELIEF)).status, 200);
@@ -170,7 +170,7 @@ test('what does not come in time is told, and the read is answered', async () =>
   embedder.open();
 });
 
-test('a memory without vectors is not waited for, and times out of range are refused', async () => {
+test('a memory without vectors causes no wait, and times out of range are refused', async () => {
   const { post } = await memory({ vector_backend: 'none' });
   assert.equal((await post('add', BELIEF)).status, 200);
   const { body } = await post('recall', { query: 'tea', wait_for_index_ms: MS });

@@ -69,7 +69,7 @@ test('the sessions of this file lie in several partitions', () => {
 for (const partitions of [1, 4])
   for (const dedup of ['exact', 'upsert', 'fuzzy'])
     describe(`${partitions} partitions under ${dedup}`, () => {
-      test('what other sessions say again is one belief with all of them as sources, everywhere that it is shown', async () => {
+      test('a fact that other sessions repeat is one belief with all of them as sources, wherever it is shown', async () => {
         const { at, say, beliefs } = await memory({ partitions, dedup });
         const told: Awaited<ReturnType<typeof say>>[] = [];
         for (const [i, session_id] of SESSIONS.entries())
@@ -105,7 +105,7 @@ for (const partitions of [1, 4])
         assert.equal((await at('GET', '/audit?verify=true')).chain_valid, true);
       });
 
-      test('a source that is forgotten is not shown; one that is said again is', async () => {
+      test('a forgotten source is not shown, and one that is repeated is', async () => {
         const { at, say, beliefs } = await memory({ partitions, dedup });
         await say({ session_id: 's0', created_at: THEN });
         const sources: string[] = [];
@@ -131,7 +131,7 @@ test('sessions that state one fact at the same moment store it once', async () =
   assert.deepEqual(sources, told.map(({ source }) => source).sort());
 });
 
-test('a text of two objects leaves the last one under upsert, also when another session tells it again', async () => {
+test('a text with two objects leaves the last one under upsert, also when another session repeats it', async () => {
   for (const partitions of [1, 4]) {
     const { say, beliefs } = await memory({ partitions, dedup: 'upsert' });
     const text = 'I live in Paris. I live in Berlin.';
@@ -181,7 +181,7 @@ test('a fact of another user or namespace is not known, and its key shows nothin
   assert.equal(unbound.sources, undefined);
 });
 
-test('a retry under an idempotency key answers as the first time, whatever happened to the fact', async () => {
+test('a retry under an idempotency key gets the first answer, whatever happened to the fact', async () => {
   const { at, say, beliefs } = await memory({ partitions: 4 });
   const { told: first } = await say({ session_id: 's0' });
   const text = 'I live in Paris. I work at Initech.';
@@ -201,7 +201,7 @@ test('a retry under an idempotency key answers as the first time, whatever happe
   assert.equal((await beliefs()).length, 1);
 });
 
-test('an erasure takes the fact, its sources and what names them; a namespace’s does too', async () => {
+test('an erasure removes the fact, its sources and their names, and so does that of a namespace', async () => {
   const { id, say, at, beliefs } = await memory({ partitions: 4 });
   const sources: string[] = [];
   for (const session_id of SESSIONS) sources.push((await say({ session_id })).source);
@@ -219,7 +219,7 @@ test('an erasure takes the fact, its sources and what names them; a namespace’
   assert.equal((await beliefs()).length, 2);
 });
 
-test('sources of other partitions outlive a seal, a merge, a rebuild and a restart', async () => {
+test('sources of other partitions survive a seal, a merge, a rebuild and a restart', async () => {
   const { at, say, beliefs } = await memory({ partitions: 4 });
   await say({ session_id: 's0' });
   const expected: string[] = [];
@@ -268,7 +268,7 @@ test('facts without a person gain sources from wherever they lie', async () => {
   }
 });
 
-test('sources in other partitions that are gone make room for new ones', async () => {
+test('removed sources in other partitions make room for new ones', async () => {
   const { at, say, beliefs } = await memory({ partitions: 4 });
   await say({ session_id: 's0' });
   for (const session_id of ['s1', 's2', 's3', 's4']) {

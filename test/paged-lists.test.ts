@@ -18,7 +18,7 @@ before(async () => {
 after(() => server.close());
 
 for (const partitions of [1, 2])
-  test(`restricted users are told page by page, newest first, ${partitions} partitions`, async () => {
+  test(`restricted users are listed page by page, newest first, ${partitions} partitions`, async () => {
     const id = `restricted${partitions}`;
     await http.post('/memories', { id, partitions });
     const exec = async (command: string, args: object) =>
@@ -44,7 +44,7 @@ for (const partitions of [1, 2])
     assert.deepEqual([restrictions.map((one: { reason: string }) => one.reason), next_cursor], [['why 7'], null]);
   });
 
-test('a reason that is kept and shown has a longest length', async () => {
+test('a stored and shown reason has a maximum length', async () => {
   await http.post('/memories', { id: 'reasons' });
   const reason = 'x'.repeat(RULE_REASON_CHARS_MAX + 1);
   const ask = (verb: string, path: string, json: object) => http.ask(verb, `/memories/reasons/${path}`, { json });

@@ -57,7 +57,7 @@ test('there is a path for each of the four acts', () => {
 });
 
 for (const file of files) {
-  test(`${file} names files that exist, and what stands in them`, () => {
+  test(`${file} names existing files, and declarations that are in them`, () => {
     const wrong: string[] = [];
     let names = 0;
     for (const [at, line] of readFileSync(join(FOLDER, file), 'utf8').split('\n').entries()) {
@@ -81,7 +81,7 @@ for (const file of files) {
   });
 }
 
-test('CONTRIBUTING.md names files that exist, and what stands in them', () => {
+test('CONTRIBUTING.md names existing files, and declarations that are in them', () => {
   const text = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8').replaceAll(/\s+/g, ' ');
   // Placeholders are in capitals.
   const files = [...text.matchAll(/`((?:src|test|scripts|docs|proto|bench)\/[^`*]+\.\w+)`/g)].map((match) => match[1]!);
@@ -94,7 +94,7 @@ test('CONTRIBUTING.md names files that exist, and what stands in them', () => {
     assert.ok(readFileSync(join(ROOT, file), 'utf8').includes(name), `${file} has no ${name}`);
 });
 
-test('a name counts where it is declared, in its class', () => {
+test('a name counts only where it is declared, in its class', () => {
   const source =
     'export class Queue {\n  async push<T>(): void {}\n}\n\nfunction* steps() {}\nclass Other {\n  #go() {}\n}\n';
   for (const name of ['Queue', 'Queue.push', 'steps', 'Other.#go']) assert.ok(declares(source, name), name);

@@ -17,7 +17,7 @@ const as =
     ask({ http: server.http, key }, verb, path, json);
 const M = '/memories/default';
 
-test('who a key was given to is the actor, and no name of an erased person stays where they acted', async () => {
+test('the actor is the person to whom a key was given, and no name of an erased person stays', async () => {
   const root = as(server.key);
   const made = await root('POST', '/auth/keys', { name: 'of ada', principal: 'user:ada' });
   const ada = as(made.body.raw_key);
@@ -45,7 +45,7 @@ test('who a key was given to is the actor, and no name of an erased person stays
     assert.doesNotMatch(JSON.stringify(told.body), /user:ada|"ada"/);
 });
 
-test('nobody is named as the server itself, as another key or as somebody erased', async () => {
+test('no key can be named like the server itself, another key or an erased person', async () => {
   for (const principal of ['system', 'anonymous', 'key:key_x', 'erased:0123456789abcdef'])
     assert.equal((await as(server.key)('POST', '/auth/keys', { principal })).code, 'VAL-E001');
 });

@@ -61,7 +61,7 @@ for (const partitions of [1, 2])
             assert.equal((await at('POST', '/flush')).status, 200);
           });
 
-        test('subject_contains and object_contains find what lies beyond 2,500 candidates', async () => {
+        test('subject_contains and object_contains find matches beyond 2,500 candidates', async () => {
           const subject = await recall({ subject_contains: 'ada' });
           assert.deepEqual(objectsOf(subject), ['green Tea', 'maple', 'the Analytical Engine']);
           assert.deepEqual([subject.total_candidates, subject.warnings], [3, []]);
@@ -86,7 +86,7 @@ for (const partitions of [1, 2])
           assert.deepEqual(await found('subject:canada'), ['maple']);
         });
 
-        test('what conditions on names kept out is told by its reason', async () => {
+        test('exclusions by conditions on names are reported by reason', async () => {
           const { excluded } = await recall({ query: 'green tea', subject_contains: 'lovelace', explanation: true });
           assert.equal(excluded.subject_mismatch, 1);
         });
@@ -100,7 +100,7 @@ for (const partitions of [1, 2])
       assert.deepEqual((await recall({ query: 'maple exports' })).warnings, []);
     });
 
-    test('count_entities says that it counts the answer', async () => {
+    test('count_entities reports that it counts the answer', async () => {
       const { entity_count, warnings } = await recall({ relation: 'likes', limit: 5, count_entities: true });
       assert.equal(entity_count, 5);
       assert.match(warnings[1], /^count_entities counts the subjects of the 5 hits of this answer, of 100 candidates$/);
@@ -108,14 +108,14 @@ for (const partitions of [1, 2])
       assert.deepEqual([whole.entity_count, whole.warnings], [3, []]);
     });
 
-    test('a limit and a candidate_limit that are lowered are told', async () => {
+    test('a limit and a candidate_limit that are lowered are reported', async () => {
       const { warnings } = await recall({ subject_contains: 'ada', limit: 501, candidate_limit: 2_501 });
       assert.deepEqual(warnings, ['limit 501 is treated as 500', 'candidate_limit 2501 is treated as 2500']);
       const list = await at('GET', '/grains?limit=501');
       assert.deepEqual([list.body.grains.length, list.body.warnings], [500, ['limit 501 is treated as 500']]);
     });
 
-    test('more than 256 words, 16,384 characters or 64 operators are told, in a search and a chain too', async () => {
+    test('more than 256 words, 16,384 characters or 64 operators are reported, in a search and a chain too', async () => {
       const words = Array.from({ length: 300 }, (_, i) => `word${i}`).join(' ');
       const operators = Array.from({ length: 65 }, (_, i) => `-word${i}`).join(' ');
       const long = 'tea '.repeat(4_100);
@@ -130,7 +130,7 @@ for (const partitions of [1, 2])
       assert.deepEqual((await recall({ query: 'maple exports' })).warnings, []);
     });
 
-    test('a chain tells which parts it did not ask', async () => {
+    test('a chain reports the parts that it did not ask', async () => {
       const question = 'What is tea? What is rum? What is milk? What is maple?';
       const chain = await at('POST', '/recall-chain', { question, max_sub_queries: 2, params: { limit: 501 } });
       assert.deepEqual(chain.body.sub_queries.length, 2);
@@ -140,7 +140,7 @@ for (const partitions of [1, 2])
       assert.match(long.body.warnings.join(), /longer than 2048 characters/);
     });
 
-    test('record_provenance false says when the policy keeps a record all the same', async () => {
+    test('record_provenance false reports when the policy keeps a record nevertheless', async () => {
       const kept = await recall({ subject_contains: 'ada', record_provenance: false });
       assert.ok(kept.recall_id !== undefined);
       assert.deepEqual(kept.warnings, [
@@ -149,7 +149,7 @@ for (const partitions of [1, 2])
       assert.deepEqual((await recall({ subject_contains: 'ada', record_provenance: true })).warnings, []);
     });
 
-    test('a cursor that is used with another order says so', async () => {
+    test('a cursor that is used with another order is reported', async () => {
       for (const path of ['/grains', '/audit', '/provenance']) {
         const first = await at('GET', `${path}?limit=2`);
         const { next_cursor: cursor } = first.body;
@@ -161,7 +161,7 @@ for (const partitions of [1, 2])
       }
     });
 
-    test('a remember tells of facts, sentences and names beyond its bounds', async () => {
+    test('a remember reports facts, sentences and names beyond its bounds', async () => {
       const remember = async (text: string) => (await at('POST', '/remember', { text, extract_mode: 'sync' })).body;
       // Two letters a place: names of places and things that are all different.
       const word = (i: number) =>
@@ -178,7 +178,7 @@ for (const partitions of [1, 2])
     });
   });
 
-test('a question longer than its vector covers has a warning', async () => {
+test('a question longer than its vector covers causes a warning', async () => {
   const id = 'vectors';
   assert.equal((await send('POST', '/memories', { id })).status, 201);
   const at = (path: string, json: object) => send('POST', `/memories/${id}${path}`, json);

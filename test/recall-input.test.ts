@@ -122,7 +122,7 @@ const ready = (memory: string): Promise<void> =>
     return lag === 0 && vectors > 0;
   });
 
-test('limit 0 is 20, 500 is 500, more is 500 with a warning', async () => {
+test('limit 0 means 20, 500 stays 500, and more is 500 with a warning', async () => {
   const memory = await memoryWith(Array.from({ length: 600 }, (_, at) => `tea number ${at}`));
   await ready(memory);
   assert.equal((await both(memory, { query: 'tea', limit: 0 })).count, 20);
@@ -135,7 +135,7 @@ test('limit 0 is 20, 500 is 500, more is 500 with a warning', async () => {
   );
 });
 
-test('fields that nobody knows are ignored', async () => {
+test('unknown fields are ignored', async () => {
   const memory = await memoryWith(['tea']);
   const { status, json } = await http(`/memories/${memory}/recall`, {
     query: 'tea',
@@ -173,7 +173,7 @@ const EVERYTHING = {
 };
 
 for (const partitions of [1, 4]) {
-  test(`memories of nothing, of one grain, and of nothing current are recalled like others (${partitions} partitions)`, async () => {
+  test(`empty memories, memories of one grain and memories without a current grain are recalled like others (${partitions} partitions)`, async () => {
     const empty = await memoryWith([], partitions);
     const one = await memoryWith(['tea'], partitions);
     const old = await memoryWith(['tea', 'milk'], partitions);
@@ -193,7 +193,7 @@ for (const partitions of [1, 4]) {
     }
   });
 
-  test(`questions of stop words, signs, other scripts, nothing and 250 KB have an answer (${partitions} partitions)`, async () => {
+  test(`questions of stop words, signs, other scripts, nothing and 250 KB are answered (${partitions} partitions)`, async () => {
     const memory = await memoryWith(['tea 🍵', 'שלום עולם', 'مرحبا بالعالم', '東京の天気', 'tea'], partitions);
     await ready(memory);
     const long = 'tea with saffron and honey '.repeat(9_500);

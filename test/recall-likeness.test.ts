@@ -53,7 +53,7 @@ const TERMS = ['bm25', 'phrase', 'vector', 'near', 'answer', 'session', 'role', 
 const WORK = 'a photographer of wild birds, small animals, old trees and the people who live among them';
 
 for (const partitions of [1, 4]) {
-  test(`cosines are told as they are, over HTTP and gRPC, and accounts add up (${partitions} partitions)`, async (t) => {
+  test(`cosines are returned unchanged, over HTTP and gRPC, and accounts add up (${partitions} partitions)`, async (t) => {
     const server = await withMemory(t, partitions, ['a photographer', 'a carpenter', 'a navigator']);
     const client = GrpcClient.open(server.grpc, '');
     t.after(() => client.close());
@@ -74,7 +74,7 @@ for (const partitions of [1, 4]) {
     assert.equal(hits[0]!.score_breakdown['vector_score'], best);
   });
 
-  test(`diversity_lambda goes by meaning where there are vectors (${partitions} partitions)`, async (t) => {
+  test(`diversity_lambda compares by meaning where there are vectors (${partitions} partitions)`, async (t) => {
     // No word in common, nearly all letters: to words all three are as unlike one another.
     const server = await withMemory(t, partitions, ['photographing', 'photographers', 'winemaker']);
     const query = { query: 'she photography', limit: 2 };
@@ -83,7 +83,7 @@ for (const partitions of [1, 4]) {
     assert.ok(diverse.includes('winemaker'), diverse.join());
   });
 
-  test(`auto_relate names the likest grains of the same user and namespace, once (${partitions} partitions)`, async (t) => {
+  test(`auto_relate names the most similar grains of the same user and namespace, once (${partitions} partitions)`, async (t) => {
     const server = await withMemory(t, partitions, [WORK, 'a carpenter']);
     const fields = { subject: 'she', relation: 'is', object: `${WORK} now`, user_id: 'ada' };
     const [liked] = await recalled(server, { query: 'photographer of birds', object_contains: 'birds' });

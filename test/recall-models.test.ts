@@ -119,7 +119,7 @@ test('rerank and llm_rerank put hits in the order of their models, over one part
   }
 });
 
-test('hyde looks for what a hypothetical answer is like', async (t) => {
+test('hyde searches by similarity to a hypothetical answer', async (t) => {
   const models = await service(t);
   models.answer = helpful('photographers');
   const server = await startTestServer({ auth: 'none', embedder: 'ngram', modelUrl: models.url, model: 'chatty' });
@@ -177,7 +177,7 @@ test('models that fail leave the ranking as it is, with a warning each', async (
   assert.deepEqual(objectsOf(nonsense), objectsOf(plain));
 });
 
-test('without a query there is nothing for a model to judge', async (t) => {
+test('without a query no model is called', async (t) => {
   const models = await service(t);
   const server = await startTestServer({ auth: 'none', modelUrl: models.url, model: 'chatty' });
   t.after(() => server.close());
@@ -187,7 +187,7 @@ test('without a query there is nothing for a model to judge', async (t) => {
   assert.equal(models.asked.length, 0);
 });
 
-test('a model that never answers is given up in time for the ranking without it', async (t) => {
+test('a model that never answers is abandoned in time for the ranking without it', async (t) => {
   const models = await service(t);
   models.answer = 'never';
   // The model has what the recall itself is not left: three seconds, so that a slow machine comes to ask it at all.

@@ -56,7 +56,7 @@ for (const partitions of [1, 2])
         assert.equal((await listed('event')).length, 2);
       });
 
-    test('a fact is another one for another person, in another namespace, and where nothing is a duplicate', async () => {
+    test('a fact of another person, in another namespace, or where nothing is a duplicate, is another fact', async () => {
       const { remember, listed } = await memory({ partitions });
       const { extracted_count: count } = await remember({ text: TEXT, created_at: THEN });
       const other = await remember({ text: TEXT, created_at: THEN, user_id: 'bob' });
@@ -69,7 +69,7 @@ for (const partitions of [1, 2])
       assert.deepEqual([again.duplicates, (await every.listed('belief')).length], [[], 2 * count]);
     });
 
-    test('under upsert a new text replaces what the older one said', async () => {
+    test('under upsert a new text replaces the facts of the older one', async () => {
       const { remember, listed } = await memory({ partitions, dedup: 'upsert' });
       await remember({ text: 'I live in Paris.', created_at: THEN });
       await remember({ text: 'I live in Rome.', created_at: THEN + 1 });
@@ -114,7 +114,7 @@ for (const partitions of [1, 2])
       assert.ok(derived.every((source: string) => told.source_hashes.includes(source)));
     });
 
-    test('messages without times keep their order, get a session, and come again with their key', async () => {
+    test('messages without times keep their order, get a session, and are returned again under their key', async () => {
       const { remember, listed } = await memory({ partitions });
       const messages = Array.from({ length: 5 }, () => ({ role: 'user', content: 'yes' }));
       const key = { 'idempotency-key': 'm1' };
@@ -131,7 +131,7 @@ for (const partitions of [1, 2])
       assert.equal((await listed('event')).length, 5);
     });
 
-    test('messages are extracted from after the answer too, and more of them again', async () => {
+    test('messages are extracted from after the answer too, and again when more of them are sent', async () => {
       const { at, listed } = await memory({ partitions });
       const first = { role: 'user', content: 'I live in Paris.', time: THEN };
       const second = { role: 'user', content: 'I love green tea.', time: THEN + 1 };
@@ -148,7 +148,7 @@ for (const partitions of [1, 2])
       assert.equal((await listed('belief')).length, 2);
     });
 
-    test('a message that is refused hurts no other; bad requests are refused whole', async () => {
+    test('a refused message does not affect the others; bad requests are refused whole', async () => {
       const { at, remember, listed } = await memory({ partitions });
       const told = await remember({
         messages: [

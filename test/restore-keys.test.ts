@@ -7,7 +7,7 @@ import { granaryJson, serve } from './support/cli.ts';
 import { ask } from './support/server-process.ts';
 import { temporaryDirectory } from './support/temporary.ts';
 
-test('keys of the backup work again, keys made since are gone, revoked ones and forgotten people stay so', async (t) => {
+test('keys of the backup work again, later keys are gone, and revoked keys and forgotten people stay so', async (t) => {
   const directory = temporaryDirectory(t);
   const data = join(directory, 'data');
   const copy = join(directory, 'copy');

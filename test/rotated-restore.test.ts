@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { granaryJson, serve } from './support/cli.ts';
 import { temporaryDirectory } from './support/temporary.ts';
 
-test('a backup from before rotations is restored without what was erased and forgotten since', async (t) => {
+test('a backup from before rotations is restored without data erased and forgotten since', async (t) => {
   const directory = temporaryDirectory(t);
   const data = join(directory, 'data');
   const copy = join(directory, 'copy');

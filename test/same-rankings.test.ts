@@ -132,7 +132,7 @@ function shown({ hash, score, score_breakdown: account }: Hit): string {
 }
 
 for (const embedder of ['none', 'ngram'])
-  test(`the same turns rank the same through every door, in one partition and four (embedder ${embedder})`, async (t) => {
+  test(`the same turns rank the same over every interface, in one partition and four (embedder ${embedder})`, async (t) => {
     const server = await startTestServer({ auth: 'none', embedder, shards: '4' });
     t.after(() => server.close());
     const memories = await filled(t, server);

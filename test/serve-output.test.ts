@@ -24,7 +24,7 @@ async function firstStart(
   return { output: server.output(), key: readFileSync(join(directory, 'keys/bootstrap.key'), 'utf8').trim() };
 }
 
-test('the first key is shown on a terminal alone, and the warning of the master key once, wherever it is read', async (t) => {
+test('the first key is shown on a terminal alone, and the warning of the master key once, wherever the output goes', async (t) => {
   const root = temporaryDirectory(t);
   for (const [name, options, isShown] of [
     ['kept', {}, false],
@@ -41,7 +41,7 @@ test('the first key is shown on a terminal alone, and the warning of the master 
   }
 });
 
-test('a start that finds its keys says nothing of them', async (t) => {
+test('a start that finds its keys does not mention them', async (t) => {
   const directory = join(temporaryDirectory(t), 'data');
   await firstStart(directory, {});
   const { output } = await firstStart(directory, { preload: TERMINAL });

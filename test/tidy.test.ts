@@ -99,7 +99,7 @@ const ENGINE_IMPORTS: Record<string, readonly string[]> = {
   ],
 };
 
-test('folders of the engine import only what lies below them', () => {
+test('folders of the engine import only folders below them', () => {
   const order = Object.keys(ENGINE_IMPORTS);
   for (const [folder, allowed] of Object.entries(ENGINE_IMPORTS))
     for (const below of allowed)
@@ -147,7 +147,7 @@ test('no file names a machine path or a registry host', () => {
   }
 });
 
-test('the lockfile holds every package that it speaks of, whatever the platform', () => {
+test('the lockfile has every package that it refers to, on every platform', () => {
   // npm leaves out what the registry at hand does not have for other platforms; `npm ci` then refuses the file.
   interface Locked {
     readonly optionalDependencies?: Readonly<Record<string, string>>;

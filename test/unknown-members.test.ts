@@ -34,7 +34,7 @@ for (const listener of ['uws', 'node'])
       assert.deepEqual((await at('POST', '/recall', { user_id: 'u1' })).body.warnings, []);
     });
 
-    test('a forget with a member that it does not know deletes nothing', async () => {
+    test('a forget with an unknown member deletes nothing', async () => {
       for (const [body, field] of [
         [{ subject: 'Ada', dryrun: true }, 'dryrun'],
         [{ subject: 'Ada', force: false }, 'force'],
@@ -48,7 +48,7 @@ for (const listener of ['uws', 'node'])
       assert.equal((await at('GET', `/grains/${own}`)).status, 200);
     });
 
-    test('whatever erases, restricts or changes policy refuses them', async () => {
+    test('operations that erase, restrict or change policy refuse unknown members', async () => {
       const exec = (command: string, args: object, more: object = {}) =>
         at('POST', '/app/exec', { command, args, ...more });
       for (const told of [
@@ -67,7 +67,7 @@ for (const listener of ['uws', 'node'])
       assert.equal((await at('GET', `/grains/${own}`)).status, 200);
     });
 
-    test('under x-strict every request is refused for them', async () => {
+    test('x-strict makes every request refuse unknown members', async () => {
       for (const [verb, path, json] of [
         ['POST', '/recall', { userid: 'u9' }],
         ['POST', '/recall?userid=u9', {}],
@@ -109,7 +109,7 @@ for (const listener of ['uws', 'node'])
       ]);
     });
 
-    test('an extra field is kept; one that looks like a slip of a common field is told', async () => {
+    test('an extra field is kept, and one that looks like a slip of a common field is reported', async () => {
       const flat = await at('POST', '/add', { ...BELIEF, object: 'milk', userid: 'u1', mood: 'calm' });
       assert.deepEqual(flat.body.warnings, ['`userid` was kept as an extra field: did you mean `user_id`?']);
       const { body } = await at('GET', `/grains/${flat.body.blob_hash}`);
@@ -136,7 +136,7 @@ for (const listener of ['uws', 'node'])
       ]);
     });
 
-    test('of very many the first are named and the others counted', async () => {
+    test('the first of very many are named and the others counted', async () => {
       const many = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`stranger_${at}`, at]));
       const { warnings } = (await at('POST', '/recall', many)).body;
       assert.deepEqual([warnings.length, warnings.at(-1)], [21, '30 more unknown members were ignored']);
@@ -178,7 +178,7 @@ describe('over gRPC', () => {
     assert.equal((await client.call('Get', { hash: added.hash })).hash, added.hash);
   });
 
-  test('a slip in fields_json is told', async () => {
+  test('a slip in fields_json is reported', async () => {
     const fields = { ...BELIEF, object: 'milk', userid: 'u1' };
     const added = await client.ask('Add', { grain_type: 'belief', fields_json: JSON.stringify(fields) });
     assert.deepEqual(JSON.parse(decodeURI(String(added.trailers.get('x-warnings')[0]))), [

@@ -63,7 +63,7 @@ function grpc(t: TestContext, server: TestServer, memory: string): GrpcClient {
 const WORDS = ['photographers', 'carpentry', 'navigation', 'orchards', 'violins', 'lighthouses'];
 
 for (const partitions of [1, 4])
-  test(`stats tell vectors and what is still to be embedded (${partitions} partitions)`, async (t) => {
+  test(`stats report vectors and texts still to be embedded (${partitions} partitions)`, async (t) => {
     const server = await start(t);
     const memory = await made(server, 'm', { partitions });
     await add(server, memory, WORDS);
@@ -84,7 +84,7 @@ for (const partitions of [1, 4])
     assert.equal((await settled(server, memory))['vectors'], WORDS.length, 'a rebuild makes them again');
   });
 
-test('each memory has the embedder that it asks for; one that asks for none has no vectors', async (t) => {
+test('each memory has the embedder that it chose, and one that chose none has no vectors', async (t) => {
   const server = await start(t);
   const [grams, none] = [
     await made(server, 'g', { vector_backend: 'ngram' }),
@@ -102,7 +102,7 @@ test('each memory has the embedder that it asks for; one that asks for none has 
   assert.deepEqual([await found(grams), await found(none)], [1, 0]);
 });
 
-test('a query vector that is none is refused by its code, over HTTP and gRPC', async (t) => {
+test('an invalid query vector is refused by its code, over HTTP and gRPC', async (t) => {
   const server = await start(t);
   const memory = await made(server, 'm', {});
   await add(server, memory, WORDS);

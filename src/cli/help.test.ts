@@ -136,7 +136,7 @@ function isHelpOf(help: string, description: string): boolean {
   return help.startsWith(wanted) && /^($|[;,] )/.test(help.slice(wanted.length));
 }
 
-test('a help text is the sentence of its member, with more behind it or without', () => {
+test('a help text is the sentence of its member, alone or followed by more text', () => {
   const description = 'Number of hits at most; the default is 20.';
   assert.ok(isHelpOf('number of hits at most', description));
   assert.ok(isHelpOf('number of hits at most; may be left out', description));
@@ -147,7 +147,7 @@ test('a help text is the sentence of its member, with more behind it or without'
 });
 
 for (const [words, [operation, options]] of Object.entries(MIRRORS))
-  test(`the options of granary ${words} say what the members of ${operation} say`, () => {
+  test(`the options of granary ${words} have the descriptions of the members of ${operation}`, () => {
     const own = commandOf(words).options.filter(({ long }) => {
       const name = long?.slice(2) ?? '';
       return Object.hasOwn(options, name) || !COMMON.has(name);

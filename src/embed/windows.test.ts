@@ -21,7 +21,7 @@ test('windows end at sentence boundaries', () => {
   assert.deepEqual(windows, [sentence.repeat(8).trim(), sentence.repeat(8).trim(), sentence.repeat(4).trim()]);
 });
 
-test('numbers, quotes and line breaks: which of them end a sentence', () => {
+test('numbers, quotes and line breaks end a sentence only where a sentence ends', () => {
   const one = () => 60; // pieces per word, so that two words fit
   assert.deepEqual(windowsOf('3.14 is pi', one), ['3.14 is', 'pi']);
   assert.deepEqual(windowsOf('a "b." c d', one), ['a "b."', 'c d']);

@@ -122,7 +122,7 @@ test('a consent has the fields of its type, and no others', async (t) => {
   for (const [field, value] of BESIDE) await refuses('VAL-E001', field, () => add(engine, { [field]: value }));
 });
 
-test('what a consent says is short', async (t) => {
+test('the text of a consent is short', async (t) => {
   const engine = await opened(t);
   const long = TEXT.repeat(20);
   const names = ['basis', 'jurisdiction', 'grantee_did', 'subject_did', 'source_type', 'author_did', 'session_id'];
@@ -138,7 +138,7 @@ test('what a consent says is short', async (t) => {
   for (const [name, value] of tooMuch) await refuses('VAL-E001', name, () => add(engine, { [name]: value }));
 });
 
-test('neither a new version nor an imported blob carries more', async (t) => {
+test('neither a new version nor an imported blob can carry more', async (t) => {
   const engine = await opened(t);
   const hash = await add(engine, {});
   const because = { ...context, reason: 'said again' };
@@ -172,7 +172,7 @@ test('neither a new version nor an imported blob carries more', async (t) => {
   await supersede({ basis: 'contract' });
 });
 
-test('the consent calls are bound by the same', async (t) => {
+test('the consent calls have the same limits', async (t) => {
   const engine = await opened(t);
   await refuses('VAL-E001', 'basis', () => say(engine, { basis: TEXT.repeat(20) }));
   await refuses('VAL-E001', 'grantee_did', () => say(engine, { granteeDid: TEXT.repeat(20) }));
@@ -180,7 +180,7 @@ test('the consent calls are bound by the same', async (t) => {
   await say(engine, { granted: false, reason: 'moved away' });
 });
 
-test('what a consent says is held against the policy, and everybody may withdraw', async (t) => {
+test('the text of a consent is checked against the policy, and everybody may withdraw', async (t) => {
   const engine = await opened(t, { 'pii.write_action': 'block' });
   await refuses('POL-E005', 'ssn', () => say(engine, { purpose: '219-09-9998' }));
   await refuses('POL-E005', 'ssn', () => say(engine, { basis: '219-09-9998' }));
@@ -196,7 +196,7 @@ test('what a consent says is held against the policy, and everybody may withdraw
   );
 });
 
-test('what a guardrail keeps out is kept out of consents too', async (t) => {
+test('a guardrail applies to consents too', async (t) => {
   const engine = await opened(t, { 'guardrail.patterns': ['project x'], 'guardrail.mode': 'contains' });
   await refuses('POL-E012', 'scope', () => say(engine, { purpose: 'prоject-x' }));
   await refuses('POL-E012', 'reason', () => say(engine, { granted: false, reason: 'because of Project X' }));

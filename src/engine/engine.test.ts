@@ -45,7 +45,7 @@ function belief(subject: string, relation: string, object: string, more: JsonObj
 
 const code = (expected: string) => (error: unknown) => error instanceof EngineError && error.code === expected;
 
-test('what was added is there by address, by structure and by words, also after a restart and after a crash', async (t) => {
+test('an added grain is found by address, by structure and by words, also after a restart and after a crash', async (t) => {
   const shard = await begun(t);
   const added = await shard.engine.write(
     'add',
@@ -72,7 +72,7 @@ test('what was added is there by address, by structure and by words, also after 
   }
 });
 
-test('an exact duplicate gets the hash that is there, in one group and across groups', async (t) => {
+test('an exact duplicate gets the existing hash, within a group and across groups', async (t) => {
   const { engine } = await begun(t);
   const item = belief('a', 'b', 'c');
   const [first, second] = await Promise.all([engine.write('add', context, item), engine.write('add', context, item)]);
@@ -131,7 +131,7 @@ test('concurrent accumulates lose no delta', async (t) => {
   assert.deepEqual(await shard.engine.write('verifyAudit', context, {}), { valid: true, checked: 204, partition: 0 });
 });
 
-test('forget removes by hash and by subject with all versions', async (t) => {
+test('forget removes by hash, and by subject with all versions', async (t) => {
   const shard = await begun(t);
   const { hash: a } = await shard.engine.write('add', context, belief('Ada', 'lives_in', 'London'));
   const { newHash: b } = await shard.engine.write('supersede', context, { oldHash: a, fields: { object: 'Paris' } });
@@ -156,7 +156,7 @@ test('forget removes by hash and by subject with all versions', async (t) => {
   }
 });
 
-test('erasing a user destroys the key, answers with a proof, and the second call repeats it', async (t) => {
+test('erasing a user destroys the key and returns a proof, which a second call repeats', async (t) => {
   const shard = await begun(t);
   for (let i = 0; i < 5; i++)
     await shard.engine.write('add', context, belief(`s${i}`, 'says', 'canary words', { user_id: 'ada' }));
@@ -205,7 +205,7 @@ test('an idempotency key repeats its answer and refuses another body', async (t)
   assert.equal(shard.engine.read('statistics', context, {}).totalGrains, 1);
 });
 
-test('a batch under the key of another is refused as a whole, also while that one is written', async (t) => {
+test('a batch under the key of another is refused as a whole, also while that one is being written', async (t) => {
   const { engine } = await begun(t);
   const by = (bodyHash: string) => ({ ...context, idempotency: { key: 'k', bodyHash } });
   const batch = (...objects: string[]) => ({ items: objects.map((object) => belief('a', 'b', object)) });
@@ -249,7 +249,7 @@ test('flushes, exports and imports are in the audit chain', async (t) => {
   assert.deepEqual((await engine.write('verifyAudit', context, {})).valid, true);
 });
 
-test('what is extracted is told as such, and refused once its source is gone', async (t) => {
+test('extracted grains have an audit event of their own, and are refused once their source is gone', async (t) => {
   const { engine } = await begun(t);
   const said = { grainType: 'event', fields: { content: 'I live in Paris.', user_id: 'ada' } };
   const { hash } = await engine.write('add', context, { ...said, sync: false, event: 'memory.remembered' });
@@ -280,7 +280,7 @@ test('what is extracted is told as such, and refused once its source is gone', a
   );
 });
 
-test('a bad item of a batch hurts no neighbour', async (t) => {
+test('a bad item of a batch does not affect the others', async (t) => {
   const { engine } = await begun(t);
   const { outcomes } = await engine.write('addBatch', context, {
     items: [
@@ -315,7 +315,7 @@ test('a dropped memory is gone at once and after a restart', async (t) => {
   assert.deepEqual(report.findings, []);
 });
 
-test('verify passes over what a dropped memory has left in the segments', async (t) => {
+test('verify passes over the remains of a dropped memory in the segments', async (t) => {
   const { engine } = await begun(t);
   await engine.write('add', context, belief('a', 'b', 'c'));
   await engine.write('flush', context, {});
@@ -325,7 +325,7 @@ test('verify passes over what a dropped memory has left in the segments', async 
   assert.ok(blocks > 0, 'its chunk is still there');
 });
 
-test('a file may hold a new version before the old one', async (t) => {
+test('a file may contain a new version before the old one', async (t) => {
   const { engine } = await begun(t);
   const { hash: a } = await engine.write('add', context, belief('Ada', 'lives_in', 'London'));
   const { newHash: b } = await engine.write('supersede', context, { oldHash: a, fields: { object: 'Paris' } });
@@ -379,7 +379,7 @@ test('verify finds nothing wrong after seals, merges and removals', async (t) =>
   assert.equal(shard.engine.read('statistics', context, {}).totalGrains, 12 * 49);
 });
 
-test('what a forget or an erasure has taken is not there for the writes that come with it', async (t) => {
+test('writes in the same group do not see what a forget or an erasure removed', async (t) => {
   const shard = await begun(t);
   const item = belief('Ada', 'says', 'the same', { user_id: 'ada', created_at: 1_700_000_000 });
   const { hash } = await shard.engine.write('add', context, item);
@@ -406,7 +406,7 @@ test('what a forget or an erasure has taken is not there for the writes that com
   assert.ok(orphan.status === 'rejected' && code('MEM-E003')(orphan.reason));
 });
 
-test('a crash right after a rebuild finds the rebuilt segments', async (t) => {
+test('a crash right after a rebuild leaves the rebuilt segments in use', async (t) => {
   const shard = await begun(t);
   const { hash } = await shard.engine.write('add', context, belief('a', 'b', 'c'));
   await shard.engine.write('flush', context, {});
@@ -431,7 +431,7 @@ test('a backup opens with the segments that it was taken with, also after a rebu
 });
 
 for (const method of ['flush', 'compact', 'rebuildIndexes'] as const)
-  test(`${method}: when the sync of its transaction fails, files that the log may name stay until the next open`, async (t) => {
+  test(`${method} keeps files that the log may name until the next open when the sync of its transaction fails`, async (t) => {
     const store = new MemoryLogStore();
     let log = new FaultyLog(new MemoryLog(store));
     const shard = await begun(t, { log: () => (log = new FaultyLog(new MemoryLog(store))) });
@@ -449,7 +449,7 @@ for (const method of ['flush', 'compact', 'rebuildIndexes'] as const)
     assert.equal(shard.engine.read('get', context, { hash }).hash, hash);
   });
 
-test('a compaction that the disk refuses leaves the next seal free to go', async (t) => {
+test('a compaction that the disk refuses does not block the next seal', async (t) => {
   const store = new MemoryLogStore();
   let log = new FaultyLog(new MemoryLog(store));
   const { engine } = await begun(t, { log: () => (log = new FaultyLog(new MemoryLog(store))) });

@@ -111,7 +111,7 @@ async function refused(code: ErrorCode, work: () => unknown): Promise<void> {
   );
 }
 
-test('opt in: a user is written of after a grant for the purpose or for every purpose, and not after it is withdrawn', async (t) => {
+test('opt in: a user is written about after a grant for the purpose or for every purpose, and not after its withdrawal', async (t) => {
   const shard = await opened(t);
   await shard.policy({ overrides: { 'consent.mode': 'opt_in' } });
   await refused('POL-E002', () => shard.add({ user_id: 'u1' }));
@@ -129,7 +129,7 @@ test('opt in: a user is written of after a grant for the purpose or for every pu
   assert.deepEqual([prior_consent, is_withdrawal, scope, subject_did], [granted.hash, true, 'storage', 'user:u1']);
 });
 
-test('a grant ends when it says so, and what was said outlives a reopening', async (t) => {
+test('a grant ends at its stated time, and grants and withdrawals survive a reopen', async (t) => {
   const shard = await opened(t);
   await shard.policy({ overrides: { consent: { mode: 'opt_in' } } });
   await shard.say({ userId: 'u1', granted: true, expiresAt: Math.floor((shard.nowMs + DAY_MS) / 1000) });
@@ -143,7 +143,7 @@ test('a grant ends when it says so, and what was said outlives a reopening', asy
   assert.equal(facts.length, 1);
 });
 
-test('opt out: everybody is written of but who withdrew; with on_read their grains vanish from every read', async (t) => {
+test('opt out: everybody is written about except those who withdrew; with on_read their grains disappear from every read', async (t) => {
   const shard = await opened(t);
   await shard.policy({ addPolicies: ['ccpa'] });
   const kept = await shard.add({ user_id: 'u1' });
@@ -162,7 +162,7 @@ test('opt out: everybody is written of but who withdrew; with on_read their grai
   assert.deepEqual(shard.listed(), [kept, gone]);
 });
 
-test('a restricted user is frozen: no write, no read by hash, no hit, no forgetting; erasing and withdrawing go on', async (t) => {
+test('a restricted user is frozen: no write, no read by hash, no hit, no forgetting; erasing and withdrawing still work', async (t) => {
   const shard = await opened(t);
   const free = await shard.add({ user_id: 'u1' });
   const frozen = await shard.add({ user_id: 'u2', object: 'tea too' });
@@ -202,7 +202,7 @@ test('a restricted user is frozen: no write, no read by hash, no hit, no forgett
   await shard.add({ user_id: 'u2', object: 'anew' });
 });
 
-test('a grain is gone from every read the moment that its time is over, and its place is given back when that is enforced', async (t) => {
+test('a grain is gone from every read as soon as its time ends, and its space is released when expiry is enforced', async (t) => {
   const shard = await opened(t);
   await shard.policy({ overrides: { 'retention.by_namespace': { acme: 1 }, 'retention.by_type': { event: 3 } } });
   const own = await shard.add({ object: 'own tea', expires_at: Math.floor(shard.nowMs / 1000) + 60 });
@@ -251,7 +251,7 @@ test('a grain is gone from every read the moment that its time is over, and its 
   assert.deepEqual([after.namespaces.length, after.lastEnforcedMs], [1, shard.nowMs]);
 });
 
-test('what has expired of a restricted user is kept, hidden, until the restriction is lifted', async (t) => {
+test('expired grains of a restricted user are kept, hidden, until the restriction is lifted', async (t) => {
   const shard = await opened(t);
   await shard.policy({ addPolicies: ['retention_30d'] });
   await shard.add({ user_id: 'u1' });
@@ -278,7 +278,7 @@ test('what has expired of a restricted user is kept, hidden, until the restricti
   assert.equal((await enforce(false)).forgotten, 1);
 });
 
-test('what expired is no duplicate of what comes after', async (t) => {
+test('an expired grain is not a duplicate of a later one', async (t) => {
   const shard = await opened(t);
   await shard.policy({ addPolicies: ['retention_30d'] });
   const first = await shard.add({});
@@ -289,7 +289,7 @@ test('what expired is no duplicate of what comes after', async (t) => {
   assert.deepEqual(shard.listed(), [second]);
 });
 
-test('each rule of writing, replacing and forgetting refuses with its code', async (t) => {
+test('each rule for writing, replacing and forgetting refuses with its code', async (t) => {
   const shard = await opened(t);
   const user = { user_id: 'u1' };
   const hash = await shard.add(user);
@@ -321,7 +321,7 @@ test('each rule of writing, replacing and forgetting refuses with its code', asy
   await refused('POL-E009', () => shard.policy({ addPolicies: ['gdrp'] }));
 });
 
-test('personal data is flagged, taken out before hashing, or kept out', async (t) => {
+test('personal data is flagged, removed before hashing, or kept out', async (t) => {
   const shard = await opened(t);
   const mail = { object: 'write to ann@example.org' };
   await shard.policy({ overrides: { 'pii.write_action': 'flag' } });
@@ -339,7 +339,7 @@ test('personal data is flagged, taken out before hashing, or kept out', async (t
   await refused('POL-E005', () => shard.add({ ...mail, user_id: 'u1', subject: 'cay' }));
 });
 
-test('versions of a policy are a chain, and a memory may be made with the first of them', async (t) => {
+test('versions of a policy form a chain, and a memory may be created with the first of them', async (t) => {
   const shard = await opened(t, {
     ...settings,
     policy: { presets: ['gdpr'], overrides: {}, sealedBy: 'key:maker' },
@@ -433,7 +433,7 @@ for (const [name, ...expected] of ACTS)
     }
   });
 
-test('consent moves between its states as often as is wished, each time with a grain that names the one before', async (t) => {
+test('consent changes state any number of times, each time with a grain that names the one before', async (t) => {
   const shard = await opened(t);
   let prior = '0'.repeat(64); // the format's word for none
   for (const granted of [false, false, true, true, false, true]) {
@@ -449,7 +449,7 @@ test('consent moves between its states as often as is wished, each time with a g
   }
 });
 
-test('a restriction that comes while batches are under way lets no grain through after its answer', async (t) => {
+test('a restriction that arrives while batches run lets no grain through after its answer', async (t) => {
   const shard = await opened(t);
   const batch = (from: number) =>
     shard.engine.write('addBatch', context, {
@@ -469,7 +469,7 @@ test('a restriction that comes while batches are under way lets no grain through
   assert.equal(total, 200);
 });
 
-test('a caller of one namespace is told of whom it names, and else of people whose grains it sees', async (t) => {
+test('a caller of one namespace sees the state of users that it names, and otherwise only of people whose grains it sees', async (t) => {
   const shard = await opened(t);
   for (const [user, namespace] of [
     ['u1', 'acme'],
@@ -508,7 +508,7 @@ test('contradictory presets and overrides are refused, and refusals are in the a
   assert.equal((await shard.engine.write('verifyAudit', context, {})).valid, true);
 });
 
-test('what is sent again under its key is done once, and answered as before', async (t) => {
+test('a request repeated under its key runs once and gets the same answer', async (t) => {
   const shard = await opened(t);
   const keyed = (key: string): CallContext => ({ ...context, idempotency: { key, bodyHash: 'b' } });
   const items = [
@@ -530,7 +530,7 @@ test('what is sent again under its key is done once, and answered as before', as
   assert.deepEqual(shard.engine.read('restrictions', context, {}).restrictions, []);
 });
 
-test('sealed, rebuilt, compacted and dropped, a memory is governed as before, and leaves nothing', async (t) => {
+test('a sealed, rebuilt, compacted and dropped memory is governed as before, and leaves nothing', async (t) => {
   const shard = await opened(t);
   await shard.policy({ addPolicies: ['gdpr'] });
   await shard.say({ userId: 'u1', granted: true });

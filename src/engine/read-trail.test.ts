@@ -60,7 +60,7 @@ async function namesOf(engine: Engine): Promise<readonly string[]> {
 
 const code = (expected: string) => (error: unknown) => error instanceof EngineError && error.code === expected;
 
-test('each operation leaves its entry', async (t) => {
+test('each operation writes its entry', async (t) => {
   const { engine } = await begun(t);
   const hash = await add(engine, 'tea', 'u');
   let newest = hash;
@@ -118,7 +118,7 @@ test('each operation leaves its entry', async (t) => {
   }
 });
 
-test('a page of entries ends where it has no room, and the next goes on', async (t) => {
+test('a page of entries ends where it has no room, and the next one continues', async (t) => {
   const { engine } = await begun(t);
   for (let at = 0; at < 12; at += 1) await add(engine, `tea ${at}`);
   const all = await entriesOf(engine);
@@ -141,7 +141,7 @@ test('a page of entries ends where it has no room, and the next goes on', async 
   assert.deepEqual(entries, all.slice(5, 7));
 });
 
-test('reads are written with the next group, or after a while with one of their own', async (t) => {
+test('reads are recorded with the next group, or after a while with a group of their own', async (t) => {
   const { engine, clock } = await begun(t);
   const hash = await add(engine, 'tea');
   const sequence = () => engine.store.log.nextSequence;
@@ -161,7 +161,7 @@ test('reads are written with the next group, or after a while with one of their 
   assert.equal((await engine.write('verifyAudit', context, {})).valid, true);
 });
 
-test('whoever looks at what reads left waits for none that came later', async (t) => {
+test('a reader of the trail waits for the entries of earlier reads, and of no later ones', async (t) => {
   const { engine, log } = await begun(t);
   const hash = await add(engine, 'tea');
   const append = log.append.bind(log);
@@ -178,7 +178,7 @@ test('whoever looks at what reads left waits for none that came later', async (t
   assert.equal(appends, 1);
 });
 
-test('more reads than a group takes are written in several', async (t) => {
+test('more reads than fit in a group are written in several', async (t) => {
   const { engine } = await begun(t);
   const hash = await add(engine, 'tea');
   const reads = 2 * READ_TRAIL_GROUP + 7;
@@ -189,7 +189,7 @@ test('more reads than a group takes are written in several', async (t) => {
   assert.deepEqual(await engine.write('verifyAudit', context, {}), { valid: true, checked: reads + 2, partition: 0 });
 });
 
-test('what a refused group held comes with the next; what is too much is lost, and health says so', async (t) => {
+test('entries of a refused group are written with the next; entries over the limit are lost, and health reports it', async (t) => {
   const { engine, log } = await begun(t);
   const hash = await add(engine, 'tea');
   engine.read('get', context, { hash });
@@ -202,7 +202,7 @@ test('what a refused group held comes with the next; what is too much is lost, a
   assert.match(reasons, /3 reads are missing from audit trails/);
 });
 
-test('a shard that takes no more writes goes on reading', async (t) => {
+test('a shard that accepts no more writes continues to serve reads', async (t) => {
   const { engine, log } = await begun(t);
   const hash = await add(engine, 'tea');
   log.failNextSync({ written: false });
@@ -212,7 +212,7 @@ test('a shard that takes no more writes goes on reading', async (t) => {
   assert.deepEqual(await namesOf(engine), ['instance.created', 'memory.added']);
 });
 
-test('records outlive a close and a crash; a crash may lose those of the last reads', async (t) => {
+test('records survive a close and a crash; a crash may lose those of the last reads', async (t) => {
   const { engine, store, root } = await begun(t);
   await add(engine, 'green tea', 'u');
   const kept = engine.read('recall', context, RECORDED).recallId!;
@@ -231,7 +231,7 @@ test('records outlive a close and a crash; a crash may lose those of the last re
   assert.equal((await third.write('recallRecord', context, { recallId: kept })).verified, true);
 });
 
-test('records go when their time is over, those of younger recalls stay', async (t) => {
+test('records expire, and those of younger recalls stay', async (t) => {
   const { engine, clock } = await begun(t);
   await add(engine, 'tea');
   const old = engine.read('recall', context, RECORDED).recallId!;
@@ -355,7 +355,7 @@ for (const [what, tamper] of Object.entries(TAMPERED))
     assert.ok((await entriesOf(engine)).length >= 10);
   });
 
-test('a look at the newest entries reads their records, and hears of nothing that lies before', async (t) => {
+test('a check of the newest entries reads only their records, and does not see damage before them', async (t) => {
   const { store, root, places } = await chained(t);
   const { engine, log } = await open(t, store, root);
   log.corrupt(places[1]!);
@@ -375,7 +375,7 @@ test('a look at the newest entries reads their records, and hears of nothing tha
     assert.equal(await checkedWith(limit), checked, `the newest ${limit}`);
 });
 
-test('who acts as a person is named by pseudonym, and by the proof once erased', async (t) => {
+test('an actor who is a person is named by pseudonym, and by the proof once erased', async (t) => {
   const { engine } = await begun(t);
   const ada: CallContext = { ...context, actor: 'user:ada' };
   const fields = { subject: 'a', relation: 'b', object: 'c', user_id: 'ada' };
@@ -395,7 +395,7 @@ test('who acts as a person is named by pseudonym, and by the proof once erased',
   assert.equal((await engine.write('verifyAudit', context, {})).valid, true);
 });
 
-test('no record holds a name or a word that was asked for', async (t) => {
+test('no record contains a name or a word of a question', async (t) => {
   const { engine, store } = await begun(t);
   await add(engine, 'tea', 'ada-the-user');
   engine.read('recall', context, {

@@ -29,7 +29,7 @@ async function refusals(engine: Engine): Promise<readonly Refusal[]> {
     .map(({ actor, subject, details }) => ({ actor, subject, ...details }));
 }
 
-test('a grain, a list, a recall and a query of a restricted user are told of, each by its code', async (t) => {
+test('a grain, a list, a recall and a query of a restricted user are each recorded with their code', async (t) => {
   const engine = await governed(t, { addPolicies: ['ccpa'] });
   // As a policy of an earlier build has it, which was sealed without the baseline.
   const { policy } = engine.store.memory(1).governed;
@@ -68,7 +68,7 @@ test('a grain, a list, a recall and a query of a restricted user are told of, ea
   assert.equal((await engine.write('verifyAudit', context, {})).valid, true);
 });
 
-test('withdrawn consent and a cap are told of as well; what the server asks for itself, and what is not there, are not', async (t) => {
+test('withdrawn consent and a cap are recorded too; internal reads and missing grains are not', async (t) => {
   const engine = await governed(t, { overrides: { 'consent.on_read': true, 'access.max_recall_limit': 5 } });
   const hash = await addBelief(engine, 1, { subject: 'ann', object: 'tea', user_id: 'ann' });
   const items = [{ userId: 'ann', purpose: 'storage', granted: false }];

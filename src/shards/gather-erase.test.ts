@@ -46,7 +46,7 @@ test('all partitions check before the first erases', async () => {
   assert.deepEqual(free.erased, [0, 1, 2]);
 });
 
-test('what was begun and not completed is no refusal: it is gone on with', async () => {
+test('an erasure that began and did not complete is not refused: it continues', async () => {
   const late = partitions({ erase: 'POL-E003' });
   assert.deepEqual([await codeOf(erase(late.fan)), late.erased], ['STO-E002', [0, 2]]);
 });

@@ -101,7 +101,7 @@ for (const [name, ask] of Object.entries(ASKED)) {
     return { most: held.most, found: [...new Set(found)] };
   };
 
-  test(`${name}: large ones wait for each other`, async () => {
+  test(`${name}: large gathers wait for each other`, async () => {
     const alone = await flood(1, LARGE_BYTES, 20);
     const { most, found } = await flood(150, LARGE_BYTES, 20);
     assert.deepEqual(found, alone.found);
@@ -111,13 +111,13 @@ for (const [name, ask] of Object.entries(ASKED)) {
     assert.ok(most < (150 * RECALL_HELD_BYTES_MAX) / 4, `${most} bytes`);
   });
 
-  test(`${name}: small ones run beside each other`, async () => {
+  test(`${name}: small gathers run concurrently`, async () => {
     const { found } = await flood(500, 1_000, 20);
     assert.deepEqual(found, [4 * 20]);
   });
 }
 
-test('a gather that fails gives its place back', async () => {
+test('a gather that fails releases its place', async () => {
   const room = new GatherRoom();
   for (let at = 0; at < 3 * GATHERS_MAX; at += 1) {
     const failing = room.run(async (held) => {

@@ -39,7 +39,7 @@ const routed = async (known: readonly (KnownFact | undefined)[], session = 's') 
   return route;
 };
 
-test('a belief goes where it is known, its own partition before others, and what has answered it before all', async () => {
+test('a belief goes to the partition that has answered it, else to its own, else to one that knows it', async () => {
   const known = { ...UNKNOWN, known: true };
   const own = partitionFor(item('s'), 3);
   const [other, another] = [0, 1, 2].filter((partition) => partition !== own) as [number, number];
@@ -52,7 +52,7 @@ test('a belief goes where it is known, its own partition before others, and what
   assert.equal((await routed(of({ [own]: known, [another]: { ...UNKNOWN, answered: true } }))).partition, another);
 });
 
-test('what replaced a fact leaves it known to the text that it came from', async () => {
+test('a replaced fact stays known to the text that it came from', async () => {
   const own = partitionFor(item('s'), 2);
   const facts = (text: string) => [0, 1].map((at) => (at === own ? UNKNOWN : { ...UNKNOWN, fromTexts: [text] }));
   assert.equal((await routed(facts('told'))).partition, 1 - own);
@@ -66,7 +66,7 @@ test('a partition that does not answer knows nothing', async () => {
   assert.equal((await routed([0, 1].map((at) => (at === own ? undefined : known)))).partition, 1 - own);
 });
 
-test('a source goes along with the name that its partition has there, where that is another one', async () => {
+test('a source carries the name that its partition has in that of the belief, if it differs', async () => {
   const known = { ...UNKNOWN, known: true };
   const [here, there] = [await routed([known, UNKNOWN]), await routed([UNKNOWN, known])];
   assert.equal(here.item.source?.name, here.partition === 0 ? undefined : `0400${'b'.repeat(64)}`);
@@ -74,7 +74,7 @@ test('a source goes along with the name that its partition has there, where that
   assert.equal(new Set([here.partition, there.partition]).size, 2);
 });
 
-test('facts of one subject and relation are one thing, of one person and namespace', () => {
+test('facts of one subject and relation are one thing per person and namespace', () => {
   const of = (fields: object, bound = {}) =>
     factsOf(new Fan({ ...context, ...bound }, []), [{ ...item('s'), fields: { ...item('s').fields, ...fields } }])[0];
   assert.equal(of({ session_id: 't', object: 'Rome', subject: ' ada ' }), of({}));

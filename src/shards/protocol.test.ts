@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answersAtOnce, CALL_ROWS, type Call, isReadCall, isRecordCall, MEMORY_ROWS, METHODS } from './protocol.ts';
 
-test('every method is of one kind', () => {
+test('every method has one kind', () => {
   const kinds = METHODS.map((method) => {
     const call = { method, input: {} } as Call; // its input is not looked at
     const isOther = /^(write|long|host)$/.test(CALL_ROWS[method].kind);
@@ -12,7 +12,7 @@ test('every method is of one kind', () => {
   assert.equal(kinds.filter((kind) => kind === 'host').length, 1);
 });
 
-test('a call of a memory is not one of a shard, nor of two groups of calls', () => {
+test('a call of a memory is not a call of a shard, nor in two groups', () => {
   const shardWide = METHODS.filter((method) => !Object.hasOwn(MEMORY_ROWS, method));
   assert.deepEqual(shardWide.sort(), [
     'backup',
@@ -25,7 +25,7 @@ test('a call of a memory is not one of a shard, nor of two groups of calls', () 
   ]);
 });
 
-test('what is answered at once waits for no write: reads, and the record of a recall', () => {
+test('reads and the record of a recall are answered without waiting for a write', () => {
   const atOnce = METHODS.filter(answersAtOnce);
   assert.deepEqual(
     atOnce.filter((method) => CALL_ROWS[method].kind !== 'read'),

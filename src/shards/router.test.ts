@@ -234,7 +234,7 @@ test('a memory of one partition never fans out', async () => {
   assert.deepEqual(made.flat(), ['all of them']);
 });
 
-test('each partition is in its own shard, and is told which it is', async () => {
+test('each partition is in its own shard, and knows its number', async () => {
   const { engines, router } = await setUp();
   for (const { calls } of engines) calls.length = 0;
   await router.call('flush', context(2), {});
@@ -271,7 +271,7 @@ test('a repeated forget with its idempotency key gets the first answer again', a
   assert.deepEqual(again, first);
 });
 
-test('the same idempotency key with another body is refused, whichever partition that would go to', async () => {
+test('the same idempotency key with another body is refused, whichever partition the body belongs to', async () => {
   const { router, engines } = await setUp();
   const by = (key: string, bodyHash: string) => ({ ...context(2), idempotency: { key, bodyHash } });
   const event = (session: string) => ({
@@ -291,7 +291,7 @@ test('the same idempotency key with another body is refused, whichever partition
   assert.ok(new Set(claims.map(({ context: { partition } }) => partition)).size > 1, 'keys spread over partitions');
 });
 
-test('a call that is refused leaves its idempotency key free', async () => {
+test('a refused call leaves its idempotency key free', async () => {
   const { router } = await setUp();
   const by = (bodyHash: string) => ({ ...context(2), idempotency: { key: 'k', bodyHash } });
   const missing = router.call('supersede', by('wrong'), { oldHash: NOWHERE, fields: {} });
@@ -312,7 +312,7 @@ test('a user of several partitions is counted once', async () => {
   assert.equal((await router.call('statistics', context(2), {})).userCount, 7);
 });
 
-test('a repeated accumulate by triple adds once, also when a newer grain has come elsewhere', async () => {
+test('a repeated accumulate by triple adds once, also when a newer grain was added elsewhere', async () => {
   const { router } = await setUp();
   const triple = { subject: 'x', relation: 'counts' };
   const belief = { ...triple, object: 'y', count: 5 };
@@ -339,7 +339,7 @@ test('a repeated erasure gets the same fingerprint and time with count 0, over p
   assert.deepEqual(again, { ...first, count: 0 });
 });
 
-test('a batch keeps its order, and a bad item or a shard that is down hurts its own items alone', async () => {
+test('a batch keeps its order, and a bad item or a shard that is down affects its own items alone', async () => {
   const { engines, router } = await setUp();
   const items = Array.from({ length: 30 }, (_, i) => ({
     grainType: 'event',
@@ -357,7 +357,7 @@ test('a batch keeps its order, and a bad item or a shard that is down hurts its 
   }
 });
 
-test('imported versions go with the chain that they continue', async () => {
+test('imported versions are placed with the chain that they continue', async () => {
   const { router } = await setUp();
   const root = await add(router, 2, { session_id: 'root', content: '1' });
   const { newHash } = await router.call('supersede', context(2), {
@@ -405,7 +405,7 @@ test('imported versions go with the chain that they continue', async () => {
   }
 });
 
-test('what comes in several imports finds the rest of its chain, whichever came first, and its manifest with it', async () => {
+test('several imports of one chain are placed together, whichever came first, with their manifests', async () => {
   const blobs = ['a', 'b', 'c', 'd'].map((session) => eventBlob({ session_id: session, content: session }));
   const chain = blobs.map((blob) => hash('sha256', blob, 'hex'));
   const manifest = chain.map((address, i) => {
@@ -455,7 +455,7 @@ test('wire bytes are answered alike by memories of one and of four partitions', 
   assert.deepEqual((await router.call('locate', context(2), { hashes: [address] })).held, [true]);
 });
 
-test('a shard that is restarting is said to be so, unless another has the grain', async () => {
+test('a restarting shard is reported as such, unless another one has the grain', async () => {
   const { engines, router } = await setUp();
   const address = await add(router, 2, { session_id: 's' });
   const owner = engines.findIndex((engine) => engine.calls.some(({ method }) => method === 'add'));
@@ -479,7 +479,7 @@ test('an unknown memory, partition or shard is refused', async () => {
   await assert.rejects(router.callShard(SHARDS, 'health', {}), (error) => codeOf(error) === 'VAL-E001');
 });
 
-test('more memories than calls may wait for a worker can be attached', async () => {
+test('more memories than pending calls can be attached', async () => {
   const attached: number[] = [];
   // Nothing but attaching is asked of it, and ten thousand real memories take their time.
   const door: EngineDoor = {
@@ -520,7 +520,7 @@ test('health names the shard that does not answer', async () => {
   assert.deepEqual(health[3]!.reasons, ['STO-E002: restarting']);
 });
 
-test('topic coverage over partitions: by the words of the query that the memory knows', async () => {
+test('topic coverage over partitions counts the words of the query that the memory knows', async () => {
   const { router } = await setUp();
   for (const i of [1, 2, 3, 4, 5]) await add(router, 2, { session_id: `s${i}`, content: `apple bread number${i}` });
   const asked = { structural: false, limit: 3, candidateLimit: 10, filter: {} };

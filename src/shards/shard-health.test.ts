@@ -42,7 +42,7 @@ function start() {
 
 const okOf = (all: readonly ShardHealth[]): boolean[] => all.map(({ ok }) => ok);
 
-test('a busy shard is told as it was last heard, and asked once', async () => {
+test('a busy shard is reported by its last answer, and asked once', async () => {
   const { state, health } = start();
   const first = health.all();
   state.answer(healthOf(1));
@@ -56,7 +56,7 @@ test('a busy shard is told as it was last heard, and asked once', async () => {
   assert.deepEqual(okOf(await health.all()), [true, false]);
 });
 
-test('one that was not heard for long, or never, is waited for', async () => {
+test('a shard whose last answer is old, or that never answered, is waited for', async () => {
   const { state, health } = start();
   let isAnswered = false;
   const first = health.all().finally(() => {

@@ -41,7 +41,7 @@ test('work about one thing never overlaps and keeps its order; other work does n
   );
 });
 
-test('work about another thing ends while one holds its turn', async () => {
+test('work about another thing completes while one turn is held', async () => {
   const turns = new Turns();
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const ended: string[] = [];

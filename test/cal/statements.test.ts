@@ -228,7 +228,7 @@ describe('statements', () => {
     assert.ok(!('content' in formats.told));
   });
 
-  test('D-42: without BUDGET there are 4000 tokens', () => {
+  test('D-42: without BUDGET the budget is 4000 tokens', () => {
     const { budget } = ask('ASSEMBLE FROM (RECALL goals)').told;
     assert.deepEqual([budget.total, budget.unit], [4_000, 'tokens']);
     assert.equal(budget.used + budget.remaining, 4_000);

@@ -201,7 +201,7 @@ function unlessGone(opened: () => string): string {
   }
 }
 
-test('after an erasure nothing that is left matches a guess, in files, in records, with all keys of today', async (t) => {
+test('nothing that is left after an erasure matches a guess, in files, in records, with all current keys', async (t) => {
   const root = temporaryDirectory(t);
   const clock = new StepClock();
   let engine = await openShard(root, { clock });

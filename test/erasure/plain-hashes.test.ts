@@ -48,7 +48,7 @@ async function resealed(engine: Engine): Promise<readonly unknown[]> {
   return entries.map(({ details }) => details['resealed']);
 }
 
-test('what an older build wrote is found by its hash, in the trail as well, beside what is written now', async (t) => {
+test('a grain of an older build is found by its hash, in the trail as well, beside new grains', async (t) => {
   const { root, hashes } = unpacked(t);
   const clock = new StepClock();
   clock.now += 2_000;
@@ -78,7 +78,7 @@ test('what an older build wrote is found by its hash, in the trail as well, besi
   assert.deepEqual(await engine.write('verifyAudit', context, {}), { valid: true, checked: 12, partition: 0 });
 });
 
-test('compact enciphers hashes in records and links, once; the chain stays as it was', async (t) => {
+test('compact enciphers hashes in records and links, once; the chain stays unchanged', async (t) => {
   const { root, hashes } = unpacked(t);
   let engine = await openShard(root);
   await engine.write('compact', context, {});
@@ -110,7 +110,7 @@ test('compact enciphers hashes in records and links, once; the chain stays as it
   assert.ok(told.some((details) => details.includes(hashes.ada)));
 });
 
-test('compact takes out grains whose key was destroyed, as nobody can encipher their hashes any more', async (t) => {
+test('compact removes grains whose key was destroyed, because their hashes cannot be enciphered any more', async (t) => {
   const { root, hashes } = unpacked(t);
   const engine = await openShard(root);
   t.after(() => engine.close());
@@ -129,7 +129,7 @@ test('compact takes out grains whose key was destroyed, as nobody can encipher t
   assert.deepEqual((await engine.write('verify', context, {})).findings, []);
 });
 
-test('a memory that is made now has nothing to be taken out', async (t) => {
+test('a new memory has nothing to remove', async (t) => {
   const engine = await openShard(temporaryDirectory(t));
   t.after(() => engine.close());
   await engine.write('attachMemory', context, { settings: settingsOf(1) });

@@ -224,7 +224,7 @@ async function fill(server: ServerProcess, canaries: Canaries): Promise<void> {
   await done(server, `${M}/scope-erase`, { scope_path: scope, reason: c('scope reason') });
 }
 
-test('no word that a caller sent lies readable in a file, a backup or the log', async (t) => {
+test('no file, backup or log contains a readable word of a caller', async (t) => {
   const root = temporaryDirectory(t);
   const directory = join(root, 'data');
   const canaries = new Canaries();
@@ -281,7 +281,7 @@ test('the scan finds a word in any of its forms', (t) => {
   assert.deepEqual(scan(directory, canaries), { files: 0, bytes: 0, found: [] });
 });
 
-test('an old copy of the data with the keys of today opens nothing of an erased scope', async (t) => {
+test('an old copy of the data opens nothing of an erased scope with the current keys', async (t) => {
   const root = temporaryDirectory(t);
   const [data, old] = [join(root, 'data'), join(root, 'old')];
   const say = async (engine: Engine, namespace: string, user?: string): Promise<string> => {
@@ -330,7 +330,7 @@ test('an old copy of the data with the keys of today opens nothing of an erased 
   assert.deepEqual(new Set(recalled(engine, 1, 'words')), new Set(stays));
 });
 
-test('an old copy of the data with the keys of today opens nothing of an erased user', async (t) => {
+test('an old copy of the data opens nothing of an erased user with the current keys', async (t) => {
   const root = temporaryDirectory(t);
   const open = (directory: string): Promise<Engine> =>
     Engine.open({

@@ -136,7 +136,7 @@ async function assertRepairs(root: string, hashes: Map<number, string[]>, what: 
   }
 }
 
-test('a flipped byte anywhere in a segment is found, named and built again from the log', async (t) => {
+test('a flipped byte anywhere in a segment is found, named and rebuilt from the log', async (t) => {
   const { copy, hashes } = await filled(t);
   const probe = copy();
   const [name] = readdirSync(join(probe, 'shard-0', 'segments'));
@@ -150,7 +150,7 @@ test('a flipped byte anywhere in a segment is found, named and built again from 
   }
 });
 
-test('a segment that was cut short, emptied or deleted is built again from the log', async (t) => {
+test('a segment that was truncated, emptied or deleted is rebuilt from the log', async (t) => {
   const { copy, hashes } = await filled(t);
   for (const part of [0.99, 0.5, 0, undefined]) {
     const root = copy();
@@ -162,7 +162,7 @@ test('a segment that was cut short, emptied or deleted is built again from the l
   }
 });
 
-test('a record that changed is quarantined and named; every other grain is served', async (t) => {
+test('a record that changed is quarantined and named, and every other grain is served', async (t) => {
   const { copy, hashes } = await filled(t);
   const context = contextOf(1);
   for (const how of ['corrupt', 'flip'] as const) {
@@ -186,7 +186,7 @@ test('a record that changed is quarantined and named; every other grain is serve
   }
 });
 
-test('a damaged key hurts only what it opens, is named, and comes back with its file', async (t) => {
+test('a damaged key affects only what it opens, is named, and comes back with its file', async (t) => {
   const { copy, hashes } = await filled(t);
   const bucketOf = (root: string): string => {
     const directory = join(root, 'keys', 'shard-0');

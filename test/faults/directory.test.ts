@@ -32,7 +32,7 @@ function start(t: TestContext, options: Omit<ProcessOptions, 'flags'>) {
   });
 }
 
-test('a second server on a data directory is refused by name, and a dead one leaves nothing in the way', async (t) => {
+test('a second server on a data directory is refused by name, and a dead one blocks nothing', async (t) => {
   const directory = join(temporaryDirectory(t), 'data');
   const first = await start(t, { directory });
   const told = await refusalOf({ directory, flags });
@@ -61,7 +61,7 @@ test('a start right after kill -9 is let in, also while the killed server is a z
   assert.equal(await next.stop(), 0);
 });
 
-test('of two containers on one volume one serves, though each numbers its processes from 1', async (t) => {
+test('one of two containers on one volume serves, though each numbers its processes from 1', async (t) => {
   const through = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
   if (spawnSync(through[0]!, [...through.slice(1), 'true']).status !== 0)
     return t.skip('this user may not make a PID namespace');

@@ -10,7 +10,7 @@ import { failingDisk, smallDisk } from '../support/temporary.ts';
 const MIB = 1_048_576;
 const flags = ['--shards', '1', '--workers', '1'];
 
-test('health tells of a disk that fills up beside the server, and of the room that it has again', async (t) => {
+test('health reports a disk that others fill, and the room that it has again', async (t) => {
   const disk = smallDisk(t, 48 * MIB);
   if (disk === undefined) return;
   const server = await startServerProcess({ directory: join(disk, 'data'), flags });
@@ -32,7 +32,7 @@ test('health tells of a disk that fills up beside the server, and of the room th
   assert.match(server.output(), /the disk takes writes again/);
 });
 
-test('health tells of a file system that became read-only, before and after a write found out', async (t) => {
+test('health reports a file system that became read-only, before and after a write fails', async (t) => {
   const disk = failingDisk(t, 64 * MIB);
   if (disk === undefined) return;
   const server = await startServerProcess({ directory: join(disk.directory, 'data'), flags });

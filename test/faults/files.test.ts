@@ -163,7 +163,7 @@ test('every file of a data directory, damaged in every way, is reported', { time
     }
 });
 
-test('state that is damaged is built again where the log tells it, else the shard is refused by its name', async (t) => {
+test('damaged state is rebuilt where the log has it, else the shard is refused by its name', async (t) => {
   const root = temporaryDirectory(t);
   const model = join(root, 'model');
   const filled = await fill(model);

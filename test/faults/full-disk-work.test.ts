@@ -54,7 +54,7 @@ function assertReads(engine: Engine, hashes: readonly string[]): void {
   assert.equal(recalled(engine, 1, 'harbour').length, hashes.length);
 }
 
-test('on a full disk merges, rebuilds, backups and erasures are refused, reads go on, and so does all with room', async (t) => {
+test('on a full disk merges, rebuilds, backups and erasures are refused, reads continue, and all work again with room', async (t) => {
   const disk = smallDisk(t, DISK_BYTES);
   if (disk === undefined) return;
   const root = join(disk, 'root');
@@ -102,7 +102,7 @@ function backupInto(directory: string): { dataDirectory: string; keysDirectory: 
   return { dataDirectory: join(directory, 'data', 'shard-0'), keysDirectory: join(directory, 'keys', 'shard-0') };
 }
 
-test('a key is destroyed in its place where there is no room for a second file', (t) => {
+test('a key is destroyed in its place when there is no room for a second file', (t) => {
   const disk = smallDisk(t, MIB);
   if (disk === undefined) return;
   const master = MasterKey.of(Buffer.alloc(32, 7));
@@ -124,7 +124,7 @@ test('a key is destroyed in its place where there is no room for a second file',
   }
 });
 
-test('a start on a full disk is refused by name, or serves reads and takes writes when there is room', async (t) => {
+test('a start on a full disk is refused by name, or serves reads, and accepts writes when there is room', async (t) => {
   const disk = smallDisk(t, DISK_BYTES);
   if (disk === undefined) return;
   const directory = join(disk, 'data');

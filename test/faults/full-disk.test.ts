@@ -18,7 +18,7 @@ const DISK_BYTES = 48 * MIB;
 const ROOM_BYTES = 1 * MIB;
 const BATCHES_MAX = 400;
 
-test('a full disk refuses writes with STO-E001, and is served from and written to again', async (t) => {
+test('a full disk refuses writes with STO-E001, and later serves and accepts writes again', async (t) => {
   const disk = smallDisk(t, DISK_BYTES);
   if (disk === undefined) return;
   const directory = join(disk, 'data');
@@ -98,7 +98,7 @@ test('a full disk refuses writes with STO-E001, and is served from and written t
   await engine.close();
 });
 
-test('a refused append refuses its group alone, a failed sync every write until the shard is opened again', async (t) => {
+test('a refused append refuses its group alone, and a failed sync every write until the shard is opened again', async (t) => {
   const root = temporaryDirectory(t);
   const context = { memory: 1, partition: 0, actor: 'key:test', requestId: 'req_test' };
   const settings = { number: 1, id: 'm', partitions: 1, language: 'en', dedup: 'exact', dedupThreshold: 0.85 } as const;

@@ -88,7 +88,7 @@ async function assertWhole(engine: Engine, { hashes }: Filled): Promise<void> {
 
 const reasonsOf = (engine: Engine): string => engine.read('health', contextOf(0), {}).reasons.join('\n');
 
-test('a lost index key holds up no seal; it is drawn anew and the index built again from the log', async (t) => {
+test('a lost index key blocks no seal; a new one is drawn and the index is rebuilt from the log', async (t) => {
   const shard = await filled(t);
   damageSlot(shard.root, shard.keys.index);
   let engine = await openShard(shard.root);
@@ -112,7 +112,7 @@ test('a lost index key holds up no seal; it is drawn anew and the index built ag
   await engine.close();
 });
 
-test('a memory whose token key is lost is shut, and whole again when its slot comes back', async (t) => {
+test('a memory whose token key is lost is closed, and whole again when its slot is restored', async (t) => {
   const shard = await filled(t);
   const whole = readFileSync(bucketPath(shard.root));
   damageSlot(shard.root, shard.keys.token);
@@ -174,7 +174,7 @@ test('a truncated, empty or deleted key bucket closes its memories, not the shar
   }
 });
 
-test('erasing a user whose key was lost removes the grains all the same', async (t) => {
+test('erasing a user whose key was lost removes the grains nevertheless', async (t) => {
   const shard = await filled(t);
   damageSlot(shard.root, shard.keys.ann);
   let engine = await openShard(shard.root);

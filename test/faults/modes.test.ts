@@ -28,7 +28,7 @@ function open(root: string): string[] {
   return wrong;
 }
 
-test('files are 0600 and folders 0700 under any umask: data, keys, indexes, vectors, backups and what is restored', {
+test('files are 0600 and folders 0700 under any umask: data, keys, indexes, vectors, backups and restored files', {
   skip,
 }, async (t) => {
   const root = temporaryDirectory(t);
@@ -68,7 +68,7 @@ test('files are 0600 and folders 0700 under any umask: data, keys, indexes, vect
   assert.deepEqual(open(restored), []);
 });
 
-test('folders that an earlier version left open are closed by the next start', { skip }, async (t) => {
+test('the next start closes folders that an earlier version left open', { skip }, async (t) => {
   const directory = join(temporaryDirectory(t), 'data');
   const flags = ['--shards', '1', '--workers', '1'];
   const first = await startServerProcess({ directory, flags });

@@ -27,7 +27,7 @@ function appendElsewhere(directory: string, stamp: object): void {
   assert.equal(status, 0, String(stderr));
 }
 
-test('a log that moved under its server refuses writes, health and the log say so, reads go on', async (t) => {
+test('a log that moved under its server refuses writes, health and the log report it, and reads continue', async (t) => {
   const directory = join(temporaryDirectory(t), 'data');
   const server = await startServerProcess({ directory, flags: ['--shards', '1', '--workers', '1'] });
   t.after(() => server.kill());

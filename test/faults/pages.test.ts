@@ -86,7 +86,7 @@ async function meet(directory: string, { grains }: Model): Promise<Met> {
   return told.length > 0 ? 'named' : 'unseen';
 }
 
-test('a flipped byte in any page of the environment is met in words', async (t) => {
+test('a flipped byte in any page of the environment is described in words', async (t) => {
   const root = temporaryDirectory(t);
   const model = await fill(join(root, 'model'));
   const bytes = readFileSync(join(model.directory, 'shard-0', 'log', 'data.mdb'));

@@ -83,7 +83,7 @@ const DAMAGES: readonly { name: string; lost: number; named: RegExp; act: (path:
 
 for (const { name, lost, named, act } of DAMAGES)
   for (const which of [0, 1])
-    test(`a file of vectors ${name} (${which === 0 ? 'the first' : 'the last'}) is named and made again`, async (t) => {
+    test(`a file of vectors ${name} (${which === 0 ? 'the first' : 'the last'}) is named and rebuilt`, async (t) => {
       const { root, files } = await filled(t);
       act(files[which]!);
       const engine = await openShard(root);
@@ -100,7 +100,7 @@ for (const { name, lost, named, act } of DAMAGES)
       await heal(engine, root);
     });
 
-test('a file of vectors that is gone is made again', async (t) => {
+test('a missing file of vectors is rebuilt', async (t) => {
   const { root, files } = await filled(t);
   rmSync(files[0]!);
   const engine = await openShard(root);
@@ -109,7 +109,7 @@ test('a file of vectors that is gone is made again', async (t) => {
   await heal(engine, root);
 });
 
-test('damage that a recall meets is embedded again without a restart', async (t) => {
+test('damage that a recall finds is embedded again without a restart', async (t) => {
   const { root, files } = await filled(t);
   const engine = await openShard(root);
   assert.deepEqual(await embedAll(engine), []);
@@ -120,7 +120,7 @@ test('damage that a recall meets is embedded again without a restart', async (t)
   await heal(engine, root);
 });
 
-test('vectors of what is no grain of their memory are found by verify', async (t) => {
+test('verify finds vectors that belong to no grain of their memory', async (t) => {
   const { root } = await filled(t);
   const engine = await openShard(root);
   assert.deepEqual(await findings(engine), []);

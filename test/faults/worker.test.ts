@@ -18,7 +18,7 @@ for (const [kind, lives] of [
   ['throw', 2],
   ['exit', 1],
 ] as const)
-  test(`a worker that is made to ${kind} in a batch loses nothing that it acknowledged, and serves again`, async (t) => {
+  test(`a worker that is made to ${kind} in a batch loses no acknowledged write, and serves again`, async (t) => {
     const root = temporaryDirectory(t);
     const restarts: (() => void)[] = [];
     let restartWanted = Promise.withResolvers<void>();

@@ -66,7 +66,7 @@ describe('answers of large grains', { timeout: 120_000 }, () => {
   });
 
   for (const { id } of MEMORIES) {
-    test(`${id}: pages end where they have no room, and go on to the end`, async () => {
+    test(`${id}: pages end where they have no room, and continue to the end`, async () => {
       const seen = new Set<string>();
       let cursor = '';
       for (let pages = 1; ; pages += 1) {
@@ -83,7 +83,7 @@ describe('answers of large grains', { timeout: 120_000 }, () => {
       assert.equal(seen.size, GRAINS);
     });
 
-    test(`${id}: a recall is cut and says so, whatever its stages`, async () => {
+    test(`${id}: a recall is cut and reports it, whatever its stages`, async () => {
       for (const more of [
         {},
         { diversity_lambda: 0.5 },
@@ -102,7 +102,7 @@ describe('answers of large grains', { timeout: 120_000 }, () => {
       assert.equal(whole.count, 5);
     });
 
-    test(`${id}: gRPC is told too`, async () => {
+    test(`${id}: gRPC reports it too`, async () => {
       const asked = { query: 'apple', limit: 500, grain_type: 'event' };
       const { message } = await grpc.with({ 'x-memory-id': id }).ask('Recall', asked);
       assert.ok(message.warnings.some((warning: string) => /ends at 16 MiB/.test(warning)));
@@ -113,7 +113,7 @@ describe('answers of large grains', { timeout: 120_000 }, () => {
       assert.ok(isWithin(bytes), `${bytes} bytes`);
     });
 
-    test(`${id}: search and recall-chain are cut and say so`, async () => {
+    test(`${id}: search and recall-chain are cut and report it`, async () => {
       for (const [path, body] of [
         ['search', { query: 'apple', limit: 500 }],
         ['recall-chain', { question: 'apple and what is apple', params: { limit: 500 } }],
@@ -146,7 +146,7 @@ describe('answers of large grains', { timeout: 120_000 }, () => {
       );
     });
 
-    test(`${id}: CAL is cut and says so, or refuses what it cannot hold`, async () => {
+    test(`${id}: CAL is cut and reports it, or refuses what has no room`, async () => {
       const cal = (query: string) =>
         http.ask('POST', `/memories/${id}/app/exec`, { json: { command: 'cal', args: { query } } });
       for (const query of ['RECALL events LIMIT 30', 'RECALL events LIMIT 30 FORMAT json']) {

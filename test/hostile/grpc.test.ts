@@ -105,7 +105,7 @@ describe('hostile gRPC', { timeout: 600_000 }, () => {
       );
   }
 
-  test('saved streams end with the statuses that are theirs', async () => {
+  test('saved streams end with their expected statuses', async () => {
     const on = await session();
     for (const { name, rpc, data, headers, statuses } of corpus<HostileFrames>('grpc-frames.json')) {
       const answer = await raw(on, pathOf(rpc), Buffer.from(joined(data), 'hex'), headers);
@@ -126,7 +126,7 @@ describe('hostile gRPC', { timeout: 600_000 }, () => {
     await livesOn();
   });
 
-  test('a good message with bytes changed, cut out or put in is answered by the contract', async () => {
+  test('a valid message with bytes changed, removed or inserted is answered by the contract', async () => {
     const text = (tag: number, value: string) => Buffer.concat([Buffer.of(tag, value.length), Buffer.from(value)]);
     const hash = text(0x0a, 'f'.repeat(64));
     const item = Buffer.concat([
@@ -195,7 +195,7 @@ describe('hostile gRPC', { timeout: 600_000 }, () => {
     await livesOn();
   });
 
-  test('what is no call of gRPC is refused by HTTP/2, and what is no HTTP/2 is cut off', async () => {
+  test('HTTP/2 refuses calls that are not gRPC, and connections that are not HTTP/2 are closed', async () => {
     const on = await session();
     for (const [headers, statuses] of [
       [{ 'content-type': 'application/json' }, [415]],
@@ -252,7 +252,7 @@ describe('hostile gRPC', { timeout: 600_000 }, () => {
     await livesOn();
   });
 
-  test('what inflates beyond the limit is refused, and memory stays bounded', async () => {
+  test('a message that inflates beyond the limit is refused, and memory stays bounded', async () => {
     const on = await session();
     const bomb = framed(gzipSync(Buffer.alloc(64 * MIB)), 1);
     const large = Buffer.concat([Buffer.of(0x0a), Buffer.of(0x80, 0x80, 0x80, 0x07), Buffer.alloc(14 * MIB, 0x61)]);

@@ -107,7 +107,7 @@ for (const listener of ['uws', 'node'])
       assert.equal((await http.get(`/memories/default/grains/${blob_hash}`)).fields.object, 'on');
     }
 
-    test('saved bodies are refused with the codes that are theirs', async () => {
+    test('saved bodies are refused with their expected codes', async () => {
       const wire = await exchanges();
       for (const { name, path, body, base64, codes = [], ok = false } of corpus<HostileBody>('http-bodies.json')) {
         const bytes = base64 === undefined ? Buffer.from(joined(body ?? [])) : Buffer.from(base64, 'base64');
@@ -119,7 +119,7 @@ for (const listener of ['uws', 'node'])
       await livesOn();
     });
 
-    test('saved requests are answered or cut off', async () => {
+    test('saved requests are answered or their connections closed', async () => {
       const rows = corpus<HostileRequest>('http-requests.json');
       await Promise.all(
         rows.map(async ({ name, request, statuses, closed = false }) => {
@@ -155,7 +155,7 @@ for (const listener of ['uws', 'node'])
       await livesOn();
     });
 
-    test('a good body with one part replaced by anything is answered by the contract', async () => {
+    test('a valid body with one part replaced by anything is answered by the contract', async () => {
       const wire = await exchanges();
       const good: readonly (readonly [string, Record<string, unknown>])[] = [
         ['add', { subject: 'a', relation: 'b', object: 'c', tags: ['t'], created_at: 1_700_000_000, context: {} }],
@@ -270,7 +270,7 @@ for (const listener of ['uws', 'node'])
       await livesOn();
     });
 
-    test('bodies of another type, and bodies that lie about their length, are refused', async () => {
+    test('bodies of another type, and bodies of a false length, are refused', async () => {
       const wire = await exchanges();
       for (const type of [
         'text/plain',
@@ -303,7 +303,7 @@ for (const listener of ['uws', 'node'])
       await livesOn();
     });
 
-    test('a file with bytes changed, cut out or put in is imported or refused by a code', async () => {
+    test('a file with bytes changed, removed or inserted is imported or refused with a code', async () => {
       const wire = await exchanges();
       const id = `files-${listener}`;
       await client().post('/memories', { id });
@@ -333,7 +333,7 @@ for (const listener of ['uws', 'node'])
       await livesOn();
     });
 
-    test('requests in one piece are answered in order, or not at all', async () => {
+    test('pipelined requests are answered in order, or not at all', async () => {
       const socket = await open();
       const request = (path: string) =>
         `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${victim.key}\r\n\r\n`;
@@ -352,7 +352,7 @@ for (const listener of ['uws', 'node'])
       await livesOn();
     });
 
-    test('clients that go away, half or whole, leave nothing behind', async () => {
+    test('clients that disconnect, half or whole, leave nothing behind', async () => {
       const sockets = await Promise.all(Array.from({ length: 60 }, open));
       for (const [at, socket] of sockets.entries()) {
         const head = { ...authorized(), 'Content-Type': 'application/json' };
@@ -369,7 +369,7 @@ for (const listener of ['uws', 'node'])
       for (const socket of sockets) socket.close();
     });
 
-    test('a body that comes a byte at a time is read like any other', async () => {
+    test('a body that arrives byte by byte is read like any other', async () => {
       const socket = await open();
       const body = '{"subject":"slow","relation":"is","object":"fine"}';
       const head = `POST ${M}/add HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${victim.key}\r\nContent-Type: application/json\r\n`;
@@ -386,7 +386,7 @@ for (const listener of ['uws', 'node'])
       await livesOn();
     });
 
-    test('memory stays bounded under what is large', async () => {
+    test('memory stays bounded under large input', async () => {
       const http = client();
       const large = Buffer.from(`{"query":"${'x'.repeat(8 * MIB)}"}`);
       const deep = Buffer.from(`{"query":${'['.repeat(MIB)}`);

@@ -95,7 +95,7 @@ for (const listener of ['uws', 'node'])
       assert.ok(mainMs <= MAIN_MS_MAX, `the main thread was held for ${Math.round(mainMs)} ms`);
       const peak = victim.peakBytes();
       if (peak === undefined) {
-        t.skip('this system does not tell how much memory a process held at most (VmHWM)');
+        t.skip('this system does not report the peak memory of a process (VmHWM)');
         return;
       }
       t.diagnostic(
@@ -171,7 +171,7 @@ for (const listener of ['uws', 'node'])
       await holds(t);
     });
 
-    test('callers who ask for large answers and take nothing', async (t) => {
+    test('callers that request large answers and read nothing', async (t) => {
       const body = '{"query":"apple","limit":500}';
       for (let at = 0; at < 7; at += 1) {
         sent(`${requestHead('POST', 'recall', { 'content-length': body.length })}${body}`);

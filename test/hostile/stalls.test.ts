@@ -56,18 +56,18 @@ describe('the worst single requests', { timeout: 120_000 }, () => {
     return slow;
   }
 
-  test('over HTTP', async () => {
+  test('requests over HTTP stall no thread', async () => {
     assert.deepEqual(await slowOf(WORST_REQUESTS), []);
   });
 
-  test('whose answers are full of grains of ten thousand fields', async () => {
+  test('answers full of grains of ten thousand fields stall no thread for long', async () => {
     const http = new HttpClient(victim.http, victim.key);
     const requests = await wideRequests((path, json) => http.post(path, json), 2);
     await victim.stalls();
     assert.deepEqual(await slowOf(requests, ANSWERING_MS_MAX), []);
   });
 
-  test('over gRPC', async () => {
+  test('calls over gRPC stall no thread', async () => {
     const client = GrpcClient.open(victim.grpc, victim.key);
     const slow: string[] = [];
     const several = client.with({ 'x-memory-id': 'several' });

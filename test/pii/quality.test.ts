@@ -8,7 +8,7 @@ import { compared, labelled, precision, recall, score } from './labelled.ts';
 const detector = piiDetector({ names: await loadNameModel() });
 const byLists = piiDetector();
 
-test('in the sentences that rules were written with, nothing is missed or made up', () => {
+test('the sentences that the rules were written with have no missed and no false findings', () => {
   for (const { text, marks } of [...labelled('first'), ...labelled('third')]) {
     const { wrongs, misses } = compared(detector.detect(text), marks);
     assert.deepEqual({ wrongs, misses }, { wrongs: [], misses: [] }, text);
@@ -18,7 +18,7 @@ test('in the sentences that rules were written with, nothing is missed or made u
     assert.deepEqual(compared(byLists.detect(text), marks), { wrongs: [], misses: [] }, text);
 });
 
-test('in the others nearly all is found, and nearly all of that is right, with the model of names and without', () => {
+test('nearly all findings of the other sentences are found and right, with and without the model of names', () => {
   for (const judging of [detector, byLists]) {
     for (const half of ['second', 'fourth'] as const) {
       const result = score(judging, labelled(half));

@@ -45,7 +45,7 @@ test('the server and the model agree, whatever happens to it', async (t) => {
   assert.ok(total.reopened > 8, `${total.reopened} times something was opened again`);
 });
 
-test('a seed gives the same world and the same steps again, and other seeds others', () => {
+test('a seed reproduces its world and its steps, and other seeds give others', () => {
   const drawn = (seed: number) => {
     const random = new Random(seed);
     return [optionsOf(seed), Array.from({ length: 20 }, () => random.u32())];

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { granary, serve } from './cli.ts';
 import { temporaryDirectory } from './temporary.ts';
 
-test('a test file sees no setting of the machine, nor do processes that it starts', () => {
+test('a test file sees no setting of the machine, nor do its child processes', () => {
   const program = `
     const { spawnSync } = require('node:child_process');
     const names = Object.keys(process.env).filter((name) => name.startsWith('GRANARY_'));
@@ -21,7 +21,7 @@ test('a test file sees no setting of the machine, nor do processes that it start
   assert.deepEqual(JSON.parse(stdout), [[], 'undefined'], stderr);
 });
 
-test('a command that tests run finds no server of the working directory', async (t) => {
+test('a command that a test runs finds no server of the working directory', async (t) => {
   const directory = temporaryDirectory(t);
   mkdirSync(join(directory, 'data'));
   const server = await serve(join(directory, 'data'));

@@ -19,7 +19,7 @@ test('common time formats are read, and ambiguous ones are rejected', () => {
     assert.equal(readTime(text), undefined);
 });
 
-test('turns with equal times get a second each, per conversation, and never a time after now', () => {
+test('turns with equal times are spaced a second apart, per conversation, and never lie after now', () => {
   const times = new TurnTimes({ fallback: 1_000, nowSeconds: 10_000 });
   const day = (seconds: number) => ({ seconds, precision: 'day' as const });
   const given = ['a', 'a', 'b', 'a', 'b'].map((conversation) => times.take(conversation, day(5_000)));

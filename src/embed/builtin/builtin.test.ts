@@ -239,7 +239,7 @@ test('on Linux only the encoder thread has a lower priority', { skip: process.pl
   };
   const nices = (): number[] => readdirSync('/proc/self/task').flatMap(niceOf);
   const before = Math.max(...nices());
-  if (before >= constants.priority.PRIORITY_LOW) return t.skip('there is no priority lower than that of these tests');
+  if (before >= constants.priority.PRIORITY_LOW) return t.skip('no priority is lower than that of these tests');
   await open(t).embedder.load();
   const lower = nices().filter((nice) => nice > before);
   assert.equal(lower.length, 1);

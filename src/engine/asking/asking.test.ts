@@ -33,21 +33,21 @@ function* surviving(): Asking<string, Kinds> {
   }
 }
 
-test('answers come in the order of the questions, at once and later', async () => {
+test('answers come in the order of the questions, whether immediate or delayed', async () => {
   const expected = ['0 versions', 'x', 'y', 'x'];
   assert.deepEqual(answerNow(finding('x', 'y', 'x'), now), expected);
   assert.deepEqual(await answerLater(finding('x', 'y', 'x'), later), expected);
   assert.deepEqual(answerNow(finding(), now), ['0 versions']);
 });
 
-test('a question that fails throws where it was asked, and a generator may go on', async () => {
+test('a failing question throws where it was asked, and the generator may continue', async () => {
   assert.throws(() => answerNow(finding('x', ''), now), /no prefix/);
   await assert.rejects(answerLater(finding('x', ''), later), /no prefix/);
   assert.equal(answerNow(surviving(), now), 'Error: no prefix');
   assert.equal(await answerLater(surviving(), later), 'Error: no prefix');
 });
 
-test('questions that are asked together are under way together', async () => {
+test('questions that are asked together run concurrently', async () => {
   let underWay = 0;
   let most = 0;
   const counted: AnswersLater<Kinds> = {

@@ -9,7 +9,7 @@ const MARKS = Array.from({ length: 0x11_0000 }, (_, code) => code)
   .filter((code) => (code < 0xd800 || code > 0xdfff) && /\p{M}/u.test(String.fromCodePoint(code)))
   .map((code) => String.fromCodePoint(code));
 
-test('texts with long runs of marks are normalised as normalize does it', () => {
+test('texts with long runs of marks are normalised as by String.normalize', () => {
   const mark = fc.oneof(
     fc.constantFrom(...MARKS),
     fc.constantFrom('\u0301', '\u0323', '\u0345', '\u0334', '\u034f', '\u0344', '\uff9e', '\uff9f'),
@@ -28,7 +28,7 @@ test('texts with long runs of marks are normalised as normalize does it', () => 
   );
 });
 
-test('every mark is ordered as normalize orders it', () => {
+test('every mark is ordered as by String.normalize', () => {
   const all = [...MARKS, ...MARKS.toReversed()];
   // Normalize takes quadratic time, so the model normalises the text in pieces.
   for (let start = 0; start < all.length; start += 500) {
@@ -46,7 +46,7 @@ test('only marks and the half-width sound marks decompose to marks alone in NFKD
   assert.deepEqual(others, [0xff9e, 0xff9f]);
 });
 
-test('texts without runs are normalised as normalize does it', () => {
+test('texts without runs are normalised as by String.normalize', () => {
   for (const text of ['', 'plain', 'e\u0301', '\u0958', '\uac01', 'A\u030a'])
     assert.equal(toNfc(text), text.normalize('NFC'));
 });

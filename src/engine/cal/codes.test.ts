@@ -263,7 +263,7 @@ for (const [code, queries] of Object.entries(REFUSED)) {
   });
 }
 
-test('every code is caused by reading or by running', () => {
+test('every code is caused by parsing or by running a query', () => {
   const known = [...Object.keys(REFUSED), ...RUNNING].sort();
   assert.deepEqual(known, Object.keys(CAL_ERRORS).sort());
 });
@@ -292,7 +292,7 @@ for (const [code, queries] of Object.entries(WARNED)) {
   });
 }
 
-test('relations that are known, or of another prefix, and fields with their profile warn of nothing', () => {
+test('known relations, relations of another prefix, and fields with their profile cause no warning', () => {
   for (const query of [
     'RECALL beliefs WHERE relation = "mg:prefers"',
     'RECALL beliefs WHERE relation IN ("mg:capable_of", "mg:has_graph", "mg:requires_steps", "mg:owned_by")',

@@ -17,7 +17,7 @@ function recall(source: string): Recall {
 const sameTree = (a: string, b: string): void =>
   assert.deepEqual(withoutPlaces(parseText(a).query), withoutPlaces(parseText(b).query), `${a}\n${b}`);
 
-test('D-1: a query whose first character is { is JSON, after trimming', () => {
+test('D-1: a query whose first character after trimming is { is JSON', () => {
   const text = readQuery('RECALL beliefs ABOUT "a"').query;
   const json = readQuery('\u2003\n {"statement": "recall", "grain_type": "beliefs", "about": "a"} ').query;
   assert.deepEqual(withoutPlaces(json), withoutPlaces(text));
@@ -53,13 +53,13 @@ test('D-7: one trailing semicolon is tolerated, and nothing after it', () => {
   assert.equal(outcome('RECALL beliefs RECALL events'), 'CAL-E002');
 });
 
-test('D-8: a doubled backslash is one, and any other backslash is a character', () => {
+test('D-8: a doubled backslash is one backslash, and a single one is an ordinary character', () => {
   assert.equal(recall('RECALL ABOUT "C:\\temp"').about, 'C:\\temp');
   assert.equal(recall('RECALL ABOUT "C:\\\\"').about, 'C:\\');
   assert.equal(recall('RECALL ABOUT "say \\"hi\\" \\n"').about, 'say "hi" \\n');
 });
 
-test('D-9: reserved words are fields, options and labels where the language itself uses them so', () => {
+test('D-9: reserved words are allowed as fields, options and labels where the language itself uses them', () => {
   for (const query of [
     'RECALL consensuses WHERE threshold > 0.5',
     'RECALL consents WHERE scope = "all"',
@@ -81,7 +81,7 @@ test('D-9: reserved words are fields, options and labels where the language itse
     assert.equal(outcome(query), 'CAL-E002', query);
 });
 
-test('D-10: clauses of RECALL stand in any order, each once, and stages keep theirs', () => {
+test('D-10: the clauses of RECALL come in any order, each once, and stages keep theirs', () => {
   sameTree(
     'RECALL beliefs ORDER BY confidence LIMIT 5 WITH superseded SINCE "last week" WHERE subject = "a" IN "n"',
     'RECALL beliefs IN "n" SINCE "last week" WHERE subject = "a" WITH superseded | ORDER BY confidence | LIMIT 5',
@@ -91,13 +91,13 @@ test('D-10: clauses of RECALL stand in any order, each once, and stages keep the
   assert.notDeepEqual(recall('RECALL LIMIT 5 OFFSET 2').stages, recall('RECALL OFFSET 2 LIMIT 5').stages);
 });
 
-test('ASSEMBLE keeps its order, and names it for a clause out of place', () => {
+test('ASSEMBLE has a fixed order, which the error for a misplaced clause states', () => {
   const error = refusal('ASSEMBLE FROM (RECALL) FORMAT sml BUDGET 100 tokens');
   assert.equal(error?.code, 'CAL-E002');
   assert.match(error.suggestion, /FOR, FROM, BUDGET, PRIORITY, FORMAT, STREAM, WITH/);
 });
 
-test('D-11: the bar in front of a stage may stand or not, also mixed, and nothing is warned of', () => {
+test('D-11: the bar before a stage is optional, also in mixed use, and causes no warning', () => {
   sameTree('RECALL beliefs | ORDER BY subject LIMIT 5 | COUNT', 'RECALL beliefs ORDER BY subject | LIMIT 5 COUNT');
   sameTree('LET $a = RECALL beliefs SUBJECTS; RECALL beliefs', 'LET $a = RECALL beliefs | SUBJECTS; RECALL beliefs');
   sameTree('RECALL WHERE subject IN (RECALL beliefs SUBJECTS)', 'RECALL WHERE subject IN (RECALL beliefs | SUBJECTS)');
@@ -126,7 +126,7 @@ test('D-13: OR, NOT, groups, IS NULL, CONTAINS and STARTS WITH are refused', () 
     assert.equal(outcome(`RECALL beliefs WHERE ${condition}`), 'CAL-E002', condition);
 });
 
-test('D-14: words of other versions are no types, and those that mean one of ours are told so', () => {
+test('D-14: words of other versions are not types, and the error names the corresponding type', () => {
   const meant: readonly (readonly [string, string | null])[] = [
     ['facts', 'beliefs'],
     ['fact', 'beliefs'],
@@ -147,13 +147,13 @@ test('D-14: words of other versions are no types, and those that mean one of our
   assert.equal(refusal('ADD fact SET subject = "a" REASON "b"')?.suggestion, 'Did you mean belief?');
 });
 
-test('D-16: an operator that a field does not take is E020, with those that it takes', () => {
+test('D-16: an operator that a field does not take is E020, which lists those that it takes', () => {
   const error = refusal('RECALL beliefs WHERE user_id IN ("a")');
   assert.equal(error?.code, 'CAL-E020');
   assert.deepEqual(error.validValues, ['=', '!=']);
 });
 
-test('D-17: INCLUDE and EXCLUDE of nothing are refused', () => {
+test('D-17: INCLUDE and EXCLUDE without values are refused', () => {
   assert.equal(outcome('RECALL beliefs WHERE tags EXCLUDE []'), 'CAL-E002');
   assert.equal(
     outcome('{"statement": "recall", "where": [{"field": "tags", "op": "include", "value": []}]}'),
@@ -162,12 +162,12 @@ test('D-17: INCLUDE and EXCLUDE of nothing are refused', () => {
   assert.equal(outcome('RECALL beliefs WHERE tags INCLUDE ["a", "b"]'), 'read');
 });
 
-test('D-18: a hash may be written by its first 8 digits or more, in either case', () => {
+test('D-18: a hash may be shortened to its first 8 digits or more, in either case', () => {
   const { statement } = readQuery('EXISTS SHA256:0123ABCD').query;
   assert.deepEqual(withoutPlaces(statement), { kind: 'exists', grain: { kind: 'hash', hex: '0123abcd' } });
 });
 
-test('D-19: times are dates, instants, seconds, milliseconds and the expressions of the list', () => {
+test('D-19: times are dates, instants, seconds, milliseconds and the listed expressions', () => {
   for (const time of [
     '"today"',
     '"yesterday"',
@@ -188,7 +188,7 @@ test('D-19: times are dates, instants, seconds, milliseconds and the expressions
     assert.equal(outcome(`RECALL beliefs WHERE time = ${time}`), 'CAL-E020', time);
 });
 
-test('D-25: WITH takes its options and hints of vendors, and no other word', () => {
+test('D-25: WITH takes its options and vendor hints, and no other word', () => {
   assert.equal(outcome('RECALL beliefs WITH x_acme_boost(2, "a")'), 'read');
   const error = refusal('RECALL beliefs WITH superceded');
   assert.equal(error?.code, 'CAL-E002');
@@ -196,13 +196,13 @@ test('D-25: WITH takes its options and hints of vendors, and no other word', () 
   assert.equal(outcome('RECALL beliefs WITH superseded, superseded'), 'CAL-E002');
 });
 
-test('D-34: all four words of disclosure are levels', () => {
+test('D-34: all four disclosure words are levels', () => {
   for (const level of ['summary', 'headlines', 'standard', 'full'])
     assert.equal(outcome(`RECALL beliefs WITH progressive_disclosure(${level})`), 'read', level);
   assert.equal(outcome('RECALL beliefs WITH progressive_disclosure(most)'), 'CAL-E002');
 });
 
-test('D-35: ELEMENT_SUMMARY stands beside ELEMENT, not alone', () => {
+test('D-35: ELEMENT_SUMMARY is allowed beside ELEMENT, not alone', () => {
   assert.equal(outcome('RECALL AS TEMPLATE { ELEMENT {a} ELEMENT_SUMMARY {b} ELEMENT_OMIT {c} }'), 'read');
   assert.equal(outcome('RECALL AS TEMPLATE { ELEMENT_OMIT {b} }'), 'CAL-E096');
 });
@@ -223,11 +223,11 @@ test('D-40: an unknown domain prefix is an unknown field', () => {
   assert.equal(outcome('RECALL beliefs WHERE hc : patient_id = "1"'), 'CAL-E002');
 });
 
-test('D-41: anonymize is refused, because a plain answer would be worse than none', () => {
+test('D-41: anonymize is refused, because a plain answer would be worse than no answer', () => {
   assert.equal(outcome('RECALL beliefs WITH anonymize(high)'), 'CAL-E002');
 });
 
-test('D-42: a budget names its unit with its number', () => {
+test('D-42: a budget states its unit with its number', () => {
   assert.equal(outcome('ASSEMBLE FROM (RECALL) BUDGET 16000 tokens'), 'read');
   assert.equal(outcome('ASSEMBLE FROM (RECALL) BUDGET 200 GRAINS'), 'read');
   assert.equal(outcome('ASSEMBLE FROM (RECALL) BUDGET 50'), 'CAL-E002');

@@ -10,14 +10,14 @@ import { WITH_OPTIONS } from './vocabulary/words.ts';
 
 const guide = readFileSync(new URL('../../../docs/cal.md', import.meta.url), 'utf8');
 
-test('every query in the guide is read', () => {
+test('the parser accepts every query in the guide', () => {
   const blocks = [...guide.matchAll(/```cal(?:-syntax)?\n([\s\S]*?)```/g)].map((match) => match[1]!);
   const queries = blocks.flatMap((block) => block.trim().split(/\n\n+/));
   assert.ok(queries.length > 40);
   for (const query of queries) assert.equal(outcome(query), 'read', query);
 });
 
-test('the tables of the guide are those of the code', () => {
+test('the tables of the guide equal those of the code', () => {
   const lines = new Set(guide.split('\n'));
   for (const field of COMMON_FIELDS) assert.ok(lines.has(fieldRow('all', field)), fieldRow('all', field));
   for (const [type, fields] of Object.entries(TYPE_FIELDS))

@@ -44,20 +44,20 @@ const called = (name: string): readonly string[] =>
 const same = (a: Iterable<string>, b: Iterable<string>): void =>
   assert.deepEqual([...new Set(a)].sort(), [...new Set(b)].sort());
 
-test('the statements are those of the parser', () => {
+test('the statements equal those of the parser', () => {
   same(firsts(called('statement').filter((name) => name !== 'set_op')), STATEMENT_WORDS_READ);
   same(STATEMENT_WORDS, STATEMENT_WORDS_READ);
   same(firsts(called('entry')), ENTRY_WORDS);
 });
 
-test('the clauses and stages of RECALL are those of the parser', () => {
+test('the clauses and stages of RECALL equal those of the parser', () => {
   const clauses = called('recall_clause').filter((name) => name !== 'stage');
   same([...firsts(clauses), ...terminals('as_clause'), 'contradictions'], CLAUSE_WORDS);
   const stages = terminals('stage').filter((word) => !['by', 'asc', 'desc'].includes(word));
   same(stages, STAGE_WORDS);
 });
 
-test('closed lists are those of the tables', () => {
+test('closed lists equal those of the tables', () => {
   same(terminals('category'), CATEGORIES);
   same(terminals('extractor'), EXTRACTORS);
   same(terminals('set_word'), SET_OPERATORS);
@@ -86,7 +86,7 @@ test('closed lists are those of the tables', () => {
   same(terminals('option'), [...WITH_OPTIONS, ...values]);
 });
 
-test('every word in capitals is a keyword, and every keyword that does something is in the grammar', () => {
+test('every word in capitals is a keyword, and every keyword with an effect is in the grammar', () => {
   const capitals = new Set([...GRAMMAR.matchAll(/"([A-Z][A-Z_]+)"/g)].map((match) => match[1]!.toLowerCase()));
   for (const word of capitals) assert.ok(KEYWORDS.has(word), word);
   const shown = new Set([...GRAMMAR.matchAll(/"([A-Za-z_]+)"/g)].map((match) => match[1]!.toLowerCase()));
@@ -95,7 +95,7 @@ test('every word in capitals is a keyword, and every keyword that does something
   same(without, ['null', 'undefine']);
 });
 
-test('every production that is called is there', () => {
+test('every production that is referenced is defined', () => {
   const tokens = new Set(['letter', 'digit', 'character', 'characters']);
   for (const name of productions.keys()) {
     if (['hash', 'raw', 'comment', 'string'].includes(name)) continue;

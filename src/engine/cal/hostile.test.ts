@@ -73,7 +73,7 @@ const anything = fc.oneof(
   broken,
 );
 
-test('any text is read or refused with a code', () => {
+test('any text is parsed or refused with a code', () => {
   let refused = 0;
   fc.assert(
     fc.property(anything, (source) => {
@@ -118,7 +118,7 @@ const HOSTILE: Readonly<Record<string, (bytes: number) => string>> = {
   jsonObjects: (bytes) => `${'{"query":'.repeat(bytes / 9)}`,
 };
 
-test('texts of 8 KiB that nest, repeat or never close are refused, or read', () => {
+test('texts of 8 KiB that nest, repeat or never close are refused or parsed', () => {
   for (const [name, text] of Object.entries(HOSTILE)) {
     const source = text(8_192);
     assert.ok(source.length > 2_000, name);

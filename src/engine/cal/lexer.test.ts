@@ -6,7 +6,7 @@ import { outcome, refusal } from './testing/refused.ts';
 const kinds = (source: string): readonly string[] =>
   lex(source).map(({ kind, text }) => (kind === 'end' ? kind : `${kind} ${text}`));
 
-test('a query is words, parameters, strings, numbers, hashes and symbols', () => {
+test('a query consists of words, parameters, strings, numbers, hashes and symbols', () => {
   assert.deepEqual(kinds('where $a >= -1.50, "x" sha256:ABCDEF01 | true -- rest'), [
     'word where',
     'parameter a',
@@ -21,17 +21,17 @@ test('a query is words, parameters, strings, numbers, hashes and symbols', () =>
   ]);
 });
 
-test('a string may hold line breaks, comments and quotes, and is put in NFC', () => {
+test('a string may contain line breaks, comments and quotes, and is normalised to NFC', () => {
   assert.deepEqual(kinds('"a\n-- b \\" e\u0301"'), ['string a\n-- b " \u00e9', 'end']);
 });
 
-test('white space is blank, tab and line break; anything else is refused where it stands', () => {
+test('white space is blank, tab and line break; any other is refused at its position', () => {
   assert.equal(outcome(' \t\r\nRECALL\tbeliefs\r\n'), 'read');
   for (const space of ['\u00a0', '\u2003', '\u200b', '\f', '\v', '\ufeff', '\0'])
     assert.equal(outcome(`RECALL${space}beliefs`), 'CAL-E002', JSON.stringify(space));
 });
 
-test('look-alikes of letters are no letters', () => {
+test('look-alikes of letters are not letters', () => {
   assert.equal(outcome('R\u0415CALL beliefs'), 'CAL-E002');
   assert.equal(outcome('RECALL b\u0435liefs'), 'CAL-E002');
   assert.equal(outcome('\uff32\uff25\uff23\uff21\uff2c\uff2c beliefs'), 'CAL-E002');
@@ -43,7 +43,7 @@ test('keywords, fields and the words of the grammar match in any case, values do
   assert.equal(outcome('RECALL WHERE type = "Event"'), 'CAL-E003');
 });
 
-test('bytes are measured first, then Unicode, then direction, then emptiness', () => {
+test('bytes are checked first, then Unicode, then direction, then emptiness', () => {
   const long = 'x'.repeat(8_192);
   assert.equal(outcome(`\ud800\u202e${long}`), 'CAL-E001');
   assert.equal(outcome('\ud800\u202e'), 'CAL-E070');
@@ -66,7 +66,7 @@ test('positions are bytes, lines from 1, and columns in code points', () => {
   assert.deepEqual(error?.position, { start: 32, end: 38, line: 2, col: 14 });
 });
 
-test('the text of a section runs to its brace, over pairs and nested braces', () => {
+test('the text of a section runs to its brace, across pairs and nested braces', () => {
   const body = (source: string): string => source.slice(0, rawEnd(source, 0));
   assert.equal(body(' {{a}} } rest'), ' {{a}} ');
   assert.equal(body('{a}}}'), '{a}');
@@ -76,7 +76,7 @@ test('the text of a section runs to its brace, over pairs and nested braces', ()
   assert.equal(rawEnd('{{a}', 0), -1);
 });
 
-test('a section loses one line break at each end, with the blanks up to the brace, and keeps its indentation', () => {
+test('a section loses one line break at each end and the blanks before the brace, and keeps its indentation', () => {
   assert.equal(trimSection('\n  - {{x}}\n  '), '  - {{x}}');
   assert.equal(trimSection('  \n- {{x}} \n'), '- {{x}} ');
   assert.equal(trimSection(' - {{x}} '), ' - {{x}} ');

@@ -9,7 +9,7 @@ import { printQuery } from './print.ts';
 import { anyQueries, isValid, validQueries, withoutPlaces } from './testing/arbitrary.ts';
 import { extendedQueries } from './testing/arbitrary-extended.ts';
 
-test('what is printed reads back as the same tree', () => {
+test('a printed query parses to the same tree', () => {
   fc.assert(
     fc.property(anyQueries, (query) => {
       assert.deepEqual(withoutPlaces(parseText(printQuery(query)).query), query);
@@ -18,7 +18,7 @@ test('what is printed reads back as the same tree', () => {
   );
 });
 
-test('D-37: the JSON form reads back as the same tree, and text to JSON to text loses nothing', () => {
+test('D-37: the JSON form parses to the same tree, and text to JSON to text loses nothing', () => {
   fc.assert(
     fc.property(anyQueries, (query) => {
       const json = JSON.stringify(writeJson(query));
@@ -39,7 +39,7 @@ test('trees that the validator passes print to queries that it passes', () => {
   );
 });
 
-test('extensions are printed and read back as the same tree, as text and as JSON', () => {
+test('extensions print and parse to the same tree, as text and as JSON', () => {
   fc.assert(
     fc.property(extendedQueries, (query) => {
       assert.deepEqual(withoutPlaces(parseText(printQuery(query)).query), query);

@@ -4,7 +4,7 @@ import { outcome, refusal } from './testing/refused.ts';
 
 const suggested = (source: string): string => refusal(source)?.suggestion ?? 'read';
 
-test('words that are nearly right are suggested, for statements, types, clauses, fields, options, formats and labels', () => {
+test('misspelt words get a suggestion, for statements, types, clauses, fields, options, formats and labels', () => {
   assert.equal(suggested('RECAL beliefs'), 'Did you mean RECALL?');
   assert.equal(suggested('RECALL belifs'), 'Did you mean beliefs?');
   assert.equal(suggested('RECALL event'), 'Did you mean events?');
@@ -20,7 +20,7 @@ test('words that are nearly right are suggested, for statements, types, clauses,
   assert.equal(suggested('{"statement": "recal"}'), 'Did you mean recall?');
 });
 
-test('a word that resembles nothing is answered with what could stand there', () => {
+test('an unknown word that resembles nothing is answered with the allowed words', () => {
   const error = refusal('DESCRIBE xylophones');
   assert.doesNotMatch(error!.suggestion, /Did you mean/);
   assert.deepEqual(error?.expected, [
@@ -34,7 +34,7 @@ test('a word that resembles nothing is answered with what could stand there', ()
   ]);
 });
 
-test('an error says where the word stands that it is about', () => {
+test('an error gives the position of the word that it is about', () => {
   const cases: readonly (readonly [string, string])[] = [
     ['RECALL beliefs WHERE role = "user"', 'role'],
     ['RECALL beliefs WHERE subject = 5', '5'],
@@ -56,7 +56,7 @@ test('an error says where the word stands that it is about', () => {
   }
 });
 
-test('an error goes over the wire with all that is known of it', () => {
+test('an error goes over the wire with all its members', () => {
   assert.deepEqual(JSON.parse(JSON.stringify(refusal('RECALL goals WHERE goal_state = "done"')?.toJson())), {
     error: {
       code: 'CAL-E063',
@@ -69,7 +69,7 @@ test('an error goes over the wire with all that is known of it', () => {
   });
 });
 
-test('a LET holds a list for IN, a hash for what takes one, or grains for a source', () => {
+test('a LET is a list for IN, a hash where one is taken, or grains for a source', () => {
   const reads = [
     'LET $s = RECALL beliefs | SUBJECTS; RECALL events WHERE subject IN ($s)',
     'LET $s = RECALL beliefs | SUBJECTS; RECALL events WHERE subject IN ($s, "a", $current_user_id)',
@@ -97,7 +97,7 @@ test('a LET holds a list for IN, a hash for what takes one, or grains for a sour
   for (const query of mismatched) assert.equal(outcome(query), 'CAL-E020', query);
 });
 
-test('a LET may use earlier ones in front of ASSEMBLE, three deep', () => {
+test('a LET may use earlier ones before ASSEMBLE, three deep', () => {
   const chain = (length: number): string =>
     Array.from(
       { length },
@@ -109,7 +109,7 @@ test('a LET may use earlier ones in front of ASSEMBLE, three deep', () => {
   assert.equal(outcome(`${chain(2)} RECALL`), 'CAL-E038');
 });
 
-test('a parameter is known everywhere that it may stand, also deep inside', () => {
+test('a parameter is found wherever it may be used, also deep inside', () => {
   for (const query of [
     'RECALL WHERE subject IN ($x)',
     'RECALL WHERE subject IN (RECALL beliefs WHERE object = $x | SUBJECTS)',
@@ -134,21 +134,21 @@ test('subqueries nest three deep', () => {
   assert.equal(outcome(nested(4)), 'CAL-E007');
 });
 
-test('set operations nest three deep, and the stages behind them name fields that all operands have', () => {
+test('set operations nest three deep, and the stages after them name fields that all operands have', () => {
   assert.equal(outcome('(((RECALL) UNION (RECALL)) EXCEPT (RECALL)) INTERSECT (RECALL)'), 'read');
   assert.equal(outcome('(RECALL events) UNION (RECALL events) ORDER BY role'), 'read');
   assert.equal(outcome('(RECALL beliefs) UNION (RECALL beliefs) SUBJECTS'), 'read');
   assert.equal(outcome('((RECALL beliefs) UNION (RECALL beliefs) COUNT) EXCEPT (RECALL beliefs)'), 'CAL-E021');
 });
 
-test('dedup names a field of some source', () => {
+test('dedup names a field of at least one source', () => {
   assert.equal(outcome('ASSEMBLE FROM (RECALL events), (RECALL goals) WITH dedup(session_id)'), 'read');
   assert.equal(outcome('ASSEMBLE FROM (RECALL goals) WITH dedup(session_id)'), 'CAL-E060');
   assert.equal(outcome('ASSEMBLE FROM (RECALL) WITH dedup(nothing)'), 'CAL-E004');
   assert.equal(outcome('RECALL WITH dedup(query)'), 'CAL-E021');
 });
 
-test('clauses that mean different things stand side by side', () => {
+test('clauses with different meanings can be combined', () => {
   for (const query of [
     'RECALL beliefs ABOUT "a" WHERE subject = "b" AND query = "c"',
     'RECALL beliefs CONTRADICTIONS WITH contradiction_detection',
@@ -160,7 +160,7 @@ test('clauses that mean different things stand side by side', () => {
     assert.equal(outcome(query), 'read', query);
 });
 
-test('limits hold at their ends', () => {
+test('limits are inclusive', () => {
   const list = (count: number): string => Array.from({ length: count }, (_, i) => `"${i}"`).join(', ');
   const name = (length: number): string => 'n'.repeat(length);
   for (const [query, code] of [

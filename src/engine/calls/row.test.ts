@@ -39,7 +39,7 @@ function without<T extends object, P extends keyof T>(whole: T, property: P): Om
   return rest;
 }
 
-test('a whole row compiles', () => {
+test('a complete row compiles', () => {
   const rows: readonly (LookRow | PutRow)[] = [LOOK, SCAN, PUT, NOTE];
   assert.deepEqual(
     rows.map(({ kind }) => kind),
@@ -105,7 +105,7 @@ test('a call without its row does not compile', () => {
   assert.deepEqual(Object.keys(rows), ['look']);
 });
 
-test('no two groups of calls have a call of the same name', () => {
+test('no two groups of calls share a call name', () => {
   const groups = [
     MEMORY_WIDE_ROWS,
     GRAIN_ROWS,
@@ -122,7 +122,7 @@ test('no two groups of calls have a call of the same name', () => {
   assert.equal(new Set(Object.keys(CALL_ROWS)).size, names.length + Object.keys(SHARD_ROWS).length);
 });
 
-test('the calls that go along with an idempotency key', () => {
+test('exactly these calls accept an idempotency key', () => {
   const keyed = Object.entries(MEMORY_ROWS).flatMap(([method, row]) =>
     'retry' in row && row.retry === 'keyed' ? [method] : [],
   );

@@ -9,7 +9,7 @@ import { HmacSha256 } from './hmac.ts';
 
 const tokenKey = Buffer.from(Array.from({ length: 32 }, (_, i) => 0x20 + i));
 
-test('matches the published example, whole and truncated', () => {
+test('a token matches the published example, whole and truncated', () => {
   const expected = 'ab953e01d8db34a0a53a2fb8a370be39efe3b9f382f6fb6a31a360ba6904a74e';
   assert.equal(blindToken(deriveBlindKey(tokenKey, 'entity'), 'alice-42').toString('hex'), expected);
   const tokens = new BlindTokens(tokenKey);
@@ -17,7 +17,7 @@ test('matches the published example, whole and truncated', () => {
   assert.equal(tokens.facet('entity', 'alice-42').toString('hex'), expected.slice(0, 32));
 });
 
-test('a text and its decomposed form have one token', () => {
+test('a text and its decomposed form have the same token', () => {
   const tokens = new BlindTokens(tokenKey);
   assert.deepEqual(tokens.facet('entity', 'Zoe\u0308'), tokens.facet('entity', 'Zo\u00eb'));
   for (const rest of ['', 'trope-cylinder', 'trope-cylinders', 'trope-cylinders and more'])
@@ -35,7 +35,7 @@ test('kinds and memories do not share tokens', () => {
   assert.deepEqual(tokens.user('alice'), tokens.facet('user_id', 'alice'));
 });
 
-test('a word token is a truncated AES block, that of a long word a truncated keyed hash', () => {
+test('a word token is a truncated AES block, and that of a long word a truncated keyed hash', () => {
   const tokens = new BlindTokens(tokenKey);
   const block = Buffer.alloc(16);
   for (const word of ['', 'garden', 'grün', 'fifteen-letters']) {
@@ -50,7 +50,7 @@ test('a word token is a truncated AES block, that of a long word a truncated key
   }
 });
 
-test('a pair token is a truncated keyed hash for every length, and is written as it is returned', () => {
+test('a pair token is a truncated keyed hash for every length, and the same whether written or returned', () => {
   const tokens = new BlindTokens(tokenKey);
   for (const value of ['', 'alice\0likes', 'ä'.repeat(1_300), 'long'.repeat(2_000)]) {
     const expected = createHash('sha256').update(deriveBlindKey(tokenKey, 'pair')).update(value).digest();
@@ -68,7 +68,7 @@ test('a pair token is a truncated keyed hash for every length, and is written as
     assert.deepEqual(tokens.facet(kind, longer), tokens.facet(kind, longer.normalize('NFC')));
 });
 
-test('words have the same tokens alone and among others, and no two share one', () => {
+test('words have the same tokens alone and with others, and no two share one', () => {
   const tokens = new BlindTokens(tokenKey);
   fc.assert(
     fc.property(fc.uniqueArray(fc.string({ unit: 'grapheme', maxLength: 20 }), { maxLength: 40 }), (texts) => {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkedBytes, checksum, withChecksum } from './checksum.ts';
 
-test('the check value of CRC-32', () => {
+test('CRC-32 has its published check value', () => {
   assert.equal(checksum(Buffer.from('123456789')), 0xcbf43926);
 });
 
-test('framed bytes come back, and not after any one bit changed', () => {
+test('framed bytes read back, but not after any single bit has changed', () => {
   const bytes = Buffer.from('some bytes of a block');
   const framed = withChecksum(bytes, 42);
   assert.deepEqual(Buffer.from(checkedBytes(framed, 42)!), bytes);
@@ -17,7 +17,7 @@ test('framed bytes come back, and not after any one bit changed', () => {
   }
 });
 
-test('a frame at another place, or too short to be one, does not check', () => {
+test('a frame at another place, or too short to be one, fails its check', () => {
   assert.equal(checkedBytes(withChecksum(Buffer.from('abc'), 1), 2), undefined);
   assert.equal(checkedBytes(Buffer.from('abc')), undefined);
   assert.deepEqual(Buffer.from(checkedBytes(withChecksum(new Uint8Array(0)))!), Buffer.alloc(0));

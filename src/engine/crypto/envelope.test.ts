@@ -30,7 +30,7 @@ function sha256(bytes: Uint8Array): string {
 
 const cryptoFailure = (error: unknown): boolean => error instanceof EngineError && error.code === 'CRY-E001';
 
-test('grain keys and blind keys are those of the published examples', () => {
+test('grain keys and blind keys equal those of the published examples', () => {
   assert.equal(
     deriveGrainKey(userKey, new Uint8Array(0)).toString('hex'),
     '0624b21273baa0e0f37679cb908500eda26ab82e2b437d0d6616cc9438328ca5',
@@ -45,7 +45,7 @@ test('grain keys and blind keys are those of the published examples', () => {
   );
 });
 
-test('the sealed record of vector 1 is that of the published example', () => {
+test('the sealed record of vector 1 equals the published example', () => {
   assert.equal(sha256(VECTOR_1), VECTOR_1_ADDRESS);
   const key = deriveGrainKey(userKey, new Uint8Array(0));
   const sealed = sealWith(ascending(0, 12), key, VECTOR_1, Buffer.from(VECTOR_1_ADDRESS, 'hex'));
@@ -56,12 +56,12 @@ test('the sealed record of vector 1 is that of the published example', () => {
   assert.deepEqual(open(key, sealed, Buffer.from(VECTOR_1_ADDRESS, 'hex')), VECTOR_1);
 });
 
-test('hkdf gives the first case of RFC 5869, cut to 32 bytes', () => {
+test('hkdf gives the first case of RFC 5869, truncated to 32 bytes', () => {
   const okm = hkdf(Buffer.alloc(22, 0x0b), ascending(0, 13), ascending(0xf0, 10));
   assert.equal(okm.toString('hex'), '3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf');
 });
 
-test('what is sealed opens again, under a raw key and under a KeyObject', () => {
+test('sealed bytes open again, under a raw key and under a KeyObject', () => {
   const bytes = fc.uint8Array({ maxLength: 2_000 });
   const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
   fc.assert(
@@ -75,7 +75,7 @@ test('what is sealed opens again, under a raw key and under a KeyObject', () => 
   );
 });
 
-test('a changed byte anywhere, another key, another place or a cut end is CRY-E001', () => {
+test('a changed byte anywhere, another key, another place or a truncated end is CRY-E001', () => {
   const aad = Buffer.from('row 7');
   const sealed = seal(userKey, Buffer.from('the text'), aad);
   for (let i = 0; i < sealed.length; i++) {
@@ -89,7 +89,7 @@ test('a changed byte anywhere, another key, another place or a cut end is CRY-E0
     assert.throws(() => open(userKey, sealed.subarray(0, length), aad), cryptoFailure, `${length} bytes`);
 });
 
-test('no nonce comes twice, over more than one filling of the pool', () => {
+test('no nonce repeats over more than one filling of the pool', () => {
   const nonces = new Set<string>();
   const count = 3 * Math.ceil(65_536 / 12);
   for (let i = 0; i < count; i++)
@@ -97,6 +97,6 @@ test('no nonce comes twice, over more than one filling of the pool', () => {
   assert.equal(nonces.size, count);
 });
 
-test('a key of another length is a bug, not an input', () => {
+test('a key of another length is a bug, not an input error', () => {
   assert.throws(() => seal(Buffer.alloc(16), Buffer.alloc(1), Buffer.alloc(0)), { name: 'AssertionError' });
 });

@@ -21,7 +21,7 @@ function code(work: () => unknown): string {
   return 'none';
 }
 
-test('a tree is taken as it is, its names composed, empty lists left out', () => {
+test('a tree is stored as given, with composed names and without empty lists', () => {
   assert.deepEqual(checkScopeTree(ORG), ORG);
   assert.deepEqual(checkScopeTree({ name: 'cafe\u0301', children: [], more: 1 }), { name: 'café' });
 });
@@ -80,7 +80,7 @@ test('a leading name of the root is dropped, unless a child has that name', () =
   );
 });
 
-test('a namespace under a known top level has to be a node, others are free', () => {
+test('a namespace under a known top level must be a node, others are free', () => {
   const tree = new ScopeTree(ORG);
   for (const namespace of ['acme', 'acme/prod/bot1', 'globex', 'default', 'other/thing', 'acmes/x', '', 'org'])
     assert.equal(
@@ -96,7 +96,7 @@ test('a namespace under a known top level has to be a node, others are free', ()
     );
 });
 
-test('a path of a tree sees its line with the root, all below it, and nodes beside it', () => {
+test('a path in a tree sees its line up to the root, everything below it, and sibling nodes', () => {
   const settings = { scopes: { root: ORG, updatedAtMs: 0 } };
   const all = [...treeOf(ORG).subtreeOf(''), 'org', 'default', 'initech'];
   const seen = (path: string, siblings = false): string[] => {

@@ -121,7 +121,7 @@ function accepted(type: string, fields: JsonObject): ApiGrain | undefined {
   }
 }
 
-test('what the boundary accepts the codec encodes, and decodes to the same fields', () => {
+test('the codec encodes every accepted input, and decodes it to the same fields', () => {
   let encodedCount = 0;
   fc.assert(
     fc.property(request, ({ type, fields }) => {
@@ -139,7 +139,7 @@ test('what the boundary accepts the codec encodes, and decodes to the same field
   assert.ok(encodedCount > 160, `only ${encodedCount} were accepted`);
 });
 
-test('an answer is accepted again and gives the same grain', () => {
+test('an answer is accepted as input and gives the same grain', () => {
   fc.assert(
     fc.property(request, ({ type, fields }) => {
       const grain = accepted(type, fields);
@@ -153,7 +153,7 @@ test('an answer is accepted again and gives the same grain', () => {
   );
 });
 
-test('extra fields come back as they were sent, whatever they mean to the format', () => {
+test('extra fields are returned as sent, whatever they mean to the format', () => {
   const extraNames = formatNames.filter((name) => !ownNames.includes(name));
   fc.assert(
     fc.property(
@@ -173,7 +173,7 @@ test('extra fields come back as they were sent, whatever they mean to the format
   );
 });
 
-test('arbitrary JSON neither throws anything else nor reaches Object.prototype', () => {
+test('arbitrary JSON causes no foreign error and never reaches Object.prototype', () => {
   const before = Reflect.ownKeys(Object.prototype).length;
   fc.assert(
     fc.property(
@@ -190,7 +190,7 @@ test('arbitrary JSON neither throws anything else nor reaches Object.prototype',
   assert.equal(({} as { polluted?: unknown }).polluted, undefined);
 });
 
-test('a version made of nothing new holds what the old one held', () => {
+test('a version without changes has the content of the old one', () => {
   fc.assert(
     fc.property(request, ({ type, fields }) => {
       const old = accepted(type, fields);
@@ -232,7 +232,7 @@ test('versions of arbitrary input and deltas fail only as the contract says', ()
   );
 });
 
-test('any grain that the codec takes has an answer, a text, and a next version or a refusal', () => {
+test('any grain that the codec accepts has an answer, a text, and a next version or a refusal', () => {
   const full = FIELD_ROWS.filter(([, , , standing]) => standing === undefined).map(([name]) => name);
   const seconds = fc.integer({ min: -1e12, max: 1e12 });
   const foreign = fc.constantFrom(...GRAIN_TYPE_NAMES).chain((type) =>

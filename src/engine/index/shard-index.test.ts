@@ -56,7 +56,7 @@ function filled(options: { files: number; memories?: number; grains?: number; ke
   return { log, directory, shard, keys, models, replay, check };
 }
 
-test('tails and chunks answer alike, with room in the heap for nothing too', () => {
+test('tails and chunks answer alike, also with no room in the heap', () => {
   const { shard, log, directory, check } = filled({ files: 1, memories: 1, grains: 120 });
   check(shard);
   shard.close();
@@ -65,7 +65,7 @@ test('tails and chunks answer alike, with room in the heap for nothing too', () 
   again.close();
 });
 
-test('a memory that nobody published into has no parts', () => {
+test('a memory into which nothing was published has no parts', () => {
   const { shard } = filled({ files: 1 });
   assert.deepEqual(shard.memory(99).parts, []);
   assert.equal(shard.memoryBytes(99), 0);
@@ -156,7 +156,7 @@ test('a seal that the disk refuses loses nothing', () => {
   shard.close();
 });
 
-test('a change can be spread into another object and committed as that', () => {
+test('a change that is spread into another object can be committed', () => {
   const { shard, log } = filled({ files: 1 });
   shard.publish(1, grainOf(500, 1));
   const change = finish(shard.seal(500));
@@ -203,7 +203,7 @@ test('a replaced file stays until its last reader releases it', () => {
   shard.close();
 });
 
-test('a compaction has nothing to do when it would change nothing', () => {
+test('a compaction that would change nothing does nothing', () => {
   const { shard, log } = filled({ files: 2 });
   commit(shard, log, finish(shard.compact())!);
   assert.equal(finish(shard.compact()), undefined);
@@ -363,7 +363,7 @@ test('segments of an older format are rebuilt from the log and are not reported 
   healed.close();
 });
 
-test('one segment of an older format among new ones', () => {
+test('a single segment of an older format among new ones is rebuilt', () => {
   const { shard, log, directory, check, replay, keys } = filled({ files: 3 });
   stampOlder(shard.files()[1]!);
   shard.close();
@@ -377,7 +377,7 @@ test('one segment of an older format among new ones', () => {
   assert.equal(readdirSync(directory).length, 2);
 });
 
-test('a bad file pulls down the files whose ranges overlap what must be replayed', () => {
+test('a bad file takes along the files whose ranges overlap what must be replayed', () => {
   const { shard, log, directory, check, replay, keys } = filled({ files: 3 });
   keys.versions.set(1, 2);
   commit(shard, log, finish(shard.purge(1))!);
@@ -391,7 +391,7 @@ test('a bad file pulls down the files whose ranges overlap what must be replayed
   again.close();
 });
 
-test('a flipped byte in a chunk costs that chunk alone, and is named', () => {
+test('a flipped byte in a chunk affects that chunk alone, and is named', () => {
   const { shard, log, directory, models, keys } = filled({ files: 2 });
   const [first, second] = shard.files();
   shard.close();
@@ -429,7 +429,7 @@ test('a flipped byte in a chunk costs that chunk alone, and is named', () => {
   again.close();
 });
 
-test('a bad block found by a merge stops the merge and nothing else', () => {
+test('a bad block that a merge finds stops only that merge', () => {
   const { shard, log, directory, keys, models } = filled({ files: MERGE_FANOUT });
   const path = shard.files()[3]!;
   shard.close();
@@ -468,7 +468,7 @@ test('every flipped byte of a file is noticed by open or verify', () => {
   );
 });
 
-test('no name, value or word is in a segment file in the clear', () => {
+test('no segment file contains a name, value or word in the clear', () => {
   const canary = 'zanzibar-quagga-canary';
   const log = new StateOnly();
   const shard = openShard(temporaryDirectory(), log);

@@ -98,7 +98,7 @@ test('a destroyed key leaves its fingerprint and time, once, and nothing of its 
   assert.throws(() => store.destroy([99], 3_000), MissingKey);
 });
 
-test('a slot that a crash tore counts as unused, and its id is given again', (t) => {
+test('a slot torn by a crash counts as unused, and its id is given again', (t) => {
   const directory = temporaryDirectory(t);
   const { keys } = filled(directory, 5);
   const path = join(directory, bucketFileName(0));
@@ -115,7 +115,7 @@ test('a slot that a crash tore counts as unused, and its id is given again', (t)
   assert.equal(store.get(4).toString('hex'), keys.get(4));
 });
 
-test('a bucket file that a crash cut anywhere loses at most the slots past the cut', (t) => {
+test('a bucket file that a crash truncates anywhere loses at most the slots past the cut', (t) => {
   const directory = temporaryDirectory(t);
   const { keys } = filled(directory, 6);
   const path = join(directory, bucketFileName(0));

@@ -27,7 +27,7 @@ function textsOf(engine: Engine, outside: readonly string[]): Readonly<Record<nu
   return Object.fromEntries(pages.map(({ memory, grains }) => [memory, grains.map(({ text }) => text)]));
 }
 
-test('texts leave whole, redacted or not at all; a local embedder gets them all', async (t) => {
+test('texts are sent whole, redacted or not at all; a local embedder gets them all', async (t) => {
   const redact = { overrides: { 'pii.egress_action': 'redact' } };
   const others = { overrides: { 'pii.egress_action': 'redact', 'pii.categories': ['iban'] } };
   const block = { overrides: { 'pii.egress_action': 'block' } };
@@ -37,7 +37,7 @@ test('texts leave whole, redacted or not at all; a local embedder gets them all'
   assert.deepEqual(textsOf(engine, []), { 1: whole, 2: whole, 3: whole, 4: whole });
 });
 
-test('a blocked text leaves once the policy permits it', async (t) => {
+test('a blocked text is sent once the policy permits it', async (t) => {
   const engine = await opened(t, [{ overrides: { 'tiering.baa_required': true } }]);
   assert.deepEqual(textsOf(engine, ['']), {});
   const change = { overrides: { 'tiering.baa_acknowledged': true }, reason: 'signed' };

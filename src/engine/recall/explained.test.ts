@@ -30,7 +30,7 @@ async function recordOf(engine: Engine, query: Partial<RecallQuery> = {}) {
   return { answer, counts: record.excludedCounts, named: record.excluded.map(({ reason }) => reason).sort() };
 }
 
-test('without the rule a record tells of the limit alone, unless explanations are asked for', async (t) => {
+test('without the rule a record contains only the exclusions by the limit, unless explanations are asked for', async (t) => {
   const engine = await opened(t);
   assert.deepEqual((await recordOf(engine)).counts, { limit_exceeded: 1 });
   const { counts, answer } = await recordOf(engine, { tellExcluded: true, options: { explanation: true } });
@@ -38,7 +38,7 @@ test('without the rule a record tells of the limit alone, unless explanations ar
   assert.deepEqual(answer.excluded?.counts, counts);
 });
 
-test('under the rule each record tells as much, with and without stages, and the answer no more than was asked for', async (t) => {
+test('under the rule each record contains the full explanation, with and without stages, and the answer only what was asked for', async (t) => {
   const engine = await opened(t);
   await seal(engine);
   for (const options of [undefined, { recencyWeight: 0.5 }]) {

@@ -6,7 +6,7 @@ import { codeOf, contextOf, openShard, settingsOf } from '../../../test/support/
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
 import type { CallContext } from '../calls/context.ts';
 
-test('a history goes on behind what the caller sees alone', async (t) => {
+test('a history continues only after a version that the caller sees', async (t) => {
   const engine = await openShard(temporaryDirectory(t));
   t.after(() => engine.abandon());
   const context = contextOf(1);

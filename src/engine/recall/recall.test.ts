@@ -54,7 +54,7 @@ const CONVERSATION = [
   turn(9, 'good night', { role: 'assistant' }),
 ];
 
-test('a matching turn brings its neighbours; what an assistant says is no answer of a speaker', async (t) => {
+test('a matching turn brings its neighbours, and an assistant’s turn is not an answer of a speaker', async (t) => {
   const { engine } = await opened(t);
   await add(engine, CONVERSATION);
   const { hits, total } = ask(engine, 'saffron');
@@ -77,7 +77,7 @@ test('a matching turn brings its neighbours; what an assistant says is no answer
   assert.equal(nonzero(when?.breakdown)['time'], 0.2);
 });
 
-test('speakers: by their field, by a leading name, and by another name for an answer', async (t) => {
+test('a speaker is recognised by its field, by a leading name, and by another name for an answer', async (t) => {
   const { engine } = await opened(t);
   await add(engine, [
     turn(0, 'did you see the lantern?', { speaker: 'Anna Berg' }),
@@ -98,7 +98,7 @@ test('speakers: by their field, by a leading name, and by another name for an an
   );
 });
 
-test('two people who both have the role of a user answer each other, one alone does not answer himself', async (t) => {
+test('two people with the role of a user answer each other, and one alone does not answer himself', async (t) => {
   const { engine } = await opened(t);
   const say = (second: number, speaker: string, content: string) => turn(second, content, { role: 'user', speaker });
   await add(engine, [
@@ -118,7 +118,7 @@ test('two people who both have the role of a user answer each other, one alone d
   assert.deepEqual(answers.sort(), ['Bob: I did', 'on the shelf']);
 });
 
-test('grains without surroundings stay comparable, and alone they have no neutral value', async (t) => {
+test('grains without context stay comparable, and alone they have no neutral value', async (t) => {
   const { engine } = await opened(t);
   await add(engine, [{ subject: 'Ada', relation: 'keeps', object: 'saffron', created_at: START }], 'belief');
   assert.equal(ask(engine, 'saffron').hits[0]!.breakdown.role, 0);
@@ -128,7 +128,7 @@ test('grains without surroundings stay comparable, and alone they have no neutra
   assert.equal(belief.breakdown.near + belief.breakdown.session, 0);
 });
 
-test('filters hold inside: a neighbour that they keep out only gives its scores, one that nobody may see not even those', async (t) => {
+test('an excluded neighbour gives only its scores, and one that nobody may see not even those', async (t) => {
   const { engine } = await opened(t);
   await add(engine, [
     turn(0, 'saffron one', { tags: ['kept'], user_id: 'u1' }),
@@ -147,7 +147,7 @@ test('filters hold inside: a neighbour that they keep out only gives its scores,
   assert.ok(seen[1]!.breakdown.near > 0);
 });
 
-test('a tag of a query is found in either spelling of its letters', async (t) => {
+test('a tag of a query is found in either form of its letters', async (t) => {
   const { engine } = await opened(t);
   await add(engine, [turn(0, 'saffron one', { tags: ['caf\u00e9'] }), turn(1, 'saffron two')]);
   for (const tag of ['caf\u00e9', 'cafe\u0301']) {
@@ -156,7 +156,7 @@ test('a tag of a query is found in either spelling of its letters', async (t) =>
   }
 });
 
-test('a required word keeps neighbours out that do not have it', async (t) => {
+test('a required word excludes neighbours that lack it', async (t) => {
   const { engine } = await opened(t);
   await add(engine, CONVERSATION);
   assert.deepEqual(contents(ask(engine, '+saffron').hits), ['where is the saffron kept?']);
@@ -192,7 +192,7 @@ function vectorsOf(engine: Engine, cosines: Readonly<Record<string, number>>): V
   };
 }
 
-test('vectors find what words do not, normalised over what is scored', async (t) => {
+test('vectors find what words do not, normalised over the scored grains', async (t) => {
   const { engine } = await opened(t);
   await add(engine, CONVERSATION);
   const vectors = vectorsOf(engine, { 'thank you': 0.9, 'good night': 0.3, 'where is the saffron kept?': 0.6 });
@@ -210,7 +210,7 @@ test('vectors find what words do not, normalised over what is scored', async (t)
   assert.deepEqual(ask(engine, '+saffron', {}, vectors).hits.length, 1);
 });
 
-test('pairs tell apart what words do not', async (t) => {
+test('pairs distinguish what words do not', async (t) => {
   const { engine } = await opened(t);
   await add(engine, [
     turn(0, 'red harbour and a green lantern', { session_id: 'a' }),
@@ -227,7 +227,7 @@ function told({ hits, total, coverage }: ReturnType<typeof ask>): unknown {
   return [total, coverage, hits.map(({ grain, ...scores }) => [grain.hash, scores])];
 }
 
-test('seals, merges, purges and replays keep the surroundings; late turns find their place', async (t) => {
+test('seals, merges, purges and replays keep the context, and late turns find their place', async (t) => {
   const { engine, root } = await opened(t);
   const questions = ['saffron', 'where is the upper shelf', 'when did Ada thank you', 'night hello'];
   const answers = (of: Engine): unknown => questions.map((query) => told(ask(of, query)));
@@ -264,7 +264,7 @@ test('seals, merges, purges and replays keep the surroundings; late turns find t
   assert.deepEqual(answers(again.engine), answers(bare.engine));
 });
 
-test('a session of 10,000 turns, most of them removed or out of order', async (t) => {
+test('a session of 10,000 turns works when most are removed or out of order', async (t) => {
   const { engine } = await opened(t);
   const turns = Array.from({ length: 10_000 }, (_, i) =>
     // Later ones arrive first, and all of a hundred have one time.
@@ -287,7 +287,7 @@ test('a session of 10,000 turns, most of them removed or out of order', async (t
   assert.deepEqual(contents(ask(engine, 'saffron').hits), contents(after));
 });
 
-test('texts that nobody would write', async (t) => {
+test('unusual texts are found or refused, and cause no bug', async (t) => {
   const { engine } = await opened(t);
   const texts = [
     '::::',

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { runs } from '../../../test/support/runs.ts';
 import { RecentMap } from './recent-map.ts';
 
-test('used entries stay, however old they are; unused ones are dropped', () => {
+test('used entries stay, however old they are, and unused ones are dropped', () => {
   const map = new RecentMap<number, string>(10);
   map.set(0, 'used all the time');
   for (let key = 1; key <= 100; key++) {

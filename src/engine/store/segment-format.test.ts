@@ -25,7 +25,7 @@ const numbered = (names: Readonly<Record<string, number>>): string =>
     .map(([name, id]) => `${id} ${name}`)
     .join(', ');
 
-test('the content of a segment belongs to its format version', () => {
+test('the content of a segment determines its format version', () => {
   const now = {
     facets: numbered(FACETS),
     numbers: numbered(NUMBERS),

@@ -28,7 +28,7 @@ async function opened(t: TestContext, dedup: MemorySettings['dedup']) {
 }
 
 describe('beliefs of one subject and relation by many users', () => {
-  test('upsert replaces what the same user said', async (t) => {
+  test('upsert replaces a belief of the same user', async (t) => {
     const { engine, add, batch } = await opened(t, 'upsert');
     const first = await add({ object: 'tea', user_id: 'ada' });
     await batch();
@@ -36,7 +36,7 @@ describe('beliefs of one subject and relation by many users', () => {
     assert.equal(engine.read('get', context, { hash: first.hash }).supersededBy, second.hash);
   });
 
-  test('upsert replaces it in one group with the others', async (t) => {
+  test('upsert replaces a belief within one group with the others', async (t) => {
     const { engine, add, batch } = await opened(t, 'upsert');
     const first = await add({ object: 'tea', user_id: 'ada' });
     const { outcomes } = await batch({ object: 'water', user_id: 'ada' });

@@ -26,17 +26,17 @@ test('an allowed origin may read, another may not, and caches tell them apart', 
   assert.deepEqual(cors.headers(fakeRequest({})), [['vary', 'Origin']]);
 });
 
-test('without origins nothing is said', () => {
+test('without origins no header is sent', () => {
   assert.deepEqual(new Cors([]).headers(fakeRequest({ headers: { origin: ORIGIN } })), []);
 });
 
-test('a star allows all, and needs no vary', () => {
+test('a star allows all origins, and needs no Vary', () => {
   const headers = Object.fromEntries(new Cors(['*']).headers(fakeRequest({ headers: { origin: ORIGIN } })));
   assert.equal(headers['access-control-allow-origin'], '*');
   assert.equal(headers['vary'], undefined);
 });
 
-test('a preflight is answered with the headers that were asked for', () => {
+test('a preflight is answered with the requested headers', () => {
   const request = preflight(ORIGIN, 'authorization, idempotency-key');
   assert.equal(new Cors([ORIGIN]).preflight(request), true);
   assert.equal(request.response?.status, 204);

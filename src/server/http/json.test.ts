@@ -34,7 +34,7 @@ test('integers are exact wherever they stand in a body', () => {
   assert.deepEqual(parseJson(Buffer.from('9007199254740993')), 9007199254740993n);
 });
 
-test('what is not JSON in UTF-8 is refused', () => {
+test('bytes that are not JSON in UTF-8 are refused', () => {
   const bodies = ['', '{', '{"a":1}x', "{'a':1}", '\ufeff{}', 'NaN', '[1,]'].map((text) => Buffer.from(text));
   for (const body of [...bodies, Buffer.from([0x22, 0xff, 0x22]), Buffer.from('"\ud800"', 'utf16le')]) {
     assert.throws(() => parseJson(body), withCode('VAL-E002'), body.toString('latin1'));
@@ -48,7 +48,7 @@ test('nesting is bounded', () => {
   assert.throws(() => parseJson(Buffer.from(nested(200_000))), withCode('VAL-E001'));
 });
 
-test('of repeated members the last wins', () => {
+test('the last of repeated members wins', () => {
   assert.deepEqual(parseJson(Buffer.from('{"a":1,"a":2}')), { a: 2 });
 });
 
@@ -65,7 +65,7 @@ test('a body must declare JSON; without a body no type is needed', async () => {
   }
 });
 
-test('no body is no value, whatever its type', async () => {
+test('an empty body is no value, whatever its type', async () => {
   const request = fakeRequest({ headers: { 'content-type': 'text/plain' } });
   assert.equal(parseBody(await jsonBody(request, 100)), undefined);
 });

@@ -62,7 +62,7 @@ test('a body without the part, or with two of them, is rejected', async () => {
   await assert.rejects(fileUpload(upload(form(file, file))), withCode('VAL-E003'));
 });
 
-test('what is not multipart is refused', async () => {
+test('a body that is not multipart is refused', async () => {
   const body = form({ name: 'file', file: 'a', content: 'b'.repeat(500) });
   await assert.rejects(fileUpload(upload(body, 'application/json')), withCode('VAL-E006'));
   await assert.rejects(fileUpload(fakeRequest({ body })), withCode('VAL-E006'));

@@ -41,7 +41,7 @@ test('a route is found with its decoded parameters', () => {
   });
 });
 
-test('text wins over a parameter, and the parameter is tried when text leads nowhere', () => {
+test('text wins over a parameter, which is tried when the text leads nowhere', () => {
   const found = (method: string, path: string): unknown => {
     const match = router.match(method, path);
     return match.found === 'route' ? [match.route, match.params] : match;
@@ -60,7 +60,7 @@ test('text wins over a parameter, and the parameter is tried when text leads now
   ]);
 });
 
-test('HEAD finds what GET does', () => {
+test('HEAD finds the route of GET', () => {
   const match = router.match('HEAD', '/api/health');
   assert.equal(match.found === 'route' && match.route, 'GET /api/health');
   assert.deepEqual(router.match('HEAD', '/api/memories/m/add'), { found: 'methods', allow: 'OPTIONS, POST' });

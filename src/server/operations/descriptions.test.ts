@@ -124,7 +124,7 @@ function partsOf({ example }: Operation, { path, body }: Operation['http'][numbe
   };
 }
 
-test('every example is a request that its operation takes, on each of its faces', () => {
+test('every example is a valid request for its operation, on each of its faces', () => {
   for (const row of OPERATIONS) {
     const check = compileCheck(row.input, { paged: row.paged });
     const unknown: UnknownMember[] = [];
@@ -140,7 +140,7 @@ test('every example is a request that its operation takes, on each of its faces'
   }
 });
 
-test('the example of a CAL query is one', () => {
+test('the example of a CAL query is a valid query', () => {
   const { example } = OPERATIONS.find(({ name }) => name === 'cal')!;
   assert.doesNotThrow(() => planOf(String(example['query']), true));
 });

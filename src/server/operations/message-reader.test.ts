@@ -12,12 +12,12 @@ const tags = (count: number): Uint8Array =>
     RecallRequest.fromPartial({ query: 'a', tags: Array.from({ length: count }, () => 'x') }),
   ).finish();
 
-test('a message of as many members as are allowed is read, one of more is not', () => {
+test('a message with the allowed number of members is read, and one with more is not', () => {
   assert.equal(read(RecallRequest, tags(REQUEST_MEMBERS_MAX - 1)).tags.length, REQUEST_MEMBERS_MAX - 1);
   assert.throws(() => read(RecallRequest, tags(REQUEST_MEMBERS_MAX + 1)), refusedWith('VAL-E001'));
 });
 
-test('members of messages within the message count, and so do unknown ones and packed numbers', () => {
+test('members of nested messages count, and so do unknown ones and packed numbers', () => {
   const emptyItems = Buffer.alloc(4 * REQUEST_MEMBERS_MAX, Buffer.of(0x0a, 0x00));
   assert.throws(() => read(BatchAddRequest, emptyItems), refusedWith('VAL-E001'));
   const unknown = Buffer.alloc(6 * REQUEST_MEMBERS_MAX, Buffer.of(0xc2, 0x3e, 0x00));
@@ -28,7 +28,7 @@ test('members of messages within the message count, and so do unknown ones and p
   assert.throws(() => read(RecallRequest, embedding), refusedWith('VAL-E001'));
 });
 
-test('text that is no UTF-8 is carried on while it is short, and refused when it is long', () => {
+test('text that is not UTF-8 is passed on while it is short, and refused when it is long', () => {
   const query = (length: number): Buffer => {
     const text = Buffer.alloc(length, 0xff);
     const head = [0x0a];

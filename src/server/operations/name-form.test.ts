@@ -20,7 +20,7 @@ const Schema = Type.Object({
 });
 const formNames = formNamesOf(Schema);
 
-test('names come out composed wherever the schema has them; texts and open values stay as they are', () => {
+test('names are composed wherever the schema has them; texts and open values do not change', () => {
   const asked = (name: string) => ({
     userId: name,
     userIds: ['bob', name],
@@ -35,14 +35,14 @@ test('names come out composed wherever the schema has them; texts and open value
   assert.deepEqual(formNames(asked(COMBINING)), asked(COMPOSED));
 });
 
-test('what needs no other form is handed back itself', () => {
+test('a value that needs no other form is returned itself', () => {
   const value = { userId: 'ada', text: COMBINING, params: {} };
   assert.equal(formNames(value), value);
   assert.equal(formNamesOf(Type.Object({ text: Type.String() }))(value), value);
   assert.equal(nameForm(nameForm(COMBINING)), COMPOSED);
 });
 
-test('a name that is no text is refused by its name outside; those of a list are left to who takes them', () => {
+test('a name that is not text is refused by its outside name; those of a list are left to the reader', () => {
   const refused = (value: object): string | undefined => {
     try {
       formNames(value);

@@ -31,7 +31,7 @@ test('snake_case and camelCase are each other’s inverse for names of the contr
   for (const name of ['a', 'user_id', 'exhaustive_max_rounds', 'total']) assert.equal(toSnake(toCamel(name)), name);
 });
 
-test('what goes out comes in again, and open values keep their names', () => {
+test('outside names convert back, and open values keep their names', () => {
   const inner = fc.record(
     { deepName: fc.integer(), openMap: fc.dictionary(fc.string(), fc.jsonValue()) },
     { requiredKeys: ['openMap'] },
@@ -56,7 +56,7 @@ test('what goes out comes in again, and open values keep their names', () => {
   );
 });
 
-test('an explicit null is absent, and a stranger goes', () => {
+test('an explicit null is absent, and an unknown member is dropped', () => {
   assert.deepEqual(
     inward(node, { user_id: null, userId: 'x', stranger: 1, inner: { deep_name: null, open_map: { a: null } } }),
     {
@@ -76,7 +76,7 @@ test('the outside schema has outside names, required ones too', () => {
   assert.deepEqual(outsideSchema(Inner)['required'], ['open_map']);
 });
 
-test('a query string reads as its schema says, and what does not is left for the check', () => {
+test('a query string is read by its schema, and invalid values are left to validation', () => {
   const query = nodeOf(
     Type.Object({
       maxCount: Type.Integer(),
@@ -97,7 +97,7 @@ test('a query string reads as its schema says, and what does not is left for the
   assert.deepEqual(fromQuery(query, { max_count: ['ten'], is_on: ['maybe'] }), { maxCount: 'ten', isOn: 'maybe' });
 });
 
-test('a message’s empty texts and lists are absent, its zeros are not, and x_json is the text of x', () => {
+test('empty texts and lists of a message are absent, its zeros are not, and x_json is the text of x', () => {
   assert.deepEqual(fromMessage(node, { userId: '', manyTags: [], fieldsJson: '{"a_b":1}', inner: { deepName: 0 } }), {
     fields: { a_b: 1 },
     inner: { deepName: 0 },

@@ -6,12 +6,12 @@ import { notesOf } from './notes.ts';
 
 const sizeOf = (notes: string): number => encodeURI(notes.toWellFormed()).length;
 
-test('a few warnings travel as they are', () => {
+test('a few warnings are sent unchanged', () => {
   assert.equal(notesOf([]), '');
   assert.equal(notesOf(['one', 'zwei äöü']), '["one","zwei äöü"]');
 });
 
-test('a thousand warnings are told as far as metadata goes, and how many are left out', () => {
+test('a thousand warnings are cut to the size of metadata, with the number left out', () => {
   const all = Array.from({ length: 1_000 }, (_, index) => `grain ${index}: \`valid_to\` lies before \`valid_from\``);
   const told = JSON.parse(notesOf(all)) as string[]; // an array of texts
   const rest = told.pop();
@@ -23,7 +23,7 @@ test('a thousand warnings are told as far as metadata goes, and how many are lef
 /** Halves of surrogate pairs too. */
 const anyText = fc.array(fc.nat(0xffff), { maxLength: 600 }).map((units) => String.fromCharCode(...units));
 
-test('whatever the warnings are, they fit', () => {
+test('any warnings fit', () => {
   fc.assert(
     fc.property(fc.array(anyText, { maxLength: 40 }), (warnings) => {
       assert.ok(sizeOf(notesOf(warnings)) <= 4_096);

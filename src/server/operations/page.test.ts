@@ -9,7 +9,7 @@ interface Item {
   readonly id: string;
 }
 
-test('pages, one after the other, give every item once in order, whatever comes and goes between them', () => {
+test('consecutive pages give every item once and in order, whatever is added or removed between them', () => {
   const items = fc.uniqueArray(fc.record({ timeMs: fc.nat(5), id: fc.string({ maxLength: 2 }) }), {
     selector: ({ timeMs, id }) => `${timeMs} ${id}`,
     maxLength: 30,
@@ -50,7 +50,7 @@ test('pages, one after the other, give every item once in order, whatever comes 
   );
 });
 
-test('a cursor of another list, or of nobody, is VAL-E004', () => {
+test('a cursor of another list, or an invalid one, is VAL-E004', () => {
   const cursor = writeCursor({ timeMs: 1, id: 'a' }, 'keys', 'desc');
   assert.deepEqual(readPage({ cursor }, 'keys', []).after, { timeMs: 1, id: 'a' });
   for (const bad of [
@@ -64,12 +64,12 @@ test('a cursor of another list, or of nobody, is VAL-E004', () => {
   assert.throws(() => readPage({ cursor }, 'memories', []), { code: 'VAL-E004' });
 });
 
-test('a page has 50 items when nobody says, and never more than 500', () => {
+test('a page has 50 items by default, and never more than 500', () => {
   assert.equal(readPage({}, 'x', []).limit, 50);
   assert.equal(readPage({ limit: 501 }, 'x', []).limit, 500);
 });
 
-test('what a page is other than was asked for is told', () => {
+test('a page that differs from the requested one has warnings', () => {
   const told: string[] = [];
   readPage({ limit: 500 }, 'x', told);
   const cursor = writeCursor({ timeMs: 1, id: 'a' }, 'x', 'desc');
@@ -86,7 +86,7 @@ test('what a page is other than was asked for is told', () => {
   assert.equal(told.length, 2);
 });
 
-test('a page ends where an answer has no room, and its cursor goes on', () => {
+test('a page ends where an answer has no room, and its cursor continues', () => {
   const items = Array.from({ length: 30 }, (_, at) => ({ timeMs: at, id: `${at}`, text: 'x'.repeat(1_500_000) }));
   const seen: string[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {

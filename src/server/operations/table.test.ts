@@ -119,7 +119,7 @@ test('the unimplemented list only shrinks', () => {
     assert.match(`${verb} ${path}`, /^(GET|POST|PUT|DELETE|PATCH) [M/]/);
 });
 
-test('no two routes collide, whatever their parameters are called', () => {
+test('no two routes collide, whatever the names of their parameters', () => {
   const seen = new Set<string>();
   for (const row of [...OPERATIONS, ...UNIMPLEMENTED_ROUTE_ROWS])
     for (const { verb, path } of row.http) {
@@ -129,7 +129,7 @@ test('no two routes collide, whatever their parameters are called', () => {
     }
 });
 
-test('names of operations and commands are unique, and no command is both there and not', () => {
+test('names of operations and commands are unique, and no command is both implemented and not', () => {
   const names = OPERATIONS.map(({ name }) => name);
   assert.equal(new Set(names).size, names.length);
   const commands = OPERATIONS.flatMap(({ exec }) => (exec === undefined ? [] : [exec.command]));
@@ -137,7 +137,7 @@ test('names of operations and commands are unique, and no command is both there 
   for (const command of Object.keys(UNIMPLEMENTED_COMMANDS)) assert.ok(!commands.includes(command), command);
 });
 
-test('what deletes, erases, restricts or governs refuses members that it does not know, the rest tells them', () => {
+test('operations that delete, erase, restrict or govern refuse unknown members, and the rest report them', () => {
   const named = (onUnknown: string) =>
     OPERATIONS.filter((row) => row.mutates && row.onUnknown === onUnknown)
       .map(({ name }) => name)
@@ -194,6 +194,6 @@ test('the OpenAPI document names every route, its scope and its schemas in outsi
   assert.doesNotMatch(text, /"excludeSuperseded"/);
 });
 
-test('the schema of every input compiles, which a running server does with the first request alone', () => {
+test('every input schema compiles, which a running server does only with the first request', () => {
   for (const { name, input } of OPERATIONS) assert.ok(Compile(input).IsAccelerated(), name);
 });

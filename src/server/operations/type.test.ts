@@ -35,7 +35,7 @@ const SCHEMAS: Readonly<Record<string, Both>> = {
 };
 
 for (const [name, schema] of Object.entries(SCHEMAS)) {
-  test(`the schema of TypeBox itself, byte for byte: ${name}`, () => {
+  test(`the schema equals that of TypeBox itself, byte for byte: ${name}`, () => {
     assert.equal(JSON.stringify(schema(Type)), JSON.stringify(schema(TypeBox as unknown as typeof Type)));
   });
 }

@@ -22,14 +22,14 @@ function refusalOf(value: unknown): string {
   return 'accepted';
 }
 
-test('a text outside a list is out of range and told what is in it; another type is mistyped', () => {
+test('a text outside a list is out of range, and the error lists the values; another type is mistyped', () => {
   assert.equal(refusalOf({ dueOn: 'week' }), 'accepted');
   assert.equal(refusalOf({ dueOn: 'month' }), 'VAL-E001: `due_on` must be one of day, week');
   for (const value of [5, true, ['day'], {}])
     assert.equal(refusalOf({ dueOn: value }), 'VAL-E003: invalid type for `due_on`: expected string');
 });
 
-test('a number that has a special value beside its range is told of the range', () => {
+test('a number with a special value beside its range has the range in its error', () => {
   assert.equal(refusalOf({ most: 0 }), 'accepted');
   assert.equal(refusalOf({ most: 8 }), 'accepted');
   assert.equal(refusalOf({ most: 1 }), 'VAL-E001: `most` must be >= 2');

@@ -76,7 +76,7 @@ for (const order of ['asc', 'desc'] as const)
     }
   });
 
-test('a page of large entries ends at the room of an answer, and the next goes on', async () => {
+test('a page of large entries ends at the room of an answer, and the next one continues', async () => {
   const { fan } = trail(200_000, 100);
   const pages = await walked(fan, { limit: 500, order: 'desc' });
   for (const { entries } of pages) assert.ok(JSON.stringify(entries).length <= ANSWER_BYTES_MAX);

@@ -95,7 +95,7 @@ const QUERIES = [
   'RECALL beliefs WITH contradiction_detection',
 ];
 
-test('contradicted = true finds rivals that lie in different partitions', async (t) => {
+test('contradicted = true finds rivals in different partitions', async (t) => {
   const engines = await enginesOf(t, PARTITIONS);
   const say = (object: string, user: string): AddItem => ({
     grainType: 'belief',
@@ -133,7 +133,7 @@ test('contradictions are the same in one partition and in three', async (t) => {
   );
 });
 
-test('E030: what would have to be opened to know rivals counts too', async (t) => {
+test('E030: grains that would have to be opened to know rivals count too', async (t) => {
   const engines = await enginesOf(t, 2);
   const items = Array.from({ length: 12 }, (_, i) => ({
     grainType: 'belief',

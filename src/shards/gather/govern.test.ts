@@ -50,7 +50,7 @@ const calls: Readonly<Record<string, { readonly begins: number; readonly run: (f
 };
 
 for (const [what, { begins, run }] of Object.entries(calls))
-  test(`${what} that is cut off is not refused, and completes when it is asked for again`, async () => {
+  test(`${what} that is interrupted is not refused, and completes when it is repeated`, async () => {
     const busy = new Set([others.find((partition) => partition !== begins)!]);
     const { fan, done } = partitions(busy);
     await assert.rejects(run(fan), { code: 'STO-E002', retryable: true });

@@ -10,7 +10,7 @@ test('fingerprints: none, one as it is, several hashed in partition order', () =
   assert.equal(mergeFingerprints(['bbbbbbbbbbbbbbbb', '', 'aaaaaaaaaaaaaaaa']), both);
 });
 
-test('a repeated erasure tells the first proof again, with count 0', () => {
+test('a repeated erasure returns the first proof again, with count 0', () => {
   const key = (keyFingerprint: string, count: number, timestamp: number) => ({
     userId: 'u',
     count,
@@ -28,7 +28,7 @@ test('the proof of an unknown user has the present time and no fingerprint', () 
   assert.deepEqual(mergeProofs([unknown, unknown]), unknown);
 });
 
-test('a user erased again, with data in one partition since, is proved at the later time', () => {
+test('a user who is erased again, with data in one partition since, gets a proof of the later time', () => {
   const old = { userId: 'u', count: 0, keyFingerprint: 'aa', timestamp: 100 };
   const again = { userId: 'u', count: 4, keyFingerprint: 'cc', timestamp: 200 };
   assert.equal(mergeProofs([old, again]).timestamp, 200);
@@ -57,7 +57,7 @@ test('histories add up, and a partition without a point at a time counts as it l
   assert.deepEqual(merged.points, [point(1, 5), point(2, 105), point(3, 107)]);
 });
 
-test('counts by key add up, whatever the keys are called', () => {
+test('counts by key add up, whatever the keys are', () => {
   const sums = sumByKey([
     { a: 1, ['__proto__']: 2 },
     { ['__proto__']: 3, b: 4 },

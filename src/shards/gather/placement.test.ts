@@ -41,7 +41,7 @@ test('memories spread over the shards', () => {
   for (const count of counts) assert.ok(count > 850 && count < 1_150, `counts are near 1000: ${counts}`);
 });
 
-test('grains spread over the partitions, whatever places them', () => {
+test('grains spread over the partitions, whatever determines their place', () => {
   const kinds: ((i: number) => Placed)[] = [
     (i) => ({ grainType: 'event', fields: { session_id: `s${i}` } }),
     (i) => ({ grainType: 'event', fields: { user_id: `u${i}` } }),
@@ -55,7 +55,7 @@ test('grains spread over the partitions, whatever places them', () => {
   }
 });
 
-test('a session goes together, without one a user, without both a triple', () => {
+test('a grain is placed by its session, without one by its user, without both by its triple', () => {
   const of = (fields: Placed['fields'], grainType = 'event') => partitionFor({ grainType, fields }, 64);
   assert.equal(of({ session_id: 's', user_id: 'a', content: '1' }), of({ session_id: 's', user_id: 'b' }, 'belief'));
   assert.equal(of({ user_id: 'a', content: '1' }), of({ user_id: 'a', subject: 'x', relation: 'y' }));
@@ -65,7 +65,7 @@ test('a session goes together, without one a user, without both a triple', () =>
   assert.equal(of({ content: 'x', created_at: 1 }), of({ content: 'x', created_at: 2 }));
 });
 
-test('what becomes one text in a grain lies in one place', () => {
+test('texts that become equal in a grain are placed together', () => {
   const of = (fields: Placed['fields']) => partitionFor({ grainType: 'belief', fields }, 64);
   assert.equal(of({ user_id: 'Zoe\u0308' }), of({ user_id: 'Zoë' }));
   assert.equal(of({ subject: ' Zoe\u0308 ', relation: 'is\n' }), of({ subject: 'Zoë', relation: 'is' }));
@@ -74,7 +74,7 @@ test('what becomes one text in a grain lies in one place', () => {
   assert.notEqual(of({ user_id: ' a' }), of({ user_id: 'a' }), 'users are not trimmed');
 });
 
-test('what a caller is narrowed to places grains that do not say it', () => {
+test('the narrowing of a caller places grains that do not state it', () => {
   const grain = { grainType: 'event', fields: { content: 'x' } };
   const own = { grainType: 'event', fields: { content: 'y', user_id: 'alice' } };
   assert.equal(partitionFor(grain, 64, { userId: 'alice' }), partitionFor(own, 64));

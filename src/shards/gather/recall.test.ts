@@ -107,7 +107,7 @@ test('one partition and four rank alike', async (t) => {
   );
 });
 
-test('large grains of one partition are fetched round by round, as far as a recall may hold them', async (t) => {
+test('large grains of one partition are fetched in rounds, up to the limit of a recall', async (t) => {
   const engines = await enginesOf(t, PARTITIONS);
   const { partition: _, ...asking } = contextOf(1);
   const settings = { ...settingsOf(1), partitions: PARTITIONS };

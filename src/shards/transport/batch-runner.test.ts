@@ -83,7 +83,7 @@ async function setUp(options: { faults?: boolean; nowMs?: number } = {}) {
 
 const ids = (replies: readonly PackedReply[]) => replies.map(({ id }) => id);
 
-test('reads are answered when the batch was run; its writes together, when they are durable', async () => {
+test('reads are answered when the batch has run, and its writes together when they are durable', async () => {
   const { engine, runner, messages, arrival } = await setUp();
   const before = engine.commits;
   const batch = new RequestWriter('write');
@@ -114,7 +114,7 @@ test('reads are answered when the batch was run; its writes together, when they 
   assert.match(raw?.kind === 'raw' ? Buffer.from(raw.raw.bytes).toString() : '', /^[0-9a-f]{64}$/);
 });
 
-test('the record of a recall is answered at once, by a door of its own', async () => {
+test('the record of a recall is answered at once, and not as a read', async () => {
   const { engine, runner, messages } = await setUp();
   engine.read = () => assert.fail('a record is no read');
   const batch = new RequestWriter('read');
@@ -133,7 +133,7 @@ test('the record of a recall is answered at once, by a door of its own', async (
   assert.deepEqual(Object.keys(reply.value as object), ['recallId']);
 });
 
-test('a refusal answers its own call alone, with the error as it was', async () => {
+test('a refusal answers its own call alone, with the error unchanged', async () => {
   const { runner, messages, arrival } = await setUp();
   const batch = new RequestWriter('write');
   batch.append({ id: 1, shard: 0 }, 'get', CONTEXT, { hash: 'unknown' });
@@ -212,7 +212,7 @@ test('a call past its deadline is refused, and not run', async () => {
   assert.equal(engine.calls.length, before + 1);
 });
 
-test('what only a bug can throw in a read ends the runner: nothing is answered after it', async () => {
+test('an error in a read that only a bug can cause ends the runner: nothing is answered after it', async () => {
   const { engine, runner, messages, bugs } = await setUp({ faults: true });
   const batch = new RequestWriter('write');
   batch.append({ id: 1, shard: 0 }, 'statistics', CONTEXT, {});
@@ -228,7 +228,7 @@ test('what only a bug can throw in a read ends the runner: nothing is answered a
   assert.equal(messages.length, 0);
 });
 
-test('what only a bug can throw in a write names its call', async () => {
+test('an error in a write that only a bug can cause names its call', async () => {
   const { engine, runner, messages, bugs, arrival } = await setUp();
   engine.failure = (method) => (method === 'flush' ? new TypeError('a bug on purpose') : undefined);
   const batch = new RequestWriter('write');
@@ -251,7 +251,7 @@ test('what only a bug can throw in a write names its call', async () => {
   );
 });
 
-test('a batch that takes longer than a turn lets a look at health in between, and says that it was run at its end', async () => {
+test('a batch that takes longer than a turn lets a health check in between, and is reported as run at its end', async () => {
   const scheduled: (() => void)[] = [];
   const engine = await openEngine();
   const answered: number[][] = [];
@@ -291,7 +291,7 @@ test('a batch that takes longer than a turn lets a look at health in between, an
   assert.ok(turns >= 4);
 });
 
-test('nothing more is run while too many bytes of answers were not taken', async () => {
+test('nothing more runs while too many bytes of answers are not taken', async () => {
   const scheduled: (() => void)[] = [];
   const large: ShardCodec = {
     reads: true,

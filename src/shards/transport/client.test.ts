@@ -45,7 +45,7 @@ function setUp(batchesOutMax = 1) {
 const code = (expected: string, retryable: boolean) => (error: unknown) =>
   error instanceof EngineError && error.code === expected && error.retryable === retryable;
 
-test('calls of one turn leave in one batch, and are answered whatever the order of replies', async () => {
+test('calls of one turn leave in one batch, and replies come in any order', async () => {
   const { shard, sent, turn, answer } = setUp();
   const calls = ['a', 'b', 'c'].map((hash) => shard.call('get', CONTEXT, { hash }));
   const raw = shard.callRaw(9, CONTEXT, Buffer.from('wire'), 'read');
@@ -62,7 +62,7 @@ test('calls of one turn leave in one batch, and are answered whatever the order 
   assert.deepEqual([Buffer.from(bytes).toString(), notes], ['wire', 'a note']);
 });
 
-test('while a batch is out calls gather, and leave together when it was run, answered or not', async () => {
+test('calls gather while a batch is out, and leave together when it has run, answered or not', async () => {
   const { client, shard, sent, turn, answer } = setUp();
   const first = shard.call('statistics', CONTEXT, {});
   turn();
@@ -79,7 +79,7 @@ test('while a batch is out calls gather, and leave together when it was run, ans
   assert.equal(client.pendingBytes, 0);
 });
 
-test('reads leave while writes wait for theirs to be run, and before them; and the other way round', async () => {
+test('reads leave while writes wait for theirs to run, and before them; and the reverse', async () => {
   const { client, shard, sent, turn, answer } = setUp();
   const first = shard.call('flush', CONTEXT, {});
   turn();
@@ -130,7 +130,7 @@ test('wire bytes are copied at once: the caller may use its buffer again', () =>
   assert.equal(Buffer.from(body.raw).toString(), 'first');
 });
 
-test('a full batch is closed, and no more than the bound wait', async () => {
+test('a full batch is closed, and the number of waiting calls is bounded', async () => {
   const { client, shard, sent, turn, answer } = setUp();
   const calls = Array.from({ length: PENDING_ITEMS_MAX }, () => shard.call('get', CONTEXT, { hash: 'x' }));
   await assert.rejects(shard.call('get', CONTEXT, { hash: 'x' }), code('LIM-E001', true));
@@ -147,7 +147,7 @@ test('a full batch is closed, and no more than the bound wait', async () => {
   assert.deepEqual(await again, { hash: 'y' });
 });
 
-test('no more than the bound of bytes wait', async () => {
+test('the bytes of waiting calls are bounded', async () => {
   const { client, shard } = setUp();
   const blob = Buffer.alloc(8 * 1_048_576);
   const calls = Array.from({ length: PENDING_BYTES_MAX / blob.length }, () => shard.callRaw(1, CONTEXT, blob));
@@ -182,7 +182,7 @@ test('a batch whose calls are all past their deadline is not sent, and the next 
   assert.deepEqual(await next, { hash: 'next' });
 });
 
-test('an error comes back as the EngineError it was', async () => {
+test('an error arrives as the same EngineError', async () => {
   const { client, shard, sent, turn } = setUp();
   const call = shard.call('get', CONTEXT, { hash: 'x' });
   turn();
@@ -233,7 +233,7 @@ test('a call that cannot be packed is rejected, and leaves nothing in its batch'
   assert.deepEqual(await Promise.all([first, last]), [{ hash: 'first' }, { hash: 'last' }]);
 });
 
-test('when the worker dies all pending calls are rejected, and new ones until it is open again', async () => {
+test('pending calls are rejected when the worker dies, and new ones until it is open again', async () => {
   const { client, shard, sent, turn, answer } = setUp();
   const outstanding = shard.call('get', CONTEXT, { hash: 'sent' });
   const culprit = shard.call('get', CONTEXT, { hash: 'culprit' });
@@ -254,7 +254,7 @@ test('when the worker dies all pending calls are rejected, and new ones until it
   assert.deepEqual(await call, { hash: 'after' });
 });
 
-test('an input that nests too deeply is the caller fault, and hurts no neighbour', async () => {
+test('an input that nests too deeply is the caller’s fault, and does not affect other calls', async () => {
   const { shard, sent, turn, answer } = setUp();
   // Depth that JSON.parse takes, and a walk in JavaScript does not.
   const deep = JSON.parse(`${'['.repeat(200_000)}${']'.repeat(200_000)}`);

@@ -49,7 +49,7 @@ function setUp(engineCount: number) {
   };
 }
 
-test('under load a slice is short, and as much time as it took passes before the next', (t) => {
+test('under load a slice is short, and a pause of the same length follows', (t) => {
   const { maintenance, slices, left, step } = setUp(1);
   t.after(() => maintenance.stop());
   left[0] = 3;
@@ -83,7 +83,7 @@ test('without load slices are longer and follow one another, until there is no m
   assert.equal(slices[2]!.atMs - slices[0]!.atMs, 2 * IDLE_SLICE_MS);
 });
 
-test('engines take turns, and one with nothing to do costs the others no slice', (t) => {
+test('engines take turns, and an idle one costs the others no slice', (t) => {
   const { maintenance, slices, left, pass, step } = setUp(3);
   t.after(() => maintenance.stop());
   left[0] = 2;
@@ -97,7 +97,7 @@ test('engines take turns, and one with nothing to do costs the others no slice',
   );
 });
 
-test('a bug in a slice is told once, and there is no slice after it', () => {
+test('a bug in a slice is reported once, and no slice follows', () => {
   const { maintenance, slices, left, bugs, failWith, step } = setUp(2);
   left[0] = 5;
   failWith(new Error('bug'));

@@ -62,7 +62,7 @@ const context: fc.Arbitrary<CallContext> = fc
 const bytes = fc.uint8Array({ maxLength: 400 });
 const address = record({ id: fc.integer({ min: 0, max: 2 ** 32 - 1 }), shard: fc.integer({ min: 0, max: 63 }) });
 
-test('a value comes back exactly', () => {
+test('a value reads back exactly', () => {
   fc.assert(
     fc.property(anyValue, (value) => {
       const { form, bytes } = packValue(value);
@@ -72,7 +72,7 @@ test('a value comes back exactly', () => {
   );
 });
 
-test('what JSON can hold and MessagePack would change travels in the exact form', () => {
+test('values that JSON can hold and MessagePack would change travel in the exact form', () => {
   const odd: unknown[] = [-0, JSON.parse('{"a":{"__proto__":{"x":1}}}'), ['\ud800'], { '\udc00': 1 }];
   for (const value of odd) {
     const packed = packValue(value);
@@ -82,7 +82,7 @@ test('what JSON can hold and MessagePack would change travels in the exact form'
   assert.equal(packValue({ a: [1, 'x', null, 2n ** 63n] }).form, FORM_MESSAGEPACK);
 });
 
-test('heavy fields of grains in a reply are kept as their text, and read as what they are', () => {
+test('heavy fields of grains in a reply are kept as text, and read as their values', () => {
   const wide = Object.fromEntries(Array.from({ length: 3_000 }, (_, at) => [`f${at}`, [at]]));
   const views = [
     { subject: 'Ada', n: 2n ** 63n, minus: -0, odd: '\ud800', ['__proto__']: 'p', long: 'y'.repeat(4_000) },
@@ -111,7 +111,7 @@ test('heavy fields of grains in a reply are kept as their text, and read as what
   assert.equal(textOfObject(Reflect.get(Object(unpackValue(light.form, light.bytes)), 'fields')), undefined);
 });
 
-test('bytes come back as bytes, of any size', () => {
+test('bytes of any size read back as bytes', () => {
   for (const length of [0, 1, 255, 256, 65_536, 1_048_577]) {
     const blob = new Uint8Array(length).map((_, index) => index % 251);
     for (const value of [{ blob }, { blob, minus: -0 }]) {
@@ -123,7 +123,7 @@ test('bytes come back as bytes, of any size', () => {
   }
 });
 
-test('requests come back in order, typed or raw, without those taken back', () => {
+test('requests read back in order, typed or raw, without cancelled ones', () => {
   const request = record({
     address,
     context,
@@ -162,7 +162,7 @@ test('requests come back in order, typed or raw, without those taken back', () =
   );
 });
 
-test('replies come back in order, with the number of batches that were run', () => {
+test('replies read back in order, with the number of batches that have run', () => {
   const error = record({
     code: fc.constantFrom(...(Object.keys(ERROR_MEANINGS) as ErrorCode[])), // Its keys are the codes.
     message: text,
@@ -193,7 +193,7 @@ test('replies come back in order, with the number of batches that were run', () 
   );
 });
 
-test('a message larger than any before is carried, and the writer is as new afterwards', () => {
+test('a message larger than any before is carried, and the writer can be used again', () => {
   const writer = new RequestWriter('read');
   const context = { memory: 1, partition: 0, actor: 'a', requestId: 'r' };
   const raw = Buffer.alloc(9 * 1_048_576, 5);

@@ -73,7 +73,7 @@ async function addOne(pool: ShardPool, shard: number, content: string): Promise<
 
 const retryable = (error: unknown) => error instanceof EngineError && error.code === 'STO-E002' && error.retryable;
 
-test('calls reach the shard they are for, typed and raw, over threads', async (t) => {
+test('calls reach their own shard, typed and raw, over threads', async (t) => {
   const { pool } = await setUp(t);
   const hashes = await Promise.all([0, 1, 2, 3].map((shard) => addOne(pool, shard, `in ${shard}`)));
   for (const shard of [0, 1, 2, 3]) {
@@ -104,7 +104,7 @@ test('calls reach the shard they are for, typed and raw, over threads', async (t
   );
 });
 
-test('a bug in a batch rejects all that is pending in that worker, and it serves again after a restart', async (t) => {
+test('a bug in a batch rejects all pending calls of that worker, which serves again after a restart', async (t) => {
   const { pool, restarts, until } = await setUp(t);
   await addOne(pool, 0, 'before');
   const neighbour = await addOne(pool, 1, 'other worker');
@@ -159,7 +159,7 @@ test('a call whose answer cannot be encoded fails alone, and the log has it', as
   assert.deepEqual([pool.health()[0]!.state, restarts.length], ['serving', 0]);
 });
 
-test('a worker that exits is started again later each time', async (t) => {
+test('a worker that exits is restarted, later each time', async (t) => {
   const { pool, restarts, until } = await setUp(t, { workers: 1 });
   for (const death of [0, 1, 2]) {
     const pending = pool.caller(3).call('fault', CONTEXT, { kind: 'exit' });
@@ -171,7 +171,7 @@ test('a worker that exits is started again later each time', async (t) => {
   assert.equal(typeof (await addOne(pool, 3, 'alive')), 'string');
 });
 
-test('a shard that cannot be opened is reported at the start, and nothing is left running', async (t) => {
+test('a shard that cannot be opened is reported at start, and nothing is left running', async (t) => {
   const root = engineFolder();
   const keys = KeyStore.open(join(root, 'keys', 'shard-2'), MasterKey.random());
   keys.allocate('blob');
@@ -180,11 +180,11 @@ test('a shard that cannot be opened is reported at the start, and nothing is lef
   await assert.rejects(setUp(t, { engineOptions: optionsIn(root) }), { code: 'AUT-E003' });
 });
 
-test('a worker whose entry file cannot be loaded is reported at the start', async (t) => {
+test('a worker whose entry file cannot be loaded is reported at start', async (t) => {
   await assert.rejects(setUp(t, { entry: new URL('../testing/no-such-entry.ts', import.meta.url) }), retryable);
 });
 
-test('draining answers what is pending and takes nothing new; closing ends the threads', async (t) => {
+test('draining answers pending calls and takes no new ones; closing ends the threads', async (t) => {
   const { pool } = await setUp(t);
   await addOne(pool, 0, 'x');
   const pending = pool.caller(0).call('flush', CONTEXT, {});
@@ -200,7 +200,7 @@ test('draining answers what is pending and takes nothing new; closing ends the t
   await assert.rejects(pool.caller(1).call('statistics', CONTEXT, {}), retryable);
 });
 
-test('closing answers what was sent before it', async (t) => {
+test('closing answers the calls that were sent before it', async (t) => {
   const { pool } = await setUp(t);
   await addOne(pool, 2, 'x');
   const pending = Array.from({ length: 50 }, () => pool.caller(2).call('flush', CONTEXT, {}));
@@ -213,7 +213,7 @@ test('closing answers what was sent before it', async (t) => {
   );
 });
 
-test('a worker that does not come to an end is ended at the deadline', async (t) => {
+test('a worker that does not end is terminated at the deadline', async (t) => {
   const engineOptions = optionsIn(engineFolder(), (shard) => (shard === 1 ? 'stuck' : `shard-${shard}`));
   const { pool } = await setUp(t, { engineOptions });
   const stuck = pool.caller(1).call('attachMemory', CONTEXT, { settings: SETTINGS });

@@ -8,7 +8,7 @@ import { outcome, refusal } from '../testing/refused.ts';
 import { readJson } from './read.ts';
 import { writeJson } from './write.ts';
 
-test('the JSON form says what the text form says', () => {
+test('the JSON form means the same as the text form', () => {
   const pairs: readonly (readonly [string, unknown])[] = [
     [
       'RECALL MY beliefs IN SCOPE "a" SINCE "last week" WHERE confidence >= 0.8 WITH superseded, dedup(subject) | ORDER BY confidence DESC | LIMIT 5 AS markdown',
@@ -70,7 +70,7 @@ test('the JSON form says what the text form says', () => {
     assert.deepEqual(withoutPlaces(parseText(text).query), readJson(JSON.stringify(json)), text);
 });
 
-test('what is no part of the form is refused, wherever it stands', () => {
+test('members that are not part of the form are refused in any place', () => {
   const recall = { statement: 'recall' };
   const refused: readonly unknown[] = [
     {},
@@ -112,14 +112,14 @@ test('what is no part of the form is refused, wherever it stands', () => {
   for (const json of refused) assert.equal(outcome(JSON.stringify(json)), 'CAL-E002', JSON.stringify(json));
 });
 
-test('an error names the path to what is wrong', () => {
+test('an error names the path to the invalid member', () => {
   const error = refusal(
     '{"statement": "batch", "entries": [{"label": "a", "query": {"statement": "recall", "recent": "5"}}]}',
   );
   assert.equal(error?.message, 'the query.entries.query.recent is not a whole number');
 });
 
-test('a key of an object’s prototype is a key like any other', () => {
+test('a key of an object’s prototype is an ordinary key', () => {
   for (const key of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
     assert.equal(outcome(`{"statement": "recall", "${key}": {}}`), 'CAL-E002', key);
     assert.equal(outcome(`{"statement": "${key}"}`), 'CAL-E002', key);
@@ -174,7 +174,7 @@ const damaged: Arbitrary<string> = fc
     return JSON.stringify(json);
   });
 
-test('a member in a place that is not its own is read or refused with a code', () => {
+test('a member in the wrong place is parsed or refused with a code', () => {
   const codes = new Set<string>();
   fc.assert(
     fc.property(damaged, (json) => {

@@ -15,13 +15,13 @@ const said = (texts: readonly string[]): CalGrain[] =>
   }));
 const texts = (grains: readonly CalGrain[]) => grains.map(({ fields }) => fields['content']);
 
-test('likeness is the share of common words, in any script', () => {
+test('similarity is the share of common words, in any script', () => {
   assert.equal(likeness(wordsOf('a b c'), wordsOf('B, c: d!')), 0.5);
   assert.equal(likeness(wordsOf('東京タワー'), wordsOf('東京')), 2 / 5);
   assert.equal(likeness(wordsOf(''), wordsOf('...')), 0);
 });
 
-test('what was said already comes later', () => {
+test('a grain that repeats earlier ones comes later', () => {
   const grains = said(['red wine with fish', 'red wine with fish again', 'trains to Lyon']);
   const expected = ['red wine with fish', 'trains to Lyon', 'red wine with fish again'];
   assert.deepEqual(texts(diversified(grains, { by: 'mmr' })), expected);
@@ -30,7 +30,7 @@ test('what was said already comes later', () => {
   assert.deepEqual(diversified(grains, { by: 'threshold', threshold: 1 }), grains);
 });
 
-test('the best stays first, no grain is lost, and those behind the bound keep their places', () => {
+test('the best grain stays first, no grain is lost, and grains beyond the bound keep their places', () => {
   const word = fc.constantFrom('a', 'b', 'c', 'd', 'e');
   const some = fc.array(
     fc.array(word, { maxLength: 4 }).map((all) => all.join(' ') || 'x'),
@@ -61,7 +61,7 @@ test('a summary is the line whose words most others share', () => {
   assert.equal(summaryOf([]), undefined);
 });
 
-test('a long summary is cut behind a word', () => {
+test('a long summary is cut after a word', () => {
   const summary = summaryOf(said([`start ${'word '.repeat(100)}`]))!;
   assert.match(summary, /^start( word)+…$/);
   assert.ok(summary.length <= 241);

@@ -5,7 +5,7 @@ import { grainOf, NOW_MS, TEN } from './types.fixture.ts';
 
 const byMark = (mark: string) => TEN.find(({ hash }) => hash.startsWith(mark))!;
 
-test('D-15: each CAL field is found under the name that its type stores it by', () => {
+test('D-15: each CAL field is found under the name by which its type stores it', () => {
   const cases: [mark: string, field: string, value: unknown][] = [
     ['1', 'type', 'belief'],
     ['1', 'hash', '1'.repeat(64)],
@@ -43,7 +43,7 @@ test('D-15: each CAL field is found under the name that its type stores it by', 
     assert.deepEqual(fieldValue(byMark(mark), field), value, `${mark} ${field}`);
 });
 
-test('D-15: a phase that answers leave out follows from kind or status', () => {
+test('D-15: a phase that answers leave out is derived from kind or status', () => {
   const call = grainOf('0', 'action', { tool_name: 't', status: 'pending' });
   const definition = grainOf('0', 'action', {
     ...{ tool_name: 't', kind: 'definition', tool_description: 'd', input_schema: {} },
@@ -52,19 +52,19 @@ test('D-15: a phase that answers leave out follows from kind or status', () => {
   assert.equal(fieldValue(definition, 'action_phase'), 'definition');
 });
 
-test('D-15: both vocabularies of goal states mean the same', () => {
+test('D-15: both vocabularies of goal states have the same meaning', () => {
   assert.deepEqual(['completed', 'abandoned', 'blocked', 'active', 'failed'].map(goalState), [
     ...['satisfied', 'failed', 'suspended', 'active', 'failed'],
   ]);
 });
 
-test('a field of another type has no value, whatever the grain holds under that name', () => {
+test('a field of another type has no value, whatever the grain stores under that name', () => {
   const belief = grainOf('0', 'belief', { subject: 's', relation: 'r', object: 'o', role: 'user', deadline: 5 });
   for (const field of ['role', 'deadline', 'query', 'steps', 'constructor', '__proto__'])
     assert.equal(fieldValue(belief, field), undefined, field);
 });
 
-test('fields of a domain are in the context, of a state in its data too', () => {
+test('fields of a domain are in the context, and those of a state also in its data', () => {
   const belief = grainOf('0', 'belief', {
     subject: 's',
     relation: 'r',
@@ -87,7 +87,7 @@ test('a grain is contradicted when it is contested or a member of a conflict', (
   assert.equal(fieldValue(grainOf('0', 'belief', fields, { contestedBy: ['1'.repeat(64)] }), 'contradicted'), true);
 });
 
-test('the time of a grain is its own where it says one, in milliseconds', () => {
+test('the time of a grain is its own time if it has one, in milliseconds', () => {
   const event = grainOf('0', 'event', { content: 'c', timestamp_ms: 1_234, created_at: 99 });
   assert.equal(fieldValue(event, 'time'), 1_234);
 });

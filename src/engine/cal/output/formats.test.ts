@@ -38,14 +38,14 @@ const shown = (content: string | JsonObject[]): string =>
   typeof content === 'string' ? content : JSON.stringify(content, undefined, 1);
 
 for (const name of FORMATS)
-  test(`${name}: the types on every level, as a recall and as an assembly`, (t) => {
+  test(`${name} renders each type on every level, in a recall and in an assembly`, (t) => {
     for (const level of LEVELS) {
       const text = `${shown(recalled(name, TEN, level))}\n----\n${shown(assembled(name, TEN, level))}\n`;
       t.assert.fileSnapshot(text, join(GOLDEN, `${name}.${level}.txt`), { serializers: [(value) => value] });
     }
   });
 
-test('nothing at all is a frame, an empty text or empty data', () => {
+test('an empty result is a frame, an empty text or empty data', () => {
   assert.equal(recalled('sml', []), '<context>\n\n</context>');
   assert.equal(
     assembled('sml', []),
@@ -75,11 +75,11 @@ test('D-32: tables of an assembly follow one another without a blank line, those
   assert.match(String(recalled('toon', TEN)), /\n\nevents\[2\]\{role,time,content\}:\n/);
 });
 
-test('D-33: a missing value is an empty text in quotes', () => {
+test('D-33: a missing value is an empty quoted text', () => {
   assert.match(String(recalled('toon', TEN)), /^"",Nov 30,no role here$/m);
 });
 
-test('D-34: summaries drop what may be dropped, full adds to every type', () => {
+test('D-34: summaries leave out optional parts, full adds to every type', () => {
   const belief = TEN.slice(0, 1);
   assert.equal(elementOf(belief, 'summary'), '<belief subject="alice">prefers dark mode</belief>');
   assert.equal(elementOf(belief, 'standard'), '<belief subject="alice" confidence="0.92">prefers dark mode</belief>');
@@ -96,13 +96,13 @@ function elementOf(grains: readonly CalGrain[], level: Level): string | undefine
     ?.trim();
 }
 
-test('instants are printed instead of ages when they are asked for', () => {
+test('instants replace ages on request', () => {
   const options = { nowMs: NOW_MS, level: 'standard', isoTimestamps: true } as const;
   const { renderings } = renderGrains(TEN.slice(2, 3), [named('sml')], options);
   assert.match(String(renderings[0]?.content), /time="2026-03-10T11:50:00Z"/);
 });
 
-test('PROJECT shows its fields alone, in its order, under the names of attributes', () => {
+test('PROJECT shows only its fields, in its order, under the names of attributes', () => {
   const context = { 'hc:patient_id': 'P-1234', 'hc:none': '' };
   const fields = { subject: 's', content: 'elevated heart rate', observer_id: 'dr', observer_type: 'human', context };
   const grains = [grainOf('1', 'observation', fields), TEN[0]!];
@@ -133,7 +133,7 @@ test('PROJECT shows its fields alone, in its order, under the names of attribute
   });
 });
 
-test('triples leave out what is none, and say so', () => {
+test('triples leave out grains that are not triples, and report it', () => {
   const { renderings, warnings } = renderGrains(TEN, [named('triples')], { nowMs: NOW_MS, level: 'standard' });
   assert.equal(renderings[0]?.content, 'alice\tprefers\tdark mode\nalice\tworks at\tCafé "Ł" & Co');
   assert.deepEqual(
@@ -142,7 +142,7 @@ test('triples leave out what is none, and say so', () => {
   );
 });
 
-test('TOON quotes what would be read otherwise, and nothing else', () => {
+test('TOON quotes only what would otherwise be read differently', () => {
   const plain = [
     'dark mode',
     "alice's",
@@ -193,7 +193,7 @@ test('TOON quotes what would be read otherwise, and nothing else', () => {
   ]);
 });
 
-test('YAML quotes what it would read as something else than a text', () => {
+test('YAML quotes what it would read as something other than a text', () => {
   const yamlOf = (object: string) => {
     const lines = String(recalled('yaml', [grainOf('1', 'belief', { subject: 's', relation: 'r', object })])).split(
       '\n',
@@ -235,7 +235,7 @@ test('YAML quotes what it would read as something else than a text', () => {
   assert.equal(yamlOf('a\u2028\u0085\ufeff\n"'), '"a\\u2028\\u0085\\ufeff\\n\\""');
 });
 
-test('YAML nests lists and maps in blocks, and holds empty and deep ones', () => {
+test('YAML nests lists and maps in blocks, empty and deep ones included', () => {
   let deep: JsonObject = { end: 1 };
   for (let i = 0; i < 20; i++) deep = { below: deep };
   const state = (data: JsonObject) => ({ ...grainOf('1', 'state', { data: { x: 1 } }), fields: { data } });
@@ -288,7 +288,7 @@ function forAll(check: (grains: readonly CalGrain[], level: Level) => void): voi
 
 const TAGGED = /^ {2}<([a-z]+)((?: [a-z]+="[^"<>]*")*)>([^<>]*)<\/\1>$/;
 
-test('D-31: SML holds one element a grain, whatever grains say, and gives their texts back', () => {
+test('D-31: SML has one element per grain, whatever grains contain, and their texts can be recovered', () => {
   forAll((some, level) => {
     for (const document of [recalled('sml', some, level), assembled('sml', some, level)]) {
       const lines = String(document).split('\n');
@@ -307,7 +307,7 @@ test('D-31: SML holds one element a grain, whatever grains say, and gives their 
   assert.equal(said('a <b> & "c" \'d\' &lt;'), 'r a <b> & "c" \'d\' &lt;');
 });
 
-test('markdown holds one item a grain and headings of types alone', () => {
+test('markdown has one item per grain, and headings for types alone', () => {
   forAll((some, level) => {
     const lines = String(assembled('markdown', some, level))
       .split('\n')
@@ -319,7 +319,7 @@ test('markdown holds one item a grain and headings of types alone', () => {
   });
 });
 
-test('plain text and triples hold one line a grain', () => {
+test('plain text and triples have one line per grain', () => {
   forAll((some, level) => {
     const lines = String(recalled('text', some, level))
       .split('\n')
@@ -335,7 +335,7 @@ test('plain text and triples hold one line a grain', () => {
   });
 });
 
-test('TOON holds the rows that its headers say, with as many cells as columns, and gives the values back', () => {
+test('TOON has the rows that its headers announce, as many cells as columns, and values that can be recovered', () => {
   forAll((some, level) => {
     const { head, tables } = readToon(String(assembled('toon', some, level)));
     assert.equal(head['context'], 'agent_context');
@@ -384,7 +384,7 @@ function cells(row: string): string[] {
   return found.map((cell) => (cell.startsWith('"') ? JSON.parse(cell) : cell));
 }
 
-test('YAML holds one item a grain and quotes what it would read otherwise', () => {
+test('YAML has one item per grain and quotes what it would otherwise read differently', () => {
   forAll((some, level) => {
     const lines = String(recalled('yaml', some, level)).split('\n');
     if (some.length === 0) return;
@@ -401,7 +401,7 @@ test('YAML holds one item a grain and quotes what it would read otherwise', () =
   });
 });
 
-test('a grain from elsewhere may hold anything under any name: it is shown, never an error', () => {
+test('a foreign grain may contain anything under any name: it is shown, never an error', () => {
   const names = [...new Set(TEN.flatMap(({ fields }) => Object.keys(fields)))];
   const more = [
     'timestamp_ms',

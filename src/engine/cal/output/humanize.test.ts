@@ -9,12 +9,12 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-test('a relation loses what stands before its first colon, and its underscores', () => {
+test('a relation loses its prefix up to the first colon, and its underscores', () => {
   const cases = { 'mg:prefers': 'prefers', works_at: 'works at', 'acme:similar_to': 'similar to', 'a:b:c_d': 'b:c d' };
   for (const [relation, words] of Object.entries(cases)) assert.equal(humanizeRelation(relation), words);
 });
 
-test('ages are whole units, rounded down, each up to the next', () => {
+test('ages are whole units, rounded down, each up to the next unit', () => {
   const cases: [number, string][] = [
     [0, '0m ago'],
     [MINUTE - 1, '0m ago'],
@@ -34,7 +34,7 @@ test('ages are whole units, rounded down, each up to the next', () => {
   for (const [age, words] of cases) assert.equal(relativeTime(NOW - age, NOW), words, `${age}`);
 });
 
-test('what is to come is a date, and what is no date is nothing', () => {
+test('a future time is shown as a date, and an invalid one as nothing', () => {
   assert.equal(relativeTime(NOW + 1, NOW), '2026-03-10');
   assert.equal(relativeTime(1e18, NOW), undefined);
   assert.equal(relativeTime(-1e18, NOW), undefined);
@@ -43,7 +43,7 @@ test('what is to come is a date, and what is no date is nothing', () => {
   assert.equal(isoInstant(NOW + 999), '2026-03-10T12:00:00Z');
 });
 
-test('a number is its shortest decimal, without exponent', () => {
+test('a number is printed as its shortest decimal, without exponent', () => {
   const cases: [number, string][] = [
     [0.9, '0.9'],
     [0.92, '0.92'],
@@ -56,7 +56,7 @@ test('a number is its shortest decimal, without exponent', () => {
   for (const [number, text] of cases) assert.equal(decimal(number), text);
 });
 
-test('a decimal is the number that it was, in digits alone', () => {
+test('a decimal keeps its value, in digits alone', () => {
   const finite = fc.double({ noNaN: true, noDefaultInfinity: true });
   fc.assert(
     fc.property(finite, (number) => {

@@ -19,7 +19,7 @@ function render(text: string, grains: readonly CalGrain[] = [belief], parent = '
   return String(renderings[0]!.content);
 }
 
-test('variables, sections, inverted sections and notes', () => {
+test('a template has variables, sections, inverted sections and notes', () => {
   const cases: Record<string, string> = {
     '{{grain.content}}': 'prefers dark mode',
     '{{ grain.subject }}|{{grain.relation}}|{{grain.humanized_relation}}': 'alice|mg:prefers|prefers',
@@ -36,7 +36,7 @@ test('variables, sections, inverted sections and notes', () => {
   for (const [text, expected] of Object.entries(cases)) assert.equal(render(text), expected, text);
 });
 
-test('every variable of the closed set can stand in every section, with a value where it has one', () => {
+test('every variable of the closed set is allowed in every section, and has its value where there is one', () => {
   const all = VARIABLES.map((name) => `${name}={{${name}}}`).join(';');
   const names = ['header', 'element', 'element_summary', 'element_omit', 'source_break', 'footer'] as const;
   for (const name of names) checkTemplate({ sections: { element: 'x', [name]: all } });
@@ -68,7 +68,7 @@ function pick(values: Record<string, string>, ...names: string[]): (string | und
   return names.map((name) => values[name]);
 }
 
-test('E090 to E094: what no template may hold', () => {
+test('E090 to E094: the template has invalid content', () => {
   const cases: Record<string, string> = {
     '{{nope}}': 'CAL-E090',
     '{{#grain.secret}}x{{/grain.secret}}': 'CAL-E090',
@@ -119,7 +119,7 @@ test('a template extends a preset that is text, under either of its names', () =
   assert.throws(() => checkTemplate({ text: 'x' }, { extends: 'mine' }), { code: 'CAL-E087' });
 });
 
-test('a text is an ELEMENT alone, so one break at either end is not its own', () => {
+test('a text is an ELEMENT alone, so one line break at either end is not part of it', () => {
   assert.equal(render('- {{grain.type}}\n', TEN.slice(0, 2)), '- belief\n- belief');
   assert.equal(render(' \n- {{grain.type}}\n\n  ', TEN.slice(0, 2)), '- belief\n\n- belief\n');
 });
@@ -162,7 +162,7 @@ test('any text is a template or is refused with a code of templates', () => {
   assert.ok(rendered > 0);
 });
 
-test('sections that a template does not have come from what it extends', () => {
+test('sections that a template lacks come from the one that it extends', () => {
   const assembled = (sections: Sections, parent?: string) => {
     const sources = [
       { label: 'a', grains: TEN.slice(0, 1) },
@@ -187,7 +187,7 @@ test('sections that a template does not have come from what it extends', () => {
   );
 });
 
-test('rendering is a single pass: what a grain says is text, on its line', () => {
+test('rendering is a single pass: the content of a grain stays text, on its line', () => {
   const said = fc.oneof(fc.constantFrom(...HOSTILE), fc.string({ unit: fc.constantFrom(...'{}#^/!.grain\n<>&" ') }));
   fc.assert(
     fc.property(said, (object) => {
@@ -207,7 +207,7 @@ test('rendering is a single pass: what a grain says is text, on its line', () =>
   );
 });
 
-test('{{#each}} repeats over the grains, two hundred times at most', () => {
+test('{{#each}} repeats over the grains, at most two hundred times', () => {
   const many = Array.from({ length: 250 }, (_, i) => ({ ...belief, hash: i.toString(16).padStart(64, '0') }));
   const rendering = templated({ sections: { header: '{{#each}}.{{/each}}', element: 'x' } });
   const { renderings } = renderGrains(many, [rendering], { nowMs: NOW_MS, level: 'standard' });
@@ -233,7 +233,7 @@ test('D-36: a text is at most twice the budget at four characters a token, and e
   assert.equal(assembled.grains.length, 63);
 });
 
-test('D-36: no template makes more text than that on the way, however often it repeats a long grain', () => {
+test('D-36: no template exceeds that bound while rendering, however often it repeats a long grain', () => {
   const long = grainOf('1', 'belief', { subject: 's', relation: 'r', object: 'x'.repeat(100_000) });
   const many = Array.from({ length: 200 }, (_, i) => ({ ...long, hash: i.toString(16).padStart(64, '0') }));
   const greedy = `{{#each}}${'{{grain.object}}'.repeat(240)}{{/each}}`;

@@ -9,18 +9,18 @@ import { HOSTILE, NOW_MS, named, TEN, templated } from './types.fixture.ts';
 
 const COUNTER = tokenCounter('o200k_base');
 
-test('the estimate is what is counted by unless another is asked for', () => {
+test('the estimate is the default token counter', () => {
   assert.equal(tokenCounter('estimate'), ESTIMATE);
   assert.deepEqual([COUNTER.name, tokenCounter('cl100k_base').name], ['o200k_base', 'cl100k_base']);
 });
 
-test('a text counts as the encoding has it, whole or in pieces', () => {
+test('a text has as many tokens as the encoding gives it, whole or in pieces', () => {
   const prose = 'Alice prefers dark mode, and works best before 9 in the morning; ask her (or Bob) first. '.repeat(40);
   for (const text of ['', 'hello', prose, ` ${prose}\n\n${prose}`, '日本語 '.repeat(300)])
     assert.equal(COUNTER.count(text), encode(text).length);
 });
 
-test('control tokens of a model are text, and no text is refused', () => {
+test('control tokens of a model count as text, and no text is refused', () => {
   assert.ok(COUNTER.count('<|endoftext|>') > 1);
   for (const text of HOSTILE) assert.ok(COUNTER.count(text) >= (text === '' ? 0 : 1), text);
 });
@@ -32,7 +32,7 @@ test('a long word is counted in pieces, none of which splits a character', () =>
   assert.ok(encoded > 80_000);
 });
 
-test('D-28: an assembly that is counted by a tokenizer keeps to its budget in every format', () => {
+test('D-28: an assembly counted by a tokenizer stays within its budget in every format', () => {
   const grains = HOSTILE.flatMap((text, i) =>
     TEN.map((like, place) => ({
       ...like,

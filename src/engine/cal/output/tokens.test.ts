@@ -13,7 +13,7 @@ function stated(text: string): number {
   return Math.ceil(ascii / 4) + points.length - ascii;
 }
 
-test('D-28: a quarter of the ASCII characters rounded up, and every other character', () => {
+test('D-28: the estimate is a quarter of the ASCII characters, rounded up, plus every other character', () => {
   const cases: [string, number][] = [
     ['', 0],
     ['a', 1],
@@ -27,7 +27,7 @@ test('D-28: a quarter of the ASCII characters rounded up, and every other charac
   for (const [text, tokens] of cases) assert.equal(count(text), tokens, text);
 });
 
-test('D-28: holds for any text, halves of pairs included', () => {
+test('D-28: the rule holds for any text, unpaired surrogates included', () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.string(),
@@ -39,7 +39,7 @@ test('D-28: holds for any text, halves of pairs included', () => {
   );
 });
 
-test('a text is never more than its parts, nor less than one of them', () => {
+test('a text never counts more than its parts together, nor less than one of them', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (one, other) => {
       const whole = count(one + other);

@@ -6,7 +6,7 @@ import type { IndexPart } from '../../index/parts/part.ts';
 import type { Store } from '../../store/store.ts';
 import { FirstPlaces } from './first.ts';
 
-test('the first places are those that sorting gives, whatever is kept of them on the way', () => {
+test('the first places equal those of a full sort, whatever is kept on the way', () => {
   const place = fc.record({ first: fc.nat(3), second: fc.nat(2), head: fc.nat(5) });
   fc.assert(
     fc.property(fc.array(place, { maxLength: 500 }), fc.integer({ min: 1, max: 130 }), (places, take) => {

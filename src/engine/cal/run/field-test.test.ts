@@ -30,7 +30,7 @@ test('section 5.5: a field that is missing or null fails every operator but EXCL
   assert.equal(passes(BELIEF, { field: 'source_type', op: 'exclude', values: ['a'] }), true);
 });
 
-test('numbers compare as doubles, texts by code points in NFC, sides of a triple trimmed', () => {
+test('numbers compare as doubles, texts by code points in NFC, with the sides of a triple trimmed', () => {
   const holds: readonly FieldTest[] = [
     { field: 'confidence', op: '>=', value: 0.5 },
     { field: 'confidence', op: '<=', value: 0.5 },
@@ -57,7 +57,7 @@ test('numbers compare as doubles, texts by code points in NFC, sides of a triple
   for (const one of fails) assert.ok(!passes(BELIEF, one), JSON.stringify(one));
 });
 
-test('D-15: both vocabularies of goal states mean the same', () => {
+test('D-15: both vocabularies of goal states have the same meaning', () => {
   for (const [stored, asked] of [
     ['satisfied', 'completed'],
     ['completed', 'satisfied'],
@@ -71,7 +71,7 @@ test('D-15: both vocabularies of goal states mean the same', () => {
   }
 });
 
-test('lists hold what one of their members is', () => {
+test('a list matches if one of its members does', () => {
   const consent = grain({ scope: ['analytics', 'marketing'] }, 'consent');
   assert.ok(passes(consent, { field: 'scope', op: '=', value: 'marketing' }));
   assert.ok(!passes(consent, { field: 'scope', op: '=', value: 'analytics, marketing' }));

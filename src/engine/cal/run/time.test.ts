@@ -12,7 +12,7 @@ const told = (value: string | number): readonly [string, string] | undefined => 
   return span && [new Date(span.startMs).toISOString(), new Date(span.endMs).toISOString()];
 };
 
-test('D-19: expressions name spans that end with what they name', () => {
+test('D-19: an expression is a span that ends where the expression ends', () => {
   for (const [value, start, end] of [
     ['today', '2024-03-05T00:00:00.000', '2024-03-05T23:59:59.999'],
     ['Yesterday', '2024-03-04T00:00:00.000', '2024-03-04T23:59:59.999'],
@@ -42,12 +42,12 @@ test('D-19: numbers below a hundred thousand million are seconds', () => {
   assert.equal(spanOf(100_000_000_000, NOW)?.startMs, 100_000_000_000);
 });
 
-test('a month back ends on the last day that the month has', () => {
+test('one month back ends on the last day that the month has', () => {
   const march = at('2023-03-31T12:00:00');
   assert.equal(new Date(spanOf('last month', march)!.startMs).toISOString(), '2023-02-28T12:00:00.000Z');
 });
 
-test('what is no time is none', () => {
+test('a text that is not a time has no span', () => {
   for (const value of [
     '',
     'soon',

@@ -9,7 +9,7 @@ import { pluralOf } from './grain-types.ts';
 
 const OPERATORS: readonly Operator[] = ['=', '!=', '>=', '<=', '>', '<', 'IN', 'IS', 'INCLUDE', 'EXCLUDE', 'BETWEEN'];
 
-test('the tables have the number of fields that the specification counts', () => {
+test('the tables have as many fields as the specification', () => {
   const counts = {
     belief: 18,
     event: 23,
@@ -73,7 +73,7 @@ function conditionOf(field: QueryField, operator: Operator): string {
   }
 }
 
-test('every field takes its operators and no other', () => {
+test('every field takes its operators and no others', () => {
   for (const singular of GRAIN_TYPE_NAMES) {
     for (const field of fieldsOf(singular)) {
       for (const operator of OPERATORS) {
@@ -85,7 +85,7 @@ test('every field takes its operators and no other', () => {
   }
 });
 
-test('every field can be sorted by, grouped by and selected as its row says', () => {
+test('every field can be sorted by, grouped by and selected as its row states', () => {
   for (const singular of GRAIN_TYPE_NAMES) {
     for (const field of fieldsOf(singular)) {
       const does = (able: boolean): string => (able ? 'read' : 'CAL-E021');
@@ -97,7 +97,7 @@ test('every field can be sorted by, grouped by and selected as its row says', ()
   }
 });
 
-test('a field of one type is refused beside another type and beside none', () => {
+test('a field of one type is refused with another type and without a type', () => {
   for (const singular of GRAIN_TYPE_NAMES) {
     for (const field of TYPE_FIELDS[singular]) {
       const condition = conditionOf(field, field.operators[0]!);

@@ -68,7 +68,7 @@ test('an erased user has no consents', () => {
   assert.deepEqual(governed.withdrawn('mail', 0).users, []);
 });
 
-test('another legal basis is neither the word consent nor the hash of a consent', () => {
+test('another legal basis is neither the word consent nor a consent hash', () => {
   for (const basis of ['contract', 'legal_obligation', 'credit_protection']) assert.ok(isOtherBasis(basis), basis);
   for (const basis of [undefined, '', ' ', 'consent', 'Consent ', 'ab'.repeat(32), 7])
     assert.ok(!isOtherBasis(basis), String(basis));

@@ -93,7 +93,7 @@ for (const [pattern, text, expected] of DISGUISES)
     }
   });
 
-test("names of the caller's fields and keys, numbers and bytes are texts too; the format's own names and counts are not", () => {
+test("names of the caller's fields and keys, numbers and bytes are compared too; the format's own names and counts are not", () => {
   const contains = (fields: ValueMap, pattern: string) => matches(fields, [pattern], 'contains');
   assert.equal(contains({ project_x: 1 }, 'project x'), 'project_x');
   assert.equal(contains({ projectX: 1 }, 'project x'), 'projectX');
@@ -106,7 +106,7 @@ test("names of the caller's fields and keys, numbers and bytes are texts too; th
   assert.equal(contains({ created_at: 1_760_000_004_471, success_count: 4471, expires_at: 4471 }, '4471'), undefined);
 });
 
-test('look-alikes of a text have its form, whatever it is made of', () => {
+test('a look-alike text has the form of the original, whatever characters it uses', () => {
   const letter = fc.constantFrom(...'abcdehijklnopqrstuvwxyz ');
   fc.assert(
     fc.property(
@@ -124,7 +124,7 @@ test('look-alikes of a text have its form, whatever it is made of', () => {
   );
 });
 
-test('hostile texts are compared in time that is linear', () => {
+test('hostile texts are compared in linear time', () => {
   for (const unit of ['a-', '.', 'a\u0301', '\u0301', 'о', 'a b ', '&', 'p.r.o.', 'é', '\u3164'])
     assert.equal(matches({ content: unit.repeat(100_000) }, ['project x', 'at&t'], 'contains'), undefined, unit);
 });
@@ -160,7 +160,7 @@ function isAlike(text: string, pattern: string): boolean {
   );
 }
 
-test('fuzzy gives the same as comparing every run of words with every pattern', () => {
+test('fuzzy gives the same result as comparing every run of words with every pattern', () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '😀'), minLength: 1, maxLength: 6 });
   const words = (maxLength: number) => fc.array(word, { minLength: 1, maxLength }).map((all) => all.join(' '));
   fc.assert(
@@ -175,7 +175,7 @@ test('fuzzy gives the same as comparing every run of words with every pattern', 
   );
 });
 
-test('a long text is compared up to its limit of words, the last of them included', () => {
+test('a long text is compared up to its word limit, inclusive', () => {
   const long = (words: number): ValueMap => ({ content: `${'tea '.repeat(words - 2)}confidental merger` });
   assert.equal(matches(long(GUARDRAIL_WORDS_MAX), ['confidential merger'], 'fuzzy'), 'content');
   assert.equal(matches(long(GUARDRAIL_WORDS_MAX + 1), ['confidential merger'], 'fuzzy'), undefined);

@@ -76,7 +76,7 @@ test('the order and the spelling of presets do not matter', () => {
   );
 });
 
-test('a preset or an override that is added never loosens', () => {
+test('adding a preset or an override never loosens', () => {
   fc.assert(
     fc.property(somePresets, somePresets, someOverrides, (names, more, overrides) => {
       const { rules } = compose(names);
@@ -98,7 +98,7 @@ test('composing the result again changes nothing', () => {
   );
 });
 
-test('the stricter of two values is the same whichever comes first, and as strict as both', () => {
+test('the stricter of two values does not depend on their order, and is as strict as both', () => {
   for (const path of RULE_PATHS) {
     const values = VALUES[path];
     if (values === undefined) continue;
@@ -117,7 +117,7 @@ test('the stricter of two values is the same whichever comes first, and as stric
   }
 });
 
-test('simulating shows the result of applying', () => {
+test('simulating a change shows the result of applying it', () => {
   const change = fc
     .record(
       {
@@ -161,7 +161,7 @@ test('simulating shows the result of applying', () => {
   );
 });
 
-test('a change that contradicts itself is refused', () => {
+test('a contradictory change is refused', () => {
   const refused = (change: PolicyChange): void => {
     assert.throws(() => decideChange(unsetPolicy(), change, WHO), code('VAL-E001'));
   };
@@ -169,7 +169,7 @@ test('a change that contradicts itself is refused', () => {
   refused({ overrides: { 'consent.mode': 'opt_in', consent: { mode: 'opt_out' } } });
 });
 
-test('the seal does not depend on the order of members, and tells every change', () => {
+test('the seal does not depend on the order of members, and every change alters it', () => {
   const policy = sealNext(unsetPolicy(), ['soc2', 'gdpr'], { 'retention.audit_days': 4000 }, WHO);
   assert.ok(isIntact(policy));
   const turned = { ...policy, sealedRules: Object.fromEntries(Object.entries(nested(policy.rules)!).reverse()) };
@@ -185,7 +185,7 @@ test('the seal does not depend on the order of members, and tells every change',
   assert.equal(policy.sealHash, 'b1ca71903a229ce81cc16086f16a7f2c3e118219478ffaf4575eb3d76c847ac9');
 });
 
-test('simulating no change shows no difference and the rules that hold', () => {
+test('simulating no change shows no difference and the rules in force', () => {
   const policy = sealNext(unsetPolicy(), ['pipl'], { 'residency.regions': ['cn'] }, WHO);
   assert.deepEqual(decisionJson(policy, decideChange(policy, {}, { isAdmin: false })), {
     current: { presets: ['pipl'], seal_hash: policy.sealHash },
@@ -219,7 +219,7 @@ test('a memory keeps its original rules when presets become stricter', () => {
   assert.equal(firstPolicy({ ...SETTINGS, policy }).rules['audit.reads'], true);
 });
 
-test('versions name the one before, and a break in them is found', () => {
+test('each version names the one before, and a break in the chain is found', () => {
   const first = sealNext(unsetPolicy(), ['gdpr'], {}, WHO);
   const second = sealNext(first, ['gdpr', 'soc2'], {}, WHO);
   const third = sealNext(second, ['gdpr', 'soc2', 'hipaa'], {}, WHO);
@@ -230,7 +230,7 @@ test('versions name the one before, and a break in them is found', () => {
   assert.equal(firstBroken([first, { ...second, sealedRules: first.sealedRules }, third]), 2);
 });
 
-test('adding and tightening upgrade, removing and loosening downgrade, nothing is unchanged', () => {
+test('adding and tightening upgrade, removing and loosening downgrade, and an empty change does neither', () => {
   const gdpr = sealNext(unsetPolicy(), ['gdpr'], { 'access.max_recall_limit': 50 }, WHO);
   const kind = (change: PolicyChange) => decideChange(gdpr, change, WHO).change;
   assert.equal(kind({ addPolicies: ['soc2'] }), 'upgraded');
@@ -243,7 +243,7 @@ test('adding and tightening upgrade, removing and loosening downgrade, nothing i
   assert.equal(kind({}), 'unchanged');
 });
 
-test('the baseline holds beneath every preset', () => {
+test('the baseline applies beneath every preset', () => {
   const baseline = unsetPolicy();
   for (const name of NAMES) {
     const { diff, change } = decideChange(baseline, { addPolicies: [name] }, WHO);
@@ -257,7 +257,7 @@ test('the baseline holds beneath every preset', () => {
   assert.equal(held.rules['retention.audit_days'], 365);
 });
 
-test('the first preset keeps what the overrides said, and a loosened override is a downgrade', () => {
+test('the first preset keeps the values of earlier overrides, and loosening an override is a downgrade', () => {
   const strict = sealNext(unsetPolicy(), [], { 'retention.audit_days': 800 }, WHO);
   const adopted = decideChange(strict, { addPolicies: ['ccpa'] }, WHO);
   assert.equal(adopted.change, 'upgraded');
@@ -274,7 +274,7 @@ test('a policy that was sealed without the baseline gets it with the next change
   assert.ok(diff.some(({ path, to }) => path === 'audit.reads' && to === true));
 });
 
-test('a downgrade needs an administrator and a reason, a hold one that releases it', () => {
+test('a downgrade needs an administrator and a reason; that of a hold must start with release', () => {
   const held = sealNext(unsetPolicy(), ['gdpr', 'legal_hold'], {}, WHO);
   const errors = (change: PolicyChange, isAdmin = true) => decideChange(held, change, { isAdmin }).errors.length;
   assert.equal(errors({ removePolicies: ['gdpr'] }), 1);
@@ -289,7 +289,7 @@ test('a downgrade needs an administrator and a reason, a hold one that releases 
   );
 });
 
-test('an override that is looser than the presets is refused, one that became so waits', () => {
+test('an override that is looser than the presets is refused, and one that became looser stays stored', () => {
   const current = sealNext(unsetPolicy(), [], { 'retention.audit_days': 400 }, WHO);
   assert.throws(
     () => applyChange(current, { addPolicies: ['gdpr'], overrides: { 'audit.reads': false } }, WHO),
@@ -320,7 +320,7 @@ test('unknown names and invalid values are refused with their codes', () => {
   });
 });
 
-test('regions are the intersection of all lists', () => {
+test('the allowed regions are the intersection of all lists', () => {
   const { join } = RULES['residency.regions'].kind;
   assert.deepEqual(join(['eu', 'us'], ['us', 'cn']), ['us']);
   assert.deepEqual(join([], ['us']), ['us']);

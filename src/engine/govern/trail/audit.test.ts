@@ -73,7 +73,7 @@ test('details are canonical JSON with sorted keys', () => {
   assert.equal(canonicalDetails({}), '{}');
 });
 
-test('a record of entries comes back as it was, and the chain checks', () => {
+test('a record of entries reads back unchanged, and the chain verifies', () => {
   fc.assert(
     fc.property(fc.array(draft, { minLength: 1, maxLength: 20 }), fc.nat({ max: 4_000_000_000 }), (drafts, time) => {
       const { entries, head } = extendChain(GENESIS, drafts, time);
@@ -95,7 +95,7 @@ test('a group of as many callers as it has writes is one record', () => {
   assert.deepEqual(decodeAuditBody(encodeAuditBody(entries)), entries);
 });
 
-test('an edited, dropped or reordered entry is found at its seq', () => {
+test('an edited, dropped or reordered entry is found at its sequence number', () => {
   fc.assert(
     fc.property(fc.array(draft, { minLength: 3, maxLength: 12 }), fc.nat(), (drafts, pick) => {
       const { entries } = extendChain(GENESIS, drafts, 1_700_000_000);

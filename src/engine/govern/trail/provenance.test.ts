@@ -78,7 +78,7 @@ function canonical(value: unknown): string {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(',')}}`;
 }
 
-test('a record comes back as it was', () => {
+test('a record reads back unchanged', () => {
   fc.assert(
     fc.property(kept, names, (recall, named) => {
       assert.equal(canonical(decodeRecall(encodeRecall(recall))), canonical(recall));
@@ -87,7 +87,7 @@ test('a record comes back as it was', () => {
   );
 });
 
-test('an id is the hash of the canonical JSON of the shown record, with names and without', () => {
+test('an id is the hash of the canonical JSON of the shown record, with and without names', () => {
   fc.assert(
     fc.property(kept, names, (recall, named) => {
       const hashOf = (value: unknown) => createHash('sha256').update(canonical(value)).digest('hex');
@@ -98,7 +98,7 @@ test('an id is the hash of the canonical JSON of the shown record, with names an
   );
 });
 
-test('scores are stored with six decimals, ranks unchanged, zeros not at all', () => {
+test('scores are stored with six decimals, ranks unchanged, and zeros not at all', () => {
   const account = new ScoreNumbers();
   for (const name of BREAKDOWN_FIELDS)
     account.next(name === 'bm25_rank' ? 7 : name === 'final_score' ? 0.12345678 : name === 'near' ? 0 : undefined);
@@ -106,7 +106,7 @@ test('scores are stored with six decimals, ranks unchanged, zeros not at all', (
   assert.deepEqual(shownRecall(recall, undefined).results[0]?.score_breakdown, { bm25_rank: 7, final_score: 0.123457 });
 });
 
-test('millionths are written as JSON writes the number', () => {
+test('millionths are written as JSON writes numbers', () => {
   const of = (value: number): void => assert.equal(millionths(value), JSON.stringify(value / 1e6), String(value));
   for (const value of [0, 1, 10, -1, 999_999, 1_000_000, -1_000_000, 1_000_001, 123_456_789, 1e15 - 1, 1e15, -1e17])
     of(value);

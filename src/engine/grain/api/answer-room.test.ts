@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { AnswerRoom, jsonBytes, withinRoom } from './answer-room.ts';
 
-test('bytes of a value are those of its JSON, or some more for numbers', () => {
+test('the size of a value is that of its JSON, or slightly more for numbers', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const exact = Buffer.byteLength(JSON.stringify(value));
@@ -17,7 +17,7 @@ test('bytes of a value are those of its JSON, or some more for numbers', () => {
   assert.equal(jsonBytes('\u0001"\\é'), Buffer.byteLength(JSON.stringify('\u0001"\\é')));
 });
 
-test('the first is taken whatever it takes, others while there is room', () => {
+test('the first item is taken whatever its size, others while there is room', () => {
   const room = new AnswerRoom(10_000);
   assert.deepEqual(withinRoom(['x'.repeat(20_000), 'y'], room, (item) => item).length, 1);
   const small = Array.from({ length: 20 }, () => 'z'.repeat(1_000));

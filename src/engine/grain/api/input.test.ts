@@ -353,7 +353,7 @@ const ROWS: Record<string, readonly Row[]> = {
 };
 
 for (const [group, rows] of Object.entries(ROWS)) {
-  test(`takes and gives back: ${group}`, () => {
+  test(`input is accepted and returned: ${group}`, () => {
     for (const [type, sent, expected, answer] of rows) {
       const grain = take(type, sent);
       const label = `${type} ${Object.keys(sent).join(',')}`;
@@ -517,7 +517,7 @@ const REFUSALS: readonly (readonly [string, JsonObject, string, string, string])
   ['__proto__', {}, 'MEM-E005', 'unknown grain type', 'grain_type'],
 ];
 
-test('refuses with the code, the words and the field of the contract', () => {
+test('an invalid input is refused with the code, the words and the field of the contract', () => {
   for (const [type, fields, code, words, field] of REFUSALS) {
     const label = `${type} ${Object.keys(fields).join(',')}`;
     assert.throws(
@@ -545,12 +545,12 @@ test('limits are inclusive', () => {
   assert.throws(() => take('belief', { ...many, more: 1 }), /VAL-E001: `fields`/);
 });
 
-test('type names that older writers use are taken', () => {
+test('type names of older writers are accepted', () => {
   assert.equal(fromApi('fact', MINIMAL['belief']!, { nowMs }).type, 'belief');
   assert.equal(fromApi('tool', MINIMAL['action']!, { nowMs }).type, 'action');
 });
 
-test('what the server knows of a write fills and counts', () => {
+test('values that the server knows about a write are filled in and count', () => {
   assert.equal(take('consent', { user_id: null }, { userId: 'bob' }).fields['subject_did'], 'user:bob');
   assert.equal(take('consent', {}, { userId: 'bob' }).fields['user_id'], 'alice');
   assert.equal(take('consent', {}, { deploymentDid: 'did:web:here' }).fields['grantee_did'], 'did:web:here');
@@ -561,12 +561,12 @@ test('what the server knows of a write fills and counts', () => {
   );
 });
 
-test('verification_status goes beside the fields', () => {
+test('verification_status is kept beside the fields', () => {
   assert.equal(take('belief', { verification_status: 'contested' }).verificationStatus, 'contested');
   assert.equal(take('belief', {}).verificationStatus, undefined);
 });
 
-test('warns about what it keeps or leaves out without refusing', () => {
+test('fields that are kept unused or left out cause warnings, not refusals', () => {
   const warned: readonly (readonly [string, JsonObject, string])[] = [
     ['belief', { superseded_by: A }, 'superseded_by'],
     ['belief', { structural_tags: [], tags: [] }, 'structural_tags'],
@@ -584,7 +584,7 @@ test('warns about what it keeps or leaves out without refusing', () => {
   assert.deepEqual(take('belief', { processing_basis: A, valid_from: 1, valid_to: 1 }).warnings, []);
 });
 
-test('a field that a disclosed view has taken out is neither missed nor filled', () => {
+test('a field hidden in a disclosed view is neither missing nor filled in', () => {
   const commitment = `sha256:${A}`;
   const view = fromApi(
     'belief',
@@ -596,7 +596,7 @@ test('a field that a disclosed view has taken out is neither missed nor filled',
   assert.equal(view.fields['namespace'], undefined);
 });
 
-test('keys named like members of Object.prototype are data', () => {
+test('keys with the names of Object.prototype members are data', () => {
   const fields = parseJson(
     '{"subject":"s","relation":"r","object":"o","__proto__":{"x":1},"constructor":"c","a":{"__proto__":1}}',
   );

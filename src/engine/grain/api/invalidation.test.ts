@@ -16,7 +16,7 @@ const YES = ['yes', 'yes', 'yes'];
 const NO = ['POL-E004', 'POL-E004', 'POL-E003'];
 const NEEDS_REASON = ['POL-E004', 'POL-E004', 'yes'];
 
-test('what each mode permits: supersede, contest, forget', () => {
+test('each mode permits its own acts: supersede, contest, forget', () => {
   assert.deepEqual(codes(undefined), YES);
   assert.deepEqual(codes({ mode: 'open' }), YES);
   assert.deepEqual(codes({ mode: 'consent_cascade' }), YES);
@@ -27,7 +27,7 @@ test('what each mode permits: supersede, contest, forget', () => {
     assert.deepEqual(codes({ mode, authorized: ['key:k'], threshold: 1 }, { reason: 'r' }), NO, mode);
 });
 
-test('delegated permits those who are named, but nobody to delete', () => {
+test('delegated permits the named delegates, but nobody may delete', () => {
   assert.deepEqual(codes({ mode: 'delegated', authorized: ['key:k'] }), ['yes', 'yes', 'POL-E003']);
   assert.deepEqual(codes({ mode: 'delegated', authorized: ['key:other'] }), NO);
   assert.deepEqual(codes({ mode: 'delegated', authorized: 'key:k' }), NO);
@@ -54,6 +54,6 @@ test('a consent is softly locked unless its policy says otherwise', () => {
   assert.deepEqual(codes({ mode: 'open' }, {}, 'consent'), YES);
 });
 
-test('a policy that cannot be read locks', () => {
+test('an unreadable policy locks', () => {
   for (const policy of ['open', {}, { mode: 5 }, ['open'], null]) assert.deepEqual(codes(policy), NO);
 });

@@ -17,7 +17,7 @@ function walked(value: unknown): number {
 const refusedWith = (code: string, text: RegExp) => (error: unknown) =>
   error instanceof EngineError && error.code === code && text.test(error.message);
 
-test('the scan counts what a parser would make', () => {
+test('the scan counts the values that a parser would create', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 8 }), fc.constantFrom('', ' ', '\n\t'), (value, blanks) => {
       const text = JSON.stringify(value, undefined, blanks);
@@ -27,18 +27,18 @@ test('the scan counts what a parser would make', () => {
   );
 });
 
-test('what stands in strings is not counted, escaped quotes included', () => {
+test('the content of strings is not counted, escaped quotes included', () => {
   for (const text of ['"[{,]}"', '"\\"[,"', '"\\\\"', '{"a,b[":"\\\\\\",[{"}', '"', '"\\', '[ ]', '{\n}', '[[],{}]'])
     assert.equal(countMembers(bytes(text)), { '{"a,b[":"\\\\\\",[{"}': 1, '[[],{}]': 2 }[text] ?? 0, text);
 });
 
-test('the bound itself passes, one more does not', () => {
+test('a text at the bound passes, and one more value does not', () => {
   const list = (length: number): string => `[${'12,'.repeat(length - 1)}12]`;
   checkJsonBounds(bytes(list(REQUEST_MEMBERS_MAX)));
   assert.throws(() => checkJsonBounds(bytes(list(REQUEST_MEMBERS_MAX + 1))), refusedWith('VAL-E001', /50000 members/));
 });
 
-test('texts of one request share the bound', () => {
+test('the texts of one request share the bound', () => {
   const half = `[${'12,'.repeat(REQUEST_MEMBERS_MAX / 2)}12]`;
   checkJsonTextBounds([half], 'x');
   assert.throws(

@@ -6,7 +6,7 @@ import type { JsonObject } from './json-value.ts';
 
 const TEXT = '{"b":1,"a":[1,{"c":"x"}],"__proto__":{"d":2},"n":9007199254740993,"toJSON":"t"}';
 
-test('what is kept as its text is written as it stands, wherever it is in a value', () => {
+test('a value kept as text is written unchanged, wherever it is in a value', () => {
   const spaced = Buffer.from('{ "a" : 1.0 }');
   const object = objectOfJson(spaced);
   assert.equal(stringifyJson(object), '{ "a" : 1.0 }');
@@ -17,7 +17,7 @@ test('what is kept as its text is written as it stands, wherever it is in a valu
   assert.equal(jsonBuffer({ a: 'é' }).toString(), '{"a":"é"}');
 });
 
-test('whoever looks into it finds what the text says', () => {
+test('readers of a value kept as text see what the text contains', () => {
   const object = objectOfJson(TEXT);
   assert.deepEqual(Object.keys(object), ['b', 'a', '__proto__', 'n', 'toJSON']);
   assert.equal(object['b'], 1);
@@ -33,7 +33,7 @@ test('whoever looks into it finds what the text says', () => {
   assert.equal(JSON.stringify(objectOfJson('{"a":{"b":[]}}')), '{"a":{"b":[]}}');
 });
 
-test('it cannot be changed, as its text would not say so', () => {
+test('a value kept as text cannot be changed, because the text would not follow', () => {
   const object = objectOfJson('{"a":1}');
   assert.throws(() => {
     object['a'] = 2;
@@ -42,7 +42,7 @@ test('it cannot be changed, as its text would not say so', () => {
   assert.equal(stringifyJson(object), '{"a":1}');
 });
 
-test('a glance answers for the members that it knows, and the text is not parsed', () => {
+test('the known members are answered without parsing the text', () => {
   const object = objectOfJson(
     'not JSON',
     new Map([
@@ -57,7 +57,7 @@ test('a glance answers for the members that it knows, and the text is not parsed
   assert.throws(() => object['other'], SyntaxError);
 });
 
-test('a last member is cut off the text; another is taken out of a copy', () => {
+test('a last member is cut off the text; another one is removed from a copy', () => {
   const without = (text: string): JsonObject => withoutMember(objectOfJson(text), 'superseded_by');
   const last = without('{"a":{"superseded_by":"x"},"superseded_by":"ff00"}');
   assert.equal(textOfObject(last)?.toString(), '{"a":{"superseded_by":"x"}}');

@@ -40,7 +40,7 @@ const text = fc.letrec<{ value: string }>((tie) => ({
   ),
 })).value;
 
-test('integers beyond 2^53 come whole, wherever they stand, and nothing else changes', () => {
+test('integers beyond 2^53 are exact, wherever they are, and nothing else changes', () => {
   fc.assert(
     fc.property(text, (given) => {
       const value = parseJson(given);
@@ -51,7 +51,7 @@ test('integers beyond 2^53 come whole, wherever they stand, and nothing else cha
   );
 });
 
-test('the ends of what 64 bits hold', () => {
+test('integers are exact at the bounds of 64 bits', () => {
   const whole = ['9007199254740992', '-9007199254740993', '18446744073709551615', '-9223372036854775808'];
   assert.deepEqual(parseJson(`[${whole.join()}]`), whole.map(BigInt));
   assert.equal(stringifyJson(parseJson(`[${whole.join()}]`)), `[${whole.join()}]`);
@@ -63,7 +63,7 @@ test('the ends of what 64 bits hold', () => {
   assert.equal(parseJson('9007199254740991'), 9007199254740991);
 });
 
-test('what is not JSON is refused in the words of the whole text', () => {
+test('invalid JSON is refused in the words of the whole text', () => {
   for (const bad of ['[9007199254740993', '9007199254740993x', '{"a":09007199254740993}', '"9007199254740993'])
     assert.throws(() => parseJson(bad), SyntaxError, bad);
   assert.deepEqual(
@@ -72,7 +72,7 @@ test('what is not JSON is refused in the words of the whole text', () => {
   );
 });
 
-test('nesting as deep as the parser goes is walked without a stack', () => {
+test('nesting as deep as the parser allows is walked without a stack', () => {
   const deep = 100_000;
   let value: JsonValue | undefined = parseJson(`${'['.repeat(deep)}9007199254740993${']'.repeat(deep)}`);
   for (let level = 0; level < deep; level++) {

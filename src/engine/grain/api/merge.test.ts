@@ -25,7 +25,7 @@ function refuses(code: string, act: () => unknown): void {
 
 const BELIEF = { subject: 's', relation: 'r', object: 'o' };
 
-test('what is not sent carries on, but for the time and the sources', () => {
+test('fields that are not sent carry over, except the time and the sources', () => {
   const old = { ...BELIEF, confidence: 0.5, tags: ['t'], colour: 'red', category: 'c', user_id: 'u', namespace: 'n' };
   const next = superseded(
     'belief',
@@ -42,12 +42,12 @@ test('what is not sent carries on, but for the time and the sources', () => {
   });
 });
 
-test('defaults of an answer do not enter the next blob', () => {
+test('defaults of an answer are not stored in the next blob', () => {
   const { fields } = supersedeFields(grainOf('event', { content: 'c' }), { content: 'd' }, undefined);
   assert.deepEqual(fields, { content: 'd', namespace: 'default' });
 });
 
-test('null drops a field, a required one to be missed', () => {
+test('null drops a field, and a dropped required field is reported as missing', () => {
   assert.equal(
     superseded('belief', { ...BELIEF, confidence: 0.5, colour: 'red' }, { confidence: null })['confidence'],
     1,
@@ -57,7 +57,7 @@ test('null drops a field, a required one to be missed', () => {
   assert.equal(superseded('belief', BELIEF, { colour: null })['colour'], undefined);
 });
 
-test('other names of a field replace it', () => {
+test('aliases of a field replace it', () => {
   assert.deepEqual(superseded('belief', { ...BELIEF, tags: ['a'] }, { structural_tags: ['b'] })['tags'], ['b']);
   assert.deepEqual(superseded('belief', BELIEF, { structural_tags: ['b'], tags: ['c'] })['tags'], ['c']);
   assert.equal(superseded('action', { input: 'i', content: 'a' }, { output: 'b' })['content'], 'b');
@@ -83,7 +83,7 @@ test('a state changes key by key, or as a whole by data', () => {
   assert.deepEqual(toApi(grain)['data'], { a: 1, b: 2 }, 'the old version is untouched');
 });
 
-test('what was observed is replaced under either of its names', () => {
+test('an observed value is replaced under either of its names', () => {
   for (const sent of [{ content: 'new' }, { object: 'new' }] as JsonObject[]) {
     const next = superseded('observation', { content: 'old' }, sent);
     assert.deepEqual([next['content'], next['object']], ['new', 'new']);
@@ -111,7 +111,7 @@ test('a threshold follows the observers', () => {
   assert.equal(fromApi(next.grainType, next.fields, { nowMs }).fields['threshold'], 2);
 });
 
-test('accumulate adds, starts what is missing at 0, and sets', () => {
+test('accumulate adds, starts missing fields at 0, and sets', () => {
   const old = grainOf('belief', { ...BELIEF, visits: 3, score: 0.5, big: 2n ** 60n });
   const deltas = { visits: 2, score: -0.25, fresh: 7, big: 1, confidence: -0.25 };
   const { grainType, fields, applied } = accumulateFields(old, deltas, { mood: 'good' });
@@ -141,7 +141,7 @@ test('accumulate reaches the keys of a state', () => {
   assert.deepEqual(set, { data: { hits: 10 } }, 'the request is untouched');
 });
 
-test('accumulate refuses what is no number and what no number can hold', () => {
+test('accumulate refuses values that are not numbers and results out of range', () => {
   const old = grainOf('belief', { ...BELIEF, n: Number.MAX_SAFE_INTEGER, x: Number.MAX_VALUE, big: 2n ** 60n });
   refuses('VAL-E001', () => accumulateFields(old, { subject: 1 }, {}));
   refuses('VAL-E001', () => accumulateFields(old, { tags: 1, structural_tags: 1 }, { tags: [] }));
@@ -156,7 +156,7 @@ test('accumulate refuses what is no number and what no number can hold', () => {
   assert.equal(accumulateFields(old, { n: -1 }, {}).fields['n'], Number.MAX_SAFE_INTEGER - 1);
 });
 
-test('deltas named like members of Object.prototype are fields', () => {
+test('deltas with the names of Object.prototype members are fields', () => {
   const { applied, fields } = accumulateFields(
     grainOf('belief', BELIEF),
     JSON.parse('{"__proto__":1,"constructor":2}'),

@@ -15,7 +15,7 @@ function imported(type: GrainType, fields: ValueMap, typeString: string = type):
   return decodeGrain(encodeGrain(typeString, { created_at: 1_700_000_000_999, ...fields }).blob);
 }
 
-test('fills defaults that the blob does not hold, and only in the answer', () => {
+test('defaults that the blob lacks are filled in, and only in the answer', () => {
   const grain = imported('event', { content: 'c' });
   assert.deepEqual(toApi(grain), {
     content: 'c',
@@ -53,7 +53,7 @@ test('floats are numbers, bytes are base64, long integers keep their digits', ()
   });
 });
 
-test('the link to the version before is not among the sources', () => {
+test('the link to the previous version is not among the sources', () => {
   const grain = (sources: string[]): GrainFields => ({ type: 'event', fields: { derived_from: sources } });
   assert.equal(toApi(grain([A]))['derived_from'], A);
   assert.equal(toApi(grain([A]), { predecessor: A })['derived_from'], undefined);
@@ -61,13 +61,13 @@ test('the link to the version before is not among the sources', () => {
   assert.deepEqual(toApi(grain([]))['derived_from'], []);
 });
 
-test('actions of the type string tool answer with the name of the phase that actions have', () => {
+test('actions whose type is the string tool are answered with the name of their phase', () => {
   const tool = imported('action', { tool_phase: 'call', tool_name: 't', input: {} }, 'tool');
   assert.equal(toApi(tool)['action_phase'], 'call');
   assert.equal(toApi(tool)['tool_phase'], undefined);
 });
 
-test('a threshold from elsewhere answers as the ratio that it comes to', () => {
+test('a foreign threshold is answered as the ratio that it amounts to', () => {
   const consensus = (threshold: number) =>
     imported('consensus', {
       participating_observers: ['a', 'b', 'c'],
@@ -80,12 +80,12 @@ test('a threshold from elsewhere answers as the ratio that it comes to', () => {
   assert.equal(toApi(consensus(4))['threshold'], 4);
 });
 
-test('a priority outside the four words answers as its number', () => {
+test('a priority outside the four words is answered as its number', () => {
   const goal = imported('goal', { description: 'd', goal_state: 'active', priority: 9 });
   assert.equal(toApi(goal)['priority'], 9);
 });
 
-test('kept extra fields yield to fields that are there, and need not be a map', () => {
+test('kept extra fields yield to existing fields, and need not be a map', () => {
   const grain = (extras: ValueMap[string]): GrainFields => ({
     type: 'event',
     fields: { role: 'user', extra_fields: extras },

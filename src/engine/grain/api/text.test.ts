@@ -11,7 +11,7 @@ function textOf(type: string, fields: JsonObject): string {
   return searchText(fromApi(type, fields, context));
 }
 
-test('every type has its text', () => {
+test('every type has a text', () => {
   const rows: readonly (readonly [string, JsonObject, string])[] = [
     ['belief', { subject: 'Ann', relation: 'likes', object: 'tea', note: 'not this' }, 'Ann likes tea'],
     ['event', { content: 'hello', subject: 'not this' }, 'hello'],
@@ -46,7 +46,7 @@ test('every type has its text', () => {
   for (const [type, fields, expected] of rows) assert.equal(textOf(type, fields), expected, type);
 });
 
-test('embedding_text takes the place of the text', () => {
+test('embedding_text replaces the text', () => {
   assert.equal(textOf('belief', { subject: 's', relation: 'r', object: 'o', embedding_text: 'instead' }), 'instead');
   assert.equal(textOf('belief', { subject: 's', relation: 'r', object: 'o', embedding_text: '' }), 's r o');
 });
@@ -70,7 +70,7 @@ test('floats and long integers of imported maps are words too', () => {
   assert.equal(text, 'a 2 b 1152921504606846976 c');
 });
 
-test('triples: beliefs always, other types that carry a side, with the type for a relation', () => {
+test('a belief always has a triple, other types if they have a side, with the type as relation', () => {
   const rows: readonly (readonly [string, JsonObject, object])[] = [
     [
       'belief',

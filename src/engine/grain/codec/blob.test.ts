@@ -60,14 +60,14 @@ test('an unknown field may not have the name of a short key', () => {
   refused('belief', { ...BELIEF, content_refs: [{ uri: 'u', modality: 'image', m: 'x' }] }, 'ERR_SCHEMA');
 });
 
-test('names that become one in NFC are refused', () => {
+test('names that are equal in NFC are refused', () => {
   refused('belief', { ...BELIEF, 'e\u0301': 1, '\u00e9': 2 }, 'ERR_CORRUPT');
   refused('belief', { ...BELIEF, context: { 'e\u0301': 1, '\u00e9': 2 } }, 'ERR_CORRUPT');
   refused('belief', { ...BELIEF, provenance_chain: [{ 'e\u0301': 1, '\u00e9': 2 }] }, 'ERR_CORRUPT');
   refused('tool', { created_at: T, tool_phase: 'call', action_phase: 'call', tool_name: 't', input: 1 }, 'ERR_CORRUPT');
 });
 
-test('text without a canonical form is refused wherever it stands', () => {
+test('text without a canonical form is refused in any place', () => {
   for (const text of ['\ud800', 'a\udc00b', '\ufeffa'])
     for (const fields of [
       { subject: text },
@@ -79,7 +79,7 @@ test('text without a canonical form is refused wherever it stands', () => {
       refused('belief', { ...BELIEF, ...fields }, 'ERR_CORRUPT');
 });
 
-test('what is not finite is refused wherever it stands', () => {
+test('a number that is not finite is refused in any place', () => {
   for (const bad of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])
     for (const value of [bad, new Float(bad)])
       for (const fields of [
@@ -92,7 +92,7 @@ test('what is not finite is refused wherever it stands', () => {
         refused('belief', { ...BELIEF, ...fields }, 'ERR_FLOAT_INVALID');
 });
 
-test('a position decides between integer and float, whatever it was given', () => {
+test('the position decides between integer and float, whatever the input was', () => {
   const plain = encodeGrain('belief', { ...BELIEF, confidence: 1, success_count: 3 }).address;
   assert.equal(encodeGrain('belief', { ...BELIEF, confidence: 1n, success_count: 3n }).address, plain);
   assert.equal(
@@ -117,7 +117,7 @@ test('minus zero is written as zero and kept when it is read', () => {
   assert.deepEqual(x, new Float(-0));
 });
 
-test('binary stands in one place only', () => {
+test('binary is allowed in one place only', () => {
   const bytes = Uint8Array.of(1, 2);
   refused('belief', { ...BELIEF, x: bytes }, 'ERR_SCHEMA');
   refused('belief', { ...BELIEF, object: bytes }, 'ERR_SCHEMA');
@@ -142,7 +142,7 @@ test('addresses are checked on write: length first, then characters', () => {
   assert.throws(() => decodeGrain(blob, { expectedAddress: 'x' }), { code: 'ERR_HASH_LENGTH' });
 });
 
-test('writer-only rules: an empty object, a timed policy without what follows', () => {
+test('a writer refuses an empty object, and a timed policy without its fields', () => {
   refused('belief', { ...BELIEF, object: '' }, 'ERR_EMPTY');
   const { blob } = encodeGrain('belief', { ...BELIEF, object: 'x' });
   const at = blob.indexOf(Buffer.from('a16fa178', 'hex'));
@@ -151,7 +151,7 @@ test('writer-only rules: an empty object, a timed policy without what follows', 
   refused('belief', { ...BELIEF, invalidation_policy: { mode: 'timed', locked_until: 1 } }, 'ERR_SCHEMA');
 });
 
-test('graphs: ends exist, names are unique, circles are bounded', () => {
+test('a graph has existing ends, unique names and bounded cycles', () => {
   const graph = (edges: [string, string, number?][], rest: ValueMap = {}): ValueMap => ({
     created_at: T,
     nodes: ['a', 'b', 'c'],
@@ -219,7 +219,7 @@ test('graphs: ends exist, names are unique, circles are bounded', () => {
   refused('workflow', { created_at: T, steps: ['a'], trigger: 't', retries: { a: 1 } }, 'ERR_SCHEMA');
 });
 
-test('action phases: what each requires and forbids', () => {
+test('each action phase requires and forbids its own fields', () => {
   const call = { created_at: T, action_phase: 'call', tool_name: 't', input: {} };
   const complete = { created_at: T, tool_name: 't', input: {}, content: '', is_error: false };
   assert.deepEqual(encodeGrain('action', call).warnings, []);
@@ -239,7 +239,7 @@ test('action phases: what each requires and forbids', () => {
   warned('tool', { ...complete, strict: true }, 'strict');
 });
 
-test('warns where the format advises', () => {
+test('advice of the format causes a warning', () => {
   const observation = { created_at: T, observer_id: 'o', observer_type: 'llm' };
   warned('observation', observation, 'observer_model');
   warned('observation', { ...observation, observer_type: 'human', observer_model: 'm' }, 'human');
@@ -283,7 +283,7 @@ test('size is limited before and after encoding', () => {
   assert.ok(encodeGrain('reasoning', { created_at: T, conclusion: `a${'\u0301'.repeat(500)}` }));
 });
 
-test('nesting is limited, circles included', () => {
+test('nesting is limited, cycles included', () => {
   let deep: Value = 1;
   for (let i = 0; i < 32; i++) deep = [deep];
   refused('reasoning', { created_at: T, x: deep }, 'ERR_CORRUPT');
@@ -307,7 +307,7 @@ test('profiles limit size, depth and fields', () => {
   assert.throws(() => encodeGrain('belief', { ...BELIEF, x: deep }, { profile: 'standard' }), { code: 'ERR_CORRUPT' });
 });
 
-test('another engine\u2019s flag is taken only when asked for', () => {
+test('the flag of another engine is accepted only on request', () => {
   const { blob } = encodeGrain('belief', BELIEF);
   blob[1]! |= 0x20;
   assert.throws(() => decodeGrain(blob), { code: 'ERR_CORRUPT' });
@@ -315,7 +315,7 @@ test('another engine\u2019s flag is taken only when asked for', () => {
   assert.equal(grain.header.flags, 0x20);
 });
 
-test('types without a table come as opaque maps', () => {
+test('types without a table decode to opaque maps', () => {
   const blob = Buffer.concat([Buffer.from('0100f0000000000000', 'hex'), Buffer.from('82a17301a174a3617070', 'hex')]);
   const grain = decodeAny(blob);
   assert.equal(grain.type, undefined);
@@ -359,7 +359,7 @@ test('identity is the statement without its time', () => {
   assert.notEqual(id('action', { ...action, tool_call_id: 'c' }), id('action', { ...action, tool_call_id: 'd' }));
 });
 
-test('codec errors become the service\u2019s, by where they come from', () => {
+test('codec errors become service errors by their origin', () => {
   const codes = (code: ConstructorParameters<typeof GrainError>[0]): string[] => {
     const error = new GrainError(code);
     return [toEngineError(error, 'api').code, toEngineError(error, 'import').code];
@@ -398,7 +398,7 @@ function mapOf(entries: readonly (readonly [string, Value])[]): ValueMap {
   return map;
 }
 
-test('what was encoded decodes, and encodes to the same bytes', () => {
+test('encoded grains decode, and encode to the same bytes', () => {
   const fields = fc.record(
     {
       created_at: fc.integer({ min: 0, max: 4294967295999 }),
@@ -425,7 +425,7 @@ test('what was encoded decodes, and encodes to the same bytes', () => {
   );
 });
 
-test('a changed blob is refused by a code or is another canonical blob', () => {
+test('a changed blob is refused with a code or is another canonical blob', () => {
   const base = encodeGrain('belief', {
     ...BELIEF,
     namespace: 'caf\u00e9',

@@ -52,7 +52,7 @@ function refused(bytes: Uint8Array, code: string): void {
   );
 }
 
-test('an empty file is the published one', () => {
+test('an empty file equals the published one', () => {
   const file = writeContainer([], { sorted: false, deduplicated: false });
   assert.equal(
     file.toString('hex'),
@@ -84,7 +84,7 @@ test('one grain, without and with a manifest, gives the published files', () => 
   assert.deepEqual(read.manifest, manifest);
 });
 
-test('writes as a stream what it reads back', () => {
+test('a file that is written as a stream reads back', () => {
   const manifest = manifestOf(
     [grains[3]!.address, { supersededBy: grains[4]!.address, systemValidTo: T + 9, accessCount: 3, lastAccessedAt: T }],
     [grains[0]!.address, { verificationStatus: 'contested' }],
@@ -102,7 +102,7 @@ test('writes as a stream what it reads back', () => {
   assert.deepEqual(read.warnings, []);
 });
 
-test('a writer holds its caller to the announced lengths', () => {
+test('a writer requires the announced lengths from its caller', () => {
   const writer = new ContainerWriter({ ...PLAIN, lengths: Uint32Array.of(10) });
   assert.throws(() => writer.add(Buffer.alloc(11)), { name: 'AssertionError' });
   assert.throws(() => [...writer.end()], { name: 'AssertionError' });
@@ -111,7 +111,7 @@ test('a writer holds its caller to the announced lengths', () => {
   });
 });
 
-test('reads offsets that count from the grain region', () => {
+test('offsets may count from the grain region', () => {
   const file = writeContainer(blobs, PLAIN);
   const start = file.readUInt32BE(16);
   const relative = changed(file, (bytes) => {
@@ -120,7 +120,7 @@ test('reads offsets that count from the grain region', () => {
   assert.deepEqual(readContainer(relative), { ...readContainer(file) });
 });
 
-test('refuses what breaks the frame of the file', () => {
+test('a file with an invalid frame is refused', () => {
   const file = writeContainer(blobs, PLAIN);
   refused(file.subarray(0, 47), 'ERR_TOO_SHORT');
   refused(
@@ -146,7 +146,7 @@ test('refuses what breaks the frame of the file', () => {
   assert.equal(readContainer(setByte(12, 77)).grains.length, 5, 'reserved bytes are ignored');
 });
 
-test('refuses offsets that do not cut the region into grains', () => {
+test('offsets that do not cut the region into grains are refused', () => {
   const file = writeContainer(blobs, PLAIN);
   const offset = (i: number, value: number): Buffer => changed(file, (bytes) => bytes.writeUInt32BE(value, 16 + 4 * i));
   refused(offset(0, 1), 'ERR_CORRUPT');
@@ -162,7 +162,7 @@ test('refuses offsets that do not cut the region into grains', () => {
   refused(sealed(Buffer.concat([empty.subarray(0, -32), Buffer.of(0x80), empty.subarray(-32)])), 'ERR_CORRUPT');
 });
 
-test('holds the flags to their promises', () => {
+test('flags that contradict the content are refused', () => {
   refused(writeContainer([blobs[0]!, blobs[0]!], PLAIN), 'ERR_CORRUPT');
   const unsorted = writeContainer([blobs[1]!, blobs[0]!], { sorted: false, deduplicated: true });
   refused(
@@ -190,7 +190,7 @@ test('a manifest is one canonical map of claims about grains in the file', () =>
   assert.equal(readContainer(alone).warnings.length, 1, 'a manifest without grains starts after the head');
 });
 
-test('a bad grain refuses the whole file with its own code', () => {
+test('one bad grain causes the whole file to be refused, with the code of that grain', () => {
   const bad = Buffer.from(blobs[2]!);
   bad[3]! ^= 1;
   refused(writeContainer([blobs[0]!, bad, blobs[4]!], { sorted: true, deduplicated: true }), 'ERR_CORRUPT');
@@ -203,7 +203,7 @@ test('a bad grain refuses the whole file with its own code', () => {
   assert.equal(readAnyContainer(file).grains[0]!.grain.typeString, 'skill');
 });
 
-test('signed grains stand in their envelopes', () => {
+test('signed grains are stored in their envelopes', () => {
   const seed = '4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb';
   const key = createPrivateKey({
     key: Buffer.from(`302e020100300506032b657004220420${seed}`, 'hex'),
@@ -222,7 +222,7 @@ test('signed grains stand in their envelopes', () => {
   refused(writeContainer([signed.blob], PLAIN), 'ERR_SIGNED_MISMATCH');
 });
 
-test('reads a compressed grain region, under a ceiling', () => {
+test('a compressed grain region is read, up to a limit', () => {
   const compressed = (region: Buffer, offsets: number[]): Buffer => {
     const head = Buffer.alloc(16 + 4 * offsets.length);
     head.set([0x4d, 0x47, 1, 7]);
@@ -243,7 +243,7 @@ test('reads a compressed grain region, under a ceiling', () => {
   refused(sealed(broken), 'ERR_CORRUPT');
 });
 
-test('every cut and flip of a file is refused by a code', () => {
+test('every truncation and bit flip of a file is refused with a code', () => {
   const manifest = manifestOf([grains[0]!.address, { verificationStatus: 'retracted', accessCount: 2 }]);
   const file = writeContainer(blobs, { ...PLAIN, manifest });
   for (let length = 0; length < file.length; length++)
@@ -255,7 +255,7 @@ test('every cut and flip of a file is refused by a code', () => {
   }
 });
 
-test('a file changed anywhere under a right footer is read or refused, never worse', () => {
+test('a file changed anywhere under a correct footer is read or refused, never worse', () => {
   const manifest = manifestOf([grains[0]!.address, { verificationStatus: 'retracted', accessCount: 2 }]);
   const file = writeContainer(blobs, { ...PLAIN, manifest });
   const random = mulberry(11);

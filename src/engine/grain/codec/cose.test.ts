@@ -34,14 +34,14 @@ const FIELDS = {
   importance: 0.5,
 };
 
-test('signs the published example byte for byte', () => {
+test('signing gives the published example byte for byte', () => {
   const { blob, address } = encodeGrain('event', FIELDS, { signed: true });
   assert.equal(address, 'aed53ae47efb46bb8a8c3185d2dbc77eda7b9ec24d5a3b97970d667f00130e94');
   assert.equal(didOfKey(key), DID);
   assert.equal(signBlob(blob, { key, issuedAt: 1768471200 }).toString('hex'), ENVELOPE);
 });
 
-test('opens the published example, tagged too, and decodes what is in it', () => {
+test('the published example opens, also when tagged, and its content decodes', () => {
   for (const hex of [ENVELOPE, `d2${ENVELOPE}`]) {
     const bytes = Buffer.from(hex, 'hex');
     const { blob, did, issuedAt } = openEnvelope(bytes, DID);
@@ -53,7 +53,7 @@ test('opens the published example, tagged too, and decodes what is in it', () =>
   }
 });
 
-test('takes a signer written as text, and algorithm -19', () => {
+test('a signer written as text and algorithm -19 are accepted', () => {
   const { blob } = encodeGrain('event', FIELDS, { signed: true });
   const header = new Map<number, unknown>([
     [1, -19],
@@ -66,7 +66,7 @@ test('takes a signer written as text, and algorithm -19', () => {
   assert.equal(openEnvelope(own).did, DID);
 });
 
-test('refuses what it cannot judge', () => {
+test('an envelope that cannot be judged is refused', () => {
   const { blob } = encodeGrain('event', FIELDS, { signed: true });
   const header = (entries: [number, unknown][]): Buffer => signBlobWith(encode(new Map(entries)), blob);
   const full: [number, unknown][] = [
@@ -104,7 +104,7 @@ test('flag and envelope must agree', () => {
   assert.throws(() => decodeGrain(signed.blob), { code: 'ERR_SIGNED_MISMATCH' });
 });
 
-test('another key does not verify', () => {
+test('a signature does not verify under another key', () => {
   const { privateKey } = generateKeyPairSync('ed25519');
   const { blob } = encodeGrain('event', FIELDS, { signed: true });
   const forged = signBlob(blob, { key: privateKey, issuedAt: 1, did: DID });
@@ -112,7 +112,7 @@ test('another key does not verify', () => {
   assert.equal(readEnvelope(forged).verify(didOfKey(privateKey)), true);
 });
 
-test('no flipped bit and no cut verifies, and nothing but GrainError comes out', () => {
+test('no flipped bit and no truncation verifies, and only GrainError is thrown', () => {
   const bytes = Buffer.from(ENVELOPE, 'hex');
   const random = mulberry(7);
   const iatStart = bytes.indexOf(Buffer.from('696174', 'hex')) - 2;
@@ -133,7 +133,7 @@ test('nesting and declared sizes in an envelope are bounded', () => {
   assert.throws(() => openEnvelope(Buffer.alloc(2 * 1_048_576, 0x84)), { code: 'ERR_TOO_LARGE' });
 });
 
-test('did:key holds exactly one Ed25519 key', () => {
+test('did:key contains exactly one Ed25519 key', () => {
   const raw = (...bytes: number[]): string => `did:key:z${encodeBase58(Uint8Array.from(bytes))}`;
   const code = (did: string): string | undefined => {
     try {

@@ -19,7 +19,7 @@ const ORIGINAL = encodeGrain(
   { sensitivity: 3 },
 );
 
-test('commitments are the published ones', () => {
+test('commitments equal the published ones', () => {
   const published = {
     'alice-123': 'sha256:48f1cf08a5b4ebe54182773c4345c19fb3a069740daeba7c4707b0e790745280',
     '0.95': 'sha256:a4fcbfe47197bdc15995838fffb6e8edf23efcc824da5c23b8e988eec2fefc70',
@@ -50,7 +50,7 @@ test('a view hides fields, keeps the rest and can be opened field by field', () 
   assert.ok(!discloses(grain, 'relation', 'has'), 'a visible field has no commitment');
 });
 
-test('a view of something else is not taken for one', () => {
+test('other objects are not taken for a view', () => {
   const grain = decodeGrain(elide(ORIGINAL.blob, ['subject']).blob);
   const { confidence: _, ...rest } = grain.fields;
   const forged = decodeGrain(encodeGrain('belief', { ...rest, confidence: 0.5 }, { sensitivity: 3 }).blob);
@@ -59,7 +59,7 @@ test('a view of something else is not taken for one', () => {
   assert.ok(!isViewOf(grain, other.blob));
 });
 
-test('what may not be hidden is refused', () => {
+test('fields that must not be hidden are refused', () => {
   const refused = (names: string[], blob = ORIGINAL.blob): void => {
     assert.throws(() => elide(blob, names), { code: 'ERR_SCHEMA' });
   };
@@ -68,7 +68,7 @@ test('what may not be hidden is refused', () => {
   refused(['object'], elide(ORIGINAL.blob, ['subject']).blob);
 });
 
-test('naming a required field in _elided does not excuse those that always stand in the clear', () => {
+test('naming a required field in _elided does not excuse fields that must stay visible', () => {
   const commitment = commitmentTo('confidence', 1);
   const fields = { subject: 's', relation: 'r', object: 'o', created_at: 0, _elided: { confidence: commitment } };
   assert.throws(() => encodeGrain('belief', fields), { code: 'ERR_SCHEMA' });

@@ -5,7 +5,7 @@ import { FrameReader, frameHead } from './framing.ts';
 const GRAINS = [Buffer.from('first'), Buffer.alloc(300, 7), Buffer.from('x')];
 const STREAM = Buffer.concat([...GRAINS.flatMap((grain) => [frameHead(grain.length), grain]), frameHead(0)]);
 
-test('takes a stream apart however it arrives', () => {
+test('a stream is split into frames however it arrives', () => {
   for (const step of [1, 3, 4, 5, 100, STREAM.length]) {
     const reader = new FrameReader();
     const grains: Buffer[] = [];
@@ -15,12 +15,12 @@ test('takes a stream apart however it arrives', () => {
   }
 });
 
-test('refuses a length beyond the limit before gathering anything', () => {
+test('a length beyond the limit is refused before anything is gathered', () => {
   const reader = new FrameReader(300);
   assert.throws(() => [...reader.push(frameHead(301))], { code: 'ERR_TOO_LARGE' });
 });
 
-test('refuses bytes after the end', () => {
+test('bytes after the end are refused', () => {
   const reader = new FrameReader();
   assert.throws(() => [...reader.push(Buffer.concat([frameHead(0), Buffer.of(1)]))], { code: 'ERR_CORRUPT' });
 });

@@ -10,7 +10,7 @@ function endOf(hex: string, depthMax = 32): number {
   return endOfValue(bytes, 0, bytes.length, depthMax);
 }
 
-test('steps over one value of any form', () => {
+test('skipping passes over one value of any form', () => {
   const values = [
     '05',
     'e0',
@@ -56,7 +56,7 @@ test('nesting counts collections, the outermost as one', () => {
   assert.equal(endOf('91'.repeat(100_000)), -1);
 });
 
-test('steps over what it wrote, at every offset', () => {
+test('skipping passes over every written value, at every offset', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.maxSafeInteger(), fc.string({ maxLength: 300 })), { maxLength: 40 }), (values) => {
       startOutput();
@@ -72,7 +72,7 @@ test('steps over what it wrote, at every offset', () => {
   );
 });
 
-test('orders text as its UTF-8 bytes do', () => {
+test('texts are ordered by their UTF-8 bytes', () => {
   const unit = fc.constantFrom(
     'a',
     'b',

@@ -10,7 +10,7 @@ import { GRAIN_TYPES } from './table.ts';
 
 const rows: readonly (readonly [string, TypeRow])[] = Object.entries(GRAIN_TYPES);
 
-test('bytes count up from 1, and no word means two types', () => {
+test('type bytes count up from 1, and no word means two types', () => {
   assert.deepEqual(
     rows.map(([, { format }]) => format.byte),
     GRAIN_TYPE_NAMES.map((_, at) => at + 1),
@@ -40,7 +40,7 @@ test('columns and lines of the output name attributes of their type', () => {
 /** The newest type byte by data format (engine.ts). Add a line for a new format; do not change an old one. */
 const NEWEST_BYTE: Readonly<Record<number, number>> = { 3: 10 };
 
-test('a new type comes with a new data format, so that an older build does not take its grains for damage', () => {
+test('a new type requires a new data format, so that an older build does not take its grains for damage', () => {
   const newest = Math.max(...rows.map(([, { format }]) => format.byte));
   assert.equal(newest, NEWEST_BYTE[FORMAT_VERSION], 'raise FORMAT_VERSION in engine.ts, and add its newest byte here');
 });

@@ -8,11 +8,11 @@ const check = (sign: (text: string) => boolean, yes: readonly string[], no: read
   for (const text of no) assert.ok(!sign(text), text);
 };
 
-test('a question mark asks, in any script', () => {
+test('a question mark indicates a question, in any script', () => {
   check(asks, ['why?', 'なぜ？', 'لماذا؟', '?'], ['why', '', '!']);
 });
 
-test('dates, months, weekdays and words of time', () => {
+test('dates, months, weekdays and words of time are recognised', () => {
   check(
     holdsTime,
     [
@@ -45,7 +45,7 @@ test('dates, months, weekdays and words of time', () => {
   );
 });
 
-test('a question that wants a time', () => {
+test('a question that asks for a time is recognised', () => {
   check(
     asksForTime,
     [
@@ -63,7 +63,7 @@ test('a question that wants a time', () => {
   );
 });
 
-test('the first person', () => {
+test('the first person is recognised', () => {
   check(
     speaksOfSelf,
     ['I went home', 'it is mine', 'tell me', 'We did', "i'm late", 'and then i said so', 'OUR house'],
@@ -71,7 +71,7 @@ test('the first person', () => {
   );
 });
 
-test('a name before the first colon', () => {
+test('a name before the first colon is recognised', () => {
   const names: readonly (readonly [string, string | undefined])[] = [
     ['Anna: hello', 'Anna'],
     ['Dr. Anna van Dam: hello', 'Dr. Anna van Dam'],
@@ -91,7 +91,7 @@ test('a name before the first colon', () => {
   for (const [text, name] of names) assert.equal(leadingName(text), name, text);
 });
 
-test('long texts of one thing are read in linear time', () => {
+test('long repetitive texts are read in linear time', () => {
   // A quadratic implementation would take minutes here.
   const long = (text: string): string => text.repeat(60_000);
   assert.ok(asks(`${long('a: ')}?`));
@@ -104,7 +104,7 @@ test('long texts of one thing are read in linear time', () => {
   for (const text of [':', ' ', 'a ', 'a:']) assert.equal(leadingName(long(text)), undefined, text);
 });
 
-test('any text has signs of the right kind', () => {
+test('any text has cues of the right kind', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       for (const sign of [asks, holdsTime, asksForTime, speaksOfSelf]) assert.equal(typeof sign(text), 'boolean');

@@ -49,7 +49,7 @@ function read(chunk: MemoryChunk, docCount: number): (readonly [number, string |
 const expected = (docs: readonly MaybeTurn[]) =>
   docs.map((turn) => [turn === undefined ? 0 : turnCode(turn, 0), turn?.speaker]);
 
-test('surroundings come back as they were written', () => {
+test('contexts read back as they were written', () => {
   fc.assert(
     fc.property(fc.array(turns, { maxLength: 40 }), (docs) => {
       assert.deepEqual(read(chunkOf(docs), docs.length), expected(docs));
@@ -90,7 +90,7 @@ test('a merge keeps the context of the remaining docs, and no other speaker', ()
   );
 });
 
-test('an event takes a byte, one of a few speakers two, a run of other grains two in all', () => {
+test('an event takes one byte, one of a few speakers two, a run of other grains two in total', () => {
   const bare: Turn = { asks: true, holdsTime: true, speaksOfSelf: true, role: ROLES.other, speaker: undefined };
   const bytes = (docs: readonly MaybeTurn[]): number => chunkOf(docs).section('surroundings').length;
   const some = new Array<MaybeTurn>(1_000).fill(bare);

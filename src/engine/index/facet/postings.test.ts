@@ -29,7 +29,7 @@ const runs = fc
     return docs;
   });
 
-test('a list is decoded as it was, and has the smallest form', () => {
+test('a list decodes unchanged, and has the smallest form', () => {
   fc.assert(
     fc.property(fc.oneof(sparse, dense, runs), (list) => {
       const docs = Uint32Array.from(list).sort();
@@ -43,7 +43,7 @@ test('a list is decoded as it was, and has the smallest form', () => {
   );
 });
 
-test('lists longer than a slice come back too', () => {
+test('lists longer than a slice decode too', () => {
   const all = Uint32Array.from({ length: 50_000 }, (_, i) => i);
   assert.deepEqual(readPostings(cursorOver(encode(all)), 50_000), all);
   assert.ok(encode(all).length < 16);

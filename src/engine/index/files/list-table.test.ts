@@ -56,7 +56,7 @@ test('a value appended twice in a row is there once', () => {
   assert.deepEqual([...table.list(first)], [7, 2 ** 32 - 1]);
 });
 
-test('more lists than are kept as arrays still answer', () => {
+test('a table with more lists than are kept as arrays still answers', () => {
   const table = new ListTable();
   let newest = NONE;
   for (let i = 0; i < 5_000; i++) newest = table.append(1, `key ${i % 2_500}`, i, newest);

@@ -5,7 +5,7 @@ import { decodeManifest, encodeManifest, fileId, fileName } from './manifest.ts'
 
 const number = fc.nat(2 ** 31);
 
-test('a manifest comes back as it was', () => {
+test('a manifest reads back unchanged', () => {
   fc.assert(
     fc.property(
       number,

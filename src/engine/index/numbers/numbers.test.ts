@@ -58,7 +58,7 @@ const columns = fc.oneof(
   fc.nat(100).map((length) => new Array<number>(length).fill(7)),
 );
 
-test('a column is decoded exactly, and has the smallest form', () => {
+test('a column decodes exactly, and has the smallest form', () => {
   fc.assert(
     fc.property(columns, (values) => {
       const found = decoded(encoded(Float64Array.from(values)), values.length);
@@ -69,7 +69,7 @@ test('a column is decoded exactly, and has the smallest form', () => {
   );
 });
 
-test('a value that every doc has takes no bytes a doc', () => {
+test('a value that every doc has takes no bytes per doc', () => {
   const chunk = encoded(new Float64Array(10_000).fill(0.9));
   assert.ok(chunk.section('numbers').length < 20);
 });

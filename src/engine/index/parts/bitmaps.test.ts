@@ -9,7 +9,7 @@ const ordinals = fc.array(fc.oneof(fc.nat(200), fc.nat(200_000), fc.integer({ mi
   maxLength: 60,
 });
 
-test('a bitmap is a set of ordinals, and its pages bring it back', () => {
+test('a bitmap is a set of ordinals, and is restored from its pages', () => {
   fc.assert(
     fc.property(ordinals, ordinals, fc.nat(210_000), fc.nat(70_000), (first, second, from, length) => {
       const state = new StateOnly();
@@ -38,7 +38,7 @@ test('a bitmap is a set of ordinals, and its pages bring it back', () => {
   );
 });
 
-test('pages whose transaction failed are written with the next', () => {
+test('pages of a failed transaction are written with the next', () => {
   const bitmap = new Bitmap('test');
   bitmap.set(5);
   assert.equal(bitmap.export().length, 1);

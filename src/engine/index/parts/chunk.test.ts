@@ -45,7 +45,7 @@ const pieces = fc.array(
   { maxLength: 24 },
 );
 
-test('sections come back whole and in ranges, written in any turns', () => {
+test('sections read back whole and in ranges, in whatever turns they were written', () => {
   fc.assert(
     fc.property(pieces, fc.nat(), fc.nat(), (list, a, b) => {
       const writes = list.map(([name, length, seed]) => {

@@ -59,7 +59,7 @@ test('a large file is not merged with small ones, and separates them', () => {
   assert.equal(chooseMerge(setOf(files), always), undefined);
 });
 
-test('small files between larger ones go with them', () => {
+test('small files between larger ones are merged with them', () => {
   const large = 2_000_000;
   const files = Array.from({ length: MERGE_FANOUT + 1 }, (_, i) =>
     file(i === 3 ? SMALL : large, { 1: [i + 1, i + 1] }),
@@ -121,7 +121,7 @@ test('a file whose chunk lies between merged ones is merged too', () => {
   assert.deepEqual(finish(closeUnderOrder(dead, [before, after], always)), [before, after]);
 });
 
-test('a file that was drawn in may draw in another', () => {
+test('a file that was added to a merge may add another', () => {
   const files = [
     file(SMALL, { 1: [10, 11], 2: [10, 12] }),
     file(SMALL, { 1: [20, 21], 2: [1, 2] }),

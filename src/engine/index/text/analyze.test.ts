@@ -27,7 +27,7 @@ test('apostrophes join inside a word, in both shapes, and a contraction is not t
   assert.deepEqual(terms('my id is ill, shell'), ['my', 'id', 'ill', 'shell']);
 });
 
-test('compatibility forms, capitals and dotted capitals fold', () => {
+test('compatibility forms, capitals and dotted capitals are folded', () => {
   assert.deepEqual(terms('ﬁnance'), terms('finance'));
   assert.deepEqual(terms('ＡＢＣ１２３'), ['abc123']);
   assert.deepEqual(terms('İstanbul'), ['istanbul']);
@@ -79,7 +79,7 @@ test('every stemmer loads and takes any word', () => {
   }
 });
 
-test('names say what an index was made with', () => {
+test('names identify how an index was made', () => {
   assert.equal(english.name, `en/porter2/${ANALYZER_VERSION}`);
   assert.equal(analyzer('pt-BR').name, `pt/snowball/${ANALYZER_VERSION}`);
   assert.equal(analyzer('nb').name, `no/snowball/${ANALYZER_VERSION}`);
@@ -97,7 +97,7 @@ const latin = fc.string({
   maxLength: 120,
 });
 
-test('the scanner gives what the general path gives', () => {
+test('the scanner gives the same result as the general path', () => {
   for (const code of ['en', 'fr', 'de', 'xx']) {
     const { scanned, general } = bothPaths(code);
     fc.assert(
@@ -109,7 +109,7 @@ test('the scanner gives what the general path gives', () => {
   }
 });
 
-test('any text gives terms within bounds, positions that ascend, and the same again', () => {
+test('any text gives terms within bounds, ascending positions, and the same result again', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), fc.string({ unit: 'grapheme' })), (text) => {
       const first = english.analyze(text);
@@ -121,7 +121,7 @@ test('any text gives terms within bounds, positions that ascend, and the same ag
   );
 });
 
-test('words beyond what the cache holds are still the same words', () => {
+test('words beyond the capacity of the cache give the same terms', () => {
   const { scanned } = bothPaths('en');
   const before = scanned.analyze('running horses');
   const termOf = new Map<number, string>();

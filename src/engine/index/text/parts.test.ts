@@ -24,7 +24,7 @@ const text = fc
   });
 const texts = fc.array(text, { minLength: 1, maxLength: 40 });
 
-test('a tail holds what was added, whenever it is asked', () => {
+test('a tail has what was added, whenever it is asked', () => {
   fc.assert(
     fc.property(texts, (added) => {
       const tail = new TextTail();
@@ -118,7 +118,7 @@ test('a chunk answers the same when the heap budget keeps nothing', () => {
   assertHolds(openChunk(sealed, 3, 0), added);
 });
 
-test('no term stands in a sealed chunk outside the vocabulary section', () => {
+test('no sealed chunk contains a term outside the vocabulary section', () => {
   const sealed = new MemoryChunk();
   finish(encodeText(tailOf([{ terms: ['confidential'], positions: [0] }]), blindTerms, sealed));
   for (const [name, length] of sealed.sizes()) {
@@ -127,7 +127,7 @@ test('no term stands in a sealed chunk outside the vocabulary section', () => {
   }
 });
 
-test('docs are added in order', () => {
+test('docs must be added in order', () => {
   const tail = new TextTail();
   assert.throws(() => tail.add(1, { terms: [], positions: [] }), /in order/);
 });

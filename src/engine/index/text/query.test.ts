@@ -50,7 +50,7 @@ test('phrases keep the distance over stop words', () => {
   assert.deepEqual(parse('"green tea"').terms, ['green', 'tea']);
 });
 
-test('signs work where a letter or a quote follows', () => {
+test('operator signs work before a letter or a quote', () => {
   assert.deepEqual(parse('cake +apple -raisin').clauses, [
     { required: true, terms: ['appl'], offsets: [0] },
     { required: false, terms: ['raisin'], offsets: [0] },

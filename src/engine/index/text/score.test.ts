@@ -17,7 +17,7 @@ const text = fc
 const texts = fc.array(text, { minLength: 1, maxLength: 30 });
 const query: TextQuery = { terms: ['a', 'c', 'none', 'd'], pairs: [], clauses: [], fields: [], truncated: false };
 
-test('given docs score what a search gives them, and an explanation adds up to it', () => {
+test('the scores of given docs equal those of a search, and an explanation adds up to them', () => {
   fc.assert(
     fc.property(texts, fc.boolean(), (docs, sealed) => {
       const part = sealed ? chunkOf(docs) : tailOf(docs);

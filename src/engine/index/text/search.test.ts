@@ -177,7 +177,7 @@ function exhaustiveFast(docs: readonly Doc[], asked: TextQuery, limit: number): 
     .map(({ ordinal, score }) => ({ ordinal, score }));
 }
 
-test('statistics count live docs, exactly, whether the removed ones are listed or asked for', () => {
+test('statistics count live docs exactly, whether the removed ones are listed or tested one by one', () => {
   fc.assert(
     fc.property(fc.array(doc, { minLength: 1, maxLength: 40 }), fc.integer({ min: 1, max: 40 }), (docs, size) => {
       const terms = ['a', 'b', 'none'];
@@ -208,7 +208,7 @@ test('statistics count live docs, exactly, whether the removed ones are listed o
   );
 });
 
-test('a search in words: phrases, required and forbidden words', () => {
+test('a search handles phrases, required and forbidden words', () => {
   const english = analyzer('en');
   const texts = [
     'Anna drinks green tea every morning',

@@ -71,7 +71,7 @@ test('a vocabulary keeps the most frequent words up to its bound, and is built i
   assert.equal(step.value.expand('frequentwrd', 1)[0]?.term, 'frequentword');
 });
 
-test('every single slip in a longer word is found', () => {
+test('every single typo in a longer word is found', () => {
   const words = ['alphabet', 'mountain', 'keyboard', 'language', 'hospital', 'calendar'];
   const known = Vocabulary.build(words.map((word) => [word, 1]));
   const slip = fc.tuple(fc.constantFrom(...words), fc.nat(7), fc.constantFrom('insert', 'drop', 'change', 'swap'));
@@ -101,7 +101,7 @@ function slowDistance(a: string, b: string): number {
   return Math.min(...costs);
 }
 
-test('edit distance is what its definition says, up to the bound', () => {
+test('the edit distance is as defined, up to the bound', () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 5 });
   fc.assert(
     fc.property(word, word, fc.nat(6), (a, b, max) => {

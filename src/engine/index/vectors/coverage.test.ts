@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
 import { Coverage } from './coverage.ts';
 
-test('ranges are the set of their ordinals', () => {
+test('ranges equal the set of their ordinals', () => {
   const range = fc.tuple(fc.boolean(), fc.nat(40), fc.nat(12));
   fc.assert(
     fc.property(fc.array(range, { maxLength: 20 }), (changes) => {

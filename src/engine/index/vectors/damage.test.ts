@@ -73,7 +73,7 @@ function heal(index: VectorIndex, folder: string, what: string): void {
   next.close();
 }
 
-test('a wrong byte anywhere loses what it belongs to, and nothing else', (t) => {
+test('a wrong byte anywhere loses only the data to which it belongs', (t) => {
   const files = makeFiles(t);
   const name = files.names[0]!;
   const bytes = readFileSync(join(files.directory, name));
@@ -105,7 +105,7 @@ test('a wrong byte anywhere loses what it belongs to, and nothing else', (t) => 
   }
 });
 
-test('a file cut short, emptied or deleted is embedded again', (t) => {
+test('a file that was truncated, emptied or deleted is embedded again', (t) => {
   const files = makeFiles(t);
   const folder = join(files.directory, 'damaged');
   const [first, second] = files.names as [string, string];
@@ -144,7 +144,7 @@ test('verify finds damage in data that was not read, and says where', (t) => {
   heal(index, files.directory, 'verified');
 });
 
-test('a file whose seal was cut off counts for nothing and is deleted', (t) => {
+test('the file of an interrupted seal is ignored and deleted', (t) => {
   const files = makeFiles(t);
   const index = open(files.directory);
   for (const memory of MEMORIES) embed(index, memory, GRAINS + 1, 2 * GRAINS);
@@ -159,7 +159,7 @@ test('a file whose seal was cut off counts for nothing and is deleted', (t) => {
   index.close();
 });
 
-test('a merge that was cut off after its file had a name leaves nothing doubled', (t) => {
+test('a merge interrupted after its file was named leaves no duplicates', (t) => {
   const files = makeFiles(t);
   const purged = copyOf(files, join(files.directory, 'purged'));
   const before = open(purged);

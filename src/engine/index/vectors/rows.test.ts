@@ -68,7 +68,7 @@ test('more rows than one call takes are computed too, and zeros are zeros', () =
   assert.equal(scores[4_997], scores[6]);
 });
 
-test('pages that were given back are zeros, and are taken again', () => {
+test('pages that were released are zeroed, and are used again', () => {
   const arena = new Arena();
   const first = new Rows(arena, 512);
   for (let seed = 0; seed < 40; seed++) keep(first, unitVector(512, seed));

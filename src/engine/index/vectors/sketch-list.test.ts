@@ -29,7 +29,7 @@ function weightsOf(vector: Float32Array): number[] {
 const differences = (a: readonly boolean[], b: readonly boolean[]): number => a.filter((bit, i) => bit !== b[i]).length;
 
 for (const dimensions of [3, 64, 100, 512, 1_000])
-  test(`the rows whose sketches differ least by weighed bits, at ${dimensions} dimensions, over pages and gaps`, () => {
+  test(`a search returns the rows whose sketches differ least by weighted bits, at ${dimensions} dimensions, over pages and gaps`, () => {
     const arena = new Arena();
     const grains = new GrainRows(arena, dimensions);
     const list = new SketchList(arena, dimensions);

@@ -412,7 +412,7 @@ function drain(work: Sliced<unknown>): void {
 }
 
 for (const [name, from] of Object.entries(NEAR_FROM)) {
-  test(`${name}, the index has what a model has, through works and crashes`, () => {
+  test(`${name}, the index equals its model, through maintenance and crashes`, () => {
     fc.assert(
       fc.property(steps, (all) => {
         const world = new World(from);

@@ -75,7 +75,7 @@ class Shard {
 
 const vectorOf = (seed: number): Float32Array => unitVector(DIMENSIONS, seed);
 
-test('a search gives the nearest grains by their best chunk', (t) => {
+test('a search returns the nearest grains by their best chunk', (t) => {
   const { index } = new Shard(t);
   index.add(1, 10, [vectorOf(1), vectorOf(2)]);
   index.add(1, 20, [vectorOf(3)]);
@@ -92,7 +92,7 @@ test('a search gives the nearest grains by their best chunk', (t) => {
   assert.equal(index.count(1), 3);
 });
 
-test('for equal cosines the higher ordinal comes first, and the limit drops the lower one', (t) => {
+test('the higher ordinal of equal cosines comes first, and the limit drops the lower one', (t) => {
   const { index } = new Shard(t);
   for (const ordinal of [5, 3, 9, 7]) index.add(1, ordinal, [vectorOf(1)]);
   const ordinals = (limit: number): number[] => index.search(1, vectorOf(1), { limit }).map((hit) => hit.ordinal);
@@ -101,7 +101,7 @@ test('for equal cosines the higher ordinal comes first, and the limit drops the 
   assert.deepEqual(ordinals(0), []);
 });
 
-test('a query of other dimensions or without direction is the caller’s error, a bad vector a bug', (t) => {
+test('a query of other dimensions or without direction is the caller’s error, and a bad vector a bug', (t) => {
   const { index } = new Shard(t);
   const bad = (change: (vector: Float32Array) => void): Float32Array => {
     const vector = vectorOf(1);
@@ -132,7 +132,7 @@ test('a query of other dimensions or without direction is the caller’s error, 
   );
 });
 
-test('sealed vectors are there after a restart, and the others must be made again', (t) => {
+test('sealed vectors survive a restart, and the others must be embedded again', (t) => {
   const shard = new Shard(t);
   shard.add(1, 1, 40);
   shard.seal();
@@ -149,7 +149,7 @@ test('sealed vectors are there after a restart, and the others must be made agai
   assert.equal(shard.found(1, 7).length, 60);
 });
 
-test('a grain that is not covered yet is sealed once it is', (t) => {
+test('a grain without coverage is sealed once it is covered', (t) => {
   const shard = new Shard(t);
   shard.index.add(1, 5, [vectorOf(5)]);
   shard.seal();
@@ -163,7 +163,7 @@ test('a grain that is not covered yet is sealed once it is', (t) => {
   assert.equal(shard.index.embeddedUpTo(1), 6);
 });
 
-test('a grain that gets other vectors after it was sealed has those, and they win when files are merged', (t) => {
+test('a grain that gets new vectors after its seal has those, and they win when files are merged', (t) => {
   const shard = new Shard(t);
   shard.add(1, 1, 10);
   shard.seal();
@@ -188,7 +188,7 @@ test('a grain that gets other vectors after it was sealed has those, and they wi
   }
 });
 
-test('removed grains are gone from heap at once, from files by a purge, under a new key', (t) => {
+test('removed grains leave the heap at once, and files in a purge, under a new key', (t) => {
   const shard = new Shard(t, { scanMax: 20, listMax: 40 });
   shard.add(1, 1, 60);
   shard.add(2, 61, 70);
@@ -213,7 +213,7 @@ test('removed grains are gone from heap at once, from files by a purge, under a 
   assert.deepEqual(finish(shard.index.verify()).findings, []);
 });
 
-test('a dropped memory is gone, and so is one whose keys are', (t) => {
+test('a dropped memory is gone, and so is one whose keys are gone', (t) => {
   const shard = new Shard(t);
   shard.add(1, 1, 10);
   shard.add(2, 11, 20);
@@ -227,7 +227,7 @@ test('a dropped memory is gone, and so is one whose keys are', (t) => {
   assert.equal(shard.found(2, 15)[0], 15);
 });
 
-test('a new embedder goes over a memory while the old vectors answer, which then go', (t) => {
+test('a new embedder processes a memory while the old vectors answer, which then go', (t) => {
   const shard = new Shard(t);
   const other = { name: 'test/2', dimensions: 48 };
   shard.add(1, 1, 20);
@@ -272,7 +272,7 @@ test('each memory has its own embedder, and setting it again causes no work', (t
   assert.equal(shard.index.search(2, unitVector(48, 7), { limit: 1 })[0]?.ordinal, 7);
 });
 
-test('a graph is made in many small works, and everything is found meanwhile', (t) => {
+test('a graph is built in many small steps, and everything is found meanwhile', (t) => {
   const shard = new Shard(t, { scanMax: 100, listMax: 200 });
   shard.add(1, 1, 2_000);
   shard.seal();
@@ -306,7 +306,7 @@ test('a graph is made in many small works, and everything is found meanwhile', (
   for (const gone of [1, 1_399, 1_901, 1_904]) assert.ok(!found.has(gone), `${gone} was removed`);
 });
 
-test('many vectors are brought to heap in many small works', (t) => {
+test('many vectors are loaded into the heap in many small steps', (t) => {
   const shard = new Shard(t);
   shard.add(1, 1, 400 * 90);
   shard.seal();
@@ -353,7 +353,7 @@ test('old vectors stay until those of a new embedder are in a file', (t) => {
   assert.equal(shard.found(1, 15)[0], 15);
 });
 
-test('a grain that gets other vectors while it is sealed is sealed again', (t) => {
+test('a grain that gets new vectors during its seal is sealed again', (t) => {
   for (let slices = 0; slices < 6; slices++) {
     const shard = new Shard(t);
     shard.add(1, 1, 100);
@@ -370,7 +370,7 @@ test('a grain that gets other vectors while it is sealed is sealed again', (t) =
   }
 });
 
-test('grains that are added and removed during a purge are correct after it', (t) => {
+test('grains that are added and removed during a purge are correct afterwards', (t) => {
   let ended = false;
   for (let slices = 1; !ended; slices += 3) {
     const shard = new Shard(t, { scanMax: 20 });
@@ -399,7 +399,7 @@ test('grains that are added and removed during a purge are correct after it', (t
   }
 });
 
-test('a memory that is dropped while it is sealed does not come back', (t) => {
+test('a memory that is dropped during its seal does not come back', (t) => {
   for (let slices = 0; slices < 5; slices++) {
     const shard = new Shard(t);
     shard.add(1, 1, 100);
@@ -415,7 +415,7 @@ test('a memory that is dropped while it is sealed does not come back', (t) => {
   }
 });
 
-test('unfinished work is undone, and the next work does it', (t) => {
+test('an unfinished step is undone, and the next one repeats it', (t) => {
   const shard = new Shard(t);
   shard.add(1, 1, 100);
   const work = shard.index.seal();
@@ -428,7 +428,7 @@ test('unfinished work is undone, and the next work does it', (t) => {
   assert.equal(shard.index.count(1), 100);
 });
 
-test('a filter gets as many as it allows from a graph, however few and far they are', (t) => {
+test('a filtered search of a graph returns as many grains as the filter allows, however few and far they are', (t) => {
   const shard = new Shard(t, { scanMax: 20, listMax: 40, tuning: { candidatesMin: 3, costFactor: 0.001 } });
   shard.add(1, 1, 400);
   shard.settle();
@@ -451,7 +451,7 @@ test('a filter gets as many as it allows from a graph, however few and far they 
   }
 });
 
-test('a memory without its key is embedded again, and holds nobody up', (t) => {
+test('a memory without its key is embedded again, and blocks no other memory', (t) => {
   const shard = new Shard(t, { sealAt: 5 });
   const { keys } = shard;
   shard.add(1, 1, 20);
@@ -486,7 +486,7 @@ test('purges leave no files behind', (t) => {
   assert.equal(shard.index.count(1) + shard.index.count(2), 200);
 });
 
-test('many small files become few, and nothing is lost or doubled', (t) => {
+test('many small files become few, and nothing is lost or duplicated', (t) => {
   const shard = new Shard(t);
   for (let file = 0; file < 40; file++) {
     shard.add(1 + (file % 3), 1 + file * 5, 5 + file * 5);
@@ -506,7 +506,7 @@ test('many small files become few, and nothing is lost or doubled', (t) => {
   }
 });
 
-test('memories that nobody asks for leave the heap, and come back', (t) => {
+test('unused memories leave the heap, and come back when they are asked', (t) => {
   const shard = new Shard(t, { heapBytes: 40_000 });
   for (let memory = 1; memory <= 20; memory++) {
     shard.add(memory, memory * 100, memory * 100 + 50);

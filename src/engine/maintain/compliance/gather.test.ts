@@ -88,7 +88,7 @@ test('an intact memory is measured', async (t) => {
   assert.equal(index.valuesFound, 0);
 });
 
-test('canaries take every path and leave nothing', async (t) => {
+test('canaries follow every path and leave nothing behind', async (t) => {
   const engine = await shard(t);
   await engine.write('add', context, belief('somebody', 'something'));
   const before = engine.read('statistics', context, {});
@@ -141,7 +141,7 @@ test('canaries take every path and leave nothing', async (t) => {
     await new Promise((resolve) => setImmediate(resolve));
 });
 
-test('rules of the policy are tried on canaries', async (t) => {
+test('rules of the policy are tested with canaries', async (t) => {
   const engine = await shard(t);
   await engine.write('setPolicy', context, {
     change: {
@@ -175,7 +175,7 @@ test('rules of the policy are tried on canaries', async (t) => {
   assert.equal(canary.recallLimit.length, 1);
 });
 
-test('canaries come and go under a hold, which forgets nothing', async (t) => {
+test('canaries are added and removed under a hold, which forgets nothing', async (t) => {
   const engine = await shard(t);
   await engine.write('setPolicy', context, { change: { addPolicies: ['legal_hold', 'append_only'] }, isAdmin: true });
   const canary = whole((await measured(engine)).canary);

@@ -10,7 +10,7 @@ function foundBy(needles: readonly Uint8Array[], bytes: Uint8Array): number[] {
   return [...found].sort((a, b) => a - b);
 }
 
-test('it finds the same as a search for each needle', () => {
+test('the search finds the same as a search for each needle', () => {
   // Few letters, so that needles overlap, repeat and begin within one another.
   const letters = (minLength: number, maxLength: number) =>
     fc.uint8Array({ minLength, maxLength, max: 2 }).map((bytes) => Buffer.from(bytes));
@@ -23,7 +23,7 @@ test('it finds the same as a search for each needle', () => {
   );
 });
 
-test('needles at the very ends, of very different lengths, and longer than a jump', () => {
+test('needles at both ends, of very different lengths, and longer than a jump are found', () => {
   const long = Buffer.from('somebody of long ago '.repeat(40));
   const [begins, ends] = [Buffer.from('beginning'), Buffer.from('the end')];
   const needles = [begins, long, ends, Buffer.from('not there')];

@@ -69,7 +69,7 @@ for (const [reason, filter, gone] of ROWS)
       for (const [name, value] of Object.entries(gone[1])) assert.deepEqual(missing.fields[name], value);
     });
 
-test('old versions and expired grains are told apart, and field operators count as what they ask for', async (t) => {
+test('old versions and expired grains have reasons of their own, and field operators count as their condition', async (t) => {
   const engine = await opened(t, [tea(), tea({ object: 'tea', expires_at: THEN + 1, created_at: THEN })]);
   const { hash } = told(engine, { query: 'green' }).hits[0]!.grain;
   await engine.write('supersede', contextOf(1), { oldHash: hash, fields: { object: 'white tea' } });
@@ -82,7 +82,7 @@ test('old versions and expired grains are told apart, and field operators count 
   assert.equal(told(engine, { query: 'tea -subject:Ada' }).excluded.counts.subject_mismatch, 2);
 });
 
-test('structure alone and conditions alone tell what they kept out, too', async (t) => {
+test('recalls by structure alone and by conditions alone report their exclusions too', async (t) => {
   const engine = await opened(t, [tea(), tea({ object: 'milk', namespace: 'other' }), ['event', { content: 'rain' }]]);
   const byTriple = told(engine, { filter: { subject: 'Ada', namespace: 'default' }, structural: true });
   assert.deepEqual([byTriple.hits.length, byTriple.excluded.counts], [1, { namespace_mismatch: 1 }]);
@@ -90,14 +90,14 @@ test('structure alone and conditions alone tell what they kept out, too', async 
   assert.deepEqual([byType.hits.length, byType.excluded.counts], [2, { type_mismatch: 1 }]);
 });
 
-test('what a caller may not see is told nobody, and nothing is counted that was not asked for', async (t) => {
+test('grains that a caller may not see are reported to nobody, and nothing is counted without a request', async (t) => {
   const engine = await opened(t, [tea(), tea({ namespace: 'other', user_id: 'u2' })]);
   const { hits, excluded } = told(engine, { query: 'tea' }, { namespace: 'default' });
   assert.deepEqual([hits.length, excluded.counts], [1, {}]);
   assert.equal(told(engine, { query: 'tea', tellExcluded: false }).excluded, undefined);
 });
 
-test('a recall can give every reason but those that only a policy knows', () => {
+test('a recall can give every reason except those that only a policy knows', () => {
   const tested = new Set(ROWS.map(([reason]) => reason));
   const elsewhere = ['ttl_expired', 'superseded'];
   const inStages = [

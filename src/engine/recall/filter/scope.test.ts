@@ -16,7 +16,7 @@ test('a scope sees itself, what is above it and what is below it', () => {
   assert.deepEqual(seen('nowhere'), []);
 });
 
-test('siblings are those of the same parent, without what is below them', () => {
+test('siblings have the same parent, and what is below them is not included', () => {
   assert.deepEqual(seen('acme/prod/bot1', true), [
     'acme',
     'acme/prod',
@@ -28,11 +28,11 @@ test('siblings are those of the same parent, without what is below them', () => 
   assert.deepEqual(top, ['acme', 'globex', 'globex/prod', 'acm', 'default']);
 });
 
-test('slashes at the ends of a path mean nothing, and a path without a name is none', () => {
+test('slashes at the ends of a path are ignored, and a path without a name is not a path', () => {
   assert.deepEqual(scopeView('/acme//prod/', false), scopeView('acme/prod', false));
   for (const path of ['', '/', '///']) assert.equal(scopeView(path, true), undefined);
 });
 
-test('depth counts from the top level, which has 0', () => {
+test('depth counts from the top level, which has depth 0', () => {
   assert.deepEqual(['acme', 'acme/prod', 'acme/prod/bot1'].map(scopeDepth), [0, 1, 2]);
 });

@@ -16,7 +16,7 @@ const asked = { query: 'x', structural: false, limit: 10 };
 const order = (hits: readonly { readonly candidate: Candidate }[]): string =>
   hits.map((hit) => hit.candidate.hash).join('');
 
-test('structure alone: score 1, newest first, then by hash', () => {
+test('a recall by structure alone gives score 1, newest first, then by hash', () => {
   const some = [
     candidate('c', { structural: true }),
     candidate('a', { structural: true }),
@@ -27,7 +27,7 @@ test('structure alone: score 1, newest first, then by hash', () => {
   assert.deepEqual([hits[0]!.score, hits[0]!.breakdown.final, hits[0]!.breakdown.bm25], [1, 1, 0]);
 });
 
-test('words alone: the share of the best BM25, and nothing of what surrounds', () => {
+test('a recall by words alone gives the share of the best BM25, and nothing for the context', () => {
   const turn = { turnFlags: 31, session: 1, before: { ordinal: 1, bm25: 9 }, after: undefined };
   const some = [
     candidate('a', { bm25: 4, turn }),
@@ -46,7 +46,7 @@ test('words alone: the share of the best BM25, and nothing of what surrounds', (
   );
 });
 
-test('the text leg alone: the terms add up to the score', () => {
+test('the terms of the text leg alone add up to the score', () => {
   const turn = { turnFlags: 9, session: 1, before: { ordinal: 1, bm25: 9 }, after: undefined };
   const hits = fuse(
     [candidate('a', { bm25: 4, turn }), candidate('b', { bm25: 8 }), candidate('c', { bm25: 0, turn })],
@@ -67,7 +67,7 @@ test('the text leg alone: the terms add up to the score', () => {
   );
 });
 
-test('two legs: the sum of 1 / (60 + rank) over what first in both would have', () => {
+test('two legs give the sum of 1 / (60 + rank), relative to a hit that is first in both', () => {
   const some = [
     candidate('a', { bm25: 8 }),
     candidate('b', { bm25: 4, structural: true }),
@@ -81,7 +81,7 @@ test('two legs: the sum of 1 / (60 + rank) over what first in both would have', 
   assert.ok(hits[0]!.breakdown.bm25 > 0 && hits[1]!.breakdown.bm25 === 0);
 });
 
-test('what another leg found is not ranked by the scores that it has for its neighbours', () => {
+test('a grain that only another leg found is not ranked by the scores kept for its neighbours', () => {
   const some = [candidate('a', { bm25: 2 }), candidate('b', { bm25: 8, outsideText: true, structural: true })];
   const hits = fuse(some, { ...asked, structural: true });
   assert.equal(hits.find((hit) => hit.candidate.hash === 'a')!.breakdown.bm25, 1 / 5.2);
@@ -100,7 +100,7 @@ const some = fc.uniqueArray(
   { selector: ({ hash }) => hash, maxLength: 20 },
 );
 
-test('a ranking has one order, its scores fall, and the order of the candidates is nothing to it', () => {
+test('a ranking has one order, its scores fall, and the order of the candidates does not matter', () => {
   fc.assert(
     fc.property(some, fc.boolean(), fc.nat(25), fc.infiniteStream(fc.nat()), (all, structural, limit, noise) => {
       const query = { ...asked, structural, limit };

@@ -60,7 +60,7 @@ async function opened(t: TestContext): Promise<Engine> {
   return engine;
 }
 
-test('a bound caller has the scores of a memory of its own', async (t) => {
+test('a bound caller gets the scores of a memory of its own', async (t) => {
   const [shared, own] = [await opened(t), await opened(t)];
   let memory = 0;
   await fc.assert(
@@ -100,7 +100,7 @@ test('a bound caller has the scores of a memory of its own', async (t) => {
   );
 });
 
-test('a slip is read by the words that a bound caller may see, whatever others write', async (t) => {
+test('a misspelt word is read by the words that a bound caller may see, whatever others write', async (t) => {
   const [shared, own] = [await opened(t), await opened(t)];
   const said = (content: string, namespace: string, i: number): Item => ({
     grainType: 'event',
@@ -125,7 +125,7 @@ test('a slip is read by the words that a bound caller may see, whatever others w
   }
 });
 
-test('what others say makes no word of a bound caller common', async (t) => {
+test('words of other users do not become common for a bound caller', async (t) => {
   const engine = await opened(t);
   const said = (content: string, namespace: string, i: number): Item => ({
     grainType: 'event',
@@ -148,7 +148,7 @@ test('what others say makes no word of a bound caller common', async (t) => {
   assert.deepEqual(scores, [1, 1]);
 });
 
-test('counts that are kept follow what comes and goes, of more callers than are kept', async (t) => {
+test('stored counts follow additions and removals, for more callers than are kept', async (t) => {
   const engine = await opened(t);
   const spaces = Array.from({ length: COUNTED_BINDINGS_MAX + 3 }, (_, i) => `n${i}`);
   const said = (namespace: string, i: number): Item => ({
@@ -173,7 +173,7 @@ test('counts that are kept follow what comes and goes, of more callers than are 
   assert.deepEqual(counts(), four);
 });
 
-test('what ends is not counted, also where it was written after the part was last asked', async (t) => {
+test('an expired grain is not counted, even if it was written after the part was last asked', async (t) => {
   const [shared, own] = [await opened(t), await opened(t)];
   const said = (content: string, i: number, more: JsonObject = {}): Item => ({
     grainType: 'event',

@@ -4,7 +4,7 @@ import { coverageOf, type Evidence, evidenceOf, termShares } from './evidence.ts
 
 const SHARES = [0.1, 0.2, 0.3, 0.4];
 
-test('a topic is unknown where no word was found and nothing is much alike', () => {
+test('a topic is unknown when no word was found and nothing is very similar', () => {
   const of = (...hits: readonly Evidence[]) => coverageOf(hits, SHARES);
   assert.equal(of(), 'none');
   assert.equal(of({ held: [] }), 'none');
@@ -16,18 +16,18 @@ test('a topic is unknown where no word was found and nothing is much alike', () 
   assert.equal(of({ held: [2, 3] }), 'full');
 });
 
-test('hits know together what each of them knows a part of, and a word counts once', () => {
+test('hits together know what each of them knows in part, and a word counts once', () => {
   assert.equal(coverageOf([{ held: [3] }, { held: [2] }], SHARES), 'full');
   assert.equal(coverageOf([{ held: [3] }, { held: [3] }, { held: [0, 3] }], SHARES), 'partial');
 });
 
-test('evidence of a hit is its own share of the words, or its cosine', () => {
+test('the evidence of a hit is its own share of the words, or its cosine', () => {
   assert.equal(evidenceOf({ held: [1] }, SHARES), 0.2);
   assert.equal(evidenceOf({ held: [1], cosine: 0.6 }, SHARES), 0.6);
   assert.equal(evidenceOf({ held: [0, 1, 2, 3], cosine: 1.0001 }, SHARES), 1);
 });
 
-test('a rare word weighs more than a common one, and one that nothing holds the most', () => {
+test('a rare word weighs more than a common one, and a word found nowhere weighs most', () => {
   const documentFrequency = new Map([
     ['common', 8],
     ['rare', 1],

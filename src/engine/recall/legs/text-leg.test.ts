@@ -24,7 +24,7 @@ import {
 const near = (actual: number, expected: number, what?: string): void =>
   assert.ok(Math.abs(actual - expected) < 1e-9, `${what ?? ''} ${actual}, not ${expected}`);
 
-test('each term is its weight over 5.2', () => {
+test('each term is its weight divided by 5.2', () => {
   near(bm25Term(1), 1 / 5.2);
   near(phraseTerm(0.5), 0.15 / 5.2);
   near(vectorTerm(0.25), 0.25 / 5.2);
@@ -46,7 +46,7 @@ const score = (ordinal: number, bm25: number, cosine?: number): NeighbourScore =
   ...(cosine === undefined ? {} : { cosine }),
 });
 
-test('a question, its answer and a document', () => {
+test('a question, its answer and a document get their terms', () => {
   // Words: best 8. Cosines from 0.2 to 0.6. Pairs: best 3.
   const before = score(9, 4, 0.2); // context alone: h = 0.5
   const question: Candidate = {
@@ -99,7 +99,7 @@ test('a question, its answer and a document', () => {
   );
 });
 
-test('without turns there is no neutral value, without vectors none of theirs', () => {
+test('a text leg has no neutral value without turns, and no vector value without vectors', () => {
   const leg = new TextLeg([
     { ...base, ...score(1, 6) },
     { ...base, ...score(2, 3) },
@@ -108,13 +108,13 @@ test('without turns there is no neutral value, without vectors none of theirs', 
   near(leg.relevance(leg.candidates[1]!), 0.5 / 5.2);
 });
 
-test('a neighbour that filters keep out counts at most as the best', () => {
+test('a neighbour that filters exclude counts at most as much as the best', () => {
   const turn = { turnFlags: 0, session: 0, before: score(1, 100), after: undefined };
   const leg = new TextLeg([{ ...base, ...score(2, 5), turn }]);
   near(leg.terms(leg.candidates[0]!).near, 0.2 / 5.2);
 });
 
-test('a session of one partition is not that of another', () => {
+test('a session of one partition is not a session of another', () => {
   const turn = { turnFlags: 0, session: 1, before: undefined, after: undefined };
   const leg = new TextLeg([
     { ...base, ...score(1, 8), turn, partition: 0 },
@@ -151,7 +151,7 @@ const candidates = fc.array(
   { minLength: 1, maxLength: 12 },
 );
 
-test('the terms add up to the relevance, which is 0 to 1', () => {
+test('the terms add up to the relevance, which is between 0 and 1', () => {
   fc.assert(
     fc.property(candidates, (some) => {
       const leg = new TextLeg(some);
@@ -167,7 +167,7 @@ test('the terms add up to the relevance, which is 0 to 1', () => {
   );
 });
 
-test('a grain without a vector among others with theirs counts as one of the median likeness', () => {
+test('a grain without a vector counts as one of the median similarity', () => {
   const plain = (ordinal: number, cosine?: number): Candidate => ({
     hash: `h${ordinal}`,
     ordinal,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { favourSession, favourSubject } from './affinity.ts';
 import { belief, hit, names } from './testing/hits.ts';
 
-test('session_affinity_boost raises hits of the namespace that leads among the top ten', () => {
+test('session_affinity_boost raises hits of the leading namespace among the top ten', () => {
   const hits = [
     hit({ name: 'x1', score: 0.9, namespace: 'x' }),
     hit({ name: 'y1', score: 0.8, namespace: 'y' }),
@@ -40,7 +40,7 @@ test('subject_affinity_boost raises hits about the subject that leads', () => {
   assert.equal(favoured[0]?.score, 1.6);
 });
 
-test('hits without a subject leave everything as it is, and a score below zero is not lowered', () => {
+test('hits without a subject change nothing, and a score below zero is not lowered', () => {
   const hits = [hit({ score: 0.4 }), hit({ score: 0.3 })];
   assert.deepEqual(favourSubject(hits, 1), hits);
   const [low] = favourSession([hit({ score: -0.1, namespace: 'x' })], 1);

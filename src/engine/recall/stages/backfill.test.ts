@@ -33,7 +33,7 @@ function inNamespace(namespace: string, count: number, best = 0.9): StageHit[] {
   return Array.from({ length: count }, (_, at) => hit({ name: `${namespace}${at}`, namespace, score: best - at / 10 }));
 }
 
-test('session_census asks sessions that the answer lacks, two grains each, at most ten', () => {
+test('session_census searches sessions that the answer lacks, for two grains each, at most ten', () => {
   const namespaces = ['x', ...Array.from({ length: 30 }, (_, at) => `s${String(at).padStart(2, '0')}`)];
   const asked: (string | undefined)[] = [];
   const world = answers({
@@ -73,7 +73,7 @@ test('session_census_min_per_session, _min_score and _max_queries bound what it 
   assert.equal(added.size, 4);
 });
 
-test('a census within one namespace counts that one, and a hit behind the limit is a hint', () => {
+test('a census within one namespace counts only that namespace, and a hit behind the limit is a hint', () => {
   const none = answerNow(sessionCensus([], query({ filter: { namespace: 'x' } }), {}), answers({}));
   assert.deepEqual([none.metadata.totalSessions, none.metadata.censusQueriesIssued], [1, 1]);
   const asked: (string | undefined)[] = [];
@@ -135,13 +135,13 @@ test('exhaustive_max_rounds ends it early, and a round adds at most twenty above
   assert.equal(answerNow(exhaust(start, query(), {}), world).metadata.roundsExecuted, 3);
 });
 
-test('exhaustive over nothing found ends at once', () => {
+test('exhaustive ends at once when nothing was found', () => {
   const { hits, metadata } = answerNow(exhaust([], query(), {}), answers({}));
   assert.deepEqual([hits.length, metadata.roundsExecuted, metadata.converged], [0, 0, true]);
   assert.equal('expansionScoreCap' in metadata, false);
 });
 
-test('min_per_namespace asks thin namespaces alone', () => {
+test('min_per_namespace searches thin namespaces alone', () => {
   const world = answers({ search: ({ filter }) => inNamespace(filter.namespace ?? '', 5) });
   const hits = [...inNamespace('x', 3), ...inNamespace('y', 1, 0.3)];
   const filled = answerNow(backfillNamespaces(hits, query(), 3), world);
@@ -163,14 +163,14 @@ test('preference_enrichment adds what was said around a preference', () => {
   assert.deepEqual(names(plain.hits), ['plain']);
 });
 
-test('a query is known to ask for a preference', () => {
+test('a query that asks for a preference is recognised', () => {
   for (const text of ['What does Ada like to drink?', 'favourite colour', 'Can you recommend a hotel?'])
     assert.equal(asksPreference(text), true, text);
   for (const text of [undefined, '', 'When did Ada move?', 'a'.repeat(1_000_000)])
     assert.equal(asksPreference(text), false);
 });
 
-test('include_sources gives the grains that derived_from names, each once', () => {
+test('include_sources returns the grains that derived_from names, each once', () => {
   const source = grain({ name: 'source', fields: { content: 'Ada said so' } });
   const from = (name: string, derived: string | string[], score: number) =>
     belief(name, 'Ada', 'is', name, { score, fields: { derived_from: derived } });
@@ -186,14 +186,14 @@ test('count_entities counts distinct subjects in the order of the hits', () => {
   assert.deepEqual(subjectsOf(hits), ['Bob', 'Ada']);
 });
 
-test('answers that are waited for give what answers at hand give', async () => {
+test('delayed answers have the same result as immediate ones', async () => {
   const world = answers({ namespaces: ['a', 'b'], search: ({ filter }) => inNamespace(filter.namespace ?? '', 2) });
   const waited = await answerLater(sessionCensus([], query(), {}), later(world));
   assert.deepEqual(waited, answerNow(sessionCensus([], query(), {}), world));
   assert.ok(NOW_MS > 0);
 });
 
-test('a further question of the same words keeps their vector, one of other words has none', () => {
+test('a further question of the same words keeps their vector, and one of other words has none', () => {
   const vector = { bytes: new Uint8Array(8), of: 'tea' };
   const first = query({ query: 'tea', vector });
   assert.equal(followUp(first, { limit: 2 }).vector, vector);

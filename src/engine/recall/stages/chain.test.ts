@@ -7,7 +7,7 @@ import { belief, names } from './testing/hits.ts';
 const steps = (question: string, max?: number) =>
   planChain(question, max).steps.map(({ query, binds }) => `${binds ? '> ' : ''}${query.replaceAll(BOUND, '…')}`);
 
-test('a chain of possessives is hops, each about what the one before finds', () => {
+test('a chain of possessives becomes hops, each about the result of the one before', () => {
   assert.deepEqual(steps("Where does Ada's brother's wife work?"), ['Ada brother', '> … wife', '> Where does … work']);
   assert.deepEqual(steps("Who is Ada's brother's wife?"), ['Ada brother', '> … wife']);
   assert.match(planChain("Who is Ada's brother's wife?").reasoning, /2 hops.*"Ada brother", then "… wife"/);
@@ -20,7 +20,7 @@ test('a relative clause is asked first', () => {
   ]);
 });
 
-test('conjunctions, comparisons, lists and several questions are asked side by side', () => {
+test('conjunctions, comparisons, lists and several questions are asked in parallel', () => {
   assert.deepEqual(steps('Who is Ada? Where does she live?'), ['Who is Ada', 'Where does she live']);
   assert.deepEqual(steps('Compare tea with coffee'), ['tea', 'coffee']);
   assert.match(planChain('Compare tea with coffee').reasoning, /comparison/);
@@ -51,7 +51,7 @@ test('entities of a hop bind into the next, without those that its query named',
   assert.deepEqual(names(answers.at(-1)!.hits), ['3']);
 });
 
-test('a hop that finds nothing leaves the words around it, and side by side means at once', async () => {
+test('a hop without results keeps the words around it, and parallel questions are asked at once', async () => {
   const nothing = await runChain(planChain("Where does Ada's brother's wife work?"), () => Promise.resolve([]));
   assert.deepEqual(
     nothing.map(({ query }) => query),
@@ -68,7 +68,7 @@ test('a hop that finds nothing leaves the words around it, and side by side mean
   assert.equal(most, 3);
 });
 
-test('hostile questions make plans of bounded size', () => {
+test('hostile questions give plans of bounded size', () => {
   for (const odd of [
     '',
     ' ',

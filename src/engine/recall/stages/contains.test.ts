@@ -5,19 +5,19 @@ import { grain } from './testing/hits.ts';
 
 const ada = grain({ fields: { subject: 'Ada Lovelace', object: 'Élan vital' } });
 
-test('subject_contains finds a part of the subject, whatever its case', () => {
+test('subject_contains matches a part of the subject, in any case', () => {
   assert.equal(containsTest({ subjectContains: 'LOVE' })?.(ada), true);
   assert.equal(containsTest({ subjectContains: 'bob' })?.(ada), false);
   assert.equal(containsTest({ subjectContains: 'a' })?.(grain({ fields: {} })), false);
 });
 
-test('object_contains finds a part of the object, composed or not, and holds beside subject_contains', () => {
+test('object_contains matches a part of the object, composed or not, together with subject_contains', () => {
   assert.equal(containsTest({ objectContains: 'e\u0301LAN' })?.(ada), true);
   assert.equal(containsTest({ objectContains: 'vital', subjectContains: 'ada' })?.(ada), true);
   assert.equal(containsTest({ objectContains: 'vital', subjectContains: 'bob' })?.(ada), false);
 });
 
-test('empty parts ask for nothing, and parts are no patterns', () => {
+test('empty parts exclude nothing, and parts are not patterns', () => {
   assert.equal(containsTest({ subjectContains: '', objectContains: '' }), undefined);
   assert.equal(containsTest({ subjectContains: '.*' })?.(ada), false);
   assert.equal(containsTest({ subjectContains: '__proto__' })?.(ada), false);

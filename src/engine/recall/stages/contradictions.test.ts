@@ -5,7 +5,7 @@ import { belief, hit, names } from './testing/hits.ts';
 
 const statuses = (hits: ReturnType<typeof markConflicts>) => hits.map(({ conflictStatus }) => conflictStatus);
 
-test('detect_contradictions marks the newest current, the others outdated, and takes 0.20 from these', () => {
+test('detect_contradictions marks the newest current, the others outdated, and lowers these by 0.20', () => {
   const hits = [
     belief('old', 'Ada', 'lives in', 'Paris', { score: 0.9, ageMs: 1000 }),
     belief('new', 'Ada', 'lives in', 'London', { score: 0.8 }),
@@ -21,7 +21,7 @@ test('detect_contradictions marks the newest current, the others outdated, and t
   assert.equal(penalised[0]?.breakdown.changes.interferencePenalty, undefined);
 });
 
-test('of contradictions of one age the surer one is current', () => {
+test('the surer of two contradictions of one age is current', () => {
   const hits = [
     belief('unsure', 'Ada', 'is', 'tall', { fields: { confidence: 0.3 } }),
     belief('sure', 'Ada', 'is', 'short', { fields: { confidence: 0.9 } }),
@@ -29,7 +29,7 @@ test('of contradictions of one age the surer one is current', () => {
   assert.deepEqual(statuses(markConflicts(hits)), ['outdated', 'current']);
 });
 
-test('what two users say is no contradiction, nor is what agrees', () => {
+test('statements of two users are no contradiction, nor are equal statements', () => {
   const hits = [
     belief('a', 'user', 'likes', 'tea', { userId: 'ada' }),
     belief('b', 'user', 'likes', 'coffee', { userId: 'bob' }),
@@ -47,7 +47,7 @@ test('a retracted grain is outdated whatever its age, and contradicts nothing', 
   assert.deepEqual(statuses(markConflicts(hits)), ['outdated', undefined]);
 });
 
-test('an old version is outdated where its successor says another thing, and is demoted by 0.15', () => {
+test('an old version is outdated where its successor says something else, and is lowered by 0.15', () => {
   const hits = [
     belief('old', 'Ada', 'is', 'tall', { score: 0.5, superseded: true }),
     belief('new', 'Ada', 'is', 'short', { score: 0.4, ageMs: 5000 }),

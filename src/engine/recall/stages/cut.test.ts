@@ -6,7 +6,7 @@ import { cutToLimit, dropWeak, keepBestNamespaces } from './cut.ts';
 import { compareHits } from './hit.ts';
 import { hit, names } from './testing/hits.ts';
 
-test('min_score drops what is below it, but not what structure alone found', () => {
+test('min_score drops lower scores, but not hits of structure alone', () => {
   const hits = [
     hit({ name: 'good', score: 0.6 }),
     hit({ name: 'bad', score: 0.4 }),
@@ -16,7 +16,7 @@ test('min_score drops what is below it, but not what structure alone found', () 
   assert.deepEqual(names(dropWeak(hits, 0.6)), ['good', 's']);
 });
 
-test('min_score is held against how strongly a hit matches, where that is known', () => {
+test('min_score is compared with the strength of the match, where that is known', () => {
   const hits = [
     hit({ name: 'best of nothing', score: 1, strength: 0.1 }),
     hit({ name: 'good', score: 0.3, strength: 0.8 }),
@@ -36,7 +36,7 @@ test('max_namespaces keeps the namespaces with the best mean score', () => {
   assert.deepEqual(names(keepBestNamespaces(hits, 3)), names(hits));
 });
 
-test('min_per_namespace keeps places for every namespace, turn by turn', () => {
+test('min_per_namespace reserves places for every namespace, turn by turn', () => {
   const hits = [
     ...Array.from({ length: 6 }, (_, at) => hit({ name: `x${at}`, score: 0.9 - at / 100, namespace: 'x' })),
     hit({ name: 'y0', score: 0.3, namespace: 'y' }),
@@ -48,14 +48,14 @@ test('min_per_namespace keeps places for every namespace, turn by turn', () => {
   assert.deepEqual(names(cutToLimit(hits, { limit: 2 })), ['x0', 'x1']);
 });
 
-test('what is reserved has at most half of the places', () => {
+test('reserved places are at most half of the places', () => {
   const hits = Array.from({ length: 10 }, (_, at) => hit({ name: `h${at}`, score: 1 - at / 10 }));
   const reserved = new Set(hits.slice(5).map(({ grain }) => grain.hash));
   assert.deepEqual(names(cutToLimit(hits, { limit: 4, reserved })), ['h0', 'h1', 'h5', 'h6']);
   assert.deepEqual(names(cutToLimit(hits, { limit: 1, reserved })), ['h0']);
 });
 
-test('the limit is kept, the order is by score, and nothing is doubled, whatever is asked for', () => {
+test('the limit is kept, the order is by score, and nothing is duplicated, for any options', () => {
   const one = fc.record({
     score: fc.double({ min: -1, max: 2, noNaN: true }),
     namespace: fc.constantFrom('', 'x', 'y', 'z'),

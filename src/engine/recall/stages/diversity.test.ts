@@ -9,23 +9,23 @@ const twins = [
   hit({ name: 'c', score: 0.5, fields: { content: 'Bob rows on Sundays' } }),
 ];
 
-test('diversity_lambda prefers what differs from what was chosen, by words where there are no vectors', () => {
+test('diversity_lambda prefers hits that differ from the chosen ones, by words where there are no vectors', () => {
   assert.deepEqual(names(diversify(twins, 0.3, 2)), ['a', 'c', 'b']);
   assert.deepEqual(names(diversify(twins, 0.95, 2)), ['a', 'b', 'c']);
 });
 
-test('diversity_lambda 1 changes nothing, 0 asks for difference alone', () => {
+test('diversity_lambda 1 changes nothing, and 0 looks at difference alone', () => {
   assert.deepEqual(names(diversify(twins, 1, 2)), ['a', 'b', 'c']);
   assert.deepEqual(names(diversify(twins, 0, 2)), ['a', 'c', 'b']);
 });
 
-test('a likeness of meaning goes before words, and words stand in where it knows none', () => {
+test('similarity of meaning goes before words, which are used where it is unknown', () => {
   const alike = (a: { score: number }, b: { score: number }) => (a.score + b.score > 1.7 ? 0 : 1);
   assert.deepEqual(names(diversify(twins, 0.3, 2, alike)), ['a', 'b', 'c']);
   assert.deepEqual(names(diversify(twins, 0.3, 2, () => undefined)), ['a', 'c', 'b']);
 });
 
-test('the likeness of meaning is the cosine of vectors of one kind', () => {
+test('the similarity of meaning is the cosine of vectors of one kind', () => {
   const [a, b, c] = twins;
   const vectors = new Map([
     [a!.grain.hash, Float32Array.of(1, 0)],
@@ -39,7 +39,7 @@ test('the likeness of meaning is the cosine of vectors of one kind', () => {
   assert.equal(likenessOf(new Map()), undefined);
 });
 
-test('nothing is lost or doubled, texts empty or huge, hits many', () => {
+test('nothing is lost or duplicated, with empty and huge texts and many hits', () => {
   const many = Array.from({ length: 1_200 }, (_, at) =>
     hit({ name: `m${at}`, score: 1 - at / 1_200, fields: at % 2 === 0 ? {} : { content: 'word '.repeat(2_000) } }),
   );

@@ -6,7 +6,7 @@ import { dropDuplicates, preferDeepest, resolveConflicts } from './duplicates.ts
 import { Similarity } from './similarity.ts';
 import { belief, hit, names } from './testing/hits.ts';
 
-test('deduplicate keeps the surest of what says the same, then the newest', () => {
+test('deduplicate keeps the surest of equal statements, then the newest', () => {
   const hits = [
     belief('first', 'Ada', 'works at', 'Acme Corporation', { fields: { confidence: 0.5 } }),
     belief('sure', 'Ada', 'works at', 'Acme Corporatio', { fields: { confidence: 0.9 }, ageMs: 9000 }),
@@ -17,14 +17,14 @@ test('deduplicate keeps the surest of what says the same, then the newest', () =
   assert.deepEqual(names(dropDuplicates(hits)), ['newer', 'other', 'event']);
 });
 
-test('deduplicate_threshold says how alike the same is', () => {
+test('deduplicate_threshold sets how similar equal statements are', () => {
   const hits = [belief('a', 'Ada', 'likes', 'tea'), belief('b', 'Ada', 'likes', 'teas', { ageMs: 1 })];
   assert.deepEqual(names(dropDuplicates(hits, 0.85)), ['a', 'b']);
   assert.deepEqual(names(dropDuplicates(hits, 0.75)), ['a']);
   assert.deepEqual(names(dropDuplicates(hits, 0)), ['a']);
 });
 
-test('of what scopes of one line say, the deepest holds; others are left alone', () => {
+test('the deepest of equal statements in scopes of one line wins; others are left alone', () => {
   const hits = [
     belief('top', 'bot', 'tone', 'formal', { namespace: 'acme' }),
     belief('middle', 'bot', 'tone', 'dry', { namespace: 'acme/prod' }),
@@ -37,7 +37,7 @@ test('of what scopes of one line say, the deepest holds; others are left alone',
   assert.deepEqual(names(preferDeepest(hits, line)), ['middle', 'beside', 'kept', 'twin', 'event']);
 });
 
-test('conflict_resolution keeps what says the newest object', () => {
+test('conflict_resolution keeps statements of the newest object', () => {
   const hits = [
     belief('old', 'Ada', 'lives in', 'Paris', { ageMs: 9000 }),
     belief('new', 'Ada', 'lives in', 'Paree'),
@@ -48,7 +48,7 @@ test('conflict_resolution keeps what says the newest object', () => {
   assert.deepEqual(names(resolveConflicts(hits, undefined)), ['new', 'again', 'other']);
 });
 
-test('conflict_similarity_threshold lets objects stand that are unlike the newest', () => {
+test('conflict_similarity_threshold keeps objects that are unlike the newest', () => {
   const hits = [
     belief('old', 'Ada', 'lives in', 'Paris', { ageMs: 9000 }),
     belief('new', 'Ada', 'lives in', 'Paree'),
@@ -70,7 +70,7 @@ function distance(a: readonly string[], b: readonly string[]): number {
   return row[b.length]!;
 }
 
-test('similarity within a band is similarity', () => {
+test('the similarity within a band equals the full similarity', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'b', 'ß', '😀'), maxLength: 24 });
   const threshold = fc.constantFrom(0, 0.25, 0.5, 0.75, 0.85, 0.9, 1);
   fc.assert(
@@ -84,7 +84,7 @@ test('similarity within a band is similarity', () => {
   );
 });
 
-test('comparing ends when its budget does: then only equal texts are alike', () => {
+test('only equal texts are similar after the budget of comparisons is spent', () => {
   const similarity = new Similarity(2_000);
   const long = 'x'.repeat(100_000);
   assert.equal(similarity.atLeast('tea', 'teas', 0.5), true);

@@ -54,13 +54,13 @@ const ROWS: readonly (readonly [reason: string, hits: readonly StageHit[], optio
   ];
 
 for (const [reason, hits, options, asked] of ROWS)
-  test(`what leaves for ${reason} is counted and named (${JSON.stringify(options)})`, () => {
+  test(`hits removed for ${reason} are counted and named (${JSON.stringify(options)})`, () => {
     const { counts, named } = excludedBy(hits, options, asked ?? {});
     assert.deepEqual(counts, { [reason]: 1 });
     assert.deepEqual(named, [{ hash: hashOf('gone'), reason }]);
   });
 
-test('what an exhaustive recall had no room for, or found too weak, is counted', () => {
+test('hits that an exhaustive recall had no room for, or found too weak, are counted', () => {
   const excluded = new ExclusionTally();
   const things = Array.from({ length: 25 }, (_, at) =>
     belief(`f${at}`, 'Ada', 'likes', `thing ${at}`, { strength: at < 23 ? 0.9 : 0.1 }),
@@ -71,7 +71,7 @@ test('what an exhaustive recall had no room for, or found too weak, is counted',
   assert.ok((excluded.counts.below_min_score ?? 0) >= 2, JSON.stringify(excluded.counts));
 });
 
-test('there are 28 reasons, and a bound on what is named but not on what is counted', () => {
+test('there are 28 reasons, with a bound on named grains but not on counted ones', () => {
   assert.equal(new Set(EXCLUSION_REASONS).size, 28);
   const hits = Array.from({ length: EXCLUDED_NAMED_MAX + 50 }, (_, at) => hit({ name: `h${at}` }));
   const { counts, named } = excludedBy(hits, {}, { limit: 10 });

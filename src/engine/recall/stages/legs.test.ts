@@ -23,7 +23,7 @@ function answering(table: Readonly<Record<string, readonly StageHit[]>>) {
   return { asked, answer };
 }
 
-test('query_expansion rewords by forms, by meaning and by what the memory holds', () => {
+test('query_expansion rewords by forms, by meaning and by the words of the memory', () => {
   assert.deepEqual(expandQuery('Where did Ada go on holiday?'), [
     'Where did Ada went gone on holiday?',
     'Where did Ada go on vacation trip',
@@ -33,7 +33,7 @@ test('query_expansion rewords by forms, by meaning and by what the memory holds'
   assert.deepEqual(expandQuery('zyx'), []);
 });
 
-test('query_expansion asks for words of the memory that may be meant, and for what they find', () => {
+test('query_expansion looks for words of the memory that may be meant, and for what they find', () => {
   const asked: string[] = [];
   const answer = answersOf({
     alike: ({ words }) => {
@@ -50,7 +50,7 @@ test('query_expansion asks for words of the memory that may be meant, and for wh
   );
 });
 
-test('a word that one partition holds has no others, and the others are the likeliest of all', () => {
+test('a word that one partition has gets no alternatives, which are else the likeliest of all partitions', () => {
   const said = (known: boolean, ...alike: [string, number][]) => ({
     known,
     alike: alike.map(([word, similarity]) => ({ word, similarity })),
@@ -103,7 +103,7 @@ test('entities are subjects, objects and the names in a text', () => {
   assert.ok(namesIn('Ab Cd. '.repeat(10_000)).length <= 8);
 });
 
-test('further legs ask for wordings, parts and hops, and leave out what found nothing', () => {
+test('further legs search for wordings, parts and hops, and leave out those that found nothing', () => {
   const start = [belief('start', 'Ada', 'works at', 'Acme')];
   const { asked, answer } = answering({
     'Where did Ada went gone': [hit({ name: 'form' })],
@@ -126,13 +126,13 @@ test('further legs ask for wordings, parts and hops, and leave out what found no
   assert.deepEqual(asked, ['Where did Ada went gone', 'Ada', 'Acme', 'Bob', 'Paris']);
 });
 
-test('multi_hop ends where nothing new is named', () => {
+test('multi_hop ends when nothing new is named', () => {
   const { asked, answer } = answering({ Ada: [belief('start', 'Ada', 'is', 'Ada')] });
   const legs = answerNow(furtherLegs([belief('start', 'Ada', 'is', 'Ada')], query(), { multiHop: 3 }), answer);
   assert.deepEqual([legs.length, asked], [1, ['Ada']]);
 });
 
-test('legs are joined by reciprocal rank over all of them', () => {
+test('legs are fused by reciprocal rank over all of them', () => {
   const [a, b] = [hit({ name: 'a', score: 0.9 }), hit({ name: 'b', score: 0.1 })];
   const fused = fuseLegs([a, b], [{ source: 'expansion', hits: [hit({ name: 'b' }), hit({ name: 'c' })] }]);
   assert.deepEqual(names(fused), ['b', 'a', 'c']);
@@ -149,7 +149,7 @@ test('legs are joined by reciprocal rank over all of them', () => {
   assert.deepEqual(fuseLegs([a, b], []), [a, b]);
 });
 
-test('a leg joins rankings that were joined before', () => {
+test('a leg joins rankings that were fused before', () => {
   const before: StageHit = {
     ...hit({ name: 'a' }),
     breakdown: { base: 1, rrf: 1, legs: { sum: 2 / 61, count: 2 }, changes: {} },
@@ -159,7 +159,7 @@ test('a leg joins rankings that were joined before', () => {
   assert.equal(joined?.breakdown.legs?.count, 3);
 });
 
-test('rankings of several questions are one, the first in all of them first', () => {
+test('rankings of several questions become one, led by a hit that is first in all of them', () => {
   const fused = fuseRankings([[hit({ name: 'a' }), hit({ name: 'b' })], [], [hit({ name: 'b' })]]);
   assert.deepEqual(names(fused), ['b', 'a']);
   assert.equal(fused[1]?.score, 0.5);

@@ -28,7 +28,7 @@ function known(at: number): RecallHit {
   return { grain, superseded: false, score: 1, rrfScore: 0, breakdown: BREAKDOWN };
 }
 
-test('further sources are counted in the room of an answer', () => {
+test('further sources count towards the size of an answer', () => {
   const hits = Array.from({ length: 500 }, (_, at) => known(at));
   const query = { query: 'ada', limit: 500, candidateLimit: 500, filter: {}, structural: false };
   const found = { hits, total: 500, coverage: null };

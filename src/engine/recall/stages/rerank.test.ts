@@ -25,13 +25,13 @@ test('hits take the places that a model gives them, with the scores of these pla
   assert.equal(explain(hits[0]!), 'Score 0.900: 0.900 for the place that the model gave it.');
 });
 
-test('without an order everything stays, and who keeps the place keeps the account', () => {
+test('without an order nothing changes, and a hit that keeps its place keeps its account', () => {
   assert.deepEqual(answerNow(rerank(three), ordered(undefined)), three);
   const [first] = answerNow(rerank(three), ordered([0, 2, 1]));
   assert.equal(first, three[0]);
 });
 
-test('only the best are put in order, and one hit asks nobody', () => {
+test('only the best hits are reranked, and one hit alone causes no call', () => {
   const many = Array.from({ length: RERANK_HITS_MAX + 5 }, (_, at) => hit({ name: `m${at}`, score: 1 - at / 100 }));
   const reversed = answerNow(rerank(many), ordered([...Array(RERANK_HITS_MAX).keys()].reverse()));
   assert.deepEqual(names(reversed.slice(RERANK_HITS_MAX)), names(many.slice(RERANK_HITS_MAX)));

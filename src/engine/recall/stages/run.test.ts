@@ -28,7 +28,7 @@ const nothing = answersOf({
   fetch: ({ hashes }) => ({ grains: hashes.map(() => null) }),
 });
 
-test('without options the hits are what they were, cut to the limit', () => {
+test('without options the hits stay unchanged, cut to the limit', () => {
   const hits = [hit({ name: 'a', score: 0.9 }), hit({ name: 'b', score: 0.4 })];
   assert.deepEqual(runStagesNow(hits, context({}), nothing), { hits });
   assert.deepEqual(names(runStagesNow(hits, context({}, { query: query({ limit: 1 }) }), nothing).hits), ['a']);
@@ -46,7 +46,7 @@ test('stages run in the order of the contract: conflicts are marked on scores th
   assert.equal(staged[1]?.score, 0.9 + changes.recencyDecay! + changes.interferencePenalty!);
 });
 
-test('include_contradicted false drops what is outdated or retracted, with or without detect_contradictions', () => {
+test('include_contradicted false drops outdated and retracted hits, with or without detect_contradictions', () => {
   const hits = [
     belief('old', 'Ada', 'lives in', 'Paris', { score: 0.9, ageMs: HOUR }),
     belief('new', 'Ada', 'lives in', 'Rome', { score: 0.5 }),
@@ -62,7 +62,7 @@ test('exclude_superseded false demotes old versions, aggregation_intent does not
   assert.deepEqual(names(runStagesNow(hits, context({ aggregationIntent: true }), nothing).hits), ['old', 'new']);
 });
 
-test('subject_contains and object_contains hold for what stages add, too', () => {
+test('subject_contains and object_contains apply to the hits that stages add, too', () => {
   const answer: StageAnswers = {
     ...nothing,
     search: () => found([belief('other', 'Bob', 'r', 'o'), belief('more', 'Ada', 'r', 'x', { namespace: 'n' })]),
@@ -73,7 +73,7 @@ test('subject_contains and object_contains hold for what stages add, too', () =>
   assert.deepEqual(names(runStagesNow(hits, context(options), answer).hits).sort(), ['a', 'more']);
 });
 
-test('explanation gives every number of the account in plain English', () => {
+test('explanation states every number of the account in plain English', () => {
   const before: StageHit = {
     ...hit({ name: 'a', score: 0.75, superseded: true }),
     breakdown: { base: 0.75, terms: { bm25: 0.5, near: 0.25 }, bm25Rank: 2, vectorScore: 0.625, changes: {} },
@@ -95,7 +95,7 @@ test('explanation gives every number of the account in plain English', () => {
   );
 });
 
-test('sources, entities and metadata are there when they are asked for, and only then', () => {
+test('sources, entities and metadata are returned on request, and only then', () => {
   const source = grain({ name: 'source' });
   const answer: StageAnswers = { ...nothing, fetch: () => ({ grains: [source] }) };
   const hits = [belief('a', 'Ada', 'is', 'here', { fields: { derived_from: source.hash } })];
@@ -119,7 +119,7 @@ test('sources, entities and metadata are there when they are asked for, and only
   assert.deepEqual(Object.keys(runStagesNow(hits, context({}), answer)), ['hits']);
 });
 
-test('census hits have places though the limit is full, and preferences noticed by us have not', () => {
+test('census hits get places though the limit is full, and preferences that nobody asked for do not', () => {
   const session = (name: string): StageHit =>
     hit({ name, namespace: 'quiet', score: 0.5, fields: { session_id: 's' } });
   const answer: StageAnswers = {
@@ -141,7 +141,7 @@ test('census hits have places though the limit is full, and preferences noticed 
   assert.ok(names(asked.hits).includes('c1'));
 });
 
-test('stages that choose see all candidates, the others the limit', () => {
+test('stages that choose see all candidates, and the others see the limit', () => {
   const asking = query({ limit: 5, candidateLimit: 70 });
   const none: readonly RecallOptions[] = [
     {},
@@ -245,7 +245,7 @@ function world(all: readonly StageHit[]): StageAnswers {
   };
 }
 
-test('every score is its base and the changes of its account, in order, within the limit, and again the same', async () => {
+test('every score is its base and the changes of its account, in order, within the limit, and reproducible', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(anyHit, { maxLength: 25 }),
@@ -278,7 +278,7 @@ test('every score is its base and the changes of its account, in order, within t
   );
 });
 
-test('more sources than an answer has are told, and those of the best hits are asked for', () => {
+test('sources beyond the limit of an answer are reported, and those of the best hits are fetched', () => {
   const sourcesFrom = (from: number, count: number) => Array.from({ length: count }, (_, i) => hashOf(`s${from + i}`));
   const fetched = (first: number, second: number) => {
     let asked: readonly string[] = [];

@@ -6,7 +6,7 @@ import { annotateTime, approachTarget, relativeTime, weighRecency, weighTarget }
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-test('recency_weight mixes the score with 1 / (1 + age in hours), and what lasts keeps its score', () => {
+test('recency_weight mixes the score with 1 / (1 + age in hours), and lasting grains keep their score', () => {
   const old = hit({ name: 'old', score: 0.8, grainType: 'event', ageMs: 3 * HOUR });
   const young = hit({ name: 'young', score: 0.6, grainType: 'event', ageMs: 0 });
   const lasting = hit({ name: 'lasting', score: 0.7, grainType: 'belief', ageMs: 999 * DAY });
@@ -19,7 +19,7 @@ test('recency_weight mixes the score with 1 / (1 + age in hours), and what lasts
   assert.equal(weighed[1]?.breakdown.changes.recencyDecay, 0);
 });
 
-test('recency_weight 0 changes nothing, 1 leaves age alone, and a grain of the future is of no age', () => {
+test('recency_weight 0 changes nothing, 1 leaves age alone, and a future grain has no age', () => {
   const hits = [
     hit({ grainType: 'event', score: 0.4, ageMs: HOUR }),
     hit({ grainType: 'event', score: 0.3, ageMs: -DAY }),
@@ -41,7 +41,7 @@ test('target_date adds 0.15 on the day, 0.05 a week away, nothing from thirty da
   assert.deepEqual(gains, [0.15, 0.1, 0.05, 0.025, 0, 0]);
 });
 
-test('temporal_field chooses the time that the target date is held against', () => {
+test('temporal_field chooses the time that is compared with the target date', () => {
   const target = NOW_MS / 1000;
   const far = { score: 0.5, ageMs: 100 * DAY, fields: { valid_from: target } };
   const gain = (field: 'created_at' | 'event_date' | 'both') =>
@@ -63,7 +63,7 @@ test('target_date_weight mixes the score with 1 / (1 + hours away), and needs a 
   assert.deepEqual(weighTarget([far], { targetDateWeight: 0.9 }), [far]);
 });
 
-test('annotate_relative_time says how long ago in the largest unit that fits', () => {
+test('annotate_relative_time states the age in the largest unit that fits', () => {
   const ago: readonly (readonly [number, string])[] = [
     [0, 'just now'],
     [59_000, 'just now'],

@@ -53,13 +53,13 @@ const FOUND: Readonly<Record<string, string>> = {
   'in 1999, not on May 2, 2021': '1999-01-01T00:00:00 year',
 };
 
-test('the first date is found, unclear ones in the past', async () => {
+test('the first date is found, and an unclear one lies in the past', async () => {
   const all: Record<string, string | undefined> = {};
   for (const text of Object.keys(FOUND)) all[text] = await told(text);
   assert.deepEqual(all, FOUND);
 });
 
-test('a text without a date, or with an ambiguous one, gives none', async () => {
+test('a text without a date, or with an ambiguous one, gives no date', async () => {
   const none = [
     '',
     'I may go, and May I ask?',
@@ -84,7 +84,7 @@ test('the order of day and month can be given', async () => {
   assert.equal(await told('on 5/5/2024'), '2024-05-05T00:00:00 day');
 });
 
-test('dates are the same wherever the machine stands', async () => {
+test('dates do not depend on the time zone of the machine', async () => {
   const before = process.env['TZ'];
   try {
     for (const zone of ['Pacific/Kiritimati', 'America/Los_Angeles', 'Asia/Kolkata']) {
@@ -97,7 +97,7 @@ test('dates are the same wherever the machine stands', async () => {
   }
 });
 
-test('a date deep in a long text is found whole, wherever it lies', async () => {
+test('a date deep in a long text is found whole, at any position', async () => {
   for (let shift = 0; shift < 200; shift += 7) {
     const text = `${'so it goes. '.repeat(1_000)}${'x '.repeat(shift)}We met on March 3, 1990, in the rain.`;
     assert.equal(await told(text), '1990-03-03T00:00:00 day', `after ${shift} more words`);

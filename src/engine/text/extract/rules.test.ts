@@ -17,7 +17,7 @@ async function triples(text: string, context: Partial<ExtractContext> = {}): Pro
   return (await beliefs(text, context)).map(({ subject, relation, object }) => `${subject} | ${relation} | ${object}`);
 }
 
-test('of the labelled sentences nine in ten facts are right, and most are found', async () => {
+test('nine in ten facts of the labelled sentences are right, and most are found', async () => {
   const sentences = [...labelled('first'), ...labelled('second')];
   assert.ok(sentences.length >= 150);
   const all = await score(extractor, sentences);
@@ -52,7 +52,7 @@ test('material for a request is not a statement of the writer', async () => {
   assert.deepEqual(await triples('> I live in Rome\n```\nI like tea\n```\nI like jam.'), ['user | likes | jam']);
 });
 
-test('a doubt, a wish, a condition, hearsay or a joke is no fact', async () => {
+test('a doubt, a wish, a condition, hearsay or a joke is not a fact', async () => {
   for (const text of [
     'I live in Rome, right?',
     "I live in Rome, don't I?",
@@ -83,7 +83,7 @@ test('a doubt, a wish, a condition, hearsay or a joke is no fact', async () => {
     assert.deepEqual(await triples(text), [], text);
 });
 
-test('a doubt in one clause does not take its neighbours along, nor does a question behind a statement', async () => {
+test('a doubt in one clause does not affect its neighbours, nor does a question after a statement', async () => {
   assert.deepEqual(await triples("I'm trying to sleep, and I prefer tea, can you help me find some?"), [
     'user | prefers | tea',
   ]);
@@ -114,7 +114,7 @@ test('a name that the text introduces is known from there on', async () => {
   ]);
 });
 
-test('objects end where the next thing begins', async () => {
+test('objects end where the next phrase begins', async () => {
   const objects = async (text: string): Promise<string[]> => (await beliefs(text)).map(({ object }) => object);
   assert.deepEqual(await objects('I like tea 😂'), ['tea']);
   assert.deepEqual(await objects('I like C++!'), ['C++']);
@@ -127,7 +127,7 @@ test('objects end where the next thing begins', async () => {
   assert.deepEqual(await objects('I am the CEO of Acme.'), ['the CEO of Acme']);
 });
 
-test('facts begin when the text says', async () => {
+test('facts begin at the time that the text states', async () => {
   const starts = async (text: string): Promise<(string | undefined)[]> =>
     (await beliefs(text)).map(({ validFromMs }) =>
       validFromMs === undefined ? undefined : new Date(validFromMs).toISOString().slice(0, 10),
@@ -173,7 +173,7 @@ test('hostile texts of 250 KB end with few facts', async () => {
   }
 });
 
-test('any text gives facts whose objects stand in it, the same at every call', async () => {
+test('any text gives facts whose objects occur in it, the same at every call', async () => {
   const words = fc.constantFrom(
     ...[
       'I',
@@ -230,7 +230,7 @@ test('any text gives facts whose objects stand in it, the same at every call', a
   );
 });
 
-test('an object has no date, no other statement and nobody who speaks in it', async () => {
+test('an object contains no date, no other statement and no speaker', async () => {
   const said: Readonly<Record<string, readonly string[]>> = {
     'I was born in 1987 in Porto.': ['user | born_on | 1987', 'user | born_in | Porto'],
     'I was born on 4 May 1990 in Lagos, Nigeria.': ['user | born_on | 4 May 1990', 'user | born_in | Lagos'],
@@ -245,7 +245,7 @@ test('an object has no date, no other statement and nobody who speaks in it', as
   for (const [text, expected] of Object.entries(said)) assert.deepEqual(await triples(text), expected, text);
 });
 
-test('with two dates in one clause neither is taken as the time of its fact', async () => {
+test('neither of two dates in one clause is taken as the time of its fact', async () => {
   const whenOf = async (text: string): Promise<(number | undefined)[]> =>
     (await beliefs(text)).map(({ validFromMs }) => validFromMs);
   assert.deepEqual(await whenOf('I have worked at Roche since 2021.'), [Date.UTC(2021, 0)]);
@@ -253,7 +253,7 @@ test('with two dates in one clause neither is taken as the time of its fact', as
   assert.deepEqual(await whenOf('I have worked at Roche since 2021, after leaving Bayer in 2019.'), [undefined]);
 });
 
-test('a doubt or an example around a statement takes it back', async () => {
+test('a doubt or an example around a statement cancels it', async () => {
   for (const text of [
     'I like cats, I guess.',
     'My favourite colour is green, I think.',
@@ -265,7 +265,7 @@ test('a doubt or an example around a statement takes it back', async () => {
   assert.deepEqual(await triples('I like teas, for example rooibos.'), ['user | likes | teas']);
 });
 
-test("a book's content, times of day and dogs that died are no facts", async () => {
+test("a book's content, times of day and dogs that died are not facts", async () => {
   for (const text of [
     'In my novel, my name is Max and I live in Rome.',
     'In the game I work at a bakery.',

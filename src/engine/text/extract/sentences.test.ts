@@ -25,11 +25,11 @@ test('sentences end at marks before a space, not at abbreviations', () => {
   );
 });
 
-test('lines are apart, bullets and white space go', () => {
+test('lines are separate, without bullets and white space', () => {
   assert.deepEqual(texts('- I like\u00a0 tea\n2. I’m here\n\n  end'), ['I like tea', "I'm here", 'end']);
 });
 
-test('quotations reach over ends of sentences, up to an empty line', () => {
+test('quotations span the ends of sentences, up to an empty line', () => {
   assert.deepEqual(quoted('One. "Two. Three." Four.'), [false, true, true, false]);
   assert.deepEqual(quoted("One. 'Two. Three.' Four."), [false, true, true, false]);
   assert.deepEqual(quoted("I don't. It's James' hat. The '90s."), [false, false, false]);

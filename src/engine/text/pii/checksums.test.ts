@@ -57,7 +57,7 @@ const VALID: readonly (readonly [(text: string) => boolean, readonly string[]])[
   [routingNumber, ['021000021', '059080592']],
 ];
 
-test('numbers are valid as their offices made them, and no longer when a digit is another', () => {
+test('numbers are valid as issued, and invalid when a digit changes', () => {
   for (const [check, numbers] of VALID) {
     for (const number of numbers) {
       assert.ok(check(number), `${check.name} ${number}`);
@@ -68,7 +68,7 @@ test('numbers are valid as their offices made them, and no longer when a digit i
   }
 });
 
-test('a day that no calendar has makes a number invalid', () => {
+test('a day that does not exist makes a number invalid', () => {
   assert.ok(koreanRrn('811111-2638851'));
   assert.ok(!koreanRrn('811311-2638851'));
   assert.ok(!greekAmka('01139012345'));

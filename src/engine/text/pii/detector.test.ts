@@ -72,7 +72,7 @@ test('data hidden in Base64 is found, and its place is the whole run', () => {
   assert.deepEqual(categories(Buffer.from(twice).toString('base64')), [], 'there is an end to it');
 });
 
-test('letters that are glued to a run of Base64 do not hide what is in it', () => {
+test('letters adjacent to a run of Base64 do not hide its content', () => {
   const run = Buffer.from('my ssn is 219-09-9998 yes').toString('base64').replace(/=+$/, '');
   for (const before of ['', 'x', 'xy', 'xyz'])
     for (const behind of ['', 'q', 'qr', 'qrs']) {
@@ -81,7 +81,7 @@ test('letters that are glued to a run of Base64 do not hide what is in it', () =
     }
 });
 
-test('other ways to write a character hide nothing, and offsets are those of what was written', () => {
+test('other ways to write a character hide nothing, and offsets are those of the original', () => {
   const written: readonly (readonly [text: string, category: string, found: string])[] = [
     ['Grüße an alice[at]example.com!', 'email', 'alice[at]example.com'],
     ['Grüße an alice (at) example (dot) com!', 'email', 'alice (at) example (dot) com'],
@@ -131,7 +131,7 @@ test('a field is read with its name', () => {
   assert.deepEqual(categories('blue', 'email'), []);
 });
 
-test('of overlapping findings the longest stays, then the one with the highest confidence', () => {
+test('the longest of overlapping findings stays, then the one with the highest confidence', () => {
   assert.deepEqual(categories('https://example.org/?mail=ann@example.org'), ['url']);
   assert.deepEqual(categories('https://ann:secret1@example.org/'), ['url_userinfo']);
   assert.deepEqual(categories('IBAN GB29 NWBK 6016 1331 9268 19'), ['iban']);
@@ -183,7 +183,7 @@ test('findings are in order, do not overlap and have correct places', () => {
   );
 });
 
-test('long hostile texts end in time', () => {
+test('long hostile texts finish in time', () => {
   const hostile = [
     'a',
     '1',
@@ -239,7 +239,7 @@ test('long hostile texts end in time', () => {
   }
 });
 
-test('names are looked for unless they are not wanted', () => {
+test('names are searched for unless they are switched off', () => {
   const text = 'I met Katarzyna Nowak.';
   assert.deepEqual(categories(text), ['person_name']);
   assert.deepEqual(piiDetector({ findNames: false }).detect(text), []);

@@ -35,13 +35,13 @@ const anna = (...purposes: string[]) => ({
 const apply = (fields: ValueMap, wanted: PiiWritePolicy, writer: Parameters<typeof applyPiiPolicy>[3] = nobody) =>
   applyPiiPolicy(detector, { type: 'belief', fields }, wanted, writer);
 
-test('allow looks at nothing', () => {
+test('allow examines nothing', () => {
   const never = { detect: () => assert.fail('it was looked at') };
   const outcome = applyPiiPolicy(never, { type: 'belief', fields: belief }, policy('allow'), nobody);
   assert.equal(outcome.fields, belief);
 });
 
-test('flag adds a tag a category and changes nothing', () => {
+test('flag adds one tag per category and changes nothing else', () => {
   const { fields, tags, categories, refusal } = apply(belief, policy('flag'));
   assert.equal(fields, belief);
   assert.deepEqual(tags, ['pii:email', 'pii:person_name']);
@@ -49,7 +49,7 @@ test('flag adds a tag a category and changes nothing', () => {
   assert.equal(refusal, undefined);
 });
 
-test('redact replaces what was found and leaves the given fields alone', () => {
+test('redact replaces the findings and leaves the given fields alone', () => {
   const { fields, tags, findings } = apply(belief, policy('redact'));
   assert.deepEqual(fields, { ...belief, subject: '[PERSON_NAME]', object: '[EMAIL]' });
   assert.equal(belief['subject'], 'Maria Lopez');
@@ -79,7 +79,7 @@ test('redact reaches into arrays, maps and keys', () => {
   });
 });
 
-test('a name of a field that its caller made up is looked at too', () => {
+test('a field name that the caller made up is examined too', () => {
   const fields = { ...belief, subject: 'a', object: 'b', 'ann@example.org': 'tea', '[EMAIL]': 1, plain_name: 2 };
   const { 'ann@example.org': _, ...others } = fields;
   assert.deepEqual(apply(fields, policy('redact')).fields, { ...others, '[EMAIL] 2': 'tea' });
@@ -94,7 +94,7 @@ test('only the categories of the policy count', () => {
   assert.equal(apply(belief, policy('block', { categories: ['ssn'] })).refusal, undefined);
 });
 
-test('block refuses and names categories, not what was found', () => {
+test('block refuses and names categories, not findings', () => {
   const { refusal } = apply(belief, policy('block'));
   assert.equal(refusal?.code, 'POL-E005');
   assert.match(refusal.message, /email, person_name/);
@@ -102,14 +102,14 @@ test('block refuses and names categories, not what was found', () => {
   assert.equal(apply({ object: 'likes tea' }, policy('block')).refusal, undefined);
 });
 
-test('require_consent wants a grant for the purpose, and a user', () => {
+test('require_consent needs a grant for the purpose, and a user', () => {
   assert.equal(apply(belief, policy('require_consent')).refusal?.code, 'POL-E005');
   assert.equal(apply(belief, policy('require_consent'), anna()).refusal?.code, 'POL-E002');
   assert.equal(apply(belief, policy('require_consent'), anna('storage')).refusal, undefined);
   assert.equal(apply({ object: 'likes tea' }, policy('require_consent'), anna()).refusal, undefined);
 });
 
-test('sensitive data wants a consent of its own', () => {
+test('sensitive data needs a consent of its own', () => {
   const fields = { object: 'passport number is N04782913' };
   const separate = policy('allow', { sensitiveSeparate: true });
   assert.equal(apply(fields, separate, anna('storage')).refusal?.code, 'POL-E002');
@@ -170,7 +170,7 @@ function carrierOf(kind: Kind, text: string): Value | undefined {
   }
 }
 
-test('no field of any type carries a social security number past block', () => {
+test('block stops a social security number in every field of every type', () => {
   for (const type of GRAIN_TYPE_NAMES)
     for (const [name, value] of carriers(type, SSN)) {
       const { refusal } = applyTo(type, { ...FILLED, [name]: value }, policy('block'));
@@ -180,7 +180,7 @@ test('no field of any type carries a social security number past block', () => {
     }
 });
 
-test('redact takes it out of every field, or refuses where grains are matched by the field', () => {
+test('redact removes it from every field, or refuses where grains are matched by the field', () => {
   const refused: string[] = [];
   for (const [name, value] of carriers('belief', SSN)) {
     const { refusal, fields } = applyTo('belief', { ...FILLED, [name]: value }, policy('redact'));
@@ -232,7 +232,7 @@ test('a word of an enumeration and a content address are never personal data', (
   );
 });
 
-test('the data subject may be named by what people sign in with, and by nothing else', () => {
+test('a data subject may be identified by a sign-in name, and by nothing else', () => {
   for (const name of ['maria@example.org', '+1 202 456 1111', 'Maria Lopez', 'https://id.example.org/u/4471'])
     for (const action of ['block', 'redact'] as const)
       assert.equal(apply({ user_id: name }, policy(action)).refusal, undefined, name);
@@ -264,7 +264,7 @@ test('a number is read by its key, its check digit or its shape', () => {
   assert.deepEqual(applyTo('belief', { success_count: 219099998 }, policy('flag')).tags, [], 'a count is a count');
 });
 
-test('names of fields and keys are read as words too', () => {
+test('names of fields and keys are examined as words too', () => {
   for (const key of ['MariaLopez', 'Maria_Lopez', 'ann_at_example_dot_org', 'k_219_09_9998', 'ann@example.org']) {
     assert.equal(apply({ [key]: 1 }, policy('block')).refusal?.code, 'POL-E005', key);
     assert.equal(applyTo('state', { context: { [key]: 1 } }, policy('block')).refusal?.code, 'POL-E005', key);
@@ -275,7 +275,7 @@ test('names of fields and keys are read as words too', () => {
     assert.equal(apply({ [key]: 1 }, policy('block')).refusal, undefined, key);
 });
 
-test('nodes of a redacted workflow stay apart, and edges and bindings go on naming them', () => {
+test('nodes of a redacted workflow stay distinct, and edges and bindings still name them', () => {
   const { fields, refusal } = applyTo(
     'workflow',
     {
@@ -295,7 +295,7 @@ test('nodes of a redacted workflow stay apart, and edges and bindings go on nami
   });
 });
 
-test('a consent names its user, and what it says is looked at', () => {
+test('a consent names its user, and its text is examined', () => {
   const consent = { subject_did: 'user:maria@example.org', user_id: 'maria@example.org', scope: ['storage'] };
   for (const action of ['block', 'redact', 'require_consent'] as const)
     assert.equal(applyTo('consent', consent, policy(action)).refusal, undefined, action);

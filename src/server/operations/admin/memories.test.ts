@@ -6,7 +6,7 @@ import { ADMIN, ask, makeParts, type Parts } from '../../testing/parts.ts';
 
 const make = (parts: Parts, json: unknown) => ask(parts, 'POST', '/memories', { key: ADMIN, json });
 
-test('region and settings are kept as they came, over a stop', async () => {
+test('region and settings are stored unchanged, across a restart', async () => {
   const store = new MemoryLogStore();
   const first = await makeParts({ store });
   const settings = { theme: { dark: true }, snake_case: [1, null], camelCase: '' };
@@ -23,7 +23,7 @@ test('region and settings are kept as they came, over a stop', async () => {
   assert.deepEqual(plain['settings'], {});
 });
 
-test('what a memory cannot be made with is named', async () => {
+test('an invalid setting of a new memory is named', async () => {
   const parts = await makeParts();
   for (const [json, code, field] of [
     [{ settings: 'dark' }, 'VAL-E003', 'settings'],
@@ -46,7 +46,7 @@ test('what a memory cannot be made with is named', async () => {
   assert.deepEqual([vector_backend, warnings], ['none', undefined]);
 });
 
-test('names are NFC', async () => {
+test('names are stored in NFC', async () => {
   const parts = await makeParts();
   assert.equal((await make(parts, { name: 'Zoe\u0301' })).body['name'], 'Zo\u00e9');
   const key = await ask(parts, 'POST', '/auth/keys', { key: ADMIN, json: { name: 'Zoe\u0301' } });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { temporaryDirectory } from '../../../../test/support/temporary.ts';
 import { ADMIN, ask, makeParts } from '../../testing/parts.ts';
 
-test('a copy that cannot be made whole is told as trouble with storage', async (t) => {
+test('an incomplete copy is reported as a storage problem', async (t) => {
   const folder = temporaryDirectory(t);
   // Its layout is to be copied, and is not there.
   const parts = await makeParts({ flags: { dataDir: join(folder, 'data') } });

@@ -24,7 +24,7 @@ const post = (parts: Parts, path: string, json: unknown) => ask(parts, 'POST', `
 const fieldsAt = async (parts: Parts, hash: unknown) =>
   (await ask(parts, 'GET', `${M}/grains/${hash}`, { key: ADMIN })).body['fields'];
 
-test('a belief comes flat or nested, and the outer value wins', async () => {
+test('a belief may be flat or nested, and the outer value wins', async () => {
   const parts = await makeParts();
   const flat = await post(parts, 'add', { ...BELIEF, mood: 'calm', purpose: 'x', options: {} });
   assert.deepEqual(await fieldsAt(parts, flat.body['blob_hash']), { ...BELIEF, ...DEFAULTS, mood: 'calm' });
@@ -64,7 +64,7 @@ test('outer values win over inner ones wherever both or a common field stand', (
   );
 });
 
-test('what is missing or mistyped is named as the caller wrote it', async () => {
+test('a missing or mistyped field is named as the caller wrote it', async () => {
   const parts = await makeParts();
   for (const [path, json, code, text] of [
     ['add', { subject: 'a', relation: 'b' }, 'VAL-E003', 'missing field `object`'],
@@ -104,7 +104,7 @@ test('what is missing or mistyped is named as the caller wrote it', async () => 
   }
 });
 
-test('a batch adds what is good and says what is not, by place', async () => {
+test('a batch adds valid items and reports invalid ones by index', async () => {
   const parts = await makeParts();
   await post(parts, 'add', { ...BELIEF, namespace: 'shared', tags: ['t'] });
   const told = await post(parts, 'batch-add', {
@@ -153,7 +153,7 @@ test('a batch adds what is good and says what is not, by place', async () => {
   });
 });
 
-test('a new version takes fields flat or nested, keeps nulls, and its reason goes along', async () => {
+test('a new version accepts fields flat or nested, keeps nulls, and forwards its reason', async () => {
   const parts = await makeParts();
   const { blob_hash: hash } = (await post(parts, 'add', BELIEF)).body;
   const told = await post(parts, 'supersede', { blob_hash: hash, object: 'milk', mood: null, reason: 'tired of tea' });
@@ -171,7 +171,7 @@ test('a new version takes fields flat or nested, keeps nulls, and its reason goe
   );
 });
 
-test('numbers accumulate by hash or by triple', async () => {
+test('accumulate finds its grain by hash or by triple', async () => {
   const parts = await makeParts();
   const { blob_hash: hash } = (await post(parts, 'add', { ...BELIEF, cups: 1 })).body;
   const first = await post(parts, 'accumulate', { blob_hash: hash, deltas: { cups: 2 }, set: { mood: 'awake' } });
@@ -182,7 +182,7 @@ test('numbers accumulate by hash or by triple', async () => {
   assert.deepEqual(second.body['applied'], [{ field: 'cups', old: 3, new: 4 }]);
 });
 
-test('forgetting one, several, a subject and a user', async () => {
+test('forget accepts one hash, several, a subject or a user', async () => {
   const parts = await makeParts();
   const hashes: unknown[] = [];
   for (const object of ['a', 'b', 'c'])
@@ -205,13 +205,13 @@ test('forgetting one, several, a subject and a user', async () => {
   assert.match(String(erased['key_fingerprint']), /^[0-9a-f]{16}$/);
 });
 
-test('options of later builds are warned about', async () => {
+test('options of later builds cause a warning', async () => {
   const parts = await makeParts();
   const told = await post(parts, 'add', { ...BELIEF, options: { auto_relate: true, extract_memories: false } });
   assert.deepEqual(told.body['warnings'], ['auto_relate was ignored: there is no embedder']);
 });
 
-test('a recall answers with what the contract names, and warns of what it did not do', async () => {
+test('a recall answers with the members of the contract, and warns about what it did not do', async () => {
   const parts = await makeParts();
   await post(parts, 'add', BELIEF);
   const { results, ...rest } = (
@@ -234,7 +234,7 @@ test('a recall answers with what the contract names, and warns of what it did no
   );
 });
 
-test('a phrase of time is met with time_start and time_end, from the reference date on', () => {
+test('a time phrase is combined with time_start and time_end, from the reference date on', () => {
   const spanOf = (input: Parameters<typeof recallQuery>[0]) => {
     const { createdFromMs, createdToMs } = recallQuery(input).query.filter;
     return [createdFromMs, createdToMs];
@@ -254,7 +254,7 @@ test('a phrase of time is met with time_start and time_end, from the reference d
   assert.throws(() => recallQuery({ temporalExpr: 'someday' }), { code: 'VAL-E001' });
 });
 
-test('HTTP takes times of the calendar and no durations', async () => {
+test('HTTP accepts calendar times and no durations', async () => {
   const parts = await makeParts();
   const codeOf = async (phrase: string) => (await post(parts, 'recall', { temporal_expr: phrase })).body['code'];
   for (const phrase of ['last 7 days', '2 hours ago', 'since 3 weeks ago'])
@@ -267,7 +267,7 @@ test('an aggregation counts old versions too', () => {
   assert.equal(recallQuery({ aggregationIntent: true, excludeSuperseded: true }).query.filter.includeSuperseded, true);
 });
 
-test('a recall asks the shards what it was asked', () => {
+test('a recall passes its parameters to the shards', () => {
   assert.deepEqual(recallQuery({}).query, {
     filter: {},
     limit: 20,
@@ -305,7 +305,7 @@ test('a recall asks the shards what it was asked', () => {
   assert.deepEqual(recallQuery({ candidateLimit: 9999 }).warnings, ['candidate_limit 9999 is treated as 2500']);
 });
 
-test('a memory goes out where nothing can be written, and not where its shard is busy', async () => {
+test('a memory is exported when nothing can be written, and not when its shard is busy', async () => {
   const exported = async (code: ErrorCode) => {
     const parts = await makeParts({ instead: { note: () => Promise.reject(new EngineError(code)) } });
     return ask(parts, 'GET', '/memories/default/export-file', { key: ADMIN });

@@ -10,7 +10,7 @@ let nowMs = 5_000;
 const contextOf = (read: (task: TextTask) => Promise<unknown>): Context =>
   ({ principal: {}, services: { readText: read, clock: { nowMs: () => nowMs } } }) as unknown as Context; // what the row asks of one
 
-test('the model of names is there, from when it was first asked for', async () => {
+test('the model of names is available, loaded at the first request', async () => {
   const model = { model: 'compromise', backend: 'in-process', categories: ['person_name'] };
   const context = contextOf(readText);
   assert.deepEqual(await nerStatus.perform({}, context), { available: true, ...model, loadedAt: 5 });
@@ -23,7 +23,7 @@ test('the model of names is there, from when it was first asked for', async () =
   );
 });
 
-test('a model that cannot be loaded is not available, and the reason is told; a queue that is full says nothing of it', async () => {
+test('a model that cannot be loaded is unavailable, with the reason; a full queue says nothing about the model', async () => {
   const failing = contextOf(() => Promise.reject(new EngineError('SYS-E001', 'extraction failed')));
   const told = (await nerStatus.perform({}, failing)) as Record<string, unknown>; // an object by the row's schema
   assert.deepEqual([told['available'], told['loadedAt'], told['reason']], [false, null, 'SYS-E001: extraction failed']);

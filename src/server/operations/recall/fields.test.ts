@@ -117,7 +117,7 @@ const TAKEN: Readonly<Record<string, Taken>> = {
   preference_enrichment: flag,
 };
 
-test('there are sixty fields, and each has its values here', () => {
+test('there are sixty fields, and each has its values in this file', () => {
   assert.equal(FIELDS.length, 60);
   assert.deepEqual(Object.keys(TAKEN), FIELDS);
 });
@@ -137,7 +137,7 @@ for (const [name, { good, out = [], code = 'VAL-E001', wrong }] of Object.entrie
         assert.ok(refusal({ [name]: value }) !== undefined, `${value}`);
   });
 
-test('the default that the schema gives for a field asks for what its absence asks for', () => {
+test('the default that the schema gives for a field has the same effect as its absence', () => {
   const defaults = Object.entries(RecallInput.properties as Record<string, { readonly default?: unknown }>).flatMap(
     ([name, schema]) => (schema.default === undefined ? [] : [[toSnake(name), schema.default] as const]),
   );
@@ -151,7 +151,7 @@ test('time_start after time_end is refused', () => {
   assert.equal(refusal({ time_start: 5, time_end: 5 }), undefined);
 });
 
-test('what asks for nothing leaves a recall without options', () => {
+test('fields that ask for nothing leave a recall without options', () => {
   assert.deepEqual(asked({ query: 'x' }).options, {});
   const nothing = {
     recency_weight: 0,
@@ -170,7 +170,7 @@ test('what asks for nothing leaves a recall without options', () => {
   assert.deepEqual(asked({ query: 'x', ...nothing }).options, {});
 });
 
-test('what asks for a stage reaches the shards under its own name', () => {
+test('fields that ask for a stage reach the shards under their own names', () => {
   const fields = {
     recency_weight: 0.5,
     target_date: 0,
@@ -228,7 +228,7 @@ test('aggregation_intent and exclude_superseded false keep old versions', () => 
   );
 });
 
-test('fields that want a model say that they did nothing', () => {
+test('fields that need a model report that they had no effect', () => {
   for (const name of ['rerank', 'hyde', 'llmRerank'] as const)
     assert.deepEqual(modelFieldWarnings({ query: 'x', [name]: true }).length, 1, name);
   assert.deepEqual(modelFieldWarnings({ query: 'x', hyde: true, embedding: [1] }), [
@@ -237,7 +237,7 @@ test('fields that want a model say that they did nothing', () => {
   assert.deepEqual(modelFieldWarnings({ rerank: false, scopePath: 'a/b', embedding: [0.5] }), []);
 });
 
-test('fields that say how another is meant say that it is missing', () => {
+test('fields that modify another field report that it is missing', () => {
   assert.deepEqual(idleFieldWarnings({ targetDateWeight: 0.5, exhaustiveMaxRounds: 2, queryExpansion: true }), [
     'target_date_weight was ignored: it needs target_date',
     'exhaustive_max_rounds was ignored: it needs exhaustive',

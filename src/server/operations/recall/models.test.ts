@@ -40,7 +40,7 @@ function calling(egress: 'allow' | 'redact' | 'block') {
 const hit = (content: string): StageHit =>
   ({ grain: { grainType: 'event', fields: { content } } }) as unknown as StageHit; // of a hit only its text is read
 
-test('models are sent question and passages whole, redacted, or nothing at all', async () => {
+test('models receive the question and the passages whole, redacted, or not at all', async () => {
   const hits = [hit(`from ${MAIL}`), hit('plain')];
   for (const [egress, wanted] of [
     ['allow', [QUESTION, `from ${MAIL}`, 'plain']],
@@ -62,7 +62,7 @@ test('models are sent question and passages whole, redacted, or nothing at all',
   }
 });
 
-test('of a long passage whole words are sent: what a cut would leave of an address might not be known for one', async () => {
+test('a long passage is cut between words, because a part of an address might not be recognised', async () => {
   const { context, sent } = calling('redact');
   const filling = 'word '.repeat(MODEL_PASSAGE_CHARS_MAX / 5 - 1);
   await rerankingOf({ query: 'q', rerank: true }, 'q', context)?.rerank([

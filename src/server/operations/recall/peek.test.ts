@@ -9,7 +9,7 @@ const json = (body: unknown) => peekAtJson(Buffer.from(JSON.stringify(body)));
 const message = (fields: Parameters<typeof RecallRequest.fromPartial>[0]) =>
   peekAtMessage(RecallRequest.encode(RecallRequest.fromPartial(fields)).finish());
 
-test('the words of a recall are found in its bytes as its reader finds them', () => {
+test('peek finds the words of a recall in its bytes, as the reader does', () => {
   fc.assert(
     fc.property(
       fc.record({
@@ -31,14 +31,14 @@ test('the words of a recall are found in its bytes as its reader finds them', ()
   );
 });
 
-test('a vector of its own needs no other, an empty one does', () => {
+test('a recall with its own vector needs no other, and one with an empty vector does', () => {
   assert.equal(message({ query: 'who', embedding: [0.6, 0.8] }).text, '');
   assert.equal(message({ query: 'who', embedding: [] }).text, 'who');
   assert.equal(json({ query: 'who', embedding: [0.6, 0.8] }).text, '');
   assert.equal(json({ query: 'who', embedding: [] }).text, 'who');
 });
 
-test('each field that wants a model is seen', () => {
+test('each field that needs a model is seen', () => {
   for (const [field, name] of [
     ['rerank', 'rerank'],
     ['hyde', 'hyde'],
@@ -50,7 +50,7 @@ test('each field that wants a model is seen', () => {
   }
 });
 
-test('what is no recall has no words, and none throws', () => {
+test('bytes that are not a recall have no words, and none throw', () => {
   const nothing = { text: '', asksModel: false };
   for (const text of ['', '{', 'null', '7', '[]', '{"query":7}', '{"query":null}', '{"query":" \\n "}'])
     assert.deepEqual(peekAtJson(Buffer.from(text)), nothing, text);

@@ -34,7 +34,7 @@ function beside(body: unknown, { backend = 'builtin', isSettled = true, modelUrl
   return { result: sidecarOf(peekAtJson)(bytes, given), asked };
 }
 
-test('a recall without words, or of a memory without vectors, goes as it came', () => {
+test('a recall without words, or of a memory without vectors, is forwarded unchanged', () => {
   for (const [body, setting] of [
     [{ subject: 'ann' }, {}],
     [{ query: ' ' }, {}],
@@ -49,13 +49,13 @@ test('a recall without words, or of a memory without vectors, goes as it came', 
   }
 });
 
-test('one whose shard has to be asked first, or that wants a model, is read here', () => {
+test('a recall whose shard must be asked first, or that needs a model, is read on the main thread', () => {
   assert.equal(beside({ query: 'who' }, { isSettled: false }).result, 'here');
   assert.equal(beside({ query: 'who', hyde: true }, { modelUrl: 'http://models' }).result, 'here');
   assert.equal(beside({ query: 'who', rerank: true }, { backend: 'none', modelUrl: 'http://models' }).result, 'here');
 });
 
-test('any other takes its vector along, or why there is none', async () => {
+test('any other recall carries its vector, or the reason why it has none', async () => {
   for (const made of [{ vector }, { warning: 'found by words alone: ünready' }, {}]) {
     const { result, asked } = beside({ query: ' who ' }, { made });
     assert.ok(result instanceof Promise);
@@ -66,7 +66,7 @@ test('any other takes its vector along, or why there is none', async () => {
   }
 });
 
-test('what is packed is read back wherever it lies', () => {
+test('a packed sidecar reads back at any offset', () => {
   const packed = packSidecar({ vector });
   const shifted = Buffer.concat([Buffer.alloc(3), packed]).subarray(3);
   assert.deepEqual([...unpackSidecar(shifted, 'who').vector!.bytes], [...vector.bytes]);

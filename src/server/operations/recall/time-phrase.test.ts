@@ -6,7 +6,7 @@ const at = (text: string): number => Date.parse(text) / 1000;
 /** A Friday. */
 const NOW = at('2024-03-15T12:00:00Z');
 
-test('phrases span what they say, weeks from Monday, rolling ones up to now', () => {
+test('a phrase covers its period, weeks from Monday, rolling ones up to now', () => {
   const spans: Record<string, [string, string]> = {
     today: ['2024-03-15T00:00:00Z', '2024-03-15T23:59:59Z'],
     yesterday: ['2024-03-14T00:00:00Z', '2024-03-14T23:59:59Z'],
@@ -29,7 +29,7 @@ test('phrases span what they say, weeks from Monday, rolling ones up to now', ()
     assert.equal(readPhrase(none, NOW), undefined);
 });
 
-test('a duration is told from a time of the calendar, also within another phrase', () => {
+test('a duration is distinguished from a calendar time, also within another phrase', () => {
   for (const phrase of [
     'last 7 days',
     'past 1 hour',

@@ -35,7 +35,7 @@ const failing = (): Promise<TextOutcome> => Promise.reject(new EngineError('SYS-
 const adds = (parts: Parts) =>
   parts.engines.flatMap(({ calls }) => calls.filter(({ method }) => method === 'addBatch'));
 
-test('an extraction outlives its request, and asking again starts no second one', async () => {
+test('an extraction outlives its request, and a repeated request starts no second one', async () => {
   const { parts, go } = await heldParts();
   const request = { text: TEXT, user_id: 'ada' };
   const told = await post(parts, 'remember', request);
@@ -54,7 +54,7 @@ test('an extraction outlives its request, and asking again starts no second one'
   );
 });
 
-test('a source is kept and told as failed when it cannot be read, and is read when asked again', async () => {
+test('a source that cannot be read is kept and reported as failed, and is read on a repeated request', async () => {
   let broken = true;
   const parts = await makeParts({ readText: (task) => (broken ? failing() : readText(task)) });
   const request = { text: TEXT, extract_mode: 'sync', keep_source: false };
@@ -67,7 +67,7 @@ test('a source is kept and told as failed when it cannot be read, and is read wh
   assert.equal(again['source_hash'], told['source_hash']);
 });
 
-test('after the answer too a failure is told, once, and then tried again', async () => {
+test('a failure after the answer is reported too, once, and then retried', async () => {
   let broken = true;
   const parts = await makeParts({ readText: (task) => (broken ? failing() : readText(task)) });
   const told = async (): Promise<Record<string, unknown>> => {
@@ -87,7 +87,7 @@ test('after the answer too a failure is told, once, and then tried again', async
   assert.equal(done['source_hash'], failed['source_hash']);
 });
 
-test('a request sent again sees relative dates from when it was first sent', async () => {
+test('a repeated request sees relative dates from when it was first sent', async () => {
   let broken = true;
   const tasks: number[] = [];
   const parts = await makeParts({
@@ -105,7 +105,7 @@ test('a request sent again sees relative dates from when it was first sent', asy
   assert.equal(tasks[1], tasks[0]);
 });
 
-test('a date that cannot be read refuses before anything is stored; memories only warn', async () => {
+test('a date that cannot be read refuses the request before anything is stored; memories only warn', async () => {
   const parts = await makeParts({ readText: failing });
   const belief = { subject: 'a', relation: 'b', object: 'c' };
   const dated = await post(parts, 'add', { ...belief, options: { extract_event_date: true } });
@@ -116,7 +116,7 @@ test('a date that cannot be read refuses before anything is stored; memories onl
   assert.match(String(added['warnings']), /took too long/);
 });
 
-test('when too many extractions wait, a remember is refused before it is stored', async () => {
+test('a remember is refused before it is stored when too many extractions wait', async () => {
   const parts = await makeParts();
   await parts.finishExtractions();
   const told = await post(parts, 'remember', { text: TEXT });
@@ -125,7 +125,7 @@ test('when too many extractions wait, a remember is refused before it is stored'
   assert.equal((await post(parts, 'remember', { text: TEXT, extract_mode: 'sync' }))['extracted_count'], 2);
 });
 
-test('a batch whose time is over says how much of it was not read', async () => {
+test('a batch whose time is over reports how much of it was not read', async () => {
   const parts = await makeParts({
     readText: async (task) => {
       parts.clock.now += 13_000;
@@ -141,7 +141,7 @@ test('a batch whose time is over says how much of it was not read', async () => 
   assert.deepEqual(told['warnings'], ['extraction: no time was left for 1 of 3 grains']);
 });
 
-test('requests that ask for extraction or relations are told from the others by their bytes', () => {
+test('requests for extraction or relations are recognised by their bytes', () => {
   const names = ['extractEventDate', 'autoRelate', 'extractMemories', 'sync'] as const;
   const options = fc.uniqueArray(fc.tuple(fc.constantFrom(...names), fc.boolean()), { selector: ([name]) => name });
   const item = fc.record({ grainType: fc.string(), fieldsJson: fc.string(), options: fc.option(options) });

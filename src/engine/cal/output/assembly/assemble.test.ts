@@ -25,19 +25,19 @@ const grains = (label: string, some: readonly CalGrain[]) => ({ label, grains: s
 const other = (some: readonly CalGrain[]): CalGrain[] =>
   some.map((grain) => ({ ...grain, hash: `f${grain.hash.slice(1)}` }));
 
-test('D-29: an assembly without FORMAT is SML', () => {
+test('D-29: an assembly without FORMAT uses SML', () => {
   const { renderings } = assemble(plan({ sources: [grains('a', beliefs(1))], renderings: undefined }));
   assert.deepEqual([renderings.length, renderings[0]!.key, renderings[0]!.format], [1, 'sml', 'sml']);
   assert.match(String(renderings[0]!.content), /^<context>\n\n {2}<belief /);
 });
 
-test('D-42: without BUDGET there are 4000 tokens', () => {
+test('D-42: without BUDGET the budget is 4000 tokens', () => {
   const { budget } = assemble(plan({ sources: [grains('a', beliefs(1000))] }));
   assert.deepEqual([budget.unit, budget.total], ['tokens', 4000]);
   assert.ok(budget.used > 3800 && budget.used <= 4000, `${budget.used}`);
 });
 
-test('D-43: a budget of grains is shared by the same weights', () => {
+test('D-43: a budget of grains is divided by the same weights', () => {
   const sources = [grains('a', beliefs(100)), grains('b', other(beliefs(100)))];
   const {
     sources: given,
@@ -51,7 +51,7 @@ test('D-43: a budget of grains is shared by the same weights', () => {
   assert.deepEqual([included.length, budget.used, budget.remaining, budget.utilization], [20, 20, 0, 1]);
 });
 
-test('each source takes its share, in its own order, up to the first grain that does not fit', () => {
+test('each source fills its share in its own order, up to the first grain that does not fit', () => {
   const sources = [grains('low', beliefs(50)), grains('high', other(beliefs(50)))];
   const result = assemble(plan({ sources, priority: ['high'], budget: { value: 1000, unit: 'tokens' } }));
   assert.deepEqual(
@@ -70,7 +70,7 @@ test('each source takes its share, in its own order, up to the first grain that 
   assert.ok(high!.truncated && low!.truncated);
 });
 
-test('what a source does not use goes to those that have more', () => {
+test('the unused share of a source goes to sources that have more grains', () => {
   const sources = [grains('small', beliefs(1)), grains('large', other(beliefs(50)))];
   const { sources: given, budget } = assemble(plan({ sources, budget: { value: 900, unit: 'tokens' } }));
   assert.equal(given[0]!.grainCount, 1);
@@ -91,7 +91,7 @@ test('the share of a source that failed goes to the others', () => {
   assert.ok(given[1]!.tokensUsed > 500 && given[2]!.tokensUsed > 300);
 });
 
-test('a budget that has no room for the frame gives no text and says so', () => {
+test('a budget without room for the frame gives no text and reports it', () => {
   const result = assemble(
     plan({ sources: [grains('a', beliefs(3))], renderings: [named('sml')], budget: { value: 2, unit: 'tokens' } }),
   );
@@ -99,7 +99,7 @@ test('a budget that has no room for the frame gives no text and says so', () => 
   assert.match(result.warnings[0]!, /no room for the frame/);
 });
 
-test('D-35: a squeezed grain takes the form of ELEMENT_SUMMARY, one that finds no room that of ELEMENT_OMIT', () => {
+test('D-35: ELEMENT_SUMMARY renders a squeezed grain, ELEMENT_OMIT one without room', () => {
   const sections = {
     header: '',
     element: 'whole {{grain.content}} {{grain.content}}',
@@ -117,7 +117,7 @@ test('D-35: a squeezed grain takes the form of ELEMENT_SUMMARY, one that finds n
   assert.equal(sources[0]!.grainCount, lines.filter((word) => word !== 'gone').length);
 });
 
-test('progressive disclosure squeezes what does not fit, on the same shape', () => {
+test('progressive disclosure squeezes grains that do not fit, in the same shape', () => {
   const long = beliefs(20).map((grain) => ({ ...grain, fields: { ...grain.fields, tags: ['a'.repeat(60)] } }));
   const more = [300, 320, 340, 360].map((value) => {
     const wanted = plan({
@@ -134,7 +134,7 @@ test('progressive disclosure squeezes what does not fit, on the same shape', () 
   assert.ok(more.every((added) => added >= 0) && more.some((added) => added > 0), `${more}`);
 });
 
-test('several formats hold the same grains, each within the budget, JSON as data', () => {
+test('several formats contain the same grains, each within the budget, JSON as data', () => {
   const wanted = plan({
     ...{ sources: [grains('a', beliefs(40))], renderings: [named('sml'), named('json'), named('text')] },
     budget: { value: 400, unit: 'tokens' },
@@ -147,7 +147,7 @@ test('several formats hold the same grains, each within the budget, JSON as data
   assert.equal(String(sml).match(/<belief /g)?.length, included.length);
 });
 
-test('a template whose header grows with every grain still shows as many as fit', () => {
+test('a template whose header grows with every grain still shows as many grains as fit', () => {
   const sections = { header: '{{#each}}{{grain.object}}{{/each}} {{budget.used}}', element: 'x' };
   const wanted = plan({ sources: [grains('a', beliefs(200))], renderings: [templated({ sections })] });
   for (const value of [100, 500, 2_000]) {
@@ -157,7 +157,7 @@ test('a template whose header grows with every grain still shows as many as fit'
   }
 });
 
-test('W005: a server that may choose takes TOON when the budget is nearly spent, and says so', () => {
+test('W005: a server that may choose takes TOON when the budget is nearly spent, and reports it', () => {
   const wanted = plan({
     ...{ sources: [grains('a', beliefs(40))], renderings: [named('sml')], autoToon: true },
     budget: { value: 500, unit: 'tokens' },
@@ -173,7 +173,7 @@ test('W005: a server that may choose takes TOON when the budget is nearly spent,
     assert.equal(assemble(kept).renderings[0]!.format, 'sml');
 });
 
-test('a summary is a line for each source, of all that was found', () => {
+test('a summary has one line per source and covers every grain found', () => {
   const sources = [grains('a', TEN.slice(0, 2)), grains('none', [])];
   const { sources: given } = assemble(plan({ sources, summarizes: true, budget: { value: 1, unit: 'tokens' } }));
   assert.deepEqual(
@@ -183,7 +183,7 @@ test('a summary is a line for each source, of all that was found', () => {
   assert.equal('summary' in assemble(plan({ sources })).sources[0]!, false);
 });
 
-test('TOON says exactly how many tokens it takes', () => {
+test('TOON reports exactly how many tokens it takes', () => {
   for (const value of [60, 105, 1_010, 9_990, 16_000]) {
     const { renderings, tokensUsed } = assemble(
       plan({ sources: [grains('a', beliefs(1000))], renderings: [named('toon')], budget: { value, unit: 'tokens' } }),

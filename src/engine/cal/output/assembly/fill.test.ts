@@ -17,24 +17,24 @@ test('a source stops at the first grain that does not fit its share', () => {
   assert.deepEqual(taken(fill([of(1, [11, 1])], 10, 0)), [0]);
 });
 
-test('what is left over is shared again by weight, round by round', () => {
+test('the surplus is divided again by weight, round by round', () => {
   // 10 and 10; the first leaves 8, of which nothing goes back to it.
   const [first, second] = fill([of(1, [2]), of(1, [9, 8, 9])], 20, 0);
   assert.deepEqual([first?.taken, second?.taken], [1, 2]);
   assert.deepEqual([first?.allocated, second?.allocated], [2, 18]);
 });
 
-test('a share of the surplus that is too small for the next grain is not put together with another', () => {
+test('a share of the surplus that is too small for the next grain is not combined with another', () => {
   // 10 each; both leave 4, and get 4 back.
   assert.deepEqual(taken(fill([of(1, [6, 6]), of(1, [6, 6])], 20, 0)), [1, 1]);
 });
 
-test('shares are of the whole, and what the frame takes is taken from the last', () => {
+test('shares are computed from the whole, and the frame is taken from the last', () => {
   const filled = fill([of(1, [5, 5]), of(1, [5, 5])], 20, 3);
   assert.deepEqual([taken(filled), filled[0]?.allocated], [[2, 1], 10]);
 });
 
-test('what is squeezed follows what is whole, by rank, as long as it fits', () => {
+test('squeezed grains follow whole ones, by rank, as long as they fit', () => {
   const filled = fill([of(1, [6, 6, 6], [2, 2, 2]), of(1, [6, 6], [2, 2])], 20, 0);
   assert.deepEqual(
     filled.map(({ taken: whole, squeezed, used }) => [whole, squeezed, used]),
@@ -45,7 +45,7 @@ test('what is squeezed follows what is whole, by rank, as long as it fits', () =
   );
 });
 
-test('never more is used than there is, and nothing is left out that would fit', () => {
+test('the budget is never exceeded, and no grain that would fit is left out', () => {
   const costs = fc.array(fc.integer({ min: 0, max: 50 }), { maxLength: 12 });
   const sources = fc.array(fc.record({ weight: fc.integer({ min: 0, max: 20 }), costs, squeezes: fc.boolean() }), {
     ...{ minLength: 1, maxLength: 8 },

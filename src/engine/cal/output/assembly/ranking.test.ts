@@ -9,7 +9,7 @@ const belief = (mark: string, subject = mark) => grainOf(mark, 'belief', { subje
 const source = (label: string, ...marks: string[]): Source => ({ label, grains: marks.map((mark) => belief(mark)) });
 const held = (sources: readonly Source[]) => sources.map(({ grains }) => grains.map(({ hash }) => hash[0]).join(''));
 
-test('sources that PRIORITY does not name follow as in FROM', () => {
+test('sources that PRIORITY does not name follow in the order of FROM', () => {
   const sources = ['a', 'b', 'c', 'd'].map((label) => source(label));
   const order = (priority: string[]) =>
     ranked(sources, priority).map(({ label, rank, index }) => `${label}${rank}${index}`);
@@ -17,18 +17,18 @@ test('sources that PRIORITY does not name follow as in FROM', () => {
   assert.deepEqual(order([]), ['a10', 'b21', 'c32', 'd43']);
 });
 
-test('a label twice is E034, an unknown one E035', () => {
+test('a repeated label is E034, an unknown one E035', () => {
   assert.throws(() => ranked([source('a'), source('a')], []), { code: 'CAL-E034' });
   assert.throws(() => ranked([source('a')], ['b']), { code: 'CAL-E035' });
   assert.throws(() => ranked([source('a')], ['a', 'a']), { code: 'CAL-E035' });
 });
 
-test('D-26: a grain of several sources is kept once, in the most important', () => {
+test('D-26: a grain of several sources is kept once, in the most important one', () => {
   const sources = ranked([source('a', '1', '2', '3'), source('b', '3', '1', '4')], ['b']);
   assert.deepEqual(held(withoutRepeats(sources, undefined)), ['314', '2']);
 });
 
-test('dedup removes what a more important source says, not repeats within one nor grains without the field', () => {
+test('dedup removes grains that a more important source has, not repeats within one nor grains without the field', () => {
   const one: Source = { label: 'a', grains: [belief('1', 'x'), belief('2', 'x')] };
   const other: Source = {
     label: 'b',
@@ -38,7 +38,7 @@ test('dedup removes what a more important source says, not repeats within one no
   assert.deepEqual(held(withoutRepeats(ranked([one, other], ['b']), 'subject')), ['3456', '']);
 });
 
-test('shares are those of the table', () => {
+test('shares equal those of the table', () => {
   const cases: [count: number, total: number, shares: number[]][] = [
     [1, 4000, [4000]],
     [2, 1000, [650, 350]],
@@ -50,7 +50,7 @@ test('shares are those of the table', () => {
   for (const [count, total, expected] of cases) assert.deepEqual(shares(weightsOf(count), total), expected);
 });
 
-test('D-27: from five sources on each weighs 0.6 of the one before', () => {
+test('D-27: from five sources on, each weighs 0.6 of the one before', () => {
   for (const count of [5, 6, 7, 8]) {
     const weights = weightsOf(count);
     assert.equal(weights.length, count);

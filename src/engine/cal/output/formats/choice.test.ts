@@ -11,7 +11,7 @@ const list = (...formats: (Format | [Format, string])[]): FormatChoice => ({
 });
 const keys = (choice: FormatChoice) => formatEntries(choice).map(({ key }) => key);
 
-test('keys are the names as written or their aliases, the same format once', () => {
+test('keys are the names as written or their aliases, and an equal format appears once', () => {
   assert.deepEqual(keys({ kind: 'one', format: named('readable') }), ['readable']);
   assert.deepEqual(keys(list(named('sml'), named('structured'), named('json'))), ['sml', 'json']);
   assert.deepEqual(keys(list(named('sml'), [named('sml'), 'again'])), ['sml', 'again']);
@@ -19,19 +19,19 @@ test('keys are the names as written or their aliases, the same format once', () 
   assert.deepEqual(keys(list(inline, named('text'), inline)), ['template', 'text', 'template_2']);
 });
 
-test('E113: an alias that is the key of another', () => {
+test('E113: an alias equals the key of another format', () => {
   assert.throws(() => keys(list(named('sml'), [named('json'), 'sml'])), { code: 'CAL-E113' });
   assert.throws(() => keys(list([named('json'), 'a'], [named('sml'), 'a'])), { code: 'CAL-E113' });
   assert.throws(() => keys(list([named('json'), 'sml'], named('sml'))), { code: 'CAL-E113' });
 });
 
-test('E110: more than five formats', () => {
+test('E110: the list has more than five formats', () => {
   const six = ['sml', 'markdown', 'text', 'json', 'yaml', 'toon'].map(named);
   assert.throws(() => keys(list(...six)), { code: 'CAL-E110' });
   assert.equal(keys(list(...six.slice(1))).length, 5);
 });
 
-test('a reference is a preset, or a template that was defined; E085 for any other', () => {
+test('a reference is a preset or a defined template; any other is E085', () => {
   const definitions: Record<string, TemplateDefinition> = { mine: { body: { text: 'x' } } };
   const resolved = (name: string) => {
     const choice: FormatChoice = { kind: 'one', format: { kind: 'template_reference', name } };
