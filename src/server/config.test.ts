@@ -76,7 +76,7 @@ test('an invalid value is rejected with the name of its option', () => {
 
 test('unknown auth modes, and modes that would let anyone in, are rejected', () => {
   for (const auth of ['oidc', 'composite'])
-    assert.throws(() => readConfig({ auth }, {}), { code: 'AUT-E003', message: /is not supported/ });
+    assert.throws(() => readConfig({ auth }, {}), { code: 'AUT-E003', message: /needs --oidc-issuer and/ });
   assert.throws(() => readConfig({ auth: 'none', host: '0.0.0.0' }, {}), { code: 'AUT-E003', message: /--insecure/ });
   assert.equal(readConfig({ auth: 'none', host: '0.0.0.0', insecure: true }, {}).auth, 'none');
   assert.equal(readConfig({ auth: 'none' }, {}).auth, 'none');
@@ -88,4 +88,19 @@ test('loopback addresses are those that only this machine reaches', () => {
     assert.equal(isLoopback(host), true, host);
   for (const host of ['0.0.0.0', '::', '10.0.0.1', '128.0.0.1', '127.0.0.1.example', ''])
     assert.equal(isLoopback(host), false, host);
+});
+
+test('an issuer turns tokens on beside keys, and needs an audience and a safe address', () => {
+  const oidcAudience = 'granary, memory';
+  const config = readConfig({ oidcIssuer: 'https://id.example', oidcAudience }, {});
+  assert.deepEqual([config.auth, config.oidcAudience], ['composite', ['granary', 'memory']]);
+  const env = { GRANARY_OIDC_ISSUER: 'https://id.example', GRANARY_OIDC_AUDIENCE: 'granary', GRANARY_AUTH: 'oidc' };
+  assert.equal(readConfig({}, env).auth, 'oidc');
+  assert.equal(readConfig({ oidcIssuer: 'http://127.0.0.1:9/a', oidcAudience }, {}).auth, 'composite');
+  const refused = { code: 'AUT-E003' };
+  assert.throws(() => readConfig({ oidcIssuer: 'https://id.example' }, {}), refused);
+  for (const oidcIssuer of ['http://id.example', 'id.example', 'https://user@id.example', 'file:///keys'])
+    assert.throws(() => readConfig({ oidcIssuer, oidcAudience }, {}), refused);
+  for (const auth of ['none', 'api-key'])
+    assert.throws(() => readConfig({ auth, oidcIssuer: 'https://id.example', oidcAudience }, {}), refused);
 });

@@ -12,6 +12,7 @@ import {
   VECTOR_DIMENSIONS_MAX,
 } from '../engine/base/limits.ts';
 import { TOKEN_COUNTERS } from '../engine/calls/cal.ts';
+import { isIssuerUrl } from './auth/issuer-keys.ts';
 
 interface Option<T> {
   /** Placeholder shown after the flag; absent for a switch. */
@@ -130,7 +131,12 @@ const OPTIONS = {
     fallback: Math.min(SHARDS_MAX, Math.max(2, availableParallelism() - 1)),
     fallbackText: 'cores - 1, at least 2',
   }),
-  auth: choice('authentication of callers', ['none', 'api-key', 'oidc', 'composite'], 'api-key'),
+  auth: {
+    ...choice('authentication of callers', ['none', 'api-key', 'oidc', 'composite'], 'api-key'),
+    fallbackText: 'api-key, or composite with --oidc-issuer',
+  },
+  oidcIssuer: optionalText('URL', 'issuer whose tokens are accepted, as its tokens name it'),
+  oidcAudience: list('LIST', 'audiences, separated by commas, of which a token must name one'),
   http: choice(
     'HTTP listener: node:http, or uWebSockets.js, which needs less CPU per request and does not speak HTTP/1.0',
     ['node', 'uws'],
@@ -287,6 +293,9 @@ export function readConfig(
     const given = flag === undefined ? env[line.env] : String(flag);
     values[line.name] = given === undefined ? option.fallback : parsed(line, option, given);
   }
+  // Naming an issuer turns its tokens on; API keys go on beside them.
+  if (values['oidcIssuer'] !== undefined && flags['auth'] === undefined && env['GRANARY_AUTH'] === undefined)
+    values['auth'] = 'composite';
   const config = Object.freeze(values) as Config; // the loop above set every name of the table
   checkConfig(config);
   return config;
@@ -322,11 +331,23 @@ function checkModels({ modelUrl, model, rerankUrl, rerankModel }: Config): void 
     throw new EngineError('VAL-E001', '--rerank-model needs --rerank-url or --model-url');
 }
 
+function checkIssuer({ auth, oidcIssuer, oidcAudience }: Config): void {
+  if (auth !== 'oidc' && auth !== 'composite') {
+    if (oidcIssuer !== undefined || oidcAudience.length > 0)
+      throw new EngineError('AUT-E003', `--oidc-issuer and --oidc-audience need --auth oidc or composite, not ${auth}`);
+    return;
+  }
+  // Without an audience, a token that the issuer made for any other application would open this one.
+  if (oidcIssuer === undefined || oidcAudience.length === 0)
+    throw new EngineError('AUT-E003', `--auth ${auth} needs --oidc-issuer and --oidc-audience`);
+  if (!isIssuerUrl(oidcIssuer))
+    throw new EngineError('AUT-E003', '--oidc-issuer must be an https URL; http is allowed for this machine only');
+}
+
 function checkConfig(config: Config): void {
   if (config.http10Port !== undefined && (config.http !== 'uws' || config.singlePort))
     throw new EngineError('VAL-E001', '--http10-port needs --http uws: node:http answers HTTP/1.0 on its own port');
-  if (config.auth === 'oidc' || config.auth === 'composite')
-    throw new EngineError('AUT-E003', `--auth ${config.auth} is not supported: use api-key or none`);
+  checkIssuer(config);
   if (config.auth === 'none' && !isLoopback(config.host) && !config.insecure)
     throw new EngineError('AUT-E003', `--auth none on ${config.host} lets anyone in: add --insecure to allow it`);
   if (config.auth === 'none' && config.corsOrigins.includes('*'))

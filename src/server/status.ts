@@ -93,6 +93,7 @@ export const STATUS: Readonly<Record<ErrorCode, WireStatus>> = {
   'AUT-E005': wire(401, 'UNAUTHENTICATED'),
   'AUT-E006': wire(403, 'PERMISSION_DENIED'),
   'AUT-E007': wire(404, 'NOT_FOUND'),
+  'AUT-E008': wire(503, 'UNAVAILABLE'),
   'POL-E001': wire(403, 'FAILED_PRECONDITION'),
   'POL-E002': wire(403, 'FAILED_PRECONDITION'),
   'POL-E003': wire(403, 'PERMISSION_DENIED'),

@@ -143,7 +143,9 @@ export class Wrapper {
     let code = 'ok';
     try {
       if (PROVING.has(arrival.operation.name)) this.#prove(arrival, headers);
-      const admitted = this.#admit(arrival, headers);
+      const admitting = this.#admit(arrival, headers);
+      // Waiting for nothing would cost each request a turn of the event loop's queue.
+      const admitted = admitting instanceof Promise ? await admitting : admitting;
       const { forward } = face;
       // A worker cannot wait for its own vectors.
       if (forward !== undefined && waitHeader(arrival) === undefined) {
@@ -181,7 +183,7 @@ export class Wrapper {
   }
 
   /** Admits the caller or throws: checks identity, rate, scope and memory. */
-  #admit(arrival: Arrival, headers: Record<string, string>): Admitted {
+  #admit(arrival: Arrival, headers: Record<string, string>): Admitted | Promise<Admitted> {
     const { operation } = arrival;
     if (operation.mutates && !operation.dryRun && flagHeader(arrival, 'x-dry-run'))
       throw new EngineError('VAL-E001', `${operation.name} has no dry run`, {
@@ -189,15 +191,22 @@ export class Wrapper {
       });
     if (operation.needs === 'public')
       return { principal: PUBLIC, memory: undefined, namespace: undefined, userId: undefined };
+    // Every key has at least the scope read, except metrics-only ones.
+    const needed = operation.needs === 'key' ? 'read' : operation.needs;
     const principal = this.#authenticator.authenticate({
       authorization: arrival.header('authorization'),
       apiKey: arrival.header('x-api-key'),
       remoteAddress: arrival.remoteAddress,
     });
+    const admitAs = (caller: Principal): Admitted => this.#admitAs(caller, needed, arrival, headers);
+    return principal instanceof Promise ? principal.then(admitAs) : admitAs(principal);
+  }
+
+  #admitAs(principal: Principal, needed: Scope, arrival: Arrival, headers: Record<string, string>): Admitted {
+    const { operation } = arrival;
     this.#limit(principal, arrival.remoteAddress, headers);
     const mayCreate = operation.orMayCreateMemories && principal.createsMemories === true;
-    // Every key has at least the scope read, except metrics-only ones.
-    if (!mayCreate) requireScope(principal, operation.needs === 'key' ? 'read' : operation.needs);
+    if (!mayCreate) requireScope(principal, needed);
     const memory = operation.on === 'memory' ? this.#memoryOf(principal, arrival.memoryId) : undefined;
     const namespace = narrowed(principal.namespace, nameHeader(arrival, 'x-namespace'), 'namespace');
     const userId = narrowed(principal.userId, nameHeader(arrival, 'x-user-id'), 'user');
@@ -206,7 +215,7 @@ export class Wrapper {
 
   #limit(principal: Principal, address: string, headers: Record<string, string>): void {
     if (this.#limiter === undefined) return;
-    const allowance = this.#limiter.take(principal.keyId ?? `anonymous ${address}`);
+    const allowance = this.#limiter.take(limitedAs(principal, address));
     headers['x-ratelimit-limit'] = String(allowance.limit);
     headers['x-ratelimit-remaining'] = String(allowance.remaining);
     headers['x-ratelimit-reset'] = String(allowance.resetSeconds);
@@ -217,9 +226,10 @@ export class Wrapper {
 
   /** A bound key learns nothing about other memories, not even whether they exist. */
   #memoryOf(principal: Principal, asked: string | undefined): MemoryRecord {
-    const id = asked ?? principal.memoryId ?? DEFAULT_MEMORY;
-    if (principal.memoryId !== undefined && principal.memoryId !== id)
-      throw new EngineError('AUT-E001', 'this key is bound to a different memory');
+    const { memoryIds } = principal;
+    const id = asked ?? (memoryIds?.length === 1 ? memoryIds[0] : undefined) ?? DEFAULT_MEMORY;
+    if (memoryIds !== undefined && !memoryIds.includes(id))
+      throw new EngineError('AUT-E001', 'this caller is bound to a different memory');
     return this.#services.memories.get(id);
   }
 
@@ -402,6 +412,11 @@ function withBindings(principal: Principal, namespace: string | undefined, userI
     ...(namespace === undefined ? {} : { namespace }),
     ...(userId === undefined ? {} : { userId }),
   };
+}
+
+/** The name of the caller's bucket: a key, the subject of a token, or an address. */
+function limitedAs({ keyId, actor }: Principal, address: string): string {
+  return keyId ?? (actor === 'anonymous' ? `anonymous ${address}` : `token ${actor}`);
 }
 
 const PUBLIC: Principal = { actor: 'anonymous', scope: 'read' };

@@ -233,7 +233,7 @@ test('a caller covers what lies within its binding', () => {
   const reaches: readonly Reach[] = ['nothing', 'binding', 'memory', 'deployment', ofPeople, inNamespace];
   const table = (binding: Partial<Principal>) => reaches.map((reach) => covers(binding, reach));
   assert.deepEqual(table({}), [true, true, true, true, true, true]);
-  assert.deepEqual(table({ memoryId: 'm' }), [true, true, true, false, true, true]);
+  assert.deepEqual(table({ memoryIds: ['m'] }), [true, true, true, false, true, true]);
   assert.deepEqual(table({ namespace: 'n' }), [true, true, false, false, false, true]);
   assert.deepEqual(table({ userId: 'ann' }), [true, true, false, false, false, true]);
   assert.deepEqual(table({ userId: 'bob' }), [true, true, false, false, false, false]);

@@ -118,6 +118,7 @@ export const ERROR_MEANINGS = {
   'AUT-E005': 'credentials missing',
   'AUT-E006': 'route is read-only or absent on this deployment',
   'AUT-E007': 'no such key',
+  'AUT-E008': 'the issuer of tokens cannot be reached',
   'POL-E001': 'deletion requires a reason',
   'POL-E002': 'consent required',
   'POL-E003': 'deletion forbidden',

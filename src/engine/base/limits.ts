@@ -489,6 +489,28 @@ export const HEALTH_LOG_REASONS_MAX = 1_000;
 export const LOG_CHECK_BYTES_MAX = 64 * 1_048_576;
 /** Failed authentications of one address in a minute; beyond: LIM-E001 instead of AUT-E004. */
 export const AUTH_FAILURES_PER_MINUTE = 60;
+/** Length of an OpenID Connect token; beyond: AUT-E004 before anything is decoded. */
+export const TOKEN_CHARS_MAX = 16_384;
+/** Age of a token by its claim `iat`, whatever its `exp` says. */
+export const TOKEN_AGE_MAX_SECONDS = 86_400;
+/** Difference between the issuer's clock and this one that a token's times may have. */
+export const TOKEN_SKEW_SECONDS = 60;
+/** Verified tokens that are remembered, so that a repeated one costs a hash instead of a signature check. */
+export const TOKENS_REMEMBERED_MAX = 10_000;
+/** Length of a token's `sub` and `agent_id`. */
+export const TOKEN_SUBJECT_CHARS_MAX = 250;
+/** Memories that a token's claim `memories` may list. */
+export const MEMORIES_OF_TOKEN_MAX = 1_000;
+/** Age at which the issuer's keys are fetched again. */
+export const ISSUER_KEYS_FRESH_MS = 600_000;
+/** Age up to which they are used while the issuer does not answer. */
+export const ISSUER_KEYS_STALE_MS = 3_600_000;
+/** Time between two fetches. */
+export const ISSUER_RETRY_MS = 30_000;
+/** Time limit of discovery and key set together. */
+export const ISSUER_TIMEOUT_MS = 5_000;
+/** Size of each of the two answers. */
+export const ISSUER_ANSWER_BYTES_MAX = 1_048_576;
 
 /** Kinds of blind tokens. */
 export const BLIND_KINDS_MAX = 32;

@@ -1,10 +1,16 @@
-// Authentication: turns credentials into a principal, for the modes `none` and `api-key` (service contract, section 3).
+// Authentication: turns credentials into a principal, by API keys, by tokens of an issuer, or
+// by both (service contract, section 3).
+import { assert } from '../../engine/base/assert.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { AUTH_FAILURES_PER_MINUTE } from '../../engine/base/limits.ts';
+import type { Config } from '../config.ts';
 import type { KeyRecord, Keys } from '../control/keys.ts';
 import { heldBy, type Principal } from './principal.ts';
 import { RateLimiter } from './rate-limit.ts';
+import type { TokenVerifier } from './tokens.ts';
+
+const API_KEY = /^g[rp]_/;
 
 export interface Credentials {
   /** Value of `authorization`, from the header or the metadata. */
@@ -15,14 +21,30 @@ export interface Credentials {
 }
 
 export class Authenticator {
-  readonly #keys: Keys;
+  /** Undefined where only tokens are accepted. */
+  readonly #keys: Keys | undefined;
+  readonly #tokens: TokenVerifier | undefined;
   readonly #anonymous: Principal | undefined;
   readonly #failures: RateLimiter;
   #failed = 0;
 
-  /** `open`: in mode `none`, other machines can reach the listeners. */
-  constructor(parts: { mode: 'none' | 'api-key'; open: boolean; keys: Keys; clock: Clock }) {
-    this.#keys = parts.keys;
+  /**
+   * `open`: in mode `none`, other machines can reach the listeners. `tokens`: the verifier of the modes `oidc` and
+   * `composite`.
+   */
+  constructor(parts: {
+    mode: Config['auth'];
+    open: boolean;
+    keys: Keys;
+    tokens?: TokenVerifier | undefined;
+    clock: Clock;
+  }) {
+    assert(
+      (parts.tokens !== undefined) === (parts.mode === 'oidc' || parts.mode === 'composite'),
+      'the modes with tokens have a verifier',
+    );
+    this.#keys = parts.mode === 'oidc' ? undefined : parts.keys;
+    this.#tokens = parts.tokens;
     this.#anonymous = parts.mode === 'none' ? anonymousOn(parts.open) : undefined;
     this.#failures = new RateLimiter({
       perMinute: AUTH_FAILURES_PER_MINUTE,
@@ -32,21 +54,48 @@ export class Authenticator {
   }
 
   /**
-   * Throws AUT-E005 without credentials, AUT-E004 for invalid ones, and LIM-E001 for an address with too many failures.
-   * Credentials that are sent are checked in every mode.
+   * Throws, or rejects with, AUT-E005 without credentials, AUT-E004 for invalid ones, AUT-E008 when a token cannot be
+   * checked, and LIM-E001 for an address with too many failures. Credentials that are sent are checked in every mode.
+   * A promise is returned only for a token that must be verified.
    */
-  authenticate(credentials: Credentials): Principal {
+  authenticate(credentials: Credentials): Principal | Promise<Principal> {
     const raw = rawKey(credentials);
     if (raw === undefined) {
       if (this.#anonymous !== undefined) return this.#anonymous;
-      throw new EngineError('AUT-E005', 'credentials missing: send Authorization: Bearer <key>');
+      throw new EngineError(
+        'AUT-E005',
+        `credentials missing: send Authorization: Bearer <${this.#keys === undefined ? 'token' : 'key'}>`,
+      );
     }
-    const key = raw === '' ? undefined : this.#keys.authenticate(raw);
+    const key = raw === '' ? undefined : this.#keys?.authenticate(raw);
     if (key !== undefined) return principalOf(key);
+    if (this.#tokens === undefined || raw === '' || API_KEY.test(raw))
+      throw this.#failure(
+        credentials,
+        new EngineError(
+          'AUT-E004',
+          this.#keys === undefined
+            ? "not a token of this deployment's issuer; API keys are not accepted here"
+            : 'API key not recognised, revoked or expired',
+        ),
+      );
+    try {
+      const principal = this.#tokens.verify(raw);
+      if (!(principal instanceof Promise)) return principal;
+      return principal.catch((error: unknown) => {
+        throw this.#failure(credentials, error);
+      });
+    } catch (error) {
+      throw this.#failure(credentials, error);
+    }
+  }
+
+  /** Counts a refusal against the caller's address. An issuer that does not answer is not the caller's failure. */
+  #failure({ remoteAddress }: Credentials, error: unknown): unknown {
+    if (!(error instanceof EngineError) || error.code !== 'AUT-E004') return error;
     this.#failed += 1;
-    if (!this.#failures.take(credentials.remoteAddress).granted)
-      throw new EngineError('LIM-E001', 'too many failed authentications from this address');
-    throw new EngineError('AUT-E004', 'API key not recognised, revoked or expired');
+    if (this.#failures.take(remoteAddress).granted) return error;
+    return new EngineError('LIM-E001', 'too many failed authentications from this address');
   }
 
   /** Number of failed authentications since the last call; one audit entry covers them all. */
@@ -80,7 +129,7 @@ function principalOf(key: KeyRecord): Principal {
     actor: key.principal,
     keyId: key.keyId,
     ...heldBy(key.scopes),
-    ...(key.memoryId === undefined ? {} : { memoryId: key.memoryId }),
+    ...(key.memoryId === undefined ? {} : { memoryIds: [key.memoryId] }),
     ...(key.namespace === undefined ? {} : { namespace: key.namespace }),
     ...(key.userId === undefined ? {} : { userId: key.userId }),
   };

@@ -14,9 +14,12 @@ export interface Principal {
   readonly readsMetrics?: true | undefined;
   readonly keyId?: string | undefined;
   /** Bindings of the key, narrowed by the request. The caller sees only data within them. */
-  readonly memoryId?: string | undefined;
+  /** The memories that the caller may use; undefined: all. A key has one, a token any number. */
+  readonly memoryIds?: readonly string[] | undefined;
   readonly namespace?: string | undefined;
   readonly userId?: string | undefined;
+  /** The agent that a token's claim `agent_id` names. */
+  readonly agentId?: string | undefined;
   /** May create memories without admin scope (anonymous callers on an open address). */
   readonly createsMemories?: true | undefined;
 }

@@ -18,10 +18,10 @@ export type Reach =
 
 /** Throws AUT-E001 unless the caller's bindings cover the call's reach. */
 export function requireReach(principal: Principal, reach: Reach): void {
-  const { memoryId, namespace, userId } = principal;
+  const { memoryIds, namespace, userId } = principal;
   if (reach === 'nothing' || reach === 'binding') return;
   if (reach === 'deployment') {
-    if (memoryId !== undefined || namespace !== undefined || userId !== undefined)
+    if (memoryIds !== undefined || namespace !== undefined || userId !== undefined)
       throw refused('the whole deployment; this key is bound to a part of it');
     return;
   }

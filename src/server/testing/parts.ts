@@ -12,6 +12,7 @@ import { directShard } from '../../shards/transport/direct.ts';
 import { Authenticator } from '../auth/authenticate.ts';
 import type { Scope } from '../auth/principal.ts';
 import { RateLimiter } from '../auth/rate-limit.ts';
+import { tokenVerifier } from '../auth/tokens.ts';
 import { CalGate } from '../cal-gate.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { Services } from '../context.ts';
@@ -122,9 +123,10 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     isEnding: () => false,
   };
   const authenticator = new Authenticator({
-    mode: config.auth === 'none' ? 'none' : 'api-key',
+    mode: config.auth,
     open: config.insecure,
     keys,
+    tokens: tokenVerifier(config, { log, clock }),
     clock,
   });
   const wrapper = new Wrapper({

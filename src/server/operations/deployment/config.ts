@@ -30,6 +30,15 @@ export const config = defineOperation({
   input: Type.Object({}),
   output: Type.Object({
     authMode: Type.String({ description: 'Authentication mode: none, api-key, oidc or composite.' }),
+    oidc: Type.Optional(
+      Type.Object(
+        {
+          issuer: Type.String({ description: 'Issuer whose tokens are accepted.' }),
+          audience: Type.Array(Type.String(), { description: 'Audiences, of which a token must name one.' }),
+        },
+        { description: 'Tokens that are accepted; absent where none are.' },
+      ),
+    ),
     version: Type.String({ description: 'Version of the server.' }),
     deployment: Type.String({ description: 'Name of the deployment.' }),
     features: described(Open, 'Features of this deployment: whether each is available, or its value.'),
@@ -39,9 +48,11 @@ export const config = defineOperation({
   http: [{ verb: 'GET', path: '/config' }],
   async run(_, { services }) {
     const embedding = services.embedders.status('');
-    const { auth, deployment, memoriesMax, rateLimit, requestTimeoutMs, tlsCert } = services.config;
+    const { auth, deployment, memoriesMax, oidcAudience, oidcIssuer, rateLimit, requestTimeoutMs, tlsCert } =
+      services.config;
     return {
       authMode: auth,
+      ...(oidcIssuer === undefined ? {} : { oidc: { issuer: oidcIssuer, audience: [...oidcAudience] } }),
       version: VERSION,
       deployment,
       features: {

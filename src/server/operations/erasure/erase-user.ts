@@ -3,8 +3,8 @@ import type { Context } from '../../context.ts';
 
 /** Erases a user of the call's memory. `reason` takes precedence over the x-reason header. */
 export function eraseUser(context: Context, userId: string, reason: string | undefined): Promise<ErasureProof> {
-  const { actor, memoryId } = context.principal;
-  const by = { actor, everywhere: memoryId === undefined, reason: reason ?? context.reason };
+  const { actor, memoryIds } = context.principal;
+  const by = { actor, everywhere: memoryIds === undefined, reason: reason ?? context.reason };
   return context.services.erasures.user(context.memory, userId, by, () =>
     context.call('eraseUser', { userId }, reason === undefined ? {} : { reason }),
   );

@@ -63,7 +63,7 @@ export const keysCreate = defineOperation({
   http: [{ verb: 'POST', path: '/auth/keys', successStatus: 201 }],
   async run(input, { services, principal }) {
     const bound = {
-      ...pick('memoryId', input.memoryId ?? principal.memoryId),
+      ...pick('memoryId', input.memoryId ?? onlyMemory(principal)),
       ...pick('namespace', input.namespace ?? principal.namespace),
       ...pick('userId', input.userId ?? principal.userId),
     };
@@ -106,6 +106,14 @@ export const keysCreate = defineOperation({
     return { ...keyOutput(key, services.keys), rawKey: raw };
   },
 });
+
+/** The caller's memory. VAL-E001 for a caller with several, of which a key can have only one. */
+function onlyMemory({ memoryIds }: Principal): string | undefined {
+  if (memoryIds === undefined || memoryIds.length === 1) return memoryIds?.[0];
+  throw new EngineError('VAL-E001', 'memory_id is required: the caller is bound to several memories, a key to one', {
+    details: [{ field: 'memory_id', issue: 'required' }],
+  });
+}
 
 /** The default scopes of a new key: those of its creator, without metrics. */
 function ownLevels(principal: Principal): Scope[] {

@@ -21,7 +21,7 @@ export const keysList = defineOperation({
   http: [{ verb: 'GET', path: '/auth/keys' }],
   async run(input, { services, principal, told }) {
     const isBound =
-      principal.memoryId !== undefined || principal.namespace !== undefined || principal.userId !== undefined;
+      principal.memoryIds !== undefined || principal.namespace !== undefined || principal.userId !== undefined;
     const all = services.keys.list();
     const seen = isBound ? all.filter((key) => isWithin(key, principal)) : all;
     const { items, total, nextCursor } = pageOf(seen, readPage(input, SCOPE, told), placeOfKey, SCOPE);

@@ -1,5 +1,5 @@
 // Converts an API key to its answer, without the secret.
-import { SCOPES } from '../../auth/principal.ts';
+import { type Principal, SCOPES } from '../../auth/principal.ts';
 import type { KeyRecord, Keys } from '../../control/keys.ts';
 import { type Static, Type } from '../type.ts';
 
@@ -58,14 +58,10 @@ export function isWithin(
     readonly namespace?: string | undefined;
     readonly userId?: string | undefined;
   },
-  caller: {
-    readonly memoryId?: string | undefined;
-    readonly namespace?: string | undefined;
-    readonly userId?: string | undefined;
-  },
+  caller: Pick<Principal, 'memoryIds' | 'namespace' | 'userId'>,
 ): boolean {
   return (
-    (caller.memoryId === undefined || caller.memoryId === key.memoryId) &&
+    (caller.memoryIds === undefined || (key.memoryId !== undefined && caller.memoryIds.includes(key.memoryId))) &&
     (caller.namespace === undefined || caller.namespace === key.namespace) &&
     (caller.userId === undefined || caller.userId === key.userId)
   );

@@ -27,7 +27,8 @@ export const memoriesList = defineOperation({
   http: [{ verb: 'GET', path: '/memories' }],
   async run(input, { services, principal, told }) {
     const all = services.memories.list();
-    const seen = principal.memoryId === undefined ? all : all.filter(({ id }) => id === principal.memoryId);
+    const { memoryIds } = principal;
+    const seen = memoryIds === undefined ? all : all.filter(({ id }) => memoryIds.includes(id));
     const { items, total, nextCursor } = pageOf(seen, readPage(input, SCOPE, told), placeOfMemory, SCOPE);
     return {
       memories: items.map(({ id, name, description, createdAtMs }) => ({

@@ -78,7 +78,7 @@ export const stats = defineOperation({
       // Without an embedder nothing waits for vectors.
       ...(indexLag === undefined ? {} : { indexLag: embedding.state === 'none' ? 0 : indexLag }),
       // The count includes other memories of the shard, so a bound caller must not see it.
-      ...(pendingWrites === undefined || context.principal.memoryId !== undefined ? {} : { pendingWrites }),
+      ...(pendingWrites === undefined || context.principal.memoryIds !== undefined ? {} : { pendingWrites }),
       embedding,
     };
   },
