@@ -1,4 +1,4 @@
-// Recall by words, vectors and surroundings over gRPC from one large memory, every question another one: with the question
+// Recall by words, vectors and context over gRPC from one large memory, every question another one: with the question
 // embedded by the server on each runtime, and with a vector that the caller brings; alone, and while grains are added and
 // embedded beside it. Grains have vectors drawn near real ones (`drawn-vectors.ts`); questions, and the grains that are added
 // beside, go through the encoder. Beside it what no such recall can be quicker than: the encoder alone, and a bare echo.

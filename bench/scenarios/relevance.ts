@@ -35,7 +35,7 @@ export const scenario: Scenario = {
     { metric: 'beam_words_hit_at_20_ratio', atLeast: 0.696 },
     { metric: 'beam_words_recall_at_10_ratio', atLeast: 0.431 },
     { metric: 'beam_words_ndcg_at_10_ratio', atLeast: 0.335 },
-    // The ranking with pairs and surroundings, without vectors.
+    // The ranking with pairs and context, without vectors.
     { metric: 'beam_recall_ndcg_at_10_ratio', atLeast: 0.48 },
     { metric: 'beam_recall_hit_at_10_ratio', atLeast: 0.72 },
     { metric: 'cranfield_words_ndcg_at_10_ratio', atLeast: 0.359 },

@@ -116,10 +116,10 @@ export function containerLine(value: unknown): unknown {
   const line = lineOf(value);
   const engineFlags = flagOf(optionsOf(line), 'engine_flags');
   const { grains, manifest, warnings } = readAnyContainer(bytesFromHex(line['file_hex'], 'file_hex'), { engineFlags });
-  const standings = Object.fromEntries([...manifest].map(([address, standing]) => [address, statusFields(standing)]));
+  const statuses = Object.fromEntries([...manifest].map(([address, status]) => [address, statusFields(status)]));
   return {
     grains: grains.map(({ address }) => address),
-    ...(manifest.size > 0 && { manifest: standings }),
+    ...(manifest.size > 0 && { manifest: statuses }),
     ...(warnings.length > 0 && { warnings }),
   };
 }

@@ -4,7 +4,7 @@ import { EngineError } from './base/errors.ts';
 import { CALL_ROWS, type Input, type Method, type MethodsWith, type Output } from './calls/calls.ts';
 import type { CallContext } from './calls/context.ts';
 import { type AuditDraft, SYSTEM_ACTOR } from './govern/trail/audit.ts';
-import { recallAccount } from './recall/account.ts';
+import { recallRecordContent } from './recall/record-content.ts';
 import type { Memory } from './store/memory.ts';
 import type { Store } from './store/store.ts';
 import { pseudonym } from './write/pseudonym.ts';
@@ -31,7 +31,7 @@ export function audited(store: Store, trail: ReadTrail, context: CallContext, re
   const { input, output } = read;
   if (input.record === undefined) return output;
   const { beyond: _, excluded, ...told } = output;
-  const recallId = trail.recall(memory, context, recallAccount(input, output));
+  const recallId = trail.recall(memory, context, recallRecordContent(input, output));
   return {
     ...told,
     // Unless the caller asked for them, exclusions are for the record only.

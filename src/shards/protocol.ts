@@ -56,7 +56,7 @@ export type {
   AuditCheck,
   AuditFilter,
   AuditView,
-  RecallAccount,
+  RecallRecordContent,
   RecallRecordView,
   RecordFilter,
 } from '../engine/calls/trail.ts';

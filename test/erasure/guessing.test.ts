@@ -146,7 +146,7 @@ function* textsOf({ store }: Engine, memory: Memory, record: EngineRecord): Gene
       yield unlessGone(() => store.openBlob(memory, record).toString('latin1'));
       yield unlessGone(() => store.addressOf(record) ?? '');
       return;
-    case 'standing':
+    case 'status':
       yield memory.trail.addressNamed(record.newName) ?? '';
       return;
     case 'furtherSource':

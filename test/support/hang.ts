@@ -1,7 +1,7 @@
 // Imported before each test file: ends one that hangs, as a file does whose failed test left a server open, and says what it
 // holds. It keeps no file from ending, and is longer than any takes on a slow machine. The runner itself, which imports this too,
 // takes as long as it takes.
-import './surroundings.ts';
+import './clean-environment.ts';
 
 const LONGEST_MS = 15 * 60_000;
 

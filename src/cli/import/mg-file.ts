@@ -84,22 +84,22 @@ async function* partsOf(file: FileHandle, size: number, partBytes: number): Asyn
     const grains: Buffer[] = [];
     for (let at = from; at < to; at += 1)
       grains.push(region.subarray(starts[at]! - starts[from]!, startOf(at + 1) - starts[from]!));
-    const standings = links.of(grains, from);
-    const bytes = writeContainer(grains, { sorted: false, deduplicated: false, manifest: standings });
+    const statuses = links.of(grains, from);
+    const bytes = writeContainer(grains, { sorted: false, deduplicated: false, manifest: statuses });
     yield { bytes, from, grains: grains.length, share: to / count };
     from = to;
   }
   for (let first = 0; first < links.late.length; ) {
     const grains: Buffer[] = [];
-    const standings = new Map<Address, GrainStatus>();
+    const statuses = new Map<Address, GrainStatus>();
     for (let size = 0; first < links.late.length && size < partBytes && grains.length < PART_GRAINS; first += 1) {
       const { at, address, supersededBy } = links.late[first]!;
       const grain = await readGrain(at);
       grains.push(grain);
-      standings.set(address, { supersededBy });
+      statuses.set(address, { supersededBy });
       size += grain.length;
     }
-    const bytes = writeContainer(grains, { sorted: false, deduplicated: false, manifest: standings });
+    const bytes = writeContainer(grains, { sorted: false, deduplicated: false, manifest: statuses });
     yield { bytes, from: count, grains: grains.length, share: 1, isRepeat: true };
   }
 }
@@ -126,10 +126,10 @@ class Links {
     const addresses = grains.map((grain) => addressOf(startsEnvelope(grain) ? openEnvelope(grain).blob : grain));
     for (const address of addresses) if (this.#successors.has(address)) this.#sent.add(address);
     for (const [i, address] of addresses.entries()) {
-      const standing = this.#manifest.get(address);
-      if (standing === undefined) continue;
-      const { supersededBy, ...rest } = standing;
-      if (supersededBy === undefined || this.#sent.has(supersededBy)) own.set(address, standing);
+      const status = this.#manifest.get(address);
+      if (status === undefined) continue;
+      const { supersededBy, ...rest } = status;
+      if (supersededBy === undefined || this.#sent.has(supersededBy)) own.set(address, status);
       else {
         own.set(address, rest);
         this.late.push({ at: from + i, address, supersededBy });

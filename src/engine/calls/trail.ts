@@ -34,7 +34,7 @@ export interface AuditView {
 }
 
 /** The content of a recall record before it is sealed (service contract, section 14). */
-export interface RecallAccount {
+export interface RecallRecordContent {
   readonly mode: QueryMode;
   readonly asked: boolean;
   readonly query: KeptQuery;
@@ -111,7 +111,7 @@ export interface AuditCheck {
 /** The calls on the audit trail and on records of recalls. */
 export interface TrailCalls {
   /** Stores the record of a recall that was fused elsewhere. Stores nothing if neither policy nor caller asks for one. */
-  keepRecall: { input: RecallAccount; output: { recallId?: string } };
+  keepRecall: { input: RecallRecordContent; output: { recallId?: string } };
   /** Trail names of these grains, in the order of `hashes`; '' for a grain that is not in this partition. */
   grainNames: { input: { hashes: readonly string[] }; output: { names: readonly string[] } };
   /**

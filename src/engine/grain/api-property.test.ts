@@ -233,7 +233,7 @@ test('versions of arbitrary input and deltas fail only as the contract says', ()
 });
 
 test('any grain that the codec accepts has an answer, a text, and a next version or a refusal', () => {
-  const full = FIELD_ROWS.filter(([, , , standing]) => standing === undefined).map(([name]) => name);
+  const full = FIELD_ROWS.filter(([, , , storage]) => storage === undefined).map(([name]) => name);
   const seconds = fc.integer({ min: -1e12, max: 1e12 });
   const foreign = fc.constantFrom(...GRAIN_TYPE_NAMES).chain((type) =>
     fc.record({

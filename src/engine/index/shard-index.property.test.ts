@@ -29,16 +29,8 @@ type Work = 'seal' | 'merge' | 'compact' | 'purge';
 type End = 'commit' | 'abandon' | 'giveUp';
 
 const memory = fc.nat(MEMORIES - 1);
-const kinds = fc.constantFrom<Keyed>(
-  'userKey',
-  'scopeKey',
-  'standing',
-  'predecessor',
-  'reply',
-  'audit',
-  'furtherSource',
-);
-const numericKinds: ReadonlySet<Keyed> = new Set<Keyed>(['standing', 'predecessor', 'audit', 'furtherSource']);
+const kinds = fc.constantFrom<Keyed>('userKey', 'scopeKey', 'status', 'predecessor', 'reply', 'audit', 'furtherSource');
+const numericKinds: ReadonlySet<Keyed> = new Set<Keyed>(['status', 'predecessor', 'audit', 'furtherSource']);
 const works = fc.constantFrom<Work>('seal', 'seal', 'merge', 'compact', 'purge');
 const steps = fc.option(fc.nat(60));
 const ends = fc.constantFrom<End>('commit', 'commit', 'abandon', 'giveUp');

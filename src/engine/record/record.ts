@@ -3,7 +3,7 @@
 //
 //   1 grain     memory u32 | key u32 | scope key u32 | address 32 | sealed blob
 //               As older builds wrote it: with the grain's hash in the clear. `compact` writes it anew as kind 10.
-//   2 standing  memory u32 | old u32 | new u32 (0: none) | at ms u48 | verification u8 | new address 32
+//   2 status    memory u32 | old u32 | new u32 (0: none) | at ms u48 | verification u8 | new address 32
 //               As older builds wrote it; `compact` writes it anew as kind 11.
 //   3 removal   memory u32 | cause u8 | count u32 | ordinals u32 ...
 //   4 key       memory u32 | key u32 (0: a user erased without ever having had one) | kind u8 | action u8 | at ms u48 | token 16 | fingerprint 8 | sealed name
@@ -22,7 +22,7 @@
 //  10 grain     memory u32 | key u32 | scope key u32 | of u8 | enciphered hash 32 | sealed blob
 //               key: the user's key (of is 1), or the memory's blob key when the grain has no user (of is 0). The grain's
 //               key is HKDF(key, scope key); the enciphered hash (record/grain-name.ts) is the sealed blob's additional data.
-//  11 standing  memory u32 | old u32 | new u32 (0: none) | at ms u48 | verification u8 | name of the new version
+//  11 status    memory u32 | old u32 | new u32 (0: none) | at ms u48 | verification u8 | name of the new version
 //               The name is empty where new is 0.
 //  12 further source   memory u32 | grain u32 | at ms u48 | name of the source
 //               A stored fact was extracted again, from a source that is not in the grain's bytes. One record a source. The
@@ -32,7 +32,7 @@ import { grainName, isPlainHash } from './grain-name.ts';
 
 export const RECORD_KINDS = {
   plainGrain: 1,
-  plainStanding: 2,
+  plainStatus: 2,
   removal: 3,
   key: 4,
   setting: 5,
@@ -41,7 +41,7 @@ export const RECORD_KINDS = {
   rule: 8,
   recall: 9,
   grain: 10,
-  standing: 11,
+  status: 11,
   furtherSource: 12,
 } as const;
 export type RecordKind = keyof typeof RECORD_KINDS;
@@ -76,8 +76,8 @@ export interface GrainRecord {
   readonly bound: Uint8Array;
   readonly sealed: Uint8Array;
 }
-export interface StandingRecord {
-  readonly kind: 'standing';
+export interface StatusRecord {
+  readonly kind: 'status';
   readonly memory: number;
   readonly oldOrdinal: number;
   /** 0 when only the verification flag changed. */
@@ -170,7 +170,7 @@ export interface RecallRecord {
 export type EngineRecord =
   | RecallRecord
   | GrainRecord
-  | StandingRecord
+  | StatusRecord
   | FurtherSourceRecord
   | RemovalRecord
   | KeyRecord
@@ -205,10 +205,10 @@ export function encodeRecord(record: EngineRecord): Buffer {
       bytes.set(record.sealed, GRAIN_SEALED_AT);
       return bytes;
     }
-    case 'standing': {
+    case 'status': {
       assert(!isPlainHash(record.newName), 'a link is written with a name');
       const bytes = Buffer.alloc(STANDING_NAME_AT + record.newName.length / 2);
-      start(bytes, 'standing', record.memory);
+      start(bytes, 'status', record.memory);
       bytes.writeUInt32BE(record.oldOrdinal, 5);
       bytes.writeUInt32BE(record.newOrdinal, 9);
       bytes.writeUIntBE(record.atMs, 13, 6);
@@ -339,11 +339,11 @@ export function decodeRecord(bytes: Uint8Array): EngineRecord {
         sealed: buffer.subarray(sealedAt),
       };
     }
-    case RECORD_KINDS.standing:
-    case RECORD_KINDS.plainStanding: {
+    case RECORD_KINDS.status:
+    case RECORD_KINDS.plainStatus: {
       const newOrdinal = buffer.readUInt32BE(9);
       return {
-        kind: 'standing',
+        kind: 'status',
         memory,
         oldOrdinal: buffer.readUInt32BE(5),
         newOrdinal,
@@ -448,7 +448,7 @@ export function isAuditRecord(bytes: Uint8Array): boolean {
 
 /** True for a record of an older build, which holds a grain's hash in the clear. Judges by the first byte. */
 export function isPlainRecord(bytes: Uint8Array): boolean {
-  return bytes[0] === RECORD_KINDS.plainGrain || bytes[0] === RECORD_KINDS.plainStanding;
+  return bytes[0] === RECORD_KINDS.plainGrain || bytes[0] === RECORD_KINDS.plainStatus;
 }
 
 /** True for a grain's record of any build. Judges by the first byte. */

@@ -25,7 +25,7 @@ import {
   nameInHead,
   peekedHead,
   type SettingRecord,
-  type StandingRecord,
+  type StatusRecord,
   type VerificationState,
 } from '../record/record.ts';
 import { AddressMemo } from './address-memo.ts';
@@ -440,13 +440,13 @@ export class Store {
   }
 
   /** The version link that superseded `ordinal`, or undefined while it is current. */
-  supersession(memory: number, ordinal: Ordinal): StandingRecord | undefined {
+  supersession(memory: number, ordinal: Ordinal): StatusRecord | undefined {
     if (!this.index.superseded.get(ordinal)) return undefined;
-    return this.#status(memory, 'standing', ordinal, (record) => record.newOrdinal !== 0);
+    return this.#status(memory, 'status', ordinal, (record) => record.newOrdinal !== 0);
   }
 
   /** The version link that made `ordinal` a new version, or undefined for the root of a chain. */
-  predecessor(memory: number, ordinal: Ordinal): StandingRecord | undefined {
+  predecessor(memory: number, ordinal: Ordinal): StatusRecord | undefined {
     return this.#status(memory, 'predecessor', ordinal, () => true);
   }
 
@@ -468,19 +468,14 @@ export class Store {
     return sources;
   }
 
-  #status(
-    memory: number,
-    kind: 'standing' | 'predecessor',
-    ordinal: Ordinal,
-    wanted: (record: StandingRecord) => boolean,
-  ) {
+  #status(memory: number, kind: 'status' | 'predecessor', ordinal: Ordinal, wanted: (record: StatusRecord) => boolean) {
     const parts = this.parts(memory);
     for (let i = parts.length - 1; i >= 0; i--) {
       const sequences = parts[i]!.keyed(kind, ordinal);
       for (let j = sequences.length - 1; j >= 0; j--) {
         const bytes = this.log.read(sequences[j]!);
         const record = bytes === undefined ? undefined : decodeRecord(bytes);
-        if (record?.kind === 'standing' && wanted(record)) return record;
+        if (record?.kind === 'status' && wanted(record)) return record;
       }
     }
     return undefined;

@@ -242,7 +242,7 @@ export class Group {
     { name, atMs }: { readonly name: string; readonly atMs: number },
   ): void {
     const sequence = this.record({
-      kind: 'standing',
+      kind: 'status',
       memory: memory.number,
       oldOrdinal,
       newOrdinal: ordinal,
@@ -256,7 +256,7 @@ export class Group {
     this.#publish.push(() => {
       // Read only now, because a rebuild may have replaced the index.
       const { index } = this.store;
-      index.publishKeyed(memory.number, 'standing', oldOrdinal, sequence);
+      index.publishKeyed(memory.number, 'status', oldOrdinal, sequence);
       index.publishKeyed(memory.number, 'predecessor', ordinal, sequence);
       index.markSuperseded(oldOrdinal);
     });
@@ -264,7 +264,7 @@ export class Group {
 
   setVerification(memory: Memory, ordinal: Ordinal, verification: VerificationState): void {
     const sequence = this.record({
-      kind: 'standing',
+      kind: 'status',
       memory: memory.number,
       oldOrdinal: ordinal,
       newOrdinal: 0,
@@ -274,7 +274,7 @@ export class Group {
     });
     this.#publish.push(() => {
       const { index } = this.store;
-      index.publishKeyed(memory.number, 'standing', ordinal, sequence);
+      index.publishKeyed(memory.number, 'status', ordinal, sequence);
       if (verification !== '') index.markVerification(ordinal, verification);
     });
   }

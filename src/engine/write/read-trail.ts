@@ -4,7 +4,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { EngineError } from '../base/errors.ts';
 import { READ_TRAIL_GROUP, READ_TRAIL_MAX, READ_TRAIL_MS } from '../base/limits.ts';
 import type { CallContext } from '../calls/context.ts';
-import type { RecallAccount } from '../calls/trail.ts';
+import type { RecallRecordContent } from '../calls/trail.ts';
 import { seal } from '../crypto/envelope.ts';
 import type { AuditDraft } from '../govern/trail/audit.ts';
 import { type KeptNames, type KeptRecall, type KeptResult, recallIds } from '../govern/trail/provenance.ts';
@@ -76,20 +76,20 @@ export class ReadTrail {
   }
 
   /** Leaves a recall record and its audit entry. Returns the record's id, or undefined when no record is wanted. */
-  recall(memory: Memory, context: CallContext, account: RecallAccount): string | undefined {
+  recall(memory: Memory, context: CallContext, content: RecallRecordContent): string | undefined {
     const { rules } = memory.governed;
-    const user = this.#personOf(memory, context, account);
+    const user = this.#personOf(memory, context, content);
     const recall =
-      account.asked || rules['provenance.record'] ? this.#recordOf(memory, context, account, user) : undefined;
+      content.asked || rules['provenance.record'] ? this.#recordOf(memory, context, content, user) : undefined;
     const draft: AuditDraft | undefined = rules['audit.reads']
       ? {
           event: 'memory.recalled',
           actor: context.actor,
           subject: pseudonym(memory, user),
           details: {
-            candidate_count: account.candidateCount,
+            candidate_count: content.candidateCount,
             ...(recall === undefined ? {} : { recall_id: recall.id }),
-            result_count: account.resultCount ?? account.results.length,
+            result_count: content.resultCount ?? content.results.length,
           },
         }
       : undefined;
@@ -99,36 +99,36 @@ export class ReadTrail {
   }
 
   /** The person that a recall is about: named by its conditions, or by its caller's binding. */
-  #personOf(memory: Memory, context: CallContext, account: RecallAccount): string | undefined {
-    const named = account.userId ?? context.userId;
+  #personOf(memory: Memory, context: CallContext, content: RecallRecordContent): string | undefined {
+    const named = content.userId ?? context.userId;
     if (named !== undefined) return named;
-    return [account.entity, account.subject, account.object].find(
+    return [content.entity, content.subject, content.object].find(
       (name) => name !== undefined && this.#store.userKey(memory, name) !== undefined,
     );
   }
 
-  #recordOf(memory: Memory, context: CallContext, account: RecallAccount, user: string | undefined): LeftRecall {
+  #recordOf(memory: Memory, context: CallContext, content: RecallRecordContent, user: string | undefined): LeftRecall {
     const atMs = this.#store.clock.nowMs();
-    const names = namesOf(memory, account, user);
-    const { text_sha256: _, ...query } = account.query;
+    const names = namesOf(memory, content, user);
+    const { text_sha256: _, ...query } = content.query;
     const called = (hash: string): string => {
       if (!isPlainHash(hash)) return hash === '' ? NO_NAME : hash;
-      return (account.names === undefined ? this.#store.nameOfHash(memory, hash) : account.names[hash]) || NO_NAME;
+      return (content.names === undefined ? this.#store.nameOfHash(memory, hash) : content.names[hash]) || NO_NAME;
     };
     const kept: KeptRecall = {
-      candidateCount: account.candidateCount,
-      excluded: onceEach(account.excluded.named.map(({ hash, reason }) => ({ grain: called(hash), reason }))),
-      excludedCounts: account.excluded.counts,
-      mode: account.mode,
+      candidateCount: content.candidateCount,
+      excluded: onceEach(content.excluded.named.map(({ hash, reason }) => ({ grain: called(hash), reason }))),
+      excludedCounts: content.excluded.counts,
+      mode: content.mode,
       // Random: a counter would reveal how many recalls came between two records.
       nonce: randomInt(NONCES),
-      namespace: account.namespace === '' ? (context.namespace ?? '') : account.namespace,
+      namespace: content.namespace === '' ? (context.namespace ?? '') : content.namespace,
       principal: auditActor(memory, context.actor),
       // The query of the person concerned is erased together with the person.
-      query: names?.text_sha256 === undefined ? account.query : query,
+      query: names?.text_sha256 === undefined ? content.query : query,
       requestId: context.requestId,
-      results: resultsOf(account, called),
-      resultCount: account.resultCount ?? account.results.length,
+      results: resultsOf(content, called),
+      resultCount: content.resultCount ?? content.results.length,
       timestamp: Math.floor(atMs / 1000),
     };
     const { id, rest } = recallIds(kept, names);
@@ -138,7 +138,7 @@ export class ReadTrail {
       encoded: encodeRecall(kept),
       names,
       atMs,
-      found: account.candidateCount > 0,
+      found: content.candidateCount > 0,
     };
   }
 
@@ -196,8 +196,8 @@ export class ReadTrail {
   }
 }
 
-function namesOf(memory: Memory, account: RecallAccount, user: string | undefined): KeptNames | undefined {
-  const { entity, object, relation, subject } = account;
+function namesOf(memory: Memory, content: RecallRecordContent, user: string | undefined): KeptNames | undefined {
+  const { entity, object, relation, subject } = content;
   const entityToken = (name: string): string => memory.tokens.facet('entity', name).toString('hex');
   const names: KeptNames = {
     ...(entity === undefined ? {} : { entity: entityToken(entity) }),
@@ -207,7 +207,7 @@ function namesOf(memory: Memory, account: RecallAccount, user: string | undefine
     ...(user === undefined ? {} : { user_id: user }),
   };
   if (Object.keys(names).length === 0) return undefined;
-  const { text_sha256: text } = account.query;
+  const { text_sha256: text } = content.query;
   return {
     ...names,
     salt: randomBytes(SALT_BYTES).toString('hex'),
@@ -226,7 +226,7 @@ function onceEach(excluded: KeptRecall['excluded']): KeptRecall['excluded'] {
 }
 
 /** The text of a CAL answer was searched for hashes. Those that are not grains of this memory are left out. */
-function resultsOf({ mode, results }: RecallAccount, called: (hash: string) => string): KeptResult[] {
+function resultsOf({ mode, results }: RecallRecordContent, called: (hash: string) => string): KeptResult[] {
   const kept = results.map(({ hash, score }) => ({ grain: called(hash), score }));
   return mode === 'cal' ? kept.filter(({ grain }) => grain !== NO_NAME) : kept;
 }

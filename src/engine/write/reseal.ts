@@ -5,7 +5,7 @@ import { EngineError } from '../base/errors.ts';
 import { seal } from '../crypto/envelope.ts';
 import { CorruptRecord, type Sequence } from '../log/log.ts';
 import { isPlainHash, NO_NAME } from '../record/grain-name.ts';
-import { decodeRecord, type GrainRecord, isPlainRecord, type StandingRecord } from '../record/record.ts';
+import { decodeRecord, type GrainRecord, isPlainRecord, type StatusRecord } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import type { WritePlan } from './queue.ts';
@@ -35,7 +35,7 @@ export const resealPlan: WritePlan<
           continue;
         }
         const anew =
-          record.kind === 'standing'
+          record.kind === 'status'
             ? linkAnew(store, memory, record)
             : record.kind === 'grain' && (keys.has(record.key) || isPlainRecord(bytes))
               ? grainAnew(store, memory, record, keys)
@@ -70,7 +70,7 @@ function grainAnew(
 }
 
 /** A version link that names the new version by its hash. If that version is gone, so is its name. */
-function linkAnew(store: Store, memory: Memory, record: StandingRecord): StandingRecord | undefined {
+function linkAnew(store: Store, memory: Memory, record: StatusRecord): StatusRecord | undefined {
   if (!isPlainHash(record.newName)) return undefined;
   return { ...record, newName: store.nameOfHash(memory, record.newName) ?? NO_NAME };
 }

@@ -47,11 +47,11 @@ export function readImportedFile(bytes: Uint8Array): ImportedFile {
   try {
     const { grains, manifest, warnings } = readImport(bytes);
     const entries = [...manifest].map(
-      ([hash, standing]): ManifestEntry => ({
+      ([hash, status]): ManifestEntry => ({
         hash,
-        ...(standing.supersededBy === undefined ? {} : { supersededBy: standing.supersededBy }),
-        ...(standing.systemValidTo === undefined ? {} : { systemValidToMs: standing.systemValidTo }),
-        ...(standing.verificationStatus === undefined ? {} : { verificationStatus: standing.verificationStatus }),
+        ...(status.supersededBy === undefined ? {} : { supersededBy: status.supersededBy }),
+        ...(status.systemValidTo === undefined ? {} : { systemValidToMs: status.systemValidTo }),
+        ...(status.verificationStatus === undefined ? {} : { verificationStatus: status.verificationStatus }),
       }),
     );
     return { chunks: [...chunksOf(grains, entries)], warnings: firstOf(warnings) };

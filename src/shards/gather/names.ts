@@ -1,13 +1,13 @@
 // Converts between grain hashes and grain names over several partitions. Partition 0 keeps the recall records, but only
 // the partition that holds a grain has the key of its name.
 import { isPlainHash, nameAtHome, nameIn, parseName } from '../../engine/record/grain-name.ts';
-import type { Input, Output, RecallAccount, RecallRecordView } from '../protocol.ts';
+import type { Input, Output, RecallRecordContent, RecallRecordView } from '../protocol.ts';
 import type { Fan } from './fan.ts';
 
 /** The partition that keeps recall records. */
 const KEEPER = 0;
 
-export async function keepRecallWithNames(fan: Fan, account: RecallAccount): Promise<Output<'keepRecall'>> {
+export async function keepRecallWithNames(fan: Fan, account: RecallRecordContent): Promise<Output<'keepRecall'>> {
   const told = [...account.results, ...account.excluded.named].map(({ hash }) => hash);
   const hashes = [...new Set(told)].filter(isPlainHash);
   const { names } = await gatherNames(fan, { hashes });

@@ -5,12 +5,12 @@ import { answerLater } from '../../engine/asking/asking.ts';
 import { systemClock } from '../../engine/base/clock.ts';
 import { RECALL_HELD_BYTES_MAX } from '../../engine/base/limits.ts';
 import { AnswerRoom } from '../../engine/grain/api/answer-room.ts';
-import { recallAccount } from '../../engine/recall/account.ts';
+import { recallRecordContent } from '../../engine/recall/record-content.ts';
 import { alikeOf } from '../../engine/recall/stages/expansion.ts';
 import { type Rerank, recallStaged } from '../../engine/recall/stages/recall-output.ts';
 import type { Held } from '../gather-room.ts';
 import { withAllSources } from '../gather-sources.ts';
-import type { GrainFilter, GrainView, Input, Output, RecallAccount, RecallQuery } from '../protocol.ts';
+import type { GrainFilter, GrainView, Input, Output, RecallQuery, RecallRecordContent } from '../protocol.ts';
 import { type CallMemory, type RecallMethod, recallAnswers } from './answers.ts';
 import type { Fan } from './fan.ts';
 import { keepRecallWithNames } from './names.ts';
@@ -45,14 +45,14 @@ export async function gatherStagedRecall(fan: Fan, query: RecallQuery, held: Hel
 export async function recorded(
   query: RecallQuery,
   found: Output<'recall'>,
-  keep: (account: RecallAccount) => Promise<Output<'keepRecall'>>,
+  keep: (account: RecallRecordContent) => Promise<Output<'keepRecall'>>,
 ): Promise<Output<'recall'>> {
   const { beyond: _, excluded, ...told } = found;
   return {
     ...told,
     // Unless the caller asked for them, exclusions are for the record only.
     ...(excluded === undefined || query.tellExcluded !== true ? {} : { excluded }),
-    ...(await keep(recallAccount(query, found))),
+    ...(await keep(recallRecordContent(query, found))),
   };
 }
 

@@ -32,9 +32,9 @@ const packr = new Packr({ useRecords: false, variableMapSize: true, useToJSON: f
 /** MessagePack extension type for a JSON object sent as text, together with its most-read members. */
 const TEXT_EXTENSION = 0x4a;
 /** Below this length, parsing the text is cheaper than sending members beside it. */
-const GLANCED_CHARS_MIN = 16_384;
+const PEEKED_CHARS_MIN = 16_384;
 /** Longer strings and lists are not sent beside the text. */
-const GLANCED_VALUE_MAX = 256;
+const PEEKED_VALUE_MAX = 256;
 
 type Peeked = Record<string, JsonValue>;
 
@@ -48,7 +48,7 @@ class JsonText {
     this.text = stringifyJson(fields);
     this.peeked = {};
     const long: string[] = [];
-    if (this.text.length >= GLANCED_CHARS_MIN)
+    if (this.text.length >= PEEKED_CHARS_MIN)
       for (const name of ALL_CONTRACT_NAMES) {
         const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
         if (value === undefined) continue;
@@ -60,9 +60,9 @@ class JsonText {
 }
 
 function isShort(value: JsonValue): boolean {
-  if (typeof value === 'string') return value.length <= GLANCED_VALUE_MAX;
+  if (typeof value === 'string') return value.length <= PEEKED_VALUE_MAX;
   if (Array.isArray(value))
-    return value.length <= GLANCED_VALUE_MAX && value.every((item) => typeof item === 'string' && isShort(item));
+    return value.length <= PEEKED_VALUE_MAX && value.every((item) => typeof item === 'string' && isShort(item));
   return typeof value !== 'object' || value === null;
 }
 
@@ -71,7 +71,7 @@ addExtension({
   Class: JsonText,
   type: TEXT_EXTENSION,
   pack: ({ text, peeked, long }: JsonText) => {
-    const isPeeked = text.length >= GLANCED_CHARS_MIN;
+    const isPeeked = text.length >= PEEKED_CHARS_MIN;
     const peek = isPeeked ? Buffer.from(stringifyJson([peeked, long])) : NO_BYTES;
     const head = Buffer.allocUnsafe(4);
     head.writeUInt32LE(peek.length);

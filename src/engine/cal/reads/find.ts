@@ -11,7 +11,7 @@ import { isWithin } from '../../store/within.ts';
 const OPENED_MAX = 64;
 
 /**
- * At most two addresses of the caller's grains that begin with `prefix` (8 to 64 hex digits, lower case), of every standing
+ * At most two addresses of the caller's grains that begin with `prefix` (8 to 64 hex digits, lower case), of every status
  * but removed. What lies outside of the caller's binding is as if it were not there.
  */
 export function findAddresses(

@@ -107,7 +107,7 @@ function isSame(a: JsonValue, b: JsonValue): boolean {
   return a === b || stringifyJson(a) === stringifyJson(b);
 }
 
-/** The grain, of any standing. E046 where there is none here. */
+/** The grain, whatever its status. E046 where there is none here. */
 export function* named(reference: GrainReference, run: Run): Running<CalGrain> {
   const hash = yield* resolveReference(reference, run);
   const found = hash === undefined ? undefined : yield* grainAt(hash, run);

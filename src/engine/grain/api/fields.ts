@@ -25,10 +25,10 @@ function tableOf(type: GrainType): ReadonlyMap<string, Put> {
   const names = contractNames(type);
   for (const name of OWN_NAMES) table.set(name, keepAside);
   for (const [name, short] of FIELD_ROWS) if (short !== name) table.set(short, reserved);
-  for (const [name, , , standing] of FIELD_ROWS) {
+  for (const [name, , , storage] of FIELD_ROWS) {
     const { kind } = fieldByName(name, type)!;
-    if (standing === 'index') table.set(name, readOnly);
-    else if (standing === 'reserved' || name === 'type' || name === 'structural_tags') table.set(name, keepAside);
+    if (storage === 'index') table.set(name, readOnly);
+    else if (storage === 'reserved' || name === 'type' || name === 'structural_tags') table.set(name, keepAside);
     else if (!names.has(name)) table.set(name, foreign(name, kind));
     else if (STORED.has(name)) table.set(name, stored(kind));
     else table.set(name, into(CONVERSIONS.get(name)?.take ?? takeKind(kind)));

@@ -19,7 +19,7 @@ export interface ContainerPlan {
   readonly sorted: boolean;
   /** The caller guarantees that no address occurs twice. */
   readonly deduplicated: boolean;
-  /** Must contain every grain whose standing is not the default. */
+  /** Must contain every grain whose status is not the default. */
   readonly manifest?: ReadonlyMap<Address, GrainStatus> | undefined;
 }
 

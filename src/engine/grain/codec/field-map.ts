@@ -5,7 +5,7 @@ import { GRAIN_TYPE_NAMES, type GrainType } from '../grain.ts';
 import { FIELD_ROWS } from '../registry.ts';
 import { compareUtf8 } from '../text.ts';
 import { ACTION_CONTENT, TOOL_PHASE } from '../types/action.ts';
-import type { FieldStanding, TypeFormat } from '../types/row.ts';
+import type { FieldStorage, TypeFormat } from '../types/row.ts';
 import { GRAIN_TYPES } from '../types/table.ts';
 import { KIND, type Kind } from './kind.ts';
 
@@ -13,7 +13,7 @@ export interface Field {
   readonly name: string;
   readonly short: string;
   readonly kind: Kind;
-  readonly standing: FieldStanding;
+  readonly storage: FieldStorage;
   /** 2 × position + 1 of the short key in canonical order; unknown keys get the even numbers between. */
   readonly rank: number;
   /** The short key as MessagePack, including its head. */
@@ -33,14 +33,14 @@ export interface TypeSpec extends Omit<TypeFormat, 'fields' | 'alias'> {
 const shorts = [...new Set([...FIELD_ROWS, ACTION_CONTENT].map(([, short]) => short))].sort(compareUtf8);
 
 function fieldOf(row: (typeof FIELD_ROWS)[number], id: number): Field {
-  const [name, short, kind, standing = 'blob'] = row;
+  const [name, short, kind, storage = 'blob'] = row;
   const text = Buffer.from(short, 'ascii');
   assert(text.length < 32, 'a short key fits the one-byte head');
   return {
     name,
     short,
     kind,
-    standing,
+    storage,
     rank: shorts.indexOf(short) * 2 + 1,
     keyBytes: Uint8Array.of(0xa0 | text.length, ...text),
     id,

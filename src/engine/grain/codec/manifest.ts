@@ -27,23 +27,23 @@ const PIECE_BYTES = 64 * 1024;
 /** Upper bound of an entry: two addresses, three times and their keys stay well below it. */
 const ENTRY_BYTES_MAX = 512;
 
-/** The standing with short keys, without absent and default values. */
-function shortStatus(standing: GrainStatus): ValueMap {
+/** The status with short keys, without absent and default values. */
+function shortStatus(status: GrainStatus): ValueMap {
   const map: ValueMap = {};
-  if (standing.supersededBy !== undefined) map['sb'] = standing.supersededBy;
-  if (standing.systemValidTo !== undefined) map['svt'] = standing.systemValidTo;
-  const status = standing.verificationStatus;
-  if (status !== undefined && status !== 'unverified') map['vstatus'] = status;
-  if (standing.accessCount) map['ac'] = standing.accessCount;
-  if (standing.lastAccessedAt !== undefined) map['laa'] = standing.lastAccessedAt;
+  if (status.supersededBy !== undefined) map['sb'] = status.supersededBy;
+  if (status.systemValidTo !== undefined) map['svt'] = status.systemValidTo;
+  const verification = status.verificationStatus;
+  if (verification !== undefined && verification !== 'unverified') map['vstatus'] = verification;
+  if (status.accessCount) map['ac'] = status.accessCount;
+  if (status.lastAccessedAt !== undefined) map['laa'] = status.lastAccessedAt;
   return map;
 }
 
 /** The entries that differ from the default, in canonical order. */
 export function manifestEntries(manifest: ReadonlyMap<Address, GrainStatus>): [Address, ValueMap][] {
   const entries: [Address, ValueMap][] = [];
-  for (const [address, standing] of manifest) {
-    const map = shortStatus(standing);
+  for (const [address, status] of manifest) {
+    const map = shortStatus(status);
     if (Object.keys(map).length > 0) entries.push([address, map]);
   }
   return entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
@@ -92,34 +92,34 @@ export function readManifest(bytes: Uint8Array, warnings: string[]): Map<Address
 }
 
 function statusOf(entry: ValueMap, warnings: string[]): GrainStatus {
-  const standing: { -readonly [K in keyof GrainStatus]: GrainStatus[K] } = {};
+  const status: { -readonly [K in keyof GrainStatus]: GrainStatus[K] } = {};
   for (const key of Object.keys(entry)) {
     const value = entry[key]!;
     switch (key) {
       case 'sb':
         if (typeof value !== 'string') refuse('ERR_SCHEMA', 'superseded_by is not a string');
         if (!isAddress(value)) refuse(addressProblem(value)!, 'superseded_by is not an address');
-        standing.supersededBy = value;
+        status.supersededBy = value;
         break;
       case 'svt':
-        standing.systemValidTo = wholeNumber(value, 'system_valid_to');
+        status.systemValidTo = wholeNumber(value, 'system_valid_to');
         break;
       case 'vstatus':
         if (typeof value !== 'string') refuse('ERR_SCHEMA', 'verification_status is not a string');
         if (!VERIFICATION_STATUSES.has(value)) refuse('ERR_RANGE', 'verification_status is not a known one');
-        standing.verificationStatus = value as VerificationStatus; // checked against the set above
+        status.verificationStatus = value as VerificationStatus; // checked against the set above
         break;
       case 'ac':
-        standing.accessCount = wholeNumber(value, 'access_count');
+        status.accessCount = wholeNumber(value, 'access_count');
         break;
       case 'laa':
-        standing.lastAccessedAt = wholeNumber(value, 'last_accessed_at');
+        status.lastAccessedAt = wholeNumber(value, 'last_accessed_at');
         break;
       default:
         if (!warnings.includes(UNKNOWN_KEY)) warnings.push(UNKNOWN_KEY);
     }
   }
-  return standing;
+  return status;
 }
 
 const UNKNOWN_KEY = 'manifest has keys that are not known';
@@ -130,12 +130,12 @@ function wholeNumber(value: Value, name: string): number {
   return value;
 }
 
-/** A standing with full names, for display. */
-export function statusFields(standing: GrainStatus): ValueMap {
+/** A status with full names, for display. */
+export function statusFields(status: GrainStatus): ValueMap {
   const fields: ValueMap = {};
   const names = { sb: 'superseded_by', svt: 'system_valid_to', vstatus: 'verification_status' } as const;
   const local = { ac: 'access_count', laa: 'last_accessed_at' } as const;
-  const map = shortStatus(standing);
+  const map = shortStatus(status);
   for (const [short, name] of Object.entries({ ...names, ...local }))
     if (map[short] !== undefined) setOwn(fields, name, map[short]);
   return fields;

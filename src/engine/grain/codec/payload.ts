@@ -91,7 +91,7 @@ export function gatherFields(spec: TypeSpec, typeString: string, fields: ValueMa
     else if (field === TYPE_FIELD) {
       if (value !== typeString) note(CHECKS.typeMismatch, 'type', 'is not the type of the grain');
     } else {
-      if (field.standing !== 'blob') note(CHECKS.indexLayer, name, 'is not written to blobs');
+      if (field.storage !== 'blob') note(CHECKS.indexLayer, name, 'is not written to blobs');
       checkValue(field.kind, value, name, true);
       addEntry(field, '', field.rank, value);
     }
@@ -184,7 +184,7 @@ export function readPayload(bytes: Uint8Array, start: number, spec: TypeSpec, op
     if (field === TYPE_FIELD) typeString = value;
     else {
       if (strict) {
-        if (field.standing !== 'blob') note(CHECKS.indexLayer, field.name, 'is not part of a blob');
+        if (field.storage !== 'blob') note(CHECKS.indexLayer, field.name, 'is not part of a blob');
         if (field.kind.code !== KIND.string || typeof value !== 'string')
           checkValue(field.kind, value, field.name, false);
       }

@@ -5,10 +5,10 @@ import type { Kind } from '../codec/kind.ts';
 import type { QueryField } from './query-field.ts';
 
 /** `index`: kept beside the blob, never in it. `reserved`: a key of an old version that is never written again. */
-export type FieldStanding = 'blob' | 'index' | 'reserved';
+export type FieldStorage = 'blob' | 'index' | 'reserved';
 
 /** A field of the grain format. A grain of any type may hold it; a type lists those that the format made for it. */
-export type FieldRow = readonly [name: string, short: string, kind: Kind, standing?: FieldStanding];
+export type FieldRow = readonly [name: string, short: string, kind: Kind, storage?: FieldStorage];
 
 /** What the grain format says of a type. Part of the format: another value gives grains other bytes. */
 export interface TypeFormat {

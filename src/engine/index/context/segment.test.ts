@@ -39,10 +39,10 @@ function read(chunk: MemoryChunk, docCount: number): (readonly [number, string |
   const parts = { source: chunk, docCount, facets, createdAtMs, cache };
   const reader = new ContextChunk(parts);
   finish(reader.verify());
-  const surroundings = reader.get();
+  const context = reader.get();
   return Array.from({ length: docCount }, (_, doc) => {
-    const code = surroundings?.codes[doc] ?? 0;
-    return [withSpeaker(code, 0), speakerOf(code) === 0 ? undefined : surroundings?.speaker(speakerOf(code))];
+    const code = context?.codes[doc] ?? 0;
+    return [withSpeaker(code, 0), speakerOf(code) === 0 ? undefined : context?.speaker(speakerOf(code))];
   });
 }
 
@@ -75,9 +75,7 @@ test('a merge keeps the context of the remaining docs, and no other speaker', ()
       );
       const kept = inputs.flatMap((docs) => docs.flatMap(([turn, isKept]) => (isKept ? [turn] : [])));
       assert.deepEqual(read(merged, kept.length), expected(kept));
-      const text = Buffer.from(
-        merged.section('surroundings').bytes(0, merged.section('surroundings').length),
-      ).toString();
+      const text = Buffer.from(merged.section('context').bytes(0, merged.section('context').length)).toString();
       for (const [turn] of inputs.flat())
         if (
           turn?.speaker !== undefined &&
@@ -92,7 +90,7 @@ test('a merge keeps the context of the remaining docs, and no other speaker', ()
 
 test('an event takes one byte, one of a few speakers two, a run of other grains two in total', () => {
   const bare: Turn = { asks: true, holdsTime: true, speaksOfSelf: true, role: ROLES.other, speaker: undefined };
-  const bytes = (docs: readonly MaybeTurn[]): number => chunkOf(docs).section('surroundings').length;
+  const bytes = (docs: readonly MaybeTurn[]): number => chunkOf(docs).section('context').length;
   const some = new Array<MaybeTurn>(1_000).fill(bare);
   // The trailer takes a few bytes more.
   assert.ok(bytes(some) <= 1_000 + 8, `${bytes(some)}`);

@@ -51,7 +51,7 @@ class ContextWriter {
   }
 
   #begun(): SectionWriter {
-    this.#section ??= new SectionWriter(this.#sink.section('surroundings'));
+    this.#section ??= new SectionWriter(this.#sink.section('context'));
     return this.#section;
   }
 
@@ -79,9 +79,9 @@ export interface TailContext {
 }
 
 /** Writes the context of a tail's `docCount` docs; undefined: it has no event. */
-export function* encodeContext(surroundings: TailContext | undefined, docCount: number, sink: ChunkSink): Sliced<void> {
-  if (surroundings === undefined) return;
-  const { codes, speakers } = surroundings;
+export function* encodeContext(context: TailContext | undefined, docCount: number, sink: ChunkSink): Sliced<void> {
+  if (context === undefined) return;
+  const { codes, speakers } = context;
   const writer = new ContextWriter(sink);
   for (let doc = 0; doc < docCount; doc++) {
     const code = codes[doc] ?? 0;
@@ -114,7 +114,7 @@ interface Section {
 }
 
 function readSection(source: ChunkSource): Section | undefined {
-  const section = source.section('surroundings');
+  const section = source.section('context');
   if (section.length === 0) return undefined;
   const [start = 0, count = 0] = readTrailer(section).numbers;
   const cursor = new SectionCursor(section, start);
@@ -130,7 +130,7 @@ class CodeCursor {
   #empty = 0;
 
   constructor(source: ChunkSource, end: number) {
-    this.#cursor = new SectionCursor(source.section('surroundings'), 0, end);
+    this.#cursor = new SectionCursor(source.section('context'), 0, end);
   }
 
   /** The code of the next doc. */
@@ -178,16 +178,16 @@ export class ContextChunk {
 
   /** Undefined when the chunk has no event. */
   get(): TurnContext | undefined {
-    const known = this.#cache.get<Decoded | null>('surroundings');
+    const known = this.#cache.get<Decoded | null>('context');
     if (known !== undefined) return known ?? undefined;
     const section = readSection(this.#source);
     if (section === undefined) {
-      this.#cache.set('surroundings', null, 0);
+      this.#cache.set('context', null, 0);
       return undefined;
     }
     const codes = decodeCodes(this.#source, section.start, this.#docCount);
     const decoded = new Decoded(codes, section.speakers, this.#facets, this.#createdAtMs());
-    this.#cache.set('surroundings', decoded, decoded.heapBytes);
+    this.#cache.set('context', decoded, decoded.heapBytes);
     return decoded;
   }
 
@@ -198,10 +198,10 @@ export class ContextChunk {
     const cursor = new CodeCursor(this.#source, section.start);
     for (let doc = 0; doc < this.#docCount; doc++) {
       if (speakerOf(cursor.next()) > section.speakers.length)
-        throw new CorruptBlock('surroundings', doc, 'a speaker is missing');
+        throw new CorruptBlock('context', doc, 'a speaker is missing');
       if (doc % SLICE_STEPS === SLICE_STEPS - 1) yield;
     }
-    if (!cursor.done) throw new CorruptBlock('surroundings', section.start, 'there are more codes than docs');
+    if (!cursor.done) throw new CorruptBlock('context', section.start, 'there are more codes than docs');
   }
 }
 

@@ -20,7 +20,7 @@ export const SECTIONS = {
   textPositions: 12,
   vocabulary: 13,
   vectors: 14,
-  surroundings: 15,
+  context: 15,
   tripleNames: 16,
 } as const;
 export type SectionName = keyof typeof SECTIONS;

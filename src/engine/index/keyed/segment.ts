@@ -24,7 +24,7 @@ const KIND_IDS_MAX = Math.max(...KIND_IDS);
 const NUMBER_KEY_BYTES = 4;
 const SEQUENCE_BYTES = 4;
 const NUMERIC_IDS: readonly number[] = [
-  KEYED.standing,
+  KEYED.status,
   KEYED.predecessor,
   KEYED.audit,
   KEYED.recall,

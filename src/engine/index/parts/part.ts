@@ -51,7 +51,7 @@ export const KEYED = {
   /** scope path -> record of its newest key. */
   scopeKey: 2,
   /** old ordinal (4 bytes BE) -> record of its newest change of version or verification. */
-  standing: 3,
+  status: 3,
   /** new ordinal (4 bytes BE) -> record of the version link that made it a new version. */
   predecessor: 4,
   /** idempotency key -> record of the stored reply. */

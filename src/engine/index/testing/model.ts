@@ -208,18 +208,18 @@ function checkContext(
   const found: unknown[] = [];
   const turns = live.filter(({ turn }) => turn !== undefined);
   for (const part of parts) {
-    const { context: surroundings } = part;
+    const { context } = part;
     const inPart = new Set(part.ordinals.subarray(0, part.docCount));
-    if (surroundings === undefined) {
-      assert.ok(!turns.some(({ ordinal }) => inPart.has(ordinal)), 'a part without surroundings has no event');
+    if (context === undefined) {
+      assert.ok(!turns.some(({ ordinal }) => inPart.has(ordinal)), 'a part without context has no event');
       continue;
     }
     for (let doc = 0; doc < part.docCount; doc++) {
-      const code = surroundings.codes[doc] ?? 0;
+      const code = context.codes[doc] ?? 0;
       if (isRemoved(part.ordinals[doc]!) || code === 0) continue;
-      const speaker = speakerOf(code) === 0 ? undefined : surroundings.speaker(speakerOf(code));
-      const session = surroundings.sessions[doc] ?? 0;
-      const name = session === 0 ? undefined : surroundings.sessionName(session);
+      const speaker = speakerOf(code) === 0 ? undefined : context.speaker(speakerOf(code));
+      const session = context.sessions[doc] ?? 0;
+      const name = session === 0 ? undefined : context.sessionName(session);
       found.push([part.ordinals[doc], withSpeaker(code, 0), speaker, name]);
     }
     const sessions = Map.groupBy(
@@ -227,9 +227,7 @@ function checkContext(
       ({ session }) => session!,
     );
     for (const [name, some] of sessions) {
-      const inOrder: number[] = [...surroundings.turns(surroundings.sessionNumber(name))].map(
-        (doc) => part.ordinals[doc]!,
-      );
+      const inOrder: number[] = [...context.turns(context.sessionNumber(name))].map((doc) => part.ordinals[doc]!);
       const expected = some.toSorted((a, b) => a.createdAtMs - b.createdAtMs || a.ordinal - b.ordinal);
       assert.deepEqual(
         inOrder.filter((ordinal) => !isRemoved(ordinal)),
@@ -237,7 +235,7 @@ function checkContext(
         `turns of ${name}`,
       );
     }
-    assert.equal(surroundings.sessionNumber('no such session'), 0);
+    assert.equal(context.sessionNumber('no such session'), 0);
   }
   const expected = turns.map(({ ordinal, turn, session }) => [ordinal, turnCode(turn!, 0), turn!.speaker, session]);
   assert.deepEqual(found, expected);

@@ -201,7 +201,7 @@ function isSame(
   if (Buffer.compare(one, other) === 0) return true;
   const [copied, current] = [decodeRecord(one), decodeRecord(other)];
   if (copied.memory !== current.memory) return false;
-  if (copied.kind === 'standing' && current.kind === 'standing')
+  if (copied.kind === 'status' && current.kind === 'status')
     return copied.oldOrdinal === current.oldOrdinal && copied.newOrdinal === current.newOrdinal;
   if (copied.kind !== 'grain' || current.kind !== 'grain') return false;
   if (Buffer.compare(copied.bound, current.bound) === 0) return true;

@@ -42,8 +42,8 @@ export function replayRecord(store: Store, index: ReplayTarget, sequence: Sequen
       index.publish(memory, indexed);
       return true;
     }
-    case 'standing':
-      index.publishKeyed(memory, 'standing', record.oldOrdinal, sequence);
+    case 'status':
+      index.publishKeyed(memory, 'status', record.oldOrdinal, sequence);
       if (record.verification !== '') index.markVerification(record.oldOrdinal, record.verification);
       if (record.newOrdinal !== 0) {
         index.publishKeyed(memory, 'predecessor', record.newOrdinal, sequence);

@@ -32,7 +32,7 @@ function* page(
     last = ordinal;
     const stored = store.readGrain(memory, ordinal);
     if (stored === undefined || !isWithin(context, stored.grain)) continue;
-    grains.push({ hash: stored.address, blob: stored.blob, ...standing(store, memory, ordinal) });
+    grains.push({ hash: stored.address, blob: stored.blob, ...statusOf(store, memory, ordinal) });
     bytes += stored.blob.length;
     yield;
   }
@@ -59,7 +59,7 @@ function ordinalsAfter(
   return ordinals.sort((a, b) => a - b);
 }
 
-function standing(store: Store, memory: Memory, ordinal: Ordinal): Omit<ExportedGrain, 'hash' | 'blob'> {
+function statusOf(store: Store, memory: Memory, ordinal: Ordinal): Omit<ExportedGrain, 'hash' | 'blob'> {
   const successor = store.supersession(memory.number, ordinal);
   const address = successor === undefined ? undefined : memory.trail.addressNamed(successor.newName);
   const verification = store.verification(ordinal);

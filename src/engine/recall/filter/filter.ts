@@ -77,8 +77,8 @@ export function visibleIn(
   context: CallContext,
 ): (doc: Doc) => boolean {
   const { namespace, userId } = context;
-  const standing: GrainFilter = filter.includeSuperseded === true ? { includeSuperseded: true } : {};
-  const test = docTest(store, part, standing, context, []);
+  const versions: GrainFilter = filter.includeSuperseded === true ? { includeSuperseded: true } : {};
+  const test = docTest(store, part, versions, context, []);
   if (namespace === undefined && userId === undefined) return test;
   const set = DocSet.of(part.docCount, docsWithin(part, context) ?? NOTHING);
   return (doc) => set.has(doc) && test(doc);

@@ -269,10 +269,10 @@ export function placesIn(parts: readonly IndexPart[]): (ordinal: Ordinal) => Par
 function scoreContext(search: CandidateSearch, text: TextQuery, matching: Matching, units: Units): void {
   const { store, context, parts, query, analyzer } = search;
   if (units.all.length === 0) return;
-  const surroundings = parts.map((part) => part.context);
-  if (surroundings.every((known) => known === undefined)) return;
+  const contexts = parts.map((part) => part.context);
+  if (contexts.every((known) => known === undefined)) return;
   const visible = parts.map((part) => visibleIn(store, part, query.filter, context));
-  const conversations = new Conversations(parts, surroundings, (part, doc) => visible[part]!(doc));
+  const conversations = new Conversations(parts, contexts, (part, doc) => visible[part]!(doc));
   const turnFlags = new QueryCues(query.query ?? '', text, analyzer);
   const neighbour = (place: { part: number; doc: Doc } | undefined, mayEnter: boolean): LocalCandidate | undefined => {
     if (place === undefined) return undefined;
@@ -283,12 +283,12 @@ function scoreContext(search: CandidateSearch, text: TextQuery, matching: Matchi
     return unit;
   };
   const surround = (unit: LocalCandidate, mayEnter: boolean): void => {
-    const code = codeAt(surroundings, unit.part, unit.doc);
-    if (code === undefined || !isTurn(code.code, code.surroundings.sessions[unit.doc] ?? 0)) return;
+    const code = codeAt(contexts, unit.part, unit.doc);
+    if (code === undefined || !isTurn(code.code, code.context.sessions[unit.doc] ?? 0)) return;
     const around = conversations.around(unit.part, unit.doc);
     const before = neighbour(around?.before, mayEnter);
     const after = neighbour(around?.after, mayEnter);
-    const beforeCode = before === undefined ? undefined : codeAt(surroundings, before.part, before.doc);
+    const beforeCode = before === undefined ? undefined : codeAt(contexts, before.part, before.doc);
     unit.turn = { turnFlags: turnFlags.of(code, beforeCode), session: around?.session ?? 0, before, after };
   };
   const found = units.all.length;
@@ -297,9 +297,9 @@ function scoreContext(search: CandidateSearch, text: TextQuery, matching: Matchi
   for (let i = found; i < entered; i++) if (units.all[i]!.isCandidate) surround(units.all[i]!, false);
 }
 
-function codeAt(surroundings: readonly (TurnContext | undefined)[], part: number, doc: Doc): PlacedCode | undefined {
-  const here = surroundings[part];
-  return here === undefined ? undefined : { code: here.codes[doc] ?? 0, surroundings: here };
+function codeAt(contexts: readonly (TurnContext | undefined)[], part: number, doc: Doc): PlacedCode | undefined {
+  const here = contexts[part];
+  return here === undefined ? undefined : { code: here.codes[doc] ?? 0, context: here };
 }
 
 /** Completes the scores that the legs left open: BM25 of grains not found by words, cosines, pairs. */

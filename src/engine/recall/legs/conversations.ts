@@ -44,14 +44,14 @@ export class Conversations {
 
   constructor(
     parts: readonly IndexPart[],
-    surroundings: readonly (TurnContext | undefined)[],
+    contexts: readonly (TurnContext | undefined)[],
     isVisible: (part: number, doc: Doc) => boolean,
   ) {
     this.#times = parts.map((part) => part.createdAtMs);
-    this.#contexts = surroundings;
+    this.#contexts = contexts;
     this.#isVisible = isVisible;
-    this.#byNumber = surroundings.map((known) => (known === undefined ? undefined : new Map()));
-    this.#holding = surroundings.flatMap((known, part) => (known === undefined ? [] : [part]));
+    this.#byNumber = contexts.map((known) => (known === undefined ? undefined : new Map()));
+    this.#holding = contexts.flatMap((known, part) => (known === undefined ? [] : [part]));
   }
 
   /** The session of a turn with its visible neighbours; undefined for a grain that is no event or has no session. */
@@ -69,7 +69,7 @@ export class Conversations {
     const here = this.#contexts[part];
     const number = here?.sessions[doc] ?? 0;
     if (here === undefined || number === 0) return undefined;
-    const numbers = this.#byNumber[part]!; // there where surroundings are
+    const numbers = this.#byNumber[part]!; // there where a context is
     const known = numbers.get(number);
     if (known !== undefined) return known;
     const name = here.sessionName(number);

@@ -9,7 +9,7 @@ import { MARKS } from './text-leg.ts';
 /** A turn's code, with the part that numbers its speaker. */
 export interface PlacedCode {
   readonly code: number;
-  readonly surroundings: TurnContext;
+  readonly context: TurnContext;
 }
 
 /** True for a turn of a conversation: an event with a session or a speaker. */
@@ -41,10 +41,10 @@ export class QueryCues {
     );
   }
 
-  #isNamed({ code, surroundings }: PlacedCode): boolean {
+  #isNamed({ code, context }: PlacedCode): boolean {
     const speaker = speakerOf(code);
     if (speaker === 0) return false;
-    const name = surroundings.speaker(speaker);
+    const name = context.speaker(speaker);
     let named = this.#named.get(name);
     if (named === undefined) {
       named = this.#names(name);
@@ -74,9 +74,9 @@ function hasAnotherSpeaker(before: PlacedCode, turn: PlacedCode): boolean {
   return name !== undefined && name !== nameOf(turn);
 }
 
-function nameOf({ code, surroundings }: PlacedCode): string | undefined {
+function nameOf({ code, context }: PlacedCode): string | undefined {
   const speaker = speakerOf(code);
   if (speaker === 0) return undefined;
-  const name = surroundings.speaker(speaker);
+  const name = context.speaker(speaker);
   return name.endsWith(':') ? name.slice(0, -1) : name;
 }

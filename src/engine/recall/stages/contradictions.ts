@@ -22,10 +22,10 @@ export function markConflicts(hits: readonly StageHit[]): StageHit[] {
   const marks = new Map<StageHit, 'current' | 'outdated'>();
   for (const hit of hits) if (isRetracted(hit)) marks.set(hit, 'outdated');
   for (const group of tripleGroups(hits)) {
-    const standing = group.filter((hit) => !marks.has(hit)).sort(compareClaims);
-    const [kept] = standing;
-    if (kept === undefined || standing.every((hit) => agree(hit, kept))) continue;
-    for (const hit of standing) marks.set(hit, agree(hit, kept) ? 'current' : 'outdated');
+    const unmarked = group.filter((hit) => !marks.has(hit)).sort(compareClaims);
+    const [kept] = unmarked;
+    if (kept === undefined || unmarked.every((hit) => agree(hit, kept))) continue;
+    for (const hit of unmarked) marks.set(hit, agree(hit, kept) ? 'current' : 'outdated');
   }
   return hits.map((hit) => {
     const mark = marks.get(hit);

@@ -128,8 +128,8 @@ class PageSource {
       const before = lengths.length;
       for await (const grain of this.#grains(partition)) {
         lengths.push(grain.blob.length);
-        const standing = standingOf(grain);
-        if (standing !== undefined) manifest.set(grain.hash as Address, standing); // an address, from the shard
+        const status = statusOf(grain);
+        if (status !== undefined) manifest.set(grain.hash as Address, status); // an address, from the shard
       }
       counts.push(lengths.length - before);
     }
@@ -162,7 +162,7 @@ function changed(): EngineError {
   return new EngineError('STO-E002', 'grains were removed while the file was written: request the export again');
 }
 
-function standingOf(grain: ExportedGrain): GrainStatus | undefined {
+function statusOf(grain: ExportedGrain): GrainStatus | undefined {
   if (grain.supersededBy === undefined && grain.systemValidToMs === undefined && grain.verificationStatus === undefined)
     return undefined;
   return {

@@ -1,6 +1,6 @@
 import { ANSWER_BYTES_MAX } from '../../../engine/base/limits.ts';
 import { AnswerRoom, partOfGrain, withinRoom } from '../../../engine/grain/api/answer-room.ts';
-import { recallAccount } from '../../../engine/recall/account.ts';
+import { recallRecordContent } from '../../../engine/recall/record-content.ts';
 import {
   CHAIN_QUERIES_DEFAULT,
   CHAIN_QUERIES_MAX,
@@ -129,7 +129,7 @@ export const recallChain = defineOperation({
     const found = fused.map((hit) => recallHit(hit));
     const total = new Set(answers.flatMap(({ hits }) => hits.map(({ grain }) => grain.hash))).size;
     const whole = { ...asked, query: question, record: { asked: params.recordProvenance === true } };
-    const { recallId } = await context.call('keepRecall', recallAccount(whole, { hits: found, total }, 'chain'));
+    const { recallId } = await context.call('keepRecall', recallRecordContent(whole, { hits: found, total }, 'chain'));
     for (const warning of cutWarnings(
       params,
       { hits: found, total, ...(recallId === undefined ? {} : { recallId }) },

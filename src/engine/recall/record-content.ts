@@ -2,14 +2,18 @@
 import { hash } from 'node:crypto';
 import type { MemoryCalls } from '../calls/calls.ts';
 import type { RecallHit, RecallQuery } from '../calls/recall.ts';
-import type { RecallAccount } from '../calls/trail.ts';
+import type { RecallRecordContent } from '../calls/trail.ts';
 import { type FoundResult, type QueryMode, ScoreNumbers } from '../govern/trail/provenance.ts';
 import { EXCLUDED_NAMED_MAX, ExclusionTally } from './exclusion-tally.ts';
 import { TEXT_TERMS } from './stages/hit.ts';
 
 type Found = Pick<MemoryCalls['recall']['output'], 'hits' | 'total' | 'excluded' | 'beyond'>;
 
-export function recallAccount(query: RecallQuery, found: Found, mode: QueryMode = modeOf(query)): RecallAccount {
+export function recallRecordContent(
+  query: RecallQuery,
+  found: Found,
+  mode: QueryMode = modeOf(query),
+): RecallRecordContent {
   const { filter, options = {} } = query;
   const { subject, relation, object, entity, userId } = filter;
   return {
@@ -97,7 +101,7 @@ function inText(breakdown: RecallHit['breakdown']): boolean {
 }
 
 /** Grains that the stages dropped and grains beyond the limit: counts them all, names the first ones. */
-function exclusionsOf({ hits, total, excluded, beyond = [] }: Found): RecallAccount['excluded'] {
+function exclusionsOf({ hits, total, excluded, beyond = [] }: Found): RecallRecordContent['excluded'] {
   const taken = new ExclusionTally();
   if (excluded !== undefined) taken.join(excluded);
   const already = taken.counts.limit_exceeded ?? 0;
