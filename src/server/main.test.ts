@@ -5,7 +5,8 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { type ClientUnaryCall, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
-import { readConfig } from './config.ts';
+import { type Config, readConfig } from './config.ts';
+import { lockDirectory } from './directory-lock.ts';
 import type {
   AccumulateResponse,
   AddResponse,
@@ -449,6 +450,24 @@ test('a start that fails leaves nothing open', async () => {
   await assert.rejects(start(folder, { http: 'node', httpPort: String(other.httpPort) }), { code: 'EADDRINUSE' });
   const server = await start(folder);
   await server.close();
+  await other.close();
+});
+
+test('a start that fails at the last port, or before it opens anything, releases the directory that it was given', async () => {
+  const folder = newFolder();
+  const other = await start(newFolder());
+  const config = (flags: Record<string, string>) =>
+    readConfig({ dataDir: folder, embedder: 'none', httpPort: '0', grpcPort: '0', shards: '1', ...flags }, {});
+  const startLocked = (of: Config) => startServer(of, { log: makeLog('silent'), lock: lockDirectory(folder) });
+  await assert.rejects(startLocked(config({ grpcPort: String(other.grpcPort) })), { code: 'EADDRINUSE' });
+  await assert.rejects(startLocked(config({ http: 'node', singlePort: 'true', httpPort: String(other.httpPort) })), {
+    code: 'EADDRINUSE',
+  });
+  const noSuchCounter = 'none' as Config['calTokens'];
+  await assert.rejects(startLocked({ ...config({}), calTokens: noSuchCounter }), { code: 'VAL-E001' });
+  const server = await startLocked(config({}));
+  await server.close();
+  lockDirectory(folder).release();
   await other.close();
 });
 

@@ -2,7 +2,8 @@
 import { rmSync } from 'node:fs';
 import { readConfig } from '../../src/server/config.ts';
 import { makeLog } from '../../src/server/log.ts';
-import { type RunningServer, type ServerDeps, startServer } from '../../src/server/main.ts';
+import { type RunningServer, startServer } from '../../src/server/main.ts';
+import type { ServerDeps } from '../../src/server/start/starting.ts';
 import { memoryFolder } from './memory-files.ts';
 
 export interface TestServer extends RunningServer {

@@ -4,8 +4,9 @@ import { assert } from '../../base/assert.ts';
 import type { JsonObject } from '../../grain/api/json-value.ts';
 import type { Assemble, AssembleSource, FormatChoice } from '../ast.ts';
 import { CalError, calWarning } from '../errors.ts';
-import { assemble } from '../output/assembly/assemble.ts';
+import { type Assembled, type AssembledSource, assemble } from '../output/assembly/assemble.ts';
 import { levelOf } from '../output/disclosure.ts';
+import type { Rendering } from '../output/formats/choice.ts';
 import { resolveFormats } from '../output/formats/choice.ts';
 import type { CalGrain } from '../output/grain.ts';
 import type { Project } from '../output/projection.ts';
@@ -28,7 +29,6 @@ import { whyOf } from './why.ts';
 /** The default FORMAT of a statement (D-29). */
 const DEFAULT_FORMAT: FormatChoice = { kind: 'one', format: { kind: 'named', name: 'sml' } };
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the steps of one statement in order, each on what the steps before it found
 export function* runAssemble(statement: Assemble, run: Run): Running<Answer> {
   if (statement.stream !== undefined)
     throw new CalError('CAL-E079', 'this method gives one answer, it does not stream', { at: statement.stream.at });
@@ -38,20 +38,37 @@ export function* runAssemble(statement: Assemble, run: Run): Running<Answer> {
       run.spent.warnings.push(calWarning('CAL-W004', `${option} has no effect on ASSEMBLE: write it in a source`));
   const sources = yield* runSources(statement, run);
   const failed = sources.flatMap(({ label, error }) => (error === undefined ? [] : [{ label, error }]));
+  if (failed.length === sources.length) refuseAll(failed, run);
+  const assembled = assembleSources(statement, sources, renderings, run);
+  run.spent.warnings.push(...assembled.warnings);
+  const payload = yield* payloadOf(statement, sources, renderings, assembled, run);
+  return {
+    payload,
+    count: assembled.grains.length,
+    tokensUsed: assembled.tokensUsed,
+    grainsReturned: assembled.grains.length,
+    extra: failed.length === 0 ? {} : { sources_failed: failed.map(({ label }) => label) },
+  };
+}
+
+function refuseAll(failed: readonly { readonly label: string; readonly error: CalError }[], run: Run): void {
   const [first] = failed;
-  if (first !== undefined && failed.length === sources.length) {
-    if (run.clockMs() > run.untilMs) throw tookTooLong();
-    throw new CalError(
-      'CAL-E076',
-      `all sources failed, ${first.label} with ${first.error.code}: ${first.error.message}`,
-    );
-  }
-  const budget = statement.budget && { ...statement.budget, unit: statement.budget.unit ?? ('tokens' as const) };
-  const about = new Map(sources.map((source) => [source.label, source.about]));
+  if (first === undefined) return;
+  if (run.clockMs() > run.untilMs) throw tookTooLong();
+  throw new CalError('CAL-E076', `all sources failed, ${first.label} with ${first.error.code}: ${first.error.message}`);
+}
+
+/** One text, or one for each FORMAT, from the grains of all sources within the budget. */
+function assembleSources(
+  statement: Assemble,
+  sources: readonly Resolved[],
+  renderings: readonly Rendering[],
+  run: Run,
+): Assembled {
   const options = statement.with;
-  const dedup = options.find((one) => one.option === 'dedup');
+  const budget = statement.budget && { ...statement.budget, unit: statement.budget.unit ?? ('tokens' as const) };
   const disclosure = disclosureOf(options);
-  const assembled = assemble({
+  return assemble({
     name: statement.name,
     intent: statement.for,
     sources: sources.map(({ label, grains, project, error }) => ({
@@ -63,7 +80,7 @@ export function* runAssemble(statement: Assemble, run: Run): Running<Answer> {
     priority: statement.priority.map(({ word }) => word),
     budget,
     renderings,
-    dedupField: dedup?.field.word,
+    dedupField: options.find((one) => one.option === 'dedup')?.field.word,
     level: levelOf({
       option: disclosure,
       budgetTokens:
@@ -79,35 +96,46 @@ export function* runAssemble(statement: Assemble, run: Run): Running<Answer> {
     counter: tokenCounter(run.session.tokens ?? 'estimate'),
     step: pace(run, tookTooLong),
   });
-  run.spent.warnings.push(...assembled.warnings);
+}
+
+function* payloadOf(
+  statement: Assemble,
+  sources: readonly Resolved[],
+  renderings: readonly Rendering[],
+  assembled: Assembled,
+  run: Run,
+): Running<JsonObject> {
+  const options = statement.with;
   const why = has(options, 'explanation') ? reasonsOf(statement, assembled.sources) : undefined;
   const grains = has(options, 'contradiction_detection') ? yield* contested(assembled.grains, run) : assembled.grains;
   const { type: _, ...contents } = formatted(statement.format?.kind === 'list', renderings, assembled.renderings);
   // The server chose the format, because the query has none.
   if (assembled.warnings.some((warning) => warning.startsWith('CAL-W005'))) contents['format'] = 'toon';
-  const payload: JsonObject = {
+  const about = new Map(sources.map((source) => [source.label, source.about]));
+  return {
     type: 'assembled',
     context: statement.name ?? null,
     intent: statement.for ?? null,
     ...contents,
     grains: grains.map((grain) => grainJson(grain, { options, why: why?.get(grain.hash) })),
-    sources: assembled.sources.map((source) => ({
-      label: source.label,
-      rank: source.rank,
-      grain_count: source.grainCount,
-      tokens_allocated: source.tokensAllocated,
-      tokens_used: source.tokensUsed,
-      truncated: source.truncated,
-      ...(about.get(source.label) === undefined ? {} : { about: about.get(source.label)! }),
-      ...(source.summary === undefined ? {} : { summary: source.summary }),
-      grains: source.hashes.map(shownHash),
-    })),
+    sources: assembled.sources.map((source) => sourceJson(source, about.get(source.label))),
     budget: { ...assembled.budget },
     disclosure: assembled.disclosure,
   };
-  const count = assembled.grains.length;
-  const extra: JsonObject = failed.length === 0 ? {} : { sources_failed: failed.map(({ label }) => label) };
-  return { payload, count, tokensUsed: assembled.tokensUsed, grainsReturned: count, extra };
+}
+
+function sourceJson(source: AssembledSource, about: Resolved['about']): JsonObject {
+  return {
+    label: source.label,
+    rank: source.rank,
+    grain_count: source.grainCount,
+    tokens_allocated: source.tokensAllocated,
+    tokens_used: source.tokensUsed,
+    truncated: source.truncated,
+    ...(about === undefined ? {} : { about }),
+    ...(source.summary === undefined ? {} : { summary: source.summary }),
+    grains: source.hashes.map(shownHash),
+  };
 }
 
 function tookTooLong(): CalError {

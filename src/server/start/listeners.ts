@@ -1,0 +1,136 @@
+// Starts the listeners: HTTP, HTTP for HTTP/1.0 peers, and gRPC, each on a port or HTTP and gRPC on one.
+import { EngineError } from '../../engine/base/errors.ts';
+import { DRAIN_MS } from '../../engine/base/limits.ts';
+import type { Authenticator } from '../auth/authenticate.ts';
+import { includesScope } from '../auth/principal.ts';
+import { answerBudget, requestBudget } from '../byte-budget.ts';
+import { isLoopback } from '../config.ts';
+import type { GrpcFront, GrpcOptions } from '../grpc/front.ts';
+import { listenGrpc } from '../grpc/http2.ts';
+import { grpcHandler } from '../grpc.ts';
+import { Cors } from '../http/cors.ts';
+import { refusal } from '../http/errors.ts';
+import type { ChosenListener } from '../http/listen.ts';
+import type { HttpHandler, HttpListener, ListenOptions } from '../http/listener.ts';
+import { listenNode } from '../http/node.ts';
+import { httpHandler } from '../http.ts';
+import type { JsonReader } from '../jobs/read-json.ts';
+import type { Metrics } from '../metrics.ts';
+import { health, healthLive, healthReady } from '../operations/deployment/health.ts';
+import { metricsOperation } from '../operations/deployment/metrics.ts';
+import { PageGuard } from '../page-guard.ts';
+import { requestIdOf, type Wrapper } from '../wrapper.ts';
+import type { Starting } from './starting.ts';
+
+export interface Ports {
+  readonly http: number;
+  readonly grpc: number;
+  /** Port of --http10-port. */
+  readonly http10: number | undefined;
+}
+
+export interface Served {
+  readonly wrapper: Wrapper;
+  readonly authenticator: Authenticator;
+  readonly metrics: Metrics;
+  readonly bodies: JsonReader;
+  /** The ports, once the listeners have them. */
+  readonly ports: () => Ports | undefined;
+}
+
+/** gRPC closes before HTTP, so that clients that watch its health know first. */
+export async function startListeners(starting: Starting, chosen: ChosenListener, served: Served): Promise<Ports> {
+  const { config, lifecycle } = starting;
+  const options = optionsOf(starting);
+  const pages = pageGuardOf(starting);
+  const answers = answerBudget(config.answerMemoryMb);
+  const serve = httpHandler({
+    wrapper: served.wrapper,
+    pages,
+    cors: new Cors(config.corsOrigins),
+    extra: [metricsOperation(served.metrics), health, healthLive, healthReady],
+    readJson: (bytes) => served.bodies.read(bytes),
+    answers,
+  });
+  const { refusal: _, ...shared } = options;
+  const grpcOptions: GrpcOptions = {
+    ...shared,
+    host: config.host,
+    port: config.grpcPort,
+    answers,
+    requestIdOf,
+    checkCaller: (header) =>
+      pages?.check({ method: 'POST', authority: header(':authority') ?? header('host'), header }),
+    allowReflection: reflectionFor(served.authenticator),
+  };
+  const answerRpc = grpcHandler({
+    wrapper: served.wrapper,
+    httpPort: () => served.ports()?.http,
+    readLong: (rpc, bytes) => served.bodies.readMessage(rpc, bytes),
+  });
+  const front = config.singlePort ? await listenGrpc({ ...grpcOptions, otherwise: serve }, answerRpc) : undefined;
+  const http = await listenHttp(starting, chosen, options, serve, front);
+  lifecycle.opened('HTTP', () => http.drain(DRAIN_MS));
+  const http10 = await listenHttp10(starting, options, serve);
+  if (http10 !== undefined) lifecycle.opened('HTTP/1.0', () => http10.drain(DRAIN_MS));
+  const grpc = front ?? (await listenGrpc(grpcOptions, answerRpc));
+  lifecycle.opened('gRPC', () => grpc.drain(DRAIN_MS));
+  return { http: http.port, grpc: front === undefined ? grpc.port : http.port, http10: http10?.port };
+}
+
+type SharedOptions = Omit<ListenOptions, 'host' | 'port'>;
+
+/** What all listeners have in common. */
+function optionsOf({ config, log, warn }: Starting): SharedOptions {
+  const { host, auth, tlsCert, tlsKey } = config;
+  if (auth !== 'none' && tlsCert === undefined && !isLoopback(host))
+    warn(`keys and data are sent unencrypted on ${host}: set --tls-cert and --tls-key, or use a proxy with TLS`);
+  return {
+    onError: (error) => log.error({ err: error }, 'error in a listener'),
+    refusal,
+    requests: requestBudget(config.requestMemoryMb),
+    tls: tlsCert === undefined || tlsKey === undefined ? undefined : { certFile: tlsCert, keyFile: tlsKey },
+  };
+}
+
+/** Without keys, only pages of known origins may call. */
+function pageGuardOf({ config: { auth, host, allowedHosts, corsOrigins } }: Starting): PageGuard | undefined {
+  return auth === 'none' ? new PageGuard({ host, hosts: allowedHosts, origins: corsOrigins }) : undefined;
+}
+
+function reflectionFor(authenticator: Authenticator): GrpcOptions['allowReflection'] {
+  return async (header, remoteAddress) => {
+    const caller = await authenticator.authenticate({
+      authorization: header('authorization'),
+      apiKey: header('x-api-key'),
+      remoteAddress,
+    });
+    if (!includesScope(caller, 'read')) throw new EngineError('AUT-E001', 'this needs scope read');
+  };
+}
+
+/** `front` gets the HTTP/2 connections of a shared port. If the port cannot be opened, nothing else would close it. */
+async function listenHttp(
+  { config: { host, httpPort: port } }: Starting,
+  { listen }: ChosenListener,
+  options: SharedOptions,
+  serve: HttpHandler,
+  front: GrpcFront | undefined,
+): Promise<HttpListener> {
+  if (front === undefined) return listen({ ...options, host, port }, serve);
+  try {
+    return await listen({ ...options, host, port, http2: (connection) => front.inject(connection) }, serve);
+  } catch (error) {
+    front.close();
+    throw error;
+  }
+}
+
+/** The port for HTTP/1.0 peers, next to a listener without HTTP/1.0. */
+async function listenHttp10(
+  { config: { host, http10Port: port } }: Starting,
+  options: SharedOptions,
+  serve: HttpHandler,
+): Promise<HttpListener | undefined> {
+  return port === undefined ? undefined : listenNode({ ...options, host, port }, serve);
+}

@@ -1,0 +1,82 @@
+// Starts the shards, and what finds a memory's shards.
+import { join } from 'node:path';
+import { DRAIN_MS } from '../../engine/base/limits.ts';
+import { Router } from '../../shards/router.ts';
+import { ShardPool } from '../../shards/transport/pool.ts';
+import { Memories } from '../control/memories.ts';
+import type { ControlStore } from '../control/store.ts';
+import { Erasures } from '../jobs/erasures.ts';
+import { CODECS } from '../operations/codecs.ts';
+import { placementOf } from '../placement-of.ts';
+import { threadEntry } from '../thread-entry.ts';
+import type { DataDirectory } from './data.ts';
+import type { Starting } from './starting.ts';
+
+export async function startShards(
+  { config, deps, log, lifecycle }: Starting,
+  { layout: { shards }, masterKeys }: DataDirectory,
+): Promise<ShardPool> {
+  const pool = await ShardPool.start({
+    shards,
+    workers: Math.min(config.workers, shards),
+    entry: deps.entry ?? threadEntry('../shard-worker', import.meta.url),
+    engineOptions: (shard) => ({
+      directory: join(config.dataDir, `shard-${shard}`),
+      keysDirectory: join(config.dataDir, 'keys', `shard-${shard}`),
+      shard,
+      shards,
+      // A restarted worker gets the keys of that time.
+      masterKeys: masterKeys.current.raw,
+      indexHeapBytes: Math.floor((config.indexHeapMb * 1024 * 1024) / shards),
+      vectorHeapBytes: Math.floor((config.vectorHeapMb * 1024 * 1024) / shards),
+    }),
+    log,
+    faults: deps.faults,
+  });
+  lifecycle.opened('shards', () => pool.close());
+  return pool;
+}
+
+/** Registered after the parts that need no call, so that calls under way are answered before those close. */
+export function drainCallsFirst({ lifecycle }: Starting, pool: ShardPool): void {
+  lifecycle.opened('calls under way', async () => {
+    await pool.drain(DRAIN_MS);
+  });
+}
+
+export interface Placed {
+  readonly router: Router;
+  readonly memories: Memories;
+}
+
+/** Each needs the other: the router asks for a memory's settings, the memories call their shards. */
+export async function openMemories(
+  { config, clock, log, lifecycle }: Starting,
+  pool: ShardPool,
+  control: ControlStore,
+): Promise<Placed> {
+  let memories: Memories | undefined;
+  const router = new Router({
+    shards: Array.from({ length: pool.shards }, (_, shard) => pool.caller(shard)),
+    settingsOf: (number) => memories?.settingsOf(number),
+    placementOf,
+    codecs: CODECS,
+  });
+  const opened = new Memories({ store: control, shards: router, clock, memoriesMax: config.memoriesMax, log });
+  memories = opened;
+  lifecycle.opened('deletions', () => opened.close());
+  await opened.start();
+  return { router, memories: opened };
+}
+
+/** Goes on with the erasures that an earlier server began. */
+export async function startErasures(
+  { deps, clock, log, lifecycle }: Starting,
+  control: ControlStore,
+  router: Router,
+): Promise<Erasures> {
+  const erasures = new Erasures({ control, shards: router, log, clock, repeats: deps.repeats === true });
+  lifecycle.opened('erasures under way', () => erasures.close());
+  await erasures.start();
+  return erasures;
+}

@@ -1,0 +1,45 @@
+// What every step of a start gets.
+import type { Clock } from '../../engine/base/clock.ts';
+import type { Config } from '../config.ts';
+import type { DirectoryLock } from '../directory-lock.ts';
+import type { Openers } from '../embedding/embedders.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import type { Logger } from '../log.ts';
+
+export interface ServerDeps {
+  readonly clock?: Clock | undefined;
+  readonly log?: Logger | undefined;
+  /** The worker's entry file; default: the one with the real engine. */
+  readonly entry?: URL | undefined;
+  /** Enables fault injection in shards. Only for tests. */
+  readonly faults?: boolean | undefined;
+  /** Removals repeat earlier ones without policy checks (`CallContext.repeats`). Only for a restore. */
+  readonly repeats?: boolean | undefined;
+  /** How to open embedders, instead of the configuration. Only for tests and benchmarks. */
+  readonly openers?: Openers | undefined;
+  /** False when the caller prints the warnings of the start itself. */
+  readonly logsWarnings?: boolean | undefined;
+  /** The lock of the data directory, if the caller has taken it. The server releases it. */
+  readonly lock?: DirectoryLock | undefined;
+}
+
+/** A server that is starting. A step registers at `lifecycle` what it opens, as soon as it is open. */
+export interface Starting {
+  readonly config: Config;
+  readonly deps: ServerDeps;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly lifecycle: Lifecycle;
+  /** Tells the operator. */
+  readonly warn: (text: string) => void;
+}
+
+/** Waits for `work`, at most `ms`. */
+export async function within(work: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}
