@@ -59,6 +59,7 @@ const READS: Inputs<GovernedBy<'reads'>> = {
   ],
   calScan: () => [{ kind: 'group', input: { ...BOUNDS, field: 'object', shown: 5, shownMax: 10 } }],
   history: ({ hash }) => [{ hash }],
+  events: () => [{ after: 0 }],
   exportPage: () => [{ after: 0, limitBytes: 1 << 20, filter: {} }],
 };
 

@@ -34,8 +34,11 @@ import { writeTrail } from './write/write-trail.ts';
 import { type EngineWrites, writeCalls } from './writes.ts';
 
 /** Version of a shard's disk format. Raised when a format changes in a way that an older build cannot read. */
-export const FORMAT_VERSION = 3;
-/** The oldest version whose logs are opened: 1 named grains by their plain hashes, 2 had no records of further sources. */
+export const FORMAT_VERSION = 4;
+/**
+ * The oldest version whose logs are opened: 1 named grains by their plain hashes, 2 had no records of further sources, 3 had
+ * no events.
+ */
 export const OLDEST_FORMAT = 1;
 
 export interface EngineOptions {
@@ -212,6 +215,8 @@ export class Engine {
   ): Promise<Output<M>> {
     if (this.#fatal !== undefined) throw this.#fatal;
     const call: EngineWrites[M] = this.#writes[method];
+    // A listener waits for the next event, not for work.
+    if (method === 'awaitEvents') return call(context, input);
     this.#longCalls += 1;
     try {
       return await call(context, input);
@@ -265,6 +270,7 @@ export class Engine {
 
   /** Answers queued calls, seals the tails and closes the files. */
   async close(): Promise<void> {
+    this.store.eventBell.close();
     await this.#repaired;
     if (this.#fatal === undefined && this.store.log.poisoned === undefined) {
       await writeTrail(this.#queue).catch(() => undefined);
@@ -282,6 +288,7 @@ export class Engine {
 
   /** Releases the files as a crash would, without sealing or waiting. For tests and the simulator. */
   async abandon(): Promise<void> {
+    this.store.eventBell.close();
     this.#queue.fail(new EngineError('STO-E002', 'the shard was abandoned'));
     this.#housekeeper.stop();
     this.store.vectors.close();

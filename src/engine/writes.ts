@@ -27,6 +27,7 @@ import { type RebuildServices, rebuild } from './maintain/housekeeping/rebuild.t
 import { inSlices } from './maintain/housekeeping/slices.ts';
 import { auditPage } from './maintain/reports/audit-page.ts';
 import { backup } from './maintain/reports/backup.ts';
+import { eventPage } from './maintain/reports/event-page.ts';
 import { exportPage } from './maintain/reports/export.ts';
 import { personPage } from './maintain/reports/person-page.ts';
 import { policyImpact } from './maintain/reports/policy-impact.ts';
@@ -99,11 +100,11 @@ function ownCalls(services: WriteServices): OwnCalls {
       if (!(error instanceof EngineError)) throw error;
     });
   /** The memory for a long read, with the same refusals as for other reads. */
-  const scanned = (context: CallContext, input: unknown): Memory => {
+  const readableFor = (context: CallContext, method: 'calScan' | 'events', input: unknown): Memory => {
     try {
       return readable(store, context);
     } catch (error) {
-      auditRefusedRead(store, queue.trail, context, { method: 'calScan', input, error });
+      auditRefusedRead(store, queue.trail, context, { method, input, error });
       throw error;
     }
   };
@@ -201,7 +202,8 @@ function ownCalls(services: WriteServices): OwnCalls {
     users: async (context) => ({
       hashes: await inSlices(userHashes(store, store.memory(context.memory), context)),
     }),
-    calScan: async (context, input) => inSlices(inCal().calReadSteps(store, scanned(context, input), context, input)),
+    calScan: async (context, input) =>
+      inSlices(inCal().calReadSteps(store, readableFor(context, 'calScan', input), context, input)),
     verifyAudit: async (context, input) => {
       await trailWritten();
       return verifyAudit(store, store.memory(context.memory).number, context.partition, input.limit);
@@ -210,6 +212,9 @@ function ownCalls(services: WriteServices): OwnCalls {
       await trailWritten();
       return auditPage(store, store.memory(context.memory), context, input);
     },
+    events: async (context, input) =>
+      inSlices(eventPage(services, readableFor(context, 'events', input), context, input)),
+    awaitEvents: (_context, { after }) => store.eventBell.next(after),
     recallRecords: async (context, input) => {
       await trailWritten();
       return inSlices(recallRecords(store, store.memory(context.memory), context, input));

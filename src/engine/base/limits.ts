@@ -262,6 +262,18 @@ export const READ_TRAIL_GROUP = 1_024;
  * Entries of the read trail that wait while the log rejects writes; beyond: entries are lost, and health counts them.
  */
 export const READ_TRAIL_MAX = 8_192;
+/** Events that are kept: the newest of each partition of a memory, at most this old. */
+export const EVENTS_KEPT_MAX = 100_000;
+export const EVENTS_KEPT_MS = 7 * 86_400_000;
+/** Events of one page, and events that are examined for one: a filter may leave out most of them. */
+export const EVENTS_PAGE_MAX = 500;
+export const EVENTS_EXAMINED_MAX = 5_000;
+/** Bytes of one page's events as JSON. */
+export const EVENTS_PAGE_BYTES_MAX = 1_048_576;
+/** Bytes of one text in an event. A longer one is left out, and the event names the member. */
+export const EVENT_TEXT_BYTES_MAX = 4_096;
+/** Memories with new events that a shard holds for its listeners. With more, a listener examines all its memories. */
+export const EVENT_BELL_MEMORIES_MAX = 4_096;
 /** Ancestors of a goal that are searched for a cycle. */
 export const GOALS_ABOVE_MAX = 1_000;
 /** Heads of audit chains that one seal records. */

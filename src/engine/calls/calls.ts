@@ -3,6 +3,7 @@
 import { CAL_ROWS, type CalCalls } from './cal.ts';
 import { COMPLIANCE_ROWS, type ComplianceCalls } from './compliance.ts';
 import { ERASURE_ROWS, type ErasureCalls } from './erasure.ts';
+import { EVENT_ROWS, type EventCalls } from './events.ts';
 import { GOVERN_ROWS, type GovernCalls } from './govern.ts';
 import { GRAIN_ROWS, type GrainCalls } from './grain.ts';
 import { MEMORY_WIDE_ROWS, type MemoryWideCalls } from './memory.ts';
@@ -20,6 +21,7 @@ export interface MemoryCalls
     CalCalls,
     GovernCalls,
     TrailCalls,
+    EventCalls,
     ComplianceCalls {}
 
 export interface ShardCalls extends MemoryCalls, ShardWideCalls {}
@@ -32,6 +34,7 @@ export const MEMORY_ROWS = {
   ...CAL_ROWS,
   ...GOVERN_ROWS,
   ...TRAIL_ROWS,
+  ...EVENT_ROWS,
   ...COMPLIANCE_ROWS,
 } satisfies RowsOf<MemoryCalls>;
 

@@ -5,6 +5,7 @@ import { CAL_ROWS } from './cal.ts';
 import { CALL_ROWS, MEMORY_ROWS } from './calls.ts';
 import { COMPLIANCE_ROWS } from './compliance.ts';
 import { ERASURE_ROWS } from './erasure.ts';
+import { EVENT_ROWS } from './events.ts';
 import { GOVERN_ROWS } from './govern.ts';
 import { GRAIN_ROWS } from './grain.ts';
 import { MEMORY_WIDE_ROWS } from './memory.ts';
@@ -114,6 +115,7 @@ test('no two groups of calls share a call name', () => {
     CAL_ROWS,
     GOVERN_ROWS,
     TRAIL_ROWS,
+    EVENT_ROWS,
     COMPLIANCE_ROWS,
   ];
   const names = groups.flatMap((group) => Object.keys(group));

@@ -82,6 +82,15 @@ export interface ShardWideCalls {
     };
     output: { kept: number };
   };
+  /**
+   * The memories of this shard that got events after a place in its history. Waits for the next event if there are none.
+   * Answers at once without a place, or with a place from before a restart; then `memories` is absent, and any memory may
+   * have events.
+   */
+  awaitEvents: {
+    input: { after?: { readonly epoch: number; readonly tick: number } };
+    output: { readonly epoch: number; readonly tick: number; readonly memories?: readonly number[] };
+  };
   /** Fault hook, refused unless the server was started for tests. */
   fault: { input: { kind: 'throw' | 'exit' }; output: Record<never, never> };
 }
@@ -93,5 +102,6 @@ export const SHARD_ROWS = {
   rewrapKeys: { kind: 'long', changes: 'keys', retry: 'same' },
   embedPages: { kind: 'read', trail: 'nothing', refusal: 'each' },
   keepVectors: { kind: 'write', by: 'own', changes: 'files', retry: 'same' },
+  awaitEvents: { kind: 'long', changes: 'nothing' },
   fault: { kind: 'host' },
 } as const satisfies ShardRowsOf<ShardWideCalls>;

@@ -10,7 +10,8 @@
 //               A user's destroyed key has, in the name's place, the hash (32) of the erasure's audit entry; older builds
 //               left it empty.
 //   5 setting   memory u32 | blob key u32 | token key u32 | index key u32 | dropped u8 | sealed JSON of MemorySettings
-//   6 audit     see govern/trail/audit-codec.ts
+//   6 audit     memory u32 | entries: see govern/trail/audit-codec.ts
+//               As older builds wrote it: its entries make no events.
 //   7 reply     memory u32 | token 16 | at ms u48 | sealed {bodyHash, output}
 //   8 rule      memory u32 | about u8 | key u32 | at ms u48 | sealed JSON: a policy version, a restriction, a consent
 //               key: the user's key that it is sealed under, 0 for the memory's own small key. The state names the records
@@ -27,6 +28,9 @@
 //  12 further source   memory u32 | grain u32 | at ms u48 | name of the source
 //               A stored fact was extracted again, from a source that is not in the grain's bytes. One record a source. The
 //               name holds a partition when the source lies in another one than the grain.
+//  13 audit     memory u32 | events before u48 | at ms u48 | marks u16 | mark u8 ... | entries as in kind 6
+//               events before: the number of events of the memory's partition up to this record. One mark for each of the
+//               first entries: the events that it makes (govern/trail/event-kinds.ts). Entries without a mark make none.
 import { assert, unreachable } from '../base/assert.ts';
 import { grainName, isPlainHash } from './grain-name.ts';
 
@@ -43,6 +47,7 @@ export const RECORD_KINDS = {
   grain: 10,
   status: 11,
   furtherSource: 12,
+  markedAudit: 13,
 } as const;
 export type RecordKind = keyof typeof RECORD_KINDS;
 
@@ -133,6 +138,14 @@ export interface AuditRecord {
   readonly memory: number;
   /** The bytes after the kind and memory; govern/trail/audit-codec.ts decodes them. */
   readonly body: Uint8Array;
+  /** Absent in a record of an older build. */
+  readonly events?: {
+    /** The number of events of the memory's partition before this record. */
+    readonly before: number;
+    readonly atMs: number;
+    /** The events of each entry (govern/trail/event-kinds.ts). */
+    readonly marks: Uint8Array;
+  };
 }
 /** Topics of rule records. The numbers are on disk. */
 export const RULE_TOPICS = { policy: 1, restriction: 2, consent: 3 } as const;
@@ -195,6 +208,9 @@ const SOURCE_NAME_AT = 15;
 const KEY_REST_AT = 41;
 /** Offset of the sealed names in a recall record. */
 const RECALL_NAMES_AT = 113;
+/** Offset of the entries in an audit record of an older build, and of the marks in one of this build. */
+const AUDIT_BODY_AT = 5;
+const AUDIT_MARKS_AT = 19;
 const NO_ADDRESS = '0'.repeat(64);
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case for each kind of record
@@ -260,9 +276,17 @@ export function encodeRecord(record: EngineRecord): Buffer {
       return bytes;
     }
     case 'audit': {
-      const bytes = Buffer.allocUnsafe(5 + record.body.length);
-      start(bytes, 'audit', record.memory);
-      bytes.set(record.body, 5);
+      const { memory, body, events } = record;
+      const head = events === undefined ? AUDIT_BODY_AT : AUDIT_MARKS_AT + events.marks.length;
+      const bytes = Buffer.allocUnsafe(head + body.length);
+      start(bytes, events === undefined ? 'audit' : 'markedAudit', memory);
+      if (events !== undefined) {
+        bytes.writeUIntBE(events.before, 5, 6);
+        bytes.writeUIntBE(events.atMs, 11, 6);
+        bytes.writeUInt16BE(events.marks.length, 17);
+        bytes.set(events.marks, AUDIT_MARKS_AT);
+      }
+      bytes.set(body, head);
       return bytes;
     }
     case 'reply': {
@@ -396,7 +420,13 @@ export function decodeRecord(bytes: Uint8Array): EngineRecord {
         sealed: buffer.subarray(18),
       };
     case RECORD_KINDS.audit:
-      return { kind: 'audit', memory, body: buffer.subarray(5) };
+      return { kind: 'audit', memory, body: buffer.subarray(AUDIT_BODY_AT) };
+    case RECORD_KINDS.markedAudit: {
+      const marksEnd = AUDIT_MARKS_AT + buffer.readUInt16BE(17);
+      const marks = buffer.subarray(AUDIT_MARKS_AT, marksEnd);
+      const events = { before: buffer.readUIntBE(5, 6), atMs: buffer.readUIntBE(11, 6), marks };
+      return { kind: 'audit', memory, body: buffer.subarray(marksEnd), events };
+    }
     case RECORD_KINDS.reply:
       return {
         kind: 'reply',
@@ -443,7 +473,17 @@ export function recallKey(id: string): number {
 
 /** True for an entry of an audit chain, which never changes. Judges by the first byte. */
 export function isAuditRecord(bytes: Uint8Array): boolean {
-  return bytes[0] === RECORD_KINDS.audit;
+  return bytes[0] === RECORD_KINDS.audit || bytes[0] === RECORD_KINDS.markedAudit;
+}
+
+/**
+ * Where the events of an audit record begin: their count before it, and their time. From unverified bytes, which may be
+ * longer than the record. A record of an older build comes before all events. Undefined for another kind.
+ */
+export function peekedEvents(bytes: Buffer): { readonly before: number; readonly atMs: number } | undefined {
+  if (bytes[0] === RECORD_KINDS.audit) return { before: 0, atMs: 0 };
+  if (bytes[0] !== RECORD_KINDS.markedAudit || bytes.length < AUDIT_MARKS_AT) return undefined;
+  return { before: bytes.readUIntBE(5, 6), atMs: bytes.readUIntBE(11, 6) };
 }
 
 /** True for a record of an older build, which holds a grain's hash in the clear. Judges by the first byte. */

@@ -5,8 +5,9 @@ import { assert } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
 import { open } from '../crypto/envelope.ts';
-import { type AuditHead, GENESIS } from '../govern/trail/audit.ts';
+import { GENESIS, type TrailEnd } from '../govern/trail/audit.ts';
 import { decodeAuditBody } from '../govern/trail/audit-codec.ts';
+import { eventCount } from '../govern/trail/event-kinds.ts';
 import { addressOf } from '../grain/address.ts';
 import { openGrain } from '../grain/codec/blob.ts';
 import type { Address, Grain } from '../grain/grain.ts';
@@ -30,6 +31,8 @@ import {
 } from '../record/record.ts';
 import { AddressMemo } from './address-memo.ts';
 import { ErasedAddresses } from './erased-addresses.ts';
+import { EventBell } from './event-bell.ts';
+import { EventRecords } from './event-records.ts';
 import { Memory } from './memory.ts';
 import { NameMemo } from './name-memo.ts';
 import { RecentMap } from './recent-map.ts';
@@ -159,10 +162,14 @@ export class Store {
   readonly changedSincePoint = new Set<number>();
   /** Memories whose audit chain grew since its head was last noted in the state. */
   readonly auditHeadsUnnoted = new Set<number>();
+  /** Finds the audit records that hold events. */
+  readonly eventRecords = new EventRecords(this);
+  /** Rings when a memory has new events. */
+  readonly eventBell = new EventBell();
   readonly #damageNoted = new Set<number>();
   readonly #memories = new RecentMap<number, Memory>(OPEN_MEMORIES_MAX);
   readonly #settings = new Map<number, Sequence>();
-  readonly #auditHeads = new Map<number, AuditHead>();
+  readonly #trailEnds = new Map<number, TrailEnd>();
   readonly #addresses = new AddressMemo();
   readonly #names = new NameMemo();
 
@@ -245,7 +252,9 @@ export class Store {
       this.#settings.delete(number);
       this.damage.delete(number);
       this.unopened.delete(number);
-      this.#auditHeads.delete(number);
+      this.#trailEnds.delete(number);
+      this.eventRecords.forget(number);
+      this.eventBell.ring(number);
     } else this.#settings.set(number, sequence);
   }
 
@@ -524,24 +533,31 @@ export class Store {
     return [...keys];
   }
 
-  /** The head of the memory's audit chain as committed. */
-  auditHead(memory: number): AuditHead {
-    const known = this.#auditHeads.get(memory);
+  /** The head of the memory's audit chain as committed, and the number of its newest event. */
+  auditHead(memory: number): TrailEnd {
+    const known = this.#trailEnds.get(memory);
     if (known !== undefined) return known;
     const sequences = this.allKeyed(memory, 'audit');
     const last = sequences[sequences.length - 1];
     const bytes = last === undefined ? undefined : this.log.read(last);
     const record = bytes === undefined ? undefined : decodeRecord(bytes);
-    const entry = record?.kind === 'audit' ? decodeAuditBody(record.body).at(-1) : undefined;
-    const head = entry === undefined ? GENESIS : { seq: entry.seq, hash: entry.hash };
-    // While a chunk cannot be read, the chain seems to end early. That head must not be cached.
-    if (!this.isDamaged(memory)) this.#auditHeads.set(memory, head);
-    return head;
+    const { body, events } = record?.kind === 'audit' ? record : {};
+    const entry = body === undefined ? undefined : decodeAuditBody(body).at(-1);
+    const end: TrailEnd = {
+      ...(entry === undefined ? GENESIS : { seq: entry.seq, hash: entry.hash }),
+      events: events === undefined ? 0 : events.before + eventCount(events.marks),
+    };
+    // While a chunk cannot be read, the chain seems to end early. That end must not be cached.
+    if (!this.isDamaged(memory)) this.#trailEnds.set(memory, end);
+    return end;
   }
 
-  setAuditHead(memory: number, head: AuditHead): void {
-    this.#auditHeads.set(memory, head);
+  /** Called after the audit record at `sequence` was committed, which made `events` events. */
+  setAuditHead(memory: number, end: TrailEnd, { sequence, events }: { sequence: Sequence; events: number }): void {
+    this.#trailEnds.set(memory, end);
     this.auditHeadsUnnoted.add(memory);
+    this.eventRecords.add(memory, sequence);
+    if (events > 0) this.eventBell.ring(memory);
   }
 
   #readRecord(ordinal: Ordinal): Uint8Array | undefined {

@@ -45,6 +45,7 @@ export function planAttach(group: Group, context: CallContext, settings: MemoryS
     actor: context.actor,
     subject: '',
     details: { version, seal_hash: sealHash, presets: presets.join(',') },
+    mark: 'none', // the first policy is no change
   });
 }
 

@@ -56,6 +56,7 @@ export function addFurtherSource(
     actor: context.actor,
     subject: pseudonym(memory, prepared.userId),
     details: { grain: stored.name, grain_type: stored.grain.type, source: name },
+    mark: 'none',
   });
   return undefined;
 }

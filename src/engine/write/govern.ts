@@ -13,6 +13,7 @@ import type { Restriction } from '../govern/governed.ts';
 import { applyChange } from '../govern/policy/change.ts';
 import { policyJson, policyOfJson, type SealedPolicy } from '../govern/policy/seal.ts';
 import type { PolicyValue } from '../govern/policy/values.ts';
+import type { AuditDraft } from '../govern/trail/audit.ts';
 import type { JsonObject } from '../grain/api/json-value.ts';
 import type { RuleTopic } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
@@ -61,7 +62,7 @@ const ASSESSMENT = 'ai.impact_assessment';
 function keepPolicy(
   group: Group,
   memory: Memory,
-  { actor }: CallContext,
+  { actor, partition }: CallContext,
   policy: SealedPolicy,
   change: MemoryCalls['setPolicy']['output']['change'],
 ): void {
@@ -74,7 +75,7 @@ function keepPolicy(
     presets: policy.presets.join(','),
     ...reasonDetail(group, memory, policy.reason ?? undefined),
   };
-  group.audit(memory, { event: 'policy.sealed', actor, subject: '', details });
+  group.audit(memory, { event: 'policy.sealed', actor, subject: '', details, ...markedOnce(partition) });
   if (change !== 'unchanged') group.audit(memory, { event: `policy.${change}`, actor, subject: '', details });
   if (JSON.stringify(policy.rules[ASSESSMENT]) !== JSON.stringify(memory.governed.rules[ASSESSMENT]))
     group.audit(memory, { event: 'impact.updated', actor, subject: '', details: { version: policy.version } });
@@ -100,6 +101,7 @@ export function planRestrict(
       actor: context.actor,
       subject: pseudonym(memory, userId),
       details: reasonDetail(group, memory, reason, userId),
+      ...markedOnce(context.partition),
     });
     group.onPublish(() => memory.governed.lift(userId));
     return { restricted, timestamp };
@@ -116,9 +118,15 @@ export function planRestrict(
     actor: context.actor,
     subject: pseudonym(memory, userId),
     details: reasonDetail(group, memory, reason, userId),
+    ...markedOnce(context.partition),
   });
   group.onPublish(() => memory.governed.restrict(restriction));
   return { restricted, timestamp };
+}
+
+/** Every partition keeps the rule and audits it. Only the first one makes the event. */
+function markedOnce(partition: number): Pick<AuditDraft, 'mark'> {
+  return partition === 0 ? {} : { mark: 'none' };
 }
 
 /** Each item is granted or refused on its own. */
@@ -203,6 +211,9 @@ function writeConsent(
       ...named('purpose_hmac', keyedText(group, memory, purpose, userId)),
       ...reasonDetail(group, memory, reason, userId),
     },
+    ...(there === undefined
+      ? { mark: granted ? 'grain_created+consent_granted' : 'grain_created+consent_revoked' }
+      : {}),
   });
   auditPii(group, memory, context, { prepared, name: planned?.name });
   return fact;

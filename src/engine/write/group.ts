@@ -4,8 +4,9 @@
 import { assert } from '../base/assert.ts';
 import { ERASED_REMEMBERED_EACH } from '../base/limits.ts';
 import { SEAL_BYTES, seal, sealInto } from '../crypto/envelope.ts';
-import { type AuditDraft, extendChain } from '../govern/trail/audit.ts';
+import { type AuditDraft, extendChain, type TrailEnd } from '../govern/trail/audit.ts';
 import { encodeAuditBody } from '../govern/trail/audit-codec.ts';
+import { marksOf } from '../govern/trail/event-kinds.ts';
 import type { Ordinal } from '../index/parts/part.ts';
 import type { Append, Sequence } from '../log/log.ts';
 import { grainName } from '../record/grain-name.ts';
@@ -491,21 +492,25 @@ export class Group {
   }
 
   #closeAudit(memory: number, drafts: readonly FollowedDraft[]): void {
-    let head = this.store.auditHead(memory);
+    let before = this.store.auditHead(memory);
     for (let from = 0, to = 0; from < drafts.length; from = to) {
       to = recordEnd(drafts, from);
       const timestamp = Math.floor(this.nowMs / 1000);
-      const { entries, head: end } = extendChain(head, drafts.slice(from, to), timestamp);
-      const firstSeq = head.seq + 1;
-      const sequence = this.record({ kind: 'audit', memory, body: encodeAuditBody(entries) });
+      const told = drafts.slice(from, to);
+      const { entries, head } = extendChain(before, told, timestamp);
+      const { marks, count } = marksOf(told);
+      const firstSeq = before.seq + 1;
+      const events = { before: before.events, atMs: this.nowMs, marks };
+      const sequence = this.record({ kind: 'audit', memory, body: encodeAuditBody(entries), events });
+      const end: TrailEnd = { ...head, events: before.events + count };
       this.#publish.push(() => {
         this.store.index.publishKeyed(memory, 'audit', firstSeq, sequence);
-        this.store.setAuditHead(memory, end);
+        this.store.setAuditHead(memory, end, { sequence, events: count });
       });
       entries.forEach((entry, i) => {
         drafts[from + i]!.follow?.(entry.hash);
       });
-      head = end;
+      before = end;
     }
   }
 

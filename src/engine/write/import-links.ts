@@ -41,6 +41,7 @@ export function planLink(group: Group, memory: Memory, context: CallContext, { e
       ...(state === undefined ? {} : { verification_status: state }),
       ...reasonDetail(group, memory, context.reason, user),
     },
+    mark: successor === undefined ? 'none' : 'grain_superseded',
   });
 }
 

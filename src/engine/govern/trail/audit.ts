@@ -1,6 +1,7 @@
 // The audit chain (service contract section 9): entries of one (memory, partition), numbered from 1 without gaps. Each
 // is hashed together with the hash of the one before. An entry is written in the transaction of its act.
 import { hash } from 'node:crypto';
+import type { EventMark } from './event-kinds.ts';
 
 /** Event types and their numbers on disk. Append-only. */
 export const AUDIT_EVENTS = {
@@ -63,6 +64,8 @@ export interface AuditDraft {
   readonly subject: string;
   /** Codes, counts and hashes only. Its canonical JSON is hashed and stored. */
   readonly details: Readonly<Record<string, string | number | boolean>>;
+  /** The events that the entry makes, if they are not those of its type (govern/trail/event-kinds.ts). */
+  readonly mark?: EventMark | undefined;
 }
 
 export interface AuditEntry {
@@ -82,6 +85,12 @@ export interface AuditEntry {
 export interface AuditHead {
   readonly seq: number;
   readonly hash: string;
+}
+
+/** The end of a memory's trail in one partition. */
+export interface TrailEnd extends AuditHead {
+  /** The number of its newest event; 0 before the first. */
+  readonly events: number;
 }
 
 export const GENESIS: AuditHead = { seq: 0, hash: '0'.repeat(64) };

@@ -1,0 +1,222 @@
+// Shows one event to one reader. An audit entry names a grain by a name that only the grain's keys decipher, so the members
+// of an event are read from the grain and the keys as they are now: what was erased is not told, and what is hidden from
+// the reader is not heard of.
+import { createHmac } from 'node:crypto';
+import { EVENT_TEXT_BYTES_MAX } from '../../base/limits.ts';
+import type { CallContext } from '../../calls/context.ts';
+import type { EventView } from '../../calls/events.ts';
+import { open, sealKey } from '../../crypto/envelope.ts';
+import { DEFAULT_PURPOSE } from '../../govern/consent/consent.ts';
+import { egressAction } from '../../govern/policy/in-force.ts';
+import type { AuditEntry } from '../../govern/trail/audit.ts';
+import type { EventKind } from '../../govern/trail/event-kinds.ts';
+import { parseName } from '../../record/grain-name.ts';
+import { decodeRecord } from '../../record/record.ts';
+import type { Memory } from '../../store/memory.ts';
+import { refuseRead } from '../../store/readable.ts';
+import type { Store, StoredGrain } from '../../store/store.ts';
+import { isWithin } from '../../store/within.ts';
+import { pseudonym } from '../../write/pseudonym.ts';
+
+/** An event before its reader is known. */
+export interface EventOf {
+  readonly sequence: number;
+  readonly kind: EventKind;
+  readonly atMs: number;
+  readonly entry: AuditEntry;
+}
+
+/** Kinds about one grain: heard by those who may read it. */
+const OF_GRAIN: ReadonlySet<EventKind> = new Set([
+  'grain_created',
+  'grain_superseded',
+  'grain_forgotten',
+  'auto_related',
+  'goal_state_changed',
+]);
+/** Kinds about a person. A hidden person's events are heard too, since they say that the person is hidden. */
+const OF_PERSON: ReadonlySet<EventKind> = new Set([
+  'consent_granted',
+  'consent_revoked',
+  'processing_restricted',
+  'processing_unrestricted',
+]);
+/** Details that an event shows: codes and counts. Names and keyed texts stay in the trail. */
+const DETAILS_SHOWN: ReadonlySet<string> = new Set([
+  ...['version', 'presets', 'seal_hash', 'run_id', 'regulation', 'total', 'pass', 'fail', 'warn', 'skip'],
+  ...['forgotten', 'redacted', 'imported', 'duplicates', 'errors', 'failed', 'job_id', 'related', 'from', 'to'],
+  ...['goal_state', 'previous_state', 'verification_status'],
+]);
+
+type Members = { -readonly [M in keyof EventView]?: EventView[M] | undefined };
+
+export class EventReader {
+  readonly #store: Store;
+  readonly #memory: Memory;
+  readonly #context: CallContext;
+  readonly #nowMs: number;
+  readonly #tellsPersonalData: boolean;
+  #hidden: ReadonlySet<string> | undefined;
+
+  constructor(store: Store, memory: Memory, context: CallContext) {
+    this.#store = store;
+    this.#memory = memory;
+    this.#context = context;
+    this.#nowMs = store.clock.nowMs();
+    this.#tellsPersonalData = egressAction(memory.governed.rules) === 'allow';
+  }
+
+  /** The event as the reader may see it; undefined when the reader must not hear of it. */
+  view({ sequence, kind, atMs, entry }: EventOf): EventView | undefined {
+    const details = JSON.parse(entry.details) as EventView['details']; // canonical JSON of a flat object
+    const members = this.#membersOf(kind, entry, details);
+    if (members === undefined) return undefined;
+    const { count } = details;
+    return {
+      sequence,
+      id: this.#idOf(sequence),
+      kind,
+      timestampMs: atMs,
+      ...defined(members),
+      ...(typeof count === 'number' ? { count } : {}),
+      details: Object.fromEntries(Object.entries(details).filter(([name]) => DETAILS_SHOWN.has(name))),
+    };
+  }
+
+  #idOf(sequence: number): string {
+    const of = `${this.#memory.number}/${this.#context.partition}/${sequence}`;
+    return createHmac('sha256', this.#memory.identityKey).update(`event:${of}`).digest('hex').slice(0, 32);
+  }
+
+  #membersOf(kind: EventKind, entry: AuditEntry, details: EventView['details']): Members | undefined {
+    if (OF_GRAIN.has(kind)) return this.#grainMembers(entry, details);
+    if (OF_PERSON.has(kind)) return this.#personMembers(entry, details);
+    if (kind === 'crypto_erase') return this.#erasureMembers(entry, details);
+    return this.#isBound ? undefined : { ...fingerprintOf(details) };
+  }
+
+  get #isBound(): boolean {
+    return this.#context.namespace !== undefined || this.#context.userId !== undefined;
+  }
+
+  #grainMembers(entry: AuditEntry, details: EventView['details']): Members | undefined {
+    const { grain: name, old_grain: old, grain_type: type } = details;
+    if (typeof name !== 'string') return this.#isBound ? undefined : {};
+    const grainType = typeof type === 'string' ? type : undefined;
+    const hash = this.#memory.trail.addressNamed(name);
+    const stored = this.#grainNamed(name, hash);
+    if (stored === undefined) {
+      if (!this.#mayHearOfGone(entry, name)) return undefined;
+      return { hash, grainType, oldHash: this.#hashOf(old) };
+    }
+    if (!isWithin(this.#context, stored.grain)) return undefined;
+    if (refuseRead(this.#memory, this.#context, stored.grain, this.#nowMs) !== undefined) return undefined;
+    return { hash, oldHash: this.#hashOf(old), grainType: stored.grain.type, ...this.#said(stored) };
+  }
+
+  /** What a grain says, as far as the policy lets it out. */
+  #said({ grain: { fields } }: StoredGrain): Members {
+    const { namespace, subject, relation, object, user_id: userId } = fields;
+    const members: Members = { namespace: textOf(namespace) };
+    if (!this.#tellsPersonalData) return members;
+    members.userId = textOf(userId);
+    const omitted: string[] = [];
+    for (const [member, value] of Object.entries({ subject, relation, object })) {
+      const text = textOf(value);
+      if (text !== undefined && Buffer.byteLength(text) > EVENT_TEXT_BYTES_MAX) omitted.push(member);
+      else members[member as 'subject' | 'relation' | 'object'] = text;
+    }
+    if (omitted.length > 0) members.omitted = omitted;
+    return members;
+  }
+
+  /** The grain with that name, while it is here. */
+  #grainNamed(name: string, hash: string | undefined): StoredGrain | undefined {
+    const ordinal = hash === undefined ? undefined : this.#store.findOrdinal(this.#memory.number, hash);
+    if (ordinal === undefined || this.#store.nameHint(ordinal) !== name) return undefined;
+    return this.#store.readGrain(this.#memory, ordinal);
+  }
+
+  #hashOf(name: unknown): string | undefined {
+    return typeof name === 'string' ? this.#memory.trail.addressNamed(name) : undefined;
+  }
+
+  /** Of a grain that is gone, its name tells the keys of its user and scope. An erased one is outside every binding. */
+  #mayHearOfGone({ subject }: AuditEntry, name: string): boolean {
+    if (this.#hiddenPeople.has(subject)) return false;
+    const { namespace, userId } = this.#context;
+    if (!this.#isBound) return true;
+    const keys = parseName(name)?.keys;
+    if (keys === undefined) return false;
+    const isLive = (key: { readonly key: number; readonly live: boolean } | undefined, id: number): boolean =>
+      key?.live === true && key.key === id;
+    if (userId !== undefined && !isLive(this.#store.userKey(this.#memory, userId), keys.user)) return false;
+    return namespace === undefined || isLive(this.#store.scopeKey(this.#memory, namespace), keys.scope);
+  }
+
+  /** Pseudonyms of the persons whose grains are hidden from this reader. */
+  get #hiddenPeople(): ReadonlySet<string> {
+    if (this.#hidden !== undefined) return this.#hidden;
+    const { governed } = this.#memory;
+    const { purpose = DEFAULT_PURPOSE } = this.#context;
+    const people = governed.hidesNothing ? [] : [...governed.restrictions.keys()];
+    if (governed.rules['consent.on_read']) people.push(...governed.withdrawn(purpose, this.#nowMs).users);
+    this.#hidden = new Set(people.map((user) => pseudonym(this.#memory, user)));
+    return this.#hidden;
+  }
+
+  #personMembers({ subject }: AuditEntry, { grain: name }: EventView['details']): Members | undefined {
+    const { namespace, userId } = this.#context;
+    if (userId !== undefined && pseudonym(this.#memory, userId) !== subject) return undefined;
+    const hash = this.#hashOf(name);
+    const stored = typeof name === 'string' ? this.#grainNamed(name, hash) : undefined;
+    if (namespace !== undefined && (stored === undefined || !isWithin(this.#context, stored.grain))) return undefined;
+    const person = this.#tellsPersonalData ? this.#nameOf(subject) : undefined;
+    if (stored === undefined) return { userId: person };
+    const isShown = refuseRead(this.#memory, this.#context, stored.grain, this.#nowMs) === undefined;
+    const members: Members = isShown ? { hash, ...this.#said(stored) } : {};
+    return { ...members, grainType: stored.grain.type, userId: person };
+  }
+
+  /** A bound caller hears of the erasure of its own user or namespace. */
+  #erasureMembers({ subject }: AuditEntry, details: EventView['details']): Members | undefined {
+    const { namespace, userId } = this.#context;
+    const members = { ...fingerprintOf(details), ...removedOf(details) };
+    if (!this.#isBound) return members;
+    if (userId !== undefined)
+      return namespace === undefined && pseudonym(this.#memory, userId) === subject ? members : undefined;
+    const isOwn = namespace !== undefined && details['scope'] === this.#memory.scopeToken(namespace);
+    return isOwn ? { ...members, scopePath: namespace } : undefined;
+  }
+
+  /** The name behind a pseudonym, sealed under the person's own key; undefined once that key is gone. */
+  #nameOf(subject: string): string | undefined {
+    const token = /^user:([0-9a-f]{32})$/.exec(subject)?.[1];
+    const store = this.#store;
+    const at = token === undefined ? undefined : store.newestKeyed(this.#memory.number, 'userKey', token);
+    const bytes = at === undefined ? undefined : store.log.read(at);
+    const record = bytes === undefined ? undefined : decodeRecord(bytes);
+    if (record?.kind !== 'key' || record.action !== 'made' || store.keys.state(record.key) !== 'live') return undefined;
+    const key = store.keys.get(record.key);
+    const name = open(sealKey(key), record.sealedName, Buffer.from(`key-name:${record.key}`));
+    key.fill(0);
+    return name.toString('utf8');
+  }
+}
+
+function fingerprintOf({ key_fingerprint: fingerprint }: EventView['details']): Members {
+  return typeof fingerprint === 'string' ? { keyFingerprint: fingerprint } : {};
+}
+
+function removedOf({ removed }: EventView['details']): Members {
+  return typeof removed === 'number' ? { count: removed } : {};
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** Without the members that are undefined. */
+function defined(members: Members): Partial<EventView> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}
