@@ -179,9 +179,9 @@ export function recordCalls(store: Store, trail: ReadTrail): AtOnce<RecordMethod
 }
 
 /**
- * Limits statements about people for a caller bound to a namespace. If the call names a person, that person's
- * statements are returned, because a write needs them. Otherwise only those of people whose grains the caller sees: the
- * memory's other people must stay unknown to it.
+ * Filters restrictions or consents for a caller who is bound to a namespace. A call that names a person gets all of
+ * that person's entries, because writes check them. Any other call gets only the entries of people of whom the caller
+ * sees a grain, so that the memory's other people stay unknown to it. An unbound caller gets all entries.
  */
 function ofSeen<T extends { readonly userId: string }>(
   store: Store,

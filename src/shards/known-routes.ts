@@ -21,7 +21,10 @@ interface Source {
   readonly from: ExtractedFrom;
 }
 
-/** The facts of these beliefs, as subjects for `Turns`: two calls with a common fact must not both find it unknown. */
+/**
+ * Keys for `Turns`: the pairs of subject and relation in these beliefs, with user and namespace. Two calls with a
+ * common fact share a key, so they cannot both find the fact unknown.
+ */
 export function factsOf({ context }: Fan, items: readonly AddItem[]): string[] {
   return items.map(({ fields }) => {
     const user = fields['user_id'] ?? context.userId ?? null;
@@ -61,7 +64,10 @@ export async function routesOf(fan: Fan, items: readonly AddItem[]): Promise<Rou
   });
 }
 
-/** Finds the further sources in other partitions that are gone. A source counts as present if its partition does not answer. */
+/**
+ * Finds the further sources in other partitions that are gone. A source counts as present if its partition does not
+ * answer.
+ */
 async function goneOf(fan: Fan, facts: readonly KnownFact[]): Promise<ReadonlySet<string>> {
   const names = [...new Set(facts.flatMap(({ elsewhere = [] }) => elsewhere))];
   if (names.length === 0) return new Set();

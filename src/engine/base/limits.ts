@@ -1,5 +1,6 @@
-// Every limit, with the reaction to a larger value ("beyond"). Options may lower some limits (config.ts). No option
-// raises a limit that a byte format or LMDB fixes. The asserts at the end check how limits relate to each other.
+// Every limit. "Beyond" names the reaction to a larger value. A comment on several constants names them in order.
+// Options may lower some limits (config.ts). No option raises a limit that a byte format or LMDB fixes. The asserts
+// check how limits relate to each other.
 import { assert } from './assert.ts';
 
 /** A grain's blob; beyond: ERR_TOO_LARGE from the codec, LIM-E003 from the service. */
@@ -10,7 +11,7 @@ export const GRAIN_DEPTH_MAX = 32;
 export const TOOL_SCHEMA_DEPTH_MAX = 16;
 /** Characters of a `pattern` in a tool's schema. */
 export const TOOL_PATTERN_CHARS_MAX = 1_024;
-/** The highest blob limit that an import option can set. */
+/** The highest blob limit that an option can set, for imports and for the command line. */
 export const BLOB_BYTES_CEILING = 16 * 1_048_576;
 /** Combining marks in a row in one string; beyond: ERR_TOO_LARGE, since normalizing them takes quadratic time. */
 export const COMBINING_RUN_MAX = 512;
@@ -70,25 +71,25 @@ export const SOURCES_MAX = 500;
  */
 export const RECALL_HELD_BYTES_MAX = 32 * 1_048_576;
 export const CAL_HELD_BYTES_MAX = 64 * 1_048_576;
-/**
- * Concurrent gathers over several partitions; gathers among them that may hold as many bytes as a recall may;
- * concurrent CAL queries over several partitions. Others wait.
- */
+/** Concurrent gathers over several partitions. Others wait. */
 export const GATHERS_MAX = 64;
-export const GATHER_SMALL_BYTES = 1_048_576;
-export const GATHERS_LARGE_MAX = 4;
-export const CAL_GATHERS_MAX = 8;
 /**
- * A larger answer takes a share of that memory. When memory is short, a new answer is refused, so that answers which
- * began longer ago than this are not cut off.
+ * Bytes that a gather requests at a time while it is small. One that holds more than half of this must become large.
  */
+export const GATHER_SMALL_BYTES = 1_048_576;
+/** Large gathers among them, which may hold as many bytes as a recall may. Others wait to become large. */
+export const GATHERS_LARGE_MAX = 4;
+/** Concurrent CAL queries over several partitions, in addition to the gathers. Others wait. */
+export const CAL_GATHERS_MAX = 8;
+/** Smaller answers do not count towards the memory for answers (`ANSWER_MEMORY_MB`). */
 export const ANSWER_SHARED_BYTES_MIN = 65_536;
+/** When that memory is short, answers younger than this are not cut off. The new answer is refused instead. */
 export const ANSWER_SPARED_MS = 5_000;
 /** Body bytes that are held before the body is read. Beyond: the connection is not read further. */
 export const BODY_UNASKED_BYTES_MAX = 65_536;
 /**
  * Pieces of a body (chunks as the peer sends them), and the average piece size below which more of them are refused:
- * 400, and the connection is closed. Each piece costs as much as many bytes.
+ * 400, and the connection is closed, because one piece costs as much as many bytes.
  */
 export const BODY_PIECES_MAX = 4_096;
 export const BODY_PIECE_BYTES_MIN = 16;
@@ -136,7 +137,9 @@ export const RECALL_LIMIT_DEFAULT = 20;
 /** A larger limit is lowered to this, with a warning. */
 export const RECALL_LIMIT_MAX = 500;
 export const CANDIDATE_LIMIT_MAX = 2_500;
-/** Erased grains that a shard remembers, and erased grains of one erasure. */
+/**
+ * Erased grains that a shard remembers, and those that it remembers of one removal; beyond: the oldest are forgotten.
+ */
 export const ERASED_REMEMBERED_MAX = 65_536;
 export const ERASED_REMEMBERED_EACH = 4_096;
 /** Namespaces and users whose document sets are cached for each part of a memory, at one bit a document. */
@@ -235,7 +238,10 @@ export const SPEAKER_CHARS_MAX = 256;
 export const QUERY_CHARS_MAX = 16_384;
 export const QUERY_TERMS_MAX = 256;
 export const QUERY_CLAUSES_MAX = 64;
-/** Time that a recall waits for one answer of a language model or reranker, and the number of concurrent calls. */
+/**
+ * Time that a recall waits for one answer of a language model or reranker, and the concurrent calls of each such
+ * service; beyond: the call is refused.
+ */
 export const MODEL_WAIT_MS = 10_000;
 export const MODEL_CALLS_MAX = 16;
 /**
@@ -246,7 +252,10 @@ export const MODEL_QUESTION_CHARS_MAX = 4_000;
 export const MODEL_PASSAGE_CHARS_MAX = 2_000;
 export const MODEL_ANSWER_CHARS_MAX = 2_000;
 
-/** Grains that a CAL query opens in one slice. Longer queries run in slices between other calls. */
+/**
+ * Grains that one read of a CAL query opens without a pause. A read that needs more runs in short slices between other
+ * calls.
+ */
 export const SHORT_READ_GRAINS_MAX = 1_024;
 /** Audit entries of CAL queries that are not in the log yet; beyond: a query waits until its own entry is written. */
 export const CAL_AUDITS_MAX = 1_024;
@@ -310,8 +319,8 @@ export const VECTOR_GRAPH_COST = 8;
  */
 export const VECTORS_LOADED_AT_ONCE_MAX = 8_192;
 /**
- * Vectors outside of a file: at the first number they should be sealed; above the second, adding more is a bug of the
- * caller.
+ * Grains whose vectors are in no file yet: at the first number, in all memories of a shard, they should be sealed; at
+ * the second, in one memory, adding more is a bug of the caller.
  */
 export const VECTORS_SEAL = 4_096;
 export const VECTORS_UNSEALED_MAX = 262_144;
@@ -358,18 +367,23 @@ export const EMBED_TEXT_CHARS_MAX = 8_000;
 /** Bytes of an embedding service's response; beyond: EmbedError. */
 export const EMBED_RESPONSE_BYTES_MAX = 32 * 1_048_576;
 /**
- * Attempts for one request to an embedding service, the first and longest delay between them (with full jitter), and
- * the longest Retry-After that is respected; beyond: the service's error is returned.
+ * Attempts for one request to an embedding service, the first one included. After the last failure the service's error
+ * is returned. A query gives up earlier when its time is over.
  */
 export const EMBED_ATTEMPTS_MAX = 5;
+/**
+ * The upper bound of the random delay before the second attempt, and its maximum. It doubles with each failure. The
+ * actual delay is between zero and the bound.
+ */
 export const EMBED_RETRY_MIN_MS = 250;
 export const EMBED_RETRY_MAX_MS = 8_000;
+/** The longest Retry-After that is respected; beyond: the service's error is returned at once. */
 export const EMBED_RETRY_AFTER_MAX_MS = 30_000;
 /** Characters of a sentence that is searched for facts. Longer sentences are skipped. */
 export const EXTRACT_SENTENCE_CHARS_MAX = 400;
 /** Characters of a text that are searched for facts and dates. The rest is skipped. */
 export const EXTRACT_TEXT_CHARS_MAX = 262_144;
-/** Facts taken from one text, and sentences whose names or dates are looked up. The rest is skipped. */
+/** Facts taken from one text, distinct names looked up, and passages searched for a date. The rest is skipped. */
 export const EXTRACT_BELIEFS_MAX = 256;
 export const EXTRACT_NAME_LOOKUPS_MAX = 256;
 export const EXTRACT_DATE_LOOKUPS_MAX = 64;
@@ -384,7 +398,7 @@ export const EXTRACT_READS_WAITING_MAX = 64;
 export const EXTRACT_IDLE_MS = 30_000;
 /**
  * Limits of the search for personal data in one text: telephone numbers and names that a library judges (beyond: shape
- * and lists decide), and decoded Base64 pieces.
+ * and lists decide), and the levels of nested encodings (Base64, escapes) that are decoded.
  */
 export const PII_PHONE_LOOKUPS_MAX = 1_024;
 export const PII_NAME_LOOKUPS_MAX = 128;
@@ -406,7 +420,7 @@ export const CONSENT_REASON_CHARS_MAX = 1_024;
 export const CONSENT_LIST_MAX = 64;
 /** Consents in one request. */
 export const CONSENTS_BULK_MAX = 1_000;
-/** Words of a text that are compared with a guardrail that is not literal. */
+/** Words of a text that are compared with guardrails for similarity (mode `fuzzy`). */
 export const GUARDRAIL_WORDS_MAX = 4_096;
 /** Grains that are opened to estimate a policy's effect on their personal data. */
 export const IMPACT_OPENED_MAX = 5_000;
@@ -428,8 +442,8 @@ export const POLICY_FACT_CHARS_MAX = 65_536;
 /** Bytes of the text of a remember. */
 export const REMEMBER_TEXT_BYTES_MAX = 262_144;
 /**
- * Extractions after the answer: waiting (in all, of one memory, bytes of their texts; beyond: LIM-E001), running,
- * finished ones whose result is still reported, and the time of each of their calls to a memory.
+ * Extractions after the answer: waiting or running (in all, of one memory, bytes of their texts; beyond: LIM-E001),
+ * running, finished ones whose result is still reported, and the time of each of their calls to a memory.
  */
 export const EXTRACTIONS_WAITING_MAX = 1_024;
 export const EXTRACTIONS_OF_MEMORY_MAX = 512;
@@ -478,7 +492,7 @@ export const DRAIN_MS = 10_000;
 export const HEALTH_WAIT_MS = 2_000;
 /** A shard that has not answered by then is reported with its last state, if that is at most `HEALTH_WAIT_MS` old. */
 export const HEALTH_LATE_MS = 15;
-/** Interval at which the server checks the shards for problems to log, and how many of them it remembers. */
+/** Interval at which the server checks the shards for problems to log. */
 export const HEALTH_LOG_MS = 5_000;
 /**
  * The disk probe writes a small file: its interval, its bytes, and the duration from which health reports a slow write.
@@ -487,12 +501,13 @@ export const DISK_PROBE_MS = 5_000;
 export const DISK_PROBE_BYTES = 4_096;
 export const DISK_LATE_MS = 10_000;
 /**
- * Free bytes below which an append is refused: a commit copies up to this much in addition to its records
- * (`log/lmdb/room.ts`).
+ * Bytes that a commit copies in addition to its records. An append is refused unless the disk has room for this and
+ * twice its records (`log/lmdb/room.ts`).
  */
 export const DISK_ROOM_BYTES_MIN = 131_072;
 /** How long health reports an append that found no room, when no other append followed. */
 export const LOG_REFUSING_MS = 30_000;
+/** Problems of shards that the server remembers, so that it logs each once. */
 export const HEALTH_LOG_REASONS_MAX = 1_000;
 /**
  * A log file up to this size is checked page by page when it is opened. A larger file is checked down to its branch
@@ -541,10 +556,10 @@ export const RESEAL_BYTES_MAX = 1_048_576;
 /** One page of a log scan: this many records or bytes, whichever comes first. */
 export const SCAN_PAGE_RECORDS = 512;
 export const SCAN_PAGE_BYTES = 1_048_576;
-/** A sequence number is also a 32-bit ordinal. The highest value is reserved for "none". */
+/** A sequence number is also a 32-bit ordinal. The highest 32-bit value means "none". */
 export const SEQUENCE_MAX = 4_294_967_294;
 
-/** LMDB's key limit with 4 KiB pages. */
+/** Bytes of a state's key. LMDB allows 1,978 with 4 KiB pages. */
 export const STATE_KEY_BYTES_MAX = 200;
 
 assert(STATE_KEY_BYTES_MAX < 1978, 'a state key fits LMDB');
@@ -573,7 +588,7 @@ export const EMBED_FRESH_GRAINS = 8;
 export const EMBED_FRESH_CHARS = 2_048;
 /** Rounds of fresh grains that may pass before a call of the backlog. */
 export const FOLLOW_FRESH_ROUNDS_MAX = 4;
-/** The same where personal data is redacted first, which costs 0.3 to 3 µs a character. */
+/** Like `EMBED_PAGE_CHARS`, where personal data is redacted first. That costs 0.3 to 3 µs a character. */
 export const EMBED_REDACTED_PAGE_CHARS = 8_192;
 /** Grains, or vectors, of a page after which finished vectors are handed to the shard. */
 export const FOLLOW_STRETCH_GRAINS = 64;

@@ -50,7 +50,7 @@ export function lex(source: string): readonly Token[] {
 export function checkSource(source: string): void {
   const bytes = Buffer.byteLength(source);
   if (bytes > CAL_LIMITS.queryBytesMax)
-    throw new CalError('CAL-E001', `the query has ${bytes} bytes, and ${CAL_LIMITS.queryBytesMax} are the most`);
+    throw new CalError('CAL-E001', `the query has ${bytes} bytes; the limit is ${CAL_LIMITS.queryBytesMax}`);
   if (!source.isWellFormed()) {
     const start = source.search(/\p{Surrogate}/u);
     throw new CalError('CAL-E070', 'the query is not valid UTF-8', { at: { start, end: start + 1 } });

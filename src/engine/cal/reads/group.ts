@@ -1,5 +1,5 @@
-// Groups grains by the values of a field: counts from index lists if an index has the field, otherwise opens the
-// matching grains.
+// Groups grains by the values of a field. Counts them by index lists if an index has all values of the field, otherwise
+// opens the matching grains.
 
 import { CAL_HELD_BYTES_MAX } from '../../base/limits.ts';
 import type { GroupView, PartitionReads, Stopped } from '../../calls/cal.ts';
@@ -26,7 +26,10 @@ import { searchFor, TOO_MANY } from './tested.ts';
 type Input = PartitionReads['group']['input'];
 type Output = PartitionReads['group']['output'];
 
-/** The groups of a field's values, each with its first grains by address, as many as requested. */
+/**
+ * The groups of a field's values in code point order, each with its first `shown` grains by address. Grains without the
+ * field are in no group, but count in `total`.
+ */
 export function* groupGrains(store: Store, memory: Memory, context: CallContext, input: Input): Sliced<Output> {
   const asked = searchFor(store, memory, context, input);
   if (asked === undefined) return { groups: [], total: 0, ...TOO_MANY };
@@ -39,7 +42,7 @@ export function* groupGrains(store: Store, memory: Memory, context: CallContext,
 
 interface Group {
   count: number;
-  /** The first by address. */
+  /** Candidates for the first grains by address, at most `2 * shown`. */
   first: Sorted[];
 }
 
@@ -78,7 +81,9 @@ interface Counted {
   readonly ordinals: readonly Ordinal[];
 }
 
-/** Groups in key order, each with its grains while there is room. */
+/**
+ * The groups in code point order of their keys. Includes grains while there is room, first by number, then by bytes.
+ */
 function* shownGroups(
   search: Search,
   groups: readonly Counted[],
@@ -92,13 +97,14 @@ function* shownGroups(
   for (const { key, count, ordinals } of groups.toSorted((a, b) => compareCodePoints(a.key, b.key))) {
     const some = ordinals.slice(0, room);
     room -= some.length;
-    // The index still has names of people whose keys are destroyed. So return a name only if a grain with it opens.
+    // The index still has names of people whose keys are destroyed. So a name is returned only if a grain with it
+    // opens.
     const isProofWanted = some.length === 0 && isSide(field);
     const read = isProofWanted ? ordinals.slice(0, 1) : some;
     const views = read.flatMap((ordinal) => viewAt(search, ordinal) ?? []);
     opened += read.length;
     if (isSide(field) && read.length > 0 && views.length === 0) continue;
-    // More than an answer has room for: what is left out is left out of that too, which says so.
+    // The grains exceed what an answer holds. The answer is cut anyway, with a warning, so later groups get none.
     const held = isProofWanted ? [] : views.filter((view) => bytes.takesBytes(view.sizeBytes));
     if (!isProofWanted && held.length < views.length) room = 0;
     answer.push({ key, count, grains: held });
@@ -110,7 +116,9 @@ function* shownGroups(
   return { groups: answer };
 }
 
-/** The docs of a value in a part, by the value's text or by its token. Tokens are the same in all parts of a memory. */
+/**
+ * The docs of a value in a part. It has the value's text, its token or both. Tokens are equal in all parts of a memory.
+ */
 interface ValueList {
   readonly docs: () => Uint32Array;
   readonly text?: string;
@@ -118,7 +126,7 @@ interface ValueList {
 }
 type ListsOf = (part: IndexPart) => Iterable<ValueList>;
 
-/** Undefined if no index has all values of the field. */
+/** The lists of the field's values for each part; undefined if no index has all values of the field. */
 function listsOf({ store, memory, parts, filter }: Search, field: string): ListsOf | undefined {
   if (field === 'verification_status') return (part) => verificationLists(store, part);
   const isText = parts.every((part) => !part.fieldValues(field).includes(NOT_TEXT));
@@ -150,7 +158,7 @@ function* sideLists(part: IndexPart, side: 'subject' | 'relation' | 'object'): I
     if (text !== '') yield { text, docs: isKept ? () => part.facet(side, text) ?? NOTHING : docs };
 }
 
-/** Values of a side whose lists the part keeps when it has read them: with so few the lists are long. */
+/** Up to this many values of a side, the lists are long, so they are read in a way that lets the part cache them. */
 const LISTS_KEPT_MAX = 256;
 
 function* namedLists(part: IndexPart, facet: 'type' | 'session'): IterableIterator<ValueList> {
@@ -178,15 +186,15 @@ interface Listed {
   readonly first: FirstPlaces;
 }
 
-/** The lists, restricted to the matching docs. */
+/** The matching docs, by value. */
 interface Tally {
   readonly total: number;
   readonly groups: readonly (Omit<Listed, 'first'> & { readonly ordinals: readonly Ordinal[] })[];
-  /** Docs in no list: their value is no text or is missing. */
+  /** Matching docs in no list: their value is no text or is missing. Only for subject, relation and object. */
   readonly rest: readonly Ordinal[];
 }
 
-/** Run before the first yield: the lists may change afterwards. */
+/** Counts the matching docs of each list. Runs before the first yield, because the lists may change afterwards. */
 function tallied(search: Search, { field, shown }: Input, listsIn: ListsOf): Tally {
   const { store, parts, filters } = search;
   const groups = new Map<string, Listed>();
@@ -251,7 +259,7 @@ function* groupsByLists(search: Search, input: Input, listsIn: ListsOf): Sliced<
   const mayOpen = isSide(field) && shown > 0 ? groups.length : groups.filter(({ text }) => text === undefined).length;
   if (mayOpen + rest.length > scanMax) return { groups: [], total, scanned: 0, stopped: 'scan' };
   const counted = new Map<string, Entered>();
-  /** Of several lists: each is in the order of addresses, both together are not. */
+  /** Groups from several lists. Each list is in address order, but their concatenation is not. */
   const mixed = new Set<Entered>();
   let opened = 0;
   const enter = (key: string, one: Omit<Entered, 'key'>): void => {

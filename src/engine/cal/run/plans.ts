@@ -6,9 +6,9 @@ import { CAL_LIMITS } from '../vocabulary/limits.ts';
 
 const plans = new Map<string, CheckedQuery>();
 
-/** As `readQuery`, which is asked once for each text of late. Throws CalError. */
+/** Like `readQuery`, but returns a cached result if the same text was read recently. Throws CalError. */
 export function planOf(source: string, isStrict: boolean): CheckedQuery {
-  // The query is refused anyway, and as a map key its whole text would be hashed.
+  // `readQuery` refuses such a query. As a map key, its whole text would be hashed first.
   if (source.length > CAL_LIMITS.queryBytesMax) return readQuery(source, isStrict);
   const name = `${isStrict ? 'strict' : ''}\n${source}`;
   const known = plans.get(name);

@@ -19,7 +19,7 @@ export function checkAssemble(assemble: Assemble, scope: Scope): void {
   if (sources.length > CAL_LIMITS.sourcesMax)
     throw new CalError(
       'CAL-E032',
-      `ASSEMBLE has ${sources.length} sources, and ${CAL_LIMITS.sourcesMax} are the most`,
+      `ASSEMBLE has ${sources.length} sources; the limit is ${CAL_LIMITS.sourcesMax}`,
       {
         at: sources[CAL_LIMITS.sourcesMax]?.at,
       },
@@ -106,7 +106,7 @@ export function checkLength(
   if (text === undefined || text.length <= most) return;
   const length = [...text].length;
   if (length > most)
-    throw new CalError('CAL-E002', `${what} has ${length} characters, and ${most} are the most`, {
+    throw new CalError('CAL-E002', `${what} has ${length} characters; the limit is ${most}`, {
       at,
       suggestion: `Use at most ${most} characters.`,
     });

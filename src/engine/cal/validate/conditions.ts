@@ -54,7 +54,7 @@ function checkJunctions(conditions: readonly Condition[], count: number, scope: 
   if (count > JUNCTION_CONDITIONS_MAX)
     throw new CalError(
       'CAL-E002',
-      `${count} conditions are joined with OR and NOT, and ${JUNCTION_CONDITIONS_MAX} are the most`,
+      `${count} conditions are joined with OR and NOT; the limit is ${JUNCTION_CONDITIONS_MAX}`,
       {
         at: first.at,
         suggestion: 'Write several values of one field as IN ( … ).',
@@ -160,7 +160,7 @@ function extendedHint(
 function checkCount(count: number, { at }: FieldCondition): void {
   if (count === 0) throw new CalError('CAL-E002', 'IN of nothing', { at, expected: ['a value'] });
   if (count > CAL_LIMITS.inValuesMax)
-    throw new CalError('CAL-E011', `the list has ${count} values, and ${CAL_LIMITS.inValuesMax} are the most`, { at });
+    throw new CalError('CAL-E011', `the list has ${count} values; the limit is ${CAL_LIMITS.inValuesMax}`, { at });
 }
 
 /** Warns (W001) of unknown relations with the standard's prefix `mg:`. They are probably mistakes. */

@@ -9,7 +9,7 @@ import { expectGrains } from './stages.ts';
 /** Checks the bindings in order and binds them in `scope`. Throws E009, E036, E037, E038 and the errors of a recall. */
 export function checkLets({ lets, statement }: Query, scope: Scope): void {
   if (lets.length > CAL_LIMITS.letsMax)
-    throw new CalError('CAL-E036', `the query has ${lets.length} bindings, and ${CAL_LIMITS.letsMax} are the most`, {
+    throw new CalError('CAL-E036', `the query has ${lets.length} bindings; the limit is ${CAL_LIMITS.letsMax}`, {
       at: lets[CAL_LIMITS.letsMax]?.at,
     });
   const main = statement.kind === 'explain' ? statement.statement : statement;

@@ -12,7 +12,7 @@ import { checkStages, expectGrains, type Outcome } from './stages.ts';
 export function checkSetOperation(operation: SetOperation, scope: Scope): Outcome {
   const operands = leaves(operation, 1);
   if (operands.length > CAL_LIMITS.setOperandsMax)
-    throw new CalError('CAL-E013', `${operands.length} operands, and ${CAL_LIMITS.setOperandsMax} are the most`, {
+    throw new CalError('CAL-E013', `${operands.length} operands; the limit is ${CAL_LIMITS.setOperandsMax}`, {
       at: operands[CAL_LIMITS.setOperandsMax]?.at,
     });
   return checkOperation(operation, scope).outcome;
@@ -65,7 +65,7 @@ export function checkCoalesce({ branches, at }: Coalesce, scope: Scope): void {
   if (branches.length > coalesceBranchesMax)
     throw new CalError(
       'CAL-E039',
-      `COALESCE has ${branches.length} branches, and ${coalesceBranchesMax} are the most`,
+      `COALESCE has ${branches.length} branches; the limit is ${coalesceBranchesMax}`,
       {
         at: branches[coalesceBranchesMax]?.at,
       },
@@ -80,7 +80,7 @@ export function checkBatchEntries({ entries, at }: Batch): void {
   if (entries.length > CAL_LIMITS.batchEntriesMax)
     throw new CalError(
       'CAL-E012',
-      `BATCH has ${entries.length} entries, and ${CAL_LIMITS.batchEntriesMax} are the most`,
+      `BATCH has ${entries.length} entries; the limit is ${CAL_LIMITS.batchEntriesMax}`,
       {
         at: entries[CAL_LIMITS.batchEntriesMax]?.label.at,
       },

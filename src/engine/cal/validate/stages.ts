@@ -28,7 +28,7 @@ const ENVELOPE: ReadonlySet<string> = new Set(['hash', 'namespace', 'user_id']);
 export function checkStages(stages: readonly Stage[], place: Place): Outcome {
   const count = stages.length + (place.more ?? 0);
   if (count > CAL_LIMITS.stagesMax)
-    throw new CalError('CAL-E012', `the query has ${count} stages, and ${CAL_LIMITS.stagesMax} are the most`, {
+    throw new CalError('CAL-E012', `the query has ${count} stages; the limit is ${CAL_LIMITS.stagesMax}`, {
       at: stages.at(CAL_LIMITS.stagesMax)?.at,
     });
   let outcome: Outcome = 'grains';

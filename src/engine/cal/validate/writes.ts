@@ -103,7 +103,7 @@ function checkReason(reason: string, at: Span | undefined): void {
   if (reason.trim() === '') throw new CalError('CAL-E018', 'the reason is blank', { at });
   const length = reason.length > CAL_LIMITS.reasonMax ? [...reason].length : reason.length;
   if (length > CAL_LIMITS.reasonMax)
-    throw new CalError('CAL-E016', `the reason has ${length} characters, and ${CAL_LIMITS.reasonMax} are the most`, {
+    throw new CalError('CAL-E016', `the reason has ${length} characters; the limit is ${CAL_LIMITS.reasonMax}`, {
       at,
     });
 }

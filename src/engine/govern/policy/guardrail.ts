@@ -10,16 +10,17 @@ import { Float, type Value, type ValueMap } from '../../grain/value.ts';
 import { type Form, formOf } from './guardrail-form.ts';
 import type { GuardrailMode } from './rules.ts';
 
-/** The similarity, of 1, from which a text matches a pattern under `fuzzy`. */
+/** Dice's coefficient, 0 to 1, from which a run of words matches a pattern in mode `fuzzy`. */
 const ALIKE = 0.8;
 
 /**
- * The name of the first field with a text that matches one of `patterns`, or undefined. Texts are values at every
- * depth, keys of maps, names of the caller's own fields, and numbers in those. Case, width, accents, white space,
- * invisible characters and look-alikes make no difference. Punctuation counts as a blank, and inside a word as nothing.
- * `exact`: the whole text is the pattern. `contains`: the text contains the pattern. `fuzzy`: a run of as many words as
- * the pattern has resembles it (Dice's coefficient of letter pairs); only the first GUARDRAIL_WORDS_MAX words of a text
- * are compared. The compiled patterns are cached as long as the array `patterns` lives.
+ * The name of the first field with a text that matches one of `patterns`, or undefined. Texts are the strings in a
+ * field at every depth, the caller's own names of fields and map keys, and the numbers to which the format gives no
+ * meaning. Case, width, accents, white space, invisible characters and look-alikes make no difference. Punctuation
+ * counts as a blank, and inside a word also as nothing.
+ * `exact`: the whole text is the pattern. `contains`: the text contains the pattern. `fuzzy`: the text contains the
+ * pattern, or a run of as many words as the pattern has resembles it (Dice's coefficient of letter pairs, over the
+ * first GUARDRAIL_WORDS_MAX words). The compiled patterns are cached as long as the array `patterns` lives.
  */
 export function matchesGuardrail(
   { type, fields }: { readonly type: GrainType; readonly fields: ValueMap },
@@ -42,7 +43,7 @@ export function matchesGuardrail(
 /** A pattern in the form in which texts are compared with it. */
 interface Pattern {
   readonly form: Form;
-  /** True when its words carry its meaning: without its punctuation, "c++" would be another pattern. */
+  /** True if the pattern begins and ends with a word, so that it may match by its words. "c++" may not. */
   readonly byWords: boolean;
   readonly words: number;
   /** The numbers of its letter pairs, with repetitions. */
@@ -91,8 +92,9 @@ function isPattern(text: Form, { form, byWords }: Pattern): boolean {
 }
 
 /**
- * True when the text contains the pattern as written; or by its words alone, if the pattern has punctuation and no
- * letter of a word is lost.
+ * True if the text contains the pattern as written, or its words. Punctuation in the text counts as a blank: then a
+ * pattern without punctuation may begin and end inside words, and one with punctuation matches whole words only. Or
+ * punctuation inside words is removed: then any pattern matches whole words only.
  */
 function holds(text: Form, { form, byWords }: Pattern): boolean {
   if (text.written.includes(form.written)) return true;
@@ -112,7 +114,7 @@ function namesOf(name: string): readonly string[] {
   return words === name ? [name] : [name, words];
 }
 
-/** Numbers to which the format gives a meaning are not texts. */
+/** The texts in a value. A number is a text unless the format gives it a meaning. */
 function* textsOf(value: Value | undefined, kind: Kind | undefined): Iterable<string> {
   if (typeof value === 'string') yield value;
   else if (typeof value === 'number' || typeof value === 'bigint') {
@@ -136,9 +138,9 @@ function* pairsOf(text: string): Iterable<number> {
 }
 
 /**
- * A run of words with the blanks around it is a stretch of the text, so its pairs are too. For each pattern one window
- * slides over the pairs; each step changes the number of common pairs by at most one on either side. Linear in the text
- * for each pattern.
+ * True if a run of words resembles a pattern. The pairs of a run are consecutive pairs of the text, so one window for
+ * each pattern slides over the pairs, word by word. Each pair that enters or leaves changes the number of shared pairs
+ * by at most one. Takes time linear in the text for each pattern.
  */
 function isAlikeSomewhere(text: string, { patterns, numbers }: Guardrail): boolean {
   const padded = ` ${text} `;
@@ -147,8 +149,8 @@ function isAlikeSomewhere(text: string, { patterns, numbers }: Guardrail): boole
   const pairs = new Int32Array(end);
   let at = 0;
   for (const pair of pairsOf(padded.slice(0, end + 1))) pairs[at++] = numbers.get(pair) ?? numbers.size;
-  // For each pair, how many more the window may share with the pattern. The last entry, for pairs in no pattern, stays
-  // 0.
+  // For each pair, how many more the window may share with the pattern. The last entry is for pairs in no pattern. It
+  // is never above 0, so these pairs are never shared.
   const left = new Int32Array(numbers.size + 1);
   return patterns.some((pattern) => {
     left.fill(0);

@@ -1,7 +1,8 @@
-// A list of the sketches of a vector set's rows, which returns the rows whose sketches differ least from a query's. All
-// are compared bit by bit (5 ns each), so nothing has to be built except the sketches, and a removed row leaves
-// nothing. The selected rows are then sorted by weighted bits, which tell twice as much: of the 100 vectors nearest to
-// a question among 40,000 of sentences, the first 800 rows by bits contain 80, by weighted bits 92.
+// A list of the sketches of a vector set's rows. It returns the rows whose sketches differ least from a query's. A
+// search first compares all sketches and counts differing bits (5 ns each), so nothing but the sketches has to be
+// built. It then sorts the best of these rows by weighted bits, which order better: of the 100 vectors nearest to a
+// question among 40,000 of sentences, the first 800 rows by bits contain 80, by weighted bits 92. Removing a row
+// overwrites its sketch with zeros.
 import { assert } from '../../base/assert.ts';
 import { type Arena, BATCH_ROWS, PAGE_BYTES, type Rows } from './arena.ts';
 import { readHalves } from './half-float.ts';
@@ -22,7 +23,7 @@ export class SketchList implements Near {
   readonly #sketch: Uint16Array;
   readonly #weights: Uint16Array;
   #count = 0;
-  /** The last query, which may be repeated for more rows, and its rows by difference. */
+  /** The last query, and its rows by weighted difference. A search may repeat the query to get more rows. */
   #asked: { readonly query: Float32Array; readonly rows: Uint32Array } | undefined;
 
   constructor(arena: Arena, dimensions: number) {
@@ -53,7 +54,7 @@ export class SketchList implements Near {
     return 0.5;
   }
 
-  /** A removed row leaves nothing. */
+  /** Always 0: removing a row overwrites its sketch. */
   get removed(): number {
     return 0;
   }
@@ -63,14 +64,14 @@ export class SketchList implements Near {
     return 0;
   }
 
-  /** Every sketch is compared once; candidates are weighed and filtered, and the remaining rows compared. */
+  /** Every sketch is compared once. Candidates are weighed and filtered, and those that pass are compared. */
   costOf(candidates: number, share: number): number {
     return SKETCH_COST * this.#count + candidates * (LOOK_COST + SCATTERED_COST * share);
   }
 
   add(rows: Rows, from: number, to: number): void {
     assert(from >= this.#count, 'rows are added in their order');
-    // Rows that were dead already stay zero.
+    // Pages start as zeros. Rows between `#count` and `from` are dead and stay zero.
     while (this.#pages.length * this.#perPage < to) this.#pages.push(this.#arena.take());
     for (let row = from; row < to; row++) {
       const { halves, at } = rows.halvesAt(row);
@@ -93,7 +94,7 @@ export class SketchList implements Near {
     const wanted = Math.min(count, this.#count);
     const isAsked = this.#asked?.query === query && lastList === this;
     if (!isAsked) this.#compare(query);
-    // A larger request asks for twice as many rows, which are among those that were weighed.
+    // A repeated search asks for twice as many rows. The rows weighed at first suffice for that.
     if (!isAsked || this.#asked!.rows.length < Math.min(weighedFor(wanted, WEIGHED_MIN), this.#count))
       this.#asked = { query, rows: this.#weighed(this.#nearest(Math.min(weighedFor(wanted, WEIGHED), this.#count))) };
     return this.#asked!.rows.subarray(0, wanted);
@@ -213,18 +214,19 @@ function roomFor(count: number, array: Uint32Array): Uint32Array {
   return array.length >= count ? array : new Uint32Array(Math.max(count, 2 * array.length));
 }
 
-/** Rows that are weighed for each wanted row. */
+/** Rows that are weighed for each wanted row, and the number that must have been weighed when a query is repeated. */
 const WEIGHED = 8;
 const WEIGHED_MIN = 4;
 /**
- * Above this, weighing costs more than it saves, so twice as many rows as wanted must do; a filter may want thousands.
+ * More weighed rows cost more than they save. Above this, only twice as many rows as wanted are weighed. A search with
+ * a filter may want thousands.
  */
 const WEIGHED_MAX = 12_288;
 
 function weighedFor(wanted: number, times: number): number {
   return Math.max(2 * wanted, Math.min(times * wanted, WEIGHED_MAX));
 }
-/** About a third of a millisecond. */
+/** Sketching so many rows takes about a third of a millisecond. */
 const STEP_ROWS = 16;
 /** The cost of one sketch, and of one candidate with its weighing, in sequentially compared rows. */
 const SKETCH_COST = 0.06;
@@ -232,12 +234,12 @@ const LOOK_COST = 3;
 /** The cost of a compared candidate, whose row is not adjacent to others. */
 const SCATTERED_COST = 3;
 
-// Of the last query alone, and as large as the largest list that was asked: arrays of this size lie outside V8's heap, where a
-// few dozen new ones a second make it collect all of its heap several times a second.
-/** By row, and how many rows have each. */
+// Buffers for the last query, shared by all lists and as large as the largest one needs. Arrays of this size lie
+// outside V8's heap. Allocating a few dozen a second would make V8 collect its whole heap several times a second.
+/** The distance of each row, and the number of rows at each distance. */
 let distances = new Uint16Array(0);
 let histogram = new Uint32Array(0);
-/** The rows that are weighed, their weights, and the same rows by weight. */
+/** The rows that are weighed, their weights, and these rows ordered by weight. */
 let nearest: Uint32Array = new Uint32Array(0);
 let weightsOfRows: Uint32Array = new Uint32Array(0);
 let ordered: Uint32Array = new Uint32Array(0);

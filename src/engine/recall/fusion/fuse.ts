@@ -21,10 +21,10 @@ type FusedQuery = Pick<RecallQuery, 'query' | 'structural' | 'limit' | 'wordsOnl
 type Partitioned = Candidate & { readonly partition?: number | undefined };
 
 /**
- * Returns at most `limit` hits, best first; ties newest first, then by hash. Scores: structure only (or a query of
- * `field:term` only): 1 for each, newest first. Words only: BM25 divided by the best BM25. Text leg only: its relevance
- * (recall/legs/text-leg.ts). Several legs: reciprocal rank fusion, divided by the score of a candidate that is first in
- * every leg.
+ * Returns at most `limit` hits, best first. Ties are ordered newest first, then by hash. The scores depend on the legs.
+ * Structure only, or a query of `field:term` only: 1 for each hit. Words only: BM25 divided by the best BM25. Text leg
+ * only: its relevance (recall/legs/text-leg.ts). Several legs: reciprocal rank fusion, divided by the score of a
+ * candidate that is first in every leg.
  */
 export function fuse<C extends Partitioned>(candidates: readonly C[], query: FusedQuery): Fused<C>[] {
   const inText = query.query === undefined ? [] : candidates.filter(isInTextLeg);
@@ -60,7 +60,7 @@ function textLeg<C extends Partitioned>(candidates: readonly C[]): ScoredLeg<C> 
   };
 }
 
-/** Scores by BM25 only, as a share of the best. */
+/** Scores by BM25 only, as a share of the best BM25. */
 function wordsAlone<C extends Candidate>(candidates: readonly C[]): ScoredLeg<C> {
   const best = candidates.reduce((most, { bm25 = 0 }) => Math.max(most, bm25), 0);
   const scoreOf = ({ bm25 = 0 }: C): number => (best === 0 ? 0 : bm25 / best);
@@ -92,7 +92,7 @@ function breakdownOf(terms: Omit<RecallBreakdown, 'rrf' | 'final'>, rrf: number,
 
 /** Fuses the text leg with the structural leg. */
 function fuseLegs<C extends Candidate>(candidates: readonly C[], query: FusedQuery, text: ScoredLeg<C>): Fused<C>[] {
-  // A leg that ran without a result still counts: the first of the other leg gets half of the maximum.
+  // A leg without results still counts, so the first of the other leg gets half of the maximum.
   const legs: readonly (readonly C[])[] = [
     bestOf(text.scored, text.scored.length).map(({ candidate }) => candidate),
     candidates.filter((candidate) => candidate.structural === true).sort(newestFirst),
@@ -121,7 +121,7 @@ function bestOf<C extends Candidate, S extends Scored<C>>(scored: readonly S[], 
   return scored.toSorted((a, b) => b.score - a.score || newestFirst(a.candidate, b.candidate)).slice(0, limit);
 }
 
-/** Adds each hit's rank by words: one plus the number of candidates with a better BM25. */
+/** Adds each hit's rank by BM25, from 1. Ties are ranked newest first, then by hash. */
 function withRanks<C extends Candidate>(hits: readonly Fused<C>[], candidates: readonly C[]): Fused<C>[] {
   if (hits.length === 0 || candidates.length === 0) return [...hits];
   const scores = new Float64Array(candidates.length);
@@ -132,7 +132,7 @@ function withRanks<C extends Candidate>(hits: readonly Fused<C>[], candidates: r
     if (bm25 <= 0 || outsideText === true) return hit;
     const first = firstAbove(scores, bm25);
     let rank = scores.length - first + 1;
-    // Ties are rare, so breaking them here is cheap.
+    // Only a tie needs a scan of all candidates. Ties are rare.
     if (first > 1 && scores[first - 2] === bm25)
       for (const other of candidates) if (other.bm25 === bm25 && newestFirst(other, hit.candidate) < 0) rank += 1;
     const { candidate, score, rrfScore, breakdown } = hit;
@@ -151,7 +151,10 @@ function firstAbove(ascending: Float64Array, score: number): number {
   return low;
 }
 
-/** Creation time descending, then hash ascending. Reads the hash only for a tie, because it may be a getter that does work. */
+/**
+ * Creation time descending, then hash ascending. Reads the hash only for a tie, because it may be a getter that does
+ * work.
+ */
 export function newestFirst(a: Candidate, b: Candidate): number {
   if (a.createdAtMs !== b.createdAtMs) return b.createdAtMs - a.createdAtMs;
   return a === b ? 0 : a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0;

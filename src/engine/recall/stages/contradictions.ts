@@ -15,8 +15,9 @@ const CONTRADICTION_PENALTY = 0.2;
 const SUPERSESSION_DEMOTION = 0.15;
 
 /**
- * Marks hits with different objects for one subject and relation. The newest hit (in a tie the one with higher
- * confidence) and those that agree with it are `current`, the others `outdated`. A retracted grain is always outdated.
+ * Marks hits with different objects for one subject and relation. The first hit and those with the same object are
+ * `current`, the others `outdated`. Current versions come before superseded ones, then newer hits first, then higher
+ * confidence, then hash. A retracted grain is always `outdated`.
  */
 export function markConflicts(hits: readonly StageHit[]): StageHit[] {
   const marks = new Map<StageHit, 'current' | 'outdated'>();
