@@ -59,7 +59,7 @@ export interface SessionTemplate {
 
 /** The session of a query. Plain data: the shard that runs the query gets it. */
 export interface CalSession {
-  /** 1: ADD, SUPERSEDE and REVERT may run. */
+  /** The session's tier. In tier 1, ADD, SUPERSEDE and REVERT may run. */
   readonly tier: 0 | 1;
   /** True if the server allows tier 1 at all; EXPLAIN reports it. */
   readonly tierOneEnabled: boolean;
@@ -68,10 +68,10 @@ export interface CalSession {
   /** Templates of the session's namespace, by name. */
   readonly templates: Readonly<Record<string, SessionTemplate>>;
   readonly server: { readonly name: string; readonly version: string };
-  /** Absent: the server has no embedder. */
+  /** The name of the server's embedder; absent if it has none. */
   readonly embedder?: string | undefined;
   readonly autoToon: boolean;
-  /** Token counter for budgets; absent: the estimate. */
+  /** The token counter for budgets. Defaults to the estimate. */
   readonly tokens?: TokenCounterName | undefined;
   /** Refuse extensions and apply the limits of the specification. */
   readonly strict?: boolean | undefined;
@@ -114,7 +114,7 @@ export type JunctionTest =
 export type Order =
   /** Sort by address. */
   | { readonly by: 'hash' }
-  /** `next` decides between grains that are equal by the first key. */
+  /** `next` breaks ties of the first key. Remaining ties are broken by address. */
   | (SortKey & { readonly next?: SortKey | undefined });
 
 export type SortKey =
@@ -138,8 +138,8 @@ export interface Selection {
   /** Tests that no index serves: each candidate is opened. */
   readonly tests: readonly FieldTest[];
   /**
-   * Contested pairs over all partitions, as `standOf` keys; given if a test asks for contested grains. Absent: only the
-   * partition's own grains count.
+   * Contested pairs over all partitions, as `standOf` keys. Set if a test asks for contested grains and the memory has
+   * several partitions. If absent, only the partition's own grains count.
    */
   readonly contested?: readonly string[] | undefined;
 }
@@ -190,8 +190,9 @@ export interface PartitionReads {
     input: Selection &
       Bounds & {
         readonly field: string;
-        /** Maximum number of grains to return for each group, lowest addresses first, and for all groups. */
+        /** Maximum number of grains to return for each group, lowest addresses first. */
         readonly shown: number;
+        /** Maximum number of grains to return for all groups together. */
         readonly shownMax: number;
       };
     output: Stopped & { readonly groups: readonly GroupView[]; readonly total: number };
@@ -202,14 +203,14 @@ export interface PartitionReads {
       Bounds & {
         readonly extractor: Extractor;
         readonly order: Order;
-        /** Maximum number of grains to read if no test needs more. */
+        /** Maximum number of grains to read. Applies only if the selection has no tests. */
         readonly max: number;
       };
     output: Stopped & {
       /** Distinct values with their sort keys. */
       readonly values: readonly (Keyed & { readonly value: string })[];
       readonly total: number;
-      /** True if there were more grains than `max`. */
+      /** True if `max` applied and there were more grains. */
       readonly isCut: boolean;
     };
   };
@@ -226,7 +227,7 @@ export interface PartitionReads {
 export interface RivalReads {
   /** The pairs (subject and relation) of the selected beliefs, each once. */
   pairs: { input: Selection & Bounds; output: Stopped & { readonly pairs: readonly Spoken[] } };
-  /** What the partition's live beliefs say about these pairs. */
+  /** The objects that the partition's live beliefs state for these pairs. */
   rivals: {
     input: Bounds & { readonly pairs: readonly Spoken[] };
     output: Stopped & { readonly stands: readonly Stand[] };

@@ -33,6 +33,7 @@ export interface GrainFilter {
   readonly grainTypes?: readonly string[] | undefined;
   readonly namespace?: string | undefined;
   readonly userId?: string | undefined;
+  /** The grain has this session, or its namespace has this name. */
   readonly sessionId?: string | undefined;
   readonly subject?: string | undefined;
   readonly relation?: string | undefined;
@@ -44,7 +45,10 @@ export interface GrainFilter {
   readonly entity?: string | undefined;
   /** For each element: the grain has one of the values. An empty list matches nothing. */
   readonly anyOf?: readonly { readonly facet: Facet; readonly values: readonly string[] }[] | undefined;
-  /** For each element: the grain has the field with none of these values. The fields are listed in `store/indexed-fields.ts`. */
+  /**
+   * For each element: the grain has the field with none of these values. The fields are listed in
+   * `store/indexed-fields.ts`.
+   */
   readonly otherThan?: readonly { readonly field: string; readonly values: readonly string[] }[] | undefined;
   /** For each list: the grain passes one of its filters. These may use facets and columns only. */
   readonly either?: readonly (readonly GrainFilter[])[] | undefined;
@@ -52,13 +56,16 @@ export interface GrainFilter {
   readonly except?: readonly GrainFilter[] | undefined;
   /** The grain's verification is one of these. An empty list matches nothing. */
   readonly verification?: readonly Verification[] | undefined;
+  /** The grain has all of these tags. */
   readonly tags?: readonly string[] | undefined;
+  /** The grain has none of these tags. */
   readonly excludeTags?: readonly string[] | undefined;
   readonly createdFromMs?: number | undefined;
   readonly createdToMs?: number | undefined;
   /** Bounds of the grain's own time: its `timestamp_ms`, otherwise its creation time. */
   readonly timeFromMs?: number | undefined;
   readonly timeToMs?: number | undefined;
+  /** Bounds of the start of validity. A grain without one fails. */
   readonly validFromMs?: number | undefined;
   readonly validToMs?: number | undefined;
   /** Either the creation time or the start of validity lies in this range. */
@@ -96,7 +103,10 @@ export interface AddItem {
   readonly source?: ExtractedFrom | undefined;
   /** Stores no grain: only adds the source to a known grain. MEM-E001 if no grain states the fact. */
   readonly knownOnly?: true | undefined;
-  /** Names of the known grain's further sources in other partitions that are gone. They no longer count against the limit. */
+  /**
+   * Names of the known grain's further sources in other partitions that are gone. They no longer count against the
+   * limit.
+   */
   readonly gone?: readonly string[] | undefined;
 }
 
@@ -116,7 +126,10 @@ export interface KnownFact {
   readonly answered: boolean;
   /** True if the belief would be a duplicate in this partition. */
   readonly known: boolean;
-  /** Text hashes for which the belief counts as known: a belief from such a text was stored and has been superseded since. */
+  /**
+   * Text hashes for which the belief counts as known: a belief from such a text was stored and has been superseded
+   * since.
+   */
   readonly fromTexts: readonly string[];
   /** Names of its further sources in other partitions; present only if it has the maximum number of sources. */
   readonly elsewhere?: readonly string[];
@@ -193,7 +206,7 @@ export interface GrainCalls {
   };
   get: { input: { hash: string }; output: GrainView };
   getRaw: { input: { hash: string }; output: { blob: Uint8Array } };
-  /** Which of these hashes this partition holds (any version, not removed). */
+  /** For each hash, true if this partition holds the grain: any version, not removed. */
   locate: { input: { hashes: readonly string[] }; output: { held: readonly boolean[] } };
   list: {
     input: {
@@ -202,7 +215,10 @@ export interface GrainCalls {
       order: 'asc' | 'desc';
       after?: { createdAtMs: number; hash: string } | undefined;
       offset?: number | undefined;
-      /** Maximum JSON bytes of the page's grains; replaces the default for an answer. The page ends before it exceeds this. */
+      /**
+       * Maximum JSON bytes of the page's grains; replaces the default for an answer. The page ends before it exceeds
+       * this.
+       */
       bytesMax?: number | undefined;
     };
     output: {

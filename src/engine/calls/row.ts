@@ -1,10 +1,10 @@
-// One row for each shard call: everything that other parts decide by the call's name. A row without one of its properties
-// does not compile, nor does a call without a row.
+// One row for each shard call, with all properties that other parts look up by the call's name. A row that lacks a
+// property does not compile, nor does a call without a row.
 
 /**
- * How a shard answers a call. `read`: at once, from published state. `record`: at once, and leaves an entry for the trail.
- * `write`: joins a group, answered when it is durable and visible. `long`: runs in slices beside the groups. `host`: the
- * worker answers it, no engine sees it.
+ * How a shard answers a call. `read`: at once, from published state. `record`: at once, and leaves an entry for the
+ * trail. `write`: joins a group, and is answered when it is durable and visible. `long`: runs in slices between groups.
+ * `host`: the worker answers it itself, without an engine.
  */
 export type Kind = CallRow['kind'];
 

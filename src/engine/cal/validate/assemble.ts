@@ -17,13 +17,9 @@ export function checkAssemble(assemble: Assemble, scope: Scope): void {
   checkLength('FOR', assemble.for, CAL_LIMITS.intentMax, assemble);
   if (sources.length === 0) throw new CalError('CAL-E002', 'ASSEMBLE has no source', { at, expected: ['a source'] });
   if (sources.length > CAL_LIMITS.sourcesMax)
-    throw new CalError(
-      'CAL-E032',
-      `ASSEMBLE has ${sources.length} sources; the limit is ${CAL_LIMITS.sourcesMax}`,
-      {
-        at: sources[CAL_LIMITS.sourcesMax]?.at,
-      },
-    );
+    throw new CalError('CAL-E032', `ASSEMBLE has ${sources.length} sources; the limit is ${CAL_LIMITS.sourcesMax}`, {
+      at: sources[CAL_LIMITS.sourcesMax]?.at,
+    });
   checkLabels(assemble);
   for (const { from, at } of sources) {
     if (from.kind === 'parameter') scope.expect(from, ['grains'], 'a source gives grains');

@@ -63,13 +63,9 @@ export function checkCoalesce({ branches, at }: Coalesce, scope: Scope): void {
       expected: [', RECALL'],
     });
   if (branches.length > coalesceBranchesMax)
-    throw new CalError(
-      'CAL-E039',
-      `COALESCE has ${branches.length} branches; the limit is ${coalesceBranchesMax}`,
-      {
-        at: branches[coalesceBranchesMax]?.at,
-      },
-    );
+    throw new CalError('CAL-E039', `COALESCE has ${branches.length} branches; the limit is ${coalesceBranchesMax}`, {
+      at: branches[coalesceBranchesMax]?.at,
+    });
   for (const branch of branches)
     expectGrains(checkRecall(branch, scope), 'a branch of COALESCE gives grains', branch.at);
 }
@@ -78,13 +74,9 @@ export function checkCoalesce({ branches, at }: Coalesce, scope: Scope): void {
 export function checkBatchEntries({ entries, at }: Batch): void {
   if (entries.length === 0) throw new CalError('CAL-E002', 'BATCH has no entry', { at, expected: ['a label'] });
   if (entries.length > CAL_LIMITS.batchEntriesMax)
-    throw new CalError(
-      'CAL-E012',
-      `BATCH has ${entries.length} entries; the limit is ${CAL_LIMITS.batchEntriesMax}`,
-      {
-        at: entries[CAL_LIMITS.batchEntriesMax]?.label.at,
-      },
-    );
+    throw new CalError('CAL-E012', `BATCH has ${entries.length} entries; the limit is ${CAL_LIMITS.batchEntriesMax}`, {
+      at: entries[CAL_LIMITS.batchEntriesMax]?.label.at,
+    });
   const seen = new Set<string>();
   for (const { label } of entries) {
     if (seen.has(label.word))

@@ -1,5 +1,6 @@
-// Applies a request's structural conditions to a part. Facets give a list of docs; the other conditions (verification,
-// expiry, numbers) give a test. Legs apply both while they search, so that `limit` means `limit` results.
+// Applies a request's structural conditions to a part. Facets and addresses give a list of docs. The other conditions
+// (verification, expiry, numbers) give a test. Legs apply both while they search, so that `limit` means `limit`
+// results.
 import { assert, unreachable } from '../../base/assert.ts';
 import { toNfc } from '../../base/nfc.ts';
 import type { CallContext } from '../../calls/context.ts';
@@ -13,9 +14,9 @@ import { containsTests, type NameTest, namedDocs } from './named.ts';
 import { isInScope } from './scope.ts';
 
 export interface PartFilter {
-  /** Docs that match the facets, ascending; undefined without a facet condition: all docs. */
+  /** Docs that match the facets and addresses, ascending; undefined for all docs. */
   readonly docs: Uint32Array | undefined;
-  /** The other conditions; true if the doc passes. */
+  /** True if the doc passes all other conditions. */
   readonly test: (doc: Doc) => boolean;
 }
 
@@ -25,6 +26,10 @@ const HEAD_DIGITS = 8;
 
 const TRIPLE: ReadonlySet<Facet> = new Set(['subject', 'relation', 'object']);
 
+/**
+ * The filter of one part. It also applies the caller's binding, hides what a policy hides, and leaves out removed and,
+ * unless wanted, superseded grains. `terms` are the `field:term` conditions of a query.
+ */
 export function filterPart(
   store: Store,
   part: IndexPart,
@@ -84,7 +89,10 @@ export function visibleIn(
   return (doc) => set.has(doc) && test(doc);
 }
 
-/** The docs within the caller's binding, old and removed ones included, ascending; undefined if the caller has no binding. */
+/**
+ * The docs within the caller's binding, old and removed ones included, ascending; undefined if the caller has no
+ * binding.
+ */
 export function docsWithin(
   part: IndexPart,
   context: Pick<CallContext, 'namespace' | 'userId'>,
@@ -242,7 +250,7 @@ function columnTests(part: IndexPart, filter: GrainFilter): ((doc: Doc) => boole
       return Number.isNaN(stated) ? letsAbsent : lets(stated);
     });
   }
-  // A validity window matches everything that was valid at some moment within it.
+  // The start of validity must lie in the range. A grain without one fails.
   if (filter.validFromMs !== undefined || filter.validToMs !== undefined) {
     const from = part.numbers('validFromMs');
     const low = filter.validFromMs ?? Number.NEGATIVE_INFINITY;
