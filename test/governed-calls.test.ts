@@ -29,6 +29,12 @@ type Inputs<M extends MethodName> = { readonly [K in M]: (kept: Kept) => readonl
 const QUERY: RecallQuery = { query: CANARY, filter: {}, limit: 20, candidateLimit: 100, structural: false };
 const BOUNDS = { filter: {}, tests: [], scanMax: 1_000, untilMs: Number.MAX_SAFE_INTEGER };
 const FIELDS = { subject: 'ann', relation: 'likes', object: CANARY, user_id: 'u1', session_id: 's1' };
+/** An action, a state and a goal of the same session, all hidden with the belief. */
+const OF_SESSION = [
+  { grainType: 'action', fields: { tool_name: CANARY, is_error: true, error: CANARY, parent_task_id: 't1' } },
+  { grainType: 'state', fields: { data: { step: CANARY } } },
+  { grainType: 'goal', fields: { description: CANARY } },
+].map(({ grainType, fields }) => ({ grainType, fields: { ...fields, user_id: 'u1', session_id: 's1' } }));
 const cal = (query: string) => ({ query, session: PLAIN_SESSION, vectors: [] });
 
 /** The answer contains nothing of the grain, or the call is rejected. */
@@ -60,6 +66,12 @@ const READS: Inputs<GovernedBy<'reads'>> = {
   calScan: () => [{ kind: 'group', input: { ...BOUNDS, field: 'object', shown: 5, shownMax: 10 } }],
   history: ({ hash }) => [{ hash }],
   events: () => [{ after: 0 }],
+  session: () => [
+    { sessionId: 's1', state: true, goals: { states: ['active'], limit: 10 }, actions: { limit: 10 } },
+    { sessionId: 's1', actions: { limit: 10, toolName: CANARY, failed: true } },
+  ],
+  sessionSummary: () => [{ sessionId: 's1' }],
+  sessionChain: () => [{ sessionId: 's1', below: ['t1'], above: [], limit: 10 }],
   exportPage: () => [{ after: 0, limitBytes: 1 << 20, filter: {} }],
 };
 
@@ -139,6 +151,7 @@ for (const [at, how] of HOW.entries())
       kept = { hash, blob: engine.read('getRaw', here, { hash }).blob };
       const seen = engine.read('recall', here, QUERY);
       assert.equal(seen.hits.length, 1, 'there is something to be kept back');
+      await engine.write('addBatch', here, { items: OF_SESSION });
       if (how === 'restricted') await ask('restrict', { userId: 'u1', restricted: true });
       if (how === 'withdrawn') await ask('consent', { items: [{ userId: 'u1', purpose: 'storage', granted: false }] });
       if (how === 'expired') nowMs += 30 * DAY_MS;

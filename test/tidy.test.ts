@@ -67,6 +67,7 @@ const ENGINE_IMPORTS: Record<string, readonly string[]> = {
   store: ['base', 'grain', 'crypto', 'log', 'keys', 'record', 'index', 'govern', 'calls'],
   write: ['base', 'grain', 'crypto', 'log', 'keys', 'record', 'index', 'govern', 'calls', 'store'],
   recall: ['base', 'grain', 'crypto', 'log', 'keys', 'record', 'index', 'govern', 'calls', 'asking', 'store'],
+  session: ['base', 'grain', 'index', 'govern', 'calls', 'store', 'recall'],
   cal: [
     'base',
     'grain',

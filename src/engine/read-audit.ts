@@ -1,5 +1,6 @@
 // Audits reads: grains read by hash or listed, and recalls.
 
+import { unreachable } from './base/assert.ts';
 import { EngineError } from './base/errors.ts';
 import { CALL_ROWS, type Input, type Method, type MethodsWith, type Output } from './calls/calls.ts';
 import type { CallContext } from './calls/context.ts';
@@ -77,10 +78,34 @@ function readEntry(
   read: Done<MethodsWith<'trail', 'entry'>>,
 ): AuditDraft {
   const event = 'memory.read';
-  if (read.method === 'list') {
-    const subject = pseudonym(memory, read.input.filter.userId ?? userId);
-    return { event, actor, subject, details: { count: read.output.grains.length } };
+  switch (read.method) {
+    case 'get':
+    case 'getRaw':
+    case 'history': {
+      const user = read.method === 'get' ? read.output.userId : userId;
+      return { event, actor, subject: pseudonym(memory, user), details: grainDetail(store, memory, read.input.hash) };
+    }
+    case 'list': {
+      const subject = pseudonym(memory, read.input.filter.userId ?? userId);
+      return { event, actor, subject, details: { count: read.output.grains.length } };
+    }
+    default:
+      return { event, actor, subject: pseudonym(memory, userId), details: { count: countShown(read) } };
   }
-  const user = read.method === 'get' ? read.output.userId : userId;
-  return { event, actor, subject: pseudonym(memory, user), details: grainDetail(store, memory, read.input.hash) };
+}
+
+/** How many grains the answer to a read of a session tells of. */
+function countShown(read: Done<'session' | 'sessionSummary' | 'sessionChain'>): number {
+  switch (read.method) {
+    case 'session': {
+      const { state, goals, actions } = read.output;
+      return (state === null ? 0 : 1) + goals.length + actions.length;
+    }
+    case 'sessionSummary':
+      return read.output.calls;
+    case 'sessionChain':
+      return read.output.below.length + read.output.above.length;
+    default:
+      return unreachable(read);
+  }
 }

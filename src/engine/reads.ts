@@ -31,6 +31,10 @@ import { list } from './recall/list.ts';
 import { namespaces } from './recall/namespaces.ts';
 import { recallCandidates, recallStatistics } from './recall/recall.ts';
 import { stagedRecall } from './recall/staged.ts';
+import { actionChain } from './session/chain.ts';
+import { type SessionPlaces, sessionPlaces } from './session/places.ts';
+import { sessionSummary } from './session/summary.ts';
+import { sessionView } from './session/view.ts';
 import { whyGone } from './store/gone.ts';
 import type { Memory } from './store/memory.ts';
 import { refuseRead } from './store/readable.ts';
@@ -124,6 +128,9 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
     },
     cal: (context, input) => inCal().cal(store, readable(store, context), context, input),
     calRead: (context, input) => inCal().calRead(store, readable(store, context), context, input),
+    session: (context, input) => sessionView(placesOf(store, context, input), input),
+    sessionSummary: (context, input) => sessionSummary(placesOf(store, context, input)),
+    sessionChain: (context, input) => actionChain(placesOf(store, context, input), input),
     policy: (context, { version }) => {
       const memory = store.memory(context.memory);
       const policy = version === undefined ? memory.governed.policy : policyVersion(store.log, memory, version);
@@ -166,6 +173,10 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
     embedPages: (_context, input) => embedPages(store, input),
     health: () => health(),
   };
+}
+
+function placesOf(store: Store, context: CallContext, { sessionId }: { readonly sessionId: string }): SessionPlaces {
+  return sessionPlaces(store, readable(store, context), context, sessionId);
 }
 
 /** Calls that leave a record of a read. */

@@ -33,7 +33,19 @@ const OWN = [
   { grain_type: 'event', fields: { content: 'The weather was fine', session_id: 's1', role: 'assistant' } },
   { grain_type: 'event', fields: { content: 'Another day, another tea', session_id: 's2', role: 'user' } },
   { grain_type: 'goal', fields: { description: 'drink more tea', goal_state: 'active', priority: 'high' } },
+  { grain_type: 'goal', fields: { description: 'find a kettle', session_id: 's1' } },
+  { grain_type: 'state', fields: { data: { at: 'shop' }, session_id: 's1' } },
+  { grain_type: 'action', fields: { tool_name: 'search', content: 'tea', session_id: 's1', parent_task_id: 't1' } },
+  { grain_type: 'action', fields: { tool_name: 'buy', is_error: true, error: 'sold out', session_id: 's1' } },
 ] as const;
+
+/** What others did in the caller's sessions. */
+const STRANGE_ACTS = [
+  { grain_type: 'state', fields: { data: { at: STRANGE } } },
+  { grain_type: 'goal', fields: { description: STRANGE, priority: 'critical' } },
+  { grain_type: 'action', fields: { tool_name: STRANGE, is_error: true, error: STRANGE, parent_task_id: 't1' } },
+  { grain_type: 'action', fields: { tool_name: 'search', content: STRANGE, tool_call_id: 't1', duration_ms: 7 } },
+];
 
 /** Grains of others: the same words, other words, the same sessions, versions, and what was removed. */
 async function crowd(twin: Twin, outside: Binding): Promise<void> {
@@ -47,6 +59,12 @@ async function crowd(twin: Twin, outside: Binding): Promise<void> {
     grains: Array.from({ length: 10 }, (_, i) => ({
       grain_type: 'event',
       fields: { content: `weather ${STRANGE} wether ${i}`, session_id: 's1', created_at: THEN + i, ...place },
+    })),
+  });
+  await twin.post('/batch-add', {
+    grains: STRANGE_ACTS.map(({ grain_type, fields }) => ({
+      grain_type,
+      fields: { ...fields, session_id: 's1', created_at: THEN + 500, ...place },
     })),
   });
   await twin.post('/supersede', { blob_hash: hashes[0]!, object: `coffee ${STRANGE}` });
@@ -128,6 +146,12 @@ const READS: Readonly<Record<string, (pair: Pair) => readonly Question[]>> = {
   stats: () => [get('/stats')],
   tier_info: () => [get('/tier-info')],
   get_memory: () => [get('')],
+  session_bootstrap: () => ['s1', 'n1', 'n9', 'default'].map((sid) => get(`/sessions/${sid}/bootstrap`)),
+  session_state: () => [get('/sessions/s1/state')],
+  session_actions: () => [get('/sessions/s1/actions?limit=1'), get('/sessions/s1/actions?tool_name=search')],
+  session_actions_summary: () => ['s1', 'n1', 'n9'].map((sid) => get(`/sessions/${sid}/actions/summary`)),
+  session_actions_chain: () => [get('/sessions/s1/actions/chain/t1'), get('/sessions/s1/actions/chain/c1')],
+  session_failed_actions: () => [get('/sessions/s1/actions/failed')],
   list_grains: () => [
     get('/grains?limit=2'),
     get('/grains?limit=50&include_superseded=true'),

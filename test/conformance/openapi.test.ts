@@ -155,6 +155,12 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
     (http) =>
       http.ask('POST', `${M}/batch-add`, { json: { grains: [EVENT, EVENT, { grain_type: 'no', fields: {} }] } }),
   ],
+  ['session_bootstrap', (http) => http.ask('GET', `${M}/sessions/s1/bootstrap`)],
+  ['session_state', (http) => http.ask('GET', `${M}/sessions/s1/state`)],
+  ['session_actions', (http) => http.ask('GET', `${M}/sessions/s1/actions?limit=1`)],
+  ['session_actions_summary', (http) => http.ask('GET', `${M}/sessions/s1/actions/summary`)],
+  ['session_actions_chain', (http) => http.ask('GET', `${M}/sessions/s1/actions/chain/t1`)],
+  ['session_failed_actions', (http) => http.ask('GET', `${M}/sessions/s1/actions/failed`)],
   ['list_grains', (http) => http.ask('GET', `${M}/grains?limit=1`)],
   [
     'recall',

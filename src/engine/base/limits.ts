@@ -30,6 +30,8 @@ export const GRAIN_FIELDS_MAX = 10_000;
 export const TAGS_MAX = 64;
 /** Indexed values of listed fields for one grain. `store/indexed-fields.ts` returns no more. */
 export const FIELD_VALUES_MAX = 16;
+/** Call keys of one action: its task and its call id. */
+export const CALL_KEYS_MAX = 2;
 export const TAG_CHARS_MAX = 128;
 export const NAMESPACE_CHARS_MAX = 256;
 /** Depth of a memory's scopes below the root, and the number of its scopes; beyond: SCP-E002. */
@@ -144,6 +146,12 @@ export const ERASED_REMEMBERED_MAX = 65_536;
 export const ERASED_REMEMBERED_EACH = 4_096;
 /** Namespaces and users whose document sets are cached for each part of a memory, at one bit a document. */
 export const COUNTED_BINDINGS_MAX = 8;
+/** Tools and error texts that the summary of a session tells apart, the most frequent first. */
+export const SESSION_TOOLS_MAX = 200;
+export const SESSION_ERRORS_MAX = 50;
+/** Goals that the bootstrap of a session shows, and actions of a chain. */
+export const SESSION_GOALS_MAX = 100;
+export const CHAIN_ACTIONS_MAX = 500;
 export const PAGE_LIMIT_DEFAULT = 50;
 export const PAGE_LIMIT_MAX = 500;
 export const PAGE_OFFSET_MAX = 10_000;

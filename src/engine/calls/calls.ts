@@ -9,6 +9,7 @@ import { GRAIN_ROWS, type GrainCalls } from './grain.ts';
 import { MEMORY_WIDE_ROWS, type MemoryWideCalls } from './memory.ts';
 import { RECALL_ROWS, type RecallCalls } from './recall.ts';
 import type { Kind, RowsOf } from './row.ts';
+import { SESSION_ROWS, type SessionCalls } from './session.ts';
 import { SHARD_ROWS, type ShardWideCalls } from './shard.ts';
 import { TRAIL_ROWS, type TrailCalls } from './trail.ts';
 
@@ -19,6 +20,7 @@ export interface MemoryCalls
     ErasureCalls,
     RecallCalls,
     CalCalls,
+    SessionCalls,
     GovernCalls,
     TrailCalls,
     EventCalls,
@@ -32,6 +34,7 @@ export const MEMORY_ROWS = {
   ...ERASURE_ROWS,
   ...RECALL_ROWS,
   ...CAL_ROWS,
+  ...SESSION_ROWS,
   ...GOVERN_ROWS,
   ...TRAIL_ROWS,
   ...EVENT_ROWS,

@@ -30,6 +30,8 @@ export type BlindKind =
   | 'pair'
   | 'source'
   | 'field'
+  | 'call'
+  | 'column'
   | 'scope'
   | 'term'
   | 'long-term'
@@ -47,7 +49,7 @@ export function blindToken(blindKey: Uint8Array, value: string): Buffer {
  * UTF-8 of NFC(`value`)). This is as sound a keyed hash as HMAC, because only half of it is kept: it cannot be extended
  * to the hash of a longer text.
  */
-const CUT_KINDS: readonly BlindKind[] = ['pair', 'long-term'];
+const CUT_KINDS: readonly BlindKind[] = ['pair', 'long-term', 'call'];
 
 const TERM_CIPHER = 'aes-256-ecb';
 const TERM_BLOCK_BYTES = 16;

@@ -20,6 +20,7 @@ const FACET_KINDS: Record<Facet, BlindKind> = {
   pair: 'pair',
   source: 'source',
   field: 'field',
+  call: 'call',
 };
 
 /** The blind token of a facet's value, the same in every sealed part of the memory: 16 bytes as latin1. */

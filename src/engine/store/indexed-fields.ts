@@ -22,7 +22,7 @@ function fieldName({ name, stored = name }: QueryField): FieldName {
 }
 
 /** A field of a grain as an answer shows it. */
-type Shown = (name: string) => Value | undefined;
+export type Shown = (name: string) => Value | undefined;
 
 interface Derived {
   /** Names that the index and CAL have for fields of which no value is stored as it is. */
@@ -55,14 +55,19 @@ export function isListed(field: string): boolean {
   return LISTED_FIELDS.has(field);
 }
 
-/** The distinct entries of facet `field` for a grain. */
-export function fieldEntries({ type, fields }: Pick<Grain, 'type' | 'fields'>): string[] {
+/** The fields of a grain as answers show them. Extra fields stand next to the others unless their names collide. */
+export function shownFields({ fields }: Pick<Grain, 'fields'>): Shown {
   const extras = fields[EXTRA_FIELDS];
-  // Extra fields are shown next to the others unless their names collide (grain/api/output.ts).
-  const shown: Shown = (name) => {
+  return (name) => {
     const own = fields[name];
     return own === undefined && isMap(extras) && Object.hasOwn(extras, name) ? (extras as ValueMap)[name] : own;
   };
+}
+
+/** The distinct entries of facet `field` for a grain. */
+export function fieldEntries(grain: Pick<Grain, 'type' | 'fields'>): string[] {
+  const { type } = grain;
+  const shown = shownFields(grain);
   const entries: string[] = [];
   for (const name of COMMON) enter(entries, name, shown(name) ?? (name === 'source_type' ? SOURCE_TYPE_DEFAULT : null));
   for (const [stored, name] of STORED[type]) enter(entries, name, shown(stored));
@@ -103,7 +108,7 @@ function enterSession(entries: string[], shown: Shown): void {
 }
 
 /** Answers leave the phase out when it follows from `kind` or `status`; so does the index. */
-function phaseOf(shown: Shown): Value | undefined {
+export function phaseOf(shown: Shown): Value | undefined {
   const phase = shown('action_phase') ?? shown('tool_phase');
   const kind = shown('kind');
   const status = shown('status');

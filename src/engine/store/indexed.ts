@@ -7,6 +7,7 @@ import type { Address, Grain } from '../grain/grain.ts';
 import type { ValueMap } from '../grain/value.ts';
 import type { IndexedGrain, NumberField, Ordinal } from '../index/parts/part.ts';
 import { GRAIN_RECORD_OVERHEAD } from '../record/record.ts';
+import { actionNumbers, callKeys, priorityRank } from './action-numbers.ts';
 import { fieldEntries } from './indexed-fields.ts';
 import type { Memory } from './memory.ts';
 import { turnOf } from './turn.ts';
@@ -40,7 +41,8 @@ export function indexedOf(
     object: spo.object,
     source: texts(fields['derived_from'])[0],
     fields: fieldEntries(grain),
-    numbers: numbers(fields),
+    calls: callKeys(grain),
+    numbers: { ...numbers(fields), ...priorityRank(grain), ...actionNumbers(memory, grain) },
     blobBytes: blob.length,
     recordBytes: blob.length + GRAIN_RECORD_OVERHEAD,
     terms: memory.analyzer.analyze(searchText(grain)),
@@ -48,8 +50,11 @@ export function indexedOf(
   };
 }
 
-/** The blob field of each number, and its factor. */
-const NUMBER_FIELDS: Readonly<Record<NumberField, readonly [name: string, factor: number]>> = {
+/** The numbers that a blob of any type may state. */
+type StatedNumber = Exclude<NumberField, 'priority' | 'outcome' | 'tool' | 'error' | 'durationMs'>;
+
+/** The blob field of each stated number, and its factor. */
+const NUMBER_FIELDS: Readonly<Record<StatedNumber, readonly [name: string, factor: number]>> = {
   confidence: ['confidence', 1],
   importance: ['importance', 1],
   validFromMs: ['valid_from', 1],
@@ -57,10 +62,10 @@ const NUMBER_FIELDS: Readonly<Record<NumberField, readonly [name: string, factor
   expiresAtMs: ['expires_at', 1000], // an extra field of the blob, in seconds
   timestampMs: ['timestamp_ms', 1],
 };
-const NUMBER_ENTRIES = Object.entries(NUMBER_FIELDS) as [NumberField, readonly [string, number]][]; // its keys
+const NUMBER_ENTRIES = Object.entries(NUMBER_FIELDS) as [StatedNumber, readonly [string, number]][]; // its keys
 
 function numbers(fields: ValueMap): IndexedGrain['numbers'] {
-  const found: Partial<Record<NumberField, number>> = {};
+  const found: Partial<Record<StatedNumber, number>> = {};
   for (const [field, [name, factor]] of NUMBER_ENTRIES) {
     const value = fields[name];
     if (typeof value === 'number') found[field] = value * factor;

@@ -17,6 +17,9 @@ import { TrailNames } from './trail-names.ts';
 const GRAIN_KEYS_MAX = 1_024;
 const USER_KEYS_MAX = 4_096;
 const SCOPE_KEYS_MAX = 4_096;
+/** Texts whose numbers are cached, and the longest of them: names of tools recur, long errors seldom do. */
+const TEXT_NUMBERS_MAX = 1_024;
+const TEXT_NUMBERED_CHARS_MAX = 128;
 
 export interface MemoryKeyIds {
   readonly blob: number;
@@ -43,6 +46,7 @@ export class Memory {
   /** Scope path to key id, like `userKeys`. */
   readonly scopeKeys = new BoundedMap<string, number>(SCOPE_KEYS_MAX);
   readonly #userTokens = new BoundedMap<string, string>(USER_KEYS_MAX);
+  readonly #textNumbers = new BoundedMap<string, number>(TEXT_NUMBERS_MAX);
   readonly #keys: KeyStore;
   /**
    * The map key is the user's key id alone, a number, when there is no scope key: reads ask for one for every grain.
@@ -91,6 +95,7 @@ export class Memory {
     this.trail.clear();
     this.userKeys.clear();
     this.#userTokens.clear();
+    this.#textNumbers.clear();
     this.scopeKeys.clear();
   }
 
@@ -101,6 +106,18 @@ export class Memory {
     const token = this.tokens.user(userId).toString('hex');
     this.#userTokens.set(userId, token);
     return token;
+  }
+
+  /**
+   * A keyed hash of a text as an exact integer of 48 bits, for columns that tell texts apart without holding them. The
+   * key keeps anyone from making two texts with the same number.
+   */
+  numberOf(text: string): number {
+    const known = this.#textNumbers.get(text);
+    if (known !== undefined) return known;
+    const number = this.tokens.facet('column', text).readUIntBE(0, 6);
+    if (text.length <= TEXT_NUMBERED_CHARS_MAX) this.#textNumbers.set(text, number);
+    return number;
   }
 
   /** The token that names the scope in the key index and the audit chain: 32 hex digits. */

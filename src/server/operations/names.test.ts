@@ -117,3 +117,32 @@ test('empty texts and lists of a message are absent, its zeros are not, and x_js
     fieldsJson: '{"a":1152921504606846976}',
   });
 });
+
+test('an object that may be null and the values of a record are renamed, the names of a record are not', () => {
+  const schema = Type.Object({
+    lastOne: Type.Union([Inner, Type.Null()]),
+    byName: Type.Record(Type.String(), Inner),
+    open: Type.Union([Type.String(), Type.Null()]),
+  });
+  const one = { deepName: 1, openMap: { aB: 2 } };
+  const shown = { deep_name: 1, open_map: { aB: 2 } };
+  const record = Object.fromEntries([
+    ['someTool', one],
+    ['__proto__', one],
+  ]);
+  assert.deepEqual(outward(nodeOf(schema), { lastOne: one, byName: record, open: 'aB' }), {
+    last_one: shown,
+    by_name: Object.fromEntries([
+      ['someTool', shown],
+      ['__proto__', shown],
+    ]),
+    open: 'aB',
+  });
+  assert.deepEqual(outward(nodeOf(schema), { lastOne: null, byName: {}, open: null }), {
+    last_one: null,
+    by_name: {},
+    open: null,
+  });
+  const outside = JSON.stringify(outsideSchema(schema));
+  assert.ok(!/deepName|openMap/.test(outside), outside);
+});

@@ -14,6 +14,10 @@ export interface SchemaNode {
   readonly type?: string;
   readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly items?: SchemaNode;
+  /** An object or null, and other alternatives without members of their own. */
+  readonly anyOf?: readonly SchemaNode[];
+  /** The values of a record, whose names are data. */
+  readonly patternProperties?: Readonly<Record<string, SchemaNode>>;
   readonly required?: readonly string[];
 }
 
@@ -85,7 +89,11 @@ export function inward(node: SchemaNode, value: unknown): unknown {
 
 /** Converts values from inside to outside names; omits undefined members. */
 export function outward(node: SchemaNode, value: unknown): unknown {
-  if (isOpen(node)) return value;
+  if (isOpen(node)) {
+    const within = innerNode(node);
+    if (within === undefined || value === null) return value;
+    return node.anyOf === undefined && isMembers(value) ? outwardRecord(within, value) : outward(within, value);
+  }
   if (Array.isArray(value)) {
     const items = node.items;
     return items === undefined ? value : value.map((one) => outward(items, one));
@@ -97,6 +105,18 @@ export function outward(node: SchemaNode, value: unknown): unknown {
     if (member !== undefined) outside[name] = outward(child, member);
   }
   return outside;
+}
+
+function outwardRecord(node: SchemaNode, record: Members): Members {
+  // fromEntries defines an own property for every name, including `__proto__`.
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, outward(node, value)]));
+}
+
+/** The one alternative, or the value of a record, whose members are renamed; undefined when there is none. */
+function innerNode({ anyOf, patternProperties }: SchemaNode): SchemaNode | undefined {
+  const inner = anyOf ?? (patternProperties === undefined ? [] : Object.values(patternProperties));
+  const [only, ...others] = inner.filter(({ properties }) => properties !== undefined);
+  return others.length === 0 ? only : undefined;
 }
 
 /** The schema with outside names, as callers see it. */
@@ -113,6 +133,12 @@ function outsideNode(node: SchemaNode): Members {
     if (node.required !== undefined) copy['required'] = node.required.map(toSnake);
   }
   if (node.items !== undefined) copy['items'] = outsideNode(node.items);
+  if (innerNode(node) === undefined) return copy;
+  if (node.anyOf !== undefined) copy['anyOf'] = node.anyOf.map(outsideNode);
+  if (node.patternProperties !== undefined)
+    copy['patternProperties'] = Object.fromEntries(
+      Object.entries(node.patternProperties).map(([pattern, child]) => [pattern, outsideNode(child)]),
+    );
   return copy;
 }
 

@@ -20,6 +20,14 @@ export const TAGS: readonly Tag[] = [
     operations: [...['recall', 'recall_chain', 'search', 'list_provenance', 'provenance_summary', 'get_provenance']],
   },
   {
+    name: 'sessions',
+    description: 'What an agent does in a session: its state, goals and actions.',
+    operations: [
+      ...['session_bootstrap', 'session_state', 'session_actions', 'session_actions_summary'],
+      ...['session_actions_chain', 'session_failed_actions'],
+    ],
+  },
+  {
     name: 'governance',
     description: 'Policy, consent, retention, personal data and scopes of a memory.',
     operations: [

@@ -52,6 +52,12 @@ const SERVED: Readonly<Record<number, string>> = {
   28: 'POST M/consent/revoke',
   29: 'POST M/consent/grant-bulk',
   30: 'GET M/consent/status',
+  34: 'GET M/sessions/{sid}/bootstrap',
+  35: 'GET M/sessions/{sid}/state',
+  37: 'GET M/sessions/{sid}/actions',
+  38: 'GET M/sessions/{sid}/actions/summary',
+  39: 'GET M/sessions/{sid}/actions/chain/{task}',
+  40: 'GET M/sessions/{sid}/actions/failed',
   50: 'GET M/policy',
   51: 'PUT M/policy',
   52: 'POST M/policy/simulate',
@@ -75,7 +81,7 @@ const SERVED: Readonly<Record<number, string>> = {
   93: 'GET M/export-file',
 };
 /** Lines that unimplemented.ts had when the count was last lowered. It never grows. */
-const UNIMPLEMENTED_ROUTES_MAX = 67;
+const UNIMPLEMENTED_ROUTES_MAX = 61;
 const UNIMPLEMENTED_RPCS_MAX = 2;
 
 test('every rpc of the contract has one row or is in the unimplemented list', () => {

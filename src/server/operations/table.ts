@@ -47,6 +47,11 @@ import { restrict, restrictions, unrestrict } from './restriction/restriction.ts
 import { retentionEnforce, retentionStatus } from './retention/retention.ts';
 import { scopeErase } from './scopes/scope-erase.ts';
 import { deleteScopeTree, scopeTree, setScopeTree } from './scopes/scope-tree.ts';
+import { failedActions, sessionActions } from './sessions/actions.ts';
+import { actionsSummary } from './sessions/actions-summary.ts';
+import { bootstrap } from './sessions/bootstrap.ts';
+import { actionsChain } from './sessions/chain.ts';
+import { sessionState } from './sessions/state.ts';
 import { audit } from './trail/audit.ts';
 import { exportPortability, exportPortabilityCommand, exportUser, exportUserFile } from './trail/export-user.ts';
 import { provenanceGet } from './trail/provenance-get.ts';
@@ -71,6 +76,12 @@ const ROWS: readonly Operation[] = [
   history,
   importFile,
   exportFile,
+  bootstrap,
+  sessionState,
+  sessionActions,
+  actionsSummary,
+  actionsChain,
+  failedActions,
   consentGrant,
   consentRevoke,
   consentGrantBulk,

@@ -13,13 +13,7 @@ export const UNIMPLEMENTED_RPCS: Readonly<Record<string, Scope>> = {
 
 /** Number in the contract, verb, path (`M` is a memory) and scope (R, W, A). */
 const ROUTES = `
-34 GET M/sessions/{sid}/bootstrap R
-35 GET M/sessions/{sid}/state R
 36 GET M/sessions/{sid}/goals R
-37 GET M/sessions/{sid}/actions R
-38 GET M/sessions/{sid}/actions/summary R
-39 GET M/sessions/{sid}/actions/chain/{task} R
-40 GET M/sessions/{sid}/actions/failed R
 41 POST M/sessions/{sid}/goals/create W
 42 PUT M/goals/{hash}/state W
 43 POST M/goals/{hash}/delegate W

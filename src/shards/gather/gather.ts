@@ -1,6 +1,7 @@
 // Runs every memory call over several partitions. The router bypasses this file for a memory with one partition.
 
 import { EngineError } from '../../engine/base/errors.ts';
+import { mergeSummaries } from '../../engine/session/summary.ts';
 import { withSources } from '../gather-sources.ts';
 import {
   type GrainView,
@@ -41,6 +42,7 @@ import {
 import { gatherHashes, gatherNames, keepRecallWithNames, withHashes } from './names.ts';
 import { comesBefore, gatherExportPage, gatherList, gatherPersonPage } from './pages.ts';
 import { partitionFor } from './placement.ts';
+import { gatherChain, gatherSession } from './session.ts';
 import { fetchAnywhere, gatherAlike, gatherMeanings, gatherNamespaces, gatherStagedRecall } from './staged.ts';
 import type { GatherTools } from './tools.ts';
 
@@ -91,6 +93,7 @@ const MERGE: {
   restrictions: mergeRestrictions,
   consents: mergeConsents,
   retentionStatus: mergeRetentionStatus,
+  sessionSummary: mergeSummaries,
 };
 
 /** Calls with a gather function of their own. */
@@ -131,6 +134,8 @@ const OWN: { readonly [M in GatheredBy<'own'>]: Gather<M> } = {
   restrict: gatherRestrict,
   consent: gatherConsent,
   enforceRetention: gatherEnforceRetention,
+  session: (fan, input, { room }) => room.run((held) => gatherSession(fan, input, held)),
+  sessionChain: (fan, input, { room }) => room.run(() => gatherChain(fan, input)),
   exportPage: gatherExportPage,
   personPage: gatherPersonPage,
 };

@@ -8,7 +8,7 @@
 //                    namespace, tag, session, field
 //   tripleNames      the same of subject, relation, object: they are many, and seldom asked for
 import { assert } from '../../base/assert.ts';
-import { FIELD_VALUES_MAX, TAGS_MAX } from '../../base/limits.ts';
+import { CALL_KEYS_MAX, FIELD_VALUES_MAX, TAGS_MAX } from '../../base/limits.ts';
 import { giveWriter, readUint, takeWriter, widthOf } from '../files/bytes.ts';
 import { orderKeys } from '../files/key-order.ts';
 import {
@@ -56,8 +56,8 @@ const LIST_HEAD_BYTES_MAX = 16;
 const DOC_BYTES_MAX = 5;
 /** A byte of a bitmap may become eight runs of two integers when lists of different forms are merged. */
 const MERGED_BYTES_MAX = 16;
-/** A dropped doc splits at most one run in each of its lists: its facets and tags. */
-const SPLIT_BYTES_MAX = (FACET_IDS.length + TAGS_MAX + FIELD_VALUES_MAX) * 2 * DOC_BYTES_MAX;
+/** A dropped doc splits at most one run in each of its lists: its facets, tags, fields, task and call id. */
+const SPLIT_BYTES_MAX = (FACET_IDS.length + TAGS_MAX + FIELD_VALUES_MAX + CALL_KEYS_MAX) * 2 * DOC_BYTES_MAX;
 /** Heap bytes of a decoded list of names, and of each name in addition to its characters. */
 const CACHED_NAMES_BYTES = 500;
 const CACHED_NAME_BYTES = 40;

@@ -1,11 +1,11 @@
 // A segment file: chunks of many memories for a range of log sequences, and a directory that finds a memory's chunk.
 //
 //   file      := header chunk* directory footer
-//   header    := magic 8, format version 5, zeros 6
+//   header    := magic 8, format version 6, zeros 6
 //   directory := an entry a chunk, memories ascending, none twice:
 //                memory 4, index key id 4, first and last sequence 4 + 4, docs 4, root bytes 4, offset 8, length 8, chunk id 16
 //   footer    := directory offset 8, entries 4, first and last sequence 4 + 4, CRC-32 of the directory 4,
-//                format version 5, CRC-32 of the footer so far 4, magic 8
+//                format version 6, CRC-32 of the footer so far 4, magic 8
 //
 // Integers are big-endian. Names and values of a memory are only inside its sealed chunk.
 import { randomFillSync } from 'node:crypto';
@@ -28,8 +28,8 @@ import { CHUNK_ID_BYTES, type ChunkPlace, ChunkWriter, checksumFits, storedBlock
 import { CorruptBlock, type Sliced } from './section.ts';
 
 const MAGIC = Buffer.from('GRANSEG1', 'latin1');
-/** 4: values of further fields as facets, and the bitmaps of verification beside the segments. 5: names of the triple's sides. */
-export const FORMAT_VERSION = 5;
+/** 4: values of further fields as facets, and the bitmaps of verification beside the segments. 5: names of the triple's sides. 6: columns and call keys of goals and actions. */
+export const FORMAT_VERSION = 6;
 const HEADER_BYTES = 16;
 const ENTRY_BYTES = 56;
 const [KEY_AT, FIRST_AT, LAST_AT, DOCS_AT, ROOT_AT, OFFSET_AT, LENGTH_AT, ID_AT] = [

@@ -26,6 +26,7 @@ export const FACETS = {
   pair: 9,
   source: 10, // address named by derived_from
   field: 11, // a field and one of its values, joined by `fieldKey`
+  call: 12, // the task or the call id of an action, with the field's name, joined by `fieldKey`
 } as const;
 export type Facet = keyof typeof FACETS;
 
@@ -37,6 +38,14 @@ export const NUMBERS = {
   validToMs: 4,
   expiresAtMs: 5,
   timestampMs: 6,
+  /** Rank of a goal's priority, from 1. */
+  priority: 7,
+  /** What an action has come to, a code of store/action-numbers.ts; absent for a definition. */
+  outcome: 8,
+  /** Keyed hash of an action's tool name, and of the error of a failed one. */
+  tool: 9,
+  error: 10,
+  durationMs: 11,
 } as const;
 export type NumberField = keyof typeof NUMBERS;
 
@@ -102,6 +111,8 @@ export interface IndexedGrain {
   readonly source: string | undefined;
   /** Distinct values of its listed fields, each made by `fieldKey`. */
   readonly fields?: readonly string[] | undefined;
+  /** An action's task and call id, each made by `fieldKey`. */
+  readonly calls?: readonly string[] | undefined;
   readonly numbers: Readonly<Partial<Record<NumberField, number>>>;
   /** Bytes of the plaintext blob, and of its record in the log. */
   readonly blobBytes: number;

@@ -270,6 +270,7 @@ export class Tail implements IndexPart {
     if (subject !== NONE && relation !== NONE) this.#addFacet('pair', pairOf(subject, relation), doc);
     if (grain.source !== undefined) this.#addFacet('source', grain.source, doc);
     for (const key of grain.fields ?? []) this.#addField(key, doc);
+    for (const key of grain.calls ?? []) this.#addFacet('call', key, doc);
     return session;
   }
 

@@ -42,6 +42,7 @@ function facetsOf(grain: IndexedGrain): Readonly<Record<Facet, readonly (string 
     pair: [subject === undefined || relation === undefined ? undefined : pairKey(subject, relation)],
     source: [grain.source],
     field: grain.fields ?? [],
+    call: grain.calls ?? [],
   };
 }
 

@@ -137,7 +137,15 @@ export function grainOf(ordinal: number, seed: number): IndexedGrain {
       ...(seed % 5 === 1 ? { importance: seed / 1_000 } : {}),
       ...(seed % 29 === 1 ? { validFromMs: 1_600_000_000_000 + seed * 997 } : {}),
       ...(seed % 2 === 0 ? { expiresAtMs: 1_900_000_000_000 } : {}),
+      ...(seed % 3 === 2 ? { priority: 1 + (seed % 4) } : {}),
+      ...(seed % 4 === 3
+        ? { outcome: seed % 5, tool: 2 ** 44 + (seed % 9) * 7_919, error: 2 ** 47 - seed * 1_009, durationMs: seed * 3 }
+        : {}),
     },
+    calls: [
+      ...(seed % 4 === 3 ? [fieldKey('parent_task_id', `task ${seed % 12}`)] : []),
+      ...(seed % 8 === 3 ? [fieldKey('tool_call_id', `call ${seed}`)] : []),
+    ],
     blobBytes: 100 + (seed % 400),
     recordBytes: 180 + (seed % 400) + (seed % 13 === 0 ? -3 : 0),
     terms: { terms, positions: terms.map((_, i) => i * 2) },

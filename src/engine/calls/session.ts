@@ -1,0 +1,101 @@
+// Calls that read one session: its state, goals and actions. A grain belongs to a session by its session id, or by a
+// namespace of the same name.
+import type { GrainView } from './grain.ts';
+import type { RowsOf } from './row.ts';
+
+/** Where a page of actions ended: the creation time and the hash of its last action. */
+export interface ActionPlace {
+  readonly createdAtMs: number;
+  readonly hash: string;
+}
+
+export interface ActionsAsked {
+  readonly limit: number;
+  /** Only actions after this place, newest first. */
+  readonly after?: ActionPlace;
+  readonly toolName?: string;
+  /** Only failed actions. */
+  readonly failed?: true;
+}
+
+export interface SessionAsked {
+  readonly sessionId: string;
+  /** Answer with the current state. */
+  readonly state?: true;
+  /** Answer with the goals in these states, in the order of their priority, at most `limit`. */
+  readonly goals?: { readonly states: readonly string[]; readonly limit: number };
+  readonly actions?: ActionsAsked;
+  /** Maximum JSON bytes of all grains; replaces the default for an answer. */
+  readonly bytesMax?: number;
+}
+
+/** Members that were not asked for are empty. */
+export interface SessionView {
+  /** The newest current state of the session. */
+  readonly state: GrainView | null;
+  /** By priority, then newest first. Ends early if the answer has no more room. */
+  readonly goals: readonly GrainView[];
+  readonly goalsTotal: number;
+  /** Newest first. Ends early if the answer has no more room. */
+  readonly actions: readonly GrainView[];
+  readonly actionsTotal: number;
+  /** True if there are more actions than these. */
+  readonly moreActions: boolean;
+}
+
+export interface ToolTally {
+  readonly tool: string;
+  readonly calls: number;
+  readonly successes: number;
+  readonly failures: number;
+  readonly durationMs: number;
+}
+
+export interface ErrorTally {
+  readonly error: string;
+  readonly count: number;
+}
+
+export interface SessionSummary {
+  readonly calls: number;
+  readonly successes: number;
+  readonly failures: number;
+  readonly durationMs: number;
+  /** Most calls first. */
+  readonly tools: readonly ToolTally[];
+  /** Most frequent first. */
+  readonly errors: readonly ErrorTally[];
+  /** True if there are more tools or errors than these. The sums cover all. */
+  readonly cut: boolean;
+}
+
+export interface ChainAsked {
+  /** Names whose actions are asked for: of a task, a call, or a hash. */
+  readonly below: readonly string[];
+  /** Names, as above, of actions that others hang on. Actions beside these are not part of the chain. */
+  readonly above: readonly string[];
+  readonly limit: number;
+}
+
+/** Actions in no particular order. */
+export interface ActionChain {
+  readonly below: readonly GrainView[];
+  readonly above: readonly GrainView[];
+  /** True if the chain has more actions than `limit`, or than an answer holds. */
+  readonly cut: boolean;
+}
+
+/** The calls that read a session. */
+export interface SessionCalls {
+  session: { input: SessionAsked; output: SessionView };
+  /** Counts of the session's actions, from columns of the index. */
+  sessionSummary: { input: { readonly sessionId: string }; output: SessionSummary };
+  /** Actions of the session that hang together with those that are named. */
+  sessionChain: { input: ChainAsked & { readonly sessionId: string }; output: ActionChain };
+}
+
+export const SESSION_ROWS = {
+  session: { kind: 'read', trail: 'entry', refusal: 'first', gather: 'own', governed: 'reads' },
+  sessionSummary: { kind: 'read', trail: 'entry', refusal: 'first', gather: 'merged', governed: 'reads' },
+  sessionChain: { kind: 'read', trail: 'entry', refusal: 'first', gather: 'own', governed: 'reads' },
+} as const satisfies RowsOf<SessionCalls>;

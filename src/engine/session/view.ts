@@ -1,0 +1,87 @@
+// What an agent sees of its session when it wakes up: the current state, its goals, and its last actions.
+import type { GrainView } from '../calls/grain.ts';
+import type { ActionsAsked, SessionAsked, SessionView } from '../calls/session.ts';
+import { AnswerRoom, partOfGrain } from '../grain/api/answer-room.ts';
+import type { Doc, IndexPart } from '../index/parts/part.ts';
+import type { PartFilter } from '../recall/filter/filter.ts';
+import { inOrder, type PartDoc } from '../recall/legs/ordered.ts';
+import { isFailure } from '../store/action-numbers.ts';
+import { goalPlaces } from './goals-of.ts';
+import { countPlaces, passing, type SessionPlaces, viewPlace, withValue } from './places.ts';
+
+export function sessionView(session: SessionPlaces, asked: SessionAsked): SessionView {
+  const room = new AnswerRoom(asked.bytesMax);
+  const state = asked.state === true ? currentState(session) : null;
+  if (state !== null) room.takes(partOfGrain(state));
+  const goals = asked.goals === undefined ? [] : goalPlaces(session, asked.goals.states);
+  const shown = opened(session, goals.slice(0, asked.goals?.limit ?? 0), room);
+  const actions = asked.actions === undefined ? NO_ACTIONS : lastActions(session, asked.actions, room);
+  return { state, goals: shown.grains, goalsTotal: goals.length, ...actions };
+}
+
+const NO_ACTIONS = { actions: [], actionsTotal: 0, moreActions: false };
+
+/** The newest state that can be read. */
+function currentState(session: SessionPlaces): GrainView | null {
+  const { store, parts } = session;
+  const filters = withValue(session, 'type', 'state');
+  for (const place of inOrder(store, parts, filters, { limit: STATES_TRIED, order: 'desc' })) {
+    const view = viewPlace(session, place);
+    if (view !== undefined) return view;
+  }
+  return null;
+}
+
+/** A damaged state gives way to the one before it, within reason. */
+const STATES_TRIED = 3;
+
+function lastActions(
+  session: SessionPlaces,
+  { limit, after, toolName, failed }: ActionsAsked,
+  room: AnswerRoom,
+): Pick<SessionView, 'actions' | 'actionsTotal' | 'moreActions'> {
+  const { store, parts } = session;
+  const filters = actionFilters(session, { toolName, failed });
+  // One more than asked for, to know whether there are more.
+  const stretch = { limit: limit + 1, order: 'desc', ...(after === undefined ? {} : { after }) } as const;
+  const places = inOrder(store, parts, filters, stretch);
+  const { grains, end } = opened(session, places.slice(0, limit), room);
+  return { actions: grains, actionsTotal: countPlaces(filters), moreActions: places.length > end };
+}
+
+/** The session's actions, without definitions of tools. */
+export function actionFilters(
+  session: SessionPlaces,
+  { toolName, failed }: { readonly toolName?: string | undefined; readonly failed?: true | undefined } = {},
+): readonly PartFilter[] {
+  const tool = toolName === undefined ? undefined : session.memory.numberOf(toolName);
+  return passing(session, (part) => actionTest(part, tool, failed === true));
+}
+
+/** Undefined for a part without actions. */
+function actionTest(part: IndexPart, tool: number | undefined, failed: boolean): ((doc: Doc) => boolean) | undefined {
+  const outcomes = part.numbers('outcome');
+  if (outcomes === undefined) return undefined;
+  const tools = tool === undefined ? undefined : part.numbers('tool');
+  return (doc) => {
+    const outcome = outcomes[doc]!;
+    if (Number.isNaN(outcome) || (failed && !isFailure(outcome))) return false;
+    return tools === undefined || tools[doc] === tool;
+  };
+}
+
+/** The grains at the places while there is room; `end` is the number of places that were used. */
+function opened(
+  session: SessionPlaces,
+  places: readonly PartDoc[],
+  room: AnswerRoom,
+): { readonly grains: readonly GrainView[]; readonly end: number } {
+  const grains: GrainView[] = [];
+  for (const [end, place] of places.entries()) {
+    const view = viewPlace(session, place);
+    if (view === undefined) continue;
+    if (!room.takes(partOfGrain(view))) return { grains, end };
+    grains.push(view);
+  }
+  return { grains, end: places.length };
+}

@@ -1,0 +1,122 @@
+// Reads of one session over several partitions. The grains of a session id lie in one partition, but those of a namespace
+// with the session's name may lie in any.
+import { ANSWER_BYTES_MAX } from '../../engine/base/limits.ts';
+import { AnswerRoom, partOfGrain, withinRoom } from '../../engine/grain/api/answer-room.ts';
+import { idsOf, taskOf } from '../../engine/session/chain.ts';
+import { compareGoals } from '../../engine/session/goals-of.ts';
+import type { Held } from '../gather-room.ts';
+import { withAllSources } from '../gather-sources.ts';
+import type { GrainView, Input, Output } from '../protocol.ts';
+import type { Fan } from './fan.ts';
+import { sumOf } from './merge.ts';
+import { comesBefore } from './pages.ts';
+import { bytesOf } from './recall.ts';
+
+/** One round: every partition answers as if it were the only one. */
+export async function gatherSession(fan: Fan, input: Input<'session'>, held: Held): Promise<Output<'session'>> {
+  const { bytesMax = ANSWER_BYTES_MAX } = input;
+  const bytesEach = Math.ceil((await held.room(2 * bytesMax)) / fan.partitions);
+  const parts = await fan.all('session', { ...input, bytesMax: bytesEach });
+  for (const { state, goals, actions } of parts) held.add(bytesOf([state, ...goals, ...actions]));
+  const room = new AnswerRoom(bytesMax);
+  const [state = null] = parts.flatMap((part) => part.state ?? []).sort(byNewest);
+  if (state !== null) room.takes(partOfGrain(state));
+  const goals = withinRoom(mergedGoals(parts, input.goals?.limit ?? 0), room, partOfGrain);
+  const merged = mergedActions(parts, input.actions?.limit ?? 0);
+  const actions = withinRoom(merged, room, partOfGrain);
+  const actionsTotal = sumOf(parts, 'actionsTotal');
+  const told = await withAllSources(fan, [...(state === null ? [] : [state]), ...goals, ...actions]);
+  const first = state === null ? 0 : 1;
+  return {
+    state: state === null ? null : told[0]!,
+    goals: told.slice(first, first + goals.length),
+    goalsTotal: sumOf(parts, 'goalsTotal'),
+    actions: told.slice(first + goals.length),
+    actionsTotal,
+    moreActions:
+      actions.length < merged.length ||
+      parts.some((part) => part.moreActions) ||
+      merged.length <
+        sumOf(
+          parts.map((part) => ({ count: part.actions.length })),
+          'count',
+        ),
+  };
+}
+
+const byNewest = (a: GrainView, b: GrainView): number => (comesBefore(a, b, 'desc') ? -1 : 1);
+
+/** A partition without room for all of its goals ends the list: what follows there is not known. */
+function mergedGoals(parts: readonly Output<'session'>[], limit: number): readonly GrainView[] {
+  const last = parts
+    .filter(({ goals, goalsTotal }) => goals.length < Math.min(limit, goalsTotal))
+    .map(({ goals }) => goals.at(-1));
+  const merged = parts.flatMap(({ goals }) => goals).sort(compareGoals);
+  return merged
+    .slice(0, limit)
+    .filter((goal) => last.every((one) => one !== undefined && compareGoals(goal, one) <= 0));
+}
+
+/** As with goals: nothing is shown that another partition's next action could come before. */
+function mergedActions(parts: readonly Output<'session'>[], limit: number): readonly GrainView[] {
+  const last = parts
+    .filter(({ actions, moreActions }) => moreActions && actions.length < limit)
+    .map(({ actions }) => actions.at(-1));
+  const merged = parts.flatMap(({ actions }) => actions).sort(byNewest);
+  return merged
+    .slice(0, limit)
+    .filter((action) => last.every((one) => one !== undefined && !comesBefore(one, action, 'desc')));
+}
+
+/** Rounds of one chain over several partitions. Each follows the names that the one before found elsewhere. */
+const CHAIN_ROUNDS_MAX = 16;
+
+type Side = 'below' | 'above';
+const SIDES: readonly Side[] = ['below', 'above'];
+
+/** Usually one round: a partition follows its own names by itself. */
+export async function gatherChain(fan: Fan, input: Input<'sessionChain'>): Promise<Output<'sessionChain'>> {
+  const found = { below: new Map<string, GrainView>(), above: new Map<string, GrainView>() };
+  const names: Record<Side, Set<string>> = { below: new Set(input.below), above: new Set(input.above) };
+  const followed = Array.from({ length: fan.partitions }, () => ({ below: new Set(), above: new Set() }));
+  const room = new AnswerRoom();
+  let cut = false;
+  for (let round = 0; !cut; round += 1) {
+    const asked = followed.map((known) => ({
+      below: [...names.below].filter((name) => !known.below.has(name)),
+      above: [...names.above].filter((name) => !known.above.has(name)),
+    }));
+    const partitions = [...asked.keys()].filter((at) => asked[at]!.below.length + asked[at]!.above.length > 0);
+    if (partitions.length === 0) break;
+    if (round === CHAIN_ROUNDS_MAX) return { ...shown(found), cut: true };
+    const answers = await Promise.all(partitions.map((at) => fan.one(at, 'sessionChain', { ...input, ...asked[at]! })));
+    for (const [i, answer] of answers.entries()) {
+      const known = followed[partitions[i]!]!;
+      for (const side of SIDES) for (const name of asked[partitions[i]!]![side]) known[side].add(name);
+      for (const side of SIDES)
+        for (const action of answer[side]) {
+          follow(side, action, [known, names]);
+          if (found.below.has(action.hash) || found[side].has(action.hash)) continue;
+          cut ||= found.below.size + found.above.size >= input.limit || !room.takes(partOfGrain(action));
+          if (cut) break;
+          // What was found above a part of the chain may turn out to hang below another.
+          found.above.delete(action.hash);
+          found[side].set(action.hash, action);
+        }
+      cut ||= answer.cut;
+    }
+  }
+  return { ...shown(found), cut };
+}
+
+/** Adds the names that lead on from an action: those below it, unless it stands above, and the one above it. */
+function follow(side: Side, action: GrainView, into: readonly Record<Side, Set<unknown>>[]): void {
+  for (const names of into) {
+    if (side === 'below') for (const name of idsOf(action)) names.below.add(name);
+    for (const name of taskOf(action)) names.above.add(name);
+  }
+}
+
+function shown(found: Record<'below' | 'above', ReadonlyMap<string, GrainView>>) {
+  return { below: [...found.below.values()], above: [...found.above.values()] };
+}

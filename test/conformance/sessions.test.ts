@@ -1,0 +1,235 @@
+// A session over HTTP: its state, goals and actions, the summary and the chains of its actions. On both listeners, with
+// one partition and with four.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { refused } from './contract.ts';
+import type { Told } from './driver.ts';
+import { HttpClient } from './http-client.ts';
+import { newMemory } from './http-driver.ts';
+
+const THEN = 1_700_000_000;
+const SID = 'run 7/ü';
+const PATH = encodeURIComponent(SID);
+
+interface Written {
+  readonly grain_type: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+const action = (at: number, fields: object): Written => ({
+  grain_type: 'action',
+  fields: { created_at: THEN + at, session_id: SID, ...fields },
+});
+const goal = (at: number, description: string, fields: object = {}): Written => ({
+  grain_type: 'goal',
+  fields: { created_at: THEN + at, session_id: SID, description, ...fields },
+});
+
+/** Some of it belongs to the session by its namespace, so that several partitions hold it. */
+const GRAINS: readonly Written[] = [
+  { grain_type: 'state', fields: { created_at: THEN, session_id: SID, data: { step: 1 } } },
+  { grain_type: 'state', fields: { created_at: THEN + 9, namespace: SID, user_id: 'ada', data: { step: 2 } } },
+  { grain_type: 'state', fields: { created_at: THEN + 99, session_id: 'another', data: { step: 3 } } },
+  goal(1, 'low and new', { priority: 'low' }),
+  goal(2, 'critical', { priority: 'CRITICAL' }),
+  goal(3, 'of no priority'),
+  goal(4, 'words of its own', { priority: 'whenever' }),
+  goal(5, 'high', { priority: 'high', namespace: SID, session_id: undefined, user_id: 'bob' }),
+  goal(6, 'done', { goal_state: 'satisfied' }),
+  action(10, { tool_name: 'search', input: { q: 1 }, content: 'ok', duration_ms: 10, parent_task_id: 't1' }),
+  action(11, {
+    tool_name: 'search',
+    content: 'no',
+    is_error: true,
+    error: 'timeout',
+    duration_ms: 30,
+    tool_call_id: 'c1',
+  }),
+  action(12, {
+    tool_name: 'search',
+    is_error: true,
+    error: 'timeout',
+    namespace: SID,
+    session_id: undefined,
+    user_id: 'eve',
+  }),
+  action(13, { tool_name: '__proto__', is_error: true, content: 'boom', duration_ms: 5, parent_task_id: 't1' }),
+  action(14, { tool_name: 'send', kind: 'definition', tool_description: 'sends', input_schema: { type: 'object' } }),
+  action(15, { tool_name: 'send', status: 'pending', tool_call_id: 'c2', parent_task_id: 'c1' }),
+];
+
+for (const [listener, partitions] of [
+  ['uws', 1],
+  ['uws', 4],
+  ['node', 1],
+  ['node', 4],
+] as const)
+  describe(`${listener}, ${partitions} partitions`, { concurrency: 4 }, () => {
+    let server: TestServer;
+    let http: HttpClient;
+    before(async () => {
+      server = await startTestServer({ http: listener, shards: '4', workers: '1' });
+      http = new HttpClient(server.http, server.key);
+    });
+    after(async () => {
+      await server.close();
+      assert.deepEqual(server.errors, []);
+    });
+
+    const memory = async (grains: readonly Written[] = GRAINS): Promise<string> => {
+      const path = `/memories/${await newMemory(http, partitions, {})}`;
+      const { errors } = await http.post(`${path}/batch-add`, { grains });
+      assert.deepEqual(errors, []);
+      return path;
+    };
+    const toolsOf = (actions: readonly Told[]): string[] => actions.map(({ fields }) => fields.tool_name);
+
+    test('bootstrap shows the newest state, active goals by priority and the last actions', async () => {
+      const path = await memory();
+      const told = await http.get(`${path}/sessions/${PATH}/bootstrap`);
+      assert.equal(told.session_id, SID);
+      assert.deepEqual(told.state.fields.data, { step: 2 });
+      assert.deepEqual(
+        told.active_goals.map(({ description }: Told) => description),
+        ['critical', 'high', 'words of its own', 'of no priority', 'low and new'],
+      );
+      assert.deepEqual(
+        told.active_goals.map(({ priority }: Told) => priority),
+        ['critical', 'high', 'whenever', 'medium', 'low'],
+      );
+      assert.equal(told.active_goals_total, 5);
+      assert.deepEqual(toolsOf(told.recent_actions), ['send', '__proto__', 'search', 'search', 'search']);
+      assert.equal(told.recent_actions_total, 5);
+      const two = await http.get(`${path}/sessions/${PATH}/bootstrap?actions_limit=2`);
+      assert.deepEqual(two.recent_actions, told.recent_actions.slice(0, 2));
+      assert.deepEqual((await http.get(`${path}/sessions/${PATH}/state`)).state, told.state);
+    });
+
+    test('a session without grains is empty', async () => {
+      const path = await memory([]);
+      const none = await http.get(`${path}/sessions/nobody/bootstrap`);
+      assert.deepEqual([none.state, none.active_goals, none.recent_actions], [null, [], []]);
+      assert.equal((await http.get(`${path}/sessions/nobody/state`)).state, null);
+      const actions = await http.get(`${path}/sessions/nobody/actions`);
+      assert.deepEqual([actions.actions, actions.total, actions.next_cursor], [[], 0, null]);
+      assert.equal((await http.get(`${path}/sessions/nobody/actions/failed`)).total, 0);
+      const chain = await http.get(`${path}/sessions/nobody/actions/chain/t1`);
+      assert.deepEqual([chain.actions, chain.total_duration_ms, chain.failed], [[], 0, 0]);
+      const summary = await http.get(`${path}/sessions/nobody/actions/summary`);
+      assert.deepEqual([summary.total_calls, summary.by_tool, summary.error_patterns], [0, {}, []]);
+    });
+
+    test('a new version of the state takes the place of the one before', async () => {
+      const path = await memory();
+      const { state } = await http.get(`${path}/sessions/${PATH}/state`);
+      const { new_hash } = await http.post(`${path}/supersede`, { blob_hash: state.hash, fields: { step: 4 } });
+      const now = await http.get(`${path}/sessions/${PATH}/state`);
+      assert.deepEqual([now.state.hash, now.state.fields.data], [new_hash, { step: 4 }]);
+      await http.post(`${path}/forget`, { blob_hash: new_hash });
+      assert.deepEqual((await http.get(`${path}/sessions/${PATH}/state`)).state.fields.data, { step: 1 });
+    });
+
+    test('actions are listed in pages, newest first, and by tool', async () => {
+      const path = await memory(
+        Array.from({ length: 9 }, (_, i) =>
+          action(i - (i % 2), {
+            tool_name: i % 3 === 0 ? 'a' : 'b',
+            content: `${i}`,
+            is_error: i % 4 === 0,
+            ...(i % 2 === 0 ? {} : { namespace: SID, session_id: undefined, user_id: `u${i}` }),
+          }),
+        ),
+      );
+      const all = await http.get(`${path}/sessions/${PATH}/actions`);
+      assert.equal(all.total, 9);
+      assert.equal(all.next_cursor, null);
+      const times = all.actions.map(({ created_at }: Told) => created_at);
+      assert.deepEqual(
+        times,
+        times.toSorted((a: number, b: number) => b - a),
+      );
+      const paged: Told[] = [];
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const page = await http.get(
+          `${path}/sessions/${PATH}/actions?limit=2${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+        );
+        assert.ok(page.actions.length <= 2);
+        paged.push(...page.actions);
+        cursor = page.next_cursor;
+      }
+      assert.deepEqual(paged, all.actions);
+      const ofTool = await http.get(`${path}/sessions/${PATH}/actions?tool_name=a`);
+      assert.deepEqual([ofTool.total, new Set(toolsOf(ofTool.actions))], [3, new Set(['a'])]);
+      assert.equal((await http.get(`${path}/sessions/${PATH}/actions?tool_name=none`)).total, 0);
+      const failed = await http.get(`${path}/sessions/${PATH}/actions/failed?limit=2`);
+      assert.deepEqual([failed.total, failed.actions.length], [3, 2]);
+      assert.ok(failed.actions.every(({ fields }: Told) => fields.is_error === true));
+      await refused(http.get(`${path}/sessions/${PATH}/actions?cursor=x`), 'VAL-E004');
+    });
+
+    test('the summary counts calls, outcomes, durations and errors', async () => {
+      const path = await memory();
+      const told = await http.get(`${path}/sessions/${PATH}/actions/summary`);
+      assert.deepEqual([told.total_calls, told.successful, told.failed, told.total_duration_ms], [5, 1, 3, 45]);
+      assert.deepEqual(Object.entries(told.by_tool).sort(), [
+        ['__proto__', { calls: 1, failures: 1, successes: 0, total_duration_ms: 5 }],
+        ['search', { calls: 3, failures: 2, successes: 1, total_duration_ms: 40 }],
+        ['send', { calls: 1, failures: 0, successes: 0, total_duration_ms: 0 }],
+      ]);
+      assert.deepEqual(told.error_patterns, [
+        { error: 'timeout', count: 2 },
+        { error: 'boom', count: 1 },
+      ]);
+    });
+
+    test('a chain is the actions of a task, or what hangs together with one action', async () => {
+      const path = await memory([
+        action(0, { tool_name: 'plan', tool_call_id: 'top', duration_ms: 1 }),
+        action(1, { tool_name: 'left', tool_call_id: 'left', parent_task_id: 'top', duration_ms: 2 }),
+        action(2, { tool_name: 'right', parent_task_id: 'top', is_error: true, duration_ms: 4 }),
+        action(3, { tool_name: 'under', parent_task_id: 'left', namespace: SID, session_id: undefined, user_id: 'u1' }),
+        action(4, { tool_name: 'deep', parent_task_id: 'round', tool_call_id: 'round' }),
+        action(5, { tool_name: 'strange', parent_task_id: 'top', session_id: 'another' }),
+      ]);
+      const chain = async (task: string): Promise<Told> =>
+        await http.get(`${path}/sessions/${PATH}/actions/chain/${encodeURIComponent(task)}`);
+      const whole = await chain('top');
+      assert.deepEqual(toolsOf(whole.actions), ['plan', 'left', 'right', 'under']);
+      assert.deepEqual([whole.task, whole.total_duration_ms, whole.failed], ['top', 7, 1]);
+      assert.deepEqual(toolsOf((await chain('left')).actions), ['plan', 'left', 'under']);
+      const under = whole.actions.find(({ fields }: Told) => fields.tool_name === 'under');
+      assert.deepEqual(toolsOf((await chain(under.hash)).actions), ['plan', 'left', 'under']);
+      assert.deepEqual(toolsOf((await chain('round')).actions), ['deep']);
+      assert.deepEqual((await chain('nothing')).actions, []);
+    });
+
+    test('hidden grains are neither shown nor counted, and a bound caller sees its own', async () => {
+      const path = await memory();
+      await http.post(`${path}/app/exec`, { command: 'restrict', args: { user_id: 'eve' } });
+      await http.post(`${path}/app/exec`, { command: 'restrict', args: { user_id: 'ada' } });
+      const summary = await http.get(`${path}/sessions/${PATH}/actions/summary`);
+      assert.deepEqual([summary.total_calls, summary.failed], [4, 2]);
+      assert.equal((await http.get(`${path}/sessions/${PATH}/actions`)).total, 4);
+      assert.deepEqual((await http.get(`${path}/sessions/${PATH}/state`)).state.fields.data, { step: 1 });
+      const { raw_key } = await http.post('/auth/keys', { scopes: ['read'], user_id: 'bob' });
+      const bob = await http.with(raw_key).get(`${path}/sessions/${PATH}/bootstrap`);
+      assert.deepEqual(
+        [bob.state, bob.active_goals.map(({ description }: Told) => description), bob.recent_actions],
+        [null, ['high'], []],
+      );
+    });
+
+    test('reads of a session are audited where the policy audits reads', async () => {
+      const path = await memory();
+      await http.call('PUT', `${path}/policy`, { json: { overrides: { audit: { reads: true } }, reason: 'test' } });
+      await http.get(`${path}/sessions/${PATH}/bootstrap`);
+      await http.get(`${path}/sessions/${PATH}/actions/chain/t1`);
+      const { entries } = await http.get(`${path}/audit?event_type=memory.read`);
+      assert.ok(entries.length >= 2, 'one entry for each read, in each partition');
+      assert.ok(entries.every(({ details }: Told) => Number.isInteger(details['count'])));
+      const shown = entries.reduce((sum: number, { details }: Told) => sum + details['count'], 0);
+      // A state, five goals and five actions, then two actions. The second state may lie in another partition, which has shown it to the gathering thread.
+      assert.equal(shown, partitions === 1 ? 13 : 14);
+    });
+  });
