@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Engine } from '../src/engine/engine.ts';
 import { CorruptRecord } from '../src/engine/log/log.ts';
-import { decodeRecord } from '../src/engine/record/record.ts';
+import { decodeRecord } from '../src/engine/record/record-codec.ts';
 import { memoryFolder } from './support/memory-files.ts';
 import { contextOf, openShard, settingsOf } from './support/shard.ts';
 import { StepClock } from './support/step-clock.ts';

@@ -13,7 +13,7 @@ import { decodeAuditBody } from '../src/engine/govern/trail/audit-codec.ts';
 import { CorruptRecord } from '../src/engine/log/log.ts';
 import { MemoryLog, MemoryLogStore } from '../src/engine/log/memory.ts';
 import { nameAtHome, parseName } from '../src/engine/record/grain-name.ts';
-import { decodeRecord } from '../src/engine/record/record.ts';
+import { decodeRecord } from '../src/engine/record/record-codec.ts';
 import type { RouterContext } from '../src/shards/gather/fan.ts';
 import { shardOf } from '../src/shards/gather/placement.ts';
 import { Router } from '../src/shards/router.ts';

@@ -10,7 +10,7 @@ import type { JsonObject } from './grain/api/json-value.ts';
 import { FaultyLog } from './log/faulty.ts';
 import { CorruptRecord, type Log } from './log/log.ts';
 import { MemoryLog, MemoryLogStore } from './log/memory.ts';
-import { decodeRecord } from './record/record.ts';
+import { decodeRecord } from './record/record-codec.ts';
 
 const context = contextOf(1);
 

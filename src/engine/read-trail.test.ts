@@ -15,7 +15,7 @@ import { decodeAuditBody, encodeAuditBody } from './govern/trail/audit-codec.ts'
 import { FaultyLog } from './log/faulty.ts';
 import { frame } from './log/frame.ts';
 import { MemoryLog, MemoryLogStore } from './log/memory.ts';
-import { decodeRecord, encodeRecord } from './record/record.ts';
+import { decodeRecord, encodeRecord } from './record/record-codec.ts';
 
 const context = contextOf(1);
 const DAY_MS = 86_400_000;

@@ -1,7 +1,7 @@
 // Whose key opens what: memories share none, nor do users, whatever their names.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeRecord } from '../../src/engine/record/record.ts';
+import { decodeRecord } from '../../src/engine/record/record-codec.ts';
 import { contextOf, openShard, settingsOf } from '../support/shard.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 

@@ -1,7 +1,7 @@
 // Finds the audit record of an event by the event's number. The list of a memory's audit records is read from the index
 // at the first use and then follows the commits. A search opens only the heads of some records.
 import type { Log, Sequence } from '../log/log.ts';
-import { peekedEvents } from '../record/record.ts';
+import { peekedEvents } from '../record/record-codec.ts';
 import { RecentMap } from './recent-map.ts';
 
 /** Memories whose lists are held. Others are read again: 4 bytes for each audit record. */

@@ -6,7 +6,7 @@ import { identityBytes } from '../grain/codec/identity.ts';
 import type { Address, Grain } from '../grain/grain.ts';
 import type { ValueMap } from '../grain/value.ts';
 import type { IndexedGrain, NumberField, Ordinal } from '../index/parts/part.ts';
-import { GRAIN_RECORD_OVERHEAD } from '../record/record.ts';
+import { GRAIN_RECORD_OVERHEAD } from '../record/grain-head.ts';
 import { actionNumbers, callKeys, priorityRank } from './action-numbers.ts';
 import { fieldEntries } from './indexed-fields.ts';
 import type { Memory } from './memory.ts';

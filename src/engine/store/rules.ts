@@ -26,7 +26,8 @@ import {
 import type { PolicyValue } from '../govern/policy/values.ts';
 import { MissingKey } from '../keys/key-store.ts';
 import type { Log, Sequence } from '../log/log.ts';
-import { decodeRecord, type RuleRecord, type RuleTopic } from '../record/record.ts';
+import type { RuleRecord, RuleTopic } from '../record/record.ts';
+import { decodeRecord } from '../record/record-codec.ts';
 
 /** The parts of a memory that reading and sealing rules needs. */
 export interface SealedMemory {

@@ -17,18 +17,10 @@ import type { VectorIndex } from '../index/vectors/vector-index.ts';
 import type { EmbedderStamp } from '../index/vectors/vector-set.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { Log, Sequence } from '../log/log.ts';
+import { type GrainHead, nameInHead, peekedHead } from '../record/grain-head.ts';
 import { grainName } from '../record/grain-name.ts';
-import {
-  decodeRecord,
-  type GrainHead,
-  type GrainRecord,
-  type KeyRecord,
-  nameInHead,
-  peekedHead,
-  type SettingRecord,
-  type StatusRecord,
-  type VerificationState,
-} from '../record/record.ts';
+import type { GrainRecord, KeyRecord, SettingRecord, StatusRecord, VerificationState } from '../record/record.ts';
+import { decodeRecord } from '../record/record-codec.ts';
 import { AddressMemo } from './address-memo.ts';
 import { ErasedAddresses } from './erased-addresses.ts';
 import { EventBell } from './event-bell.ts';

@@ -6,8 +6,8 @@ import { HmacSha256 } from '../crypto/hmac.ts';
 import { TrailCipher } from '../crypto/trail-cipher.ts';
 import type { Address } from '../grain/grain.ts';
 import type { KeyStore } from '../keys/key-store.ts';
+import type { GrainHead } from '../record/grain-head.ts';
 import { isPlainHash, type NameKeys, parseName } from '../record/grain-name.ts';
-import type { GrainHead } from '../record/record.ts';
 import { BoundedMap } from './bounded-map.ts';
 
 /** Ciphers that a memory caches. They are cheap to create again. */

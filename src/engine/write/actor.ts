@@ -1,4 +1,4 @@
-import { decodeRecord } from '../record/record.ts';
+import { decodeRecord } from '../record/record-codec.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import type { Group } from './group.ts';

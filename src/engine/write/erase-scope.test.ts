@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { addBelief, codeOf, contextOf, openShard, recalled, settingsOf, until } from '../../../test/support/shard.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
 import type { Engine } from '../engine.ts';
-import { decodeRecord } from '../record/record.ts';
+import { decodeRecord } from '../record/record-codec.ts';
 
 async function withMemory(root: string): Promise<Engine> {
   const engine = await openShard(root);

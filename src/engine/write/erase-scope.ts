@@ -9,7 +9,7 @@ import type { ScopeProof } from '../calls/erasure.ts';
 import { open, sealKey } from '../crypto/envelope.ts';
 import { treeOf } from '../govern/scope-tree.ts';
 import type { Ordinal } from '../index/parts/part.ts';
-import { decodeRecord } from '../record/record.ts';
+import { decodeRecord } from '../record/record-codec.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { reasonDetail } from './actor.ts';

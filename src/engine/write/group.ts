@@ -9,16 +9,10 @@ import { encodeAuditBody } from '../govern/trail/audit-codec.ts';
 import { marksOf } from '../govern/trail/event-kinds.ts';
 import type { Ordinal } from '../index/parts/part.ts';
 import type { Append, Sequence } from '../log/log.ts';
+import { GRAIN_BOUND_AT, GRAIN_SEALED_AT, startGrainRecord } from '../record/grain-head.ts';
 import { grainName } from '../record/grain-name.ts';
-import {
-  type EngineRecord,
-  encodeRecord,
-  GRAIN_BOUND_AT,
-  GRAIN_SEALED_AT,
-  type RemovalCause,
-  startGrainRecord,
-  type VerificationState,
-} from '../record/record.ts';
+import type { EngineRecord, RemovalCause, VerificationState } from '../record/record.ts';
+import { encodeRecord } from '../record/record-codec.ts';
 import type { Memory } from '../store/memory.ts';
 import { NEXT_KEY_STATE, purgeState, type Store, type StoredGrain } from '../store/store.ts';
 import type { PreparedGrain } from './prepare.ts';

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { codeOf, contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
 import type { Engine } from '../engine.ts';
-import { decodeRecord } from '../record/record.ts';
+import { decodeRecord } from '../record/record-codec.ts';
 import { openReply } from './reply.ts';
 
 const context = contextOf(1);

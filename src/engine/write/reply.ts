@@ -10,7 +10,7 @@ import type { CallContext } from '../calls/context.ts';
 import { hkdf } from '../crypto/derive.ts';
 import { open, seal, sealKey } from '../crypto/envelope.ts';
 import { toApi } from '../grain/api/output.ts';
-import { decodeRecord } from '../record/record.ts';
+import { decodeRecord } from '../record/record-codec.ts';
 import type { Memory } from '../store/memory.ts';
 import { refuseRead } from '../store/readable.ts';
 import { isWithin } from '../store/within.ts';

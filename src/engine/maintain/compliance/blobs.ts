@@ -6,7 +6,8 @@ import { addressOf } from '../../grain/address.ts';
 import { openGrain } from '../../grain/codec/blob.ts';
 import type { Sliced } from '../../index/files/section.ts';
 import type { Ordinal } from '../../index/parts/part.ts';
-import { decodeRecord, type GrainRecord } from '../../record/record.ts';
+import type { GrainRecord } from '../../record/record.ts';
+import { decodeRecord } from '../../record/record-codec.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 

@@ -5,7 +5,7 @@ import type { TrailEvidence } from '../../calls/compliance.ts';
 import { type AuditEntry, type AuditHead, checkChain, entryHash, GENESIS } from '../../govern/trail/audit.ts';
 import { decodeAuditBody } from '../../govern/trail/audit-codec.ts';
 import type { Sliced } from '../../index/files/section.ts';
-import { decodeRecord } from '../../record/record.ts';
+import { decodeRecord } from '../../record/record-codec.ts';
 import type { Store } from '../../store/store.ts';
 import { notedHead } from '../housekeeping/audit-heads.ts';
 

@@ -3,7 +3,7 @@
 import type { Sliced } from '../../index/files/section.ts';
 import type { SegmentChange } from '../../index/shard-index.ts';
 import { CorruptRecord, type Sequence } from '../../log/log.ts';
-import { decodeRecord } from '../../record/record.ts';
+import { decodeRecord } from '../../record/record-codec.ts';
 import { governingStates, policyState } from '../../store/rules.ts';
 import { damageState, namedState, type Store } from '../../store/store.ts';
 import type { WriteQueue } from '../../write/queue.ts';

@@ -6,7 +6,8 @@ import { open, sealKey } from '../../crypto/envelope.ts';
 import { decodeAuditBody } from '../../govern/trail/audit-codec.ts';
 import type { KeyStore } from '../../keys/key-store.ts';
 import { CorruptRecord, type Log, type Sequence } from '../../log/log.ts';
-import { decodeRecord, type EngineRecord, type GrainRecord, type KeyRecord } from '../../record/record.ts';
+import type { EngineRecord, GrainRecord, KeyRecord } from '../../record/record.ts';
+import { decodeRecord } from '../../record/record-codec.ts';
 import { TrailNames } from '../../store/trail-names.ts';
 
 export interface ShardSide {

@@ -4,7 +4,7 @@ import { EngineError } from '../../base/errors.ts';
 import { IDEMPOTENCY_KEEP_MS, RECALL_RECORD_DAYS } from '../../base/limits.ts';
 import type { Sliced } from '../../index/files/section.ts';
 import { CorruptRecord, type Sequence } from '../../log/log.ts';
-import { decodeRecord } from '../../record/record.ts';
+import { decodeRecord } from '../../record/record-codec.ts';
 import type { Store } from '../../store/store.ts';
 import type { WriteQueue } from '../../write/queue.ts';
 import { CHANGES_MAX, committed } from './committed.ts';

@@ -11,7 +11,7 @@ import { HOUSEKEEPING_RETRY_MS } from '../../base/limits.ts';
 import type { AddItem } from '../../calls/grain.ts';
 import type { Engine } from '../../engine.ts';
 import type { IndexedGrain } from '../../index/parts/part.ts';
-import { decodeRecord } from '../../record/record.ts';
+import { decodeRecord } from '../../record/record-codec.ts';
 import { replayRecord } from './replay.ts';
 
 const context = contextOf(1);

@@ -7,7 +7,7 @@ import { EngineError } from '../../base/errors.ts';
 import type { Engine } from '../../engine.ts';
 import { FaultyLog } from '../../log/faulty.ts';
 import { MemoryLog, MemoryLogStore } from '../../log/memory.ts';
-import { decodeRecord } from '../../record/record.ts';
+import { decodeRecord } from '../../record/record-codec.ts';
 
 const MASTER = Buffer.alloc(32, 7);
 const context = contextOf(1);

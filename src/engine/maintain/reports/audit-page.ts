@@ -9,7 +9,7 @@ import { AUDIT_EVENTS, type AuditEntry, GENESIS } from '../../govern/trail/audit
 import { decodeAuditBody } from '../../govern/trail/audit-codec.ts';
 import { AnswerRoom } from '../../grain/api/answer-room.ts';
 import type { Sequence } from '../../log/log.ts';
-import { decodeRecord } from '../../record/record.ts';
+import { decodeRecord } from '../../record/record-codec.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import { shownPerson } from '../../write/actor.ts';

@@ -11,7 +11,7 @@ import { egressAction } from '../../govern/policy/in-force.ts';
 import type { AuditEntry } from '../../govern/trail/audit.ts';
 import type { EventKind } from '../../govern/trail/event-kinds.ts';
 import { parseName } from '../../record/grain-name.ts';
-import { decodeRecord } from '../../record/record.ts';
+import { decodeRecord } from '../../record/record-codec.ts';
 import type { Memory } from '../../store/memory.ts';
 import { refuseRead } from '../../store/readable.ts';
 import type { Store, StoredGrain } from '../../store/store.ts';

@@ -16,7 +16,8 @@ import {
 import { decodeNames, decodeRecall } from '../../govern/trail/provenance-codec.ts';
 import type { JsonObject } from '../../grain/api/json-value.ts';
 import { CorruptRecord, type Sequence } from '../../log/log.ts';
-import { decodeRecord, type RecallRecord, recallKey } from '../../record/record.ts';
+import { type RecallRecord, recallKey } from '../../record/record.ts';
+import { decodeRecord } from '../../record/record-codec.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import { shownPerson } from '../../write/actor.ts';

@@ -4,7 +4,7 @@ import type { CallContext } from '../../calls/context.ts';
 import { open, sealKey } from '../../crypto/envelope.ts';
 import { intersect } from '../../index/docs/docset.ts';
 import type { IndexPart } from '../../index/parts/part.ts';
-import { decodeRecord } from '../../record/record.ts';
+import { decodeRecord } from '../../record/record-codec.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 

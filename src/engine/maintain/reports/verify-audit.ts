@@ -2,7 +2,7 @@ import type { AuditCheck } from '../../calls/trail.ts';
 import { type AuditEntry, type AuditHead, checkChain, GENESIS } from '../../govern/trail/audit.ts';
 import { decodeAuditBody } from '../../govern/trail/audit-codec.ts';
 import type { Sequence } from '../../log/log.ts';
-import { decodeRecord } from '../../record/record.ts';
+import { decodeRecord } from '../../record/record-codec.ts';
 import type { Store } from '../../store/store.ts';
 import { notedHead } from '../housekeeping/audit-heads.ts';
 import { inSlices } from '../housekeeping/slices.ts';
