@@ -1,4 +1,4 @@
-// The body of an audit record: all entries that one memory got in one group.
+// The body of an audit record: all entries of one memory in one group.
 //
 //   first seq u32 | count u16 | timestamp u48 (seconds) | actors: count u8, each u16 length + UTF-8 |
 //   entries: event u8 | actor u8 (index) | subject u8 length + packed | details u16 length + packed | hash 32

@@ -1,8 +1,8 @@
-// Docs by the first 8 bytes of a hash (sections `address` and `identity`).
+// The docs of each hash prefix of 8 bytes (sections `address` and `identity`).
 //
-//   entries   prefix 8, doc in as few bytes as the largest doc takes; sorted by prefix, then doc
-//   filter    Bloom filter over the prefixes, only from FILTER_ENTRIES_MIN entries on
-//   trailer   number of entries, bytes of the filter, bytes of a doc
+//   entries  prefix 8, doc (all docs have the same width); sorted by prefix, then doc
+//   filter   Bloom filter over the prefixes, if there are at least FILTER_ENTRIES_MIN entries
+//   trailer  number of entries, length of the filter in bytes, width of a doc in bytes
 import { bloomAdd, bloomBytes, bloomHas } from '../files/bloom.ts';
 import { readUint, widthOf } from '../files/bytes.ts';
 import { orderKeys } from '../files/key-order.ts';

@@ -1,10 +1,10 @@
-// The context of a chunk's events, in the section `context`; without an event it is not written.
+// The context of a chunk's events, in the section `context`. A chunk without events does not have it.
 //
-//   codes     for each doc its code (turn.ts); a run of docs without one is 0 and the run's length - 1
-//   speakers  for each, by number: length, UTF-8
-//   trailer   start of the speakers, their number
+//   codes     for each doc, its code (turn.ts). A run of docs without a code is 0, then the run's length - 1.
+//   speakers  for each speaker, by number: length, UTF-8
+//   trailer   offset of the speakers, number of speakers
 //
-// All are variable-length integers. Sessions stand in the facets (facet/segment.ts): which doc has which is read there.
+// Numbers are variable-length integers. The docs of each session are in the facets (facet/segment.ts).
 import type { FacetChunk } from '../facet/segment.ts';
 import { type ChunkSink, type ChunkSource, CorruptBlock, type Sliced } from '../files/section.ts';
 import { SectionCursor } from '../files/section-cursor.ts';
@@ -13,7 +13,7 @@ import type { DecodedCache } from '../heap-budget.ts';
 import { DROPPED, type MergeInput, SLICE_STEPS } from '../parts/merge-input.ts';
 import { sortTurns, speakerOf, type TurnContext, withSpeaker } from './turn.ts';
 
-/** Takes the codes of all docs in order, and numbers speakers as they come. */
+/** Takes the codes of all docs in order. Numbers speakers in the order of their first event. */
 class ContextWriter {
   readonly #sink: ChunkSink;
   readonly #speakers = new Map<string, number>();

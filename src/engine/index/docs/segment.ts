@@ -1,11 +1,11 @@
-// The columns that every doc of a chunk has, in the section `docs`: three streams one after the other, then a trailer.
+// The columns that every doc of a chunk has, in the section `docs`: three streams, then a trailer.
 //
-//   ordinals    the distance to the one before - 1 (the first: itself)
-//   created     signed distance to the one before, in units of 1 ms or, when all are whole seconds, 1,000 ms
-//   sizes       blob bytes, then signed (record bytes - blob bytes - record base)
-//   trailer     start of created, start of sizes, unit in ms, 1 when chronological, record base
+//   ordinals  distance to the previous ordinal - 1; the first one as it is
+//   created   signed distance to the previous time, in units of 1,000 ms if all times are whole seconds, else of 1 ms
+//   sizes     for each doc: blob bytes, signed (record bytes - blob bytes - record base)
+//   trailer   offset of created, offset of sizes, unit in ms, 1 if chronological, record base
 //
-// All are variable-length integers, zigzag where signed.
+// Numbers are variable-length integers, zigzag-encoded where signed.
 import { assert } from '../../base/assert.ts';
 import { fromZigzag } from '../files/bytes.ts';
 import type { ChunkSink, ChunkSource, Sliced } from '../files/section.ts';

@@ -1,8 +1,10 @@
-// The bytes of a facet's posting list (docs, ascending). The head is a variable-length integer, count * 4 + form; the
-// smallest of three forms is written, because a namespace holds every doc, a session a run of them, and a subject few:
-//   DELTAS  first doc, then each distance to the next - 1
-//   RUNS    number of runs, then for each its distance from the last run's end, and its length - 1
-//   BITMAP  first doc, bytes, then a bit a doc from the first one on, low bits first
+// The bytes of a facet's posting list, which holds ascending docs. The head is the variable-length integer
+// count * 4 + form. The smallest of three forms is written, because a namespace has every doc, a session a run of docs,
+// and a subject only a few:
+//
+//   DELTAS  first doc; for each later doc, the distance to the previous one - 1
+//   RUNS    number of runs; for each run, the distance from the end of the previous one, and its length - 1
+//   BITMAP  first doc; number of bytes; a bit for each doc from the first one on, low bits first
 import type { ByteWriter } from '../files/bytes.ts';
 import { CorruptBlock, type Sliced } from '../files/section.ts';
 import type { SectionCursor } from '../files/section-cursor.ts';

@@ -1,12 +1,13 @@
-// Docs by the values of their facets, in four sections.
+// The docs of each facet value, in four sections.
 //
-//   facetDictionary  for each facet by id, its values sorted by token: token 16, reference in a fixed number of bytes,
-//                    which is doc * 2 + 1 for a value of one doc, else twice the place of its list in facetPostings;
-//                    trailer: bytes of a reference, then the number of values of facet 1, 2, …
-//   facetPostings    lists, one after the other (postings.ts)
-//   facetNames       the values of these facets in plain text (length, UTF-8), in the order of the dictionary: type,
-//                    namespace, tag, session, field
-//   tripleNames      the same of subject, relation, object: they are many, and seldom asked for
+//   facetDictionary  for each facet, by id: an entry for each value, sorted by token.
+//                      entry    token 16, reference (all references have the same width). A reference is doc * 2 + 1
+//                               for a value with one doc, otherwise twice the offset of its list in facetPostings.
+//                      trailer  width of a reference in bytes; number of values of facet 1, 2, …
+//   facetPostings    the lists, without gaps (postings.ts)
+//   facetNames       the plain values (length, UTF-8) of type, namespace, tag, session and field, in dictionary order
+//   tripleNames      the plain values of subject, relation and object. They are apart because they are many and are
+//                    rarely read.
 import { assert } from '../../base/assert.ts';
 import { CALL_KEYS_MAX, FIELD_VALUES_MAX, TAGS_MAX } from '../../base/limits.ts';
 import { giveWriter, readUint, takeWriter, widthOf } from '../files/bytes.ts';
@@ -39,7 +40,7 @@ import { readCount, readPostings, writePostings } from './postings.ts';
 export const FACET_TOKEN_BYTES = 16;
 export const FACET_IDS: readonly number[] = Object.values(FACETS);
 const FACET_IDS_MAX = Math.max(...FACET_IDS);
-/** Facets whose values can be listed, by the section with their names, in the order of their ids. */
+/** Facets whose values can be listed, by the section that holds their names, in the order of their ids. */
 const NAMED_FACETS = {
   facetNames: ['type', 'namespace', 'tag', 'session', 'field'],
   tripleNames: ['subject', 'relation', 'object'],
@@ -47,14 +48,14 @@ const NAMED_FACETS = {
 type NameSection = keyof typeof NAMED_FACETS;
 export type NamedFacet = (typeof NAMED_FACETS)[NameSection][number];
 const NAME_SECTIONS = Object.keys(NAMED_FACETS) as NameSection[]; // its keys
-/** The section that has the names of a facet, by the facet's id. */
+/** The section that holds a facet's names, by the facet's id. */
 const SECTION_OF: ReadonlyMap<number, NameSection> = new Map(
   NAME_SECTIONS.flatMap((section) => NAMED_FACETS[section].map((facet) => [FACETS[facet], section] as const)),
 );
 /** Maximum bytes of a list in addition to its docs (head, number of runs, bitmap head), and of one doc. */
 const LIST_HEAD_BYTES_MAX = 16;
 const DOC_BYTES_MAX = 5;
-/** A byte of a bitmap may become eight runs of two integers when lists of different forms are merged. */
+/** When lists of different forms are merged, one byte of a bitmap can become eight runs of two integers. */
 const MERGED_BYTES_MAX = 16;
 /** A dropped doc splits at most one run in each of its lists: its facets, tags, fields, task and call id. */
 const SPLIT_BYTES_MAX = (FACET_IDS.length + TAGS_MAX + FIELD_VALUES_MAX + CALL_KEYS_MAX) * 2 * DOC_BYTES_MAX;
@@ -210,7 +211,7 @@ export class FacetChunk {
     for (const [value, docs] of this.docsByValue(facet)) yield [value, docs()];
   }
 
-  /** The same; a list is read only on demand. */
+  /** Every value of a facet, with a function that reads its docs. Nothing is cached. */
   *docsByValue(facet: NamedFacet): IterableIterator<readonly [value: string, docs: () => Uint32Array]> {
     const postings = this.#source.section('facetPostings');
     for (const [value, reference] of this.#references(facet))

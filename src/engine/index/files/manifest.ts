@@ -1,8 +1,8 @@
-// Which segment files are live: one value of the log's state, written in the transaction that makes a change true. A file
-// that it does not name is rubbish of a crash.
+// The list of live segment files: one value of the log's state, written in the same transaction as the change of the
+// files takes effect. A file that is not in it is left over from a crash.
 //
 //   manifest := format version 1, then variable-length integers: sealed sequence, next file id,
-//               files (id, first, last), dead chunks (file id, memory), each after its count
+//               number of files, each (id, first, last); number of dead chunks, each (file id, memory)
 import { assert } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
 import type { Sequence } from '../../log/log.ts';

@@ -1,13 +1,13 @@
-// A segment file: chunks of many memories for a range of log sequences, and a directory that finds a memory's chunk.
+// A segment file: chunks of many memories for a range of log sequences, and a directory to find a memory's chunk.
 //
 //   file      := header chunk* directory footer
 //   header    := magic 8, format version 6, zeros 6
-//   directory := an entry a chunk, memories ascending, none twice:
+//   directory := for each chunk, by ascending memory; a memory has at most one chunk:
 //                memory 4, index key id 4, first and last sequence 4 + 4, docs 4, root bytes 4, offset 8, length 8, chunk id 16
 //   footer    := directory offset 8, entries 4, first and last sequence 4 + 4, CRC-32 of the directory 4,
 //                format version 6, CRC-32 of the footer so far 4, magic 8
 //
-// Integers are big-endian. Names and values of a memory are only inside its sealed chunk.
+// Integers are big-endian. A memory's names and values occur only in its sealed chunk.
 import { randomFillSync } from 'node:crypto';
 import {
   closeSync,

@@ -1,6 +1,9 @@
-// Keyed entries of a chunk, in the section `keyed`: a sorted table for each kind, and a trailer with their counts by kind.
-// Kinds whose keys are numbers (sequences, which say nothing) keep them as they are, the others a blind token:
+// The keyed entries of a chunk, in the section `keyed`: a sorted table for each kind, then a trailer with the number of
+// entries of each kind.
+//
 //   entry := key 4 or token 16, sequence 4
+//
+// Numeric keys reveal nothing and are stored as they are. Other keys are stored as blind tokens.
 
 import { FACET_TOKEN_BYTES } from '../facet/segment.ts';
 import { readUint } from '../files/bytes.ts';

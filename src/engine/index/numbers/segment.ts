@@ -1,11 +1,12 @@
-// Numbers of a chunk's docs, in the section `numbers`: a column for each field that a doc has, in the smallest form.
+// The numbers of a chunk's docs, in the section `numbers`: a column for each field that occurs. A column begins with a
+// byte for its form, the smallest of three. Doc deltas are the distance to the previous doc - 1.
 //
-//   CODED     number of values, the values (float64), bits a doc, codes packed low bits first; the code after the last
-//             value says "none". One value that every doc has takes no bits.
-//   INTEGERS  number of docs; for each the distance of the doc to the one before - 1, and the signed distance of the
-//             value to the one before
-//   FLOATS    number of docs; for each the distance of the doc to the one before - 1, and the value (float64)
-//   trailer   for each column its field id and its bytes, form byte included
+//   CODED     number of distinct values; the values (float64); bits of a code (1 byte); a code for each doc, packed low
+//             bits first. The code after that of the last value means "none". If every doc has the same value, a code
+//             has no bits.
+//   INTEGERS  number of docs; for each doc: doc delta, signed difference from the previous value
+//   FLOATS    number of docs; for each doc: doc delta, value (float64)
+//   trailer   for each column: field id, length in bytes with the form byte
 import { assert } from '../../base/assert.ts';
 import { type ByteWriter, fromZigzag } from '../files/bytes.ts';
 import { type ChunkSink, type ChunkSource, CorruptBlock, type Sliced } from '../files/section.ts';
@@ -109,7 +110,7 @@ function writeValue(bytes: ByteWriter, value: number, before: number, integers: 
   else bytes.float64(value);
 }
 
-/** Bits of a code, so that a byte holds a whole number of them. */
+/** Bits of a code: 0, 1, 2, 4 or 8, so that a byte holds a whole number of codes. */
 function bitsFor(codes: number): number {
   return codes <= 1 ? 0 : codes <= 2 ? 1 : codes <= 4 ? 2 : codes <= 16 ? 4 : 8;
 }

@@ -1,16 +1,17 @@
-// A chunk: the sections of one memory in one segment file, as sealed blocks. Its bytes know no place, so a merge may copy
-// them to another file as they are.
+// A chunk: the sections of one memory in one segment file, as sealed blocks. Its bytes do not depend on its place, so a
+// merge can copy them to another file unchanged.
 //
-//   chunk  := full* rest* root         blocks are numbered from 0 in this order
-//   block  := sealed (nonce 12, ciphertext, tag 16)   CRC-32 of `sealed` (4, so that a file can be checked without keys)
+//   chunk := full* rest* root   Blocks are numbered from 0 in this order.
+//   block := sealed (nonce 12, ciphertext, tag 16), CRC-32 of `sealed` 4 (so that a file can be checked without keys)
 //   full     exactly BLOCK_BYTES of one section, in the order in which sections filled them
-//   rest     what was left of each section, one after the other by section id, cut at BLOCK_BYTES
-//   root   := sections, each (id, bytes); blocks of the map, each its number; 1 when the last piece of the rest
-//             follows here, else 0; that piece                                          (variable-length integers)
+//   rest     the remainders of all sections, concatenated by section id and cut into pieces of BLOCK_BYTES
+//   root  := number of sections, each (id, length); number of map blocks, each its block number; flag; piece
+//            The flag is one byte: 1 if the last piece of the rest follows in the root, 0 if it has a block of its own.
+//            The other numbers are variable-length integers.
 //
-// The map is a section of its own (id 0): the section id of every full block, a byte each, which is how a reader finds the
-// blocks of a section. A block is sealed with the chunk's id and its number as associated data, the root with
-// ROOT_NUMBER: a block cannot be moved, swapped, or taken for the root.
+// The map is a section of its own (id 0). It holds one byte for each full block: the id of the block's section. A reader
+// finds the blocks of a section by it. A block is sealed with the chunk's id and the block's number as associated data,
+// the root with ROOT_NUMBER as its number. So a block cannot be moved, swapped, or taken for the root.
 import { crc32 } from 'node:zlib';
 import { AssertionError, assert } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
@@ -28,7 +29,7 @@ import {
 } from '../files/section.ts';
 import type { DecodedCache } from '../heap-budget.ts';
 
-/** Authenticated encryption: crypto/envelope.ts, or a replacement in tests. `open` throws when the tag is wrong. */
+/** Authenticated encryption: crypto/envelope.ts, or a replacement in tests. `open` throws if the tag is wrong. */
 export interface Envelope {
   seal(key: SealKey, plain: Uint8Array, associated: Uint8Array): Uint8Array;
   open(key: SealKey, sealed: Uint8Array, associated: Uint8Array): Uint8Array;
@@ -44,7 +45,7 @@ const SECTION_IDS = Math.max(...Object.values(SECTIONS)) + 1;
 /** Bytes of the root without the rest: at most a section table and the map's blocks. */
 const ROOT_HEAD_BYTES_MAX = 4_096;
 
-/** The place of a chunk, and its id and key. */
+/** The place of a chunk in its file, and its id and key. */
 export interface ChunkPlace {
   readonly id: Uint8Array;
   readonly length: number;
@@ -126,7 +127,7 @@ export class ChunkWriter implements ChunkSink {
     return made;
   }
 
-  /** Called when a section has filled a block. The map lists every block, its own included. */
+  /** Called when a section has filled a block. The map lists every full block, its own included. */
   #full(id: number, block: Uint8Array): void {
     const number = this.#blocks++;
     if (id === MAP_SECTION) this.#mapBlocks.push(number);
@@ -196,7 +197,7 @@ class SectionBuffer implements SectionSink {
   }
 }
 
-/** Cuts the rest into blocks. `last` is the remainder after the last full block. */
+/** Cuts the rest into pieces of BLOCK_BYTES. `last` is the remaining, shorter piece. */
 class RestCutter {
   readonly #full: (block: Uint8Array) => void;
   readonly #bytes = new ByteWriter();
@@ -235,7 +236,7 @@ interface Root {
   readonly sections: readonly (SectionPlace | undefined)[];
   /** Number of the first block of the rest. */
   readonly restStart: number;
-  /** Start of the piece of the rest that lies in the root, and that piece; undefined when it has a block of its own. */
+  /** Offset in the rest of the piece that lies in the root, and that piece; undefined if it has a block of its own. */
   readonly inlineStart: number;
   readonly inline: Uint8Array | undefined;
   readonly heapBytes: number;
@@ -245,7 +246,7 @@ interface SectionPlace {
   readonly length: number;
   /** Numbers of its full blocks in order. */
   readonly blocks: Uint32Array;
-  /** Start of this section's remainder in the rest. */
+  /** Offset of this section's remainder in the rest. */
   readonly rest: number;
 }
 

@@ -1,12 +1,14 @@
-// The dictionary of a sealed text index: blind tokens in ascending order, each with where its lists lie.
+// The dictionary of a sealed text index, in the section `textDictionary`: blind tokens in ascending order, with the
+// places of their lists.
 //
-// section textDictionary:
-//   page*      PAGE_BYTES each (the last one shorter): u16 count | count × 8 bytes of token |
-//              count × (varint docs, varint bytes of postings, varint bytes of positions) | zeros
-//   fence*     one a page: 8 bytes of the page's first token | f64 offset of its postings | f64 of its positions
-//   footer     u32 pages | u32 terms | f64 total counted length
-// All little endian. Lists lie in the order of the dictionary without gaps, so that lengths say where they begin.
-// A page never straddles a block (BLOCK_BYTES is a multiple of PAGE_BYTES): a look-up reads the fences, once, and a page.
+//   page*   PAGE_BYTES each, the last one shorter: u16 count | count × token 8 |
+//           count × (varint docs, varint bytes of postings, varint bytes of positions) | zeros
+//   fence*  for each page: first token 8 | f64 offset of its postings | f64 offset of its positions
+//   footer  u32 pages | u32 terms | f64 total counted length
+//
+// Numbers are little-endian. The lists are in dictionary order without gaps, so their lengths give their offsets. A page
+// lies in one block, because BLOCK_BYTES is a multiple of PAGE_BYTES. A look-up reads one page; the fences are read
+// once.
 import { assert } from '../../base/assert.ts';
 import { BLOCK_BYTES } from '../../base/limits.ts';
 import type { SectionSink, SectionSource } from '../files/section.ts';

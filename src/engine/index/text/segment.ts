@@ -1,11 +1,14 @@
-// The sealed text index of a chunk: a tail in, sections out, and the same answers from them.
+// The sealed text index of a chunk: writes a tail's index as sections, and answers the same queries from them.
 //
-// section textLengths    u16 a doc
-// section textDictionary see dictionary.ts
-// section textPostings   a term: docs × (varint of (doc - doc before - 1) << 1 | several; if several, varint frequency)
-// section textPositions  a term: docs × frequency × varint of (position - position before in the doc, the first one - 0)
-// section vocabulary     a term: varint bytes | UTF-8
-// Terms lie in the order of their tokens in all of them, so that a merge reads and writes each from front to back,
+//   textLengths     for each doc: u16
+//   textDictionary  see dictionary.ts
+//   textPostings    for each term, for each doc: varint of (doc delta << 1 | flag); with the flag, varint frequency.
+//                   The doc delta is the distance to the previous doc - 1. Without the flag the frequency is 1.
+//   textPositions   for each term, doc and occurrence: varint distance to the previous position in the doc, the first
+//                   from 0
+//   vocabulary      for each term: varint length | UTF-8
+//
+// In all sections, terms are in the order of their tokens. So a merge reads and writes each section from front to back,
 // and a term that loses its last doc loses its string with it.
 
 import { orderKeys } from '../files/key-order.ts';
@@ -18,7 +21,7 @@ import type { Occurrences, Postings, TextPart } from './types.ts';
 import { SectionReader } from './varint.ts';
 import { TextWriter } from './writer.ts';
 
-/** The blind token of a term in a segment: eight bytes of a keyed hash, so that the index names no words. */
+/** The blind token of a term in a segment: eight bytes of a keyed hash, so that the dictionary reveals no words. */
 export type BlindToken = (term: string) => Uint8Array;
 
 /** Writes the tokens of `terms[from]` to `terms[to - 1]`, in two halves, to the same places of `high` and `low`. */

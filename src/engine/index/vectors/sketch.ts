@@ -1,7 +1,7 @@
-// A vector's sketch: the signs of its components after a fixed random rotation. The share of bits in which two sketches
-// differ grows with the angle between their vectors (Charikar 2002, "Similarity estimation techniques from rounding
-// algorithms"), whatever coordinates an embedder uses: without the rotation, sparse or one-sided vectors would have the
-// same few signs. The rotation is two rounds of random signs and a Walsh-Hadamard transform.
+// A vector's sketch: the signs of its components after a fixed random rotation. The share of differing bits grows with
+// the angle between two vectors (Charikar 2002, "Similarity estimation techniques from rounding algorithms"). The
+// rotation makes this independent of the embedder's coordinates. Without it, the sketches of sparse or one-sided vectors
+// would all have nearly the same signs. The rotation is two rounds of random signs and a Walsh-Hadamard transform.
 
 const ROUNDS = 2;
 const BITS_MIN = 64;

@@ -1,4 +1,5 @@
-// A file of vectors: entries of many memories, each of one memory by one embedder for a range of ordinals.
+// The byte layout of a vector file. It has entries of many memories. An entry holds the vectors of one memory, by one
+// embedder, for a range of ordinals.
 //
 //   file      := header block* directory footer
 //   header    := magic 8, format version 2, zeros 6
@@ -9,12 +10,13 @@
 //   footer    := directory offset 8, directory bytes 4, file number 4, age 4, CRC-32 of the directory 4,
 //                format version 4, CRC-32 of the footer so far 4, magic 8
 //
-// Integers are little-endian, as half floats are. Every block of an entry but the last has as many rows as BLOCK_BYTES hold
-// (at least one); it is sealed under the memory's index key with (entry id, memory, dimensions, number of the block) as
-// associated data, so that none can be moved. The directory names memories, embedders and ranges, never a vector.
+// Integers and half floats are little-endian. Every block of an entry but the last has as many rows as BLOCK_BYTES can
+// hold, at least one. A block is sealed under the memory's index key, with (entry id, memory, dimensions, block number)
+// as associated data, so that it cannot be moved. The directory holds memories, embedders and ranges, but no vectors.
 //
-// *Replaced* names entries of older files that count no more, because this file has what is left of them. *Age* is the
-// number of the file that first held the newest of the contents: where two files have a grain, the greater age is right.
+// *Replaced* lists entries of older files that are no longer in force, because this file has what is left of them. *Age*
+// is the number of the file that first held the newest of the contents. If two files have the same grain, the one with
+// the greater age is right.
 
 import { assert } from '../../base/assert.ts';
 import { BLOCK_BYTES, VECTOR_DIMENSIONS_MAX } from '../../base/limits.ts';
@@ -29,7 +31,7 @@ const ENTRY_BYTES = 50;
 export const ID_BYTES = 16;
 export const BLOCK_OVERHEAD = SEAL_BYTES + 4;
 export const ROW_HEAD_BYTES = 6;
-/** In place of an entry's number: all entries of that file. */
+/** An entry number that stands for all entries of the file. */
 export const EVERY_ENTRY = 0xffff_ffff;
 
 assert(new Uint8Array(Uint16Array.of(1).buffer)[0] === 1, 'half floats of this machine are little-endian');
@@ -39,7 +41,7 @@ export interface VectorEntry {
   readonly memory: number;
   readonly keyId: number;
   readonly stamp: EmbedderStamp;
-  /** Covers ordinals above `after` up to `upTo`: all vectors of that range are in this entry. */
+  /** The entry has all vectors of the ordinals above `after` up to `upTo`. */
   readonly after: number;
   readonly upTo: number;
   readonly rows: number;
@@ -53,7 +55,7 @@ export interface EntryName {
   readonly entry: number;
 }
 
-/** Rows in a block of `dimensions`. */
+/** Number of rows of this many dimensions in a block. */
 export function blockRows(dimensions: number): number {
   return Math.max(1, Math.floor((BLOCK_BYTES - 2) / (ROW_HEAD_BYTES + 2 * dimensions)));
 }

@@ -1,7 +1,7 @@
-// How much sketches differ from a query, as a WebAssembly function: not in how many bits, but by how much the query lies on
-// the other side in each of them. Where the query's rotated component is small its sign says little, and a difference there counts
-// little (the asymmetric estimate of Gordo and Perronnin 2011, "Asymmetric distances for binary embeddings"). The query's
-// magnitudes have four bits, a plane of bits each, so that a sketch costs four counts of ones a word (14 ns for 512 bits).
+// The weighted difference of sketches from a query, as a WebAssembly function. Each differing bit counts by the magnitude
+// of the query's rotated component: the sign of a small component says little (the asymmetric estimate of Gordo and
+// Perronnin 2011, "Asymmetric distances for binary embeddings"). Magnitudes have four bits, each in a bit plane of its
+// own. So a sketch costs four population counts for each word (14 ns for 512 bits).
 import type { WasmMemory, WasmModule } from './wasm.ts';
 import {
   AGAIN_IF,
