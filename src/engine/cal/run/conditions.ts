@@ -24,19 +24,10 @@ import { goalStatesLike } from '../output/fields.ts';
 import { commonField, fieldNamed, typeField } from '../vocabulary/fields.ts';
 import { typeOfPlural } from '../vocabulary/grain-types.ts';
 import { CATEGORY_RELATIONS } from '../vocabulary/relations.ts';
-import { spanOf } from './time.ts';
+import { ConditionValues, type Meaning } from './condition-values.ts';
+import { type Subquery, testOf, timesOf } from './field-tests.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-
-/** The named values of a query, and its current time. */
-export interface Meaning {
-  readonly nowMs: number;
-  /** The session's namespace. It replaces every namespace in the query. */
-  readonly namespace: string | undefined;
-  readonly userId: string | undefined;
-  /** The strings of a parameter. Throws if it has none. */
-  readonly valuesOf: (name: string, at: FieldCondition | undefined) => readonly string[];
-}
 
 /** How one condition is evaluated, for EXPLAIN. */
 export interface Met {
@@ -97,14 +88,12 @@ export function conditionsOf(
   return builder.done();
 }
 
-/** The strings that a subquery returned; undefined: it was not run. */
-type Subquery = (condition: FieldCondition) => readonly string[] | undefined;
-
 /** A branch that no grain can match. */
 const NOTHING: GrainFilter = { anyOf: [{ facet: 'type', values: [] }] };
 
 class Builder {
   readonly #meaning: Meaning;
+  readonly #values: ConditionValues;
   readonly #recall: Recall;
   readonly #type: GrainType | undefined;
   readonly #filter: Mutable<GrainFilter> = {};
@@ -118,6 +107,7 @@ class Builder {
 
   constructor(recall: Recall, meaning: Meaning) {
     this.#meaning = meaning;
+    this.#values = new ConditionValues(meaning);
     this.#recall = recall;
     this.#type = recall.grainType === undefined ? undefined : typeOfPlural(recall.grainType.word);
     if (this.#type !== undefined) {
@@ -216,12 +206,12 @@ class Builder {
   }
 
   since(value: Value, name: string): void {
-    this.#time(this.#spanOf(value, undefined).startMs, this.#meaning.nowMs, name);
+    this.#time(this.#values.spanOf(value, undefined).startMs, this.#meaning.nowMs, name);
   }
 
   within(field: string, [from, to]: readonly [Value, Value], name: string): void {
-    const low = this.#spanOf(from, undefined).startMs;
-    const high = this.#spanOf(to, undefined).endMs;
+    const low = this.#values.spanOf(from, undefined).startMs;
+    const high = this.#values.spanOf(to, undefined).endMs;
     if (field === 'time') this.#time(low, high, name);
     else this.test({ field, op: 'between', low, high }, name);
   }
@@ -260,7 +250,7 @@ class Builder {
         return;
       }
     }
-    this.#tests.push(this.#testOf(junction, subquery));
+    this.#tests.push(testOf(junction, { values: this.#values, namespace: this.#meaning.namespace, subquery }));
     this.#note(name, undefined);
   }
 
@@ -275,88 +265,6 @@ class Builder {
       : filter;
   }
 
-  #testOf(condition: Condition, subquery: Subquery): FieldTest {
-    if (!isJunction(condition)) return this.#leafOf(condition, subquery);
-    if (condition.op === 'not') return { op: 'not', of: this.#testOf(condition.of, subquery) };
-    return { op: condition.op, of: condition.of.map((one) => this.#testOf(one, subquery)) };
-  }
-
-  /** A condition as a test on an opened grain. */
-  #leafOf(condition: FieldCondition, subquery: Subquery): FieldTest {
-    const field = fieldNamed(condition.field.word);
-    const known = commonField(field) ?? typeField(field)?.field;
-    const bound = field === 'namespace' ? this.#meaning.namespace : undefined;
-    if (bound !== undefined) return { field, op: '=', value: bound };
-    switch (condition.op) {
-      case 'is':
-        return { field, op: 'in', values: CATEGORY_RELATIONS[condition.category] };
-      case 'include':
-      case 'exclude':
-        return { field, op: condition.op, values: this.#strings(condition.values, condition) };
-      case 'between': {
-        const [from, to] = condition.value;
-        return {
-          field,
-          op: 'between',
-          low: this.#spanOf(from, condition).startMs,
-          high: this.#spanOf(to, condition).endMs,
-        };
-      }
-      case 'in':
-      case 'not_in': {
-        if ('values' in condition && known?.type === 'temporal')
-          return this.#timesOf(field, condition.op, condition.values, condition);
-        const values = 'values' in condition ? this.#scalars(condition.values, condition) : (subquery(condition) ?? []);
-        return { field, op: condition.op, values };
-      }
-      default: {
-        if (known?.type === 'temporal')
-          return { field, op: 'between', ...this.#rangeOf(field, condition.op, condition.value, condition) };
-        const value = this.#scalar(condition.value, condition);
-        if (field === 'hash' && String(value).replace(/^sha256:/i, '').length < 64)
-          throw new CalError('CAL-E015', 'under OR and NOT a hash is written whole', { at: condition.at });
-        return { field, op: condition.op, value };
-      }
-    }
-  }
-
-  /** One of several times, or none of them. */
-  #timesOf(field: string, op: 'in' | 'not_in', values: readonly Value[], condition: FieldCondition): FieldTest {
-    const of = values.map(
-      (value): FieldTest => ({ field, op: 'between', ...this.#rangeOf(field, '=', value, condition) }),
-    );
-    if (op === 'in') return { op: 'or', of };
-    return {
-      op: 'and',
-      of: [
-        { field, op: 'present' },
-        { op: 'not', of: { op: 'or', of } },
-      ],
-    };
-  }
-
-  /** The range, both ends included, that a comparison with a time matches. `time = x` matches everything since x. */
-  #rangeOf(
-    field: string,
-    op: Comparator,
-    value: Value,
-    condition: FieldCondition,
-  ): { readonly low: number; readonly high: number } {
-    const { startMs, endMs } = this.#spanOf(value, condition);
-    switch (op) {
-      case '>':
-        return { low: endMs + 1, high: Number.POSITIVE_INFINITY };
-      case '>=':
-        return { low: startMs, high: Number.POSITIVE_INFINITY };
-      case '<':
-        return { low: Number.NEGATIVE_INFINITY, high: startMs - 1 };
-      case '<=':
-        return { low: Number.NEGATIVE_INFINITY, high: endMs };
-      default:
-        return { low: startMs, high: field === 'time' ? this.#meaning.nowMs : endMs };
-    }
-  }
-
   #field(condition: FieldCondition, subquery: Subquery): void {
     const field = fieldNamed(condition.field.word);
     switch (condition.op) {
@@ -365,7 +273,7 @@ class Builder {
         return;
       case 'include':
       case 'exclude': {
-        const values = this.#strings(condition.values, condition);
+        const values = this.#values.strings(condition.values, condition);
         if (field !== 'tags') this.test({ field, op: condition.op, values });
         else this.#tags(condition.op, values);
         return;
@@ -374,11 +282,11 @@ class Builder {
       case 'not_in': {
         const isTime = (commonField(field) ?? typeField(field)?.field)?.type === 'temporal';
         if (isTime && 'values' in condition) {
-          this.#tests.push(this.#timesOf(field, condition.op, condition.values, condition));
+          this.#tests.push(timesOf(field, condition.op, condition.values, condition, this.#values));
           this.#note(field, undefined);
           return;
         }
-        const values = 'values' in condition ? this.#scalars(condition.values, condition) : subquery(condition);
+        const values = 'values' in condition ? this.#values.scalars(condition.values, condition) : subquery(condition);
         // Only in a query that is explained, not run.
         if (values === undefined) this.#note(field, undefined);
         else if (condition.op === 'in') this.#oneOf(field, values);
@@ -427,17 +335,17 @@ class Builder {
   #compare(field: string, op: Comparator, value: Value, condition: FieldCondition): void {
     const known = commonField(field) ?? typeField(field)?.field;
     if (known?.search === true) {
-      this.search(this.#string(value, condition), field);
+      this.search(this.#values.string(value, condition), field);
       return;
     }
     if (known?.type === 'temporal') {
-      const { low, high } = this.#rangeOf(field, op, value, condition);
+      const { low, high } = this.#values.rangeOf(field, op, value, condition);
       if (field === 'time') this.#time(low, high, field);
       else this.test({ field, op: 'between', low, high });
       return;
     }
     if (op === '=' && this.#equals(field, value, condition)) return;
-    const wanted = this.#scalar(value, condition);
+    const wanted = this.#values.scalar(value, condition);
     if (field === 'score') {
       this.#scoreTests.push({ field, op, value: wanted });
       this.#note(field, 'score');
@@ -487,22 +395,22 @@ class Builder {
       case 'subject':
       case 'relation':
       case 'object':
-        this.triple(field, [this.#string(value, condition)]);
+        this.triple(field, [this.#values.string(value, condition)]);
         return true;
       case 'namespace':
-        this.namespace(this.#string(value, condition));
+        this.namespace(this.#values.string(value, condition));
         return true;
       case 'user_id':
-        this.facet('user', [this.#string(value, condition)], field);
+        this.facet('user', [this.#values.string(value, condition)], field);
         return true;
       case 'session_id':
-        this.facet('session', [this.#string(value, condition)], field);
+        this.facet('session', [this.#values.string(value, condition)], field);
         return true;
       case 'type':
-        this.#types([this.#string(value, condition)]);
+        this.#types([this.#values.string(value, condition)]);
         return true;
       case 'hash':
-        this.#addressLists.push([this.#string(value, condition).replace(/^sha256:/i, '')]);
+        this.#addressLists.push([this.#values.string(value, condition).replace(/^sha256:/i, '')]);
         this.#note(field, 'address');
         return true;
       default:
@@ -516,78 +424,4 @@ class Builder {
     this.#filter.grainTypes = types;
     this.#note('type', 'facet type', { grainTypes: wanted });
   }
-
-  #spanOf(value: Value, condition: FieldCondition | undefined): { readonly startMs: number; readonly endMs: number } {
-    const wanted = this.#scalar(value, condition);
-    const span = typeof wanted === 'boolean' ? undefined : spanOf(wanted, this.#meaning.nowMs);
-    if (span !== undefined) return span;
-    throw new CalError('CAL-E020', 'this is no time', {
-      at: value.at,
-      suggestion: 'Write an ISO 8601 date or instant, seconds or milliseconds of the epoch, or words like "last week".',
-    });
-  }
-
-  #scalar(value: Value, condition: FieldCondition | undefined): Scalar {
-    switch (value.kind) {
-      case 'string':
-      case 'number':
-      case 'boolean':
-        return value.value;
-      case 'hash':
-        return value.hex;
-      case 'parameter': {
-        const values = this.#meaning.valuesOf(value.name, condition);
-        const [only] = values;
-        if (values.length === 1 && only !== undefined) return only;
-        throw new CalError('CAL-E020', `$${value.name} is a list of ${values.length}, one value is wanted here`, {
-          at: value.at,
-          suggestion: `Use IN ($${value.name}).`,
-        });
-      }
-      case 'array':
-        throw new CalError('CAL-E020', 'one value is wanted here, not a list', { at: value.at });
-      default:
-        return unreachable(value);
-    }
-  }
-
-  #string(value: Value, condition: FieldCondition): string {
-    const wanted = this.#scalar(value, condition);
-    if (typeof wanted === 'string') return wanted;
-    throw new CalError('CAL-E020', `${condition.field.word} is compared with a string`, { at: value.at });
-  }
-
-  #strings(values: readonly Value[], condition: FieldCondition): string[] {
-    return this.#scalars(values, condition).map(String);
-  }
-
-  /** Values of a list; parameters in it stand for all of theirs. */
-  #scalars(values: readonly Value[], condition: FieldCondition): Scalar[] {
-    return values.flatMap((value) => {
-      if (value.kind === 'parameter') return [...this.#meaning.valuesOf(value.name, condition)];
-      if (value.kind === 'array') return this.#scalars(value.items, condition);
-      return [this.#scalar(value, condition)];
-    });
-  }
-}
-
-/** The search text of a recall, known before it runs. */
-export interface SearchTexts {
-  readonly text: string | undefined;
-  /** Searched only if the subject of ABOUT matches no grain. */
-  readonly fallback: string | undefined;
-}
-
-export function searchTextsOf(recall: Recall): SearchTexts {
-  const texts: string[] = [];
-  if (recall.like !== undefined) texts.push(recall.like);
-  for (const { field, ...condition } of fieldConditions(recall.where)) {
-    const known = commonField(field.word) ?? typeField(field.word)?.field;
-    if (known?.search === true && condition.op === '=' && condition.value.kind === 'string')
-      texts.push(condition.value.value);
-  }
-  return {
-    text: texts.length === 0 ? undefined : texts.join(' '),
-    fallback: recall.about === undefined ? undefined : [recall.about, ...texts].join(' '),
-  };
 }

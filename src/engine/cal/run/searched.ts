@@ -1,6 +1,6 @@
 // Finds the texts that a query searches for, so that their vectors can be made before it runs.
 import { fieldConditions, type Query, type Recall, type Statement } from '../ast.ts';
-import { searchTextsOf } from './conditions.ts';
+import { searchTextsOf } from './search-texts.ts';
 
 export interface Searched {
   /** Texts that are searched in any case. */
