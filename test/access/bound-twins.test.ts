@@ -151,6 +151,10 @@ const READS: Readonly<Record<string, (pair: Pair) => readonly Question[]>> = {
   session_actions: () => [get('/sessions/s1/actions?limit=1'), get('/sessions/s1/actions?tool_name=search')],
   session_actions_summary: () => ['s1', 'n1', 'n9'].map((sid) => get(`/sessions/${sid}/actions/summary`)),
   session_actions_chain: () => [get('/sessions/s1/actions/chain/t1'), get('/sessions/s1/actions/chain/c1')],
+  states_diff: ({ outside: [strange = ''], own: [mine = ''] }) => [
+    refused(post('/states/diff', { old_hash: strange, new_hash: mine })),
+    refused(post('/states/diff', { old_hash: mine, new_hash: strange })),
+  ],
   session_failed_actions: () => [get('/sessions/s1/actions/failed')],
   list_grains: () => [
     get('/grains?limit=2'),

@@ -157,6 +157,15 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
   ],
   ['session_bootstrap', (http) => http.ask('GET', `${M}/sessions/s1/bootstrap`)],
   ['session_state', (http) => http.ask('GET', `${M}/sessions/s1/state`)],
+  [
+    'states_diff',
+    async (http) => {
+      const add = async (data: object): Promise<string> =>
+        (await http.post(`${M}/add`, { grain_type: 'state', fields: { data } })).blob_hash;
+      const [from, to] = [await add({ a: 1, b: { c: 1 } }), await add({ b: { c: 2 } })];
+      return http.ask('POST', `${M}/states/diff`, { json: { from, to } });
+    },
+  ],
   ['session_actions', (http) => http.ask('GET', `${M}/sessions/s1/actions?limit=1`)],
   ['session_actions_summary', (http) => http.ask('GET', `${M}/sessions/s1/actions/summary`)],
   ['session_actions_chain', (http) => http.ask('GET', `${M}/sessions/s1/actions/chain/t1`)],

@@ -204,6 +204,35 @@ for (const [listener, partitions] of [
       assert.deepEqual((await chain('nothing')).actions, []);
     });
 
+    test('two states are compared by path, in any version that the caller may read', async () => {
+      const path = await memory([]);
+      const add = async (fields: object): Promise<string> =>
+        (await http.post(`${path}/add`, { grain_type: 'state', fields })).blob_hash;
+      const from = await add({ data: { step: 1, plan: { who: 'ada', left: [1, 2] }, gone: true }, session_id: 's1' });
+      const { new_hash: to } = await http.post(`${path}/supersede`, {
+        blob_hash: from,
+        fields: { data: { step: 2, plan: { who: 'ada', left: [1] }, fresh: {} } },
+      });
+      const told = await http.post(`${path}/states/diff`, { old_hash: from, new_hash: to });
+      assert.deepEqual(told, {
+        old_hash: from,
+        new_hash: to,
+        added: ['fresh'],
+        removed: ['gone', 'plan.left[1]'],
+        changed: [{ key: 'step', old: 1, new: 2 }],
+        unchanged: ['plan.left[0]', 'plan.who'],
+      });
+      assert.deepEqual((await http.post(`${path}/states/diff`, { from: to, to: from })).added, told.removed);
+      const event = (await http.post(`${path}/add`, { grain_type: 'event', fields: { content: 'x' } })).blob_hash;
+      await refused(http.post(`${path}/states/diff`, { old_hash: event, new_hash: to }), 'VAL-E001');
+      await refused(http.post(`${path}/states/diff`, { old_hash: 'f'.repeat(64), new_hash: to }), 'MEM-E001');
+      await refused(http.post(`${path}/states/diff`, { old_hash: 'x', new_hash: to }), 'VAL-E001', 'VAL-E003');
+      await refused(http.post(`${path}/states/diff`, { new_hash: to }), 'VAL-E003');
+      const hers = await add({ data: { step: 1 }, user_id: 'eve' });
+      await http.post(`${path}/app/exec`, { command: 'restrict', args: { user_id: 'eve' } });
+      await refused(http.post(`${path}/states/diff`, { old_hash: hers, new_hash: to }), 'POL-E008');
+    });
+
     test('hidden grains are neither shown nor counted, and a bound caller sees its own', async () => {
       const path = await memory();
       await http.post(`${path}/app/exec`, { command: 'restrict', args: { user_id: 'eve' } });

@@ -58,6 +58,7 @@ const SERVED: Readonly<Record<number, string>> = {
   38: 'GET M/sessions/{sid}/actions/summary',
   39: 'GET M/sessions/{sid}/actions/chain/{task}',
   40: 'GET M/sessions/{sid}/actions/failed',
+  48: 'POST M/states/diff',
   50: 'GET M/policy',
   51: 'PUT M/policy',
   52: 'POST M/policy/simulate',
@@ -81,7 +82,7 @@ const SERVED: Readonly<Record<number, string>> = {
   93: 'GET M/export-file',
 };
 /** Lines that unimplemented.ts had when the count was last lowered. It never grows. */
-const UNIMPLEMENTED_ROUTES_MAX = 61;
+const UNIMPLEMENTED_ROUTES_MAX = 60;
 const UNIMPLEMENTED_RPCS_MAX = 2;
 
 test('every rpc of the contract has one row or is in the unimplemented list', () => {

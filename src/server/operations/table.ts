@@ -52,6 +52,7 @@ import { actionsSummary } from './sessions/actions-summary.ts';
 import { bootstrap } from './sessions/bootstrap.ts';
 import { actionsChain } from './sessions/chain.ts';
 import { sessionState } from './sessions/state.ts';
+import { statesDiff } from './sessions/states-diff.ts';
 import { audit } from './trail/audit.ts';
 import { exportPortability, exportPortabilityCommand, exportUser, exportUserFile } from './trail/export-user.ts';
 import { provenanceGet } from './trail/provenance-get.ts';
@@ -82,6 +83,7 @@ const ROWS: readonly Operation[] = [
   actionsSummary,
   actionsChain,
   failedActions,
+  statesDiff,
   consentGrant,
   consentRevoke,
   consentGrantBulk,

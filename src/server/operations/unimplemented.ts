@@ -21,7 +21,6 @@ const ROUTES = `
 45 GET M/sessions/{sid}/goals/blocked R
 46 GET M/sessions/{sid}/context R
 47 POST M/sessions/{sid}/consolidate W
-48 POST M/states/diff R
 49 GET M/events R
 57 GET M/hooks A
 58 POST M/hooks A
