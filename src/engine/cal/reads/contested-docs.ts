@@ -7,11 +7,11 @@ import { objectOf } from '../run/contested.ts';
 import { calGrain } from '../run/grain-of.ts';
 import { type Search, searchOf, viewAt } from './places.ts';
 
-/** A doc of some part: what its part begins with, and its place there. */
+/** A doc of any part: the base of its part plus the doc. */
 type Place = number;
 
 interface Beliefs extends Search {
-  /** Where the docs of each part begin. */
+  /** The base of each part: the number of docs in the parts before it. */
   readonly bases: readonly number[];
   readonly count: number;
 }
@@ -66,7 +66,7 @@ function live({ store, parts, filters, bases, count }: Beliefs): DocSet {
   return set;
 }
 
-/** Where several live beliefs speak of the same subject and relation. */
+/** Groups of live beliefs with the same subject and relation. */
 function sharedPairs(beliefs: Beliefs, among: DocSet): readonly (readonly Place[])[] {
   const { parts, bases } = beliefs;
   const byPair = new Map<string, Place | Place[]>();

@@ -11,8 +11,8 @@ import { isWithin } from '../../store/within.ts';
 const OPENED_MAX = 64;
 
 /**
- * At most two addresses of the caller's grains that begin with `prefix` (8 to 64 hex digits, lower case), of every status
- * but removed. What lies outside of the caller's binding is as if it were not there.
+ * At most two addresses that begin with `prefix` (8 to 64 hex digits, lower case). Includes grains of every status but
+ * removed. Grains outside the caller's binding count as missing.
  */
 export function findAddresses(
   store: Store,

@@ -57,7 +57,7 @@ function verificationKeys({ store }: Search, sign: 1 | -1): Keys {
     };
 }
 
-/** By the place of a grain's word among all words of the field; undefined where some grain holds something else. */
+/** Keys by the rank of a grain's word among all words of the field; undefined if some grain's value is no text. */
 function wordKeys({ parts }: Search, field: string, sign: 1 | -1): Keys | undefined {
   const words = new Set(parts.flatMap((part) => part.fieldValues(field)));
   if (words.has(NOT_TEXT)) return undefined;
@@ -77,7 +77,7 @@ interface Place extends PartDoc {
   readonly head: number;
 }
 
-/** Of one order, by up to two keys and the address. */
+/** Compares places by up to two keys and the head of the address. */
 function comparePlaces(a: Place, b: Place): number {
   if (a.first !== b.first) return a.first < b.first ? -1 : 1;
   if (a.second !== b.second) return a.second < b.second ? -1 : 1;
@@ -108,10 +108,12 @@ function firstByKeys(search: Search, take: number, [firstOf, secondOf]: readonly
   return kept.inOrder(store, parts);
 }
 
-/** Up to this number, places are kept sorted. Above it they are sorted in batches, because insertion would cost more. */
+/**
+ * Up to this number, places are kept sorted. Above it they are sorted in batches, because insertion would cost more.
+ */
 const KEPT_SORTED_MAX = 64;
 
-/** Keeps the first of all added places, by keys and address. */
+/** Collects places and keeps the first ones by keys and address. */
 export class FirstPlaces {
   readonly #take: number;
   #places: Place[] = [];
@@ -153,7 +155,7 @@ export class FirstPlaces {
     const last = places[this.#take - 1];
     if (last === undefined) return;
     this.worst = last;
-    // What is as good as the last stays: whole addresses break the tie.
+    // Keep places that tie with the last one: whole addresses break the tie later.
     while (comparePlaces(places[places.length - 1]!, last) > 0) places.pop();
   }
 
@@ -162,7 +164,7 @@ export class FirstPlaces {
     const last = places[this.#take - 1];
     if (last === undefined) return;
     this.worst = last;
-    // All that are as good as the last: whole addresses break the tie.
+    // Keep all places that tie with the last one: whole addresses break the tie later.
     let end = this.#take;
     while (end < places.length && comparePlaces(places[end]!, last) === 0) end += 1;
     this.#places = places.slice(0, end);

@@ -42,7 +42,7 @@ export function* openEach(
     if (rivals !== undefined) {
       const isContested = yield* rivals.isContested(grain);
       if (isContested === undefined) return { scanned: i, stopped: 'scan' };
-      // A test asks whether there is somebody, not who.
+      // Tests only read whether the list is empty.
       if (isContested) grain = { ...grain, contestedBy: [grain.hash] };
     }
     if (tests.every((test) => passes(grain, test)) && found(grain, ordinal, view) === 'full')

@@ -10,9 +10,9 @@ import { contestedOf, objectOf, pairName, pairOf, standOf } from '../run/contest
 import { calGrain } from '../run/grain-of.ts';
 import { allPlaces, countAll, type Search, searchOf, viewAt } from './places.ts';
 
-/** Grains that are opened, and pairs that are looked up, between two yields. */
+/** Grains opened, and pairs looked up, between two yields. */
 const STEP = 16;
-/** Objects of a stand: more than one is a conflict. */
+/** Maximum number of objects of a stand. Two are a contradiction. */
 const OBJECTS_MAX = 2;
 
 type Reach = Pick<Search, 'store' | 'memory' | 'context'>;
@@ -22,12 +22,12 @@ export class Rivals {
   readonly #reach: Reach;
   readonly #openedMax: number;
   readonly #told: ReadonlySet<string> | undefined;
-  /** Contested stands, by what they speak of. */
+  /** Contested stands, by pair. */
   readonly #byPair = new Map<string, ReadonlySet<string>>();
   /** Grains opened to compare with. */
   opened = 0;
 
-  /** Opens `openedMax` grains at most; none where it is `told` which stands are contested. */
+  /** `told`: the contested stands, if they are known. Otherwise opens at most `openedMax` grains to find them. */
   constructor(reach: Reach, openedMax: number, told: Selection['contested']) {
     this.#reach = reach;
     this.#openedMax = openedMax;
@@ -88,12 +88,12 @@ function beliefsOf({ store, memory, context }: Reach, { subject, relation }: Spo
 function* standsIn(search: Search, pair: Spoken): Sliced<Stand[]> {
   const objects = new Map<string, Set<string>>();
   let opened = 0;
-  // Where they lie is settled before the first yield.
+  // The places are read before the first yield, because the index may change afterwards.
   for (const { part, doc } of [...allPlaces(search)]) {
     if (++opened % STEP === 0) yield;
     const view = viewAt(search, search.parts[part]!.ordinals[doc]!);
     const grain = view === undefined ? undefined : calGrain(view, 1);
-    // What was taken back speaks against nothing.
+    // Skip grains that are gone, and beliefs that contradict nothing.
     if (grain === undefined || pairOf(grain) === undefined) continue;
     const of = standOf(grain, pair);
     const said = objects.get(of) ?? new Set();

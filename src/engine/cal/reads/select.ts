@@ -1,5 +1,5 @@
-// Grains by structure, in any order: the first of an order without opening the others, where indexes know the order and no
-// condition needs the grain itself; else by opening what the indexes leave.
+// Selects grains by structure, in any order. If indexes know the order and no condition needs the grain itself, opens
+// only the first grains. Otherwise opens all grains that the indexes select.
 
 import { CAL_HELD_BYTES_MAX } from '../../base/limits.ts';
 import type { Bounds, Keyed, Order, PartitionReads, RivalReads, Selected, Selection, Spoken } from '../../calls/cal.ts';
@@ -20,8 +20,8 @@ import { allPlaces, countAll, type Search, searchOf, viewAt } from './places.ts'
 import { searchFor, TOO_MANY } from './tested.ts';
 
 /**
- * The first of an order. Which grains are opened is settled before the first yield, by the indexes as they are then; what is
- * removed on the way is left out.
+ * The first grains of an order. The indexes select the grains before the first yield. Grains that are removed later are
+ * left out.
  */
 export function* selectGrains(
   store: Store,
@@ -38,7 +38,7 @@ export function* selectGrains(
   const first = tests.length > 0 ? undefined : firstPlaces(search, order, take);
   if (first === undefined) return yield* chosen(search, allPlaces(search), left);
   const total = countAll(search);
-  // In their order: nothing is left to choose.
+  // The places are the final ones, in order.
   const opened = yield* chosen(search, first, { ...left, order: undefined });
   return opened.stopped === undefined ? { ...opened, total } : opened;
 }
@@ -93,7 +93,7 @@ export function estimateGrains(
   };
 }
 
-/** What passes of the places, and of that the first of the order; without an order all of it, as it comes. */
+/** The first grains in order among those that pass the tests. Without an order, all that pass, in the given order. */
 function* chosen(
   search: Search,
   places: Iterable<PartDoc>,

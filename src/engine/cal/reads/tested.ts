@@ -13,7 +13,10 @@ import { type Search, searchOf } from './places.ts';
 /** The answer of a read that would have to compare too many grains. */
 export const TOO_MANY = { scanned: 0, stopped: 'scan' } as const;
 
-/** Where the grains of a selection lie, and what is left to be asked of each; undefined: more would have to be weighed than may be. */
+/**
+ * The places of a selection's grains by index, and the tests that remain for opened grains. Undefined if tests on
+ * `contradicted` would have to compare more grains than allowed.
+ */
 export function searchFor(
   store: Store,
   memory: Memory,
@@ -22,7 +25,7 @@ export function searchFor(
 ): { readonly search: Search; readonly tests: readonly FieldTest[] } | undefined {
   const search = searchOf(store, memory, context, filter);
   const asked = tests.filter((test) => 'field' in test && test.field === 'contradicted');
-  // Where grains of other partitions count, it is told which.
+  // With several partitions, `contested` has the answer, and each grain is tested against it.
   if (asked.length === 0 || contested !== undefined) return { search, tests };
   const contestedIn = contestedDocs(search, scanMax);
   if (contestedIn === undefined) return undefined;
@@ -32,7 +35,7 @@ export function searchFor(
   };
 }
 
-const CONTESTED = { fields: { verification_status: 'contested' } } as unknown as CalGrain; // A test looks at nothing else.
+const CONTESTED = { fields: { verification_status: 'contested' } } as unknown as CalGrain; // The test reads nothing else.
 const PLAIN = { fields: {} } as unknown as CalGrain;
 
 function withContradicted(search: Search, tests: readonly FieldTest[], contested: readonly DocSet[]): Search {

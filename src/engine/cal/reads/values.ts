@@ -23,7 +23,7 @@ export function* distinctValues(store: Store, memory: Memory, context: CallConte
   const { search, tests } = asked;
   const { extractor, order, max } = input;
   const count = countAll(search);
-  // Only what no test asks can be cut: of the others nobody knows how many are left.
+  // Only a selection without tests can be cut: with tests, the number of matches is unknown before grains are opened.
   const isCut = tests.length === 0 && count > max;
   const places = isCut ? firstPlaces(search, order, max) : allPlaces(search);
   if (places === undefined) return { values: [], total: count, isCut, ...TOO_MANY };

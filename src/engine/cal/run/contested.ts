@@ -28,7 +28,7 @@ export function* contested(grains: readonly CalGrain[], run: Run): Running<CalGr
         grainTypes: ['belief'],
         subject: pair.subject,
         relation: pair.relation,
-        // Who asks for a pair that everybody speaks of is told of those who count.
+        // Only beliefs of the same namespace and user can contradict it.
         ...(namespace === '' ? {} : { namespace }),
         ...(userId === undefined ? {} : { userId }),
       },
@@ -51,7 +51,10 @@ export function* contested(grains: readonly CalGrain[], run: Run): Running<CalGr
   });
 }
 
-/** What a grain speaks of; undefined for one that can contradict nothing: old versions, and what was taken back. */
+/**
+ * Subject and relation of a belief; undefined for grains that contradict nothing, such as old versions and retracted
+ * ones.
+ */
 export function pairOf(grain: CalGrain): Spoken | undefined {
   if (grain.grainType !== 'belief' || grain.supersededBy !== undefined || isRetracted(grain)) return undefined;
   const subject = fieldValue(grain, 'subject');

@@ -11,7 +11,7 @@ import type { CalGrain } from '../output/grain.ts';
 export function mentions(test: FieldTest, field: string): boolean {
   if (test.op === 'or' || test.op === 'and') return test.of.some((one) => mentions(one, field));
   if (test.op === 'not') return mentions(test.of, field);
-  return (test as LeafTest).field === field; // The others were just asked for.
+  return (test as LeafTest).field === field; // Junctions were handled above.
 }
 
 /** A missing field is no error: it fails every test except `exclude`. NOT inverts its test. */

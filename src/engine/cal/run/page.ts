@@ -21,8 +21,8 @@ export interface Page {
 export type PlainStage = Exclude<Stage, { stage: 'offset' }> | { readonly stage: 'offset'; readonly count: number };
 
 /**
- * `recallMax`: what a policy lets the default be at most; `isWhole`: there is no default; `valuesOfAll`: there is none where values
- * are taken out of the grains.
+ * The order, skip and limit of a recall. `recallMax`: the policy's cap, which lowers the default limit. `isWhole`: no
+ * default limit applies. `valuesOfAll`: none applies if a stage extracts values.
  */
 export function pageOf(
   recall: Pick<Recall, 'recent' | 'thread'>,

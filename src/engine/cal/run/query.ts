@@ -88,7 +88,7 @@ function* runStatement(statement: Statement, run: Run): Running<Answer> {
     case 'coalesce':
       return yield* runCoalesce(statement, run);
     case 'define_template':
-      // Kept by the server, once this has let it through.
+      // The server stores the template after this check.
       return single({ type: 'template_defined', name: statement.name });
     case 'add':
       return single(yield* runAdd(statement, run));
@@ -164,7 +164,7 @@ function* runBatch(
       tokensUsed += answer.tokensUsed;
       grainsReturned += answer.grainsReturned;
     } catch (error) {
-      results[label.word] = asCalError(error).toJson() as unknown as JsonObject; // Made of JSON alone.
+      results[label.word] = asCalError(error).toJson() as unknown as JsonObject; // It consists of JSON values.
     }
   }
   return { payload: { type: 'batch', results }, count: entries.length, tokensUsed, grainsReturned };

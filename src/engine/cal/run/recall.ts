@@ -1,4 +1,5 @@
-// One RECALL: conditions to the store, the rest over what comes back. A generator: what it needs of the store it yields.
+// Runs one RECALL: the store applies the conditions that it can, and the rest runs over the returned grains. A
+// generator that yields its questions to the store.
 
 import { ask } from '../../asking/asking.ts';
 import { CANDIDATE_LIMIT_MAX } from '../../base/limits.ts';
@@ -33,16 +34,19 @@ import type { Run } from './session.ts';
 import { extracted, type GrainOutcome, type Outcome, runStages } from './stages.ts';
 import { threadOf } from './thread.ts';
 
-/** What a recall is run for. */
+/** The use of a recall's result. */
 export type Purpose =
-  /** Its answer is the statement's, or a source's: it has a default limit. */
+  /** The answer of a statement or of a source. It has a default limit. */
   | 'answer'
-  /** Grains for another statement: all of them. */
+  /** All matching grains, for another statement. */
   | 'operand'
-  /** As `operand`, where addresses are enough. */
+  /** Like `operand`, but addresses suffice. */
   | 'addresses';
 
-/** What two queries have in common: the answer of a recall, whose subqueries ran first. */
+/**
+ * Runs a recall: first its subqueries, then the recall itself. If nothing has the subject of ABOUT, searches for its
+ * words.
+ */
 export function* runRecall(recall: Recall, run: Run, purpose: Purpose = 'answer'): Running<Outcome> {
   checkWritten(recall, run);
   const values = new Map<FieldCondition, readonly string[]>();
@@ -76,8 +80,8 @@ export function* runRecall(recall: Recall, run: Run, purpose: Purpose = 'answer'
 }
 
 /**
- * The share of the words of an ABOUT, weighed by how rare they are, that a text holds at least to stand in for a subject that
- * nothing has. Half: a surname without its first name may do, a word that everybody says does not.
+ * The minimum share of the words of ABOUT, weighted by rarity, that a text must hold if nothing has the subject. With
+ * one half, a surname without its first name suffices, and a common word does not.
  */
 const ABOUT_EVIDENCE_MIN = 0.5;
 
@@ -85,21 +89,21 @@ export function isStrict({ session }: Run): boolean {
   return session.strict === true;
 }
 
-/** Which default limits hold. */
+/** The default limits that apply, as options of `pageOf`. */
 export function limitsOf(run: Run, purpose: Purpose = 'answer') {
   return { isWhole: purpose !== 'answer', valuesOfAll: !isStrict(run) };
 }
 
-/** A recall under way. */
+/** A running recall. */
 interface Asked {
   readonly recall: Recall;
   readonly run: Run;
   readonly purpose: Purpose;
-  /** Words alone count, and texts that hold at least this share of them. */
+  /** If set, the search uses words only, and keeps texts that hold at least this share of them. */
   readonly evidenceMin?: number;
 }
 
-/** The conditions inside of a conversation. */
+/** The conditions, restricted to a conversation. */
 function narrowed(conditions: Conditions, { anyOf = [], addresses }: GrainFilter): Conditions {
   const { filter } = conditions;
   return {
@@ -116,7 +120,7 @@ function isEmpty(outcome: Outcome): boolean {
   return outcome.total === 0;
 }
 
-/** The distinct strings of a recall: of a subquery, or of a LET. */
+/** The distinct strings that an extractor takes from a recall, for a subquery or a LET. */
 export function* runValues(recall: Recall, extractor: Extractor, run: Run): Running<readonly string[]> {
   const stages: Recall['stages'] = [...recall.stages, { stage: extractor }];
   const outcome = yield* isStrict(run) ? runRecall(recall, run) : runRecall({ ...recall, stages }, run, 'operand');
@@ -133,7 +137,7 @@ export function meaningOf(run: Run): Meaning {
   };
 }
 
-/** The strings that a parameter stands for. */
+/** The strings that a parameter holds. Throws E008 if it is unbound, E020 if it holds grains. */
 export function valuesOf(name: string, run: Run): readonly string[] {
   if (name === 'current_user_id' && !run.lets.has(name)) {
     if (run.userId !== undefined) return [run.userId];
@@ -149,7 +153,7 @@ export function valuesOf(name: string, run: Run): readonly string[] {
   });
 }
 
-/** The address that a reference names; undefined: no grain here has it. */
+/** The address that a reference names; undefined if no grain of this session has it. */
 export function* resolveReference(reference: GrainReference, run: Run): Running<string | undefined> {
   if (reference.kind === 'hash') return yield* resolveAddress(reference.hex, run);
   const values = valuesOf(reference.name, run);
@@ -160,7 +164,10 @@ export function* resolveReference(reference: GrainReference, run: Run): Running<
   return yield* resolveAddress(only.slice('sha256:'.length), run);
 }
 
-/** Full, also when the grain is superseded; undefined: no grain of this session has it. E015 when several have. */
+/**
+ * The full address for a prefix, superseded grains included; undefined if there is none. Throws E015 if there are
+ * several.
+ */
 export function* resolveAddress(prefix: string, _run: Run): Running<string | undefined> {
   const { hashes } = yield* ask('find', { prefix: prefix.toLowerCase() });
   if (hashes.length > 1)
@@ -186,7 +193,7 @@ function* match(conditions: Conditions, asked: Asked): Running<Outcome> {
   if (addresses !== undefined && addresses.length === 0) return finish(nothing, recall, run, purpose);
   const filter = addresses === undefined ? conditions.filter : { ...conditions.filter, addresses };
   if (conditions.text !== undefined) return yield* search({ ...conditions, filter }, conditions.text, asked);
-  // All that structure finds has the score 1.
+  // Without a search, every grain has the score 1.
   warnOfIdle(recall.with, OF_SEARCH, 'nothing is searched for', run);
   const scored = { score: 1 } as CalGrain; // A test on the score looks at nothing else.
   if (!conditions.scoreTests.every((test) => passes(scored, test))) return finish(nothing, recall, run, purpose);
@@ -210,10 +217,10 @@ function* select(selection: Selection, { recall, run, purpose }: Asked): Running
   if (isUncut && recall.recent === undefined && !isStrict(run)) {
     const extractor = next === undefined ? undefined : EXTRACTORS.find((one) => one === next.stage);
     const order = page.order ?? BY_HASH;
-    // What a policy caps is told of the first grains alone.
+    // Under a policy's cap, values come from the first grains only, so the store cannot extract them.
     const isCapped = purpose === 'answer' && run.recallMax !== null;
     if (extractor !== undefined && !isCapped) return yield* valuesIn(selection, { extractor, order, after }, run);
-    // A set has an order of its own.
+    // Set operations sort their members themselves.
     if (purpose === 'addresses' && page.take === undefined && next === undefined)
       return yield* valuesIn(selection, { extractor: 'hashes', order: BY_HASH, after: [] }, run);
   }
@@ -232,7 +239,7 @@ function* select(selection: Selection, { recall, run, purpose }: Asked): Running
   return paged({ kind: 'grains', grains, total: selected.total }, page, run, purpose);
 }
 
-/** No stage says how many: a default may have been put there. */
+/** True if no stage limits the number of grains. A default limit may still apply. */
 function isUnlimited(stages: readonly PlainStage[]): boolean {
   return !stages.some(({ stage }) => stage === 'limit' || stage === 'first');
 }
@@ -241,7 +248,7 @@ export function warnOfCut(run: Run, most: number): void {
   run.spent.warnings.push(calWarning('CAL-W009', `there are more than ${most} grains: the first ${most} were taken`));
 }
 
-/** Values of all grains that match; of more than may be looked at, of the first of the order. */
+/** The values of all matching grains, or of the first ones in order if there are more than may be read. */
 function* valuesIn(
   selection: Selection,
   { extractor, order, after }: { extractor: Extractor; order: Order; after: readonly PlainStage[] },
@@ -259,7 +266,7 @@ function* valuesIn(
   return { kind: 'values', total: found.total, extractor, values };
 }
 
-/** How many match; of repeats each once. */
+/** The number of matching grains. Grains with the same value of the field `repeats` count once. */
 function* countOf(selection: Selection, repeats: string | undefined, run: Run): Running<number> {
   if (repeats === undefined) {
     const counted = yield* ask('count', { ...selection, ...bounds(run) });
@@ -272,7 +279,7 @@ function* countOf(selection: Selection, repeats: string | undefined, run: Run): 
   return total - of.reduce((sum, { count }) => sum + count - 1, 0);
 }
 
-/** Of all that matches: the store counts, and gives the grains that are shown. */
+/** Groups all matching grains in the store, which returns the counts and the shown grains. */
 function* groups(selection: Selection, field: string, run: Run): Running<Outcome> {
   const grouped = yield* ask('group', {
     ...selection,
@@ -304,7 +311,7 @@ function unrepeated(grains: readonly CalGrain[], recall: Recall): readonly CalGr
   return field === undefined ? grains : withoutRepeats(grains, (grain) => grain, field);
 }
 
-/** Skips and takes, and runs the stages that are left. `start` holds the beginning of the order. */
+/** Applies skip and take, then runs the remaining stages. `start` has the first grains in order. */
 export function paged(start: GrainOutcome, page: Page, run: Run, purpose: Purpose = 'answer'): Outcome {
   const end = page.take === undefined ? undefined : page.skip + page.take;
   return runStages({ ...start, grains: start.grains.slice(page.skip, end) }, page.rest, {
@@ -315,14 +322,14 @@ export function paged(start: GrainOutcome, page: Page, run: Run, purpose: Purpos
   });
 }
 
-/** As `paged`, of grains that are all here and in the order of a query that names none. */
+/** Like `paged`, for a complete list of grains in default order. Also sorts them and drops repeats. */
 function finish(start: GrainOutcome, recall: Recall, run: Run, purpose: Purpose): Outcome {
   const page = pageOf(recall, plainStages(recall.stages, run), run.recallMax, limitsOf(run, purpose));
   const inOrder = page.order === undefined ? start.grains : ordered(page.order, start.grains);
   return paged({ ...start, grains: unrepeated(inOrder, recall) }, page, run, purpose);
 }
 
-/** Candidates that are looked at for one hit that is wanted, and at least. */
+/** Candidates for each wanted hit, and the minimum number of candidates. */
 const CANDIDATES_A_HIT = 5;
 const CANDIDATES_MIN = 100;
 
@@ -370,7 +377,7 @@ function* search(
   };
   const inOrder = page.order === undefined ? varied(found, recall) : ordered(page.order, found);
   const unlike = unrepeated(inOrder, recall);
-  // What is behind the last candidate scores no more than it: where that is enough already, nothing was missed.
+  // Further matches score no more than the last candidate. If its score fails the query's tests, none was missed.
   const last = candidates.at(-1);
   const wantsMore = page.order !== undefined || page.take === undefined || unlike.length < wanted;
   const isCut = hits.length >= candidateLimit && last !== undefined && scoreTests.every((test) => passes(last, test));
@@ -394,10 +401,10 @@ function hitGrain(hit: RecallHit): CalGrain {
   };
 }
 
-/** Parameters of OFFSET are numbers of nobody: no LET holds one. */
+/** Resolves parameters of OFFSET. Throws E020 if the parameter's only value is no count. */
 export function plainStages(stages: readonly Stage[], run: Run): PlainStage[] {
   return stages.map((stage) => {
-    if (stage.stage !== 'offset' || typeof stage.count === 'number') return stage as PlainStage; // Not an OFFSET with a name.
+    if (stage.stage !== 'offset' || typeof stage.count === 'number') return stage as PlainStage; // No OFFSET with a parameter.
     const [only, ...others] = valuesOf(stage.count.name, run);
     const count = Number(only);
     if (others.length === 0 && Number.isInteger(count) && count >= 0) return { stage: 'offset', count };

@@ -3,9 +3,12 @@ import { fieldConditions, type Query, type Recall, type Statement } from '../ast
 import { searchTextsOf } from './search-texts.ts';
 
 export interface Searched {
-  /** Texts that are searched in any case. */
+  /** Texts that are always searched. */
   readonly texts: readonly string[];
-  /** Searched for where an ABOUT finds no subject of that name: the answer tells (`withoutVector`). */
+  /**
+   * Texts that are searched only if ABOUT finds no such subject. `withoutVector` in the answer names those that
+   * lacked a vector.
+   */
   readonly fallbacks: readonly string[];
 }
 

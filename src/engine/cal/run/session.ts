@@ -38,14 +38,14 @@ export interface Run {
   readonly recallMax: number | null;
   /** Vectors of search texts, by text. */
   readonly vectors: ReadonlyMap<string, QueryVector>;
-  /** Those that the query uses. */
+  /** The extensions that the query uses. */
   readonly extensions: readonly ExtensionName[];
   /** Shared by all parts of the query. */
   readonly spent: Spent;
 }
 
 export interface Spent {
-  /** Grains opened to look at. */
+  /** Number of grains opened. */
   scanned: number;
   readonly warnings: string[];
   /** Texts searched by words only, because there was no vector. */

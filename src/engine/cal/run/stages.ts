@@ -20,7 +20,10 @@ export interface Group {
 export type Outcome = {
   /** Matches before any limit. */
   readonly total: number;
-  /** `fallback`: nothing has that subject, and texts were searched for its words; `query`: the same, as the specification has it. */
+  /**
+   * `subject`: by the subject of ABOUT. `fallback`: nothing has that subject, so texts were searched for its words.
+   * `query`: the same under the rules of the specification.
+   */
   readonly about?: 'subject' | 'query' | 'fallback';
   /** True if a search examined only its best candidates: `total` and `count` are then lower bounds. */
   readonly isLeast?: boolean;
@@ -46,9 +49,9 @@ export interface StageBounds {
 }
 
 /**
- * Runs the stages in their order; the reader has seen to it that each can take what the one before gives. `uncut`: no limit
- * has been applied. No more than `recallMax` grains are given, or shown of groups, or have their values told; an operand is
- * whole, as the statement that it goes into has the same bound.
+ * Runs the stages in order. The validator has checked that each takes the result of the one before. `uncut`: no limit
+ * has been applied yet. The result has at most `recallMax` grains, grains in groups, or grains whose values are
+ * extracted. An operand has no such bound, because the statement that uses it has one.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case for each kind of stage
 export function runStages(
@@ -56,7 +59,7 @@ export function runStages(
   stages: readonly PlainStage[],
   { uncut, recallMax, isWhole = false, isOperand = false }: StageBounds,
 ): Outcome {
-  let outcome = start as Outcome; // Later ones are of other kinds.
+  let outcome = start as Outcome; // Later outcomes have other kinds.
   let isCut = !uncut;
   for (const stage of stages) {
     if (outcome.kind !== 'grains') {
@@ -145,7 +148,9 @@ export function extractedFrom(grain: CalGrain, extractor: Extractor): string | u
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Groups by key, in code point order. Grains without the field belong to no group. Each group shows its first grains. */
+/**
+ * Groups by key, in code point order. Grains without the field belong to no group. Each group shows its first grains.
+ */
 function grouped(grains: readonly CalGrain[], field: string, recallMax: number | null): Group[] {
   const groups = new Map<string, CalGrain[]>();
   for (const grain of grains) {

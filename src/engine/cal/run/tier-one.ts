@@ -32,7 +32,7 @@ export function* runSupersede({ grain, set, reason }: Supersede, run: Run): Runn
   return { type: 'superseded', old_hash: shownHash(old.hash), new_hash: shownHash(newHash) };
 }
 
-/** A new version with what the one before the named said, over the newest of the chain. */
+/** Restores the version before the named one: writes its fields as a new version after the newest of the chain. */
 export function* runRevert({ grain, reason }: Revert, run: Run): Running<JsonObject> {
   const target = yield* named(grain, run);
   checkBelief(target.grainType, grain);
@@ -67,7 +67,7 @@ const KEPT: ReadonlySet<string> = new Set([
   'user_id',
 ]);
 
-/** Where a statement names the grain that it is about. */
+/** The position of a statement's reference to its grain. */
 interface Naming {
   readonly at?: Span | undefined;
 }
@@ -92,7 +92,7 @@ function* supersede(
 /** E020 for an invalid field value, which only the write detects; undefined for any other failure. */
 function refusedValue(error: unknown, set: Assignments): CalError | undefined {
   if (!(error instanceof EngineError) || (error.code !== 'VAL-E001' && error.code !== 'VAL-E003')) return undefined;
-  // `tags[0]` is of tags, and what a goal is about was set as its object.
+  // `tags[0]` belongs to `tags`. A goal's description was set as its object.
   const [name] = error.details[0]?.field.split(/[.[]/, 1) ?? [];
   const named = set.find(({ field }) => field.word === (name === 'description' ? 'object' : name));
   const { word } = named?.field ?? {};
@@ -123,7 +123,7 @@ function fieldsOf(grainType: string, set: Assignments, run: Run): JsonObject {
     } else if (name === 'goal_state' && typeof plain === 'string') fields[name] = goalState(plain);
     else if (name === 'depends_on' && !Array.isArray(plain)) fields[name] = [plain];
     else fields[name] = plain;
-    // What a goal is about has a name of its own.
+    // A goal stores its object as `description`.
     if (grainType === 'goal' && name === 'object') fields['description'] = plain;
   }
   return fields;

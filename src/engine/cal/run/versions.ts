@@ -107,7 +107,7 @@ function isSame(a: JsonValue, b: JsonValue): boolean {
   return a === b || stringifyJson(a) === stringifyJson(b);
 }
 
-/** The grain, whatever its status. E046 where there is none here. */
+/** The grain that a reference names, whatever its status. Throws E046 if there is none. */
 export function* named(reference: GrainReference, run: Run): Running<CalGrain> {
   const hash = yield* resolveReference(reference, run);
   const found = hash === undefined ? undefined : yield* grainAt(hash, run);

@@ -6,7 +6,7 @@ import { stringifyJson, stringifyWithin } from '../../grain/api/json.ts';
 import type { JsonObject, JsonValue } from '../../grain/api/json-value.ts';
 import { calWarning } from '../errors.ts';
 
-/** Texts up to here stay: names, numbers as text. One that is longer than the other is cut. */
+/** Texts up to the first length always stay, such as names and numbers. Texts are cut to the second length. */
 const SHORT_CHARS_MAX = 1_024;
 const TEXT_CHARS_MAX = ANSWER_BYTES_MAX / 4;
 
@@ -16,7 +16,7 @@ export interface Written {
   readonly warning?: string;
 }
 
-/** The text of an answer within the maximum size. */
+/** The answer as JSON within the maximum size. */
 export function written(answer: JsonObject): Written {
   const whole = textOf(answer);
   if (whole !== undefined) return { json: whole };
@@ -35,7 +35,10 @@ function textOf(answer: JsonObject): string | undefined {
   }
 }
 
-/** Lists of objects that hold lists (groups, results of a batch) share the room, as all other lists and texts do. */
+/**
+ * Cuts lists and long texts to the room that all parts of the answer share. Objects that hold lists, such as groups and
+ * results of a batch, are kept and cut inside.
+ */
 function shortened(value: JsonValue, room: AnswerRoom): JsonValue {
   if (typeof value === 'string')
     return value.length <= SHORT_CHARS_MAX || room.takes(value) ? value.slice(0, TEXT_CHARS_MAX) : '';
@@ -52,7 +55,7 @@ function shortened(value: JsonValue, room: AnswerRoom): JsonValue {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shortened(member, room)]));
 }
 
-/** A grain does not: its lists are among its fields, and it is told whole or not at all. */
+/** True for an object that holds lists or objects, except a grain. A grain is kept whole or dropped. */
 function holdsLists(item: JsonValue): boolean {
   if (typeof item !== 'object' || item === null || Array.isArray(item) || 'fields' in item) return false;
   return Object.values(item).some((member) => typeof member === 'object' && member !== null);
