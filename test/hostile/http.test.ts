@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
+import { anyText } from '../../src/engine/base/testing/any-text.ts';
 import { SocketClient, type WireResponse } from '../../src/server/http/socket-client.ts';
 import { HttpClient } from '../conformance/http-client.ts';
 import { ROUTES } from '../conformance/routes.ts';
@@ -51,10 +52,10 @@ const anyJson: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => ({
     { depthSize: 'small', withCrossShrink: true },
     fc.constantFrom('null', 'true', '1e400', '-0', '1e-400', '9007199254740993', '12345678901234567890', '-1', '0.1'),
     fc.constantFrom('"\\u0000"', '"\\ud800"', '"__proto__"', '""', '"*"', '"belief"', `"${'f'.repeat(64)}"`),
-    fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
+    anyText().map((text) => JSON.stringify(text)),
     fc.array(tie('value'), { maxLength: 4 }).map((items) => `[${items.join(',')}]`),
     fc
-      .array(fc.tuple(fc.oneof(anyName, fc.string({ unit: 'binary' })), tie('value')), { maxLength: 6 })
+      .array(fc.tuple(fc.oneof(anyName, anyText()), tie('value')), { maxLength: 6 })
       .map((members) => `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`),
   ),
 })).value;
@@ -196,7 +197,7 @@ for (const listener of ['uws', 'node'])
       const visible = fc.string({
         unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
       });
-      const encoded = fc.string({ unit: 'binary' }).map((text) => encodeURIComponent(text.toWellFormed()));
+      const encoded = anyText().map((text) => encodeURIComponent(text.toWellFormed()));
       const routes = ROUTES.filter(({ verb, implemented }) => verb === 'GET' && implemented).map(({ path }) => path);
       const path = fc.oneof(
         fc.tuple(fc.constantFrom(...GET_PATHS), fc.oneof(visible, encoded)).map(([at, more]) => `${M}/${at}?${more}`),

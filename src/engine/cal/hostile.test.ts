@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc, { type Arbitrary } from 'fast-check';
 import { runs } from '../../../test/support/runs.ts';
+import { anyText } from '../base/testing/any-text.ts';
 import { writeJson } from './json/write.ts';
 import { lex } from './lexer.ts';
 import { parseText } from './parse.ts';
@@ -66,7 +67,7 @@ const broken: Arbitrary<string> = fc
   );
 
 const anything = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 60 }),
+  anyText({ maxLength: 60 }),
   fc.array(fragments, { maxLength: 30 }).map((pieces) => pieces.join(' ')),
   fc.array(fragments, { maxLength: 30 }).map((pieces) => pieces.join('')),
   fc.json().map((json) => `{"statement": "recall", "where": ${json}}`),

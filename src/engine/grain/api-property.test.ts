@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../test/support/runs.ts';
 import { EngineError } from '../base/errors.ts';
+import { anyText } from '../base/testing/any-text.ts';
 import { type ApiGrain, fromApi } from './api/input.ts';
 import { parseJson, setJson, stringifyJson } from './api/json.ts';
 import type { JsonObject, JsonValue } from './api/json-value.ts';
@@ -26,7 +27,7 @@ const jsonLeaf = fc.oneof(
   fc.integer(),
   fc.double(),
   fc.bigInt({ min: -(2n ** 65n), max: 2n ** 65n }),
-  fc.string({ unit: 'binary', maxLength: 8 }),
+  anyText({ maxLength: 8 }),
   fc.string({ maxLength: 12 }),
   fc.constantFrom('', '\ud800', '\u0000', '\ufeffx', 'e\u0301', 'high', 'active', 'realtime', 'real_time', 'pending'),
   hash,

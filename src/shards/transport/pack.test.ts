@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../test/support/runs.ts';
 import { ERROR_MEANINGS, type ErrorCode } from '../../engine/base/errors.ts';
+import { anyText } from '../../engine/base/testing/any-text.ts';
 import { stringifyJson } from '../../engine/grain/api/json.ts';
 import { textOfObject } from '../../engine/grain/api/json-text.ts';
 import { type CallContext, METHODS } from '../protocol.ts';
@@ -48,7 +49,7 @@ const context: fc.Arbitrary<CallContext> = fc
     deadlineMs: optional(fc.integer({ min: 0, max: 2 ** 45 })),
     namespace: optional(text),
     userId: optional(text),
-    reason: optional(fc.string({ maxLength: 300, unit: 'binary' })),
+    reason: optional(anyText({ maxLength: 300 })),
     purpose: optional(text),
     idempotency: optional(record({ key: text, bodyHash: text })),
     repeats: optional(fc.constant(true as const)),

@@ -1,5 +1,6 @@
 // Words and values for property tests, among them those that are hard to write down.
 import fc, { type Arbitrary } from 'fast-check';
+import { anyText } from '../../base/testing/any-text.ts';
 import type { QueryField } from '../../grain/types/query-field.ts';
 import type { GrainReference, Value, Word } from '../ast.ts';
 import { SINGULARS } from '../vocabulary/grain-types.ts';
@@ -12,7 +13,7 @@ const BIDI = /[\u202A-\u202E\u2066-\u2069]/g;
 export const texts: Arbitrary<string> = fc
   .oneof(
     fc.constantFrom('alice', 'mg:prefers', 'last week', '\\', '"', '\\"', '--', "'", '{{', 'é', '\n', 'e\u0301'),
-    fc.string({ unit: 'binary', maxLength: 12 }),
+    anyText({ maxLength: 12 }),
   )
   .map((text) => text.replace(BIDI, '').normalize('NFC'));
 

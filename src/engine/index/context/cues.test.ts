@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { anyText } from '../../base/testing/any-text.ts';
 import { asks, asksForTime, holdsTime, leadingName, speaksOfSelf } from './cues.ts';
 
 const check = (sign: (text: string) => boolean, yes: readonly string[], no: readonly string[]): void => {
@@ -106,7 +107,7 @@ test('long repetitive texts are read in linear time', () => {
 
 test('any text has cues of the right kind', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), (text) => {
+    fc.property(anyText(), (text) => {
       for (const sign of [asks, holdsTime, asksForTime, speaksOfSelf]) assert.equal(typeof sign(text), 'boolean');
       const name = leadingName(text);
       assert.ok(name === undefined || (text.startsWith(name) && name.length <= 40));

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
+import { anyText } from '../../../engine/base/testing/any-text.ts';
 import { RecallRequest } from '../../gen/memory/v1/memory.ts';
 import { peekAtJson, peekAtMessage } from './peek.ts';
 
@@ -13,7 +14,7 @@ test('peek finds the words of a recall in its bytes, as the reader does', () => 
   fc.assert(
     fc.property(
       fc.record({
-        query: fc.string({ unit: 'binary' }).filter((text) => text.isWellFormed()),
+        query: anyText().filter((text) => text.isWellFormed()),
         subject: fc.string(),
         timeStart: fc.integer(),
         confidenceThreshold: fc.double({ noNaN: true }),
