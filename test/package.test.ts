@@ -43,7 +43,7 @@ test('the built package serves, and has every file that it names', async (t) => 
     (file) => file.endsWith('.ts') && !file.includes('test'),
   );
   const threads = sources.flatMap((file) =>
-    [...readFileSync(join(ROOT, 'src', file), 'utf8').matchAll(/threadEntry\('([\w-]+)'/g)].map(([, name]) =>
+    [...readFileSync(join(ROOT, 'src', file), 'utf8').matchAll(/threadEntry\('([\w./-]+)'/g)].map(([, name]) =>
       join(dirname(file), `${name}.js`),
     ),
   );
