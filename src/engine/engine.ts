@@ -307,7 +307,7 @@ export class Engine {
   }
 
   #damageReason(memory: number): string {
-    return `the index of memory ${memory} is to be built again: ${this.store.damage.get(memory)}`;
+    return `the index of memory ${memory} is to be built again: ${this.store.damage.reason(memory)}`;
   }
 
   #health(shard: number): ShardHealth {
@@ -319,7 +319,7 @@ export class Engine {
     for (const [memory, reason] of unopened) reasons.push(`memory ${memory} does not open: ${reason}`);
     for (const [sequence, reason] of quarantine) reasons.push(`record ${sequence} is quarantined: ${reason}`);
     if (quarantined > quarantine.size) reasons.push(`${quarantined - quarantine.size} more records are quarantined`);
-    for (const memory of this.store.damage.keys()) {
+    for (const memory of this.store.damage.memories()) {
       if (reasons.length >= REASONS_NAMED_MAX) break;
       if (!unopened.has(memory)) reasons.push(this.#damageReason(memory));
     }

@@ -58,7 +58,7 @@ function orLost<T>(store: Store, memory: number, ask: () => T): T {
     return ask();
   } catch (error) {
     if (!(error instanceof EngineError) || error instanceof LostKey || !store.holds(memory)) throw error;
-    store.noteDamage(memory, error.message);
+    store.damage.note(memory, error.message);
     throw new LostKey(memory, error.message);
   }
 }

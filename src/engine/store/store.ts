@@ -22,12 +22,14 @@ import { grainName } from '../record/grain-name.ts';
 import type { GrainRecord, KeyRecord, SettingRecord, StatusRecord, VerificationState } from '../record/record.ts';
 import { decodeRecord } from '../record/record-codec.ts';
 import { AddressMemo } from './address-memo.ts';
+import { DamageNotes } from './damage-notes.ts';
 import { ErasedAddresses } from './erased-addresses.ts';
 import { EventBell } from './event-bell.ts';
 import { EventRecords } from './event-records.ts';
 import { Memory } from './memory.ts';
 import { NameMemo } from './name-memo.ts';
 import { RecentMap } from './recent-map.ts';
+import { NEXT_KEY_STATE, oldBlobKeyState, purgeState } from './state-names.ts';
 
 /**
  * Memories kept open. Others are opened again at their next use. The number is far above the memories of one group:
@@ -36,31 +38,6 @@ import { RecentMap } from './recent-map.ts';
 const OPEN_MEMORIES_MAX = 20_000;
 /** Bad records that health lists. More are only counted. */
 const QUARANTINE_NAMES_MAX = 100;
-
-/** State entry: the id that the next key gets. */
-export const NEXT_KEY_STATE = 'next-key';
-
-/** State entry: a replaced index key, to be destroyed once no block of the memory is sealed under it. */
-export function purgeState(memory: number, key: number): string {
-  return `purge/${memory}/${key}`;
-}
-
-/** State entry: a replaced blob key of the memory, under which old grains are still sealed. */
-export function oldBlobKeyState(memory: number, key: number): string {
-  return `blob-key/${memory}/${key}`;
-}
-
-/** State entry: no record of the memory holds a plain hash any more, as older builds wrote them. */
-export function namedState(memory: number): string {
-  return `named/${memory}`;
-}
-
-const UNSOUND_PREFIX = 'unsound/';
-
-/** State entry: the reason why a memory's index must be rebuilt. */
-export function damageState(memory: number): string {
-  return `${UNSOUND_PREFIX}${memory}`;
-}
 
 /** A grain read back from the log. */
 export interface StoredGrain {
@@ -132,11 +109,7 @@ export class Store {
   /** Records that could not be read: ordinal to reason. */
   readonly quarantine = new Map<Ordinal, string>();
   quarantined = 0;
-  /**
-   * Memories whose index contradicts the log or the keys, and why: a key was lost, or destroyed from outside. Also
-   * noted in the log's state, so that it survives a restart. A rebuild removes the note.
-   */
-  readonly damage = new Map<number, string>();
+  readonly damage: DamageNotes;
   /** Memories that did not open at their last use, and why. */
   readonly unopened = new Map<number, string>();
   /** Hashes of grains that were erased since the process started. */
@@ -158,7 +131,6 @@ export class Store {
   readonly eventRecords = new EventRecords(this);
   /** Rings when a memory has new events. */
   readonly eventBell = new EventBell();
-  readonly #damageNoted = new Set<number>();
   readonly #memories = new RecentMap<number, Memory>(OPEN_MEMORIES_MAX);
   readonly #settings = new Map<number, Sequence>();
   readonly #trailEnds = new Map<number, TrailEnd>();
@@ -173,12 +145,7 @@ export class Store {
     if (nextKey !== undefined) keys.reserve(Buffer.from(nextKey).readUInt32BE(0) - 1);
     for (const [key, value] of log.scanState('memory/'))
       this.#settings.set(Number(key.slice('memory/'.length)), Buffer.from(value).readUInt32BE(0));
-    for (const [key, reason] of log.scanState(UNSOUND_PREFIX)) {
-      const memory = Number(key.slice(UNSOUND_PREFIX.length));
-      if (!this.holds(memory)) continue;
-      this.damage.set(memory, Buffer.from(reason).toString());
-      this.#damageNoted.add(memory);
-    }
+    this.damage = new DamageNotes(log, (memory) => this.holds(memory));
     for (const [key] of log.scanState('purge/')) this.purgePending.set(Number(key.split('/')[1]), log.nextSequence - 1);
     for (const [key] of log.scanState('drop/')) this.dropPending.add(Number(key.slice('drop/'.length)));
   }
@@ -242,7 +209,7 @@ export class Store {
     if (!keepOpen) this.#memories.delete(number);
     if (sequence === undefined) {
       this.#settings.delete(number);
-      this.damage.delete(number);
+      this.damage.drop(number);
       this.unopened.delete(number);
       this.#trailEnds.delete(number);
       this.eventRecords.forget(number);
@@ -402,7 +369,7 @@ export class Store {
     } catch (error) {
       // A rebuild removes it from the index. There too, the keys take precedence over the log.
       if (error instanceof EngineError && error.code === 'CRY-E002')
-        this.noteDamage(memory.number, `it holds grains whose key was destroyed, the first at ${ordinal}`);
+        this.damage.note(memory.number, `it holds grains whose key was destroyed, the first at ${ordinal}`);
       else this.quarantineRecord(ordinal, error instanceof Error ? error.message : String(error));
       return undefined;
     }
@@ -570,33 +537,14 @@ export class Store {
     }
   }
 
-  /** Marks the memory's index as contradicting the log or the keys, so that it is rebuilt. */
-  noteDamage(memory: number, reason: string): void {
-    if (!this.damage.has(memory)) this.damage.set(memory, reason);
-  }
-
   /** True when the memory's index is unreliable until it is rebuilt. */
   isDamaged(memory: number): boolean {
     return this.damage.has(memory) || this.index.isDamaged(memory);
   }
 
-  /** State entries for the memories marked as damaged since the last committed call. */
-  damageState(): (readonly [key: string, value: Uint8Array])[] {
-    const entries: (readonly [string, Uint8Array])[] = [];
-    for (const [memory, reason] of this.damage)
-      if (!this.#damageNoted.has(memory) && this.holds(memory))
-        entries.push([damageState(memory), Buffer.from(reason)]);
-    return entries;
-  }
-
-  /** Called after a transaction that contained `entries` of `unsoundState`. */
-  damageCommitted(entries: readonly (readonly [key: string, value: Uint8Array])[]): void {
-    for (const [key] of entries) this.#damageNoted.add(Number(key.split('/')[1]));
-  }
-
   /** Damaged memories that a rebuild can repair: they open, and their index key is there or gone for good. */
   repairable(): number[] {
-    return [...this.damage.keys()].filter((memory) => this.hasIndexKey(memory) !== undefined);
+    return [...this.damage.memories()].filter((memory) => this.hasIndexKey(memory) !== undefined);
   }
 
   /** Undefined for a memory that does not open, or whose keys cannot be read at the moment. */
@@ -606,14 +554,6 @@ export class Store {
     } catch (error) {
       if (error instanceof EngineError) return undefined;
       throw error;
-    }
-  }
-
-  /** Called after a rebuild whose transaction removed the notes of `memories`. */
-  madeSound(memories: readonly number[]): void {
-    for (const memory of memories) {
-      this.damage.delete(memory);
-      this.#damageNoted.delete(memory);
     }
   }
 

@@ -7,7 +7,7 @@ import { refuseHeld } from '../govern/decide.ts';
 import { treeOf } from '../govern/scope-tree.ts';
 import { type Memory, type MemoryKeyIds, sealSettings } from '../store/memory.ts';
 import { firstPolicy } from '../store/rules.ts';
-import { namedState, oldBlobKeyState, purgeState } from '../store/store.ts';
+import { namedState, oldBlobKeyState, purgeState } from '../store/state-names.ts';
 import type { Group } from './group.ts';
 import { writeSetting } from './setting-record.ts';
 

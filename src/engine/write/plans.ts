@@ -9,7 +9,7 @@ import type { AddItem } from '../calls/grain.ts';
 import type { AuditDraft } from '../govern/trail/audit.ts';
 import type { Ordinal } from '../index/parts/part.ts';
 import type { Memory } from '../store/memory.ts';
-import { oldBlobKeyState } from '../store/store.ts';
+import { oldBlobKeyState } from '../store/state-names.ts';
 import { keyedText } from './actor.ts';
 import { type Added, planAdd } from './add.ts';
 import { checkDrop, planAttach, planDrop, planDropped } from './attach.ts';

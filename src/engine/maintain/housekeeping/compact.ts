@@ -47,9 +47,9 @@ async function mergeAll({
     const change = await inSlices(store.index.compact());
     if (change !== undefined) {
       try {
-        const unsound = store.damageState();
+        const unsound = store.damage.states();
         await queue.commitState([...change.state, ...unsound]);
-        store.damageCommitted(unsound);
+        store.damage.committed(unsound);
       } catch (error) {
         store.index.abandon(change, { isUncertain: store.log.poisoned !== undefined });
         throw error;

@@ -6,7 +6,8 @@ import { EngineError } from '../../base/errors.ts';
 import { HOUSEKEEPING_RETRY_MS, IDLE_SEAL_MS, REPLAY_RECORDS_MAX, TAIL_GRAINS_SEAL } from '../../base/limits.ts';
 import type { Sliced } from '../../index/files/section.ts';
 import type { SegmentChange } from '../../index/shard-index.ts';
-import { purgeState, type Store } from '../../store/store.ts';
+import { purgeState } from '../../store/state-names.ts';
+import type { Store } from '../../store/store.ts';
 import type { WriteQueue } from '../../write/queue.ts';
 import { removeDropped } from '../erasure/drop.ts';
 import { headsToNote } from './audit-heads.ts';
@@ -209,7 +210,7 @@ export class Housekeeper {
 
   #finish(job: Job, change: SegmentChange | undefined): void {
     // Memories whose keys the job could not get are missing from its files. The same transaction notes that.
-    const unsound = this.#store.damageState();
+    const unsound = this.#store.damage.states();
     const heads = job.name === 'seal' ? headsToNote(this.#store) : [];
     const state = [...(change?.state ?? []), ...unsound, ...heads];
     if (state.length === 0 && change === undefined && job.after === undefined) {
@@ -221,7 +222,7 @@ export class Housekeeper {
     const committed = state.length === 0 ? Promise.resolve() : this.#queue.commitState(state);
     committed
       .then(() => {
-        this.#store.damageCommitted(unsound);
+        this.#store.damage.committed(unsound);
         if (change !== undefined) this.#store.index.commit(change);
         return job.after?.();
       })

@@ -15,10 +15,10 @@ export async function renewLostKeys({
   readonly queue: WriteQueue;
 }): Promise<readonly number[]> {
   for (const memory of await inSlices(withLostKey(store))) {
-    store.noteDamage(memory, 'its index key is gone');
+    store.damage.note(memory, 'its index key is gone');
     await queue.push('renewIndexKey', renewIndexKeyPlan, CONTEXT, { memory });
   }
-  return [...store.damage.keys()].filter((memory) => !store.holds(memory) || store.hasIndexKey(memory) === true);
+  return [...store.damage.memories()].filter((memory) => !store.holds(memory) || store.hasIndexKey(memory) === true);
 }
 
 function* withLostKey(store: Store): Generator<void, number[], void> {

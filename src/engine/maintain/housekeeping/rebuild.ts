@@ -4,7 +4,8 @@ import { TAIL_GRAINS_SEAL } from '../../base/limits.ts';
 import type { MemoryCalls } from '../../calls/calls.ts';
 import type { ShardIndex } from '../../index/shard-index.ts';
 import type { Log } from '../../log/log.ts';
-import { damageState, type Store } from '../../store/store.ts';
+import { damageState } from '../../store/state-names.ts';
+import type { Store } from '../../store/store.ts';
 import type { WriteQueue } from '../../write/queue.ts';
 import type { Housekeeper } from './housekeeper.ts';
 import { renewLostKeys } from './lost-keys.ts';
@@ -45,15 +46,15 @@ export async function rebuild(
     // The swap: pages and manifest of the new index become the shard's, and records written meanwhile are replayed at
     // once.
     const sound = repaired.filter((number) => store.damage.has(number));
-    const unsound = store.damageState().filter(([key]) => !sound.some((number) => key === damageState(number)));
+    const unsound = store.damage.states().filter(([key]) => !sound.some((number) => key === damageState(number)));
     await queue.commitState([
       ...state.entries(),
       [SEGMENTS_STATE, Buffer.from(String(number))],
       ...sound.map((number) => [damageState(number), null] as const),
       ...unsound,
     ]);
-    store.madeSound(sound);
-    store.damageCommitted(unsound);
+    store.damage.repaired(sound);
+    store.damage.committed(unsound);
     const rest = runToEnd(replayAfter(store, fresh, old.publishedSequence + 1));
     store.index = fresh;
     const oldDirectory = segmentsDirectory(services.directory, number - 1);

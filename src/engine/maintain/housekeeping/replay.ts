@@ -88,7 +88,7 @@ function openOrNote(store: Store, memory: number): Memory | undefined {
     return store.memory(memory);
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
-    store.noteDamage(memory, error.message);
+    store.damage.note(memory, error.message);
     return undefined;
   }
 }
