@@ -101,7 +101,7 @@ export class Engine {
     this.#onFatal = fatal;
     this.#queue = new WriteQueue(store, fatal);
     this.#housekeeper = new Housekeeper(store, this.#queue, {
-      ...(options.sealGrains === undefined ? {} : { sealGrains: options.sealGrains }),
+      sealGrains: options.sealGrains,
       onFatal: fatal,
     });
     this.#atOnce = {
@@ -160,8 +160,8 @@ export class Engine {
       embedder: NO_EMBEDDER,
       onLost: (memory) => store.vectorsBehind.add(memory),
       lastOrdinal: log.nextSequence - 1,
-      ...(options.vectorHeapBytes === undefined ? {} : { heapBytes: options.vectorHeapBytes }),
-      ...(options.sealVectors === undefined ? {} : { sealAt: options.sealVectors }),
+      heapBytes: options.vectorHeapBytes,
+      sealAt: options.sealVectors,
     });
     for (const memory of store.memoryNumbers()) store.vectorsBehind.add(memory);
     return new Engine(store, options, openIndex);

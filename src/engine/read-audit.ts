@@ -1,6 +1,7 @@
 // Audits reads: grains read by hash or listed, and recalls.
 
 import { unreachable } from './base/assert.ts';
+import { defined } from './base/defined.ts';
 import { EngineError } from './base/errors.ts';
 import { CALL_ROWS, type Input, type Method, type MethodsWith, type Output } from './calls/calls.ts';
 import type { CallContext } from './calls/context.ts';
@@ -33,12 +34,12 @@ export function audited(store: Store, trail: ReadTrail, context: CallContext, re
   if (input.record === undefined) return output;
   const { beyond: _, excluded, ...told } = output;
   const recallId = trail.recall(memory, context, recallRecordContent(input, output));
-  return {
+  return defined({
     ...told,
     // Unless the caller asked for them, exclusions are for the record only.
-    ...(excluded === undefined || input.tellExcluded !== true ? {} : { excluded }),
-    ...(recallId === undefined ? {} : { recallId }),
-  };
+    excluded: input.tellExcluded === true ? excluded : undefined,
+    recallId,
+  });
 }
 
 /** Audits a read that a policy or a restriction refused, with the error code, as for refused writes. */

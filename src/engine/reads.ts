@@ -1,6 +1,7 @@
 // The engine's reads, one function for each call, and the calls that leave a record. Synchronous: they use published
 // state and never wait.
 
+import { defined } from './base/defined.ts';
 import { EngineError } from './base/errors.ts';
 import { RECALL_HELD_BYTES_MAX } from './base/limits.ts';
 import { onDemand } from './base/on-demand.ts';
@@ -116,11 +117,11 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
     vectorState: (context) => {
       const { number } = store.memory(context.memory);
       const { serving, lag } = vectorState(store, number);
-      return {
+      return defined({
         serving: serving === undefined ? [] : [serving],
         lag,
-        ...(isLoading(store, number) ? { loading: true as const } : {}),
-      };
+        loading: isLoading(store, number) || undefined,
+      });
     },
     vectorLag: (context, { upTo }) => {
       const last = upTo?.[context.partition] ?? store.index.publishedSequence;
@@ -156,8 +157,7 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
     },
     consents: (context, input) => {
       const userId = context.userId ?? input.userId;
-      const wanted = { ...input, ...(userId === undefined ? {} : { userId }) };
-      const facts = consentsOf(store.memory(context.memory).governed, wanted);
+      const facts = consentsOf(store.memory(context.memory).governed, { ...input, userId });
       return { facts: ofSeen(store, context, userId, facts) };
     },
     history: (context, input) => history(store, store.memory(context.memory), context, input),

@@ -115,9 +115,9 @@ export interface ExtractedFrom {
   /** Its name in the trail of the known grain's partition. */
   readonly name: string;
   readonly namespace: string;
-  readonly userId?: string | undefined;
+  readonly userId?: string;
   /** SHA-256 of its stored text, in hex; absent if it has no text. */
-  readonly textHash?: string | undefined;
+  readonly textHash?: string;
 }
 
 /** What one partition knows about a belief before it is stored. */

@@ -12,21 +12,21 @@ export interface ActionPlace {
 export interface ActionsAsked {
   readonly limit: number;
   /** Only actions after this place, newest first. */
-  readonly after?: ActionPlace;
-  readonly toolName?: string;
+  readonly after?: ActionPlace | undefined;
+  readonly toolName?: string | undefined;
   /** Only failed actions. */
-  readonly failed?: true;
+  readonly failed?: true | undefined;
 }
 
 export interface SessionAsked {
   readonly sessionId: string;
   /** Answer with the current state. */
-  readonly state?: true;
+  readonly state?: true | undefined;
   /** Answer with the goals in these states, in the order of their priority, at most `limit`. */
-  readonly goals?: { readonly states: readonly string[]; readonly limit: number };
-  readonly actions?: ActionsAsked;
+  readonly goals?: { readonly states: readonly string[]; readonly limit: number } | undefined;
+  readonly actions?: ActionsAsked | undefined;
   /** Maximum JSON bytes of all grains; replaces the default for an answer. */
-  readonly bytesMax?: number;
+  readonly bytesMax?: number | undefined;
 }
 
 /** Members that were not asked for are empty. */

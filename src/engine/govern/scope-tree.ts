@@ -130,7 +130,7 @@ export class ScopeTree {
       line: [...above, ...line],
       below: [path],
       ofTree: true,
-      ...(view.siblings === undefined ? {} : { also: this.childrenOf(names.slice(0, -1).join(SEPARATOR)) }),
+      also: view.siblings === undefined ? undefined : this.childrenOf(names.slice(0, -1).join(SEPARATOR)),
     };
   }
 }

@@ -346,7 +346,7 @@ export class ShardIndex {
           : yield* this.#write(range, (writer) =>
               writeGeneration(generation, writer, { keys: this.#keys, isRemoved: (at) => this.removed.get(at) }),
             );
-      const edit = { ...(added === undefined ? {} : { added }), sealedSequence: upTo };
+      const edit = { added, sealedSequence: upTo };
       return this.#changes.make('seal', edit, () => {
         this.#frozen = undefined;
       });
@@ -361,7 +361,7 @@ export class ShardIndex {
       const files = yield* closeUnderOrder(this.#segments, chosen, this.#isUsable);
       if (files === undefined) return undefined;
       const added = yield* this.#write(hullOf(files), (writer) => rewriteFiles(files, writer, this.#rewriteOptions()));
-      return this.#changes.make(kind, { ...(added === undefined ? {} : { added }), removed: files });
+      return this.#changes.make(kind, { added, removed: files });
     } catch (error) {
       // The bad chunk is known now, and the next choice avoids its file. A memory that was dropped meanwhile is dead by
       // then.
@@ -394,7 +394,7 @@ export class ShardIndex {
             rewriteMemory(files, memory, writer, this.#rewriteOptions()),
           );
           const dead = all.map((file) => [file, memory] as const);
-          return this.#changes.make('purge', { ...(added === undefined ? {} : { added }), dead });
+          return this.#changes.make('purge', { added, dead });
         } catch (error) {
           // Unreadable data is purged too; the chunk is marked as damaged, and the next round skips it.
           if (!(error instanceof CorruptBlock)) throw error;

@@ -1,5 +1,6 @@
 // Builds the hits of a recall without stages from ordered candidates and their grains. Runs in the shard, and on the
 // main thread for several partitions.
+import { defined } from '../base/defined.ts';
 import type { GrainView } from '../calls/grain.ts';
 import type { RecallCalls, RecallHit } from '../calls/recall.ts';
 import type { Fused } from './fusion/fuse.ts';
@@ -30,17 +31,19 @@ export class HitList {
     const { cosine } = fused.candidate;
     const evidence: Evidence = { held, cosine };
     this.#evidence.push(evidence);
-    this.hits.push({
-      grain,
-      ...(name === undefined ? {} : { name }),
-      superseded,
-      score,
-      rrfScore,
-      breakdown,
-      ...(bm25Rank === undefined ? {} : { bm25Rank }),
-      ...(cosine === undefined ? {} : { cosine }),
-      ...(this.#shares === undefined ? {} : { evidence: evidenceOf(evidence, this.#shares) }),
-    });
+    this.hits.push(
+      defined({
+        grain,
+        name,
+        superseded,
+        score,
+        rrfScore,
+        breakdown,
+        bm25Rank,
+        cosine,
+        evidence: this.#shares === undefined ? undefined : evidenceOf(evidence, this.#shares),
+      }),
+    );
   }
 
   /** Coverage of the query by all hits together; null for a recall without words. */

@@ -1,5 +1,6 @@
 // A page of grains by structure, in order of creation, ties by address.
 
+import { defined } from '../base/defined.ts';
 import type { MemoryCalls } from '../calls/calls.ts';
 import type { CallContext } from '../calls/context.ts';
 import type { GrainView } from '../calls/grain.ts';
@@ -24,7 +25,7 @@ export function list(
   const places = inOrder(store, parts, filters, {
     limit: offset + input.limit + 1,
     order: input.order,
-    ...(input.after === undefined ? {} : { after: input.after }),
+    after: input.after,
   }).slice(offset);
   const grains: GrainView[] = [];
   const room = new AnswerRoom(input.bytesMax);
@@ -39,13 +40,13 @@ export function list(
   }
   const last = places[end - 1];
   const more = places.length > end;
-  return {
+  return defined({
     grains,
     total: parts.reduce((sum, part, i) => sum + countPassing(part.docCount, filters[i]!), 0),
     more,
     // Continue after the last place even if its grain cannot be shown: a damaged grain must not end the list.
-    ...(more && last !== undefined ? { next: placeOf(store, parts[last.part]!, last.doc) } : {}),
-  };
+    next: more && last !== undefined ? placeOf(store, parts[last.part]!, last.doc) : undefined,
+  });
 }
 
 function placeOf(store: Store, part: IndexPart, doc: Doc): { createdAtMs: number; hash: string } {

@@ -2,6 +2,7 @@
 // partitions the steps are separate calls: statistics from all, candidates with the summed statistics, fetch of the
 // hits.
 
+import { defined } from '../base/defined.ts';
 import { RECALL_HELD_BYTES_MAX } from '../base/limits.ts';
 import type { MemoryCalls } from '../calls/calls.ts';
 import type { CallContext } from '../calls/context.ts';
@@ -87,12 +88,12 @@ export function recallStatistics(
   // Include unknown terms with frequency 0: they are part of the query's idf.
   const frequencies = (text?.terms ?? []).map((term) => [term, documentFrequency.get(term) ?? 0] as const);
   const hasPairs = text !== undefined && text.pairs.length > 0 && query.wordsOnly !== true;
-  return {
+  return defined({
     docs,
     totalLength,
     documentFrequency: Object.fromEntries(frequencies),
-    ...(hasPairs ? { pairFrequency: Object.fromEntries(matchPairs(counted, text.pairs).documentFrequency) } : {}),
-  };
+    pairFrequency: hasPairs ? Object.fromEntries(matchPairs(counted, text.pairs).documentFrequency) : undefined,
+  });
 }
 
 export function recallCandidates(
@@ -112,13 +113,13 @@ export function recallCandidates(
   // Resolve lazy hashes before candidates cross threads.
   const plain = candidates.map((candidate, i): Candidate => plainCandidate(candidate, held[i]!));
   const excluded = excludedFrom(store, context, planned, { statistics, vectors });
-  return {
+  return defined({
     candidates: plain,
     total: plain.length,
     termShares: termShares(text?.terms ?? [], statistics),
     ...cutsOf(text, legCut),
-    ...(excluded === undefined ? {} : { excluded }),
-  };
+    excluded,
+  });
 }
 
 export function recall(
@@ -142,17 +143,16 @@ export function recall(
   const fused = fuse(candidates, query);
   const { list, isTruncated } = hitsOf(store, memory, context, planned, { fused, statistics });
   const excluded = excludedFrom(store, context, planned, { statistics, vectors: legs.vectors });
-  return {
+  return defined({
     hits: list.hits,
     total: candidates.length,
     coverage: list.coverage(),
     ...cutsOf(text, legCut),
-    ...(isTruncated ? { truncated: true as const } : {}),
-    ...(excluded === undefined ? {} : { excluded }),
-    ...(query.tellBeyond === true
-      ? { beyond: beyondLimit(candidates, fused, ({ ordinal }) => store.nameHint(ordinal)) }
-      : {}),
-  };
+    truncated: isTruncated || undefined,
+    excluded,
+    beyond:
+      query.tellBeyond === true ? beyondLimit(candidates, fused, ({ ordinal }) => store.nameHint(ordinal)) : undefined,
+  });
 }
 
 /** Fetches the best grains, as many as one answer holds. Leaves out grains that are gone. */
@@ -178,14 +178,14 @@ function hitsOf(
       grain: viewWithSources(store, memory, context, stored),
       superseded: store.index.superseded.get(ordinal),
       held: held[i]!,
-      ...(query.tellBeyond === true ? { name: stored.name } : {}),
+      name: query.tellBeyond === true ? stored.name : undefined,
     });
   }
   return { list, isTruncated: false };
 }
 
 function cutsOf(text: TextQuery | undefined, legCut: boolean): { readonly queryCut?: true; readonly legCut?: true } {
-  return { ...(text?.truncated === true ? { queryCut: true } : {}), ...(legCut ? { legCut: true } : {}) };
+  return defined({ queryCut: text?.truncated === true || undefined, legCut: legCut || undefined });
 }
 
 /** Names or hashes of candidates that are not among the hits, at most as many as a record names. */

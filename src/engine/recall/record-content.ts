@@ -1,5 +1,6 @@
 // Builds the content of a recall record: the query and its outcome. Pure: it runs wherever the recall was fused.
 import { hash } from 'node:crypto';
+import { defined } from '../base/defined.ts';
 import type { MemoryCalls } from '../calls/calls.ts';
 import type { RecallHit, RecallQuery } from '../calls/recall.ts';
 import type { RecallRecordContent } from '../calls/trail.ts';
@@ -16,27 +17,27 @@ export function recallRecordContent(
 ): RecallRecordContent {
   const { filter, options = {} } = query;
   const { subject, relation, object, entity, userId } = filter;
-  return {
+  return defined({
     mode,
     asked: query.record?.asked === true,
-    query: {
+    query: defined({
       detect_contradictions: options.detectContradictions === true,
       grain_type: filter.grainTypes?.[0] ?? null,
       has_embedding: query.vector !== undefined,
       has_text: query.query !== undefined,
       options: optionNames(query),
-      ...(query.query === undefined ? {} : { text_sha256: hash('sha256', query.query, 'hex') }),
-    },
+      text_sha256: query.query === undefined ? undefined : hash('sha256', query.query, 'hex'),
+    }),
     namespace: filter.namespace ?? '',
-    ...(userId === undefined ? {} : { userId }),
-    ...(subject === undefined ? {} : { subject }),
-    ...(relation === undefined ? {} : { relation }),
-    ...(object === undefined ? {} : { object }),
-    ...(entity === undefined ? {} : { entity }),
+    userId,
+    subject,
+    relation,
+    object,
+    entity,
     candidateCount: Math.max(found.total, found.hits.length),
     results: found.hits.map((hit) => keptResult(hit, query)),
     excluded: exclusionsOf(found),
-  };
+  });
 }
 
 function modeOf({ query, structural }: RecallQuery): QueryMode {

@@ -11,6 +11,7 @@
 //
 // In texts a name is written in hex. It has 66 to 84 digits, never 64, so its length distinguishes it from a hash.
 import { assert } from '../base/assert.ts';
+import { defined } from '../base/defined.ts';
 
 const USER = 1;
 const SCOPE = 2;
@@ -63,11 +64,11 @@ export function parseName(name: string): GrainName | undefined {
   const user = id(USER);
   const scope = id(SCOPE);
   const partition = (keys & PARTITION) === 0 ? undefined : bytes[at++]!;
-  return {
+  return defined({
     keys: { user, scope },
-    ...(partition === undefined ? {} : { partition }),
+    partition,
     enciphered: bytes.subarray(at),
-  };
+  });
 }
 
 /** The length in bytes of the name that begins at `at`; undefined when none can begin there. */

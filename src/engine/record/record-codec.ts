@@ -32,6 +32,7 @@
 //               events before: the number of events of the memory's partition up to this record. One mark for each of the
 //               first entries: the events that it makes (govern/trail/event-kinds.ts). Entries without a mark make none.
 import { assert, unreachable } from '../base/assert.ts';
+import { defined } from '../base/defined.ts';
 import { decodeGrain, GRAIN_SEALED_AT, startGrainRecord } from './grain-head.ts';
 import { isPlainHash } from './grain-name.ts';
 import {
@@ -286,7 +287,7 @@ function decodeKey(buffer: Buffer, memory: number): KeyRecord {
   assert(keyKind !== undefined, 'a key record has a known kind');
   const action = buffer[10] === 1 ? 'made' : 'destroyed';
   const rest = buffer.subarray(KEY_REST_AT);
-  return {
+  return defined({
     kind: 'key',
     memory,
     key: buffer.readUInt32BE(5),
@@ -296,8 +297,8 @@ function decodeKey(buffer: Buffer, memory: number): KeyRecord {
     token: buffer.subarray(17, 33),
     fingerprint: buffer.subarray(33, KEY_REST_AT),
     sealedName: action === 'made' ? rest : rest.subarray(rest.length),
-    ...(action === 'destroyed' && rest.length === 32 ? { auditHash: rest.toString('hex') } : {}),
-  };
+    auditHash: action === 'destroyed' && rest.length === 32 ? rest.toString('hex') : undefined,
+  });
 }
 
 function decodeSetting(buffer: Buffer, memory: number): SettingRecord {

@@ -43,7 +43,7 @@ function lastActions(
   const { store, parts } = session;
   const filters = actionFilters(session, { toolName, failed });
   // One more than asked for, to know whether there are more.
-  const stretch = { limit: limit + 1, order: 'desc', ...(after === undefined ? {} : { after }) } as const;
+  const stretch = { limit: limit + 1, order: 'desc', after } as const;
   const places = inOrder(store, parts, filters, stretch);
   const { grains, end } = opened(session, places.slice(0, limit), room);
   return { actions: grains, actionsTotal: countPlaces(filters), moreActions: places.length > end };

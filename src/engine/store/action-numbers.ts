@@ -1,5 +1,6 @@
 // What the index knows of goals and actions besides their listed fields: ranks, outcomes, durations, and which action
 // belongs to which task. A session is summed up from these without opening its grains.
+import { defined } from '../base/defined.ts';
 import type { Grain } from '../grain/grain.ts';
 import type { Value } from '../grain/value.ts';
 import { fieldKey, type IndexedGrain } from '../index/parts/part.ts';
@@ -50,12 +51,12 @@ export function actionNumbers(
   if (phase === 'definition') return {};
   const isError = shown('is_error') === true;
   const duration = shown('duration_ms');
-  return {
+  return defined({
     outcome: outcomeOf(phase, isError),
     tool: memory.numberOf(toolOf(shown)),
-    ...(isError ? { error: memory.numberOf(errorOf(shown)) } : {}),
-    ...(typeof duration === 'number' && duration >= 0 ? { durationMs: duration } : {}),
-  };
+    error: isError ? memory.numberOf(errorOf(shown)) : undefined,
+    durationMs: typeof duration === 'number' && duration >= 0 ? duration : undefined,
+  });
 }
 
 function outcomeOf(phase: Value | undefined, isError: boolean): number {

@@ -1,4 +1,5 @@
 // A stored grain in the form that answers show.
+import { defined } from '../base/defined.ts';
 import type { GrainView } from '../calls/grain.ts';
 import type { JsonObject } from '../grain/api/json-value.ts';
 import { toApi } from '../grain/api/output.ts';
@@ -15,18 +16,18 @@ export function viewGrain(store: Store, memory: Memory, stored: StoredGrain): Gr
   const createdAtMs = Number(grain.fields['created_at']);
   const userId = grain.fields['user_id'];
   const namespace = grain.fields['namespace'];
-  return {
+  return defined({
     hash: stored.address,
     grainType: grain.type,
     fields,
     createdAt: Math.floor(createdAtMs / 1000),
     createdAtMs,
     namespace: typeof namespace === 'string' ? namespace : '',
-    ...(typeof userId === 'string' ? { userId } : {}),
-    ...(successor === undefined ? {} : { supersededBy: successor }),
-    ...(predecessor === undefined ? {} : { supersedes: predecessor }),
+    userId: typeof userId === 'string' ? userId : undefined,
+    supersededBy: successor,
+    supersedes: predecessor,
     sizeBytes: stored.blob.length,
-  };
+  });
 }
 
 /** A new version names its predecessor in derived_from. Answers show it as `supersedes` instead. */

@@ -1,5 +1,6 @@
 // Plans an add: a duplicate is answered with the existing grain, any other grain is stored.
 
+import { defined } from '../base/defined.ts';
 import { EngineError } from '../base/errors.ts';
 import type { CallContext } from '../calls/context.ts';
 import type { AddItem, ExtractedFrom, KnownFact } from '../calls/grain.ts';
@@ -70,11 +71,11 @@ export function planAdd(
     event: replaced === undefined ? event : 'memory.corrected',
     actor: context.actor,
     subject: pseudonym(memory, prepared.userId),
-    details: {
+    details: defined({
       grain: planned.name,
       grain_type: prepared.grain.type,
-      ...(replaced === undefined ? {} : { old_grain: replaced.name }),
-    },
+      old_grain: replaced?.name,
+    }),
   });
   auditPii(group, memory, context, planned);
   return { hash: prepared.address, duplicate: false, warnings };
@@ -199,7 +200,7 @@ export function knownHere(group: Group, memory: Memory, prepared: PreparedGrain)
     fromTexts.push(fromText);
   }
   const elsewhere = known === undefined ? [] : elsewhereWhenFull(group, memory, known);
-  return { known: known !== undefined, fromTexts, ...(elsewhere.length === 0 ? {} : { elsewhere }) };
+  return defined({ known: known !== undefined, fromTexts, elsewhere: elsewhere.length === 0 ? undefined : elsewhere });
 }
 
 /** The hash of the text of the source grain, if that grain is here and has text. */

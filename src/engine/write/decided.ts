@@ -1,6 +1,7 @@
 // Where plans ask whether an act is permitted: by the memory's policy, and by the grain's own rules on replacement and
 // removal.
 
+import { defined } from '../base/defined.ts';
 import type { EngineError } from '../base/errors.ts';
 import type { CallContext } from '../calls/context.ts';
 import {
@@ -42,11 +43,11 @@ export function auditPii(
     event: 'pii.detected',
     actor: context.actor,
     subject: pseudonym(memory, userId),
-    details: {
+    details: defined({
       action: memory.governed.rules['pii.write_action'],
       categories: pii.categories.join(','),
-      ...(name === undefined ? {} : { grain: name }),
-    },
+      grain: name,
+    }),
   });
 }
 
@@ -95,7 +96,7 @@ function invalidation(
   grain: Pick<Grain, 'type' | 'fields'>,
   act: 'supersede' | 'forget',
 ) {
-  return mayInvalidate(grain, { actor, act, nowMs: group.nowMs, ...(reason === undefined ? {} : { reason }) });
+  return mayInvalidate(grain, { actor, act, nowMs: group.nowMs, reason });
 }
 
 /** Records a policy's refusal with the group: by its code, and without a grain, as none was written. */

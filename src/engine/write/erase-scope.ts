@@ -1,6 +1,7 @@
 // Plans the erasure of a scope and everything below it: their keys are destroyed, their grains removed. Without a tree
 // a scope is a namespace.
 
+import { defined } from '../base/defined.ts';
 import { EngineError } from '../base/errors.ts';
 import { toNfc } from '../base/nfc.ts';
 import type { MemoryCalls } from '../calls/calls.ts';
@@ -163,12 +164,12 @@ function eraseOne(
     event: 'scope.erased',
     actor,
     subject: '',
-    details: {
+    details: defined({
       scope: token,
       count: ordinals.length,
-      ...(key === undefined ? {} : { key_fingerprint: keyFingerprint }),
+      key_fingerprint: key === undefined ? undefined : keyFingerprint,
       ...reasonDetail(group, memory, reason ?? 'data_subject_request'),
-    },
+    }),
   });
   if (key !== undefined) destroyScopeKey(group, memory, { key, token, keyFingerprint, actor });
   return { path, count: ordinals.length, keyFingerprint, isRepeat: false };

@@ -1,6 +1,7 @@
 // A known fact that is extracted again gains the new source. The grain's own sources are part of its bytes, so further
 // ones are separate records. No new version is made, because callers hold the grain's hash.
 import { hash } from 'node:crypto';
+import { defined } from '../base/defined.ts';
 import { FURTHER_SOURCES_MAX } from '../base/limits.ts';
 import type { CallContext } from '../calls/context.ts';
 import type { AddItem, ExtractedFrom } from '../calls/grain.ts';
@@ -68,12 +69,12 @@ export function extractedFrom(group: Group, memory: Memory, address: string): Ex
   if (stored === undefined) return undefined;
   const { user_id: user, namespace } = stored.grain.fields;
   const text = textHash(stored.grain);
-  return {
+  return defined({
     name: stored.name,
     namespace: String(namespace),
-    ...(typeof user === 'string' ? { userId: user } : {}),
-    ...(text === undefined ? {} : { textHash: text }),
-  };
+    userId: typeof user === 'string' ? user : undefined,
+    textHash: text,
+  });
 }
 
 /** SHA-256 of a grain's text, in hex; undefined when it has none. */

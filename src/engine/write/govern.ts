@@ -2,6 +2,7 @@
 // and its audit entries are one transaction. The open memory applies the change when that is durable, before the
 // answer.
 import { assert } from '../base/assert.ts';
+import { defined } from '../base/defined.ts';
 import { EngineError } from '../base/errors.ts';
 import { PURPOSE_CHARS_MAX, RESTRICTIONS_MAX, RULE_REASON_CHARS_MAX } from '../base/limits.ts';
 import type { MemoryCalls } from '../calls/calls.ts';
@@ -172,34 +173,37 @@ function writeConsent(
   if (refusal !== undefined) throw refusal;
   // Later than the last consent, even if the clock goes back: the newest one counts.
   const atMs = Math.max(group.nowMs, (prior?.atMs ?? 0) + 1);
-  const fields = bindFields(context, {
-    user_id: userId,
-    scope: purpose,
-    is_withdrawal: !granted,
-    ...(basis === undefined ? {} : { basis }),
-    ...(jurisdiction === undefined ? {} : { jurisdiction }),
-    ...(granteeDid === undefined ? {} : { grantee_did: granteeDid }),
-    ...(reason === undefined || reason === '' ? {} : { reason }),
-    ...(expiresAt === undefined ? {} : { valid_to: expiresAt }),
-    ...(prior === undefined ? {} : { prior_consent: prior.hash }),
-  });
+  const fields = bindFields(
+    context,
+    defined({
+      user_id: userId,
+      scope: purpose,
+      is_withdrawal: !granted,
+      basis,
+      jurisdiction,
+      grantee_did: granteeDid,
+      reason: reason === undefined || reason === '' ? undefined : reason,
+      valid_to: expiresAt,
+      prior_consent: prior?.hash,
+    }),
+  );
   const prepared = prepareGrain(memory, 'consent', fields, atMs);
   const withheld = decideConsent(memory.governed, prepared.grain, prepared.pii);
   if (withheld !== undefined) throw withheld;
   const { address } = prepared;
   const there = group.findOrdinal(memory, address);
   const planned = there === undefined ? group.addGrain(memory, prepared) : group.read(memory, there);
-  const fact: ConsentFact = {
+  const fact: ConsentFact = defined({
     userId,
     purpose,
     granted,
     atMs,
     hash: address,
-    ...(expiresAt === undefined || !granted ? {} : { expiresAtMs: expiresAt * 1000 }),
-    ...(basis === undefined ? {} : { basis }),
-    ...(jurisdiction === undefined ? {} : { jurisdiction }),
+    expiresAtMs: expiresAt === undefined || !granted ? undefined : expiresAt * 1000,
+    basis,
+    jurisdiction,
     ...grantedBefore(granted, prior),
-  };
+  });
   keepFact(group, memory, fact);
   group.audit(memory, {
     event: granted ? 'consent.granted' : 'consent.revoked',
@@ -211,9 +215,8 @@ function writeConsent(
       ...named('purpose_hmac', keyedText(group, memory, purpose, userId)),
       ...reasonDetail(group, memory, reason, userId),
     },
-    ...(there === undefined
-      ? { mark: granted ? 'grain_created+consent_granted' : 'grain_created+consent_revoked' }
-      : {}),
+    mark:
+      there === undefined ? (granted ? 'grain_created+consent_granted' : 'grain_created+consent_revoked') : undefined,
   });
   auditPii(group, memory, context, { prepared, name: planned?.name });
   return fact;

@@ -1,6 +1,7 @@
 // Plans one entry of an imported file's manifest: a version link and the verification flag. The author of the file
 // wrote the entry, so it may do no more than a supersede by the same caller.
 
+import { defined } from '../base/defined.ts';
 import { EngineError } from '../base/errors.ts';
 import type { CallContext } from '../calls/context.ts';
 import type { ManifestEntry } from '../calls/grain.ts';
@@ -34,13 +35,13 @@ export function planLink(group: Group, memory: Memory, context: CallContext, { e
     event: 'memory.corrected',
     actor: context.actor,
     subject: pseudonym(memory, user),
-    details: {
+    details: defined({
       grain: successor?.name ?? old.name,
       grain_type: old.grain.type,
-      ...(successor === undefined ? {} : { old_grain: old.name }),
-      ...(state === undefined ? {} : { verification_status: state }),
+      old_grain: successor === undefined ? undefined : old.name,
+      verification_status: state,
       ...reasonDetail(group, memory, context.reason, user),
-    },
+    }),
     mark: successor === undefined ? 'none' : 'grain_superseded',
   });
 }

@@ -83,7 +83,7 @@ export function prepareBlob(
       refuse('ERR_UNSUPPORTED', 'signed grains are read, not stored');
     const grain = decodeGrain(blob, {
       verifyReencode: true,
-      ...(expected === undefined ? {} : { expectedAddress: expected }),
+      expectedAddress: expected,
     });
     if (grain.type === 'consent') checkConsentFields(grain.fields);
     const { rules, sealHash } = memory.governed.policy;

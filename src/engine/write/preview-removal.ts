@@ -67,7 +67,7 @@ function counted(store: Store, memory: Memory, wanted: readonly Ordinal[] | 'all
     for (const [type] of part.facetValues('type'))
       for (const doc of part.facet('type', type) ?? []) if (chosen.has(doc)) byType[type] = (byType[type] ?? 0) + 1;
   }
-  return { count, byType, ...(count === 0 ? {} : { oldestMs, newestMs }) };
+  return count === 0 ? { count, byType } : { count, byType, oldestMs, newestMs };
 }
 
 function docsOf(part: IndexPart, isWanted: (ordinal: Ordinal) => boolean): Doc[] {

@@ -1,6 +1,7 @@
 // The trail of reads: audit entries and recall records. A read does not wait for the disk. Its entries collect here and
 // are written with the next group of writes, or shortly after in a group of their own.
 import { randomBytes, randomInt } from 'node:crypto';
+import { defined } from '../base/defined.ts';
 import { EngineError } from '../base/errors.ts';
 import { READ_TRAIL_GROUP, READ_TRAIL_MAX, READ_TRAIL_MS } from '../base/limits.ts';
 import type { CallContext } from '../calls/context.ts';
@@ -86,11 +87,11 @@ export class ReadTrail {
           event: 'memory.recalled',
           actor: context.actor,
           subject: pseudonym(memory, user),
-          details: {
+          details: defined({
             candidate_count: content.candidateCount,
-            ...(recall === undefined ? {} : { recall_id: recall.id }),
+            recall_id: recall?.id,
             result_count: content.resultCount ?? content.results.length,
-          },
+          }),
         }
       : undefined;
     if (recall !== undefined) this.#push({ memory: memory.number, draft, recall });
@@ -199,20 +200,20 @@ export class ReadTrail {
 function namesOf(memory: Memory, content: RecallRecordContent, user: string | undefined): KeptNames | undefined {
   const { entity, object, relation, subject } = content;
   const entityToken = (name: string): string => memory.tokens.facet('entity', name).toString('hex');
-  const names: KeptNames = {
-    ...(entity === undefined ? {} : { entity: entityToken(entity) }),
-    ...(object === undefined ? {} : { object: entityToken(object) }),
-    ...(relation === undefined ? {} : { relation: memory.tokens.facet('relation', relation).toString('hex') }),
-    ...(subject === undefined ? {} : { subject: entityToken(subject) }),
-    ...(user === undefined ? {} : { user_id: user }),
-  };
+  const names: KeptNames = defined({
+    entity: entity === undefined ? undefined : entityToken(entity),
+    object: object === undefined ? undefined : entityToken(object),
+    relation: relation === undefined ? undefined : memory.tokens.facet('relation', relation).toString('hex'),
+    subject: subject === undefined ? undefined : entityToken(subject),
+    user_id: user,
+  });
   if (Object.keys(names).length === 0) return undefined;
   const { text_sha256: text } = content.query;
-  return {
+  return defined({
     ...names,
     salt: randomBytes(SALT_BYTES).toString('hex'),
-    ...(user === undefined || text === undefined ? {} : { text_sha256: text }),
-  };
+    text_sha256: user === undefined ? undefined : text,
+  });
 }
 
 /** A stage names a grain by its hash, the limit by its name. Each grain is listed once, with its first reason. */

@@ -4,6 +4,7 @@
 import { hash, type KeyObject } from 'node:crypto';
 import { Packr } from 'msgpackr';
 import { assert } from '../base/assert.ts';
+import { defined } from '../base/defined.ts';
 import { EngineError } from '../base/errors.ts';
 import { IDEMPOTENCY_KEEP_MS } from '../base/limits.ts';
 import type { CallContext } from '../calls/context.ts';
@@ -160,11 +161,8 @@ export function storeReply(
 ): void {
   if (context.idempotency === undefined) return;
   const token = replyToken(memory, method, context);
-  const reply: StoredReply = {
-    bodyHash: context.idempotency.bodyHash,
-    output: kept,
-    ...(shows === undefined ? {} : { shows }),
-  };
+  const { bodyHash } = context.idempotency;
+  const reply: StoredReply = { bodyHash, output: kept, ...defined({ shows }) };
   const key = user === undefined ? 0 : group.keyOfUser(memory, user);
   const scopeKey = namespace === undefined ? 0 : group.keyOfScope(memory, namespace);
   recordReply(group, memory, { token, reply, atMs: group.nowMs, key, scopeKey, call: callOf(context) });

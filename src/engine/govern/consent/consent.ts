@@ -14,11 +14,11 @@ export interface ConsentFact {
   /** The hash of the consent grain. */
   readonly hash: string;
   /** Milliseconds. The grant has no effect from then on. */
-  readonly expiresAtMs?: number | undefined;
-  readonly basis?: string | undefined;
-  readonly jurisdiction?: string | undefined;
+  readonly expiresAtMs?: number;
+  readonly basis?: string;
+  readonly jurisdiction?: string;
   /** For a withdrawn consent: the time of its last grant. */
-  readonly grantedAtMs?: number | undefined;
+  readonly grantedAtMs?: number;
 }
 
 const ADDRESS = /^[0-9a-f]{64}$/i;

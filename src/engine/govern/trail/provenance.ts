@@ -2,6 +2,7 @@
 // names of persons and things as blind tokens, words as their SHA-256, and grains by their names
 // (record/grain-name.ts). It quotes none of them.
 import { hash } from 'node:crypto';
+import { defined } from '../../base/defined.ts';
 import { isPlainHash } from '../../record/grain-name.ts';
 import { EXCLUSION_REASONS, type ExclusionReason } from './exclusions.ts';
 
@@ -167,21 +168,21 @@ export function shownRecall(kept: KeptRecall, names: KeptNames | undefined): Sho
     namespace: kept.namespace,
     nonce: kept.nonce,
     principal: kept.principal,
-    query: {
+    query: defined({
       detect_contradictions: query.detect_contradictions,
-      ...(names?.entity === undefined ? {} : { entity: names.entity }),
+      entity: names?.entity,
       grain_type: query.grain_type,
       has_embedding: query.has_embedding,
       has_text: query.has_text,
-      ...(names?.object === undefined ? {} : { object: names.object }),
+      object: names?.object,
       options: query.options,
-      ...(names?.relation === undefined ? {} : { relation: names.relation }),
-      ...(names?.salt === undefined ? {} : { salt: names.salt }),
+      relation: names?.relation,
+      salt: names?.salt,
       spo_blinded: true,
-      ...(names?.subject === undefined ? {} : { subject: names.subject }),
-      ...(text === undefined ? {} : { text_sha256: text }),
-      ...(names?.user_id === undefined ? {} : { user_id: names.user_id }),
-    },
+      subject: names?.subject,
+      text_sha256: text,
+      user_id: names?.user_id,
+    }),
     query_mode: kept.mode,
     request_id: kept.requestId,
     result_count: kept.resultCount,

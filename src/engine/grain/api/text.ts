@@ -1,5 +1,6 @@
 // Extracts from a grain what the indexes store: its text, its triple, its session.
 import { unreachable } from '../../base/assert.ts';
+import { defined } from '../../base/defined.ts';
 import { toNfc } from '../../base/nfc.ts';
 import { isMap } from '../rules/validate.ts';
 import { Float, type Value, type ValueMap } from '../value.ts';
@@ -120,11 +121,7 @@ export function triple({ type, fields }: GrainFields): Triple {
 }
 
 function sides(subject: string | undefined, relation: string | undefined, object: string | undefined): Triple {
-  return {
-    ...(subject !== undefined && { subject }),
-    ...(relation !== undefined && { relation }),
-    ...(object !== undefined && { object }),
-  };
+  return defined({ subject, relation, object });
 }
 
 function side(value: Value | undefined): string | undefined {

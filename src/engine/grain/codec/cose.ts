@@ -81,7 +81,7 @@ export function readEnvelope(bytes: Uint8Array): Envelope & { readonly verify: (
   return {
     blob: payload,
     did: textOfKeyId(header.get(LABEL.keyId)),
-    ...(typeof issuedAt === 'number' && { issuedAt }),
+    issuedAt: typeof issuedAt === 'number' ? issuedAt : undefined,
     verify: (did) => {
       const key = keyOfDid(did);
       return signature.length === 64 && verify(null, toBeSigned(protectedBytes, payload), key, signature);

@@ -95,7 +95,7 @@ export function shapeOf(kinds: Readonly<Record<string, Kind>>, options: ShapeOpt
     byName: new Map(fields.map((field) => [field.name, field])),
     byShort: new Map(fields.map((field) => [field.short, field])),
     required: options.required ?? [],
-    ...(options.alternative && { alternative: options.alternative }),
+    alternative: options.alternative,
   };
   return { code: KIND.shape, shape };
 }

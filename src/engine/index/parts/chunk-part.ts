@@ -54,7 +54,7 @@ export class ChunkPart implements IndexPart {
       place: entry,
       key: () => keys.indexKeyById(entry.keyId, entry.memory),
       cache: this.#cache,
-      ...(onCorrupt === undefined ? {} : { onCorrupt }),
+      onCorrupt,
     });
     this.#docs = new DocsChunk(this.source, entry.docs, this.#cache);
     this.#facets = new FacetChunk(this.source, entry.docs, (facet, value) => tokens.facet(facet, value), this.#cache);

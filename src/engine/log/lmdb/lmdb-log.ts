@@ -17,6 +17,7 @@
 import { closeSync, fchmodSync, fsyncSync, openSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { assert } from '../../base/assert.ts';
+import { defined } from '../../base/defined.ts';
 import { makeFolder, storageError, syncDirectory } from '../../base/durable-file.ts';
 import { EngineError } from '../../base/errors.ts';
 import {
@@ -340,11 +341,7 @@ class LmdbEnvironmentLog implements LmdbLog {
   }
 
   #statePage(start: Buffer | undefined, end: Buffer | undefined): (readonly [key: string, value: Uint8Array])[] {
-    const range = {
-      limit: SCAN_PAGE_RECORDS,
-      ...(start === undefined ? {} : { start }),
-      ...(end === undefined ? {} : { end }),
-    };
+    const range = defined({ limit: SCAN_PAGE_RECORDS, start, end });
     return this.#reading(({ state }) => {
       const page: (readonly [string, Uint8Array])[] = [];
       let bytesLeft = SCAN_PAGE_BYTES;

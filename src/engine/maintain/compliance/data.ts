@@ -1,5 +1,6 @@
 // Evidence from a random sample of a memory's grains: sources, confidence, contradictions, consent.
 
+import { defined } from '../../base/defined.ts';
 import { toNfc } from '../../base/nfc.ts';
 import type { DataEvidence, RetentionEvidence } from '../../calls/compliance.ts';
 import type { CallContext } from '../../calls/context.ts';
@@ -66,15 +67,15 @@ export function* dataEvidence(
     if (!store.index.superseded.get(live[at]!)) current += 1;
     if (at % SLICE_DOCS === 0) yield;
   }
-  return {
+  return defined({
     grains: live.length,
     current,
     ...tally.counts,
     agentAuthors: [...tally.agentAuthors],
     namespaces: [...tally.namespaces],
     purposes: [...tally.purposes],
-    ...(userExport === undefined ? {} : { userExport }),
-  };
+    userExport,
+  });
 }
 
 class Tally {

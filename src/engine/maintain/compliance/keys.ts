@@ -1,5 +1,6 @@
 // Evidence on the keys of a memory and its users, and on the remains of destroyed keys.
 
+import { defined } from '../../base/defined.ts';
 import { EngineError } from '../../base/errors.ts';
 import type { ErasureEvidence, KeyEvidence } from '../../calls/compliance.ts';
 import { KEY_BYTES } from '../../crypto/envelope.ts';
@@ -57,17 +58,17 @@ export function* keyEvidence(store: Store, memory: Memory): Sliced<KeyEvidence> 
   }
   const separate = (id: number): boolean =>
     prints.get(id) !== '' && [...prints].every(([other, print]) => other === id || print !== prints.get(id));
-  return {
+  return defined({
     checked: looked.length,
     unwrappable,
     inClear,
     newestMadeMs: keys.inspect(blob)?.createdMs ?? 0,
-    ...(oldestUserKeyMs === undefined ? {} : { oldestUserKeyMs }),
+    oldestUserKeyMs,
     users: liveByUser.size,
     usersWithSeveral: [...liveByUser.values()].filter((ids) => ids.size > 1).length,
     tokenKeyIsSeparate: separate(token),
     indexKeyIsSeparate: separate(index),
-  };
+  });
 }
 
 /** The remains of erased users: their keys, grains, index rows, and the trail of each erasure. */

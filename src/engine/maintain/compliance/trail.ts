@@ -1,6 +1,7 @@
 // Evidence on the audit chain of a partition, from one walk from its beginning: whether it is intact, and which actors
 // and acts it records.
 
+import { defined } from '../../base/defined.ts';
 import type { TrailEvidence } from '../../calls/compliance.ts';
 import { type AuditEntry, type AuditHead, checkChain, entryHash, GENESIS } from '../../govern/trail/audit.ts';
 import { decodeAuditBody } from '../../govern/trail/audit-codec.ts';
@@ -72,19 +73,19 @@ export function* walkTrail(store: Store, memory: number, nowMs: number): Sliced<
   if (cutOff > 0) firstBadSeq ??= head.seq + 1;
   const doctored = doctor(beforeNewest, newest.slice(0, DOCTORED_ENTRIES));
   return {
-    evidence: {
+    evidence: defined({
       entries: committed.seq,
       checked,
-      ...(firstBadSeq === undefined ? {} : { firstBadSeq }),
+      firstBadSeq,
       firstSeq,
       ...counts.told(),
-      ...(noted === undefined ? {} : { notedSeq: noted.seq }),
+      notedSeq: noted?.seq,
       rewritten,
       cutOff,
       doctored: doctored.length,
       doctoredAccepted: doctored.filter((accepted) => accepted).length,
       replaceable: store.log.mayReplace?.(newestAt) ?? true,
-    },
+    }),
     erased: counts.erased,
     destroyed: counts.destroyed,
     recalled: counts.recalled,
@@ -213,7 +214,7 @@ class Counts {
       windowEvents: this.#windowEvents,
       events: this.#events,
       newest: this.#newest,
-      ...(this.#exportedWholeAt === undefined ? {} : { exportedWholeAt: this.#exportedWholeAt }),
+      exportedWholeAt: this.#exportedWholeAt,
       agents: [...this.#agents],
       sealedVersions: this.#sealed,
       changedVersions: this.#changed,

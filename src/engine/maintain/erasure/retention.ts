@@ -1,6 +1,7 @@
 // Expired grains: counted by namespace, and removed. An expired grain is hidden at once, enforced or not; enforcing
 // retention frees its space.
 
+import { defined } from '../../base/defined.ts';
 import { EngineError } from '../../base/errors.ts';
 import { RETENTION_BATCH_MAX } from '../../base/limits.ts';
 import type { MemoryCalls } from '../../calls/calls.ts';
@@ -65,11 +66,11 @@ function* statusSteps(store: Store, memory: Memory, input: Status['input']): Sli
   if (rules['deletion.hold']) for (const row of rows) row.held = row.expired;
   rows.sort((one, other) => (one.namespace < other.namespace ? -1 : 1));
   const enforced = store.log.getState(enforcedState(memory.number));
-  return {
+  return defined({
     namespaces: rows,
     defaultTtlDays: rules['retention.default_ttl_days'],
-    ...(enforced === undefined ? {} : { lastEnforcedMs: Buffer.from(enforced).readUIntBE(0, 6) }),
-  };
+    lastEnforcedMs: enforced === undefined ? undefined : Buffer.from(enforced).readUIntBE(0, 6),
+  });
 }
 
 function limitOf({ rules }: Governed, namespace: string): Pick<RetentionNamespace, 'namespace' | 'ttlDays' | 'source'> {

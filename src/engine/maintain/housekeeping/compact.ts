@@ -1,3 +1,4 @@
+import { defined } from '../../base/defined.ts';
 import type { MemoryCalls } from '../../calls/calls.ts';
 import type { CallContext } from '../../calls/context.ts';
 import type { Store } from '../../store/store.ts';
@@ -25,7 +26,7 @@ export async function compact(
     event: 'tier.compaction_run',
     actor: context.actor,
     subject: '',
-    details: { reclaimed_bytes: reclaimedBytes, ...(resealed === 0 ? {} : { resealed }) },
+    details: defined({ reclaimed_bytes: reclaimedBytes, resealed: resealed === 0 ? undefined : resealed }),
   });
   return { reclaimedBytes };
 }

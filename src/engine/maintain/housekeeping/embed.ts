@@ -317,7 +317,7 @@ export function vectorState(store: Store, memory: number): VectorState {
     embedder === undefined
       ? 0
       : grainsOutside(store, memory, vectors.covered(memory, embedder), store.index.publishedSequence);
-  return { lag, ...(serving === undefined ? {} : { serving }) };
+  return { lag, serving };
 }
 
 /** Grains of a memory up to `upTo` that its embedder has not processed; all of them while its embedder is unknown. */

@@ -1,5 +1,6 @@
 // Pages of a partition's audit chain as readers see it. Erased persons appear by their proof.
 
+import { defined } from '../../base/defined.ts';
 import { EngineError } from '../../base/errors.ts';
 import { AUDIT_COUNTED_MAX } from '../../base/limits.ts';
 import type { MemoryCalls } from '../../calls/calls.ts';
@@ -76,7 +77,7 @@ function* page(
     yield;
   }
   const total = uncounted === true ? null : yield* count(store, chain, memory.number, { matches, filter });
-  return { entries, total, ...(next === undefined ? {} : { next: [next] }) };
+  return defined({ entries, total, next: next === undefined ? undefined : [next] });
 }
 
 /** The number of matching entries; null when counting would read more entries than a page is worth. */
@@ -161,18 +162,18 @@ function view(
 ): AuditView {
   const details = JSON.parse(entry.details) as AuditView['details']; // canonical JSON of a flat object
   const grain = shownHash(store, memory, details);
-  return {
+  return defined({
     partition,
     seq: entry.seq,
     timestamp: entry.timestamp,
     eventType: entry.event,
     actor: name(entry.actor),
     subject: name(entry.subject),
-    ...(grain === undefined ? {} : { grainHash: grain }),
+    grainHash: grain,
     details,
     prevHash: previous,
     hash: entry.hash,
-  };
+  });
 }
 
 /** The hash of the grain that an entry names, while it is here. Entries of older builds contain the hash anyway. */

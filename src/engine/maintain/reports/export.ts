@@ -1,3 +1,4 @@
+import { defined } from '../../base/defined.ts';
 import type { MemoryCalls } from '../../calls/calls.ts';
 import type { CallContext } from '../../calls/context.ts';
 import type { ExportedGrain } from '../../calls/grain.ts';
@@ -63,10 +64,9 @@ function statusOf(store: Store, memory: Memory, ordinal: Ordinal): Omit<Exported
   const successor = store.supersession(memory.number, ordinal);
   const address = successor === undefined ? undefined : memory.trail.addressNamed(successor.newName);
   const verification = store.verification(ordinal);
-  return {
-    ...(successor === undefined || address === undefined
-      ? {}
-      : { supersededBy: address, systemValidToMs: successor.atMs }),
-    ...(verification === '' ? {} : { verificationStatus: verification }),
-  };
+  return defined({
+    supersededBy: address,
+    systemValidToMs: address === undefined ? undefined : successor?.atMs,
+    verificationStatus: verification === '' ? undefined : verification,
+  });
 }

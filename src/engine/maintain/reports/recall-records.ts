@@ -1,5 +1,6 @@
 // Reads recall records back: a page of them, one, sums over them.
 
+import { defined } from '../../base/defined.ts';
 import { EngineError } from '../../base/errors.ts';
 import { RECALL_RECORDS_COUNTED_MAX } from '../../base/limits.ts';
 import type { MemoryCalls } from '../../calls/calls.ts';
@@ -67,11 +68,11 @@ export function* recallRecords(
     else if (records.length === limit) next = sequence;
     else records.push(summary(store, memory, opened));
   }
-  return {
+  return defined({
     records,
     total: isPlain ? sequences.length : looked >= RECALL_RECORDS_COUNTED_MAX ? null : total,
-    ...(next === undefined ? {} : { next }),
-  };
+    next,
+  });
 }
 
 /** PRV-E001 for a record that does not exist or lies outside the caller's binding. */
@@ -116,13 +117,13 @@ export function* recallTotals(
     oldest = Math.min(oldest ?? kept.timestamp, kept.timestamp);
     newest = Math.max(newest ?? kept.timestamp, kept.timestamp);
   }
-  return {
+  return defined({
     ...sums,
     byMode,
     byExclusion,
-    ...(oldest === undefined ? {} : { oldest }),
-    ...(newest === undefined ? {} : { newest }),
-  };
+    oldest,
+    newest,
+  });
 }
 
 function recordsOf(store: Store, memory: Memory): Sequence[] {
@@ -146,7 +147,7 @@ function within({ namespace, userId }: CallContext, filter: RecordFilter): Bound
   if (namespace === undefined && userId === undefined) return filter;
   return {
     ...filter,
-    within: { ...(namespace === undefined ? {} : { namespace }), ...(userId === undefined ? {} : { userId }) },
+    within: { namespace, userId },
   };
 }
 

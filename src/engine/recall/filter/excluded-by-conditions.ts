@@ -84,10 +84,10 @@ function* found(
   const { subject, relation, object, entity } = query.filter;
   const triple: GrainFilter = {
     includeSuperseded: true,
-    ...(subject === undefined ? {} : { subject }),
-    ...(relation === undefined ? {} : { relation }),
-    ...(object === undefined ? {} : { object }),
-    ...(entity === undefined ? {} : { entity }),
+    subject,
+    relation,
+    object,
+    entity,
   };
   const filters = parts.map((part, at) => ({ docs: listOf(store, part, triple), test: seen[at]! }));
   yield* inOrder(store, parts, filters, { limit, order: 'desc' });

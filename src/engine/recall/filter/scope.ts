@@ -13,7 +13,7 @@ export function scopeView(path: string, siblings: boolean): ScopeView | undefine
   if (names.length === 0) return undefined;
   const line = names.map((_, depth) => names.slice(0, depth + 1).join(SEPARATOR));
   const above = names.slice(0, -1).join(SEPARATOR);
-  return { line, ...(siblings ? { siblings: above === '' ? '' : above + SEPARATOR } : {}) };
+  return { line, siblings: siblings ? (above === '' ? '' : above + SEPARATOR) : undefined };
 }
 
 /**

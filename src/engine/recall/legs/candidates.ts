@@ -1,6 +1,7 @@
 // The candidates of a recall in one partition, with exact raw scores: the results of each leg and, for the text leg,
 // the neighbouring turns of results by words and vectors. Scores are normalised later, over all partitions
 // (text-leg.ts).
+import { defined } from '../../base/defined.ts';
 import type { CallContext } from '../../calls/context.ts';
 import type { Candidate, CandidateTurn, NeighbourScore, RecallQuery } from '../../calls/recall.ts';
 import type { TurnContext } from '../../index/context/turn.ts';
@@ -225,7 +226,7 @@ function vectorHits({ parts, filters, query, vectors }: CandidateSearch, matchin
   const hits = vectors.search({
     limit: query.candidateLimit,
     isAllowed,
-    ...(isListed ? { allowedOrdinals: ordinalsOf(parts, lists) } : {}),
+    allowedOrdinals: isListed ? ordinalsOf(parts, lists) : undefined,
   });
   for (const { ordinal, cosine } of hits) {
     const place = placeOf(ordinal);
@@ -348,29 +349,29 @@ function docsOf(units: readonly LocalCandidate[]): Uint32Array {
 /** A candidate as plain data, to cross threads. */
 export function plainCandidate(unit: LocalCandidate, held: readonly number[]): Candidate {
   const { hash, ordinal, createdAtMs, bm25, phrase, cosine, structural, outsideText, turn } = unit;
-  return {
+  return defined({
     hash,
     ordinal,
     createdAtMs,
-    ...(bm25 === undefined ? {} : { bm25 }),
-    ...(phrase === undefined ? {} : { phrase }),
-    ...(cosine === undefined ? {} : { cosine }),
-    ...(structural ? { structural } : {}),
-    ...(outsideText ? { outsideText } : {}),
-    ...(turn === undefined ? {} : { turn: plainTurn(turn) }),
-    ...(held.length === 0 ? {} : { matchedTerms: held }),
-  };
+    bm25,
+    phrase,
+    cosine,
+    structural: structural || undefined,
+    outsideText: outsideText || undefined,
+    turn: turn && plainTurn(turn),
+    matchedTerms: held.length === 0 ? undefined : held,
+  });
 }
 
 function plainTurn({ turnFlags, session, before, after }: CandidateTurn): CandidateTurn {
-  return {
-    turnFlags: turnFlags,
+  return defined({
+    turnFlags,
     session,
-    ...(before === undefined ? {} : { before: plainScore(before) }),
-    ...(after === undefined ? {} : { after: plainScore(after) }),
-  };
+    before: before && plainScore(before),
+    after: after && plainScore(after),
+  });
 }
 
 function plainScore({ ordinal, bm25, cosine }: NeighbourScore): NeighbourScore {
-  return { ordinal, ...(bm25 === undefined ? {} : { bm25 }), ...(cosine === undefined ? {} : { cosine }) };
+  return defined({ ordinal, bm25, cosine });
 }

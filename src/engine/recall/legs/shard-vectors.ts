@@ -45,7 +45,7 @@ export function shardVectors(store: Store, memory: number, question: Question): 
       vectors.search(memory, query, {
         limit,
         allowed: isAllowed,
-        ...(allowedOrdinals === undefined ? {} : { allowedOrdinals }),
+        allowedOrdinals,
       }),
     cosinesOf: (ordinals) => vectors.cosineOf(memory, query, ordinals),
   };

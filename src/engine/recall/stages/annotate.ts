@@ -1,4 +1,5 @@
 // Annotates the hits with their source grains and their subjects.
+import { defined } from '../../base/defined.ts';
 import { SOURCES_MAX } from '../../base/limits.ts';
 import { type StageHit, textField } from './hit.ts';
 import { fetchGrains, type Recalling } from './questions.ts';
@@ -34,7 +35,7 @@ export function* sourcesOf(hits: readonly StageHit[]): Recalling<Pick<Staged, 's
       },
     ];
   });
-  return { sources, ...(isCut ? { sourcesCut: true as const } : {}) };
+  return defined({ sources, sourcesCut: isCut || undefined });
 }
 
 function derivedFrom({ grain }: StageHit): readonly string[] {

@@ -1,5 +1,6 @@
 // Iterative expansion over entities: queries the entities of the hits, round after round, until a round finds nothing
 // new.
+import { defined } from '../../base/defined.ts';
 import type { ExhaustiveMetadata, ExhaustiveRound, RecallOptions, RecallQuery } from '../../calls/recall.ts';
 import { capped, lowestScore, strengthOf } from './added.ts';
 import { entitiesOfHits } from './entities.ts';
@@ -64,7 +65,7 @@ export function* exhaust(
   }
   return {
     hits: [...hits, ...added],
-    metadata: {
+    metadata: defined({
       roundsExecuted: rounds.length,
       entitiesFound: [...asked],
       initialUniqueCount: hits.length,
@@ -73,7 +74,7 @@ export function* exhaust(
       converged,
       expansionGrainsFiltered: rounds.reduce((sum, round) => sum + round.filteredByMinScore, 0),
       expansionGrainsBudgetCapped: rounds.reduce((sum, round) => sum + round.budgetCapped, 0),
-      ...(hits.length === 0 ? {} : { expansionScoreCap: cap }),
-    },
+      expansionScoreCap: hits.length === 0 ? undefined : cap,
+    }),
   };
 }

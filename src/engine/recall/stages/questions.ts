@@ -60,14 +60,14 @@ export function followUp(
   const { subject, relation, object, entity } = narrowed;
   const structural = [subject, relation, object, entity].some((value) => value !== undefined);
   return {
-    ...(text === undefined || text === null ? {} : { query: text }),
+    query: text ?? undefined,
     // The vector belongs to the original text, and there is none for another text.
-    ...(vector === undefined || text !== query || asked.wordsOnly === true ? {} : { vector }),
+    vector: vector === undefined || text !== query || asked.wordsOnly === true ? undefined : vector,
     filter: narrowed,
     limit: asked.limit,
     candidateLimit: Math.max(asked.limit, FOLLOW_UP_CANDIDATES),
     structural: asked.structural ?? structural,
-    ...(asked.wordsOnly === true ? { wordsOnly: true } : {}),
+    wordsOnly: asked.wordsOnly === true || undefined,
   };
 }
 

@@ -1,4 +1,5 @@
 // Converts between the hits of a recall and those of the stages.
+import { defined } from '../../base/defined.ts';
 import type { RecallBreakdown, RecallHit, RecallQuery } from '../../calls/recall.ts';
 import { type StageHit, TEXT_TERMS, type TextTerm } from './hit.ts';
 
@@ -19,15 +20,15 @@ export function stageHit(found: RecallHit, query: RecallQuery): StageHit {
     breakdown: {
       base: score,
       // A score of the text leg alone is explained by its terms; any other score only by its rank relevance.
-      ...(inText && count === 1 ? {} : { rrf: score }),
+      rrf: inText && count === 1 ? undefined : score,
       legs: { sum: breakdown.rrf, count },
-      ...(bm25Rank === undefined ? {} : { bm25Rank }),
-      ...(cosine === undefined ? {} : { vectorScore: cosine }),
-      ...(inText ? { terms } : {}),
+      bm25Rank,
+      vectorScore: cosine,
+      terms: inText ? terms : undefined,
       changes: {},
     },
     judged: query.query !== undefined && (inText || !query.structural),
-    ...(evidence === undefined ? {} : { strength: evidence }),
+    strength: evidence,
     superseded,
     recallSource: 'primary',
   };
@@ -41,23 +42,23 @@ export function recallHit(hit: StageHit): RecallHit {
   const shown = Object.fromEntries(TEXT_TERMS.map((term) => [term, terms?.[term] ?? 0])) as Record<TextTerm, number>; // of all ten
   const sum = legs?.sum ?? 0;
   const account: RecallBreakdown = { ...shown, rrf: sum, final: score };
-  return {
+  return defined({
     grain,
     score,
     breakdown: account,
     rrfScore: sum,
     superseded,
-    ...(strength === undefined ? {} : { evidence: strength }),
-    ...(bm25Rank === undefined ? {} : { bm25Rank }),
-    ...(vectorScore === undefined ? {} : { cosine: vectorScore }),
-    stage: {
+    evidence: strength,
+    bm25Rank,
+    cosine: vectorScore,
+    stage: defined({
       base,
       byRanks: rrf !== undefined,
       changes,
       recallSource,
-      ...(conflictStatus === undefined ? {} : { conflictStatus }),
-      ...(relativeTime === undefined ? {} : { relativeTime }),
-      ...(explanation === undefined ? {} : { explanation }),
-    },
-  };
+      conflictStatus,
+      relativeTime,
+      explanation,
+    }),
+  });
 }

@@ -2,6 +2,7 @@
 
 import { ask } from '../../asking/asking.ts';
 import type { QuestionInput, QuestionOutput } from '../../asking/questions.ts';
+import { defined } from '../../base/defined.ts';
 import type { Excluded, RecallQuery } from '../../calls/recall.ts';
 import { AnswerRoom, partOfGrain, withinRoom } from '../../grain/api/answer-room.ts';
 import { ExclusionTally } from '../exclusion-tally.ts';
@@ -48,7 +49,7 @@ function begin(query: RecallQuery, tools: StageTools): Begun {
   const plain = record === undefined ? asked : { ...asked, tellBeyond: true };
   const excluded = query.tellExcluded === true || record !== undefined ? new ExclusionTally() : undefined;
   const wide = hasStages(query, tools.reranks) ? { ...plain, limit: hitsWanted(query, options, tools.reranks) } : plain;
-  return { wide, excluded, context: { query: plain, options, ...tools, ...(excluded && { excluded }) } };
+  return { wide, excluded, context: { query: plain, options, ...tools, excluded } };
 }
 
 /** Without stages, adds the candidates beyond the limit to those excluded by conditions, as the stages do. */
@@ -68,13 +69,13 @@ function withinAnswer(output: RecallOutput): RecallOutput {
   const keptSources = sources === undefined ? undefined : withinRoom(sources, room, ({ grain }) => partOfGrain(grain));
   if (kept === hits && keptSources === sources) return output;
   const left = hits.length - kept.length;
-  return {
+  return defined({
     ...output,
     hits: kept,
     truncated: true,
-    ...(keptSources === undefined ? {} : { sources: keptSources }),
-    ...(excluded === undefined ? {} : { excluded: withCut(excluded, left) }),
-  };
+    sources: keptSources,
+    excluded: excluded && withCut(excluded, left),
+  });
 }
 
 function withCut(before: Excluded, left: number): Excluded {
@@ -92,17 +93,17 @@ function finish(
   if (before !== undefined) excluded?.join(before);
   // Candidates that never reached the stages.
   excluded?.count('limit_exceeded', total - found.length);
-  return {
+  return defined({
     hits: hits.map(recallHit),
     total,
     coverage,
-    ...(truncated === undefined ? {} : { truncated }),
-    ...(vectorsBehind === undefined ? {} : { vectorsBehind }),
-    ...(queryCut === undefined ? {} : { queryCut }),
-    ...(legCut === undefined ? {} : { legCut }),
-    ...(sources === undefined ? {} : { sources: sources.map(recallHit) }),
-    ...(excluded === undefined ? {} : { excluded: excluded.plain() }),
-    ...(beyond === undefined ? {} : { beyond }),
+    truncated,
+    vectorsBehind,
+    queryCut,
+    legCut,
+    sources: sources?.map(recallHit),
+    excluded: excluded?.plain(),
+    beyond,
     ...rest,
-  };
+  });
 }

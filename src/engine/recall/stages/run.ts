@@ -1,6 +1,7 @@
 // Runs the stages after fusion (service contract 8.3) in their order. The engine, which answers synchronously, and the
 // main thread, which waits for several partitions, share this code: the same hits give the same answer.
 
+import { defined } from '../../base/defined.ts';
 import type { CensusMetadata, ExhaustiveMetadata, RecallOptions, RecallQuery } from '../../calls/recall.ts';
 import type { ExclusionReason } from '../../govern/trail/exclusions.ts';
 import type { ExclusionTally } from '../exclusion-tally.ts';
@@ -45,21 +46,18 @@ export function* stages(hits: readonly StageHit[], context: StageContext): Recal
   const { minPerNamespace } = options;
   // Diversity has its own order of preference, by which the limit cuts. The answer is sorted by score again.
   const preferred = asksForDiversity(options) ? filled : [...filled].sort(compareHits);
-  const cut = cutToLimit(preferred, {
-    limit: query.limit,
-    reserved,
-    ...(minPerNamespace === undefined ? {} : { minPerNamespace }),
-  });
+  const cut = cutToLimit(preferred, { limit: query.limit, reserved, minPerNamespace });
   context.excluded?.left(preferred, cut, reasonOfCut(options));
   const answered = annotate(cut, options, nowMs);
   const sources = options.includeSources === true ? yield* sourcesOf(answered) : {};
-  return {
+  return defined({
     hits: answered,
     ...sources,
-    ...(options.countEntities === true ? { entities: subjectsOf(answered) } : {}),
-    ...(exhaustive === undefined ? {} : { exhaustive }),
-    ...(census === undefined ? {} : { census, sessionCoverageRatio: coverageRatio(census) }),
-  };
+    entities: options.countEntities === true ? subjectsOf(answered) : undefined,
+    exhaustive,
+    census,
+    sessionCoverageRatio: census && coverageRatio(census),
+  });
 }
 
 /** The hits of all legs, including the request's additional ones, that pass the conditions on text. */
@@ -174,8 +172,8 @@ function* backfill(found: readonly StageHit[], { query, options, excluded }: Sta
   return {
     hits,
     reserved,
-    ...(exhaustive === undefined ? {} : { exhaustive }),
-    ...(census === undefined ? {} : { census }),
+    exhaustive,
+    census,
   };
 }
 

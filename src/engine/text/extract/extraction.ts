@@ -17,7 +17,7 @@ export interface ExtractedBelief {
   /** 0 to 1. */
   readonly confidence: number;
   /** When the fact began to hold, in milliseconds since 1970, if the text says so. */
-  readonly validFromMs?: number | undefined;
+  readonly validFromMs?: number;
 }
 
 export interface Extraction {

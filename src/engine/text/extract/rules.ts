@@ -1,4 +1,5 @@
 // Extracts facts by rules: each clause is split into its subject and its statement, and both must be certain.
+import { defined } from '../../base/defined.ts';
 import {
   EXTRACT_BELIEFS_MAX,
   EXTRACT_NAME_LOOKUPS_MAX,
@@ -67,13 +68,16 @@ export function extractByRules(text: string, context: ExtractContext, tools: Rul
         if (beliefs.has(key)) continue;
         const found = belief.when === undefined ? undefined : tools.dates(belief.when, context.nowMs);
         latest.push(key);
-        beliefs.set(key, {
-          subject,
-          relation,
-          object,
-          confidence: CONFIDENCE,
-          ...(found === undefined || found.ms > context.nowMs ? {} : { validFromMs: found.ms }),
-        });
+        beliefs.set(
+          key,
+          defined({
+            subject,
+            relation,
+            object,
+            confidence: CONFIDENCE,
+            validFromMs: found === undefined || found.ms > context.nowMs ? undefined : found.ms,
+          }),
+        );
       }
     }
   }

@@ -65,8 +65,8 @@ export function applyPiiPolicy(
   const redacts = policy.action === 'redact';
   const isWithdrawal = grain.type === 'consent' && grain.fields['is_withdrawal'] === true;
   const walked = walkFields(detector, grain, {
-    ...(redacts ? { redacts: counts } : {}),
-    ...(isWithdrawal ? { passes: isAccount } : {}),
+    redacts: redacts ? counts : undefined,
+    passes: isWithdrawal ? isAccount : undefined,
   });
   const findings = walked.findings.filter(({ category }) => counts(category));
   const categories = sorted(findings);

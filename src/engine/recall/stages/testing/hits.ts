@@ -1,4 +1,5 @@
 // Hits for the tests of stages.
+import { defined } from '../../../base/defined.ts';
 import type { GrainView } from '../../../calls/grain.ts';
 import type { RecallQuery } from '../../../calls/recall.ts';
 import type { JsonObject } from '../../../grain/api/json-value.ts';
@@ -36,16 +37,16 @@ export function grain({
   ageMs = 0,
 }: Made): GrainView {
   const createdAtMs = NOW_MS - ageMs;
-  return {
+  return defined({
     hash: hashOf(name ?? `g${made++}`),
     grainType,
     fields: { ...fields, namespace },
     createdAt: Math.floor(createdAtMs / 1000),
     createdAtMs,
     namespace,
-    ...(userId === undefined ? {} : { userId }),
+    userId,
     sizeBytes: 100,
-  };
+  });
 }
 
 export function hit(given: Made = {}): StageHit {
@@ -55,7 +56,7 @@ export function hit(given: Made = {}): StageHit {
     score,
     breakdown: { base: score, terms: { bm25: score }, changes: {} },
     judged: given.judged ?? true,
-    ...(given.strength === undefined ? {} : { strength: given.strength }),
+    strength: given.strength,
     superseded: given.superseded ?? false,
     recallSource: 'primary',
   };
