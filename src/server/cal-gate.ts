@@ -1,6 +1,7 @@
 // The deployment's limits for CAL: switches (durable), templates, and rates of changes per caller.
 
 import type { Clock } from '../engine/base/clock.ts';
+import { defined } from '../engine/base/defined.ts';
 import { EngineError } from '../engine/base/errors.ts';
 import { CalError } from '../engine/cal/errors.ts';
 import type { TemplateDefinition } from '../engine/cal/output/template.ts';
@@ -55,10 +56,10 @@ export class CalGate {
         event: 'settings.changed',
         actor: by,
         subject: '',
-        details: {
-          ...(enabled === undefined ? {} : { [ENABLED]: enabled }),
-          ...(tierOneEnabled === undefined ? {} : { [TIER_ONE]: tierOneEnabled }),
-        },
+        details: defined({
+          [ENABLED]: enabled,
+          [TIER_ONE]: tierOneEnabled,
+        }),
       });
     });
     return this.switches;

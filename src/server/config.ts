@@ -1,6 +1,7 @@
 // The table of options. Flags, environment names, help text, defaults and the type are derived from it. Only this file
 // and main.ts read the environment; other code gets a frozen `Config`.
 import { availableParallelism } from 'node:os';
+import { defined } from '../engine/base/defined.ts';
 import { EngineError } from '../engine/base/errors.ts';
 import {
   ANSWER_MEMORY_MB,
@@ -53,7 +54,7 @@ function integer(
     argument: 'N',
     help,
     fallback: range.fallback,
-    ...(range.fallbackText === undefined ? {} : { fallbackText: range.fallbackText }),
+    fallbackText: range.fallbackText,
     parse: (value) => {
       const number = Number(value);
       if (value.trim() === '' || !Number.isInteger(number) || number < range.min || number > range.max)
@@ -253,12 +254,12 @@ export function optionLines(): readonly OptionLine[] {
     const shown = option.fallbackText ?? shownDefault(option.fallback);
     const flag = `--${hyphenated(name)}${option.argument === undefined ? '' : ` <${option.argument}>`}`;
     const origins = [...(shown === undefined ? [] : [`default ${shown}`]), ...(option.secret ? [] : [env])];
-    return {
+    return defined({
       name,
       env,
       description: origins.length === 0 ? option.help : `${option.help} (${origins.join('; ')})`,
-      ...(option.secret ? {} : { flag }),
-    };
+      flag: option.secret ? undefined : flag,
+    });
   });
 }
 

@@ -124,7 +124,7 @@ async function answer(
       requestId: request.header('x-request-id'),
       header: (name) => request.only(name),
       remoteAddress: request.remoteAddress,
-      ...(operation.mutates ? { target: targetOf(params, request.query) } : {}),
+      target: operation.mutates ? targetOf(params, request.query) : undefined,
     },
     {
       read: async () => {
@@ -141,17 +141,16 @@ async function answer(
       },
       write: (output, told) => row.reply(output, parts ?? NO_PARTS, told),
       // A query adds to the body and would not reach the worker.
-      ...(codec === undefined || request.query !== ''
-        ? {}
-        : {
-            forward: {
+      forward:
+        codec === undefined || request.query !== ''
+          ? undefined
+          : {
               codec,
               bytes: jsonBytes,
               onMainThread: row.onMainThread,
               sidecar: sidecarOf(row),
               write: ({ bytes }) => ({ kind: 'bytes', status: row.successStatus, headers: JSON_HEADERS, body: bytes }),
             },
-          }),
     },
   );
   const headers: ResponseHeaders = [...always, ...Object.entries(told.headers)];

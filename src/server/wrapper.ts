@@ -409,8 +409,8 @@ function withBindings(principal: Principal, namespace: string | undefined, userI
   if (namespace === principal.namespace && userId === principal.userId) return principal;
   return {
     ...principal,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(userId === undefined ? {} : { userId }),
+    namespace: namespace ?? principal.namespace,
+    userId: userId ?? principal.userId,
   };
 }
 

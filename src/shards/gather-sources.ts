@@ -18,7 +18,7 @@ export async function withAllSources<T extends GrainView | null>(
   const named = new Set(grains.flatMap((grain) => grain?.sources?.filter((source) => !isPlainHash(source)) ?? []));
   if (named.size === 0) return [...grains];
   const names = [...named];
-  const { hashes } = await gatherHashes(fan, { names, ...(hidden ? {} : { shown: true }) });
+  const { hashes } = await gatherHashes(fan, { names, shown: hidden ? undefined : true });
   const told = new Map(names.map((name, at) => [name, hashes[at]!]));
   return grains.map((grain) => {
     if (grain?.sources === undefined) return grain;

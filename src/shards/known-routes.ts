@@ -1,5 +1,6 @@
 // Chooses the partition of each extracted belief. If a partition already knows the fact, the belief goes there and its
 // source becomes a further source. Any other belief goes where placement puts it.
+import { defined } from '../engine/base/defined.ts';
 import { EngineError } from '../engine/base/errors.ts';
 import { toNfc } from '../engine/base/nfc.ts';
 import { nameIn } from '../engine/record/grain-name.ts';
@@ -102,11 +103,7 @@ function itemFor(
     source === undefined || source.partition === partition
       ? undefined
       : { ...source.from, name: nameIn(source.partition, source.from.name) };
-  return {
-    ...item,
-    ...(from === undefined ? {} : { source: from }),
-    ...(partition === own ? {} : { knownOnly: true as const }),
-  };
+  return { ...item, ...defined({ source: from, knownOnly: partition === own ? undefined : true }) };
 }
 
 function sourceOf({ event, fields: { derived_from: source } }: AddItem): string | undefined {

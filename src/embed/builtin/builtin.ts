@@ -110,8 +110,8 @@ export class BuiltinEmbedder implements Embedder {
   get status(): BuiltinStatus {
     return {
       state: this.#state,
-      ...(this.#runtime !== undefined && { runtime: this.#runtime }),
-      ...(this.#reason !== undefined && { reason: this.#reason }),
+      runtime: this.#runtime,
+      reason: this.#reason,
       restarts: this.#restarts,
       waitingTexts: this.#lanes.query.texts + this.#lanes.backlog.texts,
     };

@@ -261,8 +261,8 @@ class Service {
     const body = JSON.stringify({
       model,
       input: texts,
-      ...(base64 ? { encoding_format: 'base64' } : {}),
-      ...(shorten === true && dimensions !== undefined ? { dimensions } : {}),
+      encoding_format: base64 ? 'base64' : undefined,
+      dimensions: shorten === true && dimensions !== undefined ? dimensions : undefined,
     });
     return post({ fetch: own, url: this.#url, apiKey, body, timeoutMs, signal });
   }

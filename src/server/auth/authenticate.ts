@@ -129,9 +129,9 @@ function principalOf(key: KeyRecord): Principal {
     actor: key.principal,
     keyId: key.keyId,
     ...heldBy(key.scopes),
-    ...(key.memoryId === undefined ? {} : { memoryIds: [key.memoryId] }),
-    ...(key.namespace === undefined ? {} : { namespace: key.namespace }),
-    ...(key.userId === undefined ? {} : { userId: key.userId }),
+    memoryIds: key.memoryId === undefined ? undefined : [key.memoryId],
+    namespace: key.namespace,
+    userId: key.userId,
   };
 }
 

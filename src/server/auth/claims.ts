@@ -1,5 +1,6 @@
 // What a token's claims allow (service contract, section 3): principal, scopes, and bindings like those of a key.
 import type { JWTPayload } from 'jose';
+import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import {
   MEMORIES_OF_TOKEN_MAX,
@@ -23,15 +24,15 @@ export function principalOfClaims(claims: JWTPayload): Principal {
   const { scope, readsMetrics } = heldBy(scopesOf(claims));
   // The metrics cover the whole process, so a bound caller has no part in them.
   if (isBound && scope === 'metrics') throw refused('its scope memory:metrics excludes a binding');
-  return {
+  return defined({
     actor: `user:${subject}`,
     scope,
-    ...(readsMetrics === true && !isBound ? { readsMetrics } : {}),
-    ...(memoryIds === undefined ? {} : { memoryIds }),
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(userId === undefined ? {} : { userId }),
-    ...(agentId === undefined ? {} : { agentId }),
-  };
+    readsMetrics: (readsMetrics === true && !isBound) || undefined,
+    memoryIds,
+    namespace,
+    userId,
+    agentId,
+  });
 }
 
 /** `memory_scopes`, else the words of `scope` or `scp`, else `read`. */

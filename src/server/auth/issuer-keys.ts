@@ -32,7 +32,7 @@ export class IssuerKeys {
   #failedMs = Number.NEGATIVE_INFINITY;
 
   /** `monotonicMs`: a clock without steps; freshness must not depend on the date. */
-  constructor(parts: { issuer: string; log: Logger; monotonicMs?: () => number }) {
+  constructor(parts: { issuer: string; log: Logger; monotonicMs?: (() => number) | undefined }) {
     this.#issuer = parts.issuer;
     this.#log = parts.log;
     this.#monotonicMs = parts.monotonicMs ?? (() => performance.now());

@@ -1,4 +1,5 @@
 // Runs the checks on a memory: gathers evidence, judges it, writes an audit entry, and stores the result.
+import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import type { JsonValue } from '../../shards/protocol.ts';
 import type { Context } from '../context.ts';
@@ -70,12 +71,14 @@ export async function runChecks(context: Context, filter: string | undefined): P
     regulation: regulation ?? null,
     startedAt: gathered.startedAt,
     finishedAt: nowSeconds,
-    checks: judge(evidence, regulation).map(({ id, status, detail }) => ({
-      id,
-      status,
-      detail,
-      ...(isBad(status) ? { detectedAt: firstSeen(previous, id) ?? nowSeconds } : {}),
-    })),
+    checks: judge(evidence, regulation).map(({ id, status, detail }) =>
+      defined({
+        id,
+        status,
+        detail,
+        detectedAt: isBad(status) ? (firstSeen(previous, id) ?? nowSeconds) : undefined,
+      }),
+    ),
     assessments: assessments(evidence),
     processing: orNull(() => recordOfProcessing(evidence)),
     documentation: orNull(() => technicalDocumentation(evidence)),

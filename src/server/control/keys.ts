@@ -246,9 +246,9 @@ function recordOf(keyId: string, raw: string, wanted: NewKey, nowMs: number): Ke
     prefix: raw.slice(0, PREFIX_CHARS),
     hash: hash('sha256', raw, 'hex'),
     createdAtMs: nowMs,
-    ...(wanted.memoryId === undefined ? {} : { memoryId: wanted.memoryId }),
-    ...(wanted.namespace === undefined ? {} : { namespace: wanted.namespace }),
-    ...(wanted.userId === undefined ? {} : { userId: wanted.userId }),
-    ...(wanted.expiresAtMs === undefined ? {} : { expiresAtMs: wanted.expiresAtMs }),
+    memoryId: wanted.memoryId,
+    namespace: wanted.namespace,
+    userId: wanted.userId,
+    expiresAtMs: wanted.expiresAtMs,
   };
 }

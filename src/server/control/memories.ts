@@ -1,6 +1,7 @@
 // The memories of a deployment: records, id rules, creation and deletion on the shards.
 
 import type { Clock } from '../../engine/base/clock.ts';
+import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { ERASURE_RETRY_MS } from '../../engine/base/limits.ts';
 import { compose, readOverrides } from '../../engine/govern/policy/compose.ts';
@@ -170,22 +171,22 @@ export class Memories {
     const memory = await this.#store.commit((change) => {
       if (this.#store.count('memory') >= this.#max) throw new EngineError('LIM-E002', `${this.#max} memories exist`);
       const id = this.#freeId(wanted);
-      const record: MemoryRecord = {
+      const record: MemoryRecord = defined({
         number: change.takeMemoryNumber(),
         id,
         name: wanted.name?.normalize('NFC') ?? id,
         description: wanted.description ?? '',
         owner: by.actor,
-        ...(wanted.region === undefined ? {} : { region: wanted.region }),
-        ...(wanted.settings === undefined ? {} : { settings: wanted.settings }),
+        region: wanted.region,
+        settings: wanted.settings,
         partitions,
         language: wanted.language ?? 'en',
         dedup: wanted.dedup ?? 'exact',
         dedupThreshold: wanted.dedupThreshold ?? 0.85,
-        ...(wanted.vectorBackend === undefined ? {} : { vectorBackend: wanted.vectorBackend }),
-        ...(wanted.policy === undefined ? {} : { policy: { ...wanted.policy, sealedBy: by.actor } }),
+        vectorBackend: wanted.vectorBackend,
+        policy: wanted.policy === undefined ? undefined : { ...wanted.policy, sealedBy: by.actor },
         createdAtMs: this.#clock.nowMs(),
-      };
+      });
       change.put('memory', record);
       change.audit({ event: 'instance.created', actor: by.actor, subject: '', details: { memory: record.number } });
       return record;
@@ -397,7 +398,7 @@ export function settingsOf(memory: MemoryRecord): MemorySettings {
     policy,
     scopes,
   } = memory;
-  return {
+  return defined({
     number,
     id,
     partitions,
@@ -405,11 +406,11 @@ export function settingsOf(memory: MemoryRecord): MemorySettings {
     dedup,
     dedupThreshold,
     createdAtMs,
-    ...(vectorBackend === undefined ? {} : { vectorBackend }),
-    ...(region === undefined ? {} : { region }),
-    ...(policy === undefined ? {} : { policy }),
-    ...(scopes === undefined ? {} : { scopes }),
-  };
+    vectorBackend,
+    region,
+    policy,
+    scopes,
+  });
 }
 
 /** Derives an id from a name: lower case, runs of other characters become a hyphen; empty when nothing is left. */

@@ -6,6 +6,7 @@ import { cachedQueries } from '../../embed/cached-queries.ts';
 import type { Embedder } from '../../embed/embedder.ts';
 import { NGRAM_NAME } from '../../embed/ngram.ts';
 import { REMOTE_NAME_START } from '../../embed/remote/remote.ts';
+import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { EMBEDDER_REOPEN_MS } from '../../engine/base/limits.ts';
 import type { Logger } from '../log.ts';
@@ -127,12 +128,12 @@ export class Embedders {
     if (opened !== undefined) {
       const { embedder, fallback } = opened;
       const { name: stamp, dimensions } = embedder;
-      return { backend: stamp, dimensions, state: 'ready', ...(fallback === undefined ? {} : { reason: fallback }) };
+      return defined({ backend: stamp, dimensions, state: 'ready', reason: fallback });
     }
     if (this.#openers[name] === undefined)
       return { backend: name, dimensions: 0, state: 'failed', reason: 'it is not configured in this deployment' };
     const state = opening !== undefined ? 'opening' : reason !== undefined ? 'failed' : 'cold';
-    return { backend: name, dimensions: 0, state, ...(reason === undefined ? {} : { reason }) };
+    return defined({ backend: name, dimensions: 0, state, reason });
   }
 
   async close(): Promise<void> {

@@ -28,9 +28,9 @@ export class Followers {
           backlogs,
           backends,
           embedder: () => (backends.some(isChosen) ? embedders.of(backends[0] ?? '') : undefined),
-          ...(backends.includes('remote') ? { mayEmbed: mayLeave } : {}),
+          mayEmbed: backends.includes('remote') ? mayLeave : undefined,
           log,
-          ...(progressed === undefined ? {} : { progressed }),
+          progressed,
         }),
     );
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { openLocalEmbedder } from '../../embed/local.ts';
 import { openNgramEmbedder } from '../../embed/ngram.ts';
 import { openRemoteEmbedder } from '../../embed/remote/remote.ts';
+import { defined } from '../../engine/base/defined.ts';
 import type { Config } from '../config.ts';
 import type { Logger } from '../log.ts';
 import type { Openers } from './embedders.ts';
@@ -12,20 +13,20 @@ export const MODEL_FOLDER = 'models';
 
 export function openersOf(config: Config, log: Logger): Openers {
   const { embeddingUrl, embeddingModel, embeddingKey, embeddingDimensions } = config;
-  return {
+  const remote =
+    embeddingUrl === undefined || embeddingModel === undefined
+      ? undefined
+      : async () => ({
+          embedder: await openRemoteEmbedder({
+            baseUrl: embeddingUrl,
+            model: embeddingModel,
+            apiKey: embeddingKey,
+            dimensions: embeddingDimensions,
+          }),
+        });
+  return defined({
     builtin: () => openLocalEmbedder({ cacheFolder: join(config.dataDir, MODEL_FOLDER), log }),
     ngram: () => Promise.resolve({ embedder: openNgramEmbedder() }),
-    ...(embeddingUrl === undefined || embeddingModel === undefined
-      ? {}
-      : {
-          remote: async () => ({
-            embedder: await openRemoteEmbedder({
-              baseUrl: embeddingUrl,
-              model: embeddingModel,
-              ...(embeddingKey === undefined ? {} : { apiKey: embeddingKey }),
-              ...(embeddingDimensions === undefined ? {} : { dimensions: embeddingDimensions }),
-            }),
-          }),
-        }),
-  };
+    remote,
+  });
 }

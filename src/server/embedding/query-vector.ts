@@ -145,7 +145,8 @@ export class QueryVectors {
     );
     const [first, ...also] = made.flat();
     if (first === undefined) return {};
-    return { vector: { ...first, of: text, ...(also.length === 0 ? {} : { also }) } };
+    const vector = { ...first, of: text };
+    return { vector: also.length === 0 ? vector : { ...vector, also } };
   }
 
   #settle(memory: number, name: string): void {

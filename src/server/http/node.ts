@@ -54,7 +54,7 @@ export const listenNode: Listen = (options, handler) =>
           handshakeTimeout: HEADERS_TIMEOUT_MS,
           cert: readFileSync(options.tls.certFile),
           key: readFileSync(options.tls.keyFile),
-          ...(options.http2 === undefined ? {} : { ALPNProtocols: ['h2', 'http/1.1'] }),
+          ALPNProtocols: options.http2 === undefined ? undefined : ['h2', 'http/1.1'],
         })
       : createPlainServer(serverOptions);
     server.once('error', reject);

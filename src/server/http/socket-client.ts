@@ -1,6 +1,7 @@
 // An HTTP/1.1 client for tests that exposes the wire: it sends any bytes, at any pace, and reads responses one by one.
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { defined } from '../../engine/base/defined.ts';
 
 export interface WireResponse {
   readonly status: number;
@@ -59,11 +60,13 @@ export class SocketClient {
     options: { headers?: Record<string, string> | undefined; body?: string | Uint8Array | undefined } = {},
   ): void {
     const { body, headers = {} } = options;
-    const lines = Object.entries({
-      Host: 'localhost',
-      ...(body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }),
-      ...headers,
-    }).map(([name, value]) => `${name}: ${value}\r\n`);
+    const lines = Object.entries(
+      defined({
+        Host: 'localhost',
+        'Content-Length': body === undefined ? undefined : String(Buffer.byteLength(body)),
+        ...headers,
+      }),
+    ).map(([name, value]) => `${name}: ${value}\r\n`);
     this.send(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`);
     if (body !== undefined) this.socket.write(body);
   }

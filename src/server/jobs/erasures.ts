@@ -2,6 +2,7 @@
 // everything is done. After a stop, a crash or a full disk it continues, here or at the next start.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../engine/base/clock.ts';
+import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { ERASURE_RETRY_MS, REDACTION_ROUNDS_AWAITED } from '../../engine/base/limits.ts';
 import type { ErasureProof, JsonValue, Output } from '../../shards/protocol.ts';
@@ -127,14 +128,14 @@ export class Erasures {
 
   async #intend({ number }: MemoryRecord, target: Target, { actor, reason, everywhere = false }: By): Promise<Intent> {
     const name = `${settingsPrefix(number)}${ERASURE_MARK.slice(1)}${randomId('ers')}`;
-    const intent: Intent = {
+    const intent: Intent = defined({
       name,
       memory: number,
       target,
       actor,
       everywhere,
-      ...(reason === undefined ? {} : { reason }),
-    };
+      reason,
+    });
     await this.#note(intent);
     return intent;
   }
@@ -238,7 +239,7 @@ export class Erasures {
    * for none.
    */
   async #erase({ memory, target, actor, reason }: Intent): Promise<string> {
-    const context = { ...contextOf(memory, actor, reason), ...(this.#repeats && { repeats: true as const }) };
+    const context = { ...contextOf(memory, actor, reason), repeats: this.#repeats || undefined };
     if ('userId' in target)
       return (await this.#shards.call('eraseUser', context, { userId: target.userId })).keyFingerprint;
     await this.#shards.call('eraseScope', context, { path: target.scopePath });
@@ -271,5 +272,5 @@ function says(value: JsonValue, text: string): boolean {
 }
 
 function contextOf(memory: number, actor: string, reason: string | undefined): MemoryContext {
-  return { memory, actor, requestId: 'erasure', ...(reason === undefined ? {} : { reason }) };
+  return { memory, actor, requestId: 'erasure', reason };
 }

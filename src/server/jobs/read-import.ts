@@ -2,6 +2,7 @@
 // the largest files: a separate thread reads those, while small ones avoid its cost.
 import { deserialize, serialize } from 'node:v8';
 import { Piscina } from 'piscina';
+import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { IMPORT_TOLD_MAX, TRANSFER_BYTES, TRANSFER_GRAINS_MAX } from '../../engine/base/limits.ts';
 import { readImport } from '../../engine/grain/codec/container.ts';
@@ -47,12 +48,13 @@ export function readImportedFile(bytes: Uint8Array): ImportedFile {
   try {
     const { grains, manifest, warnings } = readImport(bytes);
     const entries = [...manifest].map(
-      ([hash, status]): ManifestEntry => ({
-        hash,
-        ...(status.supersededBy === undefined ? {} : { supersededBy: status.supersededBy }),
-        ...(status.systemValidTo === undefined ? {} : { systemValidToMs: status.systemValidTo }),
-        ...(status.verificationStatus === undefined ? {} : { verificationStatus: status.verificationStatus }),
-      }),
+      ([hash, status]): ManifestEntry =>
+        defined({
+          hash,
+          supersededBy: status.supersededBy,
+          systemValidToMs: status.systemValidTo,
+          verificationStatus: status.verificationStatus,
+        }),
     );
     return { chunks: [...chunksOf(grains, entries)], warnings: firstOf(warnings) };
   } catch (error) {

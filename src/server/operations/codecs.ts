@@ -115,7 +115,7 @@ function readCall(planned: Planned, context: CallContext, write: (output: unknow
   return {
     // Method and input were paired by the row.
     call: { method, input: asked.input } as Call,
-    ...(asked.purpose === undefined ? {} : { context: { ...context, purpose: asked.purpose } }),
+    context: asked.purpose === undefined ? undefined : { ...context, purpose: asked.purpose },
     encode: (output) => write(answer(output)),
   };
 }

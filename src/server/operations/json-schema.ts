@@ -1,4 +1,5 @@
 // Short builders of JSON Schema for bodies that a face writes itself, with outside names.
+import { defined } from '../../engine/base/defined.ts';
 import { GRAIN_TYPE_NAMES } from '../../engine/grain/grain.ts';
 import type { Members } from './names.ts';
 
@@ -44,7 +45,7 @@ export function renamed(schema: Members, from: string, to: string): Members {
   return {
     ...schema,
     properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [rename(name), one])),
-    ...(required === undefined ? {} : { required: required.map(rename) }),
+    ...defined({ required: required?.map(rename) }),
   };
 }
 

@@ -1,4 +1,5 @@
 // Builds the OpenAPI 3.1 document from the table, with the rows' own schemas under outside names.
+import { defined } from '../../engine/base/defined.ts';
 import { ERROR_MEANINGS, type ErrorCode } from '../../engine/base/errors.ts';
 import { IDEMPOTENCY_KEY_CHARS_MAX } from '../../engine/base/limits.ts';
 import { GRAIN_TYPE_NAMES } from '../../engine/grain/grain.ts';
@@ -150,7 +151,7 @@ function operationObject(row: Operation, face: HttpRow): Members {
     operationId: row.name,
     summary: row.summary,
     tags: [tagOf(row.name)],
-    ...(row.needs === 'public' ? { security: [] } : {}),
+    ...defined({ security: row.needs === 'public' ? [] : undefined }),
     description: `${row.description} ${row.needs === 'public' ? 'Needs no key.' : `Needs a key${SCOPES[row.needs]}.`}`,
     parameters: [
       ...inPath.map((name) => ({
@@ -187,7 +188,7 @@ function successes(row: Operation, face: HttpRow): Members {
   );
   const others = Object.entries(face.otherStatuses).map(([status, description]) => [
     status,
-    { description, ...(status === '304' ? {} : { content }) },
+    defined({ description, content: status === '304' ? undefined : content }),
   ]);
   return { [String(face.successStatus)]: { description: 'Done.', content }, ...Object.fromEntries(others) };
 }
@@ -288,8 +289,7 @@ function member(name: string, schema: Members): Members {
   if (known === undefined || !isPlain) return shown(schema);
   return {
     ...known,
-    ...(description === undefined ? {} : { description }),
-    ...(fallback === undefined ? {} : { default: fallback }),
+    ...defined({ description, default: fallback }),
   };
 }
 
@@ -303,7 +303,7 @@ function queryParameters(row: Operation, inPath: readonly string[]): Members[] {
       name,
       in: 'query',
       required: required.has(name),
-      ...(row.example[name] === undefined ? {} : { example: row.example[name] }),
+      ...defined({ example: row.example[name] }),
       ...parameterSchema(name, schema),
     }));
 }

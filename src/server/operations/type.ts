@@ -2,6 +2,7 @@
 // some 370 modules that no schema here needs, into every thread that has operations. `validate.ts` compiles these schemas
 // with TypeBox's schema compiler, which reads plain JSON Schema.
 import type TypeBox from 'typebox';
+import { defined } from '../../engine/base/defined.ts';
 
 export type { Static, TSchema } from 'typebox';
 
@@ -42,7 +43,12 @@ const builders = {
   Number: (options?: Options) => ({ type: 'number', ...options }),
   Object: (properties: Readonly<Record<string, Schema>>, options?: Options) => {
     const required = Object.keys(properties).filter((name) => !Object.hasOwn(properties[name]!, OPTIONAL));
-    return { type: 'object', ...(required.length === 0 ? {} : { required }), properties, ...options };
+    return {
+      type: 'object',
+      ...defined({ required: required.length === 0 ? undefined : required }),
+      properties,
+      ...options,
+    };
   },
   Optional: (schema: Schema) => Object.defineProperty({ ...schema }, OPTIONAL, { value: true }),
   /** Maps strings to `value`; no other kind of key is used here. */
@@ -59,7 +65,7 @@ const builders = {
 
 /** A shared schema with a description for this member; `fallback` is the default of an absent member. */
 export function described<S extends object>(schema: S, description: string, fallback?: unknown): S {
-  const own = { description, ...(fallback === undefined ? {} : { default: fallback }) };
+  const own = defined({ description, default: fallback });
   const copy = { ...schema, ...own };
   if (Object.hasOwn(schema, OPTIONAL)) Object.defineProperty(copy, OPTIONAL, { value: true });
   return copy;

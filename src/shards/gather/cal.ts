@@ -4,6 +4,7 @@
 import { answerLater } from '../../engine/asking/asking.ts';
 import { unreachable } from '../../engine/base/assert.ts';
 import { type Clock, systemClock } from '../../engine/base/clock.ts';
+import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { answerCal } from '../../engine/cal/run/answer.ts';
 import { contestedOf, needsRivals, pairName } from '../../engine/cal/run/contested.ts';
@@ -199,8 +200,8 @@ function added(parts: readonly (Stopped & { readonly total: number })[]) {
 
 function spentOf(parts: readonly Stopped[]): Stopped {
   const stopped = parts.find((part) => part.stopped !== undefined)?.stopped;
-  return {
+  return defined({
     scanned: parts.reduce((sum, { scanned }) => sum + scanned, 0),
-    ...(stopped === undefined ? {} : { stopped }),
-  };
+    stopped,
+  });
 }

@@ -3,6 +3,7 @@
 // policy, and reaches the others afterwards. An interrupted change therefore leaves some partitions too strict, never
 // too loose, and a repeat completes it.
 
+import { defined } from '../../engine/base/defined.ts';
 import type { ConsentFact, ConsentOutcome, Input, Output, RetentionNamespace } from '../protocol.ts';
 import { type Fan, halfDone } from './fan.ts';
 import { sumOf } from './merge.ts';
@@ -107,24 +108,22 @@ export function mergeRetentionStatus(answers: readonly Output<'retentionStatus'>
   // The memory counts as enforced when its last partition was.
   const enforced = answers.map(({ lastEnforcedMs }) => lastEnforcedMs);
   const last = enforced.includes(undefined) ? undefined : Math.min(...enforced.map((at) => at ?? 0));
-  return {
+  return defined({
     namespaces: [...merged.values()].sort((one, other) => (one.namespace < other.namespace ? -1 : 1)),
     defaultTtlDays: answers[0]?.defaultTtlDays ?? null,
-    ...(last === undefined ? {} : { lastEnforcedMs: last }),
-  };
+    lastEnforcedMs: last,
+  });
 }
 
 function together(one: RetentionNamespace, other: RetentionNamespace): RetentionNamespace {
-  const next = least(one.nextExpiryMs, other.nextExpiryMs);
-  const oldest = least(one.oldestCreatedMs, other.oldestCreatedMs);
-  return {
+  return defined({
     ...one,
     grains: one.grains + other.grains,
     expired: one.expired + other.expired,
     held: one.held + other.held,
-    ...(next === undefined ? {} : { nextExpiryMs: next }),
-    ...(oldest === undefined ? {} : { oldestCreatedMs: oldest }),
-  };
+    nextExpiryMs: least(one.nextExpiryMs, other.nextExpiryMs),
+    oldestCreatedMs: least(one.oldestCreatedMs, other.oldestCreatedMs),
+  });
 }
 
 function least(one: number | undefined, other: number | undefined): number | undefined {

@@ -1,6 +1,7 @@
 // Pure functions that merge the answers of several partitions into one. Lists are in partition order.
 import { hash } from 'node:crypto';
 import { assert } from '../../engine/base/assert.ts';
+import { defined } from '../../engine/base/defined.ts';
 import type {
   AuditCheck,
   EmbedderStamp,
@@ -47,13 +48,13 @@ export function mergeProofs(proofs: readonly ErasureProof[]): ErasureProof {
   const withKey = proofs.filter(({ keyFingerprint }) => keyFingerprint !== '');
   const timed = withKey.length > 0 ? withKey : proofs;
   const entry = proofs.find(({ auditEntryHash }) => auditEntryHash !== undefined)?.auditEntryHash;
-  return {
+  return defined({
     userId: first.userId,
     count: sumOf(proofs, 'count'),
     keyFingerprint: mergeFingerprints(proofs.map(({ keyFingerprint }) => keyFingerprint)),
     timestamp: Math.max(...timed.map(({ timestamp }) => timestamp)),
-    ...(entry === undefined ? {} : { auditEntryHash: entry }),
-  };
+    auditEntryHash: entry,
+  });
 }
 
 /** The preview of a removal over all partitions. */
@@ -68,18 +69,17 @@ export function mergePreviews(parts: readonly RemovalPreview[]): RemovalPreview 
   const newest = parts.flatMap(({ newestMs }) => newestMs ?? []);
   const [first] = parts;
   const hashes = first?.hashes === undefined ? undefined : [...new Set(parts.flatMap((part) => part.hashes ?? []))];
-  return {
+  return defined({
     count: sumOf(parts, 'count'),
     byType,
-    ...(oldest.length === 0 ? {} : { oldestMs: Math.min(...oldest) }),
-    ...(newest.length === 0 ? {} : { newestMs: Math.max(...newest) }),
+    oldestMs: oldest.length === 0 ? undefined : Math.min(...oldest),
+    newestMs: newest.length === 0 ? undefined : Math.max(...newest),
+    hashes,
     // A hash is missing only if no partition has it.
-    ...(hashes === undefined ? {} : { hashes, notFound: foundNowhere(parts, hashes) }),
-    ...(first?.path === undefined ? {} : { path: first.path }),
-    ...(first?.scopes === undefined
-      ? {}
-      : { scopes: [...scopes.keys()].sort().map((path) => ({ path, count: scopes.get(path) ?? 0 })) }),
-  };
+    notFound: hashes && foundNowhere(parts, hashes),
+    path: first?.path,
+    scopes: first?.scopes && [...scopes.keys()].sort().map((path) => ({ path, count: scopes.get(path) ?? 0 })),
+  });
 }
 
 function foundNowhere(parts: readonly RemovalPreview[], found: readonly string[]): string[] {
@@ -178,23 +178,23 @@ export function mergeHistories(parts: readonly History[]): History {
 /** Valid if every chain is valid. Otherwise names the first bad entry of the first broken chain, in partition order. */
 export function mergeAuditChecks(checks: readonly AuditCheck[]): AuditCheck {
   const bad = checks.find(({ valid }) => !valid);
-  return {
+  return defined({
     valid: bad === undefined,
     checked: sumOf(checks, 'checked'),
     partition: bad?.partition ?? 0,
-    ...(bad?.firstBadSeq === undefined ? {} : { firstBadSeq: bad.firstBadSeq }),
-  };
+    firstBadSeq: bad?.firstBadSeq,
+  });
 }
 
 /** The statistics of a query's words that BM25 needs, over all partitions. */
 export function mergeTextStatistics(parts: readonly TextStatistics[]): TextStatistics {
   const pairs = parts.flatMap(({ pairFrequency }) => (pairFrequency === undefined ? [] : [pairFrequency]));
-  return {
+  return defined({
     docs: sumOf(parts, 'docs'),
     totalLength: sumOf(parts, 'totalLength'),
     documentFrequency: sumByKey(parts.map(({ documentFrequency }) => documentFrequency)),
-    ...(pairs.length === 0 ? {} : { pairFrequency: sumByKey(pairs) }),
-  };
+    pairFrequency: pairs.length === 0 ? undefined : sumByKey(pairs),
+  });
 }
 
 /** Names each embedder once, even if several partitions serve its vectors. */
@@ -203,9 +203,9 @@ export function mergeVectorStates(answers: readonly Output<'vectorState'>[]): Ou
   for (const stamp of answers.flatMap((answer) => answer.serving))
     serving.set(`${stamp.name}/${stamp.dimensions}`, stamp);
   const isLoading = answers.some(({ loading }) => loading === true);
-  return {
+  return defined({
     serving: [...serving.values()],
     lag: sumOf(answers, 'lag'),
-    ...(isLoading ? { loading: true as const } : {}),
-  };
+    loading: isLoading || undefined,
+  });
 }

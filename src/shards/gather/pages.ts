@@ -1,6 +1,7 @@
 // Pages over several partitions: lists are merged by their sort order, exports go through one partition after another.
 
 import { assert } from '../../engine/base/assert.ts';
+import { defined } from '../../engine/base/defined.ts';
 import { ANSWER_BYTES_MAX, PAGE_LIMIT_MAX } from '../../engine/base/limits.ts';
 import { AnswerRoom, partOfGrain } from '../../engine/grain/api/answer-room.ts';
 import type { Held } from '../gather-room.ts';
@@ -36,12 +37,12 @@ export async function gatherList(fan: Fan, input: ListInput, held: Held): Promis
   }
   const last = grains.at(-1);
   const more = streams.some((stream) => stream.hasMore);
-  return {
+  return defined({
     grains: await withAllSources(fan, grains),
     total: sumOf(firsts, 'total'),
     more,
-    ...(more && last !== undefined ? { next: positionOf(last) } : {}),
-  };
+    next: more && last !== undefined ? positionOf(last) : undefined,
+  });
 }
 
 /** Bytes that each partition may answer with. */

@@ -1,6 +1,7 @@
 // A recall over several partitions. First sums the BM25 statistics, then collects candidates with raw scores from every
 // partition and fuses them as if they came from one. Reads only the final hits.
 
+import { defined } from '../../engine/base/defined.ts';
 import { RECALL_HELD_BYTES_MAX } from '../../engine/base/limits.ts';
 import type { Excluded } from '../../engine/calls/recall.ts';
 import { AnswerRoom } from '../../engine/grain/api/answer-room.ts';
@@ -39,18 +40,18 @@ export async function gatherRecall(fan: Fan, query: RecallQuery, held: Held): Pr
       held: fused.candidate.matchedTerms ?? [],
     });
   }
-  return {
+  return defined({
     hits: list.hits,
     total: candidates.length,
     coverage: list.coverage(),
-    ...(end < ranked.length ? { truncated: true as const } : {}),
+    truncated: end < ranked.length || undefined,
     ...behindOf(answers),
-    ...(answers.some(({ queryCut }) => queryCut === true) ? { queryCut: true } : {}),
-    ...(legCut ? { legCut } : {}),
+    queryCut: answers.some(({ queryCut }) => queryCut === true) || undefined,
+    legCut: legCut || undefined,
     // Present if the caller asked for it or the policy records it.
-    ...(answers.some((answer) => answer.excluded !== undefined) ? { excluded: excludedOf(answers) } : {}),
-    ...(query.tellBeyond === true ? { beyond: beyondLimit(candidates, ranked) } : {}),
-  };
+    excluded: answers.some((answer) => answer.excluded !== undefined) ? excludedOf(answers) : undefined,
+    beyond: query.tellBeyond === true ? beyondLimit(candidates, ranked) : undefined,
+  });
 }
 
 /** One partition without comparable vectors decides for the whole answer. */

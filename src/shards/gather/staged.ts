@@ -3,6 +3,7 @@
 
 import { answerLater } from '../../engine/asking/asking.ts';
 import { systemClock } from '../../engine/base/clock.ts';
+import { defined } from '../../engine/base/defined.ts';
 import { RECALL_HELD_BYTES_MAX } from '../../engine/base/limits.ts';
 import { AnswerRoom } from '../../engine/grain/api/answer-room.ts';
 import { recallRecordContent } from '../../engine/recall/record-content.ts';
@@ -48,12 +49,12 @@ export async function recorded(
   keep: (account: RecallRecordContent) => Promise<Output<'keepRecall'>>,
 ): Promise<Output<'recall'>> {
   const { beyond: _, excluded, ...told } = found;
-  return {
+  return defined({
     ...told,
     // Unless the caller asked for them, exclusions are for the record only.
-    ...(excluded === undefined || query.tellExcluded !== true ? {} : { excluded }),
+    excluded: query.tellExcluded === true ? excluded : undefined,
     ...(await keep(recallRecordContent(query, found))),
-  };
+  });
 }
 
 export async function gatherNamespaces(

@@ -59,7 +59,7 @@ export class TestEngine implements EngineDoor {
       masterKeys: [Buffer.alloc(32, 7)],
       indexHeapBytes: 16 << 20,
       log,
-      ...(clock === undefined ? {} : { clock }),
+      clock,
     });
     return new TestEngine(engine, () => commits);
   }

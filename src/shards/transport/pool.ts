@@ -149,7 +149,7 @@ class PoolWorker {
       restarts: this.#restarts,
       pendingItems: this.client.pendingItems,
       pendingBytes: this.client.pendingBytes,
-      ...(this.#reason === undefined ? {} : { reason: this.#reason }),
+      reason: this.#reason,
     };
   }
 
@@ -207,7 +207,7 @@ class PoolWorker {
           this.#options.log.error({ worker: this.#worker, problem: message.problem }, 'worker met a bug and stops');
           end = {
             error: new EngineError('STO-E002', 'the shard met an internal error and is restarting'),
-            ...(message.id === undefined ? {} : { culprit: message.id }),
+            culprit: message.id,
           };
         }
       };

@@ -49,7 +49,7 @@ export function serveShards({ openEngine, codecs }: ServeOptions): (task: Worker
     assert(!isMainThread, 'shards run in a worker thread');
     const say = (message: FromWorker): void => port.postMessage(message);
     const onBug = (error: unknown, id?: number): void => {
-      say({ kind: 'bug', problem: describe(error), ...(id === undefined ? {} : { id }) });
+      say({ kind: 'bug', problem: describe(error), id });
       process.exit(BUG_EXIT_CODE);
     };
     let engines: ReadonlyMap<number, EngineDoor>;
@@ -70,7 +70,7 @@ export function serveShards({ openEngine, codecs }: ServeOptions): (task: Worker
       onBug,
       onLost: (error) => say({ kind: 'lost', problem: describe(error) }),
       ran: () => maintenance.batchRan(),
-      ...(faults ? { onFault } : {}),
+      onFault: faults ? onFault : undefined,
     });
     let isClosing = false;
     const closed = new Promise<void>((resolve) => {

@@ -142,7 +142,7 @@ async function answerChecked(source: string, { query }: CheckedQuery, context: C
     if (statement.kind === 'define_template' && !isRefused(reply)) {
       const { name, extends: parent, body } = statement;
       const place = { memory: context.memory.number, namespace: context.namespace };
-      await cal.define(place, name, { body, ...(parent === undefined ? {} : { extends: parent }) });
+      await cal.define(place, name, { body, extends: parent });
     }
     return { reply, warnings };
   }
@@ -164,8 +164,8 @@ function runHere(call: CalCall, context: Context): Promise<CalReply> {
     actor: context.principal.actor,
     requestId: context.requestId,
     deadlineMs: context.deadlineMs,
-    ...(context.namespace === undefined ? {} : { namespace: context.namespace }),
-    ...(context.userId === undefined ? {} : { userId: context.userId }),
+    namespace: context.namespace,
+    userId: context.userId,
   };
   return runCal(context.call, asker, call, context.services.clock);
 }
@@ -205,10 +205,10 @@ function sessionOf(query: string, context: Context): CalSession {
     // Loaded only for queries that mention templates.
     templates: /template/i.test(query) ? cal.templatesOf(context.memory.number, context.namespace) : {},
     server: { name: 'granary', version: VERSION },
-    ...(embedder === undefined ? {} : { embedder }),
+    embedder,
     autoToon: config.calAutoToon,
     tokens: config.calTokens,
-    ...(config.calStrict ? { strict: true } : {}),
+    strict: config.calStrict || undefined,
     queryTimeoutMs: config.calTimeoutMs,
     assembleTimeoutMs: 2 * config.calTimeoutMs,
   };

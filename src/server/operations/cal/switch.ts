@@ -1,3 +1,4 @@
+import { defined } from '../../../engine/base/defined.ts';
 import { defineOperation } from '../define.ts';
 import { Type } from '../type.ts';
 
@@ -30,10 +31,10 @@ export const calSwitch = defineOperation({
     const switches = isAsking
       ? cal.switches
       : await cal.turn(
-          {
-            ...(enabled === undefined ? {} : { enabled }),
-            ...(tier1Enabled === undefined ? {} : { tierOneEnabled: tier1Enabled }),
-          },
+          defined({
+            enabled,
+            tierOneEnabled: tier1Enabled,
+          }),
           principal.actor,
         );
     return { enabled: switches.enabled, tier1Enabled: switches.tierOneEnabled };

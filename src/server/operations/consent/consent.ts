@@ -141,7 +141,7 @@ export const consentRevoke = defineOperation({
   http: [{ verb: 'POST', path: 'M/consent/revoke', answer: SAID_BY_HTTP, write: toHttp }],
   run: ({ reason = undefined, ...input }, context) => {
     const why = reason ?? context.reason;
-    return say(context, { ...input, granted: false, ...(why === undefined ? {} : { reason: why }) });
+    return say(context, { ...input, granted: false, reason: why });
   },
 });
 
@@ -276,7 +276,7 @@ export const consentStatus = defineOperation({
     const asked = userId ?? context.userId;
     const one = asked === undefined ? {} : { userId: asked };
     const [{ facts }, { restrictions }] = await Promise.all([
-      context.call('consents', { ...one, ...(purpose === undefined ? {} : { purpose }) }),
+      context.call('consents', { ...one, purpose }),
       context.call('restrictions', one),
     ]);
     const restricted = new Set(restrictions.map((restriction) => restriction.userId));

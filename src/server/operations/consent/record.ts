@@ -44,11 +44,11 @@ function recordOf(userId: string, purpose: string, facts: ReadonlyMap<string, Co
     purpose,
     status: statusOf(fact, nowMs),
     decidedBy: fact.purpose,
-    ...(grantedAtMs === undefined ? {} : { grantedAt: seconds(grantedAtMs) }),
-    ...(fact.granted ? {} : { revokedAt: seconds(fact.atMs) }),
-    ...(fact.basis === undefined ? {} : { basis: fact.basis }),
-    ...(fact.jurisdiction === undefined ? {} : { jurisdiction: fact.jurisdiction }),
-    ...(fact.expiresAtMs === undefined ? {} : { expiresAt: seconds(fact.expiresAtMs) }),
+    grantedAt: grantedAtMs === undefined ? undefined : seconds(grantedAtMs),
+    revokedAt: fact.granted ? undefined : seconds(fact.atMs),
+    basis: fact.basis,
+    jurisdiction: fact.jurisdiction,
+    expiresAt: fact.expiresAtMs === undefined ? undefined : seconds(fact.expiresAtMs),
     hash: fact.hash,
   };
 }

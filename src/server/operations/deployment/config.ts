@@ -52,7 +52,7 @@ export const config = defineOperation({
       services.config;
     return {
       authMode: auth,
-      ...(oidcIssuer === undefined ? {} : { oidc: { issuer: oidcIssuer, audience: [...oidcAudience] } }),
+      oidc: oidcIssuer === undefined ? undefined : { issuer: oidcIssuer, audience: [...oidcAudience] },
       version: VERSION,
       deployment,
       features: {

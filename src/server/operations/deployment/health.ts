@@ -51,7 +51,7 @@ function healthFace(path: string): HttpFace<Static<typeof Output>> {
   return {
     verb: 'GET',
     path,
-    write: ({ status, version, reasons }) => ({ status, version, ...(reasons.length === 0 ? {} : { reasons }) }),
+    write: ({ status, version, reasons }) => ({ status, version, reasons: reasons.length === 0 ? undefined : reasons }),
     answer: objectOf(
       {
         status: described(oneOf('ok', 'unavailable'), 'Whether the deployment answers and takes writes.'),

@@ -68,12 +68,12 @@ export async function previewOf(context: Context, target: RemovalTarget, reason?
     dryRun: true,
     count,
     byType: { ...byType },
-    ...(oldestMs === undefined ? {} : { oldestCreatedAt: Math.floor(oldestMs / 1000) }),
-    ...(newestMs === undefined ? {} : { newestCreatedAt: Math.floor(newestMs / 1000) }),
-    ...(hashes === undefined ? {} : { hashes: [...hashes] }),
-    ...(notFound === undefined ? {} : { notFound: [...notFound] }),
-    ...(path === undefined ? {} : { scopePath: path }),
-    ...(scopes === undefined ? {} : { scopes: scopes.map((scope) => ({ scopePath: scope.path, count: scope.count })) }),
+    oldestCreatedAt: oldestMs === undefined ? undefined : Math.floor(oldestMs / 1000),
+    newestCreatedAt: newestMs === undefined ? undefined : Math.floor(newestMs / 1000),
+    hashes: hashes && [...hashes],
+    notFound: notFound && [...notFound],
+    scopePath: path,
+    scopes: scopes?.map((scope) => ({ scopePath: scope.path, count: scope.count })),
     status: 'dry_run',
   };
 }

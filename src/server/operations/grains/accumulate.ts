@@ -123,5 +123,5 @@ function targetOf({ hash, namespace, subject, relation }: Named) {
   if (hash !== undefined) return { hash };
   if (subject === undefined) throw missing(relation === undefined ? 'blob_hash' : 'subject');
   if (relation === undefined) throw missing('relation');
-  return { subject, relation, ...(namespace === undefined ? {} : { namespace }) };
+  return { subject, relation, namespace };
 }

@@ -147,9 +147,9 @@ export const add = defineCall({
       write: ({ hash, duplicate, warnings, extractedCount }) => ({
         blob_hash: hash,
         status: 'added',
-        ...(duplicate ? { duplicate } : {}),
-        ...(extractedCount === undefined ? {} : { extracted_count: extractedCount }),
-        ...(warnings.length === 0 ? {} : { warnings }),
+        duplicate: duplicate || undefined,
+        extracted_count: extractedCount,
+        warnings: warnings.length === 0 ? undefined : warnings,
       }),
     },
   ],

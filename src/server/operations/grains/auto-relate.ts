@@ -41,7 +41,7 @@ export async function withRelated({ grainType, fields }: Source, context: Contex
   const { hits, vectorsBehind } = await context.call('recall', {
     query: NO_WORDS,
     vector: { ...vector, of: NO_WORDS },
-    filter: { namespace, ...(userId === undefined ? {} : { userId }) },
+    filter: { namespace, userId },
     limit: NEAREST,
     candidateLimit: NEAREST,
     structural: false,

@@ -1,4 +1,5 @@
 import { assert } from '../../../engine/base/assert.ts';
+import { defined } from '../../../engine/base/defined.ts';
 import { EngineError, type ErrorCode, type WireError } from '../../../engine/base/errors.ts';
 import { BATCH_GRAINS_MAX } from '../../../engine/base/limits.ts';
 import { checkJsonTextBounds } from '../../../engine/grain/api/json-bounds.ts';
@@ -85,11 +86,11 @@ function readBody(json: unknown): unknown {
   checkCount(grains.length);
   const shared = { namespace: textMember(body, 'namespace'), tags: sharedTags(body['tags']) };
   const { options, purpose } = body;
-  return {
+  return defined({
     items: grains.map((grain: unknown) => readGrain(grain, shared)),
-    ...(options === undefined || options === null ? {} : { options: inward(nodeOf(AddOptionsInput), options) }),
-    ...(purpose === undefined || purpose === null ? {} : { purpose }),
-  };
+    options: options === undefined || options === null ? undefined : inward(nodeOf(AddOptionsInput), options),
+    purpose: purpose ?? undefined,
+  });
 }
 
 interface Shared {
@@ -260,7 +261,7 @@ export const batchAdd = defineCall({
         totalAdded: output.added.length,
         totalErrors: output.errors.length,
         totalDuplicates: output.duplicates.length,
-        ...(warnings.length === 0 ? {} : { warnings }),
+        warnings: warnings.length === 0 ? undefined : warnings,
       };
     },
     around: async (input, context, perform) => {
@@ -281,7 +282,7 @@ export const batchAdd = defineCall({
         });
       const { hashes, warnings } = await extractFrom(sources, context, withinRequest(context, purpose));
       const told = [...(output.warnings ?? []), ...warnings];
-      return { ...output, extractedCount: hashes.length, ...(told.length === 0 ? {} : { warnings: told }) };
+      return { ...output, extractedCount: hashes.length, warnings: told.length === 0 ? output.warnings : told };
     },
   },
 });

@@ -1,5 +1,6 @@
 // Exports a memory as one .mg file. Offsets precede the grains, so two passes read the memory: the first collects the
 // lengths, four bytes a grain, and the second streams the blobs. No temporary file and no buffer holds the whole export.
+import { defined } from '../../../engine/base/defined.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import { TRANSFER_BYTES } from '../../../engine/base/limits.ts';
 import { ContainerWriter } from '../../../engine/grain/codec/container-writer.ts';
@@ -56,8 +57,8 @@ export const exportFile = defineOperation({
   async run(input, context) {
     const filter: GrainFilter = {
       includeSuperseded: input.includeSuperseded ?? true,
-      ...(input.namespace === undefined ? {} : { namespace: input.namespace }),
-      ...(input.grainType === undefined ? {} : { grainTypes: input.grainType.map(checkedGrainType) }),
+      namespace: input.namespace,
+      grainTypes: input.grainType?.map(checkedGrainType),
     };
     // Tells a whole backup of the memory from a partial one.
     const isWhole =
@@ -101,8 +102,8 @@ class PageSource {
       memory: context.memory.number,
       actor: context.principal.actor,
       requestId: context.requestId,
-      ...(context.namespace === undefined ? {} : { namespace: context.namespace }),
-      ...(context.userId === undefined ? {} : { userId: context.userId }),
+      namespace: context.namespace,
+      userId: context.userId,
     };
   }
 
@@ -165,12 +166,13 @@ function changed(): EngineError {
 function statusOf(grain: ExportedGrain): GrainStatus | undefined {
   if (grain.supersededBy === undefined && grain.systemValidToMs === undefined && grain.verificationStatus === undefined)
     return undefined;
-  return {
-    ...(grain.supersededBy === undefined ? {} : { supersededBy: grain.supersededBy as Address }), // from the shard
-    ...(grain.systemValidToMs === undefined ? {} : { systemValidTo: grain.systemValidToMs }),
+  return defined({
+    supersededBy: grain.supersededBy === undefined ? undefined : (grain.supersededBy as Address), // from the shard
+    systemValidTo: grain.systemValidToMs,
     // The shard stores only statuses of the format.
-    ...(grain.verificationStatus === undefined
-      ? {}
-      : { verificationStatus: grain.verificationStatus as NonNullable<GrainStatus['verificationStatus']> }),
-  };
+    verificationStatus:
+      grain.verificationStatus === undefined
+        ? undefined
+        : (grain.verificationStatus as NonNullable<GrainStatus['verificationStatus']>),
+  });
 }

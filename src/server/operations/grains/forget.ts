@@ -116,9 +116,9 @@ export const forget = defineOperation({
       return { ...(await eraseUser(context, userId, reason)), status: 'erased' };
     }
     const wanted = {
-      ...(targets.length === 0 ? {} : { hashes: targets }),
-      ...(subject === undefined ? {} : { subject }),
-      ...(userId === undefined ? {} : { userId }),
+      hashes: targets.length === 0 ? undefined : targets,
+      subject,
+      userId,
     };
     // A missing hash is an error if it is the only target; otherwise the answer lists it.
     const isAlone = hash !== undefined && targets.length === 1 && subject === undefined;

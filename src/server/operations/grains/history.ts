@@ -49,7 +49,7 @@ export const history = defineOperation({
   }),
   async run({ hash, cursor }, context) {
     const after = cursor === undefined ? undefined : readPage({ cursor, order: 'asc' }, SCOPE, []).after?.id;
-    const { versions, next } = await context.call('history', { hash, ...(after === undefined ? {} : { after }) });
+    const { versions, next } = await context.call('history', { hash, after });
     if (next === undefined) return { versions: [...versions] };
     const bytes = `${ANSWER_BYTES_MAX / 1_048_576} MiB`;
     const warning = `the answer ends at ${bytes}: ${versions.length} versions are told, others follow`;

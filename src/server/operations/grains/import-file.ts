@@ -84,7 +84,7 @@ export const importFile = defineOperation({
       duplicates,
       errors,
       hashes,
-      ...(warnings.length === 0 ? {} : { warnings }),
+      warnings: warnings.length === 0 ? undefined : warnings,
     };
   },
 });

@@ -56,8 +56,8 @@ export const list = defineOperation({
       filter: filterOf(input),
       limit: page.limit,
       order: page.order,
-      ...(page.after === undefined ? {} : { after: { createdAtMs: page.after.timeMs, hash: page.after.id } }),
-      ...(page.offset === 0 ? {} : { offset: page.offset }),
+      after: page.after === undefined ? undefined : { createdAtMs: page.after.timeMs, hash: page.after.id },
+      offset: page.offset === 0 ? undefined : page.offset,
     });
     return {
       grains: grains.map(grainOutput),
@@ -72,16 +72,16 @@ function filterOf(input: Static<typeof Input>): GrainFilter {
   const fromMs = secondsToMs(input.createdAfter, 'created_after', 0);
   const toMs = secondsToMs(input.createdBefore, 'created_before', 999);
   return {
-    ...(input.grainType === undefined ? {} : { grainTypes: input.grainType.map(checkedGrainType) }),
-    ...(input.namespace === undefined ? {} : { namespace: input.namespace }),
-    ...(input.userId === undefined ? {} : { userId: input.userId }),
-    ...(input.subject === undefined ? {} : { subject: input.subject }),
-    ...(input.relation === undefined ? {} : { relation: input.relation }),
-    ...(input.tag === undefined ? {} : { tags: input.tag }),
-    ...(input.sessionId === undefined ? {} : { sessionId: input.sessionId }),
-    ...(fromMs === undefined ? {} : { createdFromMs: fromMs }),
-    ...(toMs === undefined ? {} : { createdToMs: toMs }),
-    ...(input.includeSuperseded === true ? { includeSuperseded: true } : {}),
-    ...(input.hashPrefix === undefined ? {} : { addressPrefix: input.hashPrefix.toLowerCase() }),
+    grainTypes: input.grainType?.map(checkedGrainType),
+    namespace: input.namespace,
+    userId: input.userId,
+    subject: input.subject,
+    relation: input.relation,
+    tags: input.tag,
+    sessionId: input.sessionId,
+    createdFromMs: fromMs,
+    createdToMs: toMs,
+    includeSuperseded: input.includeSuperseded === true || undefined,
+    addressPrefix: input.hashPrefix?.toLowerCase(),
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../../engine/base/defined.ts';
 import { SupersedeRequest, SupersedeResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { HASH, objectOf, oneOf, TEXTS } from '../json-schema.ts';
@@ -27,12 +28,12 @@ function readBody(json: unknown): unknown {
   const oldHash = body['blob_hash'] ?? body['old_hash'] ?? body['hash'];
   if (oldHash === undefined || oldHash === null) throw missing('blob_hash');
   const { grain_type: grainType, reason } = body;
-  return {
+  return defined({
     oldHash,
     fields: fieldsOf(body, ENVELOPE),
-    ...(grainType === undefined || grainType === null || grainType === '' ? {} : { grainType }),
-    ...(reason === undefined || reason === null ? {} : { reason }),
-  };
+    grainType: grainType === null || grainType === '' ? undefined : grainType,
+    reason: reason ?? undefined,
+  });
 }
 
 const BODY: Members = {
@@ -87,7 +88,11 @@ export const supersede = defineOperation({
     read: ({ oldHash, grainType, fieldsJson }) => {
       const fields = fieldsJson === '' ? {} : parsedJson(fieldsJson, 'fields_json');
       if (!isMembers(fields)) throw mistyped('fields_json', 'object');
-      return { ...(oldHash === '' ? {} : { oldHash }), fields, ...(grainType === '' ? {} : { grainType }) };
+      return defined({
+        oldHash: oldHash === '' ? undefined : oldHash,
+        fields,
+        grainType: grainType === '' ? undefined : grainType,
+      });
     },
   }),
   http: [
@@ -111,14 +116,14 @@ export const supersede = defineOperation({
         new_hash: newHash,
         superseded: oldHash,
         status: 'superseded',
-        ...(warnings.length === 0 ? {} : { warnings }),
+        warnings: warnings.length === 0 ? undefined : warnings,
       }),
     },
   ],
   async run({ oldHash, grainType, fields, reason }, context) {
     const output = await context.call(
       'supersede',
-      { oldHash, fields, ...(grainType === undefined ? {} : { grainType }) },
+      { oldHash, fields, grainType },
       reason === undefined ? {} : { reason },
     );
     return { ...output, warnings: [...output.warnings] };

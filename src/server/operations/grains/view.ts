@@ -28,7 +28,7 @@ export function grainOutput(view: GrainView): GrainOutput {
   return {
     blobHash: view.hash,
     ...rest,
-    ...(sources === undefined ? {} : { sources: [...sources] }),
+    sources: sources && [...sources],
     versionStatus: view.supersededBy === undefined ? 'current' : 'superseded',
   };
 }

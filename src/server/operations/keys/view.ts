@@ -38,12 +38,12 @@ export function keyOutput(key: KeyRecord, keys: Keys): KeyOutput {
     scopes: [...key.scopes],
     prefix: key.prefix,
     createdAt: seconds(key.createdAtMs),
-    ...(key.memoryId === undefined ? {} : { memoryId: key.memoryId }),
-    ...(key.namespace === undefined ? {} : { namespace: key.namespace }),
-    ...(key.userId === undefined ? {} : { userId: key.userId }),
-    ...(key.expiresAtMs === undefined ? {} : { expiresAt: seconds(key.expiresAtMs) }),
-    ...(lastUsedMs === undefined ? {} : { lastUsedAt: seconds(lastUsedMs) }),
-    ...(key.revokedAtMs === undefined ? {} : { revokedAt: seconds(key.revokedAtMs) }),
+    memoryId: key.memoryId,
+    namespace: key.namespace,
+    userId: key.userId,
+    expiresAt: key.expiresAtMs === undefined ? undefined : seconds(key.expiresAtMs),
+    lastUsedAt: lastUsedMs === undefined ? undefined : seconds(lastUsedMs),
+    revokedAt: key.revokedAtMs === undefined ? undefined : seconds(key.revokedAtMs),
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../../engine/base/defined.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import { DESCRIPTION_CHARS_MAX, MEMORY_SETTINGS_BYTES_MAX, NAME_CHARS_MAX } from '../../../engine/base/limits.ts';
 import { compose, looserOverrides, type Overrides } from '../../../engine/govern/policy/compose.ts';
@@ -107,9 +108,9 @@ export const memoriesCreate = defineOperation({
     const memory = await services.memories.create(
       {
         ...wanted,
-        ...(settings === undefined ? {} : { settings: checkedSettings(settings) }),
-        ...(vectorBackend === undefined || vectorBackend === '' ? {} : { vectorBackend }),
-        ...(policy === undefined ? {} : { policy }),
+        settings: settings === undefined ? undefined : checkedSettings(settings),
+        vectorBackend: vectorBackend === undefined || vectorBackend === '' ? undefined : vectorBackend,
+        policy,
       },
       { actor: principal.actor, requestId },
     );
@@ -127,10 +128,11 @@ function firstPolicy(
   mode: string | undefined,
 ): NewMemory['policy'] {
   // Patterns without an explicit mode block matching texts.
-  const overrides: JsonObject = {
-    ...(patterns.length === 0 ? {} : { 'guardrail.patterns': [...patterns], 'guardrail.mode': 'contains' }),
-    ...(mode === undefined ? {} : { 'guardrail.mode': mode }),
-  };
+  const listed = patterns.length === 0 ? undefined : [...patterns];
+  const overrides: JsonObject = defined({
+    'guardrail.patterns': listed,
+    'guardrail.mode': mode ?? (listed === undefined ? undefined : 'contains'),
+  });
   if (presets.length === 0 && Object.keys(overrides).length === 0) return undefined;
   const [looser] = looserOverrides(presets, overrides as Overrides); // of the rules above
   if (looser !== undefined) throw looser;

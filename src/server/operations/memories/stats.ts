@@ -76,9 +76,10 @@ export const stats = defineOperation({
       hasEncryption: true,
       hasPolicy: hasPolicy(context.memory),
       // Without an embedder nothing waits for vectors.
-      ...(indexLag === undefined ? {} : { indexLag: embedding.state === 'none' ? 0 : indexLag }),
+      indexLag: indexLag === undefined ? undefined : embedding.state === 'none' ? 0 : indexLag,
       // The count includes other memories of the shard, so a bound caller must not see it.
-      ...(pendingWrites === undefined || context.principal.memoryIds !== undefined ? {} : { pendingWrites }),
+      pendingWrites:
+        pendingWrites === undefined || context.principal.memoryIds !== undefined ? undefined : pendingWrites,
       embedding,
     };
   },

@@ -37,7 +37,7 @@ export function memoryOutput(
     description: memory.description,
     createdAt: Math.floor(memory.createdAtMs / 1000),
     owner: memory.owner,
-    ...(memory.region === undefined ? {} : { region: memory.region }),
+    region: memory.region,
     settings: memory.settings ?? {},
     partitions: memory.partitions,
     language: memory.language,

@@ -1,4 +1,5 @@
 // Detects personal data in a caller's text. The text is not stored and does not leave the process.
+import { defined } from '../../../engine/base/defined.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import { REMEMBER_TEXT_BYTES_MAX } from '../../../engine/base/limits.ts';
 import type { PiiFinding } from '../../../engine/text/pii/finding.ts';
@@ -82,7 +83,7 @@ export const detectPii = defineOperation({
         const body = bodyOf(json);
         const text = textMember(body, 'text') ?? textMember(body, 'content');
         if (text === undefined) throw missing('text');
-        return { text, ...(body['detailed'] === undefined ? {} : { detailed: body['detailed'] }) };
+        return defined({ text, detailed: body['detailed'] });
       },
       bodySchema: {
         type: 'object',

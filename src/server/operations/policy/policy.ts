@@ -183,10 +183,10 @@ function partsOf({ proposed, diff }: JsonObject): { readonly rules: JsonObject; 
 function changeOf({ addPolicies, removePolicies, overrides, reason }: Static<typeof Change>, context: Context) {
   const why = reason ?? context.reason;
   const change: PolicyChange = {
-    ...(addPolicies === undefined ? {} : { addPolicies }),
-    ...(removePolicies === undefined ? {} : { removePolicies }),
-    ...(overrides === undefined ? {} : { overrides }),
-    ...(why === undefined ? {} : { reason: why }),
+    addPolicies,
+    removePolicies,
+    overrides,
+    reason: why,
   };
   return change;
 }

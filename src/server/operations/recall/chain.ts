@@ -1,3 +1,4 @@
+import { defined } from '../../../engine/base/defined.ts';
 import { ANSWER_BYTES_MAX } from '../../../engine/base/limits.ts';
 import { AnswerRoom, partOfGrain, withinRoom } from '../../../engine/grain/api/answer-room.ts';
 import { recallRecordContent } from '../../../engine/recall/record-content.ts';
@@ -116,7 +117,7 @@ export const recallChain = defineOperation({
     const room = new AnswerRoom(ANSWER_BYTES_MAX / 2);
     const answers = await runChain(plan, async (part) => {
       const { vector, warning } = await vectorOf(part, params, context);
-      const query = { ...asked, query: part, ...(vector === undefined ? {} : { vector }) };
+      const query = { ...asked, query: part, ...defined({ vector }) };
       const { hits: all, vectorsBehind, queryCut, truncated } = await context.call('recall', query);
       const hits = withinRoom(all, room, ({ grain }) => partOfGrain(grain));
       if (truncated === true || hits.length < all.length) warnings.add(CHAIN_CUT);
@@ -130,11 +131,7 @@ export const recallChain = defineOperation({
     const total = new Set(answers.flatMap(({ hits }) => hits.map(({ grain }) => grain.hash))).size;
     const whole = { ...asked, query: question, record: { asked: params.recordProvenance === true } };
     const { recallId } = await context.call('keepRecall', recallRecordContent(whole, { hits: found, total }, 'chain'));
-    for (const warning of cutWarnings(
-      params,
-      { hits: found, total, ...(recallId === undefined ? {} : { recallId }) },
-      asked.candidateLimit,
-    ))
+    for (const warning of cutWarnings(params, defined({ hits: found, total, recallId }), asked.candidateLimit))
       warnings.add(warning);
     const results = found.map((hit) => hitOutput(hit, shown));
     return {
@@ -147,7 +144,7 @@ export const recallChain = defineOperation({
       results,
       count: results.length,
       reasoning: plan.reasoning,
-      ...(warnings.size === 0 ? {} : { warnings: [...warnings] }),
+      warnings: warnings.size === 0 ? undefined : [...warnings],
     };
   },
 });

@@ -97,15 +97,16 @@ export function hitOutput(hit: RecallHit, shown: Shown = {}): HitOutput {
     fields: grain.fields,
     createdAt: grain.createdAt,
     namespace: grain.namespace,
-    ...(shown.scope === true ? { sourceNamespace: grain.namespace, scopeDepth: scopeDepth(grain.namespace) } : {}),
-    ...(grain.userId === undefined ? {} : { userId: grain.userId }),
-    ...(grain.supersededBy === undefined ? {} : { supersededBy: grain.supersededBy }),
-    ...(grain.sources === undefined ? {} : { sources: [...grain.sources] }),
-    ...(shown.breakdown === true && stage !== undefined ? { scoreBreakdown: breakdownOutput(hit, stage) } : {}),
-    ...(stage?.explanation === undefined ? {} : { explanation: stage.explanation }),
-    ...(stage?.relativeTime === undefined ? {} : { relativeTime: stage.relativeTime }),
-    ...(stage?.conflictStatus === undefined ? {} : { conflictStatus: stage.conflictStatus }),
-    ...(superseded ? { supersessionStatus: 'superseded' } : {}),
+    sourceNamespace: shown.scope === true ? grain.namespace : undefined,
+    scopeDepth: shown.scope === true ? scopeDepth(grain.namespace) : undefined,
+    userId: grain.userId,
+    supersededBy: grain.supersededBy,
+    sources: grain.sources && [...grain.sources],
+    scoreBreakdown: shown.breakdown === true && stage !== undefined ? breakdownOutput(hit, stage) : undefined,
+    explanation: stage?.explanation,
+    relativeTime: stage?.relativeTime,
+    conflictStatus: stage?.conflictStatus,
+    supersessionStatus: superseded ? 'superseded' : undefined,
     recallSource: stage?.recallSource ?? 'primary',
   };
 }
@@ -116,8 +117,8 @@ function breakdownOutput(
 ): BreakdownOutput {
   const { rrf: _rrf, final: _final, ...terms } = breakdown;
   return {
-    ...(bm25Rank === undefined ? {} : { bm25Rank }),
-    ...(cosine === undefined ? {} : { vectorScore: cosine }),
+    bm25Rank,
+    vectorScore: cosine,
     rrfScore: byRanks ? base : 0,
     ...changes,
     finalScore: score,

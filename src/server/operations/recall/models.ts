@@ -62,7 +62,7 @@ export async function questionVector(
   const warnings = own.warning === undefined ? [] : [own.warning];
   const { vector } = own;
   const ends = (hyde: string | undefined, found = vector) => ({
-    ...(found === undefined ? {} : { vector: found }),
+    vector: found,
     warnings: hyde === undefined ? warnings : [...warnings, `hyde was ignored: ${hyde}`],
     hydeDone: true,
   });

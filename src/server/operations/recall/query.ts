@@ -1,5 +1,6 @@
 // Converts a recall's fields to the shards' query (service contract 6.3 and 8).
 import { systemClock } from '../../../engine/base/clock.ts';
+import { defined } from '../../../engine/base/defined.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import {
   CANDIDATE_LIMIT_MAX,
@@ -53,7 +54,7 @@ export function recallQuery(input: RecallInput): { readonly query: RecallQuery; 
   const text = queryText(input);
   return {
     query: {
-      ...(text === '' ? {} : { query: text }),
+      ...defined({ query: text === '' ? undefined : text }),
       filter,
       limit,
       askedLimit: limit,
@@ -75,8 +76,7 @@ export function stagedQuery(input: RecallInput): RecallQuery {
   return {
     ...query,
     options: recallOptions(input),
-    ...(vector === undefined ? {} : { vector }),
-    ...(input.explanation === true ? { tellExcluded: true } : {}),
+    ...defined({ vector, tellExcluded: input.explanation === true || undefined }),
   };
 }
 
@@ -100,7 +100,7 @@ export function withVector(input: RecallInput, vector: NonNullable<RecallQuery['
 
 /** The request with the vector that another thread made, or with the warning why there is none. */
 export function withMade(input: RecallInput, { vector, warning }: QueryVector): WithVector {
-  return { ...input, [VECTOR]: vector, ...(warning === undefined ? {} : { [WARNING]: warning }) };
+  return { ...input, [VECTOR]: vector, [WARNING]: warning };
 }
 
 /** The warning that `withMade` kept, for the answer. */
@@ -205,7 +205,7 @@ function badPhrase(issue: string): EngineError {
 function onField(field: NonNullable<RecallInput['temporalField']>, { fromMs, toMs }: Span): Partial<GrainFilter> {
   if (field === 'both') {
     if (fromMs === undefined && toMs === undefined) return {};
-    return { eitherTime: { ...(fromMs === undefined ? {} : { fromMs }), ...(toMs === undefined ? {} : { toMs }) } };
+    return { eitherTime: { fromMs, toMs } };
   }
   const filter: Mutable<Partial<GrainFilter>> = {};
   if (field === 'created_at') {

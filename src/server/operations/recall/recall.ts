@@ -189,11 +189,11 @@ function answerOf(found: Found<'recall'>, input: RecallInput): Output {
   return {
     count: hits.length,
     results: hits.map((hit) => hitOutput(hit, shown)),
-    ...(sources === undefined ? {} : { sources: sources.map((hit) => hitOutput(hit, { scope: shown.scope })) }),
-    ...(truncated === undefined ? {} : { truncated }),
+    sources: sources?.map((hit) => hitOutput(hit, { scope: shown.scope })),
+    truncated,
     totalCandidates: total,
     topicCoverage: coverage,
-    ...(recallId === undefined ? {} : { recallId }),
+    recallId,
     warnings: [
       ...warnings,
       ...cutWarnings(input, found, query.candidateLimit),
@@ -205,10 +205,11 @@ function answerOf(found: Found<'recall'>, input: RecallInput): Output {
       ...(vectorsBehind === true ? [VECTORS_NOT_READY] : []),
       ...(vectorsBehind === 'partly' ? [VECTORS_PARTLY] : []),
     ],
-    ...(entities === undefined ? {} : { entityCount: entities.length, entities: [...entities] }),
-    ...(exhaustive === undefined ? {} : { exhaustiveMetadata: exhaustiveOutput(exhaustive) }),
-    ...(census === undefined ? {} : { sessionCensusMetadata: censusOutput(census) }),
-    ...(sessionCoverageRatio === undefined ? {} : { sessionCoverageRatio }),
-    ...(excluded === undefined ? {} : { excluded: { ...excluded.counts } }),
+    entityCount: entities?.length,
+    entities: entities && [...entities],
+    exhaustiveMetadata: exhaustive && exhaustiveOutput(exhaustive),
+    sessionCensusMetadata: census && censusOutput(census),
+    sessionCoverageRatio,
+    excluded: excluded && { ...excluded.counts },
   };
 }

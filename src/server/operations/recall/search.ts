@@ -57,8 +57,8 @@ export const search = defineOperation({
     return {
       count: hits.length,
       results: hits.map((hit) => hitOutput(hit)),
-      ...(truncated === undefined ? {} : { truncated }),
-      ...(told.length === 0 ? {} : { warnings: told }),
+      truncated,
+      warnings: told.length === 0 ? undefined : told,
     };
   },
 });

@@ -40,7 +40,7 @@ export function unpackSidecar(bytes: Uint8Array, of: string): QueryVector {
   const embedder = buffer.toString('utf8', 4, nameEnd);
   const warning = buffer.toString('utf8', nameEnd, warningEnd);
   return {
-    ...(warningEnd === buffer.length ? {} : { vector: { bytes: buffer.subarray(warningEnd), of, embedder } }),
-    ...(warning === '' ? {} : { warning }),
+    vector: warningEnd === buffer.length ? undefined : { bytes: buffer.subarray(warningEnd), of, embedder },
+    warning: warning === '' ? undefined : warning,
   };
 }

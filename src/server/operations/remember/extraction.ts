@@ -65,8 +65,8 @@ function taskOf(source: Source, context: Context, wants: TextTask['wants']): Tex
     text: textOf(source),
     wants,
     nowMs: typeof createdAt === 'number' ? createdAt * 1000 : context.services.clock.nowMs(),
-    ...(speaker === undefined ? {} : { speaker }),
-    ...(userId === undefined ? {} : { userId }),
+    speaker,
+    userId,
   };
 }
 
@@ -112,7 +112,7 @@ export function afterAnswer(context: Context, purpose: string | undefined): Pace
     readUntilMs: Number.POSITIVE_INFINITY,
     extras: () => ({
       deadlineMs: clock.nowMs() + EXTRACTION_CALL_MS,
-      ...(purpose === undefined ? {} : { purpose }),
+      purpose,
     }),
   };
 }

@@ -92,9 +92,9 @@ export const remember = defineOperation({
       write: (output) => ({
         source_hash: output.sourceHash,
         blob_hash: output.sourceHash,
-        ...(output.sourceHashes === undefined ? {} : { source_hashes: output.sourceHashes }),
-        ...(output.sessionId === undefined ? {} : { session_id: output.sessionId }),
-        ...(output.errors === undefined ? {} : { errors: output.errors }),
+        source_hashes: output.sourceHashes,
+        session_id: output.sessionId,
+        errors: output.errors,
         mode: output.mode,
         extracted_hashes: output.extractedHashes,
         extracted_count: output.extractedCount,
@@ -175,13 +175,9 @@ function keyOf(sources: readonly StoredSource[]): string {
 function outputOf({ sources, warnings, ofMessages }: Stored, mode: string, marker: Marker): Static<typeof Output> {
   return {
     sourceHash: sources[0]?.hash ?? '',
-    ...(ofMessages === undefined
-      ? {}
-      : {
-          sourceHashes: sources.map((source) => source.hash),
-          sessionId: ofMessages.sessionId,
-          errors: ofMessages.errors,
-        }),
+    sourceHashes: ofMessages && sources.map((source) => source.hash),
+    sessionId: ofMessages?.sessionId,
+    errors: ofMessages?.errors,
     mode,
     extractedHashes: [...marker.hashes],
     extractedCount: marker.hashes.length,

@@ -1,4 +1,5 @@
 // Restricts processing of a person's data, lifts the restriction, and shows it.
+import { defined } from '../../../engine/base/defined.ts';
 import { USER_ID_CHARS_MAX } from '../../../engine/base/limits.ts';
 import {
   LiftRestrictionRequest,
@@ -40,11 +41,11 @@ export const restrict = defineOperation({
     response: RestrictResponse,
     read: ({ userId, reason }) => {
       if (userId === '') throw missing('user_id');
-      return { userId, ...(reason === '' ? {} : { reason }) };
+      return defined({ userId, reason: reason === '' ? undefined : reason });
     },
   }),
   async run({ userId, reason }, context) {
-    const asked = { userId, restricted: true, ...(reason === undefined ? {} : { reason }) };
+    const asked = { userId, restricted: true, reason };
     return { userId, ...(await context.call('restrict', asked)) };
   },
 });
@@ -72,7 +73,7 @@ export const unrestrict = defineOperation({
     },
   }),
   async run({ userId, reason }, context) {
-    const asked = { userId, restricted: false, ...(reason === undefined ? {} : { reason }) };
+    const asked = { userId, restricted: false, reason };
     return { userId, ...(await context.call('restrict', asked)) };
   },
 });

@@ -94,7 +94,7 @@ export const retentionEnforce = defineOperation({
   http: [{ verb: 'POST', path: 'M/retention/enforce' }],
   async run({ namespace, dryRun: isAsked = false }, context) {
     const dryRun = isDryRun({ dryRun: isAsked }, context);
-    const asked = { dryRun, ...(namespace === undefined ? {} : { namespace }) };
+    const asked = { dryRun, namespace };
     // A retry returns the first counts, without grains that have expired since.
     return context.once(async () => ({ ...(await context.call('enforceRetention', asked)), dryRun }));
   },

@@ -57,7 +57,7 @@ export const actionsSummary = defineCall({
         totalDurationMs: durationMs,
         byTool,
         errorPatterns: errors.map((row) => ({ ...row })),
-        ...(cut ? { truncated: true as const } : {}),
+        truncated: cut || undefined,
       };
     },
   },

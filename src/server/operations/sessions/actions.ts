@@ -73,7 +73,7 @@ async function actionsPage(
     actions: {
       limit,
       ...which,
-      ...(after === undefined ? {} : { after: { createdAtMs: after.timeMs, hash: after.id } }),
+      after: after === undefined ? undefined : { createdAtMs: after.timeMs, hash: after.id },
     },
   });
   const last = actions.at(-1);

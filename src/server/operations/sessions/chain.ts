@@ -50,7 +50,7 @@ export const actionsChain = defineCall({
         actions: actions.map(grainOutput),
         totalDurationMs: actions.reduce((sum, { fields }) => sum + numberOf(fields['duration_ms']), 0),
         failed: actions.filter(({ fields }) => fields['is_error'] === true).length,
-        ...(cut ? { truncated: true as const } : {}),
+        truncated: cut || undefined,
       };
     },
   },

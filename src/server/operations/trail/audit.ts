@@ -1,3 +1,4 @@
+import { defined } from '../../../engine/base/defined.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import { AUDIT_EVENTS } from '../../../engine/govern/trail/audit.ts';
 import type { AuditFilter, AuditView } from '../../../shards/protocol.ts';
@@ -70,15 +71,15 @@ export const audit = defineOperation({
       filter: filterOf(input),
       order,
       limit,
-      ...(offset === 0 ? {} : { offset }),
-      ...(after === undefined ? {} : { from: placesOf(after.id) }),
+      offset: offset === 0 ? undefined : offset,
+      from: after === undefined ? undefined : placesOf(after.id),
     });
     const chainValid = input.verify === true ? (await context.call('verifyAudit', {})).valid : undefined;
     return {
       entries: page.entries.map((entry) => shownTo(context, entry)),
       total: page.total,
       nextCursor: page.next === undefined ? null : cursors.write({ timeMs: 0, id: page.next.join('.') }, SCOPE, order),
-      ...(chainValid === undefined ? {} : { chainValid }),
+      chainValid,
     };
   },
 });
@@ -105,14 +106,14 @@ function filterOf(input: Static<typeof Input>): AuditFilter {
         details: [{ field: 'event_type', issue: 'unknown' }],
       });
   checkSpan(since, until);
-  return {
-    ...(user === undefined ? {} : { user }),
-    ...(eventType === undefined ? {} : { events: eventType }),
-    ...(grainHash === undefined ? {} : { grainHash }),
-    ...(actor === undefined ? {} : { actor }),
-    ...(since === undefined ? {} : { since }),
-    ...(until === undefined ? {} : { until }),
-  };
+  return defined({
+    user,
+    events: eventType,
+    grainHash,
+    actor,
+    since,
+    until,
+  });
 }
 
 /** Reads the first seq of each partition from a cursor. Throws VAL-E004 for another list's cursor. */

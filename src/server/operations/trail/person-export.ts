@@ -26,11 +26,11 @@ export async function personHead(context: Context, userId: string, portability: 
   ]);
   const [restriction] = restrictions;
   return {
-    ...(portability ? { format: PORTABLE_FORMAT } : {}),
+    format: portability ? PORTABLE_FORMAT : undefined,
     user_id: userId,
     exported_at: Math.floor(nowMs / 1000),
     consents: consentRecords(userId, facts, undefined, nowMs).map(outside),
-    ...(restriction === undefined ? {} : { restriction: outside(restriction) }),
+    restriction: restriction && outside(restriction),
     provenance_count: records.total,
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../../engine/base/defined.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import type { RecordFilter } from '../../../shards/protocol.ts';
 import { ListProvenanceRequest, ListProvenanceResponse } from '../../gen/memory/v1/memory.ts';
@@ -39,14 +40,15 @@ export const provenanceList = defineOperation({
     request: ListProvenanceRequest,
     response: ListProvenanceResponse,
     // proto3 decodes an absent member as 0 or ''.
-    read: ({ limit, cursor, namespace, since, until, userId }) => ({
-      ...(limit === 0 ? {} : { limit }),
-      ...(cursor === '' ? {} : { cursor }),
-      ...(namespace === '' ? {} : { namespace }),
-      ...(userId === '' ? {} : { userId }),
-      ...(since === undefined ? {} : { since: Number(since) }),
-      ...(until === undefined ? {} : { until: Number(until) }),
-    }),
+    read: ({ limit, cursor, namespace, since, until, userId }) =>
+      defined({
+        limit: limit === 0 ? undefined : limit,
+        cursor: cursor === '' ? undefined : cursor,
+        namespace: namespace === '' ? undefined : namespace,
+        userId: userId === '' ? undefined : userId,
+        since: since === undefined ? undefined : Number(since),
+        until: until === undefined ? undefined : Number(until),
+      }),
     write: ({ records, nextCursor, total }: Static<typeof Output>) => ({
       records,
       nextCursor: nextCursor ?? '',
@@ -61,9 +63,9 @@ export const provenanceList = defineOperation({
     const { records, total, next } = await context.call('recallRecords', {
       filter: filterOf(input),
       limit,
-      ...(offset === 0 ? {} : { offset }),
+      offset: offset === 0 ? undefined : offset,
       order,
-      ...(after === undefined ? {} : { from: after.timeMs }),
+      from: after?.timeMs,
     });
     return {
       records: [...records],
@@ -76,12 +78,12 @@ export const provenanceList = defineOperation({
 
 function filterOf({ namespace, userId, since, until }: Static<typeof Input>): RecordFilter {
   checkSpan(since, until);
-  return {
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(userId === undefined ? {} : { userId }),
-    ...(since === undefined ? {} : { since }),
-    ...(until === undefined ? {} : { until }),
-  };
+  return defined({
+    namespace,
+    userId,
+    since,
+    until,
+  });
 }
 
 /** Throws VAL-E001 if `since` is after `until`. */

@@ -1,3 +1,4 @@
+import { defined } from '../../../engine/base/defined.ts';
 import { ProvenanceSummaryRequest, ProvenanceSummaryResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { described, type Static, Type } from '../type.ts';
@@ -49,10 +50,13 @@ export const provenanceSummary = defineOperation({
   }),
   async run({ since, until }, context) {
     checkSpan(since, until);
-    const { candidates, results, ...totals } = await context.call('recallTotals', {
-      ...(since === undefined ? {} : { since }),
-      ...(until === undefined ? {} : { until }),
-    });
+    const { candidates, results, ...totals } = await context.call(
+      'recallTotals',
+      defined({
+        since,
+        until,
+      }),
+    );
     const count = Math.max(1, totals.totalRecords);
     return { ...totals, meanCandidates: candidates / count, meanResults: results / count };
   },

@@ -112,9 +112,9 @@ function resultText(result: JsonObject): string {
       score: score['final_score'] ?? 0,
       breakdown: {
         base,
-        ...(rrf === undefined ? {} : { rrf }),
-        ...(score['bm25_rank'] === undefined ? {} : { bm25Rank: score['bm25_rank'] }),
-        ...(score['vector_score'] === undefined ? {} : { vectorScore: score['vector_score'] }),
+        rrf,
+        bm25Rank: score['bm25_rank'],
+        vectorScore: score['vector_score'],
         terms,
         changes,
       },
