@@ -70,7 +70,7 @@ async function tailEntries(
   const { withConnection } = await import('./connection.ts');
   const { limit, verify } = options;
   const page = await withConnection(options, async (connection) => {
-    const query = { ...(await queryOf(connection, options)), limit, ...(verify === true ? { verify: true } : {}) };
+    const query = { ...(await queryOf(connection, options)), limit, verify };
     return connection.json('GET', pathOf(options), { query });
   });
   const entries = (page['entries'] as JsonObject[]).toReversed(); // the contract: objects

@@ -1,5 +1,6 @@
 // `granary compliance`: runs the compliance checks on a memory and prints the results. A failed check sets exit code 1.
 import type { Command } from 'commander';
+import { defined } from '../engine/base/defined.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { EXIT, usage } from './failure.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
@@ -83,10 +84,12 @@ async function run(options: ComplianceOptions): Promise<void> {
 
 async function violations(options: ComplianceOptions): Promise<void> {
   const { severity, group } = options;
-  const query = new URLSearchParams({
-    ...(severity === undefined ? {} : { severity }),
-    ...(group === undefined ? {} : { group }),
-  });
+  const query = new URLSearchParams(
+    defined({
+      severity,
+      group,
+    }),
+  );
   const answer = await ask(options, 'GET', `compliance/violations?${query}`);
   const found = answer['violations'] as JsonObject[]; // the operation's schema
   if (found.length > 0) process.exitCode = EXIT.failed;

@@ -163,7 +163,7 @@ function connectionOf(place: Place, callers: Callers): Connection {
       yield* (await callers.http()).download(path, asked);
     },
     exec: async (memory, command, args) => {
-      const json = { command, ...(args === undefined ? {} : { args }) };
+      const json = { command, args };
       const caller = await callers.http();
       const answer = await caller.json('POST', `/memories/${encodeURIComponent(memory)}/app/exec`, { json });
       return answer['result'] ?? null;

@@ -1,5 +1,6 @@
 // `granary consent`: grants, revokes and lists consent.
 import type { Command } from 'commander';
+import { defined } from '../engine/base/defined.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { readExpiry } from './expiry.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
@@ -53,14 +54,14 @@ export function registerConsent(program: Command): void {
 
 async function say(act: 'grant' | 'revoke', user: string, purpose: string, options: ConsentOptions): Promise<void> {
   const { memory, basis, jurisdiction, expires, reason } = options;
-  const json: JsonObject = {
+  const json: JsonObject = defined({
     user_id: user,
     purpose,
-    ...(basis === undefined ? {} : { basis }),
-    ...(jurisdiction === undefined ? {} : { jurisdiction }),
-    ...(expires === undefined ? {} : { expires_at: expires }),
-    ...(reason === undefined ? {} : { reason }),
-  };
+    basis,
+    jurisdiction,
+    expires_at: expires,
+    reason,
+  });
   const { withConnection } = await import('./connection.ts');
   const answer = await withConnection(options, (connection) =>
     connection.json('POST', `/memories/${encodeURIComponent(memory)}/consent/${act}`, { json }),
@@ -71,10 +72,12 @@ async function say(act: 'grant' | 'revoke', user: string, purpose: string, optio
 
 async function status(options: ConsentOptions): Promise<void> {
   const { memory, user, purpose } = options;
-  const asked = new URLSearchParams({
-    ...(user === undefined ? {} : { user_id: user }),
-    ...(purpose === undefined ? {} : { purpose }),
-  });
+  const asked = new URLSearchParams(
+    defined({
+      user_id: user,
+      purpose,
+    }),
+  );
   const path = `/memories/${encodeURIComponent(memory)}/consent/status${asked.size === 0 ? '' : `?${asked}`}`;
   const { withConnection } = await import('./connection.ts');
   const users = await withConnection(options, (connection) => allPages(connection, path, 'users'));

@@ -87,7 +87,7 @@ async function* jsonPieces(connection: Connection, options: ExportOptions): Asyn
     const { hash, grain_type, fields: shown, superseded_by } = grain;
     // An import rejects version links among the fields, so leave them out.
     const { superseded_by: _, ...fields } = shown as Record<string, unknown>; // a grain's fields are an object
-    const line = { grain_type, fields, hash, ...(superseded_by == null ? {} : { superseded_by }) };
+    const line = { grain_type, fields, hash, superseded_by: superseded_by ?? undefined };
     yield { bytes: Buffer.from(`${stringifyJson(line)}\n`, 'utf8'), grains };
   }
 }

@@ -1,5 +1,6 @@
 // `granary forget`: removes grains, or erases a user.
 import type { Command } from 'commander';
+import { defined } from '../engine/base/defined.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { EXIT, usage } from './failure.ts';
 import { wholeHashes } from './hash.ts';
@@ -40,16 +41,16 @@ async function forget(hashes: string[], options: ForgetOptions): Promise<void> {
     throw usage('--proof is only for erasing a user: give --user without hashes or --subject');
   const { withConnection } = await import('./connection.ts');
   const path = `/memories/${encodeURIComponent(memory)}/forget`;
-  const conditions: JsonObject = {
-    ...(subject === undefined ? {} : { subject }),
-    ...(user === undefined ? {} : { user_id: user }),
-    ...(reason === undefined ? {} : { reason }),
-  };
+  const conditions: JsonObject = defined({
+    subject,
+    user_id: user,
+    reason,
+  });
   const isMeant = options.yes === true;
   const perform = (): Promise<JsonObject> =>
     withConnection(options, async (connection) => {
       const named = hashes.length === 0 ? {} : { hashes: await wholeHashes(connection, memory, hashes) };
-      const json = { ...named, ...conditions, ...(isMeant ? {} : { dry_run: true }) };
+      const json = defined({ ...named, ...conditions, dry_run: isMeant ? undefined : true });
       return connection.json('POST', path, { json });
     });
   if (!isMeant) return printWouldGo(await perform(), options);

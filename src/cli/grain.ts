@@ -2,6 +2,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { defined } from '../engine/base/defined.ts';
 import { BLOB_BYTES_CEILING } from '../engine/base/limits.ts';
 import { addressOf } from '../engine/grain/address.ts';
 import { type DecodeOptions, decodeAny, type EncodeOptions, encodeGrain } from '../engine/grain/codec/blob.ts';
@@ -58,7 +59,11 @@ export function encodeLine(value: unknown): unknown {
     signed: flagOf(options, 'signed'),
   };
   const { blob, address, warnings } = encodeGrain(type, fieldsFromJson(line['fields']), encodeOptions);
-  return { hash: address, blob_hex: blob.toString('hex'), ...(warnings.length > 0 && { warnings }) };
+  return defined({
+    hash: address,
+    blob_hex: blob.toString('hex'),
+    warnings: warnings.length > 0 ? warnings : undefined,
+  });
 }
 
 /**
@@ -77,19 +82,19 @@ export function decodeLine(value: unknown): unknown {
     verifyReencode: true,
     enveloped: blob !== bytes,
     engineFlags: flagOf(options, 'engine_flags'),
-    ...(flagOf(options, 'large') && { blobBytesMax: BLOB_BYTES_CEILING }),
-    ...(expected !== undefined && { expectedAddress: expected }),
+    blobBytesMax: flagOf(options, 'large') ? BLOB_BYTES_CEILING : undefined,
+    expectedAddress: expected,
   };
   const { type, typeString, fields, header } = decodeAny(blob, decodeOptions);
   const encodeOptions = type === undefined ? undefined : optionsToEncode(header, fields);
-  return {
+  return defined({
     grain_type: typeString,
     fields: fieldsToJson(fields),
     hash: addressOf(blob),
     header: headerToJson(header),
-    ...(encodeOptions && { options: encodeOptions }),
-    ...(type === undefined && { opaque: true }),
-  };
+    options: encodeOptions,
+    opaque: type === undefined ? true : undefined,
+  });
 }
 
 function headerToJson(header: Header): unknown {
@@ -117,11 +122,11 @@ export function containerLine(value: unknown): unknown {
   const engineFlags = flagOf(optionsOf(line), 'engine_flags');
   const { grains, manifest, warnings } = readAnyContainer(bytesFromHex(line['file_hex'], 'file_hex'), { engineFlags });
   const statuses = Object.fromEntries([...manifest].map(([address, status]) => [address, statusFields(status)]));
-  return {
+  return defined({
     grains: grains.map(({ address }) => address),
-    ...(manifest.size > 0 && { manifest: statuses }),
-    ...(warnings.length > 0 && { warnings }),
-  };
+    manifest: manifest.size > 0 ? statuses : undefined,
+    warnings: warnings.length > 0 ? warnings : undefined,
+  });
 }
 
 /**

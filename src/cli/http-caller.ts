@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { buffer } from 'node:stream/consumers';
+import { defined } from '../engine/base/defined.ts';
 import { parseJson, stringifyJson } from '../engine/grain/api/json.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { CHALLENGE_HEADER, isProof, PROOF_HEADER, randomHex } from '../server/identity.ts';
@@ -115,6 +116,7 @@ export class HttpCaller {
     for (const [name, value] of Object.entries(asked.query ?? {}))
       for (const one of Array.isArray(value) ? value : [value])
         if (one !== undefined) url.searchParams.append(name, String(one));
+    const authorization = this.#key === undefined || asked.isAnonymous === true ? undefined : `Bearer ${this.#key}`;
     const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
     return new Promise((resolve, reject) => {
       const request = send(
@@ -122,12 +124,11 @@ export class HttpCaller {
         {
           method: verb,
           agent: this.#agent,
-          ...(asked.isAnonymous === true ? { signal: AbortSignal.timeout(PROOF_MS_MAX) } : {}),
-          ...(this.#tlsRoots === undefined ? {} : { ca: this.#tlsRoots }),
+          signal: asked.isAnonymous === true ? AbortSignal.timeout(PROOF_MS_MAX) : undefined,
+          ca: this.#tlsRoots,
           headers: {
             ...headers,
-            ...(this.#key === undefined || asked.isAnonymous === true ? {} : { authorization: `Bearer ${this.#key}` }),
-            ...(asked.reason === undefined ? {} : { 'x-reason': asked.reason }),
+            ...defined({ authorization, 'x-reason': asked.reason }),
           },
         },
         resolve,

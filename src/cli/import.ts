@@ -230,9 +230,9 @@ async function recordOptions(
   const fallback = modifiedSeconds - (modifiedSeconds % 86_400);
   return {
     ...(memoryFrom === undefined ? { memory: memory ?? 'default' } : { memoryFrom }),
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(user === undefined ? {} : { userId: user }),
-    ...(tag === undefined ? {} : { tags: tag }),
+    namespace,
+    userId: user,
+    tags: tag,
     times: new TurnTimes({ fallback, nowSeconds }),
     documentSeconds: Math.min(modifiedSeconds, nowSeconds),
     note: (kind) => report.noted(kind),

@@ -1,5 +1,6 @@
 // `granary keys`: list, create and revoke API keys.
 import type { Command } from 'commander';
+import { defined } from '../engine/base/defined.ts';
 import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 import { readExpiry } from './expiry.ts';
 import { gather, type ServerOptions, withServerOptions } from './options.ts';
@@ -69,14 +70,14 @@ async function list(options: ServerOptions): Promise<void> {
 async function create(options: CreateOptions): Promise<void> {
   const { withConnection } = await import('./connection.ts');
   const { name, scope, memory, namespace, user, expires } = options;
-  const json: JsonObject = {
-    ...(name === undefined ? {} : { name }),
-    ...(scope === undefined ? {} : { scopes: [...scope] }),
-    ...(memory === undefined ? {} : { memory_id: memory }),
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(user === undefined ? {} : { user_id: user }),
-    ...(expires === undefined ? {} : { expires_at: expires }),
-  };
+  const json: JsonObject = defined({
+    name,
+    scopes: scope && [...scope],
+    memory_id: memory,
+    namespace,
+    user_id: user,
+    expires_at: expires,
+  });
   const key = await withConnection(options, (connection) => connection.json('POST', '/auth/keys', { json }));
   if (options.json) return printJson(key);
   printLine(text(key['raw_key']));

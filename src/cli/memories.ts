@@ -1,5 +1,6 @@
 // `granary memories`: lists, creates and deletes memories.
 import { type Command, Option } from 'commander';
+import { defined } from '../engine/base/defined.ts';
 import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 import { usage } from './failure.ts';
 import { gather, integer, type ServerOptions, withServerOptions } from './options.ts';
@@ -87,12 +88,16 @@ async function create(id: string | undefined, options: CreateOptions): Promise<v
   const threshold = options.dedupThreshold === undefined ? undefined : Number(options.dedupThreshold);
   if (threshold !== undefined && !(threshold >= 0 && threshold <= 1))
     throw usage('--dedup-threshold must be a number from 0 to 1');
-  const json: JsonObject = {
-    ...present({ id, name, description, language, dedup }),
-    ...(partitions === undefined ? {} : { partitions }),
-    ...(options.policy === undefined ? {} : { policies: [...options.policy] }),
-    ...(threshold === undefined ? {} : { dedup_threshold: threshold }),
-  };
+  const json: JsonObject = defined({
+    id,
+    name,
+    description,
+    language,
+    dedup,
+    partitions,
+    policies: options.policy && [...options.policy],
+    dedup_threshold: threshold,
+  });
   const memory = await withConnection(options, (connection) => connection.json('POST', '/memories', { json }), {
     mayCreate: true,
   });
@@ -114,9 +119,4 @@ async function remove(id: string, options: ServerOptions & { readonly yes?: true
 
 function text(value: JsonValue | undefined): string {
   return value === undefined || value === null ? '' : String(value);
-}
-
-function present(members: Readonly<Record<string, string | undefined>>): JsonObject {
-  const given = Object.entries(members).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return Object.fromEntries(given);
 }

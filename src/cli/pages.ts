@@ -1,5 +1,6 @@
 // Reads a paged list to its end.
 
+import { defined } from '../engine/base/defined.ts';
 import { PAGE_LIMIT_MAX } from '../engine/base/limits.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import type { Connection } from './connection.ts';
@@ -16,7 +17,7 @@ export async function* itemsOf(
   let cursor: string | undefined;
   do {
     const page = await connection.json('GET', path, {
-      query: { limit: PAGE_LIMIT_MAX, ...query, ...(cursor === undefined ? {} : { cursor }) },
+      query: { limit: PAGE_LIMIT_MAX, ...query, ...defined({ cursor }) },
     });
     const items = page[member];
     if (!Array.isArray(items)) throw new Failure('SYS-E001', `the server's page has no list ${member}`);

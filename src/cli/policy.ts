@@ -1,6 +1,7 @@
 // `granary policy`: shows a memory's sealed policy, simulates a change, and applies it.
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { defined } from '../engine/base/defined.ts';
 import { parseJson } from '../engine/grain/api/json.ts';
 import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 import { EXIT, usage } from './failure.ts';
@@ -103,12 +104,12 @@ async function ask(
 async function changeOf({ add, remove, set, overrides, reason }: PolicyOptions): Promise<JsonObject> {
   const fromFile = overrides === undefined ? {} : objectOf(parseJson(await readFile(overrides, 'utf8')));
   const all: JsonObject = { ...fromFile, ...Object.fromEntries((set ?? []).map(ruleOf)) };
-  return {
-    ...(add === undefined ? {} : { add_policies: [...add] }),
-    ...(remove === undefined ? {} : { remove_policies: [...remove] }),
-    ...(Object.keys(all).length === 0 ? {} : { overrides: all }),
-    ...(reason === undefined ? {} : { reason }),
-  };
+  return defined({
+    add_policies: add && [...add],
+    remove_policies: remove && [...remove],
+    overrides: Object.keys(all).length === 0 ? undefined : all,
+    reason,
+  });
 }
 
 function objectOf(value: unknown): JsonObject {

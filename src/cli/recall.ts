@@ -1,5 +1,6 @@
 // `granary recall`: finds grains by words, by structure, or both, within a time span.
 import type { Command } from 'commander';
+import { defined } from '../engine/base/defined.ts';
 import { parseJson } from '../engine/grain/api/json.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import type { RecallRequest } from '../server/gen/memory/v1/memory.ts';
@@ -143,15 +144,17 @@ async function explained(
         }),
       ),
     );
-    const hits = results.map((hit) => ({
-      grainType: String(hit['grain_type']),
-      fields: hit['fields'] as JsonObject,
-      explanation: String(hit['explanation'] ?? ''),
-      breakdown: (hit['score_breakdown'] ?? {}) as JsonObject,
-      recallSource: String(hit['recall_source']),
-      isSuperseded: hit['supersession_status'] === 'superseded',
-      ...(hit['conflict_status'] === undefined ? {} : { conflictStatus: String(hit['conflict_status']) }),
-    }));
+    const hits = results.map((hit) =>
+      defined({
+        grainType: String(hit['grain_type']),
+        fields: hit['fields'] as JsonObject,
+        explanation: String(hit['explanation'] ?? ''),
+        breakdown: (hit['score_breakdown'] ?? {}) as JsonObject,
+        recallSource: String(hit['recall_source']),
+        isSuperseded: hit['supersession_status'] === 'superseded',
+        conflictStatus: hit['conflict_status'] === undefined ? undefined : String(hit['conflict_status']),
+      }),
+    );
     printExplained(request.query ?? '', language, hits);
   }
   printExcluded(answer['excluded']);
@@ -168,22 +171,22 @@ export function requestOf(
   const trailing = options.timePhrase && given === undefined ? trailingPhrase(words, nowSeconds) : undefined;
   const span = given ?? trailing?.span;
   const { subject, relation, object, entity, namespace, user, type, tag, limit, superseded, scope } = options;
-  const request: Partial<RecallRequest> = {
+  const request: Partial<RecallRequest> = defined({
     query: trailing?.rest ?? words,
     limit,
-    ...(subject === undefined ? {} : { subject }),
-    ...(relation === undefined ? {} : { relation }),
-    ...(object === undefined ? {} : { object }),
-    ...(entity === undefined ? {} : { entity }),
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(user === undefined ? {} : { userId: user }),
-    ...(type === undefined ? {} : { grainType: type }),
-    ...(tag === undefined ? {} : { tags: [...tag] }),
-    ...(span?.from === undefined ? {} : { timeStart: span.from }),
-    ...(span?.to === undefined ? {} : { timeEnd: span.to }),
-    ...(superseded === undefined ? {} : { excludeSuperseded: false }),
-    ...(scope === undefined ? {} : { scopePath: scope }),
-  };
+    subject,
+    relation,
+    object,
+    entity,
+    namespace,
+    userId: user,
+    grainType: type,
+    tags: tag && [...tag],
+    timeStart: span?.from,
+    timeEnd: span?.to,
+    excludeSuperseded: superseded === undefined ? undefined : false,
+    scopePath: scope,
+  });
   return { request, noted: trailing === undefined ? undefined : timeNote(trailing.phrase, trailing.span) };
 }
 
@@ -209,8 +212,8 @@ function spanOf(options: Pick<RecallOptions, 'since' | 'until' | 'when'>, nowSec
   const froms = spans.flatMap(({ from }) => (from === undefined ? [] : [from]));
   const tos = spans.flatMap(({ to }) => (to === undefined ? [] : [to]));
   const span = {
-    ...(froms.length === 0 ? {} : { from: Math.max(...froms) }),
-    ...(tos.length === 0 ? {} : { to: Math.min(...tos) }),
+    from: froms.length === 0 ? undefined : Math.max(...froms),
+    to: tos.length === 0 ? undefined : Math.min(...tos),
   };
   if (span.from !== undefined && span.to !== undefined && span.from > span.to)
     throw usage('the time ends before it begins: check --since and --until');

@@ -1,5 +1,6 @@
 // `granary remember`: stores a text and the beliefs found in it.
 import type { Command } from 'commander';
+import { defined } from '../engine/base/defined.ts';
 import { gather, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { printJson, printLine, printNote } from './output.ts';
 
@@ -39,16 +40,16 @@ Examples:
 async function remember(words: string[], options: RememberOptions): Promise<void> {
   const [{ withConnection }, { RPC }] = await Promise.all([import('./connection.ts'), import('./rpcs.ts')]);
   const { memory, sync, namespace, user, session, tag } = options;
-  const request = {
+  const request = defined({
     text: words.join(' '),
     extractMode: sync ? 'sync' : 'async',
     keepSource: options.dropSource !== true,
     extractEventDate: options.eventDate === true,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(user === undefined ? {} : { userId: user }),
-    ...(session === undefined ? {} : { sessionId: session }),
-    ...(tag === undefined ? {} : { tags: [...tag] }),
-  };
+    namespace,
+    userId: user,
+    sessionId: session,
+    tags: tag && [...tag],
+  });
   const { answer, said } = await withConnection(
     options,
     async (connection) => {

@@ -57,10 +57,10 @@ function summaryOf(data: JsonObject) {
     user_id: String(data['user_id']),
     count: grains.length,
     types,
-    ...(oldest === undefined ? {} : { oldest }),
-    ...(newest === undefined ? {} : { newest }),
+    oldest,
+    newest,
     consents: consents.map((one) => ({ purpose: String(one['purpose']), status: String(one['status']) })),
-    ...(restriction === undefined ? {} : { restriction: String(restriction['reason']) }),
+    restriction: restriction === undefined ? undefined : String(restriction['reason']),
     provenance_count: typeof provenance === 'number' ? provenance : null,
   };
 }

@@ -1,5 +1,6 @@
 // `granary restrict`: freezes a user's data, lifts the freeze, and lists frozen users.
 import type { Command } from 'commander';
+import { defined } from '../engine/base/defined.ts';
 import { PAGE_LIMIT_MAX } from '../engine/base/limits.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
@@ -47,7 +48,7 @@ async function exec(options: RestrictOptions, command: string, args: JsonObject)
 
 async function put(command: 'restrict' | 'unrestrict', user: string, options: RestrictOptions): Promise<void> {
   const { reason } = options;
-  const result = await exec(options, command, { user_id: user, ...(reason === undefined ? {} : { reason }) });
+  const result = await exec(options, command, defined({ user_id: user, reason }));
   if (options.json) return printJson(result);
   printLine(result['restricted'] === true ? `${user} is restricted.` : `${user} is not restricted.`);
 }
@@ -55,7 +56,7 @@ async function put(command: 'restrict' | 'unrestrict', user: string, options: Re
 async function list(options: RestrictOptions): Promise<void> {
   const held: JsonObject[] = [];
   for (let cursor: unknown; cursor !== null; ) {
-    const asked = { limit: PAGE_LIMIT_MAX, ...(typeof cursor === 'string' ? { cursor } : {}) };
+    const asked = defined({ limit: PAGE_LIMIT_MAX, cursor: typeof cursor === 'string' ? cursor : undefined });
     const page = await exec(options, 'restrictions', asked);
     if (Array.isArray(page['restrictions'])) held.push(...(page['restrictions'] as JsonObject[])); // the contract's answer
     cursor = page['next_cursor'] ?? null;

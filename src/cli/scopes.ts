@@ -1,6 +1,7 @@
 // `granary scopes`: a memory's scope tree, and the erasure of a scope.
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { defined } from '../engine/base/defined.ts';
 import { parseJson } from '../engine/grain/api/json.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { Failure, usage } from './failure.ts';
@@ -62,7 +63,7 @@ async function remove(options: ScopeOptions): Promise<void> {
 
 async function erase(path: string, options: ScopeOptions): Promise<void> {
   const { memory, reason, proof, json } = options;
-  const body: JsonObject = { scope_path: path, ...(reason === undefined ? {} : { reason }) };
+  const body: JsonObject = defined({ scope_path: path, reason });
   if (options.yes !== true)
     return printWouldGo(await ask(options, 'POST', 'scope-erase', { ...body, dry_run: true }), options);
   const perform = (): Promise<JsonObject> => ask(options, 'POST', 'scope-erase', body);

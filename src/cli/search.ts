@@ -1,5 +1,6 @@
 // `granary search`: keyword search only.
 import type { Command } from 'commander';
+import { defined } from '../engine/base/defined.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { type Hit, hitJson, printHits } from './hits.ts';
 import { integer, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
@@ -28,13 +29,13 @@ export function registerSearch(program: Command): void {
 async function search(words: string[], options: SearchOptions): Promise<void> {
   const { withConnection } = await import('./connection.ts');
   const { memory, namespace, user, type, limit } = options;
-  const json: JsonObject = {
+  const json: JsonObject = defined({
     query: words.join(' '),
     limit,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(user === undefined ? {} : { user_id: user }),
-    ...(type === undefined ? {} : { grain_type: type }),
-  };
+    namespace,
+    user_id: user,
+    grain_type: type,
+  });
   const answer = await withConnection(options, (connection) =>
     connection.json('POST', `/memories/${encodeURIComponent(memory)}/search`, { json }),
   );

@@ -97,7 +97,7 @@ export class ImportReport {
       errors_by_code: Object.fromEntries(this.#byCode),
       first_errors: this.#shown,
       notes: [...this.#notes].map(([note, count]) => ({ note, lines: count })),
-      ...(stopped === undefined ? {} : { go_on_from_line: stopped }),
+      go_on_from_line: stopped,
     };
   }
 

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../engine/base/clock.ts';
+import { defined } from '../../engine/base/defined.ts';
 import { FORMAT_VERSION, OLDEST_FORMAT } from '../../engine/engine.ts';
 import { KeyStore } from '../../engine/keys/key-store.ts';
 import { loadMasterKey, type MasterKey } from '../../engine/keys/master-key.ts';
@@ -171,7 +172,7 @@ async function removedInShard({ shard, copy, staging, dataDirectory, config, dou
       : undefined;
     if (log === undefined && keys !== undefined && !existsSync(logNow))
       doubt(`${dataDirectory} has keys but no log of shard ${shard}: which grains were forgotten is unknown`);
-    return removedSinceCopy(side, { ...(log === undefined ? {} : { log }), ...(keys === undefined ? {} : { keys }) });
+    return removedSinceCopy(side, defined({ log, keys }));
   } finally {
     for (const store of stores) store.close();
     for (const log of opened) await log.close();
