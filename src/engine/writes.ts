@@ -214,7 +214,7 @@ function ownCalls(services: WriteServices): OwnCalls {
     },
     events: async (context, input) =>
       inSlices(eventPage(services, readableFor(context, 'events', input), context, input)),
-    awaitEvents: (_context, { after }) => store.eventBell.next(after),
+    awaitEvents: (_context, { after, release }) => store.eventBell.next(after, release),
     recallRecords: async (context, input) => {
       await trailWritten();
       return inSlices(recallRecords(store, store.memory(context.memory), context, input));

@@ -10,6 +10,7 @@ import type { ControlStore } from './control/store.ts';
 import type { Embedders } from './embedding/embedders.ts';
 import type { IndexWaits } from './embedding/index-waits.ts';
 import type { QueryVectors } from './embedding/query-vector.ts';
+import type { EventBells } from './events/bells.ts';
 import type { Erasures } from './jobs/erasures.ts';
 import type { Extractions } from './jobs/extractions.ts';
 import type { ImportedFile } from './jobs/read-import.ts';
@@ -47,6 +48,8 @@ export interface Services {
   readonly queryVectors: Pick<QueryVectors, 'of' | 'isSettled'>;
   /** Reads that wait for vectors. */
   readonly indexWaits: Pick<IndexWaits, 'wait'>;
+  /** Tells which memories have new events. */
+  readonly eventBells: EventBells;
   /** Models for recall. */
   readonly models: RecallModels;
   /** Seals cursors, so that they reveal nothing about other callers' data. */

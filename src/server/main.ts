@@ -14,6 +14,7 @@ import { ensureBootstrapKey } from './control/bootstrap-key.ts';
 import { Keys } from './control/keys.ts';
 import type { ControlStore } from './control/store.ts';
 import type { DiskWatch } from './disk-watch.ts';
+import { EventBells } from './events/bells.ts';
 import { type ChosenListener, chooseListener } from './http/listen.ts';
 import { randomHex } from './identity.ts';
 import type { Erasures } from './jobs/erasures.ts';
@@ -130,6 +131,7 @@ interface Work {
   readonly embedding: Embedding;
   readonly readers: Readers;
   readonly disks: DiskWatch;
+  readonly eventBells: EventBells;
 }
 
 /** Starts what goes on beside the requests. */
@@ -138,13 +140,15 @@ function startWork(starting: Starting, stored: Stored): Work {
   const embedding = startEmbedding(starting, stored, shards);
   startSweeps(starting, stored);
   const readers = openReaders(starting);
-  return { embedding, readers, disks: watchDisks(starting, shards) };
+  const eventBells = new EventBells(stored.router);
+  starting.lifecycle.opened('event bells', () => eventBells.close());
+  return { embedding, readers, disks: watchDisks(starting, shards), eventBells };
 }
 
 function servicesOf(
   { config, clock, lifecycle }: Starting,
   { router, memories, control, controlKey, keys, masterKeys, erasures }: Stored,
-  { embedding: { embedders, queryVectors, indexWaits }, readers, disks }: Work,
+  { embedding: { embedders, queryVectors, indexWaits }, readers, disks, eventBells }: Work,
   listening: Pick<Services, 'httpListener' | 'grpcPort'>,
 ): Services {
   return {
@@ -165,6 +169,7 @@ function servicesOf(
     embedders,
     queryVectors,
     indexWaits,
+    eventBells,
     models: recallModels(config),
     ...listening,
     disks: () => disks.reasons,

@@ -289,6 +289,28 @@ export const EVENTS_EXAMINED_MAX = 5_000;
 export const EVENTS_PAGE_BYTES_MAX = 1_048_576;
 /** Bytes of one text in an event. A longer one is left out, and the event names the member. */
 export const EVENT_TEXT_BYTES_MAX = 4_096;
+/** Commits in this time are told to listeners together, after the first one. */
+export const EVENTS_GATHER_MS = 20;
+/** Time before a shard that failed is listened to again. */
+export const EVENTS_RETRY_MS = 250;
+/** Streams and long-polls of events at one time: of the server, and of one caller. Beyond: LIM-E002. */
+export const EVENT_STREAMS_MAX = 10_000;
+export const EVENT_STREAMS_CALLER_MAX = 1_000;
+/** Events, and their bytes, that wait for the slowest stream of a reach; a stream that is further behind is closed. */
+export const EVENTS_QUEUED_MAX = 1_000;
+export const EVENTS_QUEUED_BYTES_MAX = 4 * 1_048_576;
+/** Bytes of events that a stream sends at once. */
+export const EVENT_CHUNK_BYTES_MAX = 65_536;
+/** Streams that get their events in one turn of the event loop. */
+export const EVENT_STREAMS_TURN = 250;
+/** Streams that read old events at the same time; others wait. */
+export const EVENT_REPLAYS_MAX = 16;
+/** Time between two lines that keep an idle stream open. */
+export const EVENT_KEEP_ALIVE_MS = 15_000;
+/** Time for a slow stream to take its last frame. */
+export const EVENT_LAST_FRAME_MS = 10_000;
+/** Bytes that a stream sends without a report of the peer's pace, on a listener that reports only long writes. */
+export const EVENT_BLIND_BYTES_MAX = 65_536;
 /** Memories with new events that a shard holds for its listeners. With more, a listener examines all its memories. */
 export const EVENT_BELL_MEMORIES_MAX = 4_096;
 /** Ancestors of a goal that are searched for a cycle. */

@@ -85,11 +85,11 @@ export interface ShardWideCalls {
   /**
    * The memories of this shard that got events after a place in its history. Waits for the next event if there are none.
    * Answers at once without a place, or with a place from before a restart; then `memories` is absent, and any memory may
-   * have events.
+   * have events. `release` answers the calls that wait, and this one.
    */
   awaitEvents: {
-    input: { after?: { readonly epoch: number; readonly tick: number } };
-    output: { readonly epoch: number; readonly tick: number; readonly memories?: readonly number[] };
+    input: { after?: { readonly epoch: number; readonly tick: number } | undefined; release?: true | undefined };
+    output: { readonly epoch: number; readonly tick: number; readonly memories?: readonly number[] | undefined };
   };
   /** Fault hook, refused unless the server was started for tests. */
   fault: { input: { kind: 'throw' | 'exit' }; output: Record<never, never> };

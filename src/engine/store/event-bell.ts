@@ -39,9 +39,13 @@ export class EventBell {
     this.#wake();
   }
 
-  /** The memories with events after `place`. Waits for one if there is none. Answers at once without a known place. */
-  async next(place?: BellPlace): Promise<Rung> {
-    if (place?.epoch === this.#epoch && place.tick === this.#tick && !this.#isClosed)
+  /**
+   * The memories with events after `place`. Waits for one if there is none. Answers at once without a known place.
+   * `release` answers everyone who waits.
+   */
+  async next(place?: BellPlace, release?: true): Promise<Rung> {
+    if (release === true) this.#wake();
+    else if (place?.epoch === this.#epoch && place.tick === this.#tick && !this.#isClosed)
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     const here = { epoch: this.#epoch, tick: this.#tick };
     if (place?.epoch !== this.#epoch || place.tick < this.#forgottenTick) return here;

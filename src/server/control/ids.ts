@@ -15,13 +15,20 @@ export function randomId(prefix: string): string {
     randomFillSync(pool);
     used = 0;
   }
-  let id = `${prefix}_`;
-  for (const end = used + ID_BYTES; used < end; used += 5) {
-    const high = pool.readUInt16BE(used) * 16 + (pool[used + 2]! >>> 4);
-    const low = ((pool[used + 2]! & 15) << 16) | pool.readUInt16BE(used + 3);
+  const from = used;
+  used += ID_BYTES;
+  return `${prefix}_${base32(pool, from, used)}`;
+}
+
+/** Base32 of the bytes `from` to `to` (exclusive), whose number is a multiple of five. */
+export function base32(bytes: Buffer, from: number, to: number): string {
+  let text = '';
+  for (let at = from; at < to; at += 5) {
+    const high = bytes.readUInt16BE(at) * 16 + (bytes[at + 2]! >>> 4);
+    const low = ((bytes[at + 2]! & 15) << 16) | bytes.readUInt16BE(at + 3);
     // Each half holds four digits of five bits.
-    for (let shift = 15; shift >= 0; shift -= 5) id += ALPHABET[(high >>> shift) & 31];
-    for (let shift = 15; shift >= 0; shift -= 5) id += ALPHABET[(low >>> shift) & 31];
+    for (let shift = 15; shift >= 0; shift -= 5) text += ALPHABET[(high >>> shift) & 31];
+    for (let shift = 15; shift >= 0; shift -= 5) text += ALPHABET[(low >>> shift) & 31];
   }
-  return id;
+  return text;
 }

@@ -22,6 +22,22 @@ export class CursorSeal {
     return seal(this.#key, Buffer.from(padded), NO_DATA).toString('base64url');
   }
 
+  /** Seals a short text for one scope. */
+  writeText(text: string, scope: string): string {
+    const padded = text.padEnd(Math.ceil(text.length / PADDED_TEXT_CHARS) * PADDED_TEXT_CHARS);
+    return seal(this.#key, Buffer.from(padded), Buffer.from(scope)).toString('base64url');
+  }
+
+  /** The text; undefined when it was not sealed for this scope. */
+  readText(sealed: string, scope: string): string | undefined {
+    try {
+      return open(this.#key, Buffer.from(sealed, 'base64url'), Buffer.from(scope)).toString('utf8').trimEnd();
+    } catch (error) {
+      if (error instanceof EngineError) return undefined;
+      throw error;
+    }
+  }
+
   /** Throws VAL-E004 for a cursor that this deployment did not make for the list `scope`. */
   read(cursor: string, scope: string): CursorPlace {
     let text: string;
@@ -37,3 +53,4 @@ export class CursorSeal {
 
 const NO_DATA = Buffer.alloc(0);
 const PADDED_CHARS = 256;
+const PADDED_TEXT_CHARS = 32;

@@ -21,6 +21,7 @@ import { Memories } from '../control/memories.ts';
 import { ControlStore } from '../control/store.ts';
 import { Embedders } from '../embedding/embedders.ts';
 import { QueryVectors } from '../embedding/query-vector.ts';
+import { EventBells } from '../events/bells.ts';
 import { Erasures } from '../jobs/erasures.ts';
 import { Extractions } from '../jobs/extractions.ts';
 import { readImportedFile } from '../jobs/read-import.ts';
@@ -116,6 +117,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
       leaving: () => undefined,
     }),
     indexWaits: { wait: () => Promise.resolve(undefined) },
+    eventBells: new EventBells(router),
     models: recallModels(config),
     httpListener: () => 'node',
     grpcPort: () => undefined,
