@@ -99,11 +99,11 @@ export const CAL_WARNINGS = {
   'CAL-W003': 'unknown domain prefix',
   'CAL-W004': 'a WITH option that has no effect',
   'CAL-W005': 'the format was switched to toon',
-  'CAL-W006': 'a search looked at its best matches alone',
-  'CAL-W007': 'the answer was cut to what an answer may have',
+  'CAL-W006': 'a search examined only its best matches',
+  'CAL-W007': 'the answer was cut to the maximum size',
   'CAL-W008': 'an extension of this server',
-  'CAL-W009': 'what a statement works on was cut at a bound',
-  'CAL-W010': 'nothing has that subject, and texts were searched for the words of ABOUT',
+  'CAL-W009': 'the grains of a statement were cut at a limit',
+  'CAL-W010': 'nothing has that subject, so texts were searched for the words of ABOUT',
 } as const;
 
 export type CalWarningCode = keyof typeof CAL_WARNINGS;

@@ -61,7 +61,7 @@ export function checkSource(source: string): void {
 export function literal(value: string, at?: { readonly start: number; readonly end: number }): string {
   if (!NOT_ASCII.test(value)) return value;
   if (!value.isWellFormed()) throw new CalError('CAL-E070', 'a string holds half a surrogate pair', { at });
-  if (BIDI.test(value)) throw new CalError('CAL-E071', 'a string holds a control character of text direction', { at });
+  if (BIDI.test(value)) throw new CalError('CAL-E071', 'a string holds a text direction control', { at });
   return toNfc(value);
 }
 
@@ -81,7 +81,7 @@ function controlError(source: string, index: number): CalError {
   );
   const name = codePointName(source, index);
   return inside
-    ? new CalError('CAL-E071', `a string holds ${name}, a control character of text direction`, { at })
+    ? new CalError('CAL-E071', `a string holds ${name}, a text direction control`, { at })
     : new CalError('CAL-E002', `unexpected ${name}`, { at });
 }
 
@@ -275,8 +275,8 @@ function unexpectedCharacter(source: string, at: number): CalError {
   const end = at + (source.codePointAt(at)! > 0xffff ? 2 : 1);
   const suggestion =
     source[at] === "'"
-      ? 'Strings stand in double quotes.'
-      : 'Outside strings a query has ASCII letters, digits and punctuation alone.';
+      ? 'Put strings in double quotes.'
+      : 'Outside strings, a query has only ASCII letters, digits and punctuation.';
   return new CalError('CAL-E002', `unexpected ${name}`, { at: { start: at, end }, suggestion });
 }
 

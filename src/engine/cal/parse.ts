@@ -114,7 +114,7 @@ function explainHint(word: string): string | undefined {
 function failAtEnd(cursor: Cursor, statement: Statement): never {
   const { kind, lower } = cursor.token;
   if (kind === 'word' && Object.hasOwn(STATEMENTS, lower))
-    return cursor.fail(['the end of the query'], 'A query has one statement; send several with BATCH.');
+    return cursor.fail(['the end of the query'], 'A query has one statement. Send several with BATCH.');
   if (statement.kind === 'recall') return failAfterRecall(cursor, [';', 'the end of the query']);
   return cursor.fail([';', 'the end of the query']);
 }

@@ -130,7 +130,7 @@ export function readOptions(node: JsonNode): readonly WithOption[] {
   const seen = new Set<string>();
   return node.list('with').map((value) => {
     const [name, setting] = oneKey(value, node.at('with'));
-    if (seen.has(name)) throw new CalError('CAL-E002', `${node.at('with')}: ${name} stands twice`);
+    if (seen.has(name)) throw new CalError('CAL-E002', `${node.at('with')}: ${name} occurs twice`);
     seen.add(name);
     return readOption(name, setting, node);
   });

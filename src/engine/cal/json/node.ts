@@ -124,7 +124,7 @@ export function asWord<T extends string>(value: unknown, words: readonly T[], pa
   const found = words.find((word) => word === lower);
   if (found !== undefined) return found;
   const suggestion = lower === undefined ? undefined : didYouMean(lower, words);
-  throw new CalError('CAL-E002', `${path} is not one of the words that may stand there`, {
+  throw new CalError('CAL-E002', `${path} is not one of the allowed words`, {
     expected: words,
     ...(suggestion !== undefined && { suggestion }),
   });

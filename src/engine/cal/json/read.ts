@@ -39,8 +39,8 @@ import { asInteger, asWord, JsonNode, refused } from './node.ts';
 import { asField, asIdentifier, asLabel, asReference, asValue } from './words.ts';
 
 /**
- * Reads a query in its JSON form. Does not check fields and values. Throws `CalError`: E001 and E070 like the text form,
- * E002 for invalid JSON and unknown keys, and otherwise the code that the text form has for the same error.
+ * Reads a query in its JSON form. Does not check fields and values. Throws `CalError`: E001 and E070 like the text
+ * form, E002 for invalid JSON and unknown keys, and otherwise the code that the text form has for the same error.
  */
 export function readJson(source: string): Query {
   checkSource(source);
@@ -58,7 +58,7 @@ function parseJson(source: string): unknown {
   try {
     return JSON.parse(source);
   } catch {
-    throw new CalError('CAL-E002', 'the query starts with { and is no JSON', {
+    throw new CalError('CAL-E002', 'the query starts with { but is not valid JSON', {
       expected: ['a JSON object'],
       suggestion: 'Write the query as text, or as one JSON object.',
     });

@@ -86,7 +86,7 @@ function failOrder(cursor: Cursor, expected: readonly string[]): never {
   const hint = cursor.isWord('as') ? 'ASSEMBLE takes FORMAT, not AS. ' : '';
   return cursor.fail(
     expected,
-    `${hint}The clauses of ASSEMBLE stand in this order, each at most once: ${ORDER.join(', ')}.`,
+    `${hint}The clauses of ASSEMBLE have this order, each at most once: ${ORDER.join(', ')}.`,
   );
 }
 
@@ -146,7 +146,7 @@ function parseStream(cursor: Cursor): StreamOptions {
       const { kind, lower, start, end } = cursor.token;
       if (kind !== 'word') cursor.fail(['progress', 'budget', 'chunks', 'all', 'chunk_size =']);
       if (lower === 'chunk_size' && chunkSize !== undefined)
-        cursor.fail(['another option'], 'chunk_size stands twice.');
+        cursor.fail(['another option'], 'chunk_size occurs twice.');
       cursor.advance();
       if (lower !== 'chunk_size') {
         events.push({ word: lower, at: { start, end } });

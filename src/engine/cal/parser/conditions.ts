@@ -63,8 +63,7 @@ function parseOne(cursor: Cursor, parseRecall: ReadRecall, depth: number): Condi
     const of = parseOne(cursor, parseRecall, depth + 1);
     return { op: 'not', of, at: cursor.spanFrom(first) };
   }
-  if (cursor.isWord('recall'))
-    cursor.fail(['a field'], 'A subquery stands behind IN: subject IN (RECALL … | SUBJECTS).');
+  if (cursor.isWord('recall')) cursor.fail(['a field'], 'A subquery follows IN: subject IN (RECALL … | SUBJECTS).');
   const inner = parseAlternatives(cursor, parseRecall, depth + 1);
   cursor.expectSymbol(')');
   return inner;
@@ -174,7 +173,7 @@ function operatorHint(cursor: Cursor, { word: field }: Word): string | undefined
   if (lower === 'not') {
     const next = cursor.ahead(1).lower;
     if (next === 'like' || next === 'contains')
-      return `Texts are searched, not matched: LIKE "words". Leave out values with ${field} != "…".`;
+      return `Texts are searched, not matched: LIKE "words". Exclude values with ${field} != "…".`;
     return `Write ${field} NOT IN ("a", "b"), or NOT ${field} = "a".`;
   }
   if (['contains', 'starts', 'ends', 'like', 'ilike', 'matches', 'match'].includes(lower))

@@ -77,7 +77,7 @@ export function parseSections(cursor: Cursor): Sections {
     }
     const name = lower as SectionName; // The set was asked.
     if (sections[name] !== undefined)
-      throw new CalError('CAL-E095', `the section ${name.toUpperCase()} stands twice`, { at: { start, end } });
+      throw new CalError('CAL-E095', `the section ${name.toUpperCase()} occurs twice`, { at: { start, end } });
     cursor.advance();
     sections[name] = cursor.expectRaw();
   }

@@ -15,7 +15,7 @@ export function parseOptions(cursor: Cursor): readonly WithOption[] {
     const option = parseOption(cursor);
     const name = option.option === 'vendor' ? option.name : option.option;
     const at = cursor.spanFrom(first);
-    if (seen.has(name)) throw new CalError('CAL-E002', `${name} stands twice`, { at, expected: ['another option'] });
+    if (seen.has(name)) throw new CalError('CAL-E002', `${name} occurs twice`, { at, expected: ['another option'] });
     seen.add(name);
     return { ...option, at };
   });

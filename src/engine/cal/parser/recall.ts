@@ -64,7 +64,7 @@ export function parseRecall(cursor: Cursor): Recall {
     const clause = lower as ClauseWord; // The set was asked.
     const word = cursor.token;
     const kept = clause === 'format' ? 'as' : clause;
-    if (places[kept] !== undefined) cursor.fail(['another clause'], `${word.text.toUpperCase()} stands twice.`);
+    if (places[kept] !== undefined) cursor.fail(['another clause'], `${word.text.toUpperCase()} occurs twice.`);
     cursor.advance();
     parseClause(cursor, clause, draft);
     places[kept] = cursor.spanFrom(word);
@@ -84,7 +84,7 @@ function hintAfterRecall(cursor: Cursor): string | undefined {
   if (kind !== 'word') return undefined;
   if (lower === 'from') return 'RECALL takes a type after it: RECALL beliefs WHERE ….';
   if (lower === 'union' || lower === 'intersect' || lower === 'except')
-    return `What ${lower.toUpperCase()} joins stands in parentheses: (RECALL …) ${lower.toUpperCase()} (RECALL …).`;
+    return `Put the operands in parentheses: (RECALL …) ${lower.toUpperCase()} (RECALL …).`;
   if (lower === 'and' || lower === 'include' || lower === 'exclude') return 'Conditions stand after WHERE.';
   if (lower === 'or' || lower === 'not')
     return 'Conditions are joined by AND alone; ask for alternatives with IN or UNION.';

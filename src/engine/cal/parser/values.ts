@@ -31,7 +31,7 @@ export function parseValue(cursor: Cursor): Value {
       cursor.advance();
       return { kind: 'parameter', name: text, at };
     default:
-      return cursor.fail(VALUE_FORMS, kind === 'word' ? 'Strings stand in double quotes.' : undefined);
+      return cursor.fail(VALUE_FORMS, kind === 'word' ? 'Put strings in double quotes.' : undefined);
   }
 }
 
@@ -49,7 +49,10 @@ export function parseReference(cursor: Cursor): GrainReference {
   return value;
 }
 
-/** Parses a field name: `name`, or `prefix:name` without blanks. Returns it in lower case. Does not check that it exists. */
+/**
+ * Parses a field name: `name`, or `prefix:name` without blanks. Returns it in lower case. Does not check that it
+ * exists.
+ */
 export function parseField(cursor: Cursor): Word {
   const { kind, lower, start, end } = cursor.token;
   if (kind !== 'word') cursor.fail(['a field']);

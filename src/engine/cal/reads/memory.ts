@@ -45,7 +45,7 @@ function answersHere(store: Store, memory: Memory, context: CallContext): Answer
       // A partition answers a kind with its output.
       shortRead(store, memory, context, { kind, input: asked } as PartitionRead).output as QuestionOutput<K>;
   const refuse = (): never => {
-    throw new CalError('CAL-E044', 'a read changes nothing');
+    throw new CalError('CAL-E044', 'a read-only query cannot write');
   };
   return {
     select: read('select'),

@@ -31,7 +31,9 @@ const DEFAULT_FORMAT: FormatChoice = { kind: 'one', format: { kind: 'named', nam
 
 export function* runAssemble(statement: Assemble, run: Run): Running<Answer> {
   if (statement.stream !== undefined)
-    throw new CalError('CAL-E079', 'this method gives one answer, it does not stream', { at: statement.stream.at });
+    throw new CalError('CAL-E079', 'this method returns a single answer and cannot stream', {
+      at: statement.stream.at,
+    });
   const renderings = resolveFormats(statement.format ?? DEFAULT_FORMAT, (name) => lookUp(run, name));
   for (const { option } of statement.with)
     if (option === 'diversity')

@@ -13,9 +13,9 @@ export function bounds(run: Run): Bounds {
 export function account(run: Run, { stopped, scanned }: Stopped): void {
   run.spent.scanned += scanned;
   if (stopped === 'scan' || run.spent.scanned > CAL_LIMITS.grainsScannedMax)
-    throw new CalError('CAL-E030', `more than ${CAL_LIMITS.grainsScannedMax} grains would have to be looked at`);
+    throw new CalError('CAL-E030', `more than ${CAL_LIMITS.grainsScannedMax} grains would have to be opened`);
   if (stopped === 'bytes')
-    throw new CalError('CAL-E030', `the grains come to more than ${CAL_HELD_BYTES_MAX / 1_048_576} MiB together`, {
+    throw new CalError('CAL-E030', `the grains exceed ${CAL_HELD_BYTES_MAX / 1_048_576} MiB in total`, {
       suggestion: 'Ask for fewer with LIMIT.',
     });
   if (stopped === 'time') throw timedOut();

@@ -1,4 +1,4 @@
-// The values of a recall's conditions: literals, parameters and times, as one query means them.
+// The values of a recall's conditions: literals, parameters and times.
 import { unreachable } from '../../base/assert.ts';
 import type { Comparator, Scalar } from '../../calls/cal.ts';
 import type { FieldCondition, Value } from '../ast.ts';
@@ -67,13 +67,17 @@ export class ConditionValues {
         const values = this.#meaning.valuesOf(value.name, condition);
         const [only] = values;
         if (values.length === 1 && only !== undefined) return only;
-        throw new CalError('CAL-E020', `$${value.name} is a list of ${values.length}, one value is wanted here`, {
-          at: value.at,
-          suggestion: `Use IN ($${value.name}).`,
-        });
+        throw new CalError(
+          'CAL-E020',
+          `$${value.name} is a list of ${values.length} values; one value is needed here`,
+          {
+            at: value.at,
+            suggestion: `Use IN ($${value.name}).`,
+          },
+        );
       }
       case 'array':
-        throw new CalError('CAL-E020', 'one value is wanted here, not a list', { at: value.at });
+        throw new CalError('CAL-E020', 'one value is needed here, not a list', { at: value.at });
       default:
         return unreachable(value);
     }
@@ -89,7 +93,7 @@ export class ConditionValues {
     return this.scalars(values, condition).map(String);
   }
 
-  /** Values of a list; parameters in it stand for all of theirs. */
+  /** The values of a list. A parameter in it contributes all of its values. */
   scalars(values: readonly Value[], condition: FieldCondition): Scalar[] {
     return values.flatMap((value) => {
       if (value.kind === 'parameter') return [...this.#meaning.valuesOf(value.name, condition)];

@@ -9,7 +9,7 @@ import type { ConditionValues } from './condition-values.ts';
 /** The strings that a subquery returned; undefined: it was not run. */
 export type Subquery = (condition: FieldCondition) => readonly string[] | undefined;
 
-/** What a condition's values are taken from. */
+/** The sources of a condition's values. */
 export interface Tester {
   readonly values: ConditionValues;
   /** The session's namespace. */
@@ -57,7 +57,7 @@ function leafOf(condition: FieldCondition, { values, namespace, subquery }: Test
         return { field, op: 'between', ...values.rangeOf(field, condition.op, condition.value, condition) };
       const value = values.scalar(condition.value, condition);
       if (field === 'hash' && String(value).replace(/^sha256:/i, '').length < 64)
-        throw new CalError('CAL-E015', 'under OR and NOT a hash is written whole', { at: condition.at });
+        throw new CalError('CAL-E015', 'a hash under OR or NOT must have all 64 digits', { at: condition.at });
       return { field, op: condition.op, value };
     }
   }

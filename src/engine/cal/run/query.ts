@@ -55,7 +55,7 @@ function* bind({ recall, extract }: LetBinding, run: Run): Running<Bound> {
   if (outcome.kind === 'grains')
     return { kind: 'grains', grains: outcome.grains, ...(outcome.about && { about: outcome.about }) };
   if (outcome.kind === 'values') return { kind: 'values', values: outcome.values };
-  throw new CalError('CAL-E021', 'a LET is of grains or of values', { at: recall.at });
+  throw new CalError('CAL-E021', 'a LET binds grains or values', { at: recall.at });
 }
 
 function* runStatement(statement: Statement, run: Run): Running<Answer> {

@@ -383,7 +383,7 @@ function* search(
   const isCut = hits.length >= candidateLimit && last !== undefined && scoreTests.every((test) => passes(last, test));
   if (isCut && wantsMore)
     run.spent.warnings.push(
-      calWarning('CAL-W006', `the best ${candidateLimit} matches alone were looked at, and more may match`),
+      calWarning('CAL-W006', `only the best ${candidateLimit} matches were examined; more may match`),
     );
   return paged({ ...start, grains: unlike }, page, run, purpose);
 }

@@ -108,7 +108,7 @@ function alreadySuperseded({ at }: Naming): CalError {
 
 function checkBelief(grainType: string, { at }: Naming): void {
   if (grainType === 'belief') return;
-  throw new CalError('CAL-E042', `this grain is of the type ${grainType}, and beliefs alone are superseded`, { at });
+  throw new CalError('CAL-E042', `this grain is of type ${grainType}; only beliefs can be superseded`, { at });
 }
 
 function fieldsOf(grainType: string, set: Assignments, run: Run): JsonObject {
@@ -118,7 +118,7 @@ function fieldsOf(grainType: string, set: Assignments, run: Run): JsonObject {
     const name = field.word;
     if (name === 'deadline' && (typeof plain === 'string' || typeof plain === 'number')) {
       const span = spanOf(plain, run.nowMs);
-      if (span === undefined) throw new CalError('CAL-E020', 'deadline wants a time', { at: value.at });
+      if (span === undefined) throw new CalError('CAL-E020', 'deadline takes a time', { at: value.at });
       fields[name] = Math.floor(span.startMs / 1000);
     } else if (name === 'goal_state' && typeof plain === 'string') fields[name] = goalState(plain);
     else if (name === 'depends_on' && !Array.isArray(plain)) fields[name] = [plain];

@@ -41,7 +41,7 @@ export function* runPairHistory(history: HistoryOfPair, run: Run): Running<JsonO
   const relation = textOf(history.relation, run);
   const asOf = history.asOf === undefined ? undefined : spanOf(history.asOf, run.nowMs);
   if (history.asOf !== undefined && asOf === undefined)
-    throw new CalError('CAL-E020', 'AS OF wants a time', { suggestion: 'Write an ISO 8601 date or instant.' });
+    throw new CalError('CAL-E020', 'AS OF takes a time', { suggestion: 'Write an ISO 8601 date or instant.' });
   const place = run.namespace === undefined ? history.in : undefined;
   const scope = place?.scope === true ? scopeView(place.name, false) : undefined;
   if (place?.scope === true && scope === undefined) return { type: 'history', versions: [] };

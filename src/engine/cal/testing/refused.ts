@@ -1,8 +1,11 @@
-// What becomes of a query, for tests.
+// Reads a query and returns its refusal, for tests.
 import { CalError } from '../errors.ts';
 import { readQuery } from '../query.ts';
 
-/** The error that refuses `source`, by default of a strict server; undefined: it is read. Anything else that is thrown goes on. */
+/**
+ * The error that refuses `source`, by default of a strict server; undefined: it is read. Anything else that is thrown
+ * goes on.
+ */
 export function refusal(source: string, isStrict = true): CalError | undefined {
   try {
     readQuery(source, isStrict);

@@ -58,7 +58,7 @@ function checkLabels(assemble: Assemble): void {
   for (const { word, at } of assemble.priority) {
     if (!seen.has(word)) {
       const suggestion = didYouMean(word, labels);
-      throw new CalError('CAL-E035', `PRIORITY names ${word}, and no source has this label`, {
+      throw new CalError('CAL-E035', `PRIORITY names ${word}, but no source has this label`, {
         at,
         validValues: labels,
         ...(suggestion !== undefined && { suggestion }),
@@ -72,7 +72,7 @@ function checkLabels(assemble: Assemble): void {
 function checkBudget({ value, unit = 'tokens', at }: NonNullable<Assemble['budget']>): void {
   const most = unit === 'tokens' ? CAL_LIMITS.budgetTokensMax : CAL_LIMITS.budgetGrainsMax;
   if (Number.isInteger(value) && value >= 1 && value <= most) return;
-  throw new CalError('CAL-E033', `BUDGET is from 1 to ${most} ${unit}, not ${value}`, { at });
+  throw new CalError('CAL-E033', `BUDGET must be from 1 to ${most} ${unit}, not ${value}`, { at });
 }
 
 function checkStream({ events, chunkSize, at }: StreamOptions): void {
@@ -89,7 +89,9 @@ function checkStream({ events, chunkSize, at }: StreamOptions): void {
   if (chunkSize === undefined) return;
   const { chunkSizeMin, chunkSizeMax } = CAL_LIMITS;
   if (Number.isInteger(chunkSize) && chunkSize >= chunkSizeMin && chunkSize <= chunkSizeMax) return;
-  throw new CalError('CAL-E078', `chunk_size is from ${chunkSizeMin} to ${chunkSizeMax}, not ${chunkSize}`, { at });
+  throw new CalError('CAL-E078', `chunk_size must be from ${chunkSizeMin} to ${chunkSizeMax}, not ${chunkSize}`, {
+    at,
+  });
 }
 
 /** Throws E002 for a text of more than `most` characters. */

@@ -73,7 +73,7 @@ export function aliased(word: Word, scope: Scope): Word {
 function checkInJunction({ at }: FieldCondition, field: QueryField | DomainField): void {
   if (field.name !== 'score' && !('search' in field && field.search === true)) return;
   const name = field.name === 'query' ? 'query' : field.name;
-  throw new CalError('CAL-E020', `${name} ranks what is found, and cannot stand under OR or NOT`, {
+  throw new CalError('CAL-E020', `${name} ranks the results, so it cannot be part of OR or NOT`, {
     at,
     suggestion: `Join it by AND, outside of parentheses, or search each alternative with UNION.`,
   });
@@ -82,7 +82,7 @@ function checkInJunction({ at }: FieldCondition, field: QueryField | DomainField
 function checkCondition(condition: FieldCondition, field: QueryField | DomainField, { scope, subquery }: Place): void {
   const { at } = condition;
   if (condition.op === 'is' && field.name !== 'relation')
-    throw new CalError('CAL-E002', `IS compares relations with categories, and ${field.name} is no relation`, {
+    throw new CalError('CAL-E002', `IS compares relations with categories, but ${field.name} is no relation`, {
       at,
       expected: field.operators,
     });
@@ -98,7 +98,7 @@ function checkCondition(condition: FieldCondition, field: QueryField | DomainFie
     case 'not_in':
       if ('recall' in condition) {
         if (field.type === 'temporal' || field.type === 'number' || field.type === 'boolean')
-          throw new CalError('CAL-E020', `${field.name} takes ${field.type}s, and a subquery gives texts`, { at });
+          throw new CalError('CAL-E020', `${field.name} takes ${field.type}s, but a subquery returns strings`, { at });
         subquery(condition.recall, condition.extract);
         return;
       }
@@ -109,7 +109,7 @@ function checkCondition(condition: FieldCondition, field: QueryField | DomainFie
     case 'include':
     case 'exclude':
       if (condition.values.length === 0)
-        throw new CalError('CAL-E002', `${operator} of nothing`, { at, expected: ['a value'] });
+        throw new CalError('CAL-E002', `${operator} has no values`, { at, expected: ['a value'] });
       checkCount(condition.values.length, condition);
       for (const value of condition.values) {
         if (value.kind === 'parameter') scope.expect(value, ['user'], 'an array takes single strings');
@@ -158,7 +158,7 @@ function extendedHint(
 }
 
 function checkCount(count: number, { at }: FieldCondition): void {
-  if (count === 0) throw new CalError('CAL-E002', 'IN of nothing', { at, expected: ['a value'] });
+  if (count === 0) throw new CalError('CAL-E002', 'IN has no values', { at, expected: ['a value'] });
   if (count > CAL_LIMITS.inValuesMax)
     throw new CalError('CAL-E011', `the list has ${count} values; the limit is ${CAL_LIMITS.inValuesMax}`, { at });
 }

@@ -23,8 +23,8 @@ export interface DomainField extends Omit<QueryField, 'type'> {
 }
 
 /**
- * The field that `word` names in a statement about `type`: a common field, or one of the type.
- * Throws E060 for a field of another type, E061 for a type's field in a statement without a type, E004 for an unknown one.
+ * The field that `word` names in a statement about `type`: a common field, or one of the type. Throws E060 for a field
+ * of another type, E061 for a type's field in a statement without a type, E004 for an unknown one.
  */
 export function resolveField(word: Word, type: GrainType | undefined): QueryField | DomainField {
   const name = word.word;
@@ -36,7 +36,7 @@ export function resolveField(word: Word, type: GrainType | undefined): QueryFiel
   if (own.type === type) return own.field;
   const plural = pluralOf(own.type);
   if (type === undefined)
-    throw new CalError('CAL-E061', `${name} is a field of ${plural}, and no type is named`, {
+    throw new CalError('CAL-E061', `${name} is a field of ${plural}, but the statement names no type`, {
       at: word.at,
       suggestion: `Name the type: RECALL ${plural}.`,
     });

@@ -6,7 +6,10 @@ import { CalError } from '../errors.ts';
 import { resolveField } from './fields.ts';
 import type { Scope } from './scope.ts';
 
-/** Checks options. The field of `dedup` must belong to one of `types`. Warns (W004) of options that never have an effect. */
+/**
+ * Checks options. The field of `dedup` must belong to one of `types`. Warns (W004) of options that never have an
+ * effect.
+ */
 export function checkOptions(
   options: readonly WithOption[],
   { types, scope }: { readonly types: readonly (GrainType | undefined)[]; readonly scope: Scope },
@@ -34,14 +37,14 @@ function checkOption(option: WithOption, types: readonly (GrainType | undefined)
       return;
     case 'consistency':
       if (option.level === 'bounded' && option.bound < 0)
-        throw new CalError('CAL-E020', 'a bound is not negative', { at: option.at });
+        throw new CalError('CAL-E020', 'a bound must not be negative', { at: option.at });
       scope.warn('CAL-W004', 'consistency has no effect: every read sees all that was acknowledged before it');
       return;
     case 'locale':
       scope.warn('CAL-W004', 'locale has no effect: texts are ordered by code point');
       return;
     case 'cache':
-      if (option.ttl < 0) throw new CalError('CAL-E020', 'ttl is not negative', { at: option.at });
+      if (option.ttl < 0) throw new CalError('CAL-E020', 'ttl must not be negative', { at: option.at });
       scope.warn('CAL-W004', 'cache has no effect: answers are not kept');
       return;
     case 'vendor':
@@ -59,7 +62,7 @@ function checkBound(value: Value, scope: Scope): void {
 
 function checkShare(name: string, value: number, { at }: WithOption): void {
   if (value >= 0 && value <= 1) return;
-  throw new CalError('CAL-E020', `${name} is from 0 to 1, not ${value}`, { at });
+  throw new CalError('CAL-E020', `${name} must be from 0 to 1, not ${value}`, { at });
 }
 
 /** Throws unless the field is a projectable field of at least one source's type. */
@@ -72,7 +75,7 @@ function checkDedup(
     try {
       const field = resolveField(option.field, type);
       if (field.projectable) return;
-      refused = new CalError('CAL-E021', `${field.name} is no field to compare grains by`, { at: option.field.at });
+      refused = new CalError('CAL-E021', `dedup cannot compare grains by ${field.name}`, { at: option.field.at });
     } catch (error) {
       refused ??= error;
     }

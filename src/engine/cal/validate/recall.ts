@@ -13,7 +13,9 @@ import { checkOptions } from './options.ts';
 import type { Scope } from './scope.ts';
 import { checkLimit, checkStages, expectGrains, notBeliefs, type Outcome } from './stages.ts';
 
-/** Checks a recall and returns the kind of its result. `depth` is the number of recalls around it, at most three (E007). */
+/**
+ * Checks a recall and returns the kind of its result. `depth` is the number of recalls around it, at most three (E007).
+ */
 export function checkRecall(recall: Recall, scope: Scope, { depth = 0, more = 0 } = {}): Outcome {
   if (depth > CAL_LIMITS.subqueryDepthMax)
     throw new CalError('CAL-E007', `subqueries are nested more than ${CAL_LIMITS.subqueryDepthMax} deep`, {
@@ -41,7 +43,7 @@ export function checkExtracting(recall: Recall, extract: Extractor, scope: Scope
   expectGrains(outcome, `${extract.toUpperCase()} takes grains`, recall.at);
   if (extract !== 'hashes' && typeOf(recall) !== 'belief') throw notBeliefs(extract, recall.at);
   if (recall.format !== undefined)
-    throw new CalError('CAL-E021', 'a format takes grains, and here values are taken out of them', {
+    throw new CalError('CAL-E021', 'a format takes grains, but this recall extracts values', {
       at: recall.format.at,
     });
 }

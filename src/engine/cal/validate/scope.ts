@@ -52,7 +52,7 @@ export class Scope {
   expect(parameter: ParameterValue, wanted: readonly Bound[], where: string): void {
     const bound = this.boundTo(parameter);
     if (wanted.includes(bound)) return;
-    throw new CalError('CAL-E020', `$${parameter.name} holds ${NAMES[bound]}, and ${where}`, {
+    throw new CalError('CAL-E020', `$${parameter.name} holds ${NAMES[bound]}, but ${where}`, {
       at: parameter.at,
       suggestion:
         wanted.length === 0

@@ -33,7 +33,7 @@ interface Checked {
 
 function checkOperation({ operator, operands, stages, at }: SetOperation, scope: Scope): Checked {
   if (operands.length < 2)
-    throw new CalError('CAL-E002', `${operator.toUpperCase()} joins two operands or more`, {
+    throw new CalError('CAL-E002', `${operator.toUpperCase()} needs two or more operands`, {
       at,
       expected: ['an operand'],
     });
@@ -45,7 +45,7 @@ function checkOperation({ operator, operands, stages, at }: SetOperation, scope:
         : checkOperation(operand, scope);
     expectGrains(outcome, `${operator.toUpperCase()} joins grains`, operand.at);
     if (operand.kind === 'recall' && operand.format !== undefined)
-      throw new CalError('CAL-E021', `${operator.toUpperCase()} joins grains, and an operand is given a format`, {
+      throw new CalError('CAL-E021', `${operator.toUpperCase()} joins grains, but an operand has a format`, {
         at: operand.format.at,
       });
     types.add(type);
@@ -58,7 +58,7 @@ function checkOperation({ operator, operands, stages, at }: SetOperation, scope:
 export function checkCoalesce({ branches, at }: Coalesce, scope: Scope): void {
   const { coalesceBranchesMin, coalesceBranchesMax } = CAL_LIMITS;
   if (branches.length < coalesceBranchesMin)
-    throw new CalError('CAL-E002', `COALESCE has ${coalesceBranchesMin} branches or more`, {
+    throw new CalError('CAL-E002', `COALESCE needs at least ${coalesceBranchesMin} branches`, {
       at,
       expected: [', RECALL'],
     });

@@ -47,7 +47,7 @@ export function checkStages(stages: readonly Stage[], place: Place): Outcome {
 /** Throws E021 unless `outcome` is grains. */
 export function expectGrains(outcome: Outcome, what: string, at: Span | undefined): void {
   if (outcome === 'grains') return;
-  throw new CalError('CAL-E021', `${what}, and it is given ${GIVEN[outcome]}`, { at });
+  throw new CalError('CAL-E021', `${what}, not ${GIVEN[outcome]}`, { at });
 }
 
 const GIVEN: Readonly<Record<Outcome, string>> = {
@@ -75,7 +75,7 @@ function checkStage(stage: Stage, { type, scope }: Place): Outcome {
     case 'offset':
       if (typeof stage.count !== 'number') scope.expect(stage.count, [], 'OFFSET takes a count');
       else if (!Number.isSafeInteger(stage.count) || stage.count < 0)
-        throw new CalError('CAL-E010', 'OFFSET is a count from 0', { at: stage.at });
+        throw new CalError('CAL-E010', 'OFFSET must be a whole number from 0', { at: stage.at });
       return 'grains';
     case 'first':
       return 'grains';
@@ -104,7 +104,7 @@ export function notBeliefs(extract: string, at: Span | undefined): CalError {
 /** Throws E010 unless `count` is 1 to 1000. */
 export function checkLimit(word: string, count: number, at: Span | undefined): void {
   if (Number.isInteger(count) && count >= 1 && count <= CAL_LIMITS.limitMax) return;
-  throw new CalError('CAL-E010', `${word} is from 1 to ${CAL_LIMITS.limitMax}, not ${count}`, { at });
+  throw new CalError('CAL-E010', `${word} must be from 1 to ${CAL_LIMITS.limitMax}, not ${count}`, { at });
 }
 
 const ABILITIES = {
@@ -134,7 +134,7 @@ function checkProjected(word: Word, type: GrainType | undefined): void {
   if (word.word === 'observer' && type === 'observation') return;
   const field = checkAble(word, type, 'projectable');
   if (ENVELOPE.has(field.name))
-    throw new CalError('CAL-E021', `${field.name} never stands in formatted text`, {
+    throw new CalError('CAL-E021', `${field.name} is never shown in formatted text`, {
       at: word.at,
       suggestion: 'Read it from the grains beside the text.',
     });

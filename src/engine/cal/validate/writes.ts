@@ -80,7 +80,7 @@ function checkAssignments(set: Assignments, { type, allowed, scope }: Place): vo
 function notAllowed(field: Word, allowed: readonly string[]): CalError {
   const suggestion =
     field.word === 'namespace' || field.word === 'user_id'
-      ? 'It is the session’s, and never the query’s.'
+      ? 'The session sets it. A query cannot.'
       : (didYouMean(field.word, allowed) ?? `Set ${joined(allowed)}.`);
   return new CalError('CAL-E017', `${field.word} cannot be set`, { at: field.at, suggestion, validValues: allowed });
 }
@@ -96,7 +96,7 @@ function checkAssigned(known: QueryField, value: Value, field: Word, scope: Scop
   }
   checkLiteral(known, value, { scope });
   if (known.type === 'number' && value.kind === 'number' && !(value.value >= 0 && value.value <= 1))
-    throw new CalError('CAL-E020', `${known.name} is from 0 to 1, not ${value.value}`, { at });
+    throw new CalError('CAL-E020', `${known.name} must be from 0 to 1, not ${value.value}`, { at });
 }
 
 function checkReason(reason: string, at: Span | undefined): void {

@@ -1,5 +1,5 @@
-// ASSEMBLE: the grains of several sources in one text that keeps to a budget. A pure function of what was found: the same
-// grains and the same clock give the same text.
+// ASSEMBLE: writes the grains of several sources as one text within a budget. A pure function: the same grains and the
+// same time give the same text.
 
 import type { JsonObject } from '../../../grain/api/json-value.ts';
 import { CAL_LIMITS } from '../../vocabulary/limits.ts';
@@ -22,28 +22,28 @@ export interface AssembledSource {
   readonly label: string;
   readonly rank: number;
   readonly grainCount: number;
-  /** In the unit of the budget, as are tokens used. */
+  /** In the unit of the budget, like `tokensUsed`. */
   readonly tokensAllocated: number;
   readonly tokensUsed: number;
   readonly truncated: boolean;
   readonly hashes: readonly string[];
-  /** With `summarizes`: what all of its grains say, those left out too, in a line of one of them. */
+  /** With `summarizes`: a summary in one line of all grains of the source, those left out included. */
   readonly summary?: string | undefined;
 }
 
 export interface Assembled {
   readonly renderings: readonly {
     readonly key: string;
-    /** The format's name, or the template's. */
+    /** The name of the format or template. */
     readonly format: string;
     readonly content: string | JsonObject[];
   }[];
-  /** Those included, by rank of their source. */
+  /** The included grains, by rank of their source. */
   readonly grains: readonly CalGrain[];
   /** In rank order. */
   readonly sources: readonly AssembledSource[];
   readonly budget: Tally & { readonly remaining: number; readonly utilization: number };
-  /** Of the longest rendering. */
+  /** Tokens of the longest rendering. */
   readonly tokensUsed: number;
   readonly disclosure: Level;
   readonly warnings: readonly string[];
@@ -93,7 +93,7 @@ export function assemble(assembly: Assembly): Assembled {
   };
 }
 
-/** Every choice in the order in which it is given up, last first: grains by rank of their source, then omissions. */
+/** All choices: grains by rank of their source, then omissions. If they do not fit, the last are given up first. */
 function choose(
   { level, squeezes = false }: Assembly,
   sources: readonly RankedSource[],

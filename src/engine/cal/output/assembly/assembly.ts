@@ -10,23 +10,23 @@ export interface Assembly {
   readonly intent?: string | undefined;
   /** In the order of FROM. */
   readonly sources: readonly Source[];
-  /** Labels; empty: as in FROM. */
+  /** Labels, most important first. If empty, the order of FROM applies. */
   readonly priority: readonly string[];
-  /** D-42: absent, 4000 tokens. */
+  /** Defaults to 4000 tokens (D-42). */
   readonly budget?: Budget | undefined;
-  /** Each of several keeps to the budget. D-29: absent, SML. */
+  /** Each rendering keeps to the budget. Defaults to SML (D-29). */
   readonly renderings?: readonly Rendering[] | undefined;
   readonly dedupField?: string | undefined;
   readonly level: Level;
-  /** True when `progressive_disclosure` was asked for: what finds no room may be shown as a summary. */
+  /** True with `progressive_disclosure`: grains that do not fit may be shown as summaries. */
   readonly squeezes?: boolean | undefined;
   readonly isoTimestamps?: boolean | undefined;
   readonly summarizes?: boolean | undefined;
-  /** True where no format was chosen and the server may choose TOON when room is short. */
+  /** True if the query chose no format and the server may choose TOON when the budget is short. */
   readonly autoToon?: boolean | undefined;
   readonly nowMs: number;
   readonly counter?: TokenCounter | undefined;
-  /** As that of a setting. */
+  /** See `Setting.step`. */
   readonly step?: (() => void) | undefined;
 }
 

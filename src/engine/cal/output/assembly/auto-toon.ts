@@ -1,4 +1,4 @@
-// TOON for who chose no format and has little room: where the server allows it, the shortest text is taken by itself.
+// Chooses TOON, the shortest format, if the query chose none, the budget is short and the server allows it.
 import { calWarning } from '../../errors.ts';
 import type { Rendering } from '../formats/choice.ts';
 import type { Assembly, Budget } from './assembly.ts';
@@ -6,11 +6,11 @@ import { Bin } from './bin.ts';
 import { frameTokens, pageOf } from './page.ts';
 import type { RankedSource } from './ranking.ts';
 
-/** Share of the budget that all grains would take, above which TOON is chosen. */
+/** TOON is chosen if all grains would take more than this share of the budget. */
 const TOON_ABOVE = 0.85;
 const TOON: readonly Rendering[] = [{ key: 'toon', format: { kind: 'named', name: 'toon' } }];
 
-/** `renderings`, or TOON where it helps: a budget of tokens that is nearly spent, and one type in each source. */
+/** TOON if a budget of tokens is nearly used up and each source has a single type; otherwise `renderings`. */
 export function autoToon(
   assembly: Assembly,
   budget: Budget,

@@ -5,7 +5,7 @@ import type { Level } from '../projection.ts';
 import type { Page } from './page.ts';
 import type { RankedSource } from './ranking.ts';
 
-/** Something that may stand in the document: a grain, or the note of one that found no room. */
+/** A possible part of the document: a grain, or the note of a grain that did not fit. */
 export type Choice = {
   readonly source: number;
   readonly texts: readonly (string | undefined)[];
@@ -42,7 +42,7 @@ export class Bin {
     return made;
   }
 
-  /** undefined: no format says anything of what is left out. */
+  /** The note of a grain that was left out; undefined if no format writes one. */
   omission(i: number): Choice | undefined {
     const texts = this.#page.formats.map((format) => format.omission?.(this.#source.grains[i]!, this.#head) ?? '');
     if (texts.every((text) => text === '')) return undefined;

@@ -1,4 +1,4 @@
-// The documents of an assembly, as long as the budget allows: measured whole, with header, headings and footer.
+// Writes the documents of an assembly within the budget. Measures whole documents, with header, headings and footer.
 import type { Element, Format, Group } from '../formats/format.ts';
 import { type Choice, headOf } from './bin.ts';
 import type { Page } from './page.ts';
@@ -15,13 +15,13 @@ export interface Fitting {
   readonly documents: readonly Written[];
 }
 
-/** Times that as much is given up as there is too much, before what fits is searched for. */
+/** Attempts to give up as much as the excess, before a binary search for what fits. */
 const TRIMS_MAX = 4;
 
 /**
- * The documents of as many choices as fit, from the first on. Mostly all do, since costs add up to no less than the whole;
- * headings, a tokenizer that sees across elements and what a template says of the whole can make it more. undefined: not
- * even an empty document fits.
+ * The documents of as many first choices as fit. Usually all fit, because the sum of their costs is at least the cost
+ * of the whole. Headings, a tokenizer that merges across elements, and late variables of a template can make the whole
+ * cost more. Undefined if not even an empty document fits.
  */
 export function fitting(chosen: readonly Choice[], sources: readonly RankedSource[], page: Page): Fitting | undefined {
   let count = chosen.length;
@@ -30,20 +30,20 @@ export function fitting(chosen: readonly Choice[], sources: readonly RankedSourc
     if (excess <= 0) return { count, documents };
     if (count === 0) return undefined;
     const left = afterGivingUp(chosen, count, excess);
-    // Costs that say so little of the document, or are one a grain, are no guide.
+    // Costs that predict the document so badly, or that only count grains, are no guide.
     if (left < count / 2 || page.unit === 'grains') break;
     count = left;
   }
   return searched(chosen.slice(0, count), sources, page);
 }
 
-/** How many of the first `count` are left without the last ones that cost `tokens` together. */
+/** The number of first choices that remain when the last of `count` are given up until `tokens` are saved. */
 function afterGivingUp(chosen: readonly Choice[], count: number, tokens: number): number {
   for (let given = 0; count > 0 && given < tokens; ) given += chosen[--count]!.cost;
   return count;
 }
 
-/** By halves: what a document costs may have little to do with its elements. */
+/** A binary search, because the cost of a document may differ much from the costs of its elements. */
 function searched(chosen: readonly Choice[], sources: readonly RankedSource[], page: Page): Fitting | undefined {
   let found: Fitting | undefined;
   let low = 0;
@@ -60,7 +60,7 @@ function searched(chosen: readonly Choice[], sources: readonly RankedSource[], p
   return found;
 }
 
-/** A document for each format, and how many tokens the worst of them has too many. */
+/** A document for each format, and the largest excess of tokens among them. */
 function written(
   chosen: readonly Choice[],
   sources: readonly RankedSource[],
@@ -100,11 +100,11 @@ function groupsOf(chosen: readonly Choice[], format: number, sources: readonly R
   }));
 }
 
-/** A document that says how much it uses is written until what it says is so; the number grows with its own digits. */
+/** A document that states its own use is rewritten until the number is right, because its digits count too. */
 const MEASURES_MAX = 4;
 
 function measured(format: Format, groups: readonly Group[], { unit, value, counter }: Page): Omit<Written, 'groups'> {
-  // The first guess has as many digits as the number mostly has.
+  // The first guess usually has as many digits as the final number.
   let used = unit === 'grains' ? groups.reduce((sum, { elements }) => sum + elements.length, 0) : value;
   for (let i = 1; ; i++) {
     const text = format.document(groups, { unit, total: value, used });

@@ -1,26 +1,26 @@
-// Filling a budget: each source by its share, then what is left over, by rounds, then what still fits as a summary. Knows
-// costs, not texts.
+// Fills a budget. Each source first gets its share. Unused units are shared out again in rounds. Then grains that do
+// not fit are added as summaries. Works on costs alone.
 import { shares } from './ranking.ts';
 
-/** Rounds in which unused units are given out again. */
+/** Maximum rounds in which unused units are shared out again. */
 const SURPLUS_ROUNDS_MAX = 8;
 
 export interface Filling {
   readonly weight: number;
-  /** How many grains there are. */
+  /** Number of grains. */
   readonly count: number;
-  /** What grain `i` costs; asked for in order, each once or more. */
+  /** The cost of grain `i`. Called in order, and possibly repeatedly. */
   readonly cost: (i: number) => number;
-  /** What grain `i` costs as a summary; undefined: nothing is squeezed. */
+  /** The cost of grain `i` as a summary; undefined if there are no summaries. */
   readonly summaryCost: ((i: number) => number) | undefined;
 }
 
 export interface Filled {
-  /** Grains taken as they are, from the first on, and as summaries after them. */
+  /** Number of first grains that are taken in full, and of those after them that are taken as summaries. */
   readonly taken: number;
   readonly squeezed: number;
   readonly used: number;
-  /** At least what is used; of all sources together never more than there is. */
+  /** At least the used units. The sum over all sources is at most the total. */
   readonly allocated: number;
 }
 
@@ -32,8 +32,8 @@ interface State extends Filling {
 }
 
 /**
- * Takes grains of sources in rank order while they fit. `total` is what is shared out; `reserve` of it cannot be spent, as
- * the frame around the grains takes it. The sum of what is used is never more than `total - reserve`.
+ * Takes grains of sources in rank order while they fit. The sources share `total`, but `reserve` of it is for the frame
+ * around the grains. Together they use at most `total - reserve`.
  */
 export function fill(sources: readonly Filling[], total: number, reserve: number): Filled[] {
   const given = shares(
@@ -60,7 +60,9 @@ export function fill(sources: readonly Filling[], total: number, reserve: number
   return states.map(({ taken, squeezed, used, allowed }) => ({ taken, squeezed, used, allocated: allowed }));
 }
 
-/** Summaries take what others leave of their shares: theirs grow by it, and what the last ones leave shrinks. */
+/**
+ * Balances the shares when summaries use units of other sources: their shares grow, and those of the last ones shrink.
+ */
 function settle(states: readonly State[], total: number): void {
   for (const state of states) state.allowed = Math.max(state.allowed, state.used);
   let excess = states.reduce((sum, { allowed }) => sum + allowed, 0) - total;
@@ -71,7 +73,7 @@ function settle(states: readonly State[], total: number): void {
   }
 }
 
-/** What is left of `left`. */
+/** Takes further grains of each source while they fit its share and `left`. Returns what remains of `left`. */
 function takeWhatFits(states: readonly State[], left: number): number {
   for (const state of states) {
     while (state.taken < state.count) {

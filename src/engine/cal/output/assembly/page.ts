@@ -1,4 +1,4 @@
-// What an assembly is written on: its formats, its budget, and what counts tokens.
+// The settings for writing an assembly: its formats, its budget and its token counter.
 
 import { CAL_LIMITS } from '../../vocabulary/limits.ts';
 import { formatOf, type Rendering } from '../formats/choice.ts';
@@ -12,7 +12,10 @@ export interface Page extends Budget {
   readonly formats: readonly Format[];
 }
 
-/** A page for these renderings. What bounds a template is its budget, or the largest one where grains are counted. */
+/**
+ * A page for these renderings. A template's text is bounded by the budget, or by the largest budget if it counts
+ * grains.
+ */
 export function pageOf(assembly: Assembly, { value, unit }: Budget, renderings: readonly Rendering[]): Page {
   const { level, nowMs, isoTimestamps = false, name, intent, counter = ESTIMATE, step } = assembly;
   const setting: Setting = { shape: 'assemble', level, nowMs, isoTimestamps, name, intent, step };
@@ -20,7 +23,7 @@ export function pageOf(assembly: Assembly, { value, unit }: Budget, renderings: 
   return { value, unit, counter, formats: renderings.map(({ format }) => formatOf(format, setting, tokens)) };
 }
 
-/** Tokens of the longest document without grains, which says that it uses all; 0 where grains are counted. */
+/** Tokens of the longest document without grains, if it states full use. 0 if the budget counts grains. */
 export function frameTokens({ unit, value, counter, formats }: Page): number {
   if (unit === 'grains') return 0;
   return Math.max(...formats.map((format) => counter.count(format.document([], { unit, total: value, used: value }))));

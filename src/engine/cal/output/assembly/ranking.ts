@@ -1,27 +1,29 @@
-// Which source of an assembly comes first, what is said twice, and how a budget is shared: pure arithmetic over ranks.
+// Ranks the sources of an assembly, drops repeats and shares out a budget. Pure arithmetic.
 import { CalError } from '../../errors.ts';
 import { fieldValue } from '../fields.ts';
 import type { CalGrain } from '../grain.ts';
 import type { Project } from '../projection.ts';
 
-/** A source of FROM with what its recall found. */
+/** A source of FROM with the grains of its recall. */
 export interface Source {
   readonly label: string;
   /** In the order of its recall. */
   readonly grains: readonly CalGrain[];
   readonly project?: Project | undefined;
-  /** Its recall did not end well: it has no grains, and its share goes to the others. */
+  /** True if its recall failed. The source has no grains, and the others get its share. */
   readonly failed?: boolean;
 }
 
 export interface RankedSource extends Source {
-  /** Place in FROM, from 0. */
+  /** Index in FROM, from 0. */
   readonly index: number;
-  /** From 1, the most important first. */
+  /** Importance, from 1 for the most important. */
   readonly rank: number;
 }
 
-/** PRIORITY's labels first, the others as in FROM. Throws CalError E034 and E035. */
+/**
+ * The sources in rank order: first the labels of PRIORITY, then the others as in FROM. Throws CalError E034 and E035.
+ */
 export function ranked(sources: readonly Source[], priority: readonly string[]): RankedSource[] {
   const left = new Map<string, { readonly source: Source; readonly index: number }>();
   for (const [index, source] of sources.entries()) {
@@ -39,9 +41,9 @@ export function ranked(sources: readonly Source[], priority: readonly string[]):
 }
 
 /**
- * D-26: a grain of several sources is kept in the most important one. With a field, a value of it that a more important
- * source has removes the grains that have it too from the others; grains without the field stay, repeats within one
- * source stay. Takes and gives sources in rank order.
+ * Keeps a grain of several sources only in the most important one (D-26). With `field`, also drops grains whose value
+ * of it occurs in a more important source. Grains without the field and repeats within one source stay. Takes and
+ * returns sources in rank order.
  */
 export function withoutRepeats(sources: readonly RankedSource[], field: string | undefined): RankedSource[] {
   const hashes = new Set<string>();
@@ -60,21 +62,24 @@ export function withoutRepeats(sources: readonly RankedSource[], field: string |
   });
 }
 
-/** Two grains have the same value of a field exactly when they have the same key; undefined: it has none. */
+/** A key that is equal for equal values of the field; undefined for a grain without it. */
 export function valueKey(grain: CalGrain, field: string): string | undefined {
   const value = fieldValue(grain, field);
   return value === undefined ? undefined : JSON.stringify(value);
 }
 
-/** For up to four sources, in whole numbers whose ratios are .65 to .35, .5 to .3 to .2, and .4 to .28 to .2 to .12. */
+/** Weights for up to four sources, as whole numbers: .65 : .35, then .5 : .3 : .2, then .4 : .28 : .2 : .12. */
 const WEIGHTS: readonly (readonly number[])[] = [[], [1], [13, 7], [5, 3, 2], [10, 7, 5, 3]];
 
-/** D-27: of more than four, each weighs 0.6 of the one before it; 3^i 5^(n-1-i) are such numbers. By rank. */
+/** Weights by rank (D-27). With more than four sources, each weighs 0.6 times the one before: 3^i * 5^(n-1-i). */
 export function weightsOf(count: number): readonly number[] {
   return WEIGHTS[count] ?? Array.from({ length: count }, (_, i) => 3 ** i * 5 ** (count - 1 - i));
 }
 
-/** Whole shares by weight that add up to `total`: rounded down, then one more to the largest remainders, first ones first. */
+/**
+ * Whole shares by weight, with the sum `total`. Shares are rounded down, then the largest remainders get one more each,
+ * the first ones in a tie.
+ */
 export function shares(weights: readonly number[], total: number): number[] {
   const sum = weights.reduce((a, b) => a + b, 0);
   if (sum === 0) return weights.map(() => 0);
