@@ -17,6 +17,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   recall: async () => (await import('./recall.ts')).registerRecall,
   search: async () => (await import('./search.ts')).registerSearch,
   cal: async () => (await import('./cal.ts')).registerCal,
+  graph: async () => (await import('./graph.ts')).registerGraph,
   add: async () => (await import('./add.ts')).registerAdd,
   remember: async () => (await import('./remember.ts')).registerRemember,
   get: async () => (await import('./get.ts')).registerGet,

@@ -95,8 +95,8 @@ function readEntry(
   }
 }
 
-/** How many grains the answer to a read of a session tells of. */
-function countShown(read: Done<'session' | 'sessionSummary' | 'sessionChain'>): number {
+/** How many grains the answer to a read of a session or of the graph tells of. */
+function countShown(read: Done<'session' | 'sessionSummary' | 'sessionChain' | 'edges'>): number {
   switch (read.method) {
     case 'session': {
       const { state, goals, actions } = read.output;
@@ -106,6 +106,8 @@ function countShown(read: Done<'session' | 'sessionSummary' | 'sessionChain'>): 
       return read.output.calls;
     case 'sessionChain':
       return read.output.below.length + read.output.above.length;
+    case 'edges':
+      return read.output.edges.length;
     default:
       return unreachable(read);
   }

@@ -21,6 +21,7 @@ import { embedPages, vectorLag, vectorState } from './maintain/housekeeping/embe
 import { statisticsHistory } from './maintain/housekeeping/points.ts';
 import { memoryStatistics } from './maintain/reports/statistics.ts';
 import { hasSeenGrain, isBound } from './maintain/reports/users.ts';
+import { edges } from './recall/edges.ts';
 import { hashesShown, viewWithSources } from './recall/filter/further-sources.ts';
 import { inTree } from './recall/filter/scope.ts';
 import { history } from './recall/history.ts';
@@ -69,6 +70,7 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
       return { held: input.hashes.map((hash) => isPresent(store, memory, context, hash)) };
     },
     list: (context, input) => list(store, readable(store, context, input.filter), context, input),
+    edges: (context, input) => edges(store, readable(store, context), context, input),
     recallStatistics: (context, input) => recallStatistics(store, recallable(store, context, input), context, input),
     recallCandidates: (context, input) => {
       const memory = recallable(store, context, input.query);

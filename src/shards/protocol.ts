@@ -32,6 +32,7 @@ export type { ConsentItem, ConsentOutcome, PolicyChange, RetentionNamespace } fr
 export type {
   AddItem,
   AddOutcome,
+  EdgeView,
   ExportedGrain,
   ExtractedFrom,
   GrainFilter,

@@ -171,6 +171,7 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
   ['session_actions_chain', (http) => http.ask('GET', `${M}/sessions/s1/actions/chain/t1`)],
   ['session_failed_actions', (http) => http.ask('GET', `${M}/sessions/s1/actions/failed`)],
   ['list_grains', (http) => http.ask('GET', `${M}/grains?limit=1`)],
+  ['graph', (http) => http.ask('GET', `${M}/graph?start=ann&direction=both`)],
   [
     'recall',
     (http) =>

@@ -655,3 +655,14 @@ export const QUERY_VECTOR_SHORT_WAIT_MS = 250;
 export const QUERY_VECTOR_SHORT_FOR_MS = 10_000;
 /** Delay before an embedder that could not be opened is opened again. */
 export const EMBEDDER_REOPEN_MS = 30_000;
+
+/** Depth of a graph around its start. */
+export const GRAPH_DEPTH_MAX = 5;
+/** Nodes of a graph. */
+export const GRAPH_NODES_MAX = 1_000;
+/** Edges of a graph; beyond: the answer says that it is truncated. */
+export const GRAPH_EDGES_MAX = 10_000;
+/** Edges that one call to a shard reads: a few milliseconds of its thread. */
+export const GRAPH_EDGES_PAGE = 500;
+/** Time after which a graph ends with what it has. */
+export const GRAPH_MS_MAX = 5_000;

@@ -85,6 +85,23 @@ export interface GrainFilter {
   readonly scope?: ScopeView | undefined;
 }
 
+/** A place in the order of creation, ties by hash. */
+export interface GrainPlace {
+  readonly createdAtMs: number;
+  readonly hash: string;
+}
+
+export type EdgeDirection = 'out' | 'in' | 'both';
+
+/** A grain as an edge from its subject to its object, both in the form in which they are compared. */
+export interface EdgeView extends GrainPlace {
+  readonly source: string;
+  readonly relation: string;
+  readonly target: string;
+  /** 0 to 1. */
+  readonly confidence: number;
+}
+
 export interface NumberTest {
   readonly field: 'confidence' | 'importance';
   readonly op: '=' | '!=' | '>=' | '<=' | '>' | '<';
@@ -229,6 +246,21 @@ export interface GrainCalls {
       next?: { createdAtMs: number; hash: string };
     };
   };
+  /**
+   * Edges of the graph at these nodes, newest first, ties by hash: current grains with a subject and an object. `out`:
+   * edges that leave a node, `in`: those that lead to one. `after`: the `next` of the page before.
+   */
+  edges: {
+    input: {
+      nodes: readonly string[];
+      direction: EdgeDirection;
+      relation?: string | undefined;
+      limit: number;
+      after?: GrainPlace | undefined;
+    };
+    /** `next` is there when edges follow, even if the page has none: a damaged grain must not end the graph. */
+    output: { edges: readonly EdgeView[]; next?: GrainPlace | undefined };
+  };
   /** Grains in the order of the hashes. Returns fewer than hashes if their blobs would exceed `bytesMax`. */
   fetch: {
     input: { hashes: readonly string[]; bytesMax?: number | undefined };
@@ -285,6 +317,7 @@ export const GRAIN_ROWS = {
     governed: { nothing: 'which partition is to be asked' },
   },
   list: { kind: 'read', trail: 'entry', refusal: 'first', gather: 'own', governed: 'reads' },
+  edges: { kind: 'read', trail: 'entry', refusal: 'first', gather: 'merged', governed: 'reads' },
   fetch: { kind: 'read', trail: 'nothing', refusal: 'each', gather: 'own', governed: 'reads' },
   supersede: { kind: 'write', by: 'plan', changes: 'grains', retry: 'keyed', gather: 'own', governed: 'writes' },
   accumulate: { kind: 'write', by: 'plan', changes: 'grains', retry: 'keyed', gather: 'own', governed: 'writes' },

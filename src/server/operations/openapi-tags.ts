@@ -17,7 +17,10 @@ export const TAGS: readonly Tag[] = [
   {
     name: 'recall',
     description: 'Finding grains, and records of what was found.',
-    operations: [...['recall', 'recall_chain', 'search', 'list_provenance', 'provenance_summary', 'get_provenance']],
+    operations: [
+      ...['recall', 'recall_chain', 'search', 'list_provenance', 'provenance_summary', 'get_provenance'],
+      'graph',
+    ],
   },
   {
     name: 'sessions',

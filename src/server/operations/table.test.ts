@@ -66,6 +66,7 @@ const SERVED: Readonly<Record<number, string>> = {
   54: 'PUT M/scope-tree',
   55: 'DELETE M/scope-tree',
   56: 'POST M/scope-erase',
+  60: 'GET M/graph',
   74: 'GET /config',
   75: 'GET /health',
   76: 'GET /auth/keys',
@@ -82,7 +83,7 @@ const SERVED: Readonly<Record<number, string>> = {
   93: 'GET M/export-file',
 };
 /** Lines that unimplemented.ts had when the count was last lowered. It never grows. */
-const UNIMPLEMENTED_ROUTES_MAX = 60;
+const UNIMPLEMENTED_ROUTES_MAX = 59;
 const UNIMPLEMENTED_RPCS_MAX = 2;
 
 test('every rpc of the contract has one row or is in the unimplemented list', () => {

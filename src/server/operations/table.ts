@@ -25,6 +25,7 @@ import { history } from './grains/history.ts';
 import { importFile } from './grains/import-file.ts';
 import { list } from './grains/list.ts';
 import { supersede } from './grains/supersede.ts';
+import { graph } from './graph/graph.ts';
 import { keysCreate } from './keys/create.ts';
 import { keysList } from './keys/list.ts';
 import { keysRevoke } from './keys/revoke.ts';
@@ -118,6 +119,7 @@ const ROWS: readonly Operation[] = [
   setScopeTree,
   deleteScopeTree,
   scopeErase,
+  graph,
   stats,
   statsHistory,
   tierInfo,

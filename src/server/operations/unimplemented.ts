@@ -25,7 +25,6 @@ const ROUTES = `
 57 GET M/hooks A
 58 POST M/hooks A
 59 DELETE M/hooks/{hook_id} A
-60 GET M/graph R
 61 POST M/authz/grant A
 62 POST M/authz/revoke A
 63 GET M/authz/check R

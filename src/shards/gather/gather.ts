@@ -40,7 +40,7 @@ import {
   sumOf,
 } from './merge.ts';
 import { gatherHashes, gatherNames, keepRecallWithNames, withHashes } from './names.ts';
-import { comesBefore, gatherExportPage, gatherList, gatherPersonPage } from './pages.ts';
+import { comesBefore, gatherExportPage, gatherList, gatherPersonPage, mergeEdges } from './pages.ts';
 import { partitionFor } from './placement.ts';
 import { gatherChain, gatherSession } from './session.ts';
 import { fetchAnywhere, gatherAlike, gatherMeanings, gatherNamespaces, gatherStagedRecall } from './staged.ts';
@@ -57,6 +57,7 @@ const MERGE: {
   locate: (answers, { hashes }) => ({
     held: hashes.map((_, index) => answers.some(({ held }) => held[index] === true)),
   }),
+  edges: mergeEdges,
   recallStatistics: mergeTextStatistics,
   recallCandidates: (answers) => ({
     candidates: answers.flatMap(({ candidates }) => candidates),

@@ -105,12 +105,31 @@ class ListStream {
   }
 }
 
-function positionOf({ createdAtMs, hash }: GrainView): Position {
+function positionOf({ createdAtMs, hash }: Position): Position {
   return { createdAtMs, hash };
 }
 
+/**
+ * A page of edges over all partitions. It ends at the earliest end of a partition's page: what follows there may come
+ * before the other partitions' next edges.
+ */
+export function mergeEdges(answers: readonly Output<'edges'>[], { limit }: Input<'edges'>): Output<'edges'> {
+  const ends = answers.flatMap(({ next }) => next ?? []);
+  const end = ends.reduce<Position | undefined>(
+    (a, b) => (a === undefined || comesBefore(b, a, 'desc') ? b : a),
+    undefined,
+  );
+  const known = answers
+    .flatMap(({ edges }) => edges)
+    .filter((edge) => end === undefined || !comesBefore(end, edge, 'desc'))
+    .sort((a, b) => (comesBefore(a, b, 'desc') ? -1 : 1));
+  if (known.length <= limit) return { edges: known, next: end };
+  const edges = known.slice(0, limit);
+  return { edges, next: positionOf(edges.at(-1)!) };
+}
+
 /** True if `a` comes before `b` in a list of this order. */
-export function comesBefore(a: GrainView, b: GrainView, order: ListInput['order']): boolean {
+export function comesBefore(a: Position, b: Position, order: ListInput['order']): boolean {
   if (a.createdAtMs !== b.createdAtMs) return a.createdAtMs < b.createdAtMs === (order === 'asc');
   return a.hash < b.hash;
 }
