@@ -77,7 +77,7 @@ export function writeCalls(services: WriteServices): EngineWrites {
     });
   }
   // The types of `ownCalls` and `PLANS` cover every method with its own input and output.
-  return Object.fromEntries(calls) as unknown as EngineWrites;
+  return Object.fromEntries(calls) as EngineWrites;
 }
 
 function planned<M extends PlannedMethod>(queue: WriteQueue, method: M): AnyWrite {

@@ -40,9 +40,9 @@ interface Job {
   readonly method: string;
   readonly context: CallContext;
   readonly input: unknown;
-  readonly write: WritePlan<never, never>;
+  readonly write: WritePlan<unknown, unknown>;
   /** Called once: with an error, or with the plan's output. */
-  readonly settle: (error: EngineError | undefined, output: never) => void;
+  settle(error: EngineError | undefined, output: unknown): void;
   prepared: PreparedGrain | EngineError | undefined;
 }
 
@@ -65,7 +65,7 @@ interface Granted {
 
 /** Answers the requests of a group, with an error if the group failed. */
 function answer(granted: readonly Granted[], failure?: EngineError): void {
-  for (const { job, error, output } of granted) job.settle(failure ?? error, output as never);
+  for (const { job, error, output } of granted) job.settle(failure ?? error, output);
 }
 
 export class WriteQueue {
@@ -115,12 +115,13 @@ export class WriteQueue {
     input: I,
     settle: (error: EngineError | undefined, output: O) => void,
   ): void {
+    // The job keeps plan, input and settle together, so their types always match.
+    const job: Job = { method, context, input, write, settle, prepared: undefined };
     if (this.#failed !== undefined) {
-      settle(this.#failed, undefined as never);
+      job.settle(this.#failed, undefined);
       return;
     }
-    // The job keeps plan, input and settle together, so their types always match.
-    this.#jobs.push({ method, context, input, write: write as never, settle: settle as never, prepared: undefined });
+    this.#jobs.push(job);
     this.#schedule();
   }
 
@@ -144,7 +145,7 @@ export class WriteQueue {
   /** Refuses everything that is queued or arrives later. */
   fail(error: EngineError): void {
     this.#failed = error;
-    for (const job of this.#jobs.splice(0).slice(this.#head)) job.settle(error, undefined as never);
+    for (const job of this.#jobs.splice(0).slice(this.#head)) job.settle(error, undefined);
     this.#head = 0;
     for (const change of this.#changes.splice(0)) change.failed(error);
   }
@@ -191,7 +192,7 @@ export class WriteQueue {
     const waiting = this.#jobs.slice(this.#head);
     this.#jobs = [];
     this.#head = 0;
-    for (const job of waiting) job.settle(error, undefined as never);
+    for (const job of waiting) job.settle(error, undefined);
   }
 
   /** Continues after maintenance has made room in the tail. */
@@ -212,7 +213,7 @@ export class WriteQueue {
       const job = this.#jobs[this.#head]!;
       if (job.context.deadlineMs !== undefined && job.context.deadlineMs < group.nowMs) {
         this.#shift();
-        job.settle(new EngineError('SYS-E005'), undefined as never);
+        job.settle(new EngineError('SYS-E005'), undefined);
         continue;
       }
       const bytesBefore = group.bytes;
@@ -231,7 +232,7 @@ export class WriteQueue {
           assert(error.code === 'STO-E001', 'only storage refuses half-way through a plan');
           group.discard();
           this.#shift();
-          job.settle(error, undefined as never);
+          job.settle(error, undefined);
           return undefined;
         }
         if (memory !== undefined) auditRefusal(group, memory, job, error);
@@ -254,16 +255,15 @@ export class WriteQueue {
     const { method, context, write } = job;
     if (memory !== undefined) {
       const reply = storedReply(group, memory, method, context);
-      if (reply !== undefined) return write.reply?.restore?.(reply.output, job.input as never) ?? reply.output;
+      if (reply !== undefined) return write.reply?.restore?.(reply.output, job.input) ?? reply.output;
     }
     this.#prepare(job, memory);
     if (job.prepared instanceof EngineError) throw job.prepared;
-    const output = write.plan(group, memory, context, job.input as never, job.prepared);
+    const output = write.plan(group, memory, context, job.input, job.prepared);
     if (memory !== undefined && context.idempotency !== undefined) {
       const { isKept, strip, ofWhom } = write.reply ?? {};
-      const given = output as never;
-      if (isKept?.(job.input as never) !== false)
-        storeReply(group, memory, job, { kept: strip?.(given) ?? output, ...ofWhom?.(given) });
+      if (isKept?.(job.input) !== false)
+        storeReply(group, memory, job, { kept: strip?.(output) ?? output, ...ofWhom?.(output) });
     }
     return output;
   }
@@ -271,7 +271,7 @@ export class WriteQueue {
   #prepare(job: Job, memory: Memory | undefined): void {
     if (job.prepared !== undefined || memory === undefined || job.write.prepare === undefined) return;
     try {
-      job.prepared = job.write.prepare(memory, job.context, job.input as never, this.#store.clock.nowMs());
+      job.prepared = job.write.prepare(memory, job.context, job.input, this.#store.clock.nowMs());
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
       job.prepared = error;

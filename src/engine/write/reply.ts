@@ -21,12 +21,12 @@ import type { ShownGrain, StoredReply } from './stored-reply.ts';
 /** Whether and how an answer is stored, in particular when it contains data that an erasure must reach. */
 export interface ReplyKeeping<I, O> {
   /** False for a read-only call: it is answered with the reply stored under its key and stores none itself. */
-  readonly isKept?: ((input: I) => boolean) | undefined;
+  isKept?(input: I): boolean;
   /** The person and namespace that the answer quotes. It is sealed under their keys and is lost with them. */
-  readonly ofWhom?: ((output: O) => Whose) | undefined;
+  ofWhom?(output: O): Whose;
   /** The part of the answer that is stored. `restore` adds the members that the repeated request contains itself. */
-  readonly strip?: ((output: O) => unknown) | undefined;
-  readonly restore?: ((kept: unknown, input: I) => O) | undefined;
+  strip?(output: O): unknown;
+  restore?(kept: unknown, input: I): O;
 }
 
 interface Whose {

@@ -98,7 +98,7 @@ function toleratingStorage(error: unknown): void {
 /** The last run; with `full`, the last one without a filter. Undefined when none is stored. */
 export function keptRun({ services, memory }: Pick<Context, 'services' | 'memory'>, which: 'latest' | 'full') {
   const kept = services.control.get('setting', nameOf(memory.number, which))?.value;
-  return kept as unknown as Run | undefined; // written by `keep`
+  return kept as Run | undefined; // written by `keep`
 }
 
 /** The last run without a filter. Runs the checks if there is none. */

@@ -88,9 +88,15 @@ export interface Entities {
 export type EntityKind = keyof Entities;
 export const ENTITY_KINDS: readonly EntityKind[] = ['memory', 'key', 'reply', 'setting'];
 
+const ID_OF: { readonly [K in EntityKind]: (value: Entities[K]) => string } = {
+  memory: ({ id }) => id,
+  key: ({ keyId }) => keyId,
+  reply: ({ id }) => id,
+  setting: ({ name }) => name,
+};
+
 export function entityId<K extends EntityKind>(kind: K, value: Entities[K]): string {
-  const member = { memory: 'id', key: 'keyId', reply: 'id', setting: 'name' }[kind];
-  return String((value as unknown as Record<string, unknown>)[member]); // each entity has the member named above
+  return ID_OF[kind](value);
 }
 
 /** True for a record that may name a person: it gets its own key, which is destroyed with the record. */

@@ -164,7 +164,7 @@ export function rpc<Req extends object, Res extends object, Out>(face: {
       const encoded = face.response.encode(face.response.fromPartial(partial)).finish();
       if (told.length === 0 || !('warnings' in shape)) return encoded;
       // Protobuf decoders append a repeated field of a later message to the earlier one, so concatenation adds warnings.
-      const more = { warnings: told } as unknown as DeepPartial<Res>; // `shape` has them
+      const more = { warnings: told } as DeepPartial<Res>; // `shape` has them
       return Buffer.concat([encoded, face.response.encode(face.response.fromPartial(more)).finish()]);
     },
   };

@@ -149,7 +149,7 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = Object.fromEn
     return [method, isClaimed ? claiming(run) : run];
   }),
   // TypeScript cannot express that each method keeps its own input and output through `Object.entries`.
-) as unknown as typeof GATHER;
+) as typeof GATHER;
 
 /** A gather function of any method. */
 type AnyGather = (fan: Fan, input: never, tools: GatherTools) => Promise<unknown>;

@@ -87,7 +87,7 @@ addExtension({
 const NO_BYTES = Buffer.alloc(0);
 
 function peekOf(bytes: Uint8Array): KnownMembers {
-  const [peeked, long] = parseJson(Buffer.from(bytes).toString()) as unknown as [JsonObject, readonly string[]]; // as the packer wrote it
+  const [peeked, long] = parseJson(Buffer.from(bytes).toString()) as [JsonObject, readonly string[]]; // as the packer wrote it
   const peek = new Map<string, JsonValue | undefined>();
   for (const name of ALL_CONTRACT_NAMES)
     if (!long.includes(name)) peek.set(name, Object.hasOwn(peeked, name) ? peeked[name] : undefined);

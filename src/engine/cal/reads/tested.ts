@@ -35,8 +35,9 @@ export function searchFor(
   };
 }
 
-const CONTESTED = { fields: { verification_status: 'contested' } } as unknown as CalGrain; // The test reads nothing else.
-const PLAIN = { fields: {} } as unknown as CalGrain;
+/** A grain without a field, and one that is contested: the test looks at nothing else. */
+const PLAIN: CalGrain = { hash: '', grainType: 'belief', createdAtMs: 0, namespace: '', score: 0, fields: {} };
+const CONTESTED: CalGrain = { ...PLAIN, fields: { verification_status: 'contested' } };
 
 function withContradicted(search: Search, tests: readonly FieldTest[], contested: readonly DocSet[]): Search {
   const { store, parts, filters } = search;

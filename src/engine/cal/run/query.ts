@@ -164,7 +164,7 @@ function* runBatch(
       tokensUsed += answer.tokensUsed;
       grainsReturned += answer.grainsReturned;
     } catch (error) {
-      results[label.word] = asCalError(error).toJson() as unknown as JsonObject; // It consists of JSON values.
+      results[label.word] = asCalError(error).toJson() as JsonObject; // It consists of JSON values.
     }
   }
   return { payload: { type: 'batch', results }, count: entries.length, tokensUsed, grainsReturned };

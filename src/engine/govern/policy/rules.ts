@@ -166,7 +166,7 @@ export type SomeRules = { readonly [P in RulePath]?: Rules[P] };
 export function withLoosest(some: Readonly<Partial<Record<RulePath, PolicyValue>>>): Rules {
   const rules: Partial<Record<RulePath, PolicyValue>> = {};
   for (const path of RULE_PATHS) rules[path] = some[path] ?? RULES[path].loosest;
-  return rules as unknown as Rules; // Every path has a value that its kind admits.
+  return rules as Rules; // Every path has a value that its kind admits.
 }
 
 /** The rules in their wire form: `consent.mode` is the member `mode` of `consent`. */
