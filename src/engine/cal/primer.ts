@@ -1,8 +1,8 @@
 // One page for the prompt of a model that writes queries. A test keeps docs/cal-primer.md equal to it.
 export const PRIMER = `# CAL in one page
 
-CAL asks a memory for grains. It reads; it cannot delete. One statement a query. Put this page into the prompt of a model that
-writes queries; \`DESCRIBE primer\` answers it.
+CAL queries a memory for grains. It reads and cannot delete. A query has one statement. Put this page into the prompt of a
+model that writes queries. \`DESCRIBE primer\` returns it.
 
 Types, in the plural after RECALL: beliefs (subject, relation, object), events (what was said: role, content, session_id), goals
 (goal_state, deadline), actions (tool_name, is_error), observations, states, workflows, reasonings, consensuses, consents.
@@ -46,19 +46,19 @@ ASSEMBLE FOR "planning the week"
 | \`A UNION B\` | \`(RECALL beliefs ABOUT "a") UNION (RECALL beliefs ABOUT "b")\` |
 | a join | \`RECALL beliefs WHERE subject IN (RECALL beliefs WHERE object = "acme" \\| SUBJECTS)\` |
 
-## What holds without being said
+## Defaults and rules
 
-- 20 grains, best score first, then by hash; \`LIMIT\` to 1000. COUNT, GROUP BY, sets, LET, subqueries, SUBJECTS, OBJECTS and HASHES
-  take all that match.
-- Old versions are left out; \`WITH superseded\` brings them back.
-- A grain without a field fails every condition on it, \`!=\` too, and passes NOT.
-- ABOUT is \`subject = "…"\`, exact and in its case. Where nothing has that subject, texts that hold its words are given and a warning
-  says so. LIKE searches by words and meaning.
+- A query returns 20 grains, best score first, ties by hash. \`LIMIT\` goes up to 1000. COUNT, GROUP BY, sets, LET, subqueries,
+  SUBJECTS, OBJECTS and HASHES use all matching grains.
+- Old versions are left out. \`WITH superseded\` includes them.
+- A grain without a field fails every condition on it, \`!=\` included, and passes its NOT.
+- ABOUT means \`subject = "…"\`, exact and case-sensitive. If nothing has that subject, ABOUT returns texts that hold its words, with
+  a warning. LIKE searches by words and meaning.
 - Texts are compared whole and case-sensitively. Times: \`"2026-03-01"\`, \`"today"\`, \`"last 3 days"\`, epoch seconds.
-- ASSEMBLE: 4000 tokens, sml, sources in the order of FROM.
-- Fast, by an index: type, subject, relation, object, user_id, namespace, session_id, tags, time, confidence, importance, hash,
+- ASSEMBLE defaults to 4000 tokens, sml, and sources in the order of FROM.
+- Indexes serve: type, subject, relation, object, user_id, namespace, session_id, tags, time, confidence, importance, hash,
   contradicted, verification_status, source_type, role, model_id, tool_name, action_phase, is_error, goal_state, assigned_agent, observer_id,
-  observer_type, reasoning_type, consent_action. Other fields open what these leave, at most 100,000 grains.
-- OR, NOT, parentheses, NOT IN and \`<\` on times are extensions of this server: they work, and a warning names them.
-- An error carries \`suggestion\`, and where it can be mended \`example\`: the whole query as it works.
+  observer_type, reasoning_type, consent_action. Conditions on other fields open the grains that the indexes leave, at most 100,000.
+- OR, NOT, parentheses, NOT IN and \`<\` on times are extensions of this server: they work, with a warning.
+- An error has a \`suggestion\` and, if it can be corrected, an \`example\`: the whole corrected query.
 `;
