@@ -121,8 +121,8 @@ function* shownGroups(
  */
 interface ValueList {
   readonly docs: () => Uint32Array;
-  readonly text?: string;
-  readonly token?: string;
+  readonly text?: string | undefined;
+  readonly token?: string | undefined;
 }
 type ListsOf = (part: IndexPart) => Iterable<ValueList>;
 

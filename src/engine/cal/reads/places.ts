@@ -21,7 +21,7 @@ export interface Search {
   readonly filters: readonly PartFilter[];
   readonly filter: GrainFilter;
   /** True if `filters` have more conditions than `filter`. */
-  readonly isTested?: true;
+  readonly isTested?: true | undefined;
 }
 
 export function searchOf(store: Store, memory: Memory, context: CallContext, asked: GrainFilter): Search {

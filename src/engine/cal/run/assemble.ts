@@ -1,6 +1,7 @@
 // Runs ASSEMBLE: all sources in parallel, each with its own limits and its share of the time, then one text from all of
 // them.
 import { assert } from '../../base/assert.ts';
+import { defined } from '../../base/defined.ts';
 import type { JsonObject } from '../../grain/api/json-value.ts';
 import type { Assemble, AssembleSource, FormatChoice } from '../ast.ts';
 import { CalError, calWarning } from '../errors.ts';
@@ -127,17 +128,17 @@ function* payloadOf(
 }
 
 function sourceJson(source: AssembledSource, about: Resolved['about']): JsonObject {
-  return {
+  return defined({
     label: source.label,
     rank: source.rank,
     grain_count: source.grainCount,
     tokens_allocated: source.tokensAllocated,
     tokens_used: source.tokensUsed,
     truncated: source.truncated,
-    ...(about === undefined ? {} : { about }),
-    ...(source.summary === undefined ? {} : { summary: source.summary }),
+    about,
+    summary: source.summary,
     grains: source.hashes.map(shownHash),
-  };
+  });
 }
 
 function tookTooLong(): CalError {

@@ -35,7 +35,7 @@ export interface Met {
   /** The index that serves it; undefined: by opening grains. */
   readonly index: string | undefined;
   /** The condition as a filter of its own, if an index can count its grains. */
-  readonly filter?: GrainFilter;
+  readonly filter?: GrainFilter | undefined;
 }
 
 export interface Conditions {
@@ -131,7 +131,7 @@ class Builder {
   }
 
   #note(name: string, index: string | undefined, filter?: GrainFilter): void {
-    this.#met.push({ name, index, ...(filter === undefined ? {} : { filter }) });
+    this.#met.push({ name, index, filter });
   }
 
   test(test: LeafTest, name: string = test.field): void {

@@ -29,8 +29,8 @@ export function* contested(grains: readonly CalGrain[], run: Run): Running<CalGr
         subject: pair.subject,
         relation: pair.relation,
         // Only beliefs of the same namespace and user can contradict it.
-        ...(namespace === '' ? {} : { namespace }),
-        ...(userId === undefined ? {} : { userId }),
+        namespace: namespace === '' ? undefined : namespace,
+        userId,
       },
       tests: [],
       ...bounds(run),

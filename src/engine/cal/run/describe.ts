@@ -79,15 +79,8 @@ function shownType(type: GrainType): JsonObject {
 }
 
 function shownField({ name, type, operators, sortable, projectable, groupable, values }: QueryField): JsonObject {
-  return {
-    name,
-    type,
-    operators: [...operators],
-    sortable,
-    projectable,
-    groupable,
-    ...(values === undefined ? {} : { values: [...values] }),
-  };
+  const shown = { name, type, operators: [...operators], sortable, projectable, groupable };
+  return values === undefined ? shown : { ...shown, values: [...values] };
 }
 
 function capabilities({ session }: Run): JsonObject {

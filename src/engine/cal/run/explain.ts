@@ -2,6 +2,7 @@
 // alone, within the session's namespace.
 
 import { ask } from '../../asking/asking.ts';
+import { defined } from '../../base/defined.ts';
 import type { GrainFilter } from '../../calls/grain.ts';
 import type { JsonObject } from '../../grain/api/json-value.ts';
 import type { Explain, Recall, Stage, Statement } from '../ast.ts';
@@ -124,10 +125,10 @@ function* recallPlan(recall: Recall, run: Run): Running<JsonObject> {
   );
   const residual = conditions.met.filter(({ index }) => index === undefined).map(({ name }) => name);
   const all = counts.find(({ name }) => name === ALL)?.grains ?? 0;
-  return {
+  return defined({
     grain_type: recall.grainType?.word ?? null,
     route,
-    ...(recall.about === undefined ? {} : { about: 'subject, then query' }),
+    about: recall.about === undefined ? undefined : 'subject, then query',
     filters,
     indexes,
     residual,
@@ -137,7 +138,7 @@ function* recallPlan(recall: Recall, run: Run): Running<JsonObject> {
     limits: LIMITS,
     estimated_grains: all,
     estimated_cost: residual.length > 0 ? all : Math.min(all, CAL_LIMITS.limitDefault),
-  };
+  });
 }
 
 const ALL = 'all';
@@ -151,7 +152,7 @@ function estimates({ met, filter }: Conditions): { name: string; filter: GrainFi
 const ESTIMATES_MAX = 64;
 
 function shownIndex({ name, index }: Met, grains: number | undefined): JsonObject {
-  return { filter: name, index: index ?? 'none: grains are opened', ...(grains === undefined ? {} : { grains }) };
+  return defined({ filter: name, index: index ?? 'none: grains are opened', grains });
 }
 
 function routeOf({ about }: Recall, { text, met }: Conditions): 'structural' | 'search' | 'hybrid' {

@@ -1,17 +1,18 @@
 // Converts a grain from the store into CAL's form.
+import { defined } from '../../base/defined.ts';
 import type { GrainView } from '../../calls/grain.ts';
 import type { CalGrain } from '../output/grain.ts';
 
 export function calGrain(view: GrainView, score: number): CalGrain {
   const { hash, grainType, fields, createdAtMs, namespace, userId, supersededBy } = view;
-  return {
+  return defined({
     hash,
     grainType,
     fields,
     createdAtMs,
     namespace,
     score,
-    ...(userId === undefined ? {} : { userId }),
-    ...(supersededBy === undefined ? {} : { supersededBy }),
-  };
+    userId,
+    supersededBy,
+  });
 }

@@ -28,7 +28,10 @@ export function pageOf(
   recall: Pick<Recall, 'recent' | 'thread'>,
   stages: readonly PlainStage[],
   recallMax: number | null,
-  { isWhole = false, valuesOfAll = false }: { readonly isWhole?: boolean; readonly valuesOfAll?: boolean } = {},
+  {
+    isWhole = false,
+    valuesOfAll = false,
+  }: { readonly isWhole?: boolean | undefined; readonly valuesOfAll?: boolean | undefined } = {},
 ): Page {
   let order: Order | undefined = recall.thread === undefined ? undefined : { by: 'time', descending: false };
   let skip = 0;
@@ -68,7 +71,13 @@ export function orderOf(stage: Extract<Stage, { stage: 'order_by' }>): Order {
   return stage.next === undefined ? order : { ...order, next: sortKeyOf(stage.next) };
 }
 
-function sortKeyOf({ field, descending }: { readonly field: Word; readonly descending?: boolean }): SortKey {
+function sortKeyOf({
+  field,
+  descending,
+}: {
+  readonly field: Word;
+  readonly descending?: boolean | undefined;
+}): SortKey {
   const isDescending = descending === true;
   return fieldNamed(field.word) === 'time'
     ? { by: 'time', descending: isDescending }

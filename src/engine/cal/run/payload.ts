@@ -1,5 +1,6 @@
 // Converts a statement's result to the members of `result_json`.
 
+import { defined } from '../../base/defined.ts';
 import { withoutMember } from '../../grain/api/json.ts';
 import type { JsonObject, JsonValue } from '../../grain/api/json-value.ts';
 import type { ProjectPart, Recall, Statement, WithOption } from '../ast.ts';
@@ -24,7 +25,7 @@ export interface Answer {
   readonly tokensUsed: number;
   readonly grainsReturned: number;
   /** Additional members of `_cal`. */
-  readonly extra?: JsonObject;
+  readonly extra?: JsonObject | undefined;
 }
 
 /** The answer to `statement`, with the block that every answer has; `startedMs` of the performance clock, `scanned` grains. */
@@ -116,7 +117,7 @@ export function outcomeAnswer(
         payload: {
           type: 'count',
           count: outcome.count,
-          ...(outcome.isLeast === true && { count_is_lower_bound: true }),
+          ...defined({ count_is_lower_bound: outcome.isLeast || undefined }),
         },
         count: 1,
         tokensUsed: 0,
@@ -166,7 +167,7 @@ function grainsAnswer(
     type: 'grains',
     grains: grains.map((grain) => grainJson(grain, shown)),
     total,
-    ...(outcome.isLeast === true && { total_is_lower_bound: true }),
+    ...defined({ total_is_lower_bound: outcome.isLeast || undefined }),
     next_cursor: null,
   };
   if (has(recall.with, 'summarize')) payload['summary'] = summaryOf(grains) ?? null;

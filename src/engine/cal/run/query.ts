@@ -52,8 +52,7 @@ function checkTier(statement: Statement, { session }: Run): void {
 function* bind({ recall, extract }: LetBinding, run: Run): Running<Bound> {
   if (extract !== undefined) return { kind: 'values', values: yield* runValues(recall, extract, run) };
   const outcome = yield* runRecall(recall, run, 'operand');
-  if (outcome.kind === 'grains')
-    return { kind: 'grains', grains: outcome.grains, ...(outcome.about && { about: outcome.about }) };
+  if (outcome.kind === 'grains') return { kind: 'grains', grains: outcome.grains, about: outcome.about };
   if (outcome.kind === 'values') return { kind: 'values', values: outcome.values };
   throw new CalError('CAL-E021', 'a LET binds grains or values', { at: recall.at });
 }

@@ -2,6 +2,7 @@
 // generator that yields its questions to the store.
 
 import { ask } from '../../asking/asking.ts';
+import { defined } from '../../base/defined.ts';
 import { CANDIDATE_LIMIT_MAX } from '../../base/limits.ts';
 import { EXTRACTORS, type Extractor, type Order, type Selection } from '../../calls/cal.ts';
 import type { GrainFilter } from '../../calls/grain.ts';
@@ -100,7 +101,7 @@ interface Asked {
   readonly run: Run;
   readonly purpose: Purpose;
   /** If set, the search uses words only, and keeps texts that hold at least this share of them. */
-  readonly evidenceMin?: number;
+  readonly evidenceMin?: number | undefined;
 }
 
 /** The conditions, restricted to a conversation. */
@@ -110,8 +111,7 @@ function narrowed(conditions: Conditions, { anyOf = [], addresses }: GrainFilter
     ...conditions,
     filter: {
       ...filter,
-      ...(addresses === undefined ? {} : { addresses }),
-      ...(anyOf.length === 0 ? {} : { anyOf: [...(filter.anyOf ?? []), ...anyOf] }),
+      ...defined({ addresses, anyOf: anyOf.length === 0 ? undefined : [...(filter.anyOf ?? []), ...anyOf] }),
     },
   };
 }
@@ -231,7 +231,7 @@ function* select(selection: Selection, { recall, run, purpose }: Asked): Running
     ...bounds(run),
     order: page.order ?? BY_HASH,
     take: page.take === undefined ? most : page.skip + page.take,
-    ...(repeats === undefined ? {} : { dedup: repeats }),
+    ...defined({ dedup: repeats }),
   });
   account(run, selected);
   if (isHeld && repeats === undefined && selected.total > most) warnOfCut(run, most);
@@ -358,8 +358,8 @@ function* search(
     limit: looksAtAll ? candidateLimit : Math.min(candidateLimit, wanted),
     candidateLimit,
     structural: false,
-    ...(vector === undefined ? {} : { vector }),
-    ...(wordsOnly ? { wordsOnly } : {}),
+    vector,
+    wordsOnly: wordsOnly || undefined,
   });
   run.spent.scanned += hits.length;
   checkTime(run);
@@ -369,12 +369,12 @@ function* search(
     (grain) => tests.every((test) => passes(grain, test)) && scoreTests.every((test) => passes(grain, test)),
   );
   const found = byScore(grains);
-  const start: GrainOutcome = {
+  const start: GrainOutcome = defined({
     kind: 'grains',
     grains: found,
     total: looksAtAll ? found.length : total,
-    ...(total >= candidateLimit && !isStrict(run) ? { isLeast: true } : {}),
-  };
+    isLeast: (total >= candidateLimit && !isStrict(run)) || undefined,
+  });
   const inOrder = page.order === undefined ? varied(found, recall) : ordered(page.order, found);
   const unlike = unrepeated(inOrder, recall);
   // Further matches score no more than the last candidate. If its score fails the query's tests, none was missed.

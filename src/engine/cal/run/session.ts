@@ -18,7 +18,7 @@ export const PLAIN_SESSION: CalSession = {
 /** The value of a LET. */
 export type Bound =
   | { readonly kind: 'values'; readonly values: readonly string[] }
-  | { readonly kind: 'grains'; readonly grains: readonly CalGrain[]; readonly about?: NonNullable<Outcome['about']> };
+  | { readonly kind: 'grains'; readonly grains: readonly CalGrain[]; readonly about?: Outcome['about'] | undefined };
 
 /** A running query. */
 export interface Run {

@@ -50,7 +50,7 @@ export function* runSetOperation(operation: SetOperation, run: Run, purpose: Pur
 interface Member {
   readonly hash: string;
   readonly score: number;
-  readonly grain?: CalGrain;
+  readonly grain?: CalGrain | undefined;
 }
 
 /** Best first, then by address. */

@@ -24,12 +24,12 @@ export type Outcome = {
    * `subject`: by the subject of ABOUT. `fallback`: nothing has that subject, so texts were searched for its words.
    * `query`: the same under the rules of the specification.
    */
-  readonly about?: 'subject' | 'query' | 'fallback';
+  readonly about?: 'subject' | 'query' | 'fallback' | undefined;
   /** True if a search examined only its best candidates: `total` and `count` are then lower bounds. */
-  readonly isLeast?: boolean;
+  readonly isLeast?: boolean | undefined;
   /** Fields to show; undefined: all. */
-  readonly select?: readonly string[];
-  readonly project?: readonly ProjectPart[];
+  readonly select?: readonly string[] | undefined;
+  readonly project?: readonly ProjectPart[] | undefined;
 } & (
   | { readonly kind: 'grains'; readonly grains: readonly CalGrain[] }
   | { readonly kind: 'count'; readonly count: number }
@@ -43,9 +43,9 @@ export interface StageBounds {
   readonly uncut: boolean;
   readonly recallMax: number | null;
   /** True if values are extracted from all grains, regardless of the default limit. */
-  readonly isWhole?: boolean;
+  readonly isWhole?: boolean | undefined;
   /** True if the grains go into another statement, which has its own limit. */
-  readonly isOperand?: boolean;
+  readonly isOperand?: boolean | undefined;
 }
 
 /**
@@ -96,7 +96,7 @@ export function runStages(
           kind: 'count',
           total: outcome.total,
           count: grains.length,
-          ...(outcome.isLeast === true && { isLeast: true }),
+          isLeast: outcome.isLeast,
         };
         break;
       case 'group_by':

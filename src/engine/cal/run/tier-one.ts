@@ -1,6 +1,7 @@
 // Runs ADD, SUPERSEDE and REVERT, which make new grains. They need permission from the server and the session.
 
 import { ask } from '../../asking/asking.ts';
+import { defined } from '../../base/defined.ts';
 import { EngineError } from '../../base/errors.ts';
 import type { JsonObject, JsonValue } from '../../grain/api/json-value.ts';
 import type { Add, Assignments, Revert, Span, Supersede, Value } from '../ast.ts';
@@ -98,7 +99,9 @@ function refusedValue(error: unknown, set: Assignments): CalError | undefined {
   const { word } = named?.field ?? {};
   return new CalError('CAL-E020', error.message.slice(error.code.length + 2), {
     at: named?.value.at ?? named?.field.at,
-    ...(word === undefined ? {} : { suggestion: `Set another ${word}, or leave it out where the statement allows.` }),
+    ...defined({
+      suggestion: word === undefined ? undefined : `Set another ${word}, or leave it out where the statement allows.`,
+    }),
   });
 }
 

@@ -51,11 +51,12 @@ export function* runPairHistory(history: HistoryOfPair, run: Run): Running<JsonO
       subject,
       relation,
       includeSuperseded: true,
-      ...(place === undefined || place.scope === true
-        ? {}
-        : { anyOf: [{ facet: 'namespace' as const, values: [place.name] }] }),
-      ...(scope === undefined ? {} : { scope }),
-      ...(asOf === undefined ? {} : { createdToMs: asOf.endMs }),
+      anyOf:
+        place === undefined || place.scope === true
+          ? undefined
+          : [{ facet: 'namespace' as const, values: [place.name] }],
+      scope,
+      createdToMs: asOf?.endMs,
     },
     tests: [],
     ...bounds(run),

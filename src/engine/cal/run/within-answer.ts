@@ -13,7 +13,7 @@ const TEXT_CHARS_MAX = ANSWER_BYTES_MAX / 4;
 export interface Written {
   readonly json: string;
   /** Set if something was left out. */
-  readonly warning?: string;
+  readonly warning?: string | undefined;
 }
 
 /** The answer as JSON within the maximum size. */
