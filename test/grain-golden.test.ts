@@ -7,6 +7,7 @@ import { decodeLine, encodeLine } from '../src/cli/grain.ts';
 import { decodeAny, decodeGrain, encodeGrain, openGrain } from '../src/engine/grain/codec/blob.ts';
 import { FLAG } from '../src/engine/grain/codec/header.ts';
 import { GrainError } from '../src/engine/grain/error.ts';
+import { GRAIN_TYPE_NAMES } from '../src/engine/grain/grain.ts';
 
 function golden<T>(name: string): T[] {
   return JSON.parse(readFileSync(new URL(`golden/${name}`, import.meta.url), 'utf8'));
@@ -19,10 +20,9 @@ interface Vector {
   readonly blob_hex?: string;
 }
 
-for (const { name, line, hash, blob_hex: hex } of [
-  ...golden<Vector>('grain-published.json'),
-  ...golden<Vector>('grain-forms.json'),
-])
+const VECTORS = [...golden<Vector>('grain-published.json'), ...golden<Vector>('grain-forms.json')];
+
+for (const { name, line, hash, blob_hex: hex } of VECTORS)
   test(`a grain encodes, decodes and encodes again: ${name}`, () => {
     const encoded = encodeLine(line) as { hash: string; blob_hex: string };
     if (hex !== undefined) assert.equal(encoded.blob_hex, hex);
@@ -37,6 +37,11 @@ for (const { name, line, hash, blob_hex: hex } of [
     assert.deepEqual(encodeLine(JSON.parse(JSON.stringify(decoded))), encoded);
     assert.deepEqual(openGrain(blob), decodeGrain(blob, { verifyReencode: true }));
   });
+
+test('each grain type has bytes that it must always have', () => {
+  const types = new Set(VECTORS.map(({ line }) => line.grain_type));
+  for (const type of GRAIN_TYPE_NAMES) assert.ok(types.has(type), `test/golden/grain-forms.json has no ${type}`);
+});
 
 interface LongVector {
   readonly name: string;

@@ -20,7 +20,7 @@ const MEMORIES = [
   { id: 'several', partitions: 2 },
 ];
 
-describe('answers of large grains', { timeout: 120_000 }, () => {
+describe('answers of large grains', () => {
   let victim: Victim;
   let http: HttpClient;
   let grpc: GrpcClient;

@@ -21,7 +21,7 @@ const LISTENERS = ['uws', 'node'] as const;
 const GRPC_BESIDE: (typeof LISTENERS)[number] = 'uws';
 
 for (const listener of LISTENERS)
-  describe(`floods, ${listener}`, { timeout: 120_000 }, () => {
+  describe(`floods, ${listener}`, () => {
     let victim: Victim;
     let http: HttpClient;
     let sockets: Socket[] = [];

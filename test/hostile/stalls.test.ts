@@ -17,7 +17,7 @@ const WORKER_MS_MAX = 250;
 /** Of a worker that answers with 16 MiB. */
 const ANSWERING_MS_MAX = 500;
 
-describe('the worst single requests', { timeout: 120_000 }, () => {
+describe('the worst single requests', () => {
   let victim: Victim;
   before(async () => {
     victim = await startVictim();

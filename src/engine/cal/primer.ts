@@ -1,4 +1,26 @@
 // One page for the prompt of a model that writes queries. A test keeps docs/cal-primer.md equal to it.
+import { LISTED_FIELDS } from '../store/indexed-fields.ts';
+
+const LINE_CHARS = 140;
+
+/** Fields that have an index of their own. Listed fields share one. */
+const OWN_INDEX =
+  'type subject relation object user_id namespace session_id tags time confidence importance hash contradicted verification_status';
+
+/** A point of a list as lines. */
+function point(text: string): string {
+  const lines = ['-'];
+  for (const word of text.split(' '))
+    if (lines.at(-1)!.length + word.length < LINE_CHARS) lines[lines.length - 1] += ` ${word}`;
+    else lines.push(`  ${word}`);
+  return lines.join('\n');
+}
+
+const names = [...new Set([...OWN_INDEX.split(' '), ...LISTED_FIELDS])].join(', ');
+const INDEXED = point(
+  `Indexes serve: ${names}. Conditions on other fields open the grains that the indexes leave, at most 100,000.`,
+);
+
 export const PRIMER = `# CAL in one page
 
 CAL queries a memory for grains. It reads and cannot delete. A query has one statement. Put this page into the prompt of a
@@ -56,9 +78,7 @@ ASSEMBLE FOR "planning the week"
   a warning. LIKE searches by words and meaning.
 - Texts are compared whole and case-sensitively. Times: \`"2026-03-01"\`, \`"today"\`, \`"last 3 days"\`, epoch seconds.
 - ASSEMBLE defaults to 4000 tokens, sml, and sources in the order of FROM.
-- Indexes serve: type, subject, relation, object, user_id, namespace, session_id, tags, time, confidence, importance, hash,
-  contradicted, verification_status, source_type, role, model_id, tool_name, action_phase, is_error, goal_state, assigned_agent, observer_id,
-  observer_type, reasoning_type, consent_action. Conditions on other fields open the grains that the indexes leave, at most 100,000.
+${INDEXED}
 - OR, NOT, parentheses, NOT IN and \`<\` on times are extensions of this server: they work, with a warning.
 - An error has a \`suggestion\` and, if it can be corrected, an \`example\`: the whole corrected query.
 `;

@@ -1,6 +1,6 @@
 // Checks every live chunk of the segments: each block's checksum and seal, then order and ranges of its data.
 import { EngineError } from '../base/errors.ts';
-import { CorruptBlock, type Sliced } from './files/section.ts';
+import { CorruptBlock, type SealedIndex, type Sliced } from './files/section.ts';
 import type { ChunkEntry, SegmentFile } from './files/segment-file.ts';
 import type { SegmentSet } from './files/segment-set.ts';
 import { HeapBudget } from './heap-budget.ts';
@@ -83,24 +83,41 @@ function* checkContent(file: SegmentFile, entry: ChunkEntry, keys: IndexKeys): S
     part.source.checkBlock(block);
     yield;
   }
-  const wrong = (problem: string): never => {
-    throw new Error(problem);
-  };
-  const { ordinals } = part;
-  for (let doc = 0; doc < part.docCount; doc++) {
-    if (ordinals[doc]! < entry.first || ordinals[doc]! > entry.last) wrong('an ordinal lies outside the chunk’s range');
+  for (const check of CHECKS) if (check !== undefined) yield* check(part, entry);
+}
+
+type Check = (part: ChunkPart, entry: ChunkEntry) => Sliced<void>;
+
+/** The check of each index's content, in the order in which they run. Undefined: the seals of its blocks suffice. */
+const CHECK_OF: Readonly<Record<SealedIndex, Check | undefined>> = {
+  docs: checkOrdinals,
+  address: (part) => part.addresses.verify(part.docCount),
+  identity: (part) => part.identities.verify(part.docCount),
+  facet: (part) => part.facets.verify(),
+  numbers: undefined,
+  keyed: (part) => part.keyedEntries.verify(),
+  context: (part) => part.verifyContext(),
+  text: checkText,
+};
+const CHECKS = Object.values(CHECK_OF);
+
+function* checkOrdinals({ ordinals, docCount }: ChunkPart, { first, last }: ChunkEntry): Sliced<void> {
+  for (let doc = 0; doc < docCount; doc++) {
+    if (ordinals[doc]! < first || ordinals[doc]! > last) wrong('an ordinal lies outside the chunk’s range');
     if (doc % SLICE_STEPS === SLICE_STEPS - 1) yield;
   }
-  yield* part.addresses.verify(part.docCount);
-  yield* part.identities.verify(part.docCount);
-  yield* part.facets.verify();
-  yield* part.keyedEntries.verify();
-  yield* part.verifyContext();
-  if (part.text.lengths.length < part.docCount) wrong('lengths of texts are missing');
+}
+
+function* checkText({ text, docCount }: ChunkPart): Sliced<void> {
+  if (text.lengths.length < docCount) wrong('lengths of texts are missing');
   let terms = 0;
-  for (const [, documentFrequency] of part.text.vocabulary()) {
-    if (documentFrequency < 1 || documentFrequency > part.docCount) wrong('a term is in more docs than there are');
+  for (const [, documentFrequency] of text.vocabulary()) {
+    if (documentFrequency < 1 || documentFrequency > docCount) wrong('a term is in more docs than there are');
     if (++terms % SLICE_STEPS === 0) yield;
   }
-  if (terms !== part.text.termCount) wrong('the vocabulary does not fit the dictionary');
+  if (terms !== text.termCount) wrong('the vocabulary does not fit the dictionary');
+}
+
+function wrong(problem: string): never {
+  throw new Error(problem);
 }

@@ -325,3 +325,38 @@ test('unusual texts are found or refused, and cause no bug', async (t) => {
   await engine.write('flush', contextOf(1), {});
   assert.ok(ask(engine, 'saffron').hits.length >= 4);
 });
+
+/** A value of every member of a query. A new member does not compile without one. */
+const EVERY_MEMBER: Required<RecallQuery> = {
+  vector: { bytes: new Uint8Array(16), of: 'saffron' },
+  options: {},
+  query: 'saffron',
+  filter: {},
+  limit: 5,
+  askedLimit: 5,
+  candidateLimit: 25,
+  structural: false,
+  wordsOnly: false,
+  tellExcluded: true,
+  record: { asked: true },
+  tellBeyond: true,
+};
+/** Members that others read: the shard's vectors, the stages, the policy's cap, and the trail of recalls. */
+const READ_ELSEWHERE = ['vector', 'options', 'askedLimit', 'record'];
+
+test('a search reads every member of its query', async (t) => {
+  const { engine } = await opened(t);
+  await add(engine, CONVERSATION);
+  const read = new Set<string>();
+  const query = new Proxy(EVERY_MEMBER, {
+    get: (target, name) => {
+      read.add(String(name));
+      return Reflect.get(target, name);
+    },
+    ownKeys: () => assert.fail('a copy of the query reads all members, also those that nothing needs'),
+  });
+  const { store } = engine;
+  assert.ok(recall(store, store.memory(1), contextOf(1), query).hits.length > 0);
+  const unread = Object.keys(EVERY_MEMBER).filter((name) => !read.has(name));
+  assert.deepEqual(unread, READ_ELSEWHERE, 'members of RecallQuery that no search reads');
+});

@@ -25,6 +25,30 @@ export const SECTIONS = {
 } as const;
 export type SectionName = keyof typeof SECTIONS;
 
+/** The index that writes each section. A new section does not compile without a row. */
+interface IndexOf {
+  docs: 'docs';
+  address: 'address';
+  identity: 'identity';
+  facetDictionary: 'facet';
+  facetPostings: 'facet';
+  facetNames: 'facet';
+  numbers: 'numbers';
+  keyed: 'keyed';
+  textLengths: 'text';
+  textDictionary: 'text';
+  textPostings: 'text';
+  textPositions: 'text';
+  vocabulary: 'text';
+  /** Written by none: vectors have files of their own. */
+  vectors: never;
+  context: 'context';
+  tripleNames: 'facet';
+}
+
+/** The indexes of a chunk. Sealing, merging and verification each have a table with a row for every index. */
+export type SealedIndex = { [S in SectionName]: IndexOf[S] }[SectionName];
+
 export interface SectionSource {
   /** Length in bytes; 0 when the section was not written. */
   readonly length: number;

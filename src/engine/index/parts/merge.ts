@@ -4,7 +4,7 @@ import { mergePrefixes } from '../address/segment.ts';
 import { mergeContext } from '../context/segment.ts';
 import { mergeDocs, ordinalsOf } from '../docs/segment.ts';
 import { mergeFacets } from '../facet/segment.ts';
-import type { ChunkSource, Sliced } from '../files/section.ts';
+import type { ChunkSink, ChunkSource, SealedIndex, Sliced } from '../files/section.ts';
 import type { SegmentWriter } from '../files/segment-file.ts';
 import type { IndexKeys } from '../index-keys.ts';
 import { keyedSequencesOf, mergeKeyed } from '../keyed/segment.ts';
@@ -52,23 +52,42 @@ export function* mergeChunks(
   }
   const sources = chunks.map((chunk) => chunk.source);
   if (docCount === 0 && !hasKeyed(sources, isRemoved)) return;
-  const sink = writer.chunk;
   writer.beginChunk(memory, id, key);
-  yield* mergeDocs(inputs, sink);
-  yield* mergePrefixes('address', inputs, docCount, sink);
-  yield* mergePrefixes('identity', inputs, docCount, sink);
-  yield* mergeFacets(inputs, docCount, sink);
-  yield* mergeNumbers(inputs, docCount, sink);
-  yield* mergeContext(inputs, sink);
-  yield* mergeKeyed(sources, (sequence) => !isRemoved(sequence), sink);
-  const texts = chunks.map((chunk, i) => ({ chunk: chunk.text, docMap: inputs[i]!.docMap }));
-  yield* mergeText(texts, docCount, sink);
+  for (const merge of MERGES) yield* merge({ chunks, inputs, docCount, isRemoved, sink: writer.chunk });
   writer.endChunk({
     first: Math.min(...chunks.map((chunk) => chunk.first)),
     last: Math.max(...chunks.map((chunk) => chunk.last)),
     docs: docCount,
   });
 }
+
+interface Merging extends Pick<MergeOptions, 'isRemoved'> {
+  readonly chunks: readonly MergedChunk[];
+  /** The chunks in the form that the codecs see. */
+  readonly inputs: readonly MergeInput[];
+  /** Docs of the new chunk. */
+  readonly docCount: number;
+  readonly sink: ChunkSink;
+}
+
+/** The merge of each index, in the order in which they run. */
+const MERGE_OF: Readonly<Record<SealedIndex, (merging: Merging) => Sliced<void>>> = {
+  docs: ({ inputs, sink }) => mergeDocs(inputs, sink),
+  address: ({ inputs, docCount, sink }) => mergePrefixes('address', inputs, docCount, sink),
+  identity: ({ inputs, docCount, sink }) => mergePrefixes('identity', inputs, docCount, sink),
+  facet: ({ inputs, docCount, sink }) => mergeFacets(inputs, docCount, sink),
+  numbers: ({ inputs, docCount, sink }) => mergeNumbers(inputs, docCount, sink),
+  context: ({ inputs, sink }) => mergeContext(inputs, sink),
+  keyed: ({ inputs, isRemoved, sink }) => {
+    const sources = inputs.map(({ source }) => source);
+    return mergeKeyed(sources, (sequence) => !isRemoved(sequence), sink);
+  },
+  text: ({ chunks, inputs, docCount, sink }) => {
+    const texts = chunks.map((chunk, i) => ({ chunk: chunk.text, docMap: inputs[i]!.docMap }));
+    return mergeText(texts, docCount, sink);
+  },
+};
+const MERGES = Object.values(MERGE_OF);
 
 /** True when a merge of this chunk alone would drop something. */
 export function* wouldShrink(chunk: MergedChunk, isRemoved: MergeOptions['isRemoved']): Sliced<boolean> {

@@ -9,7 +9,7 @@ import { encodeContext } from '../context/segment.ts';
 import { encodeDocs } from '../docs/segment.ts';
 import { encodeFacets, FACET_TOKEN_BYTES, type FacetValues } from '../facet/segment.ts';
 import { NONE } from '../files/list-table.ts';
-import type { ChunkSink, Sliced } from '../files/section.ts';
+import type { ChunkSink, SealedIndex, Sliced } from '../files/section.ts';
 import type { SegmentWriter } from '../files/segment-file.ts';
 import { HeapBudget } from '../heap-budget.ts';
 import { type IndexKeys, type IndexTokens, newestKey } from '../index-keys.ts';
@@ -50,10 +50,12 @@ export function* writeGeneration(generation: Generation, writer: SegmentWriter, 
     // Fetched once: a memory that is dropped between two slices has no keys any more, and its chunk ends up dead.
     const tokens = options.keys.tokens(memory);
     const encode = (sink: ChunkSink): Sliced<void> =>
-      encodeTail(tail, tokens, {
-        sink,
+      encodeTail({
+        tail,
+        tokens,
         addresses: addresses.get(tail.number),
         identities: identities.get(tail.number),
+        sink,
       });
     if (hasRemoved(tail, options.isRemoved)) {
       yield* writeWithoutRemoved({ tail, tokens, encode, writer, key: newest, isRemoved: options.isRemoved });
@@ -106,33 +108,40 @@ function* writeWithoutRemoved(parts: {
   yield* mergeChunks([merged], memory, writer, { key: parts.key, isRemoved });
 }
 
-interface TailTarget {
-  readonly sink: ChunkSink;
+interface Encoding {
+  readonly tail: Tail;
+  readonly tokens: IndexTokens;
   readonly addresses: PrefixEntries | undefined;
   readonly identities: PrefixEntries | undefined;
+  readonly sink: ChunkSink;
 }
 
-function* encodeTail(tail: Tail, tokens: IndexTokens, target: TailTarget): Sliced<void> {
-  const { sink, addresses, identities } = target;
-  const { docCount } = tail;
-  yield* encodeDocs(
-    {
-      count: docCount,
-      ordinals: tail.ordinals,
-      createdAtMs: tail.createdAtMs,
-      blobBytes: tail.blobBytes,
-      recordBytes: tail.recordBytes,
-    },
-    sink,
-  );
-  if (addresses !== undefined) yield* encodePrefixes('address', addresses, docCount, sink);
-  if (identities !== undefined) yield* encodePrefixes('identity', identities, docCount, sink);
-  const { byFacet, docsOfAll } = yield* facetsOf(tail, tokens);
-  yield* encodeFacets(byFacet, docsOfAll, docCount, sink);
-  yield* encodeNumbers((field) => columnOf(tail, field), docCount, sink);
-  yield* encodeKeyed(yield* keyedOf(tail, tokens), sink);
-  yield* encodeContext(tail.context, docCount, sink);
-  yield* encodeText(tail.text, (texts, from, to, high, low) => tokens.terms(texts, from, to, high, low), sink);
+/** What writes each index of a tail, in the order in which they run. */
+const ENCODE_OF: Readonly<Record<SealedIndex, (encoding: Encoding) => Sliced<void>>> = {
+  docs: ({ tail: { docCount: count, ordinals, createdAtMs, blobBytes, recordBytes }, sink }) =>
+    encodeDocs({ count, ordinals, createdAtMs, blobBytes, recordBytes }, sink),
+  *address({ tail, addresses, sink }) {
+    if (addresses !== undefined) yield* encodePrefixes('address', addresses, tail.docCount, sink);
+  },
+  *identity({ tail, identities, sink }) {
+    if (identities !== undefined) yield* encodePrefixes('identity', identities, tail.docCount, sink);
+  },
+  *facet({ tail, tokens, sink }) {
+    const { byFacet, docsOfAll } = yield* facetsOf(tail, tokens);
+    yield* encodeFacets(byFacet, docsOfAll, tail.docCount, sink);
+  },
+  numbers: ({ tail, sink }) => encodeNumbers((field) => columnOf(tail, field), tail.docCount, sink),
+  *keyed({ tail, tokens, sink }) {
+    yield* encodeKeyed(yield* keyedOf(tail, tokens), sink);
+  },
+  context: ({ tail, sink }) => encodeContext(tail.context, tail.docCount, sink),
+  text: ({ tail, tokens, sink }) =>
+    encodeText(tail.text, (texts, from, to, high, low) => tokens.terms(texts, from, to, high, low), sink),
+};
+const ENCODES = Object.values(ENCODE_OF);
+
+function* encodeTail(encoding: Encoding): Sliced<void> {
+  for (const encode of ENCODES) yield* encode(encoding);
 }
 
 /** A tail has its columns in memory; a merge computes them in slices. */

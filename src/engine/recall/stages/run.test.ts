@@ -298,3 +298,63 @@ test('sources beyond the limit of an answer are reported, and those of the best 
   assert.deepEqual(fetched(SOURCES_MAX - 1, 1), [SOURCES_MAX, hashOf('s0'), undefined]);
   assert.deepEqual(fetched(SOURCES_MAX, 1), [SOURCES_MAX, hashOf('s0'), true]);
 });
+
+/** A value of each option that makes its stage run. A new option does not compile without one. */
+const EVERY_OPTION: Required<RecallOptions> = {
+  subjectContains: 'a',
+  objectContains: 'o',
+  queryExpansion: true,
+  queryDecompose: true,
+  multiHop: 1,
+  recencyWeight: 0.5,
+  temporalField: 'created_at',
+  targetDate: NOW_MS / 1_000,
+  targetDateWeight: 0.5,
+  sessionAffinityBoost: 0.5,
+  subjectAffinityBoost: 0.5,
+  detectContradictions: true,
+  includeContradicted: false,
+  aggregationIntent: true,
+  deduplicate: true,
+  deduplicateThreshold: 0.9,
+  conflictResolution: true,
+  conflictSimilarityThreshold: 0.9,
+  diversityLambda: 0.5,
+  minScore: 0.1,
+  minPerNamespace: 1,
+  maxNamespaces: 2,
+  sessionCensus: true,
+  sessionCensusMinPerSession: 1,
+  sessionCensusMinScore: 0.1,
+  sessionCensusMaxQueries: 1,
+  exhaustive: true,
+  exhaustiveMaxRounds: 1,
+  preferenceEnrichment: true,
+  includeSources: true,
+  annotateRelativeTime: true,
+  referenceDate: NOW_MS / 1_000,
+  countEntities: true,
+  explanation: true,
+  scoreBreakdown: true,
+};
+/** Options that need no stage: hits carry their breakdown anyway. */
+const WITHOUT_STAGE: readonly string[] = ['scoreBreakdown'];
+
+test('the stages read every option', () => {
+  const read = new Set<string>();
+  const options = new Proxy(EVERY_OPTION, {
+    get: (target, name) => {
+      read.add(String(name));
+      return Reflect.get(target, name);
+    },
+    ownKeys: () => assert.fail('a copy of the options reads all of them, also those that no stage needs'),
+  });
+  const hits = [
+    belief('a', 'Ada', 'likes', 'coffee', { score: 0.9, fields: { session_id: 's1' } }),
+    belief('b', 'Ada', 'likes', 'chocolate', { score: 0.8, fields: { session_id: 's2' } }),
+  ];
+  const asking = context(options, { query: query({ query: 'What do Ada and Bob like?' }) });
+  assert.ok(runStagesNow(hits, asking, world(hits)).hits.length > 0);
+  const unread = Object.keys(EVERY_OPTION).filter((name) => !read.has(name));
+  assert.deepEqual(unread, WITHOUT_STAGE, 'options that no stage of run.ts reads');
+});
