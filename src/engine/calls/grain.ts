@@ -127,7 +127,7 @@ export interface AddItem {
   readonly gone?: readonly string[] | undefined;
 }
 
-/** A further source that may lie in another partition, as the known grain's partition needs it. */
+/** The properties of a source that the known grain's partition needs. The source may lie in another partition. */
 export interface ExtractedFrom {
   /** Its name in the trail of the known grain's partition. */
   readonly name: string;
@@ -137,7 +137,7 @@ export interface ExtractedFrom {
   readonly textHash?: string;
 }
 
-/** What one partition knows about a belief before it is stored. */
+/** The answer of one partition about a belief that is to be stored. */
 export interface KnownFact {
   /** True if this partition has a stored reply for it under the call's idempotency key. */
   readonly answered: boolean;

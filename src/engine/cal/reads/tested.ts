@@ -35,7 +35,7 @@ export function searchFor(
   };
 }
 
-/** A grain without a field, and one that is contested: the test looks at nothing else. */
+/** A grain that is not contested, and one that is. The tests read nothing else of them. */
 const PLAIN: CalGrain = { hash: '', grainType: 'belief', createdAtMs: 0, namespace: '', score: 0, fields: {} };
 const CONTESTED: CalGrain = { ...PLAIN, fields: { verification_status: 'contested' } };
 

@@ -10,7 +10,7 @@ export type FieldStorage = 'blob' | 'index' | 'reserved';
 /** A field of the grain format. A grain of any type may hold it; a type lists those that the format made for it. */
 export type FieldRow = readonly [name: string, short: string, kind: Kind, storage?: FieldStorage];
 
-/** What the grain format says of a type. Part of the format: another value gives grains other bytes. */
+/** The properties of a type in the grain format. A changed value gives grains other bytes. */
 export interface TypeFormat {
   /** The type's number in the header of a blob. Never changed, never used again. */
   readonly byte: number;
@@ -25,7 +25,7 @@ export interface TypeFormat {
   readonly dated: boolean;
 }
 
-/** What the service's contract says of a type: names as a request and an answer write them. */
+/** The properties of a type in the service's contract, with the names of requests and answers. */
 export interface TypeNames {
   /** The contract's names, besides those of every type, with blanks between. */
   readonly names: string;
@@ -37,11 +37,11 @@ export interface TypeNames {
   readonly temporalType: 'state' | 'event';
 }
 
-/** What CAL says of a type: its words, its fields, and what its output shows. */
+/** The properties of a type in CAL: its words, its fields and its output. */
 export interface TypeQuery {
   /** After RECALL, in lower case; the singular is the name of the type. */
   readonly plural: string;
-  /** What other versions of CAL and other stores call the type, in the singular. */
+  /** The names of the type in other versions of CAL and in other stores, in the singular. */
   readonly foreign: readonly string[];
   readonly fields: readonly QueryField[];
   /**

@@ -40,9 +40,9 @@ export const NUMBERS = {
   timestampMs: 6,
   /** Rank of a goal's priority, from 1. */
   priority: 7,
-  /** What an action has come to, a code of store/action-numbers.ts; absent for a definition. */
+  /** The outcome of an action, as a code of store/action-numbers.ts; absent for a definition. */
   outcome: 8,
-  /** Keyed hash of an action's tool name, and of the error of a failed one. */
+  /** Keyed hash of an action's tool name, then keyed hash of the error of a failed action. */
   tool: 9,
   error: 10,
   durationMs: 11,
@@ -74,7 +74,7 @@ export const KEYED = {
 } as const;
 export type Keyed = keyof typeof KEYED;
 
-/** The value of facet `relation` under which every grain with a triple is listed, whatever its relation. */
+/** The value of facet `relation` that lists every grain with a triple, whatever its relation. */
 export const ANY_RELATION = '';
 
 /** Separates the two values of a `pair`. Neither can contain it, because the API refuses it. */

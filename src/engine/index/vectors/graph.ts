@@ -26,7 +26,7 @@ const THREADS = 1;
 const EDGE_BYTES = 110;
 const PLACE_BYTES = 40;
 const PLACES_FIRST = 64;
-/** Adding so many rows takes about a third of a millisecond. */
+/** Adding this many rows takes about a third of a millisecond. */
 const STEP_ROWS = 4;
 
 type Usearch = { readonly Index: typeof Index };

@@ -226,7 +226,7 @@ const WEIGHED_MAX = 12_288;
 function weighedFor(wanted: number, times: number): number {
   return Math.max(2 * wanted, Math.min(times * wanted, WEIGHED_MAX));
 }
-/** Sketching so many rows takes about a third of a millisecond. */
+/** Sketching this many rows takes about a third of a millisecond. */
 const STEP_ROWS = 16;
 /** The cost of one sketch, and of one candidate with its weighing, in sequentially compared rows. */
 const SKETCH_COST = 0.06;

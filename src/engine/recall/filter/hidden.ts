@@ -43,7 +43,7 @@ interface Hiding {
   readonly hides: Test;
 }
 
-/** What currently hides docs of a part from a caller. At least one doc is hidden. */
+/** The reasons that currently hide docs of a part from a caller. At least one doc is hidden. */
 export interface HidingNow {
   /** Cache key: differs if other people are hidden, or if the purpose differs. */
   readonly key: string;
@@ -51,11 +51,11 @@ export interface HidingNow {
   readonly reasons: readonly Hiding[];
   /** When a doc expires, in ms; Infinity: never. */
   readonly endOf: (doc: Doc) => number;
-  /** Until when the set of hidden people stays the same, in ms. */
+  /** The time until which the set of hidden people stays the same, in epoch ms. */
   readonly untilMs: number;
 }
 
-/** What hides docs of this part; undefined if nothing is hidden. */
+/** The reasons that hide docs of this part; undefined if nothing is hidden. */
 export function hidingIn(store: Store, part: IndexPart, context: CallContext): HidingNow | undefined {
   const nowMs = store.clock.nowMs();
   const governed = governedIn(store, context);
@@ -123,7 +123,7 @@ interface People {
   readonly untilMs: number;
   readonly restricted: DocSet | undefined;
   readonly withdrawn: DocSet | undefined;
-  /** Both together. */
+  /** The union of `restricted` and `withdrawn`. */
   readonly all: DocSet | undefined;
 }
 
