@@ -71,6 +71,10 @@ const READS: Inputs<GovernedBy<'reads'>> = {
     { sessionId: 's1', state: true, goals: { states: ['active'], limit: 10 }, actions: { limit: 10 } },
     { sessionId: 's1', actions: { limit: 10, toolName: CANARY, failed: true } },
   ],
+  sessionContext: ({ hash }) => [
+    { sessionId: 's1', tokenBudget: 4_000, format: 'json', relevance: [[hash, 1]] },
+    { sessionId: 's1', tokenBudget: 4_000, format: 'text' },
+  ],
   sessionSummary: () => [{ sessionId: 's1' }],
   sessionChain: () => [{ sessionId: 's1', below: ['t1'], above: [], limit: 10 }],
   exportPage: () => [{ after: 0, limitBytes: 1 << 20, filter: {} }],

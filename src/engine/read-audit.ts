@@ -96,11 +96,15 @@ function readEntry(
 }
 
 /** How many grains the answer to a read of a session or of the graph tells of. */
-function countShown(read: Done<'session' | 'sessionSummary' | 'sessionChain' | 'edges'>): number {
+function countShown(read: Done<'session' | 'sessionSummary' | 'sessionChain' | 'sessionContext' | 'edges'>): number {
   switch (read.method) {
     case 'session': {
       const { state, goals, actions } = read.output;
       return (state === null ? 0 : 1) + goals.length + actions.length;
+    }
+    case 'sessionContext': {
+      const { state, goals, items } = read.output;
+      return (state === null ? 0 : 1) + goals.length + items.length;
     }
     case 'sessionSummary':
       return read.output.calls;

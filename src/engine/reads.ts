@@ -34,6 +34,7 @@ import { namespaces } from './recall/namespaces.ts';
 import { recallCandidates, recallStatistics } from './recall/recall.ts';
 import { stagedRecall } from './recall/staged.ts';
 import { actionChain } from './session/chain.ts';
+import { contextParts } from './session/context.ts';
 import { type SessionPlaces, sessionPlaces } from './session/places.ts';
 import { sessionSummary } from './session/summary.ts';
 import { sessionView } from './session/view.ts';
@@ -133,6 +134,7 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
     calRead: (context, input) => inCal().calRead(store, readable(store, context), context, input),
     session: (context, input) => sessionView(placesOf(store, context, input), input),
     sessionSummary: (context, input) => sessionSummary(placesOf(store, context, input)),
+    sessionContext: (context, input) => contextParts(placesOf(store, context, input), input),
     sessionChain: (context, input) => actionChain(placesOf(store, context, input), input),
     policy: (context, { version }) => {
       const memory = store.memory(context.memory);

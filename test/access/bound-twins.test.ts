@@ -155,6 +155,11 @@ const READS: Readonly<Record<string, (pair: Pair) => readonly Question[]>> = {
     refused(post('/states/diff', { old_hash: strange, new_hash: mine })),
     refused(post('/states/diff', { old_hash: mine, new_hash: strange })),
   ],
+  session_context: () => [
+    get('/sessions/s1/context?query=tea'),
+    get('/sessions/n9/context?format=text'),
+    get('/sessions/s1/context?token_budget=80&format=text'),
+  ],
   session_failed_actions: () => [get('/sessions/s1/actions/failed')],
   list_grains: () => [
     get('/grains?limit=2'),

@@ -166,6 +166,7 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
       return http.ask('POST', `${M}/states/diff`, { json: { from, to } });
     },
   ],
+  ['session_context', (http) => http.ask('GET', `${M}/sessions/s1/context?format=text&query=tea`)],
   ['session_actions', (http) => http.ask('GET', `${M}/sessions/s1/actions?limit=1`)],
   ['session_actions_summary', (http) => http.ask('GET', `${M}/sessions/s1/actions/summary`)],
   ['session_actions_chain', (http) => http.ask('GET', `${M}/sessions/s1/actions/chain/t1`)],

@@ -204,6 +204,52 @@ for (const [listener, partitions] of [
       assert.deepEqual((await chain('nothing')).actions, []);
     });
 
+    test('the context has the state first, then goals, then what is worth most, and fits its budget', async () => {
+      const path = await memory();
+      const add = async (object: string, fields: object): Promise<void> => {
+        await http.post(`${path}/add`, { subject: 'Ada', relation: 'says', object, session_id: SID, ...fields });
+      };
+      await add('of little worth', { importance: 0.1, confidence: 0.2 });
+      await add('of great worth', { importance: 1, namespace: SID, session_id: undefined, user_id: 'kim' });
+      await add('about saffron', { importance: 0.5 });
+      const ask = (query: string): Promise<Told> => http.get(`${path}/sessions/${PATH}/context${query}`);
+      const whole = await ask('');
+      assert.deepEqual([whole.session_id, whole.token_budget, whole.truncated], [SID, 4000, false]);
+      assert.deepEqual(whole.state.fields.data, { step: 2 });
+      assert.deepEqual(
+        whole.goals.map(({ description }: Told) => description),
+        ['critical', 'high', 'words of its own', 'of no priority', 'low and new'],
+      );
+      assert.deepEqual(
+        whole.beliefs.map(({ fields }: Told) => fields.object),
+        ['of great worth', 'about saffron', 'of little worth'],
+      );
+      assert.equal(whole.actions.length, 5);
+      assert.deepEqual(whole.dropped, { states: 0, state_keys: 0, goals: 0, actions: 0, beliefs: 0 });
+      const sizeOf = ({ state, goals, actions, beliefs }: Told): number =>
+        JSON.stringify({ state, goals, actions, beliefs }).length;
+      assert.equal(whole.estimated_tokens, Math.ceil(sizeOf(whole) / 4));
+      for (const budget of [1, 20, 60, 120, 200, 300]) {
+        const small = await ask(`?token_budget=${budget}`);
+        assert.ok(small.estimated_tokens <= budget, `${small.estimated_tokens} tokens in ${budget}`);
+        assert.ok(small.truncated);
+        assert.ok(small.estimated_tokens === 0 || sizeOf(small) <= 4 * budget);
+        const text = await ask(`?token_budget=${budget}&format=text`);
+        assert.ok(text.text.length <= 4 * budget && text.estimated_tokens === Math.ceil(text.text.length / 4));
+        assert.equal(text.goals, undefined);
+      }
+      const page = (await ask('?format=text')).text;
+      assert.match(page, /^## State\nstep: 2\n\n## Goals\n- \[critical\] critical\n/);
+      assert.match(page, /\n## Beliefs\n- Ada says of great worth\n/);
+      assert.match(page, /\n- search\(\) failed: timeout\n/);
+      const asked = await ask('?query=saffron');
+      assert.equal(asked.beliefs[0].fields.object, 'about saffron');
+      const none = await http.get(`${path}/sessions/nobody/context`);
+      assert.deepEqual([none.state, none.goals, none.estimated_tokens, none.truncated], [null, [], 0, false]);
+      for (const wrong of ['token_budget=0', 'token_budget=200001', 'token_budget=x', 'format=xml'])
+        await refused(ask(`?${wrong}`), 'VAL-E001', 'VAL-E003');
+    });
+
     test('two states are compared by path, in any version that the caller may read', async () => {
       const path = await memory([]);
       const add = async (fields: object): Promise<string> =>

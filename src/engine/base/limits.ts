@@ -146,6 +146,9 @@ export const ERASED_REMEMBERED_MAX = 65_536;
 export const ERASED_REMEMBERED_EACH = 4_096;
 /** Namespaces and users whose document sets are cached for each part of a memory, at one bit a document. */
 export const COUNTED_BINDINGS_MAX = 8;
+/** Tokens of a session's context. */
+export const TOKEN_BUDGET_DEFAULT = 4_000;
+export const TOKEN_BUDGET_MAX = 200_000;
 /** Tools and error texts that the summary of a session tells apart, the most frequent first. */
 export const SESSION_TOOLS_MAX = 200;
 export const SESSION_ERRORS_MAX = 50;

@@ -1,5 +1,6 @@
 // Calls that read one session: its state, goals and actions. A grain belongs to a session by its session id, or by a
 // namespace of the same name.
+import type { JsonObject } from '../grain/api/json-value.ts';
 import type { GrainView } from './grain.ts';
 import type { RowsOf } from './row.ts';
 
@@ -85,11 +86,65 @@ export interface ActionChain {
   readonly cut: boolean;
 }
 
+export type ContextFormat = 'json' | 'text';
+
+export interface ContextAsked {
+  readonly sessionId: string;
+  readonly tokenBudget: number;
+  readonly format: ContextFormat;
+  /** How well grains match the caller's query, 0 to 1, by hash. Other grains do not match it. */
+  readonly relevance?: readonly (readonly [hash: string, relevance: number])[] | undefined;
+}
+
+/** A grain of a context, in both formats. */
+export interface ContextPiece {
+  readonly kind: 'goal' | 'action' | 'belief';
+  readonly hash: string;
+  readonly createdAtMs: number;
+  /** By which actions and beliefs are chosen; 0 for goals, which have an order of their own. */
+  readonly value: number;
+  /** Rank of a goal's priority, 1 to 4; 0 for other kinds. */
+  readonly rank: number;
+  readonly body: JsonObject;
+  readonly line: string;
+}
+
+/** What may enter a context: as much as would fit if this partition were the only one. */
+export interface ContextFound {
+  readonly state: GrainView | null;
+  readonly goals: readonly ContextPiece[];
+  /** Actions and beliefs, the most valuable first. */
+  readonly items: readonly ContextPiece[];
+  /** Number of grains of the session, with those that did not fit. */
+  readonly totals: { readonly goals: number; readonly actions: number; readonly beliefs: number };
+}
+
+export interface CompiledContext {
+  readonly state: JsonObject | null;
+  readonly goals: readonly JsonObject[];
+  readonly actions: readonly JsonObject[];
+  readonly beliefs: readonly JsonObject[];
+  /** Only in the format `text`. */
+  readonly text: string | undefined;
+  readonly estimatedTokens: number;
+  readonly truncated: boolean;
+  /** Number of what was left out, by kind. */
+  readonly dropped: {
+    readonly states: number;
+    readonly stateKeys: number;
+    readonly goals: number;
+    readonly actions: number;
+    readonly beliefs: number;
+  };
+}
+
 /** The calls that read a session. */
 export interface SessionCalls {
   session: { input: SessionAsked; output: SessionView };
   /** Counts of the session's actions, from columns of the index. */
   sessionSummary: { input: { readonly sessionId: string }; output: SessionSummary };
+  /** The parts of a context, before it is compiled over all partitions. */
+  sessionContext: { input: ContextAsked; output: ContextFound };
   /** Actions of the session that hang together with those that are named. */
   sessionChain: { input: ChainAsked & { readonly sessionId: string }; output: ActionChain };
 }
@@ -97,5 +152,6 @@ export interface SessionCalls {
 export const SESSION_ROWS = {
   session: { kind: 'read', trail: 'entry', refusal: 'first', gather: 'own', governed: 'reads' },
   sessionSummary: { kind: 'read', trail: 'entry', refusal: 'first', gather: 'merged', governed: 'reads' },
+  sessionContext: { kind: 'read', trail: 'entry', refusal: 'first', gather: 'merged', governed: 'reads' },
   sessionChain: { kind: 'read', trail: 'entry', refusal: 'first', gather: 'own', governed: 'reads' },
 } as const satisfies RowsOf<SessionCalls>;

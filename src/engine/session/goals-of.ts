@@ -38,7 +38,7 @@ export function compareGoals(a: GrainView, b: GrainView): number {
 }
 
 /** 1 for critical to 4 for low. Any other priority counts as medium. */
-function rankOf({ fields }: GrainView): number {
+export function rankOf({ fields }: GrainView): number {
   const word = fields['priority'];
   const at = typeof word === 'string' ? WORDS.indexOf(word) : -1;
   return at < 0 ? PRIORITY_RANK_MEDIUM : at + 1;

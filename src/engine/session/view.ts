@@ -22,7 +22,7 @@ export function sessionView(session: SessionPlaces, asked: SessionAsked): Sessio
 const NO_ACTIONS = { actions: [], actionsTotal: 0, moreActions: false };
 
 /** The newest state that can be read. */
-function currentState(session: SessionPlaces): GrainView | null {
+export function currentState(session: SessionPlaces): GrainView | null {
   const { store, parts } = session;
   const filters = withValue(session, 'type', 'state');
   for (const place of inOrder(store, parts, filters, { limit: STATES_TRIED, order: 'desc' })) {

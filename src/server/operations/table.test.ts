@@ -58,6 +58,7 @@ const SERVED: Readonly<Record<number, string>> = {
   38: 'GET M/sessions/{sid}/actions/summary',
   39: 'GET M/sessions/{sid}/actions/chain/{task}',
   40: 'GET M/sessions/{sid}/actions/failed',
+  46: 'GET M/sessions/{sid}/context',
   48: 'POST M/states/diff',
   50: 'GET M/policy',
   51: 'PUT M/policy',

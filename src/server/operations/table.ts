@@ -52,6 +52,7 @@ import { failedActions, sessionActions } from './sessions/actions.ts';
 import { actionsSummary } from './sessions/actions-summary.ts';
 import { bootstrap } from './sessions/bootstrap.ts';
 import { actionsChain } from './sessions/chain.ts';
+import { sessionContext } from './sessions/context.ts';
 import { sessionState } from './sessions/state.ts';
 import { statesDiff } from './sessions/states-diff.ts';
 import { audit } from './trail/audit.ts';
@@ -84,6 +85,7 @@ const ROWS: readonly Operation[] = [
   actionsSummary,
   actionsChain,
   failedActions,
+  sessionContext,
   statesDiff,
   consentGrant,
   consentRevoke,

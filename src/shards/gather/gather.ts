@@ -1,6 +1,7 @@
 // Runs every memory call over several partitions. The router bypasses this file for a memory with one partition.
 
 import { EngineError } from '../../engine/base/errors.ts';
+import { mergeContexts } from '../../engine/session/context.ts';
 import { mergeSummaries } from '../../engine/session/summary.ts';
 import { withSources } from '../gather-sources.ts';
 import {
@@ -95,6 +96,7 @@ const MERGE: {
   consents: mergeConsents,
   retentionStatus: mergeRetentionStatus,
   sessionSummary: mergeSummaries,
+  sessionContext: mergeContexts,
 };
 
 /** Calls with a gather function of their own. */

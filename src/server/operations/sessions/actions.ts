@@ -30,7 +30,7 @@ export const sessionActions = defineOperation({
   http: [{ verb: 'GET', path: 'M/sessions/{sid}/actions' }],
   async run(input, context) {
     const { toolName } = input;
-    const page = await actionsPage(input, context, 'actions', toolName === undefined ? {} : { toolName });
+    const page = await actionsPage(input, context, 'actions', { toolName });
     return { sessionId: input.sid, ...page };
   },
 });
