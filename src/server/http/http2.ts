@@ -8,6 +8,7 @@ import type { ByteBudget } from '../byte-budget.ts';
 import { Body, type Flow } from './body.ts';
 import { drained } from './drained.ts';
 import { refusal } from './errors.ts';
+import { handle } from './handle.ts';
 import { firstHeader, onlyHeader } from './header-list.ts';
 import {
   checkHeaders,
@@ -79,17 +80,7 @@ export interface Http2Exchange {
 /** Passes one request of an HTTP/2 connection to the handler. */
 export function serveHttp2(exchange: Http2Exchange): void {
   const request = new Http2Request(exchange);
-  try {
-    const running = exchange.handler(request);
-    if (running === undefined) request.handled();
-    else
-      running.then(
-        () => request.handled(),
-        (error: unknown) => request.failed(error),
-      );
-  } catch (error) {
-    request.failed(error);
-  }
+  handle(exchange.handler, request);
 }
 
 class Http2Request implements HttpRequest {

@@ -17,6 +17,7 @@ import type { ByteBudget } from '../byte-budget.ts';
 import { TLS_OPTIONS } from '../tls.ts';
 import { Body, type Flow } from './body.ts';
 import { drained } from './drained.ts';
+import { handle } from './handle.ts';
 import { firstHeader, onlyHeader } from './header-list.ts';
 import { takeHttp2Away } from './http2.ts';
 import {
@@ -162,17 +163,7 @@ class NodeServer implements HttpListener {
       // A response that began before the drain did not announce the end of its connection.
       if (requests?.delete(request) && this.draining && requests.size === 0) socket.end();
     });
-    try {
-      const running = this.handler(request);
-      if (running === undefined) request.handled();
-      else
-        running.then(
-          () => request.handled(),
-          (error: unknown) => request.failed(error),
-        );
-    } catch (error) {
-      request.failed(error);
-    }
+    handle(this.handler, request);
   }
 }
 

@@ -3,7 +3,6 @@
 // HTTP/1.0, absolute-form targets and CONNECT get a 505, and chunk extensions and trailers a 400. A request pipelined
 // behind a running one closes the connection: answers are never mixed, but a client that pipelines must be ready to
 // send again.
-
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
 import { accessSync, constants } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
@@ -12,6 +11,7 @@ import { BODY_TIMEOUT_MS, CONNECTIONS_MAX, RESPONSE_PIECE_BYTES } from '../../en
 import type { ByteBudget } from '../byte-budget.ts';
 import { UWS_CIPHERS } from '../tls.ts';
 import { Body, type Flow } from './body.ts';
+import { handle } from './handle.ts';
 import { firstHeader, onlyHeader } from './header-list.ts';
 import {
   checkHeaders,
@@ -188,17 +188,7 @@ class UwsServer implements HttpListener {
       request.expect(declared);
       if (this.fresh.push(request) === 1) setImmediate(this.watchFresh);
     }
-    try {
-      const running = this.handler(request);
-      if (running === undefined) request.handled();
-      else
-        running.then(
-          () => request.handled(),
-          (error: unknown) => request.failed(error),
-        );
-    } catch (error) {
-      request.failed(error);
-    }
+    handle(this.handler, request);
   }
 
   private readonly watchFresh = (): void => {

@@ -64,16 +64,15 @@ function healthFace(path: string): HttpFace<Static<typeof Output>> {
   };
 }
 
+/** What every question about health has in common. */
+const ASKED = { example: {}, on: 'deployment', reach: 'nothing', mutates: false, input: Type.Object({}) } as const;
+
 export const health = defineOperation({
   name: 'health',
   summary: 'Show whether the deployment is healthy; 503 with the reasons when it is not.',
   description: 'A deployment that refuses writes, for example on a full disk, is unavailable.',
-  example: {},
+  ...ASKED,
   needs: 'public',
-  on: 'deployment',
-  reach: 'nothing',
-  mutates: false,
-  input: Type.Object({}),
   output: Output,
   http: [healthFace('/health')],
   run: (_, context) => healthOf(context),
@@ -84,12 +83,8 @@ export const healthLive = defineOperation({
   name: 'health_live',
   summary: 'Show whether the process answers; it waits for nothing.',
   description: 'It is meant for a supervisor that restarts the process.',
-  example: {},
+  ...ASKED,
   needs: 'public',
-  on: 'deployment',
-  reach: 'nothing',
-  mutates: false,
-  input: Type.Object({}),
   output: Type.Object({
     status: Type.Enum(['ok'], { description: 'Always ok: the process answers.' }),
     version: Type.String({ description: 'Version of the server.' }),
@@ -102,12 +97,8 @@ export const healthReady = defineOperation({
   name: 'health_ready',
   summary: 'Show whether the deployment takes requests; 503 with the reasons when it does not.',
   description: 'It is meant for a load balancer.',
-  example: {},
+  ...ASKED,
   needs: 'public',
-  on: 'deployment',
-  reach: 'nothing',
-  mutates: false,
-  input: Type.Object({}),
   output: Output,
   http: [healthFace('/health/ready')],
   run: (_, context) => healthOf(context),
@@ -117,12 +108,8 @@ export const healthRpc = defineOperation({
   name: 'health_rpc',
   summary: 'Show whether the deployment is healthy.',
   description: 'Over HTTP, GET /health answers the same without a key.',
-  example: {},
+  ...ASKED,
   needs: 'key',
-  on: 'deployment',
-  reach: 'nothing',
-  mutates: false,
-  input: Type.Object({}),
   output: Output,
   grpc: rpc({ rpc: 'Health', request: HealthRequest, response: HealthResponse }),
   run: (_, context) => healthOf(context),

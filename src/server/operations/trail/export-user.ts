@@ -42,19 +42,24 @@ async function whole(context: Context, userId: string, portability: boolean): Pr
   return Buffer.concat(pieces).toString('utf8');
 }
 
-export const exportUser = defineOperation({
-  name: 'export_user',
-  summary: 'Export all that a memory holds of a person, as one text.',
+/** What the exports in one message have in common. */
+const IN_ONE_MESSAGE = {
   description: 'An export that is larger than a message is refused: ask for it over HTTP.',
   example: { user_id: 'ada' },
   needs: 'read',
   on: 'memory',
-  reach: ({ userId }) => ({ persons: [userId], namespaced: true }),
+  reach: ({ userId }: { readonly userId: string }) => ({ persons: [userId], namespaced: true as const }),
   mutates: false,
   slow: true,
   input: Type.Object({ userId: UserId }),
-  output: Whole,
   errors: ['AUT-E001', 'LIM-E003'],
+} as const;
+
+export const exportUser = defineOperation({
+  name: 'export_user',
+  summary: 'Export all that a memory holds of a person, as one text.',
+  ...IN_ONE_MESSAGE,
+  output: Whole,
   grpc: face('ExportUser'),
   run: async ({ userId }, context) => ({ json: await whole(context, userId, false) }),
 });
@@ -62,16 +67,8 @@ export const exportUser = defineOperation({
 export const exportPortability = defineOperation({
   name: 'export_portability',
   summary: 'Export all that a memory holds of a person, with the bytes of each grain, for another system.',
-  description: 'An export that is larger than a message is refused: ask for it over HTTP.',
-  example: { user_id: 'ada' },
-  needs: 'read',
-  on: 'memory',
-  reach: ({ userId }) => ({ persons: [userId], namespaced: true }),
-  mutates: false,
-  slow: true,
-  input: Type.Object({ userId: UserId }),
+  ...IN_ONE_MESSAGE,
   output: Whole,
-  errors: ['AUT-E001', 'LIM-E003'],
   grpc: face('ExportPortability'),
   run: async ({ userId }, context) => ({ json: await whole(context, userId, true) }),
 });
@@ -79,16 +76,8 @@ export const exportPortability = defineOperation({
 export const exportPortabilityCommand = defineOperation({
   name: 'export_portability_command',
   summary: 'Export all that a memory holds of a person, with the bytes of each grain, as an object.',
-  description: 'An export that is larger than a message is refused: ask for it over HTTP.',
-  example: { user_id: 'ada' },
-  needs: 'read',
-  on: 'memory',
-  reach: ({ userId }) => ({ persons: [userId], namespaced: true }),
-  mutates: false,
-  slow: true,
-  input: Type.Object({ userId: UserId }),
+  ...IN_ONE_MESSAGE,
   output: Type.Unsafe<Members>({ type: 'object' }),
-  errors: ['AUT-E001', 'LIM-E003'],
   exec: { command: 'export_portability' },
   run: async ({ userId }, context) => parseJson(await whole(context, userId, true)) as Members, // what `whole` writes
 });
