@@ -18,7 +18,8 @@ export interface PayloadOf {
 export function eventPayload(event: EventView, { memoryId, partitions, partition, isBound }: PayloadOf): object {
   return {
     id: eventId(event.id),
-    ...(isBound ? {} : { sequence: event.sequence, ...(partitions === 1 ? {} : { partition }) }),
+    sequence: isBound ? undefined : event.sequence,
+    partition: isBound || partitions === 1 ? undefined : partition,
     memory_id: memoryId,
     event_type: event.kind,
     timestamp_ms: event.timestampMs,

@@ -2,6 +2,7 @@
 // of an event are read from the grain and the keys as they are now: what was erased is not told, and what is hidden from
 // the reader is not heard of.
 import { createHmac } from 'node:crypto';
+import { defined } from '../../base/defined.ts';
 import { EVENT_TEXT_BYTES_MAX } from '../../base/limits.ts';
 import type { CallContext } from '../../calls/context.ts';
 import type { EventView } from '../../calls/events.ts';
@@ -78,7 +79,7 @@ export class EventReader {
       kind,
       timestampMs: atMs,
       ...defined(members),
-      ...(typeof count === 'number' ? { count } : {}),
+      ...defined({ count: typeof count === 'number' ? count : undefined }),
       details: Object.fromEntries(Object.entries(details).filter(([name]) => DETAILS_SHOWN.has(name))),
     };
   }
@@ -214,9 +215,4 @@ function removedOf({ removed }: EventView['details']): Members {
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-/** Without the members that are undefined. */
-function defined(members: Members): Partial<EventView> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }

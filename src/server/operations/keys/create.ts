@@ -1,3 +1,4 @@
+import { defined } from '../../../engine/base/defined.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import { NAME_CHARS_MAX, NAMESPACE_CHARS_MAX, USER_ID_CHARS_MAX } from '../../../engine/base/limits.ts';
 import { includesScope, type Principal, RESERVED_ACTOR, SCOPES, type Scope } from '../../auth/principal.ts';
@@ -62,11 +63,11 @@ export const keysCreate = defineOperation({
   errors: ['VAL-E001', 'MEM-E003'],
   http: [{ verb: 'POST', path: '/auth/keys', successStatus: 201 }],
   async run(input, { services, principal }) {
-    const bound = {
-      ...pick('memoryId', input.memoryId ?? onlyMemory(principal)),
-      ...pick('namespace', input.namespace ?? principal.namespace),
-      ...pick('userId', input.userId ?? principal.userId),
-    };
+    const bound = defined({
+      memoryId: input.memoryId ?? onlyMemory(principal),
+      namespace: input.namespace ?? principal.namespace,
+      userId: input.userId ?? principal.userId,
+    });
     if (!isWithin(bound, principal))
       throw new EngineError(
         'AUT-E001',
@@ -98,8 +99,8 @@ export const keysCreate = defineOperation({
         name: input.name?.normalize('NFC') ?? 'key',
         scopes,
         ...bound,
-        ...pick('principal', input.principal?.normalize('NFC')),
-        ...pick('expiresAtMs', expiresAtMs),
+        principal: input.principal?.normalize('NFC'),
+        expiresAtMs,
       },
       principal.actor,
     );
@@ -118,9 +119,4 @@ function onlyMemory({ memoryIds }: Principal): string | undefined {
 /** The default scopes of a new key: those of its creator, without metrics. */
 function ownLevels(principal: Principal): Scope[] {
   return SCOPES.filter((scope) => scope !== 'metrics' && includesScope(principal, scope));
-}
-
-/** `{ [name]: value }`, or nothing when there is no value. */
-function pick<Name extends string, T>(name: Name, value: T | undefined): { [K in Name]?: T } {
-  return value === undefined ? {} : ({ [name]: value } as { [K in Name]?: T }); // a computed key widens to string
 }

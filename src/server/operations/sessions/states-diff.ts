@@ -73,7 +73,7 @@ export const statesDiff = defineOperation({
       removed: [...diff.removed],
       changed: [...diff.changed],
       unchanged: [...diff.unchanged],
-      ...(cut ? { truncated: true as const } : {}),
+      truncated: cut || undefined,
     };
   },
 });
