@@ -1,4 +1,4 @@
-// Every code and every warning that reading can cause, by queries that cause it.
+// For each code and each warning that reading can cause, queries that cause it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CalErrorCode } from '../base/errors.ts';
@@ -231,7 +231,7 @@ const REFUSED: Partial<Record<CalErrorCode, readonly string[]>> = {
   'CAL-E113': ['RECALL AS [json, text AS json]', 'RECALL AS [json AS a, text AS a]'],
 };
 
-/** What only a run can cause: limits of work, what is stored, what the session may. */
+/** Codes that only a run can cause: limits of work, stored data, and the session's permissions. */
 const RUNNING: readonly CalErrorCode[] = [
   'CAL-E030',
   'CAL-E031',

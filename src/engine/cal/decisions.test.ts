@@ -1,4 +1,4 @@
-// The decisions of the contract that concern reading, one test each: where the specification is silent or says two things.
+// One test for each decision of the contract about reading, where the specification is silent or contradicts itself.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';

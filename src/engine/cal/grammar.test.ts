@@ -1,4 +1,4 @@
-// The grammar that is shown says what the parser does: the same words, and a query for each production.
+// The shown grammar agrees with the parser: it has the same words, and a query for each production is read.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { COMPARATORS, EXTRACTORS } from '../calls/cal.ts';

@@ -1,4 +1,4 @@
-// Text of any kind: it is read or refused with a code, never anything else, and the work is bounded by its length.
+// Any text is either read or refused with a code, and its length bounds the work.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc, { type Arbitrary } from 'fast-check';
@@ -53,7 +53,7 @@ const OTHERS = [
 
 const fragments = fc.constantFrom(...WORDS, ...PIECES, ...OTHERS, '"x"', 'subject = "a"', 'RECALL beliefs');
 
-/** A query, broken somewhere: cut, a piece taken out, put in or doubled. */
+/** A damaged query: cut off, or with a piece removed, inserted or doubled. */
 const broken: Arbitrary<string> = fc
   .tuple(
     anyQueries.chain((query) => fc.constantFrom(printQuery(query), JSON.stringify(writeJson(query)))),
@@ -87,7 +87,7 @@ test('any text is parsed or refused with a code', () => {
   assert.ok(refused > 0);
 });
 
-/** Texts of `bytes` bytes that a careless reader would take long over, or overflow its stack with. */
+/** Texts of `bytes` bytes that could make a careless reader slow, or overflow its stack. */
 const HOSTILE: Readonly<Record<string, (bytes: number) => string>> = {
   parentheses: (bytes) => '('.repeat(bytes),
   brackets: (bytes) => `RECALL WHERE a = ${'['.repeat(bytes - 17)}`,
@@ -130,7 +130,7 @@ test('texts of 8 KiB that nest, repeat or never close are refused or parsed', ()
   assert.equal(outcome(HOSTILE['subqueries']!(8_192)), 'CAL-E007');
 });
 
-/** Looks at tokens, of which a parse takes so many for each token at most, and a few at the start. */
+/** Maximum token reads of a parse for each token of the query, apart from a few at the start. */
 const LOOKS_PER_TOKEN = 16;
 
 test('the parser looks at each token a bounded number of times', () => {

@@ -1,4 +1,4 @@
-// The search text of a recall, as far as the query alone tells it.
+// Finds the search texts of a recall that are known before it runs.
 import { fieldConditions, type Recall } from '../ast.ts';
 import { commonField, typeField } from '../vocabulary/fields.ts';
 

@@ -1,4 +1,5 @@
-// Conditions, options, stages and formats for property tests: right ones by the tables, and wild ones that a reader can give.
+// Conditions, options, stages and formats for property tests: valid ones by the tables, and any that a reader can
+// produce.
 import fc, { type Arbitrary } from 'fast-check';
 import { COMPARATORS, EXTRACTORS } from '../../calls/cal.ts';
 import type { QueryField } from '../../grain/types/query-field.ts';
@@ -167,7 +168,7 @@ export function stagesOf(fields: readonly Word[] | undefined, isWild: boolean): 
     .map(([stages, end]) => (end === undefined ? stages : [...stages, end]));
 }
 
-/** Bodies that a section in braces can have. */
+/** Possible bodies of a section in braces. */
 const bodies = fc
   .oneof(
     fc.constantFrom(

@@ -1,4 +1,4 @@
-// Trees of what this server reads beyond the specification.
+// Trees with this server's extensions of the specification.
 import fc, { type Arbitrary } from 'fast-check';
 import {
   type Assemble,
@@ -26,7 +26,7 @@ const leaf: Arbitrary<Condition> = fc.oneof(
   }),
 );
 
-/** Some deep, in the one form that trees have. */
+/** Conditions in canonical form, some of them deep. */
 const conditions = fc.letrec<{ condition: Condition }>((tie) => ({
   condition: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },

@@ -17,13 +17,13 @@ import { compact, hashes, maybe, texts, word } from './arbitrary-values.ts';
 
 interface RecallShape {
   readonly isWild: boolean;
-  /** How many recalls may stand within one another below this one. */
+  /** Maximum nesting of recalls below this one. */
   readonly depth: number;
-  /** The stages leave grains, and nothing formats them. */
+  /** True if the stages must return grains, without a format. */
   readonly isOperand?: boolean;
 }
 
-/** The time, the order and the search of a recall can each be asked for in one way: it has one of these at most. */
+/** Recalls with at most one clause for each of time, order and search, because more would contradict each other. */
 export function recallsOf({ isWild, depth, isOperand = false }: RecallShape): Arbitrary<Recall> {
   const inner = depth === 0 ? undefined : recallsOf({ isWild, depth: depth - 1, isOperand: true });
   return maybe(fc.constantFrom(...SINGULARS)).chain((type) => {
@@ -80,7 +80,7 @@ export function keepsGrains({ stage }: Stage): boolean {
   return !['count', 'subjects', 'objects', 'hashes', 'group_by'].includes(stage);
 }
 
-/** The recall without the clauses that the rules refuse beside others of its own. */
+/** The recall without clauses that the rules refuse in combination with its other clauses. */
 function withoutConflicts(recall: Recall, type: GrainType | undefined): Recall {
   const { about, like, since, between, thread, recent, format, ...rest } = recall;
   const has = (name: string): boolean =>

@@ -1,4 +1,4 @@
-// Words and values for property tests, among them those that are hard to write down.
+// Words and values for property tests, including values that are hard to print.
 import fc, { type Arbitrary } from 'fast-check';
 import { anyText } from '../../base/testing/any-text.ts';
 import type { QueryField } from '../../grain/types/query-field.ts';
@@ -56,7 +56,7 @@ export const wildValues: Arbitrary<Value> = fc.letrec<{ value: Value }>((tie) =>
   ),
 })).value;
 
-/** A value of the field's own type, and one of its words where it has some. */
+/** A value of the field's type; one of its words if it has a closed set. */
 export function literalOf(field: QueryField): Arbitrary<Value> {
   const strings = (from: Arbitrary<string>): Arbitrary<Value> => from.map((value) => ({ kind: 'string', value }));
   switch (field.type) {

@@ -1,5 +1,5 @@
-// Trees for property tests. `validQueries` pass the validator; `anyQueries` are only such as a reader can give, so that
-// most would be refused. Both hold strings that are hard to write down.
+// Trees for property tests. `validQueries` pass the validator. `anyQueries` are trees that a reader can produce; the
+// validator refuses most of them. Both include strings that are hard to print.
 import fc, { type Arbitrary } from 'fast-check';
 import { EXTRACTORS } from '../../calls/cal.ts';
 import type { GrainType } from '../../grain/grain.ts';
@@ -231,13 +231,13 @@ function queriesOf(isWild: boolean): Arbitrary<Query> {
   });
 }
 
-/** Trees that a reader can give, right or wrong. */
+/** Trees that a reader can produce, valid or not. */
 export const anyQueries: Arbitrary<Query> = queriesOf(true).map(withoutPlaces);
 
-/** Trees that the validator passes. */
+/** Trees that the validator accepts. */
 export const validQueries: Arbitrary<Query> = queriesOf(false).map(withoutPlaces).filter(isValid);
 
-/** True when the validator passes the tree. */
+/** True if the validator accepts the tree. */
 export function isValid(query: Query): boolean {
   try {
     validate(query);
@@ -248,7 +248,7 @@ export function isValid(query: Query): boolean {
   }
 }
 
-/** The tree without the places where things stood: two that are equal then say the same. */
+/** The tree without source ranges, so that trees can be compared. */
 export function withoutPlaces<T>(node: T): T {
   // The same tree less two members that are optional everywhere.
   return JSON.parse(

@@ -1,4 +1,4 @@
-// Rows of the tables in docs/cal.md, as the tables of the code would write them.
+// Makes the rows of the tables in docs/cal.md from the tables of the code.
 import type { QueryField } from '../../grain/types/query-field.ts';
 
 /** `type` is a grain type, or `all`. */

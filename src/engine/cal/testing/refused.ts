@@ -16,7 +16,7 @@ export function refusal(source: string, isStrict = true): CalError | undefined {
   }
 }
 
-/** The code that refuses `source`, or `read`. */
+/** The code that refuses `source`; `read` if it is accepted. */
 export function outcome(source: string): string {
   return refusal(source)?.code ?? 'read';
 }
