@@ -1,5 +1,6 @@
-// Every call of a memory whose row says that the policy governs it, against a grain that the policy keeps back: none shows it,
-// none changes it. The tables below have inputs for each of these calls; a new one does not compile without them.
+// Every call of a memory whose row says that the policy governs it, against a grain that the policy or the access tuples
+// keep back: none shows it, none changes it. The tables below have inputs for each of these calls; a new one does not
+// compile without them.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,13 +29,18 @@ type Inputs<M extends MethodName> = { readonly [K in M]: (kept: Kept) => readonl
 
 const QUERY: RecallQuery = { query: CANARY, filter: {}, limit: 20, candidateLimit: 100, structural: false };
 const BOUNDS = { filter: {}, tests: [], scanMax: 1_000, untilMs: Number.MAX_SAFE_INTEGER };
-const FIELDS = { subject: 'ann', relation: 'likes', object: CANARY, user_id: 'u1', session_id: 's1' };
+/** The grain's namespace: a part of what a denied caller must not learn. */
+const PLACE = 'attic';
+const FIELDS = { namespace: PLACE, subject: 'ann', relation: 'likes', object: CANARY, user_id: 'u1', session_id: 's1' };
 /** An action, a state and a goal of the same session, all hidden with the belief. */
 const OF_SESSION = [
   { grainType: 'action', fields: { tool_name: CANARY, is_error: true, error: CANARY, parent_task_id: 't1' } },
   { grainType: 'state', fields: { data: { step: CANARY } } },
   { grainType: 'goal', fields: { description: CANARY } },
-].map(({ grainType, fields }) => ({ grainType, fields: { ...fields, user_id: 'u1', session_id: 's1' } }));
+].map(({ grainType, fields }) => ({
+  grainType,
+  fields: { ...fields, namespace: PLACE, user_id: 'u1', session_id: 's1' },
+}));
 const cal = (query: string) => ({ query, session: PLAIN_SESSION, vectors: [] });
 
 /** The answer contains nothing of the grain, or the call is rejected. */
@@ -100,6 +106,58 @@ const WRITES: Inputs<GovernedBy<'writes'>> = {
   ],
 };
 
+/** Calls that only access tuples narrow: what they show is no grain that the policy hides, or a person's own. */
+const VIEWS: Inputs<Exclude<Extract<MethodsWith<'access', 'viewer'>, MethodName>, GovernedBy<'reads'>>> = {
+  namespaces: () => [{ filter: {} }],
+  personPage: () => [{ userId: 'u1', after: 0, limitBytes: 1 << 20 }],
+};
+
+/** Calls that need a relation to a grain's namespace, and that a restriction does not refuse. */
+const CHANGES: Inputs<Exclude<Extract<MethodsWith<'access', 'editor' | 'eraser'>, MethodName>, GovernedBy<'writes'>>> =
+  {
+    consent: () => [{ items: [{ userId: 'u1', purpose: 'storage', granted: true }] }],
+  };
+
+type OnMemory = { readonly memory: readonly string[] };
+
+/** Calls that need a relation to the whole memory. */
+const WHOLE: Inputs<Extract<MethodsWith<'access', OnMemory>, MethodName>> = {
+  grantTuple: () => [{ tuple: { subject: 'agent:mole', relation: 'owner', object: 'memory:denied' } }],
+  revokeTuple: () => [{ tuple: { subject: 'user:owner', relation: 'owner', object: 'memory:denied' } }],
+  tuples: () => [{ order: 'asc', offset: 0, limit: 10 }],
+  simulatePolicy: () => [{ change: {}, isAdmin: false }],
+  policyImpact: () => [{}],
+  setPolicy: () => [{ change: { removePolicies: ['soc2'], reason: 'no tuples' }, isAdmin: true }],
+  restrict: () => [{ userId: 'u1', restricted: true }],
+  retentionStatus: () => [{}],
+  enforceRetention: () => [{ dryRun: true }],
+  recallRecords: () => [{ filter: {}, limit: 10, order: 'desc' }],
+  recallRecord: () => [{ recallId: '0'.repeat(64) }],
+  recallTotals: () => [{}],
+  verifyAudit: () => [{}],
+  auditPage: () => [{ filter: {}, limit: 10, order: 'asc' }],
+  eraseUser: () => [{ userId: 'u1' }],
+  eraseScope: () => [{ path: 'default' }],
+  dropMemory: () => [{}],
+  statisticsHistory: () => [{ fromMs: 0, toMs: 1, interval: 'day' }],
+  rebuildIndexes: () => [{}],
+  compact: () => [{}],
+  rotateKeys: () => [{ scope: 'memory' }],
+  compliance: () => [{ runId: 'vrf_test' }],
+};
+
+/** Calls that need no relation, which must still show nothing of the grain to a caller without one. */
+const OPEN_READS: Partial<Inputs<MethodName>> = {
+  locate: ({ hash }) => [{ hashes: [hash] }],
+  alike: () => [{ words: [CANARY], limit: 5 }],
+  grainHashes: () => [],
+  restrictions: () => [{}],
+  consents: () => [{}],
+  statistics: () => [{}],
+  users: () => [{}],
+  flush: () => [{}],
+};
+
 /** The keys of the tables are methods; their inputs are sent as they are. */
 function entriesOf(table: object): [MethodName, (kept: Kept) => readonly unknown[]][] {
   return Object.entries(table) as [MethodName, (kept: Kept) => readonly unknown[]][];
@@ -113,8 +171,12 @@ function bytesOf(answer: unknown): Buffer {
 }
 
 const context: CallContext = { memory: 1, partition: 0, actor: 'key:test', requestId: 'req_test' };
-/** Ways to hide the grain, each in a memory of its own; `free`: nothing hides it, and every call shows it. */
-const HOW = ['free', 'restricted', 'withdrawn', 'expired'] as const;
+/**
+ * Ways to hide the grain, each in a memory of its own; `free`: nothing hides it, and every call shows it. `denied`: the
+ * caller may see and write another namespace alone.
+ */
+const HOW = ['free', 'restricted', 'withdrawn', 'expired', 'denied'] as const;
+const PRESETS = { free: [], restricted: [], withdrawn: ['ccpa'], expired: ['retention_30d'], denied: ['soc2'] };
 
 for (const [at, how] of HOW.entries())
   describe(`a grain that is ${how}`, () => {
@@ -122,12 +184,14 @@ for (const [at, how] of HOW.entries())
     let nowMs = 1_760_000_000_000;
     let engine: Engine;
     let kept: Kept;
-    const here: CallContext = { ...context, memory: at + 1 };
+    const owner: CallContext = { ...context, memory: at + 1, owns: true };
+    const here: CallContext = how === 'denied' ? { ...context, memory: at + 1, actor: 'agent:mole' } : owner;
     // Both sides go by the same name, which TypeScript does not follow through the two doors.
-    const ask = async (method: MethodName, input: unknown): Promise<unknown> =>
+    const askAs = async (caller: CallContext, method: MethodName, input: unknown): Promise<unknown> =>
       CALL_ROWS[method].kind === 'read'
-        ? engine.read(method as 'get', here, input as never)
-        : engine.write(method as 'add', here, input as never);
+        ? engine.read(method as 'get', caller, input as never)
+        : engine.write(method as 'add', caller, input as never);
+    const ask = (method: MethodName, input: unknown) => askAs(here, method, input);
 
     before(async () => {
       engine = await Engine.open({
@@ -149,38 +213,45 @@ for (const [at, how] of HOW.entries())
           dedup: 'exact',
           dedupThreshold: 0.85,
           createdAtMs: nowMs,
-          policy: { presets: how === 'withdrawn' ? ['ccpa'] : ['retention_30d'], overrides: {}, sealedBy: 'test' },
+          policy: { presets: PRESETS[how], overrides: {}, sealedBy: 'test' },
         },
       });
-      const { hash } = await engine.write('add', here, { grainType: 'belief', fields: FIELDS, sync: false });
-      kept = { hash, blob: engine.read('getRaw', here, { hash }).blob };
-      const seen = engine.read('recall', here, QUERY);
+      const { hash } = await engine.write('add', owner, { grainType: 'belief', fields: FIELDS, sync: false });
+      kept = { hash, blob: engine.read('getRaw', owner, { hash }).blob };
+      const seen = engine.read('recall', owner, QUERY);
       assert.equal(seen.hits.length, 1, 'there is something to be kept back');
       await engine.write('addBatch', here, { items: OF_SESSION });
       if (how === 'restricted') await ask('restrict', { userId: 'u1', restricted: true });
       if (how === 'withdrawn') await ask('consent', { items: [{ userId: 'u1', purpose: 'storage', granted: false }] });
       if (how === 'expired') nowMs += 30 * DAY_MS;
+      if (how === 'denied')
+        for (const relation of ['editor', 'eraser'])
+          await askAs(owner, 'grantTuple', {
+            tuple: { subject: 'agent:mole', relation, object: 'namespace:elsewhere' },
+          });
     });
     after(async () => {
       await engine.close();
       rmSync(directory, { recursive: true });
     });
 
-    for (const [method, inputs] of entriesOf(READS)) {
+    const shown: object = { free: { ...READS, ...VIEWS }, denied: { ...READS, ...VIEWS, ...OPEN_READS } };
+    for (const [method, inputs] of entriesOf((shown as Record<string, object>)[how] ?? READS)) {
       if (how === 'free')
         test(`${method} shows it`, async () => {
           const answers: unknown[] = [];
           for (const input of inputs(kept)) answers.push(await ask(method, input));
           const told = inspect(answers, { depth: 12, maxStringLength: 100_000 });
           const raw = answers.some((answer) => bytesOf(answer).includes(CANARY));
-          assert.ok(raw || told.includes(CANARY) || told.includes(kept.hash), `${method}: ${told}`);
+          const marks = method === 'namespaces' ? [PLACE] : [CANARY, kept.hash];
+          assert.ok(raw || marks.some((mark) => told.includes(mark)), `${method}: ${told}`);
         });
       else
         test(`${method} does not show it`, async () => {
           for (const input of inputs(kept)) {
             const answer = await ask(method, input).catch((error: unknown) => {
               assert.ok(error instanceof EngineError, inspect(error));
-              assert.match(error.code, /^(POL-E00[28]|MEM-E001)$/);
+              assert.match(error.code, how === 'denied' ? /^(AUT-E001|MEM-E001)$/ : /^(POL-E00[28]|MEM-E001)$/);
               return undefined;
             });
             const told = inspect(answer, { depth: 12, maxArrayLength: 1_000, maxStringLength: 100_000 });
@@ -189,19 +260,46 @@ for (const [at, how] of HOW.entries())
             const echo = /WHERE object/.test(asked) ? told.replaceAll(`object = "${CANARY}"`, '') : told;
             assert.ok(!echo.includes(CANARY), `${method} ${asked} shows ${told}`);
             assert.ok(!bytesOf(answer).includes(CANARY), `${method} ${asked} gives the blob`);
+            if (how === 'denied') assert.ok(!echo.includes(PLACE), `${method} ${asked} tells the place: ${told}`);
             if (method !== 'cal') assert.ok(!told.includes(kept.hash), `${method} ${asked} names ${told}`);
           }
         });
     }
-    for (const [method, inputs] of how === 'restricted' ? entriesOf(WRITES) : []) {
+    const refused = {
+      restricted: { calls: WRITES, code: /POL-E008/ },
+      // By subject or triple, grains elsewhere are as if they were not there.
+      denied: { calls: { ...WRITES, ...CHANGES, ...WHOLE }, code: /AUT-E001|MEM-E001|hashes: \[\]/ },
+    };
+    const { calls, code } = how === 'restricted' || how === 'denied' ? refused[how] : { calls: {}, code: /./ };
+    for (const [method, inputs] of entriesOf(calls)) {
       test(`${method} does not change it`, async () => {
         for (const input of inputs(kept)) {
           const refusal = await ask(method, input).then(
             (answer) => inspect(answer, { depth: 6 }),
             (error: unknown) => (error instanceof EngineError ? error.code : inspect(error)),
           );
-          assert.match(refusal, /POL-E008/, `${method} ${inspect(input)}`);
+          assert.match(refusal, code, `${method} ${inspect(input)}`);
         }
       });
     }
+    if (how === 'denied')
+      test('the grain is as it was, and each refusal is in the trail', async () => {
+        const { hits } = engine.read('recall', owner, QUERY);
+        assert.deepEqual(
+          hits.map(({ grain }) => grain.hash),
+          [kept.hash],
+        );
+        const { entries } = await engine.write('auditPage', owner, { filter: {}, limit: 500, order: 'desc' });
+        const denied = entries.filter(({ eventType }) => eventType === 'authz.access_denied');
+        const operations = new Set(denied.map(({ details }) => details['operation']));
+        for (const method of ['get', 'getRaw', 'history', 'supersede', 'forget', ...Object.keys(WHOLE)])
+          assert.ok(operations.has(method), `${method} is not among ${[...operations]}`);
+        for (const { actor, details } of denied) {
+          const { principal, relation, object } = details;
+          assert.equal(actor, 'agent:mole');
+          assert.equal(principal, 'agent:mole');
+          assert.match(String(relation), /^(viewer|editor|eraser|auditor|admin|owner)$/);
+          assert.match(String(object), /^(memory:denied|namespace:[0-9a-f]{32})$/);
+        }
+      });
   });

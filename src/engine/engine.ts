@@ -5,9 +5,19 @@ import { type Clock, systemClock } from './base/clock.ts';
 import { makeFolder } from './base/durable-file.ts';
 import { EngineError } from './base/errors.ts';
 import { HOUSEKEEPING_RETRY_MS } from './base/limits.ts';
-import type { Input, LongMethod, Output, ReadMethod, RecordMethod, WriteMethod } from './calls/calls.ts';
+import {
+  CALL_ROWS,
+  type Input,
+  type LongMethod,
+  type Method,
+  type Output,
+  type ReadMethod,
+  type RecordMethod,
+  type WriteMethod,
+} from './calls/calls.ts';
 import type { CallContext } from './calls/context.ts';
 import type { ShardHealth } from './calls/shard.ts';
+import { refuseAccessToMemory } from './govern/decide.ts';
 import { CorruptBlock } from './index/files/section.ts';
 import { HeapBudget } from './index/heap-budget.ts';
 import { ShardIndex } from './index/shard-index.ts';
@@ -191,6 +201,7 @@ export class Engine {
     // Each bad block removes one chunk, so the loop ends. Then answer from the readable rest.
     for (let tries = 0; ; tries++) {
       try {
+        this.#requireAccess(method, context);
         const done = { method, input, output: call(context, input) };
         return isAudited(done, context)
           ? // The table ties a method's output to its name, which TypeScript does not follow through a union.
@@ -214,6 +225,7 @@ export class Engine {
     input: Input<M>,
   ): Promise<Output<M>> {
     if (this.#fatal !== undefined) throw this.#fatal;
+    this.#admit(method, context, input);
     const call: EngineWrites[M] = this.#writes[method];
     // A listener waits for the next event, not for work.
     if (method === 'awaitEvents') return call(context, input);
@@ -222,6 +234,25 @@ export class Engine {
       return await call(context, input);
     } finally {
       this.#longCalls -= 1;
+    }
+  }
+
+  /** Refuses a caller without the relation to the whole memory that the call's row names, where tuples decide. */
+  #requireAccess(method: Method, context: CallContext): void {
+    const row = CALL_ROWS[method];
+    if (!('access' in row) || typeof row.access !== 'object' || !('memory' in row.access)) return;
+    if (!this.store.holds(context.memory) || this.store.isClosed(context.memory)) return;
+    const denied = refuseAccessToMemory(this.store.memory(context.memory).governed, context, row.access.memory);
+    if (denied !== undefined) throw denied;
+  }
+
+  /** The same, audited as a refused read: nothing of the call runs. */
+  #admit(method: Method, context: CallContext, input: unknown): void {
+    try {
+      this.#requireAccess(method, context);
+    } catch (error) {
+      auditRefusedRead(this.store, this.#queue.trail, context, { method, input, error });
+      throw error;
     }
   }
 

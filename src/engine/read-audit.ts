@@ -5,10 +5,12 @@ import { defined } from './base/defined.ts';
 import { EngineError } from './base/errors.ts';
 import { CALL_ROWS, type Input, type Method, type MethodsWith, type Output } from './calls/calls.ts';
 import type { CallContext } from './calls/context.ts';
+import { AccessDenied } from './govern/access/denied.ts';
 import { type AuditDraft, SYSTEM_ACTOR } from './govern/trail/audit.ts';
 import { recallRecordContent } from './recall/record-content.ts';
 import type { Memory } from './store/memory.ts';
 import type { Store } from './store/store.ts';
+import { deniedEntry } from './write/denied-entry.ts';
 import { pseudonym } from './write/pseudonym.ts';
 import type { ReadTrail } from './write/read-trail.ts';
 
@@ -42,22 +44,29 @@ export function audited(store: Store, trail: ReadTrail, context: CallContext, re
   });
 }
 
-/** Audits a read that a policy or a restriction refused, with the error code, as for refused writes. */
+/** Audits a read that access tuples, a policy or a restriction refused, with the error code, as for refused writes. */
 export function auditRefusedRead(
   store: Store,
   trail: ReadTrail,
-  { memory, partition, actor, userId }: CallContext,
+  context: CallContext,
   read: { readonly method: Method; readonly input: unknown; readonly error: unknown },
 ): void {
+  const { memory, partition, actor, userId } = context;
   const { method, error } = read;
-  if (!(error instanceof EngineError) || !error.code.startsWith('POL-') || actor === SYSTEM_ACTOR) return;
+  const isDenied = error instanceof AccessDenied;
+  if (!(error instanceof EngineError) || !(isDenied || error.code.startsWith('POL-')) || actor === SYSTEM_ACTOR) return;
   const row = CALL_ROWS[method];
-  if (partition !== 0 && 'refusal' in row && row.refusal === 'first') return;
+  const allRefuse = ('refusal' in row && row.refusal === 'first') || (isDenied && 'memory' in error.object);
+  if (partition !== 0 && allRefuse) return;
   const { hash, filter } = read.input as {
     readonly hash?: string | undefined;
     readonly filter?: { readonly userId?: string | undefined } | undefined;
   }; // those of them that have any
   const held = store.memory(memory);
+  if (isDenied) {
+    trail.refused(held, deniedEntry(held, context, { method, error }));
+    return;
+  }
   trail.refused(held, {
     event: 'policy.enforced',
     actor,

@@ -11,7 +11,8 @@ import type { CallContext } from './calls/context.ts';
 import type { GrainFilter, GrainView } from './calls/grain.ts';
 import type { RecallQuery } from './calls/recall.ts';
 import type { ShardHealth } from './calls/shard.ts';
-import { decideLimit, refuseRestricted } from './govern/decide.ts';
+import { checkAccess } from './govern/access/question.ts';
+import { decideLimit, refuseAccessToMemory, refuseRestricted } from './govern/decide.ts';
 import { decideChange, decisionJson, type PolicyChange } from './govern/policy/change.ts';
 import { policyJson } from './govern/policy/seal.ts';
 import { consentsOf, restrictionsOf } from './govern/view.ts';
@@ -20,7 +21,7 @@ import type { JsonObject } from './grain/api/json-value.ts';
 import { embedPages, vectorLag, vectorState } from './maintain/housekeeping/embed.ts';
 import { statisticsHistory } from './maintain/housekeeping/points.ts';
 import { memoryStatistics } from './maintain/reports/statistics.ts';
-import { hasSeenGrain, isBound } from './maintain/reports/users.ts';
+import { hasSeenGrain } from './maintain/reports/users.ts';
 import { edges } from './recall/edges.ts';
 import { hashesShown, viewWithSources } from './recall/filter/further-sources.ts';
 import { inTree } from './recall/filter/scope.ts';
@@ -43,7 +44,7 @@ import type { Memory } from './store/memory.ts';
 import { refuseRead } from './store/readable.ts';
 import { policyVersion } from './store/rules.ts';
 import type { Store, StoredGrain } from './store/store.ts';
-import { isWithin } from './store/within.ts';
+import { bindingOf, isBound, isViewed, isWithin } from './store/within.ts';
 import { knownFacts } from './write/known-facts.ts';
 import type { ReadTrail } from './write/read-trail.ts';
 
@@ -164,10 +165,19 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
       const facts = consentsOf(store.memory(context.memory).governed, { ...input, userId });
       return { facts: ofSeen(store, context, userId, facts) };
     },
+    checkAccess: (context, { tuple }) => checkAccess(store.memory(context.memory), context, tuple),
+    requireAccess: (context, { relations }) => {
+      const denied = refuseAccessToMemory(store.memory(context.memory).governed, context, relations);
+      if (denied !== undefined) throw denied;
+      return {};
+    },
     history: (context, input) => history(store, store.memory(context.memory), context, input),
     statistics: (context) => {
       const memory = store.memory(context.memory);
-      return memoryStatistics(store, memory.number, { binding: context, pendingWrites: health().pendingWrites });
+      return memoryStatistics(store, memory.number, {
+        binding: bindingOf(memory, context),
+        pendingWrites: health().pendingWrites,
+      });
     },
     statisticsHistory: (context, input) => {
       if (isBound(context))
@@ -204,11 +214,12 @@ function ofSeen<T extends { readonly userId: string }>(
   named: string | undefined,
   all: readonly T[],
 ): readonly T[] {
-  if (named !== undefined || !isBound(context)) return all;
   const memory = store.memory(context.memory);
+  const binding = bindingOf(memory, context);
+  if (named !== undefined || !isBound(binding)) return all;
   const seen = new Map<string, boolean>();
   return all.filter(({ userId }) => {
-    const known = seen.get(userId) ?? hasSeenGrain(store, memory, userId, context);
+    const known = seen.get(userId) ?? hasSeenGrain(store, memory, userId, binding);
     seen.set(userId, known);
     return known;
   });
@@ -220,9 +231,10 @@ function ofSeen<T extends { readonly userId: string }>(
  */
 function isPresent(store: Store, memory: Memory, context: CallContext, hash: string): boolean {
   const ordinal = store.findOrdinal(memory.number, hash);
-  if (ordinal === undefined || !isBound(context)) return ordinal !== undefined;
+  const binding = bindingOf(memory, context);
+  if (ordinal === undefined || !isBound(binding)) return ordinal !== undefined;
   const stored = store.readGrain(memory, ordinal);
-  return stored !== undefined && isWithin(context, stored.grain);
+  return stored !== undefined && isWithin(context, stored.grain) && isViewed(binding, stored.grain);
 }
 
 function viewed(store: Store, memory: Memory, context: CallContext, hash: string): GrainView | null {
@@ -239,7 +251,7 @@ function find(store: Store, memory: Memory, context: CallContext, hash: string):
 
 /** Reports a damaged record only to a caller that sees the whole memory: the grain may lie outside a binding. */
 function readNamed(store: Store, memory: Memory, context: CallContext, ordinal: number): StoredGrain | undefined {
-  return isBound(context) ? store.readGrain(memory, ordinal) : store.readNamed(memory, ordinal);
+  return isBound(bindingOf(memory, context)) ? store.readGrain(memory, ordinal) : store.readNamed(memory, ordinal);
 }
 
 function named(store: Store, memory: Memory, context: CallContext, hash: string): StoredGrain {

@@ -32,13 +32,15 @@ import { exportPage } from './maintain/reports/export.ts';
 import { personPage } from './maintain/reports/person-page.ts';
 import { policyImpact } from './maintain/reports/policy-impact.ts';
 import { recallRecord, recallRecords, recallTotals } from './maintain/reports/recall-records.ts';
-import { isBound, seenDocs, userHashes } from './maintain/reports/users.ts';
+import { listTuples } from './maintain/reports/tuples.ts';
+import { seenDocs, userHashes } from './maintain/reports/users.ts';
 import { verify } from './maintain/reports/verify.ts';
 import { verifyAudit } from './maintain/reports/verify-audit.ts';
 import { auditRefusedRead } from './read-audit.ts';
 import { readable } from './reads.ts';
 import type { Memory } from './store/memory.ts';
 import type { Store } from './store/store.ts';
+import { bindingOf, isBound } from './store/within.ts';
 import type { Added } from './write/add.ts';
 import { dropClosedPlan } from './write/drop-closed.ts';
 import * as plans from './write/plans.ts';
@@ -200,8 +202,11 @@ function ownCalls(services: WriteServices): OwnCalls {
       return { flushed, pending: 0 };
     },
     users: async (context) => ({
-      hashes: await inSlices(userHashes(store, store.memory(context.memory), context)),
+      hashes: await inSlices(
+        userHashes(store, store.memory(context.memory), bindingOf(store.memory(context.memory), context)),
+      ),
     }),
+    tuples: async (context, input) => inSlices(listTuples(store, store.memory(context.memory), input)),
     calScan: async (context, input) =>
       inSlices(inCal().calReadSteps(store, readableFor(context, 'calScan', input), context, input)),
     verifyAudit: async (context, input) => {
@@ -283,9 +288,10 @@ function outcomeOf(grainType: string, error: EngineError | undefined, added: Add
 
 /** Counts only grains that the caller sees. */
 function unsealedGrains(store: Store, context: CallContext): number {
+  const binding = bindingOf(store.memory(context.memory), context);
   let count = 0;
   for (const part of store.index.unsealedParts(context.memory))
-    count += isBound(context) ? seenDocs(part, context).length : part.docCount;
+    count += isBound(binding) ? seenDocs(part, binding).length : part.docCount;
   return count;
 }
 

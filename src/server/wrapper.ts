@@ -392,6 +392,7 @@ function shardContext(asked: AskedFor, admitted: Admitted, change: number | unde
     requestId: asked.requestId,
     deadlineMs: asked.deadlineMs,
   };
+  if (includesScope(principal, 'admin')) context.owns = true;
   const { reason, purpose, idempotency } = asked;
   if (asked.repeats) context.repeats = true;
   if (asked.strict) context.strict = true;

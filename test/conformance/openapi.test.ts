@@ -230,6 +230,13 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
     'detect_pii',
     (http) => http.ask('POST', `${M}/detect-pii`, { json: { text: 'Mail ann@example.com', detailed: true } }),
   ],
+  ['grant_access', (http) => http.ask('POST', `${M}/authz/grant`, { json: TUPLE })],
+  ['check_access', (http) => http.ask('GET', `${M}/authz/check?${new URLSearchParams(TUPLE)}`)],
+  [
+    'check_access',
+    (http) => http.ask('GET', `${M}/authz/check?${new URLSearchParams({ ...TUPLE, relation: 'eraser' })}`),
+  ],
+  ['revoke_access', (http) => http.ask('POST', `${M}/authz/revoke`, { json: TUPLE })],
   ['set_scope_tree', (http) => http.ask('PUT', `${M}/scope-tree`, { json: TREE })],
   ['scope_tree', (http) => http.ask('GET', `${M}/scope-tree`)],
   ['scope_erase', (http) => http.ask('POST', `${M}/scope-erase`, { json: { scope_path: 'a/b', dry_run: true } })],
@@ -266,6 +273,7 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
 
 const BELIEF = { subject: 'ann', relation: 'likes', object: 'tea' };
 const EVENT = { grain_type: 'event', fields: { content: 'Ann had tea.' } };
+const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'namespace:acme' };
 const TREE = { name: 'root', children: [{ name: 'a', children: [{ name: 'b' }] }] };
 
 /** Values from earlier answers; the first of each is kept. */

@@ -129,7 +129,8 @@ const LATER: readonly (readonly [first: number, last: number])[] = [
   [41, 45],
   [47, 47],
   [49, 49],
-  [57, 73],
+  [57, 59],
+  [64, 73],
   [86, 91],
   [94, 121],
 ];

@@ -443,6 +443,22 @@ export const POLICY_TEXT_CHARS_MAX = 1_024;
 export const CONSENTS_CACHED_MAX = 16_384;
 /** Restricted users of a memory. */
 export const RESTRICTIONS_MAX = 100_000;
+/** Access tuples of a memory, and characters of an id in one. */
+export const TUPLES_MAX = 100_000;
+export const TUPLE_ID_CHARS_MAX = 256;
+/** Usersets to which one relation to an object is given, and parents of an object: a check reads them all. */
+export const TUPLE_USERSETS_MAX = 10_000;
+/** Steps from the object that a check goes, and the pairs of object and relation that it visits; beyond: denied. */
+export const ACCESS_DEPTH_MAX = 25;
+export const ACCESS_VISITED_MAX = 20_000;
+/** Cached for a memory: answers of checks, subjects with a relation, and objects with their tuples. */
+export const ACCESS_ANSWERS_MAX = 16_384;
+export const ACCESS_VIEWS_MAX = 1_024;
+export const ACCESS_OBJECTS_MAX = 4_096;
+/** Subjects of one object and relation that are cached; of more, each is looked up in the log's state. */
+export const ACCESS_SUBJECTS_CACHED_MAX = 16;
+/** Parts of an index for which the docs of a namespace view are cached: callers at a time. */
+export const ACCESS_CALLERS_CACHED_MAX = 32;
 /** Characters of the reason for a restriction or a policy, which is stored and shown; beyond: VAL-E001. */
 export const RULE_REASON_CHARS_MAX = 1_024;
 /** Characters of a purpose. */

@@ -16,9 +16,9 @@ export interface CalCalls {
 }
 
 export const CAL_ROWS = {
-  cal: { kind: 'read', trail: 'nothing', refusal: 'first', gather: 'own', governed: 'reads' },
-  calRead: { kind: 'read', trail: 'nothing', refusal: 'first', gather: 'own', governed: 'reads' },
-  calScan: { kind: 'long', changes: 'nothing', gather: 'own', governed: 'reads', refusal: 'first' },
+  cal: { kind: 'read', trail: 'nothing', refusal: 'first', gather: 'own', governed: 'reads', access: 'viewer' },
+  calRead: { kind: 'read', trail: 'nothing', refusal: 'first', gather: 'own', governed: 'reads', access: 'viewer' },
+  calScan: { kind: 'long', changes: 'nothing', gather: 'own', governed: 'reads', refusal: 'first', access: 'viewer' },
 } as const satisfies RowsOf<CalCalls>;
 
 /** A CAL query with everything that it needs from its caller. */

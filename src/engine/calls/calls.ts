@@ -1,5 +1,6 @@
 // All calls on a shard, with one row for each.
 
+import { ACCESS_ROWS, type AccessCalls } from './access.ts';
 import { CAL_ROWS, type CalCalls } from './cal.ts';
 import { COMPLIANCE_ROWS, type ComplianceCalls } from './compliance.ts';
 import { ERASURE_ROWS, type ErasureCalls } from './erasure.ts';
@@ -22,6 +23,7 @@ export interface MemoryCalls
     CalCalls,
     SessionCalls,
     GovernCalls,
+    AccessCalls,
     TrailCalls,
     EventCalls,
     ComplianceCalls {}
@@ -36,6 +38,7 @@ export const MEMORY_ROWS = {
   ...CAL_ROWS,
   ...SESSION_ROWS,
   ...GOVERN_ROWS,
+  ...ACCESS_ROWS,
   ...TRAIL_ROWS,
   ...EVENT_ROWS,
   ...COMPLIANCE_ROWS,

@@ -11,7 +11,13 @@ export interface ComplianceCalls {
 }
 
 export const COMPLIANCE_ROWS = {
-  compliance: { kind: 'long', changes: 'nothing', gather: 'merged', governed: { right: 'verification' } },
+  compliance: {
+    kind: 'long',
+    changes: 'nothing',
+    gather: 'merged',
+    governed: { right: 'verification' },
+    access: { memory: ['viewer', 'auditor'] },
+  },
 } as const satisfies RowsOf<ComplianceCalls>;
 
 /** An area's measurements, or the error that prevented them. */

@@ -8,6 +8,10 @@ export interface CallContext {
   readonly partition: number;
   /** Principal: the audit actor (`key:<key_id>`, `user:<name>`, `anonymous`, `system`). */
   readonly actor: string;
+  /** The principal for whom the deployment asks a question of its own (`actor` is `system`). */
+  readonly onBehalfOf?: string | undefined;
+  /** The caller's key has scope admin: access tuples do not narrow it. */
+  readonly owns?: true | undefined;
   readonly requestId: string;
   /** The binding or narrowing: the call sees and writes only this namespace or user. */
   readonly namespace?: string | undefined;

@@ -90,7 +90,15 @@ export interface ErasureCalls {
 }
 
 export const ERASURE_ROWS = {
-  forget: { kind: 'write', by: 'plan', changes: 'grains', retry: 'keyed', gather: 'own', governed: 'writes' },
+  forget: {
+    kind: 'write',
+    by: 'plan',
+    changes: 'grains',
+    retry: 'keyed',
+    gather: 'own',
+    governed: 'writes',
+    access: 'eraser',
+  },
   eraseUser: {
     kind: 'write',
     by: 'plan',
@@ -98,6 +106,7 @@ export const ERASURE_ROWS = {
     retry: 'keyed',
     gather: 'own',
     governed: { right: 'erasure' },
+    access: { memory: ['eraser'] },
   },
   redactUser: {
     kind: 'write',
@@ -106,6 +115,7 @@ export const ERASURE_ROWS = {
     retry: 'same',
     gather: 'merged',
     governed: { right: 'erasure' },
+    access: { open: 'the rest of an erasure that was granted' },
   },
   previewRemoval: {
     kind: 'write',
@@ -114,6 +124,7 @@ export const ERASURE_ROWS = {
     retry: 'same',
     gather: 'merged',
     governed: 'writes',
+    access: 'eraser',
   },
   eraseScope: {
     kind: 'write',
@@ -122,5 +133,6 @@ export const ERASURE_ROWS = {
     retry: 'keyed',
     gather: 'own',
     governed: { right: 'erasure' },
+    access: { memory: ['eraser'] },
   },
 } as const satisfies RowsOf<ErasureCalls>;

@@ -58,5 +58,5 @@ export interface EventCalls {
 }
 
 export const EVENT_ROWS = {
-  events: { kind: 'long', changes: 'nothing', gather: 'never', governed: 'reads', refusal: 'each' },
+  events: { kind: 'long', changes: 'nothing', gather: 'never', governed: 'reads', refusal: 'each', access: 'viewer' },
 } as const satisfies RowsOf<EventCalls>;

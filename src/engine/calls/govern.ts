@@ -125,9 +125,29 @@ export interface GovernCalls {
 }
 
 export const GOVERN_ROWS = {
-  policy: { kind: 'read', trail: 'nothing', refusal: 'each', gather: 'first', governed: { nothing: 'rules' } },
-  simulatePolicy: { kind: 'read', trail: 'nothing', refusal: 'each', gather: 'first', governed: { nothing: 'rules' } },
-  policyImpact: { kind: 'long', changes: 'nothing', gather: 'merged', governed: { nothing: 'counts' } },
+  policy: {
+    kind: 'read',
+    trail: 'nothing',
+    refusal: 'each',
+    gather: 'first',
+    governed: { nothing: 'rules' },
+    access: { open: 'reads and writes ask for the rules; its operations ask for viewer' },
+  },
+  simulatePolicy: {
+    kind: 'read',
+    trail: 'nothing',
+    refusal: 'each',
+    gather: 'first',
+    governed: { nothing: 'rules' },
+    access: { memory: ['viewer'] },
+  },
+  policyImpact: {
+    kind: 'long',
+    changes: 'nothing',
+    gather: 'merged',
+    governed: { nothing: 'counts' },
+    access: { memory: ['viewer'] },
+  },
   setPolicy: {
     kind: 'write',
     by: 'plan',
@@ -135,6 +155,7 @@ export const GOVERN_ROWS = {
     retry: 'claimed',
     gather: 'own',
     governed: { nothing: 'rules' },
+    access: { memory: ['admin'] },
   },
   restrict: {
     kind: 'write',
@@ -143,6 +164,7 @@ export const GOVERN_ROWS = {
     retry: 'keyed',
     gather: 'own',
     governed: { right: 'restriction' },
+    access: { memory: ['admin'] },
   },
   restrictions: {
     kind: 'read',
@@ -150,6 +172,7 @@ export const GOVERN_ROWS = {
     refusal: 'each',
     gather: 'merged',
     governed: { right: 'restriction' },
+    access: { open: 'of persons with grains that the caller may view' },
   },
   consent: {
     kind: 'write',
@@ -158,6 +181,7 @@ export const GOVERN_ROWS = {
     retry: 'keyed',
     gather: 'own',
     governed: { right: 'withdrawing consent; granting is refused' },
+    access: 'editor',
   },
   consentFacts: {
     kind: 'write',
@@ -166,6 +190,7 @@ export const GOVERN_ROWS = {
     retry: 'same',
     gather: 'each',
     governed: { nothing: 'what another partition decided' },
+    access: { open: 'what another partition decided' },
   },
   consents: {
     kind: 'read',
@@ -173,19 +198,28 @@ export const GOVERN_ROWS = {
     refusal: 'each',
     gather: 'merged',
     governed: { right: 'consent status' },
+    access: { open: 'of persons with grains that the caller may view' },
   },
-  retentionStatus: { kind: 'long', changes: 'nothing', gather: 'merged', governed: { nothing: 'counts' } },
+  retentionStatus: {
+    kind: 'long',
+    changes: 'nothing',
+    gather: 'merged',
+    governed: { nothing: 'counts' },
+    access: { memory: ['viewer'] },
+  },
   enforceRetention: {
     kind: 'long',
     changes: 'grains',
     retry: 'claimed',
     gather: 'own',
     governed: { nothing: 'what has expired is hidden already' },
+    access: { memory: ['admin'] },
   },
   personPage: {
     kind: 'long',
     changes: 'nothing',
     gather: 'own',
     governed: { right: 'export of what is held of oneself' },
+    access: 'viewer',
   },
 } as const satisfies RowsOf<GovernCalls>;

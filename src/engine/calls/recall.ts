@@ -238,15 +238,24 @@ export const RECALL_ROWS = {
     refusal: 'first',
     gather: 'merged',
     governed: { nothing: 'counts of words over what the caller is bound to' },
+    access: { open: 'counts of words over the grains that the caller may view' },
   },
-  recallCandidates: { kind: 'read', trail: 'nothing', refusal: 'first', gather: 'merged', governed: 'reads' },
-  recall: { kind: 'read', trail: 'record', refusal: 'first', gather: 'own', governed: 'reads' },
+  recallCandidates: {
+    kind: 'read',
+    trail: 'nothing',
+    refusal: 'first',
+    gather: 'merged',
+    governed: 'reads',
+    access: 'viewer',
+  },
+  recall: { kind: 'read', trail: 'record', refusal: 'first', gather: 'own', governed: 'reads', access: 'viewer' },
   alike: {
     kind: 'read',
     trail: 'nothing',
     refusal: 'each',
     gather: 'own',
     governed: { nothing: 'words of the vocabulary, of no grain in particular' },
+    access: { open: 'words of grains that the caller may view' },
   },
   meanings: {
     kind: 'read',
@@ -254,9 +263,24 @@ export const RECALL_ROWS = {
     refusal: 'each',
     gather: 'own',
     governed: { nothing: 'numbers for hashes that a recall found' },
+    access: { open: 'numbers for hashes that a recall found' },
   },
-  vectorState: { kind: 'read', trail: 'nothing', refusal: 'each', gather: 'merged', governed: { nothing: 'counts' } },
-  vectorLag: { kind: 'read', trail: 'nothing', refusal: 'each', gather: 'merged', governed: { nothing: 'counts' } },
+  vectorState: {
+    kind: 'read',
+    trail: 'nothing',
+    refusal: 'each',
+    gather: 'merged',
+    governed: { nothing: 'counts' },
+    access: { open: 'counts' },
+  },
+  vectorLag: {
+    kind: 'read',
+    trail: 'nothing',
+    refusal: 'each',
+    gather: 'merged',
+    governed: { nothing: 'counts' },
+    access: { open: 'counts' },
+  },
 } as const satisfies RowsOf<RecallCalls>;
 
 export type TimeField = 'created_at' | 'event_date' | 'both';

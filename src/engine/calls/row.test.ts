@@ -1,6 +1,7 @@
 // A row that lacks one of its properties, and a call that lacks its row, do not compile: `tsc` reports a line below that does.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ACCESS_ROWS } from './access.ts';
 import { CAL_ROWS } from './cal.ts';
 import { CALL_ROWS, MEMORY_ROWS } from './calls.ts';
 import { COMPLIANCE_ROWS } from './compliance.ts';
@@ -11,6 +12,7 @@ import { GRAIN_ROWS } from './grain.ts';
 import { MEMORY_WIDE_ROWS } from './memory.ts';
 import { RECALL_ROWS } from './recall.ts';
 import type { RowsOf, ShardRowsOf } from './row.ts';
+import { SESSION_ROWS } from './session.ts';
 import { SHARD_ROWS } from './shard.ts';
 import { TRAIL_ROWS } from './trail.ts';
 
@@ -22,8 +24,22 @@ type LookRow = RowsOf<Calls>['look'];
 type PutRow = RowsOf<Calls>['put'];
 type ShardRow = ShardRowsOf<Calls>['look'];
 
-const LOOK = { kind: 'read', trail: 'nothing', refusal: 'each', gather: 'holder', governed: 'reads' } as const;
-const SCAN = { kind: 'long', changes: 'nothing', refusal: 'first', gather: 'own', governed: 'reads' } as const;
+const LOOK = {
+  kind: 'read',
+  trail: 'nothing',
+  refusal: 'each',
+  gather: 'holder',
+  governed: 'reads',
+  access: 'viewer',
+} as const;
+const SCAN = {
+  kind: 'long',
+  changes: 'nothing',
+  refusal: 'first',
+  gather: 'own',
+  governed: 'reads',
+  access: 'viewer',
+} as const;
 const PUT = {
   kind: 'write',
   by: 'plan',
@@ -31,8 +47,16 @@ const PUT = {
   retry: 'keyed',
   gather: 'each',
   governed: 'writes',
+  access: 'editor',
 } as const;
-const NOTE = { kind: 'record', changes: 'trail', retry: 'again', gather: 'own', governed: 'writes' } as const;
+const NOTE = {
+  kind: 'record',
+  changes: 'trail',
+  retry: 'again',
+  gather: 'own',
+  governed: 'writes',
+  access: 'editor',
+} as const;
 
 /** `whole` without one of its properties. */
 function without<T extends object, P extends keyof T>(whole: T, property: P): Omit<T, P> {
@@ -60,6 +84,8 @@ test('a row without one of its properties does not compile', () => {
     without(LOOK, 'gather'),
     // @ts-expect-error: what governs it?
     without(LOOK, 'governed'),
+    // @ts-expect-error: which relation does its caller need?
+    without(LOOK, 'access'),
     // @ts-expect-error: what does it change?
     without(SCAN, 'changes'),
     // @ts-expect-error: which partition notes a refusal of a long read?
@@ -83,7 +109,7 @@ test('a row without one of its properties does not compile', () => {
     // @ts-expect-error: what does sending it again do?
     { kind: 'long', changes: 'files' },
   ];
-  assert.ok(reads.every((row) => Object.keys(row).length === 4));
+  assert.ok(reads.every((row) => Object.keys(row).length === 5));
   assert.ok(writes.every((row) => Object.keys(row).length < Object.keys(PUT).length));
   assert.equal(long.length, 1);
 });
@@ -113,7 +139,9 @@ test('no two groups of calls share a call name', () => {
     ERASURE_ROWS,
     RECALL_ROWS,
     CAL_ROWS,
+    SESSION_ROWS,
     GOVERN_ROWS,
+    ACCESS_ROWS,
     TRAIL_ROWS,
     EVENT_ROWS,
     COMPLIANCE_ROWS,
@@ -136,8 +164,10 @@ test('exactly these calls accept an idempotency key', () => {
     'eraseScope',
     'eraseUser',
     'forget',
+    'grantTuple',
     'importBlobs',
     'restrict',
+    'revokeTuple',
     'supersede',
   ]);
 });

@@ -1,6 +1,8 @@
 // One row for each shard call, with all properties that other parts look up by the call's name. A row that lacks a
 // property does not compile, nor does a call without a row.
 
+import type { GrainRelation, MemoryRelation } from '../govern/access/tuple.ts';
+
 /**
  * How a shard answers a call. `read`: at once, from published state. `record`: at once, and leaves an entry for the
  * trail. `write`: joins a group, and is answered when it is durable and visible. `long`: runs in slices between groups.
@@ -84,7 +86,20 @@ type LongGoverned =
   | { readonly governed: 'reads'; readonly refusal: Refusal | 'none' }
   | { readonly governed: Exclude<Governed, 'reads'> };
 
-type MemoryRow<O> = { readonly gather: Gathered<O> } & (
+/**
+ * The relation that a caller needs where the policy has access tuples decide (`access.authz_required`).
+ *
+ * `viewer`: the call shows no grain of a namespace to which the caller lacks that relation. `editor`, `eraser`: it
+ * changes or removes none. The call's own code sees to it by the same filters and decisions that the policy uses, and
+ * test/governed-calls.test.ts asks each call for a foreign grain. `memory`: the call is refused before it runs, unless
+ * the caller has one of the relations to the whole memory. `open`: why no relation is needed.
+ */
+type Access =
+  | GrainRelation
+  | { readonly memory: readonly [MemoryRelation, ...MemoryRelation[]] }
+  | { readonly open: string };
+
+type MemoryRow<O> = { readonly gather: Gathered<O>; readonly access: Access } & (
   | (ReadRow & { readonly governed: Exclude<Governed, 'writes'> })
   | (RecordRow & { readonly governed: Governed })
   | (WriteRow & { readonly governed: Exclude<Governed, 'reads'> })

@@ -150,8 +150,22 @@ export interface SessionCalls {
 }
 
 export const SESSION_ROWS = {
-  session: { kind: 'read', trail: 'entry', refusal: 'first', gather: 'own', governed: 'reads' },
-  sessionSummary: { kind: 'read', trail: 'entry', refusal: 'first', gather: 'merged', governed: 'reads' },
-  sessionContext: { kind: 'read', trail: 'entry', refusal: 'first', gather: 'merged', governed: 'reads' },
-  sessionChain: { kind: 'read', trail: 'entry', refusal: 'first', gather: 'own', governed: 'reads' },
+  session: { kind: 'read', trail: 'entry', refusal: 'first', gather: 'own', governed: 'reads', access: 'viewer' },
+  sessionSummary: {
+    kind: 'read',
+    trail: 'entry',
+    refusal: 'first',
+    gather: 'merged',
+    governed: 'reads',
+    access: 'viewer',
+  },
+  sessionContext: {
+    kind: 'read',
+    trail: 'entry',
+    refusal: 'first',
+    gather: 'merged',
+    governed: 'reads',
+    access: 'viewer',
+  },
+  sessionChain: { kind: 'read', trail: 'entry', refusal: 'first', gather: 'own', governed: 'reads', access: 'viewer' },
 } as const satisfies RowsOf<SessionCalls>;

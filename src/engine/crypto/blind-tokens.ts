@@ -37,7 +37,8 @@ export type BlindKind =
   | 'long-term'
   | 'identity'
   | 'reply'
-  | 'purpose';
+  | 'purpose'
+  | 'access';
 
 /** HMAC-SHA256 over the UTF-8 of NFC(`value`): 32 bytes. */
 export function blindToken(blindKey: Uint8Array, value: string): Buffer {

@@ -3,6 +3,9 @@
 import { EngineError, type ErrorCode } from '../base/errors.ts';
 import type { GrainType } from '../grain/grain.ts';
 import type { ValueMap } from '../grain/value.ts';
+import { type Caller, subjectOf } from './access/caller.ts';
+import { AccessDenied } from './access/denied.ts';
+import type { GrainRelation, MemoryRelation } from './access/tuple.ts';
 import { DEFAULT_PURPOSE, isOtherBasis } from './consent/consent.ts';
 import type { Governed } from './governed.ts';
 import { matchesGuardrail } from './policy/guardrail.ts';
@@ -37,6 +40,32 @@ export function refuseRestricted(governed: Governed, userId: string | undefined)
   return governed.isRestricted(userId)
     ? refused('POL-E008', 'user_id', 'the processing of this user is restricted')
     : undefined;
+}
+
+/** AUT-E001 where tuples decide and none gives the caller the relation to grains of this namespace. */
+export function refuseAccess(
+  governed: Governed,
+  caller: Caller,
+  relation: GrainRelation,
+  namespace: unknown,
+): AccessDenied | undefined {
+  const view = governed.viewFor(caller, relation);
+  if (view === undefined) return undefined;
+  const name = typeof namespace === 'string' ? namespace : '';
+  return view.has(name) ? undefined : new AccessDenied(relation, { namespace: name });
+}
+
+/** AUT-E001 where tuples decide and none gives the caller one of the relations to the whole memory. */
+export function refuseAccessToMemory(
+  governed: Governed,
+  caller: Caller,
+  relations: readonly [MemoryRelation, ...MemoryRelation[]],
+): AccessDenied | undefined {
+  if (!governed.decidesAccess(caller)) return undefined;
+  const subject = subjectOf(caller);
+  const { access } = governed;
+  if (subject !== undefined && relations.some((relation) => access.hasOnMemory(subject, relation))) return undefined;
+  return new AccessDenied(relations[0], { memory: access.memoryObject.slice('memory:'.length) });
 }
 
 /** In the contract's order: restriction, user_id, consent, personal data, residency, guardrails. */

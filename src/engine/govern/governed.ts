@@ -1,6 +1,9 @@
-// The rules of a memory as one shard knows them: its policy, restricted users, consents. Created at the first use of
+// The rules of a memory as one shard knows them: its policy, restricted users, consents, access tuples. Created at the first use of
 // the memory and changed in place when a change is published.
 import { CONSENTS_CACHED_MAX } from '../base/limits.ts';
+import type { Access, AccessView } from './access/access.ts';
+import { type Caller, isExempt, subjectOf } from './access/caller.ts';
+import type { GrainRelation, Tuple } from './access/tuple.ts';
 import { type ConsentFact, type ConsentStatus, EVERY_PURPOSE, laterOf, statusOf } from './consent/consent.ts';
 import { keepsForever } from './policy/retention.ts';
 import type { Rules } from './policy/rules.ts';
@@ -27,7 +30,12 @@ interface Withdrawn {
   readonly untilMs: number;
 }
 
+/** The view of a caller to whom nothing was granted and nothing can be. */
+const NOTHING_GRANTED: AccessView = { key: '', hasAll: false, has: () => false };
+
 export class Governed {
+  /** The memory's access tuples. They count only where the policy requires them: see `viewFor`. */
+  readonly access: Access;
   #policy: SealedPolicy;
   readonly #restrictions: Map<string, Restriction>;
   readonly #source: GovernedSource;
@@ -43,7 +51,12 @@ export class Governed {
   #writesFreely = false;
   #hidesNothing = false;
 
-  constructor(policy: SealedPolicy, restrictions: Iterable<Restriction>, source: GovernedSource) {
+  constructor(
+    policy: SealedPolicy,
+    restrictions: Iterable<Restriction>,
+    source: GovernedSource & { readonly access: Access },
+  ) {
+    this.access = source.access;
     this.#policy = policy;
     this.#restrictions = new Map([...restrictions].map((restriction) => [restriction.userId, restriction]));
     this.#source = source;
@@ -68,9 +81,30 @@ export class Governed {
     return this.#writesFreely;
   }
 
-  /** True when no policy and no restriction hides a grain from readers. A grain's own `expires_at` still may. */
+  /**
+   * True when no policy and no restriction hides a grain from every reader. A grain's own `expires_at` still may, and
+   * access tuples may hide it from some: see `hidesNothingFrom`.
+   */
   get hidesNothing(): boolean {
     return this.#hidesNothing;
+  }
+
+  /** True when nothing hides a grain from this caller, but for the grain's own `expires_at`. */
+  hidesNothingFrom(caller: Caller): boolean {
+    return this.#hidesNothing && this.viewFor(caller, 'viewer') === undefined;
+  }
+
+  /** True when access tuples decide about this caller. */
+  decidesAccess(caller: Caller): boolean {
+    return this.rules['access.authz_required'] && !isExempt(caller);
+  }
+
+  /** The namespaces in which the caller has the relation to grains; undefined if nothing narrows it. */
+  viewFor(caller: Caller, relation: GrainRelation): AccessView | undefined {
+    if (!this.decidesAccess(caller)) return undefined;
+    const subject = subjectOf(caller);
+    const view = subject === undefined ? NOTHING_GRANTED : this.access.view(subject, relation);
+    return view.hasAll ? undefined : view;
   }
 
   get restrictions(): ReadonlyMap<string, Restriction> {
@@ -158,12 +192,18 @@ export class Governed {
     this.#changed();
   }
 
+  /** This tuple was granted or revoked; without one, several were. */
+  setAccess(tuple?: Tuple): void {
+    this.access.changed(tuple);
+    this.#changed();
+  }
+
   /** Drops all facts about the user. */
   forgetUser(userId: string): void {
     this.#restrictions.delete(userId);
     for (const key of [...this.#known.keys()]) if (key.startsWith(consentKey(userId, ''))) this.#known.delete(key);
     this.#all?.delete(userId);
-    this.#changed();
+    this.setAccess();
   }
 
   #remember(key: string, fact: ConsentFact | null): void {

@@ -10,7 +10,7 @@ import type { Memory } from '../store/memory.ts';
 import { refuseRead } from '../store/readable.ts';
 import type { Store } from '../store/store.ts';
 import { viewGrain } from '../store/view.ts';
-import { isWithin } from '../store/within.ts';
+import { bindingOf, isBound, isViewed, isWithin } from '../store/within.ts';
 
 /**
  * The chain of versions of a grain, oldest first, from the hash of any member. Labels follow the position in the chain:
@@ -24,8 +24,8 @@ export function history(
   { hash, after }: MemoryCalls['history']['input'],
 ): MemoryCalls['history']['output'] {
   const ordinal = store.findOrdinal(memory.number, hash);
-  const isBound = context.namespace !== undefined || context.userId !== undefined;
-  const read = (at: Ordinal) => (isBound ? store.readGrain(memory, at) : store.readNamed(memory, at));
+  const isPart = isBound(bindingOf(memory, context));
+  const read = (at: Ordinal) => (isPart ? store.readGrain(memory, at) : store.readNamed(memory, at));
   const named = ordinal === undefined ? undefined : read(ordinal);
   if (ordinal === undefined || named === undefined || !isWithin(context, named.grain))
     throw whyGone(store, memory, context, hash);
@@ -58,7 +58,9 @@ function placeAfter(
   if (after === undefined) return 0;
   const ordinal = store.findOrdinal(memory.number, after);
   const stored = ordinal === undefined ? undefined : store.readGrain(memory, ordinal);
-  const at = stored === undefined || !isWithin(context, stored.grain) ? -1 : chain.indexOf(stored.ordinal);
+  const isSeen =
+    stored !== undefined && isWithin(context, stored.grain) && isViewed(bindingOf(memory, context), stored.grain);
+  const at = !isSeen ? -1 : chain.indexOf(stored.ordinal);
   if (at < 0)
     throw new EngineError('VAL-E004', 'bad cursor', { details: [{ field: 'cursor', issue: 'no such version' }] });
   return at + 1;

@@ -114,9 +114,15 @@ export interface AuditRecord {
   };
 }
 /** Topics of rule records. The numbers are on disk. */
-export const RULE_TOPICS = { policy: 1, restriction: 2, consent: 3 } as const;
+export const RULE_TOPICS = { policy: 1, restriction: 2, consent: 3, tuple: 4 } as const;
 export type RuleTopic = keyof typeof RULE_TOPICS;
-export const RULE_TOPIC_NAMES: readonly (RuleTopic | undefined)[] = [undefined, 'policy', 'restriction', 'consent'];
+export const RULE_TOPIC_NAMES: readonly (RuleTopic | undefined)[] = [
+  undefined,
+  'policy',
+  'restriction',
+  'consent',
+  'tuple',
+];
 
 export interface RuleRecord {
   readonly kind: 'rule';

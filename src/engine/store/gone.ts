@@ -4,18 +4,18 @@
 
 import { EngineError } from '../base/errors.ts';
 import type { CallContext } from '../calls/context.ts';
+import type { AccessView } from '../govern/access/access.ts';
 import type { Doc, IndexPart } from '../index/parts/part.ts';
 import { lowerBound } from '../index/text/tail.ts';
 import type { Memory } from './memory.ts';
 import type { Store } from './store.ts';
-
-type Binding = Pick<CallContext, 'namespace' | 'userId'>;
+import { type Binding, bindingOf, isBound } from './within.ts';
 
 /** MEM-E006 for an erased grain within the caller's binding, else MEM-E001. */
-export function whyGone(store: Store, memory: Memory, binding: Binding, address: string): EngineError {
-  const isBound = binding.namespace !== undefined || binding.userId !== undefined;
+export function whyGone(store: Store, memory: Memory, context: CallContext, address: string): EngineError {
+  const binding = bindingOf(memory, context);
   // The list does not name the owners of the grains, so it is not used for a bound caller.
-  if (!isBound && store.erased.has(memory.number, address)) return new EngineError('MEM-E006');
+  if (!isBound(binding) && store.erased.has(memory.number, address)) return new EngineError('MEM-E006');
   const { erased } = store.index;
   if (erased.count > 0)
     for (const part of store.parts(memory.number))
@@ -24,11 +24,18 @@ export function whyGone(store: Store, memory: Memory, binding: Binding, address:
   return new EngineError('MEM-E001');
 }
 
-function isWithin(part: IndexPart, doc: Doc, { namespace, userId }: Binding): boolean {
+function isWithin(part: IndexPart, doc: Doc, { namespace, userId, view }: Binding): boolean {
   return (
+    (view === undefined || isViewedAt(part, doc, view)) &&
     (namespace === undefined || holds(part.facet('namespace', namespace), doc)) &&
     (userId === undefined || holds(part.facet('user', userId), doc))
   );
+}
+
+function isViewedAt(part: IndexPart, doc: Doc, view: AccessView): boolean {
+  for (const [namespace] of part.facetValues('namespace'))
+    if (holds(part.facet('namespace', namespace), doc)) return view.has(namespace);
+  return false;
 }
 
 function holds(docs: Uint32Array | undefined, doc: Doc): boolean {

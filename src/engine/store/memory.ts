@@ -12,6 +12,7 @@ import type { SettingRecord } from '../record/record.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { governedBy } from './rules.ts';
 import { TrailNames } from './trail-names.ts';
+import { accessOf } from './tuples.ts';
 
 /** Cached grain keys and user keys of a memory. Both are cheap to find again. */
 const GRAIN_KEYS_MAX = 1_024;
@@ -83,9 +84,9 @@ export class Memory {
     return derived;
   }
 
-  /** Policy, restrictions and consents, loaded at the first use. STO-E001 or CRY-E001 when they cannot be read. */
+  /** Policy, restrictions, consents and access tuples, loaded at the first use. STO-E001 or CRY-E001 when they cannot be read. */
   get governed(): Governed {
-    this.#governed ??= governedBy(this.#log, this);
+    this.#governed ??= governedBy(this.#log, this, accessOf(this.#log, this));
     return this.#governed;
   }
 

@@ -3,7 +3,7 @@
 import { EngineError } from '../base/errors.ts';
 import type { CallContext } from '../calls/context.ts';
 import { DEFAULT_PURPOSE, EVERY_PURPOSE, laterOf, statusOf } from '../govern/consent/consent.ts';
-import { refuseRestricted } from '../govern/decide.ts';
+import { refuseAccess, refuseRestricted } from '../govern/decide.ts';
 import { isExpired } from '../govern/policy/retention.ts';
 import type { Grain } from '../grain/grain.ts';
 import type { Memory } from './memory.ts';
@@ -11,18 +11,20 @@ import type { Memory } from './memory.ts';
 type Readable = Pick<Grain, 'type' | 'fields'>;
 
 /**
- * MEM-E001 for an expired grain, POL-E008 while its user is restricted, POL-E002 when reads depend on consent and the
+ * MEM-E001 for an expired grain, AUT-E001 when tuples decide and the caller may not view its namespace, POL-E008 while its user is restricted, POL-E002 when reads depend on consent and the
  * user has withdrawn it. Undefined when the grain may be read.
  */
 export function refuseRead(
   memory: Memory,
-  { purpose = DEFAULT_PURPOSE }: Pick<CallContext, 'purpose'>,
+  caller: Pick<CallContext, 'purpose' | 'actor' | 'onBehalfOf' | 'owns'>,
   grain: Readable,
   nowMs: number,
 ): EngineError | undefined {
   if (hasExpired(memory, grain, nowMs)) return new EngineError('MEM-E001');
   const { governed } = memory;
-  if (governed.hidesNothing) return undefined;
+  const { purpose = DEFAULT_PURPOSE } = caller;
+  const denied = refuseAccess(governed, caller, 'viewer', grain.fields['namespace']);
+  if (denied !== undefined || governed.hidesNothing) return denied;
   const user = grain.fields['user_id'];
   if (typeof user !== 'string' || user === '') return undefined;
   const restricted = refuseRestricted(governed, user);

@@ -6,12 +6,13 @@
 //   restricted/M/USER     sequence of a restriction in force
 //   consent/M/USER/WHAT   sequence of the newest consent of a user to a purpose
 //
-// M is the memory's number, USER and WHAT are blind tokens. A restriction and a consent are sealed under the user's key.
+// Access tuples are in store/tuples.ts. M is the memory's number, USER and WHAT are blind tokens. A restriction and a consent are sealed under the user's key.
 import type { KeyObject } from 'node:crypto';
 import { EngineError } from '../base/errors.ts';
 import type { MemorySettings } from '../calls/memory.ts';
 import type { BlindTokens } from '../crypto/blind-tokens.ts';
 import { open, seal } from '../crypto/envelope.ts';
+import type { Access } from '../govern/access/access.ts';
 import type { ConsentFact } from '../govern/consent/consent.ts';
 import { Governed, type Restriction } from '../govern/governed.ts';
 import { readOverrides } from '../govern/policy/compose.ts';
@@ -59,7 +60,7 @@ export function consentsState(memory: SealedMemory, userId: string): string {
 
 /** Prefixes of all state entries that govern a memory, except `policyState`. */
 export function governingStates(memory: number): readonly string[] {
-  return ['policy', 'restricted', 'consent'].map((topic) => `${topic}/${memory}/`);
+  return ['policy', 'restricted', 'consent', 'tuple', 'tuple-of', 'tuple-count'].map((topic) => `${topic}/${memory}/`);
 }
 
 /** Seals a rule of a user for its record. The rule includes the user's name, since the state has only its token. */
@@ -85,8 +86,9 @@ export function firstPolicy({ policy, createdAtMs }: MemorySettings): SealedPoli
 }
 
 /** STO-E001 or CRY-E001 when the rules of the memory cannot be read. Nothing is decided then. */
-export function governedBy(log: Log, memory: SealedMemory): Governed {
+export function governedBy(log: Log, memory: SealedMemory, access: Access): Governed {
   return new Governed(policyInForce(log, memory), restrictionsOf(log, memory), {
+    access,
     consent: (userId, purpose) => consentOf(log, memory, sequenceAt(log, consentState(memory, userId, purpose))),
     *consents(userId) {
       const prefix = userId === undefined ? `consent/${memory.number}/` : consentsState(memory, userId);
@@ -136,6 +138,13 @@ function consentOf(log: Log, memory: SealedMemory, sequence: Sequence | undefine
   return record === undefined ? undefined : (openUnlessErased(memory, record) as ConsentFact | undefined);
 }
 
+/** What the record at `sequence` says; undefined when its key was erased or lost. STO-E001 when the record is gone. */
+export function readSealedRule(log: Log, memory: SealedMemory, sequence: Sequence): unknown {
+  const record = readRule(log, sequence);
+  if (record === undefined) throw new EngineError('STO-E001', 'a rule of this memory is gone');
+  return openUnlessErased(memory, record);
+}
+
 function readRule(log: Log, sequence: Sequence): RuleRecord | undefined {
   const bytes = log.read(sequence);
   const record = bytes === undefined ? undefined : decodeRecord(bytes);
@@ -164,6 +173,6 @@ function sequenceAt(log: Log, state: string): Sequence | undefined {
   return value === undefined ? undefined : sequenceOf(value);
 }
 
-function sequenceOf(value: Uint8Array): Sequence {
+export function sequenceOf(value: Uint8Array): Sequence {
   return Buffer.from(value).readUInt32BE(0);
 }

@@ -4,7 +4,6 @@ import { defined } from '../base/defined.ts';
 import { EngineError } from '../base/errors.ts';
 import type { CallContext } from '../calls/context.ts';
 import type { AddItem, ExtractedFrom, KnownFact } from '../calls/grain.ts';
-import { treeOf } from '../govern/scope-tree.ts';
 import { tripleForm } from '../grain/api/text.ts';
 import { intersect } from '../index/docs/docset.ts';
 import { type Doc, type IndexPart, type Ordinal, pairKey } from '../index/parts/part.ts';
@@ -47,7 +46,6 @@ export function planAdd(
   } = {},
 ): Added {
   allowWrite(group, memory, context, prepared);
-  checkScope(memory, prepared);
   if (event === 'memory.extracted' && knownOnly !== true) checkSource(group, memory, prepared);
   const duplicate =
     findDuplicate(group, memory, prepared) ??
@@ -79,12 +77,6 @@ export function planAdd(
   });
   auditPii(group, memory, context, planned);
   return { hash: prepared.address, duplicate: false, warnings };
-}
-
-/** SCP-E001 when the memory's scope tree lacks the namespace. */
-export function checkScope(memory: Memory, { indexed }: PreparedGrain): void {
-  const { scopes } = memory.settings;
-  if (scopes !== undefined) treeOf(scopes.root).checkNamespace(indexed.namespace);
 }
 
 /**

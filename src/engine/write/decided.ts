@@ -4,17 +4,25 @@
 import { defined } from '../base/defined.ts';
 import type { EngineError } from '../base/errors.ts';
 import type { CallContext } from '../calls/context.ts';
+import { subjectOf } from '../govern/access/caller.ts';
+import { AccessDenied } from '../govern/access/denied.ts';
+import type { MemoryRelation } from '../govern/access/tuple.ts';
 import {
   type Circumstances,
   decideForget,
   decideScopeErasure,
   decideSupersede,
   decideWrite,
+  refuseAccess,
+  refuseAccessToMemory,
   refuseHeld,
 } from '../govern/decide.ts';
+import type { Governed } from '../govern/governed.ts';
+import { treeOf } from '../govern/scope-tree.ts';
 import { mayInvalidate } from '../grain/api/invalidation.ts';
 import type { Grain } from '../grain/grain.ts';
 import type { Memory } from '../store/memory.ts';
+import { deniedEntry } from './denied-entry.ts';
 import type { Group } from './group.ts';
 import type { PreparedGrain } from './prepare.ts';
 import { pseudonym } from './pseudonym.ts';
@@ -23,12 +31,35 @@ function circumstances(group: Group, memory: Memory, { purpose, reason }: CallCo
   return { nowMs: group.nowMs, purpose, reason, region: memory.settings.region };
 }
 
-/** Throws the policy's code when the grain may not be written. Call it before looking up anything about the grain. */
+/** SCP-E001 when the memory's scope tree lacks the grain's namespace. */
+function checkScope({ settings: { scopes } }: Memory, { fields }: Pick<Grain, 'fields'>): void {
+  const { namespace } = fields;
+  if (scopes !== undefined) treeOf(scopes.root).checkNamespace(typeof namespace === 'string' ? namespace : '');
+}
+
+/**
+ * Throws SCP-E001, AUT-E001 or the policy's code when the grain may not be written. Every grain that is stored passes
+ * here. Call it before looking up anything about the grain.
+ */
 export function allowWrite(group: Group, memory: Memory, context: CallContext, { grain, pii }: PreparedGrain): void {
   const { governed } = memory;
+  checkScope(memory, grain);
+  const denied = refuseAccess(governed, context, 'editor', grain.fields['namespace']);
+  if (denied !== undefined) throw denied;
   if (governed.writesFreely) return;
   const refusal = decideWrite(governed, grain, pii, circumstances(group, memory, context));
   if (refusal !== undefined) throw refusal;
+}
+
+/**
+ * The same for a consent grain, whose other rules are `decideConsent`'s. Persons may state their own consent and
+ * withdraw it, whatever tuples there are.
+ */
+export function allowConsent(memory: Memory, context: CallContext, grain: Pick<Grain, 'fields'>, userId: string): void {
+  checkScope(memory, grain);
+  if (subjectOf(context) === `user:${userId}`) return;
+  const denied = refuseAccess(memory.governed, context, 'editor', grain.fields['namespace']);
+  if (denied !== undefined) throw denied;
 }
 
 /** Records in the audit trail the kinds of personal data that were admitted, never the data. */
@@ -59,6 +90,7 @@ export function allowSupersede(
   old: Pick<Grain, 'type' | 'fields'>,
 ): void {
   const refusal =
+    refuseAccess(memory.governed, context, 'editor', old.fields['namespace']) ??
     decideSupersede(memory.governed, old, circumstances(group, memory, context)) ??
     invalidation(group, context, old, 'supersede');
   if (refusal !== undefined) throw refusal;
@@ -66,14 +98,21 @@ export function allowSupersede(
 
 /** POL-E003 under a hold, unless an earlier erasure is repeated. */
 export function allowErasure({ governed }: Memory, context: CallContext): void {
+  refuseWithout(governed, context, 'eraser');
   const held = context.repeats === true ? undefined : refuseHeld(governed);
   if (held !== undefined) throw held;
 }
 
 /** The same for a scope. The policy may protect it as it protects single grains. */
 export function allowScopeErasure({ governed }: Memory, context: CallContext): void {
+  refuseWithout(governed, context, 'eraser');
   const refusal = context.repeats === true ? undefined : decideScopeErasure(governed);
   if (refusal !== undefined) throw refusal;
+}
+
+function refuseWithout(governed: Governed, context: CallContext, relation: MemoryRelation): void {
+  const denied = refuseAccessToMemory(governed, context, [relation]);
+  if (denied !== undefined) throw denied;
 }
 
 /** Throws when this grain may not be forgotten. */
@@ -85,6 +124,7 @@ export function allowForget(
 ): void {
   if (context.repeats === true) return;
   const refusal =
+    refuseAccess(memory.governed, context, 'eraser', grain.fields['namespace']) ??
     decideForget(memory.governed, grain, circumstances(group, memory, context)) ??
     invalidation(group, context, grain, 'forget');
   if (refusal !== undefined) throw refusal;
@@ -99,13 +139,18 @@ function invalidation(
   return mayInvalidate(grain, { actor, act, nowMs: group.nowMs, reason });
 }
 
-/** Records a policy's refusal with the group: by its code, and without a grain, as none was written. */
+/** Records a refusal by tuples or by the policy with the group: by its code, and without a grain, as none was written. */
 export function auditRefusal(
   group: Group,
   memory: Memory,
   { method, context }: { readonly method: string; readonly context: CallContext },
-  { code }: EngineError,
+  error: EngineError,
 ): void {
+  if (error instanceof AccessDenied) {
+    group.audit(memory, deniedEntry(memory, context, { method, error }));
+    return;
+  }
+  const { code } = error;
   if (!code.startsWith('POL-')) return;
   group.audit(memory, {
     event: code === 'POL-E005' ? 'pii.blocked' : 'policy.enforced',

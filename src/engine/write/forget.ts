@@ -6,11 +6,12 @@ import { toNfc } from '../base/nfc.ts';
 import type { MemoryCalls } from '../calls/calls.ts';
 import type { CallContext } from '../calls/context.ts';
 import type { ErasureProof } from '../calls/erasure.ts';
+import type { Grain } from '../grain/grain.ts';
 import type { Ordinal } from '../index/parts/part.ts';
 import { NO_KEY } from '../keys/key-store.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
-import { isWithin } from '../store/within.ts';
+import { isViewed, isWithin } from '../store/within.ts';
 import { reasonDetail } from './actor.ts';
 import { allowErasure, allowForget } from './decided.ts';
 import { dropGoverned } from './govern.ts';
@@ -87,9 +88,19 @@ export function forgetTargets(
     const ordinal = store.findOrdinal(memory.number, hash);
     if (ordinal === undefined || !found(ordinal)) notFound.push(hash);
   }
-  if (input.subject !== undefined)
-    for (const ordinal of ordinalsOf(store, memory, 'subject', toNfc(input.subject).trim())) found(ordinal);
+  if (input.subject !== undefined) {
+    const isThere = concerns(memory, context);
+    for (const ordinal of ordinalsOf(store, memory, 'subject', toNfc(input.subject).trim()))
+      if (isThere(store.readGrain(memory, ordinal)?.grain)) found(ordinal);
+  }
   return { targets, notFound };
+}
+
+/** False for grains that access tuples let the caller neither view nor erase: by subject they are as if not there. */
+function concerns({ governed }: Memory, context: CallContext): (grain: Pick<Grain, 'fields'> | undefined) => boolean {
+  const views = [governed.viewFor(context, 'viewer'), governed.viewFor(context, 'eraser')];
+  if (views.some((view) => view === undefined)) return () => true;
+  return (grain) => views.some((view) => isViewed({ view }, grain ?? { fields: {} }));
 }
 
 /** Ordinals of live grains with a facet value, ascending. */

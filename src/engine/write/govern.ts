@@ -19,8 +19,10 @@ import type { JsonObject } from '../grain/api/json-value.ts';
 import type { RuleTopic } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
 import { consentState, consentsState, policyState, restrictionState, sealPolicy, sealRule } from '../store/rules.ts';
+import { tuplesState } from '../store/tuples.ts';
 import { keyedText, reasonDetail } from './actor.ts';
-import { auditPii, auditRefusal } from './decided.ts';
+import { allowConsent, auditPii, auditRefusal } from './decided.ts';
+import { dropTuples } from './drop-tuples.ts';
 import type { Group } from './group.ts';
 import { bindFields } from './narrow.ts';
 import { prepareGrain } from './prepare.ts';
@@ -188,6 +190,7 @@ function writeConsent(
     }),
   );
   const prepared = prepareGrain(memory, 'consent', fields, atMs);
+  allowConsent(memory, context, prepared.grain, userId);
   const withheld = decideConsent(memory.governed, prepared.grain, prepared.pii);
   if (withheld !== undefined) throw withheld;
   const { address } = prepared;
@@ -256,10 +259,11 @@ function keepFact(group: Group, memory: Memory, fact: ConsentFact): void {
 export function dropGoverned(group: Group, memory: Memory, userId: string): void {
   group.setState(restrictionState(memory, userId), null);
   for (const [key] of group.store.log.scanState(consentsState(memory, userId))) group.setState(key, null);
+  dropTuples(group, memory, tuplesState(memory, { subject: `user:${userId}` }));
   group.onPublish(() => memory.governed.forgetUser(userId));
 }
 
-function keepRule(group: Group, memory: Memory, about: RuleTopic, key: number, sealed: Buffer): Uint8Array {
+export function keepRule(group: Group, memory: Memory, about: RuleTopic, key: number, sealed: Buffer): Uint8Array {
   group.overlay(memory);
   const sequence = group.record({ kind: 'rule', memory: memory.number, about, key, atMs: group.nowMs, sealed });
   const value = Buffer.alloc(4);

@@ -54,6 +54,10 @@ interface Overlay {
   readonly furtherSources: Map<Ordinal, string[]>;
   /** Records of further sources that this group removes. */
   readonly droppedSources: Set<Sequence>;
+  /** Access tuples that this group grants, by their state entry; null for revoked ones. */
+  readonly tuples: Map<string, Sequence | null>;
+  /** The number of tuples after the changes of this group; undefined before the first. */
+  tupleCount: number | undefined;
   readonly audit: FollowedDraft[];
 }
 
@@ -111,6 +115,8 @@ export class Group {
         replies: new Map(),
         furtherSources: new Map(),
         droppedSources: new Set(),
+        tuples: new Map(),
+        tupleCount: undefined,
         audit: [],
       };
       this.#overlays.set(memory, overlay);

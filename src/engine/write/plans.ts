@@ -6,6 +6,7 @@ import type { CallContext } from '../calls/context.ts';
 import type { ErasureProof } from '../calls/erasure.ts';
 import type { ConsentOutcome } from '../calls/govern.ts';
 import type { AddItem } from '../calls/grain.ts';
+import { checkTuple, type Tuple } from '../govern/access/tuple.ts';
 import type { AuditDraft } from '../govern/trail/audit.ts';
 import type { Ordinal } from '../index/parts/part.ts';
 import type { Memory } from '../store/memory.ts';
@@ -27,6 +28,7 @@ import { planRedact } from './redact.ts';
 import { releaseReply, storedReply } from './reply.ts';
 import { writeSetting } from './setting-record.ts';
 import { planAccumulate, planSupersede } from './supersede.ts';
+import { planGrant, planRevoke } from './tuples.ts';
 
 /** The memory must exist. Attaching is the only write that creates one. */
 function known(memory: Memory | undefined): Memory {
@@ -95,6 +97,11 @@ function restoreConsents(kept: unknown, { items }: Input<'consent'>): Output<'co
     return { fact: { ...outcome.fact, userId: item.userId, purpose: item.purpose } };
   });
   return { outcomes };
+}
+
+/** A stored answer names nobody: the repeated request has the tuple. */
+function restoreTuple<O extends { readonly tuple: Tuple }>(kept: unknown, { tuple }: { readonly tuple: Tuple }): O {
+  return { ...(kept as Omit<O, 'tuple'>), tuple: checkTuple(tuple) } as O; // as `strip` left it
 }
 
 /** Removes a batch of expired grains. Grains under a hold stay. */
@@ -241,6 +248,14 @@ export const PLANS: { readonly [M in PlannedMethod]: MemoryWrite<M> } = {
   consentFacts: {
     settled: true,
     plan: (group, memory, _context, input) => planConsentFacts(group, known(memory), input),
+  },
+  grantTuple: {
+    reply: { strip: ({ created }) => ({ created }), restore: restoreTuple },
+    plan: (group, memory, context, input) => planGrant(group, known(memory), context, input),
+  },
+  revokeTuple: {
+    reply: { strip: ({ existed }) => ({ existed }), restore: restoreTuple },
+    plan: (group, memory, context, input) => planRevoke(group, known(memory), context, input),
   },
   /** Names the person whose grains these were, when the caller was narrowed to one. */
   note: {

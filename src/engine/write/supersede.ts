@@ -15,9 +15,9 @@ import { whyGone } from '../store/gone.ts';
 import type { Memory } from '../store/memory.ts';
 import { refuseRead } from '../store/readable.ts';
 import type { StoredGrain } from '../store/store.ts';
-import { isWithin } from '../store/within.ts';
+import { viewedDocs } from '../store/viewed-docs.ts';
+import { bindingOf, isViewed, isWithin } from '../store/within.ts';
 import { reasonDetail } from './actor.ts';
-import { checkScope } from './add.ts';
 import { allowSupersede, allowWrite, auditPii } from './decided.ts';
 import { checkParents } from './goal-parents.ts';
 import type { Group } from './group.ts';
@@ -89,7 +89,6 @@ function writeVersion(
     versionFields['supersession_justification'] = context.reason;
   const prepared = prepareGrain(memory, old.grain.type, versionFields, group.nowMs, context.purpose);
   allowWrite(group, memory, context, prepared);
-  checkScope(memory, prepared);
   checkParents(group, memory, old.ordinal, old.grain, prepared.grain);
   if (group.findOrdinal(memory, prepared.address) !== undefined) throw new EngineError('MEM-E002');
   const planned = group.addGrain(memory, prepared);
@@ -142,18 +141,20 @@ function newestCurrent(
     } else newest = { ordinal, createdAtMs, address: planned };
   };
   const { namespace, userId } = context;
+  const binding = bindingOf(memory, context);
   for (const part of store.parts(memory.number)) {
     const lists: Uint32Array[] = [part.facet('pair', pair) ?? NOTHING];
     for (const name of [namespace, target.namespace])
       if (name !== undefined) lists.push(part.facet('namespace', name) ?? NOTHING);
     if (userId !== undefined) lists.push(part.facet('user', userId) ?? NOTHING);
     const expires = part.numbers('expiresAtMs');
+    if (binding.view !== undefined) lists.push(viewedDocs(part, binding.view));
     for (const doc of intersect(lists)) consider(part.ordinals[doc]!, part.createdAtMs[doc]!, expires?.[doc]);
   }
   for (const { ordinal, prepared } of group.plannedWith(memory, subject, relation)) {
     const { indexed, address } = prepared;
     const isNamed = target.namespace === undefined || indexed.namespace === target.namespace;
-    if (isNamed && isWithin(context, prepared.grain))
+    if (isNamed && isWithin(context, prepared.grain) && isViewed(binding, prepared.grain))
       consider(ordinal, indexed.createdAtMs, indexed.numbers.expiresAtMs, address);
   }
   return newest?.ordinal;

@@ -20,7 +20,7 @@ let root: string;
 before(async () => {
   root = mkdtempSync(join(tmpdir(), 'granary-judge-'));
   const engine = await openShard(root);
-  const context = contextOf(1);
+  const context = { ...contextOf(1), owns: true as const };
   await engine.write('attachMemory', context, { settings: settingsOf(1) });
   for (let i = 0; i < 25; i++)
     await engine.write('add', context, {

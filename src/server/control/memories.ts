@@ -426,7 +426,8 @@ export function slugOf(name: string): string {
 }
 
 function contextOf(memory: MemoryRecord, by: { actor: string; requestId: string }) {
-  return { memory: memory.number, actor: by.actor, requestId: by.requestId };
+  // Operations on a whole memory ask for scope admin, or for the right to create it.
+  return { memory: memory.number, actor: by.actor, requestId: by.requestId, owns: true as const };
 }
 
 function badOption(field: string, issue: string): EngineError {

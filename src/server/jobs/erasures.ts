@@ -272,5 +272,6 @@ function says(value: JsonValue, text: string): boolean {
 }
 
 function contextOf(memory: number, actor: string, reason: string | undefined): MemoryContext {
-  return { memory, actor, requestId: 'erasure', reason };
+  // Erasing asks for scope admin.
+  return { memory, actor, requestId: 'erasure', owns: true, reason };
 }

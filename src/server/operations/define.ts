@@ -2,8 +2,9 @@
 // app/exec command. Reading and writing by a row is pure: a worker that is sent raw bytes can run the same row code.
 import type { Static, TSchema } from 'typebox';
 import type { ErrorCode } from '../../engine/base/errors.ts';
+import type { MemoryRelation } from '../../engine/govern/access/tuple.ts';
 import type { Input, MemoryCalls, Output } from '../../shards/protocol.ts';
-import type { Scope } from '../auth/principal.ts';
+import { includesScope, type Scope } from '../auth/principal.ts';
 import { type Reach, requireReach } from '../auth/reach.ts';
 import type { Context, Services } from '../context.ts';
 import type { MemoryRecord } from '../control/records.ts';
@@ -206,6 +207,12 @@ interface Described<In extends TSchema, Out extends TSchema> {
   readonly on: 'memory' | 'deployment';
   /** The data that the call reaches; a caller bound or narrowed to less is refused (AUT-E001). May depend on the input. */
   readonly reach: Reach | ((input: Static<In>) => Reach);
+  /**
+   * The relations to the memory of which a caller needs one, where the policy has access tuples decide. The default is
+   * viewer for a read and editor for a write if the call reaches the whole memory, and none if it does not: the shards
+   * then decide by the grains' namespaces. `calls`: the rows of the shard calls name the relations.
+   */
+  readonly access?: readonly [MemoryRelation, ...MemoryRelation[]] | 'calls' | undefined;
   /** True for long calls, which the deployment's request timeout does not limit. */
   readonly slow?: true | undefined;
   /** True when the input has a list's `limit`, `cursor` and `offset`. */
@@ -351,10 +358,14 @@ export function defineOperation<In extends TSchema, Out extends TSchema>(row: De
     keptByShards: row.keptByShards ?? false,
     http: (row.http ?? []).map((face) => httpRow(face, row.input, writeJson, row.findUnknown)),
     grpc: row.grpc === undefined ? undefined : grpcRow(row.grpc, input, output, row.findUnknown),
-    perform: (candidate, context) => {
+    perform: async (candidate, context) => {
       if (typeof reach !== 'function') requireReach(context.principal, reach);
       const checked = check(candidate);
-      if (typeof reach === 'function') requireReach(context.principal, reach(checked));
+      const reached = typeof reach === 'function' ? reach(checked) : reach;
+      if (typeof reach === 'function') requireReach(context.principal, reached);
+      const relations = relationsFor(row, reached);
+      if (relations !== undefined && !includesScope(context.principal, 'admin'))
+        await context.call('requireAccess', { relations });
       return row.run(checked, context);
     },
     plan: undefined,
@@ -364,6 +375,20 @@ export function defineOperation<In extends TSchema, Out extends TSchema>(row: De
     },
     writeResult: writeJson,
   };
+}
+
+/** The relations to the memory that the operation itself asks for; undefined: none. */
+function relationsFor(
+  {
+    on,
+    access,
+    mutates,
+  }: { readonly on: string; readonly mutates: boolean } & Pick<Described<TSchema, TSchema>, 'access'>,
+  reach: Reach,
+): readonly [MemoryRelation, ...MemoryRelation[]] | undefined {
+  if (on !== 'memory' || access === 'calls') return undefined;
+  if (access !== undefined) return access;
+  return reach === 'memory' ? [mutates ? 'editor' : 'viewer'] : undefined;
 }
 
 /** Makes a row that makes exactly one call on its memory. */

@@ -1,5 +1,8 @@
 // Every operation of this build. The transports, app/exec and the OpenAPI document iterate over this table.
 
+import { grantAccess, revokeAccess } from './access/change.ts';
+import { checkAccess } from './access/check.ts';
+import { listAccess } from './access/list.ts';
 import { calQuery } from './cal/query.ts';
 import { calSwitch } from './cal/switch.ts';
 import { complianceExport, complianceImpact, complianceMetrics, complianceViolations } from './compliance/results.ts';
@@ -100,6 +103,10 @@ const ROWS: readonly Operation[] = [
   policyResolved,
   retentionStatus,
   retentionEnforce,
+  grantAccess,
+  revokeAccess,
+  checkAccess,
+  listAccess,
   detectPii,
   detectPiiDetailed,
   nerStatus,

@@ -24,9 +24,6 @@ const ROUTES = `
 57 GET M/hooks A
 58 POST M/hooks A
 59 DELETE M/hooks/{hook_id} A
-61 POST M/authz/grant A
-62 POST M/authz/revoke A
-63 GET M/authz/check R
 64 GET /settings/llm R
 65 GET /settings/providers R
 66 GET /settings/providers/{id}/models R
@@ -78,7 +75,6 @@ export const UNIMPLEMENTED_COMMANDS: Readonly<Record<string, Scope>> = {
   metrics: 'read',
   harness_templates: 'read',
   cdc_read: 'admin',
-  authz_list: 'admin',
 };
 
 export interface UnimplementedRoute {

@@ -29,11 +29,12 @@ export class Fan {
 
   /**
    * A fan for internal questions of the same call: no idempotency key, and the system as actor, so that the trail does
-   * not show them as reads of the caller.
+   * not show them as reads of the caller. They see what the caller may see.
    */
   withoutIdempotency(): Fan {
     const { idempotency: _, ...context } = this.context;
-    return new Fan({ ...context, actor: SYSTEM_ACTOR }, this.#shards);
+    const onBehalfOf = context.onBehalfOf ?? context.actor;
+    return new Fan({ ...context, actor: SYSTEM_ACTOR, onBehalfOf }, this.#shards);
   }
 
   /** The caller's call without its idempotency key, for steps with the same result when repeated. */

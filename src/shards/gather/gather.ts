@@ -12,6 +12,7 @@ import {
   type MethodsWith,
   type Output,
 } from '../protocol.ts';
+import { gatherGrant, gatherRevoke } from './access.ts';
 import { gatherAuditPage } from './audit.ts';
 import { gatherAddBatch, gatherImport } from './batch.ts';
 import { gatherCalRead, runCal } from './cal.ts';
@@ -136,6 +137,8 @@ const OWN: { readonly [M in GatheredBy<'own'>]: Gather<M> } = {
   setPolicy: gatherSetPolicy,
   restrict: gatherRestrict,
   consent: gatherConsent,
+  grantTuple: gatherGrant,
+  revokeTuple: gatherRevoke,
   enforceRetention: gatherEnforceRetention,
   session: (fan, input, { room }) => room.run((held) => gatherSession(fan, input, held)),
   sessionChain: (fan, input, { room }) => room.run(() => gatherChain(fan, input)),

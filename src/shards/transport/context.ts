@@ -1,9 +1,9 @@
 // Encodes a call's context. Every call has one and its members are fixed, so a hand-written format halves the cost of
 // MessagePack.
 //
-//   u32 memory, u8 partition, u8 members (a bit each, in the order below), f64 deadline if there,
+//   u32 memory, u8 partition, u16 members (a bit each, in the order below), f64 deadline if there,
 //   then each text that is there: u32 bytes (bit 31: UTF-16LE, for what is not well-formed), the bytes
-//   texts: actor, requestId (always), namespace, userId, reason, purpose, idempotency key, body hash
+//   texts: actor, requestId (always), namespace, userId, reason, purpose, idempotency key, body hash, onBehalfOf
 import type { CallContext } from '../protocol.ts';
 
 const HAS_DEADLINE = 1;
@@ -15,8 +15,10 @@ const HAS_IDEMPOTENCY = 32;
 /** Flags without a value: the bit is all there is. */
 const REPEATS = 64;
 const STRICT = 128;
+const OWNS = 256;
+const HAS_ON_BEHALF_OF = 512;
 const UTF16 = 0x8000_0000;
-const FIXED_BYTES = 14;
+const FIXED_BYTES = 15;
 /** Up to this length a loop over characters is faster than the runtime's copy. */
 const SHORT_CHARS = 48;
 
@@ -31,6 +33,7 @@ export function contextBytesMax(context: CallContext): number {
     textBytesMax(context.userId) +
     textBytesMax(context.reason) +
     textBytesMax(context.purpose) +
+    textBytesMax(context.onBehalfOf) +
     (idempotency === undefined ? 0 : textBytesMax(idempotency.key) + textBytesMax(idempotency.bodyHash))
   );
 }
@@ -45,7 +48,7 @@ export function writeContext(bytes: Buffer, start: number, context: CallContext)
   bytes.writeUInt32LE(context.memory, start);
   bytes[start + 4] = context.partition;
   let members = 0;
-  let at = start + 6;
+  let at = start + 7;
   if (context.deadlineMs !== undefined) {
     members |= HAS_DEADLINE;
     at = bytes.writeDoubleLE(context.deadlineMs, at);
@@ -73,9 +76,14 @@ export function writeContext(bytes: Buffer, start: number, context: CallContext)
     at = writeText(bytes, at, context.idempotency.key);
     at = writeText(bytes, at, context.idempotency.bodyHash);
   }
+  if (context.onBehalfOf !== undefined) {
+    members |= HAS_ON_BEHALF_OF;
+    at = writeText(bytes, at, context.onBehalfOf);
+  }
   if (context.repeats === true) members |= REPEATS;
   if (context.strict === true) members |= STRICT;
-  bytes[start + 5] = members;
+  if (context.owns === true) members |= OWNS;
+  bytes.writeUInt16LE(members, start + 5);
   return at;
 }
 
@@ -102,8 +110,8 @@ function writeText(bytes: Buffer, at: number, text: string): number {
 
 /** The context that was written at `start`. */
 export function readContext(bytes: Buffer, start: number): CallContext {
-  const members = bytes.readUInt8(start + 5);
-  const at = { at: start + 6 };
+  const members = bytes.readUInt16LE(start + 5);
+  const at = { at: start + 7 };
   let deadlineMs: number | undefined;
   if (members & HAS_DEADLINE) {
     deadlineMs = bytes.readDoubleLE(at.at);
@@ -121,8 +129,10 @@ export function readContext(bytes: Buffer, start: number): CallContext {
   if (members & HAS_REASON) context.reason = readText(bytes, at);
   if (members & HAS_PURPOSE) context.purpose = readText(bytes, at);
   if (members & HAS_IDEMPOTENCY) context.idempotency = { key: readText(bytes, at), bodyHash: readText(bytes, at) };
+  if (members & HAS_ON_BEHALF_OF) context.onBehalfOf = readText(bytes, at);
   if (members & REPEATS) context.repeats = true;
   if (members & STRICT) context.strict = true;
+  if (members & OWNS) context.owns = true;
   return context;
 }
 

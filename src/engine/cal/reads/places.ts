@@ -66,8 +66,8 @@ export function* allPlaces({ parts, filters }: Search): IterableIterator<PartDoc
 }
 
 /** True if no condition of the filter needs a lookup for each doc. */
-function isFacetsAlone({ filter, memory, isTested }: Search, part: IndexPart): boolean {
-  if (isTested === true || !memory.governed.hidesNothing) return false;
+function isFacetsAlone({ filter, memory, context, isTested }: Search, part: IndexPart): boolean {
+  if (isTested === true || !memory.governed.hidesNothingFrom(context)) return false;
   const { excludeTags = [], createdFromMs, createdToMs, timeFromMs, timeToMs, validFromMs, validToMs } = filter;
   const { confidenceMin, importanceMin } = filter;
   const bounds = [

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Access } from '../access/access.ts';
 import { Governed } from '../governed.ts';
 import { unsetPolicy } from '../policy/seal.ts';
 import { type ConsentFact, EVERY_PURPOSE, isOtherBasis } from './consent.ts';
+
+const NO_TUPLES = new Access(
+  { has: () => false, usersets: () => [], parents: () => [], changed: () => undefined },
+  'm',
+);
 
 const fact = (purpose: string, granted: boolean, atMs: number, expiresAtMs?: number): ConsentFact => ({
   userId: 'u1',
@@ -34,9 +40,9 @@ for (const [what, said, status] of ROWS)
       consent: (_user: string, purpose: string) => said.find((one) => one.purpose === purpose),
       consents: () => said,
     };
-    const read = new Governed(unsetPolicy(), [], source);
+    const read = new Governed(unsetPolicy(), [], { ...source, access: NO_TUPLES });
     assert.equal(read.consentStatus('u1', 'mail', 100), status);
-    const told = new Governed(unsetPolicy(), [], { consent: () => undefined, consents: () => [] });
+    const told = new Governed(unsetPolicy(), [], { consent: () => undefined, consents: () => [], access: NO_TUPLES });
     told.allConsents();
     for (const one of said) told.setConsent(one);
     assert.equal(told.consentStatus('u1', 'mail', 100), status, 'a later change counts like a fact that was loaded');
@@ -49,7 +55,11 @@ for (const [what, said, status] of ROWS)
 
 test('the time until which no further grant expires is returned', () => {
   const said = [fact('mail', true, 1, 500), { ...fact('mail', true, 1, 300), userId: 'u2' }];
-  const governed = new Governed(unsetPolicy(), [], { consent: () => undefined, consents: () => said });
+  const governed = new Governed(unsetPolicy(), [], {
+    consent: () => undefined,
+    consents: () => said,
+    access: NO_TUPLES,
+  });
   assert.deepEqual(governed.withdrawn('mail', 100), { users: [], untilMs: 300 });
   assert.deepEqual(governed.withdrawn('mail', 300), { users: ['u2'], untilMs: 500 });
 });
@@ -59,6 +69,7 @@ test('an erased user has no consents', () => {
   const governed = new Governed(unsetPolicy(), [{ userId: 'u1', reason: '', atMs: 1, by: 'x' }], {
     consent: () => undefined,
     consents: () => said,
+    access: NO_TUPLES,
   });
   governed.allConsents();
   assert.ok(governed.isRestricted('u1') && !governed.writesFreely && !governed.hidesNothing);

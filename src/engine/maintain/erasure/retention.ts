@@ -14,10 +14,10 @@ import type { Doc, IndexPart, Ordinal } from '../../index/parts/part.ts';
 import { docsOfUsers, timesToLive } from '../../recall/filter/hidden.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
+import { isBound } from '../../store/within.ts';
 import { auditPlan, enforcedPlan, expirePlan } from '../../write/plans.ts';
 import type { WriteQueue } from '../../write/queue.ts';
 import { inSlices } from '../housekeeping/slices.ts';
-import { isBound } from '../reports/users.ts';
 
 /** State entry with the time of the last enforcement: milliseconds, 6 bytes. */
 export function enforcedState(memory: number): string {

@@ -7,6 +7,7 @@ import { EVENT_TEXT_BYTES_MAX } from '../../base/limits.ts';
 import type { CallContext } from '../../calls/context.ts';
 import type { EventView } from '../../calls/events.ts';
 import { open, sealKey } from '../../crypto/envelope.ts';
+import type { AccessView } from '../../govern/access/access.ts';
 import { DEFAULT_PURPOSE } from '../../govern/consent/consent.ts';
 import { egressAction } from '../../govern/policy/in-force.ts';
 import type { AuditEntry } from '../../govern/trail/audit.ts';
@@ -16,7 +17,7 @@ import { decodeRecord } from '../../record/record-codec.ts';
 import type { Memory } from '../../store/memory.ts';
 import { refuseRead } from '../../store/readable.ts';
 import type { Store, StoredGrain } from '../../store/store.ts';
-import { isWithin } from '../../store/within.ts';
+import { type Binding, bindingOf, isBound, isViewed, isWithin } from '../../store/within.ts';
 import { pseudonym } from '../../write/pseudonym.ts';
 
 /** An event before its reader is known. */
@@ -58,12 +59,16 @@ export class EventReader {
   readonly #nowMs: number;
   readonly #tellsPersonalData: boolean;
   #hidden: ReadonlySet<string> | undefined;
+  /** What the reader sees of the memory. */
+  readonly #binding: Binding;
+  #viewed: ReadonlySet<number> | undefined;
 
   constructor(store: Store, memory: Memory, context: CallContext) {
     this.#store = store;
     this.#memory = memory;
     this.#context = context;
     this.#nowMs = store.clock.nowMs();
+    this.#binding = bindingOf(memory, context);
     this.#tellsPersonalData = egressAction(memory.governed.rules) === 'allow';
   }
 
@@ -97,7 +102,7 @@ export class EventReader {
   }
 
   get #isBound(): boolean {
-    return this.#context.namespace !== undefined || this.#context.userId !== undefined;
+    return isBound(this.#binding);
   }
 
   #grainMembers(entry: AuditEntry, details: EventView['details']): Members | undefined {
@@ -145,14 +150,28 @@ export class EventReader {
   /** Of a grain that is gone, its name tells the keys of its user and scope. An erased one is outside every binding. */
   #mayHearOfGone({ subject }: AuditEntry, name: string): boolean {
     if (this.#hiddenPeople.has(subject)) return false;
-    const { namespace, userId } = this.#context;
+    const { namespace, userId, view } = this.#binding;
     if (!this.#isBound) return true;
     const keys = parseName(name)?.keys;
     if (keys === undefined) return false;
     const isLive = (key: { readonly key: number; readonly live: boolean } | undefined, id: number): boolean =>
       key?.live === true && key.key === id;
     if (userId !== undefined && !isLive(this.#store.userKey(this.#memory, userId), keys.user)) return false;
+    if (view !== undefined && !this.#viewedScopes(view).has(keys.scope)) return false;
     return namespace === undefined || isLive(this.#store.scopeKey(this.#memory, namespace), keys.scope);
+  }
+
+  /** The live scope keys of the namespaces that the reader may view. */
+  #viewedScopes(view: AccessView): ReadonlySet<number> {
+    if (this.#viewed !== undefined) return this.#viewed;
+    const keys = new Set<number>();
+    for (const part of this.#store.parts(this.#memory.number))
+      for (const [namespace] of part.facetValues('namespace')) {
+        const scope = view.has(namespace) ? this.#store.scopeKey(this.#memory, namespace) : undefined;
+        if (scope?.live === true) keys.add(scope.key);
+      }
+    this.#viewed = keys;
+    return keys;
   }
 
   /** Pseudonyms of the persons whose grains are hidden from this reader. */
@@ -167,11 +186,13 @@ export class EventReader {
   }
 
   #personMembers({ subject }: AuditEntry, { grain: name }: EventView['details']): Members | undefined {
-    const { namespace, userId } = this.#context;
+    const { namespace, userId, view } = this.#binding;
     if (userId !== undefined && pseudonym(this.#memory, userId) !== subject) return undefined;
     const hash = this.#hashOf(name);
     const stored = typeof name === 'string' ? this.#grainNamed(name, hash) : undefined;
-    if (namespace !== undefined && (stored === undefined || !isWithin(this.#context, stored.grain))) return undefined;
+    const isPlaced = namespace !== undefined || view !== undefined;
+    const isSeen = stored !== undefined && isWithin(this.#context, stored.grain) && isViewed({ view }, stored.grain);
+    if (isPlaced && !isSeen) return undefined;
     const person = this.#tellsPersonalData ? this.#nameOf(subject) : undefined;
     if (stored === undefined) return { userId: person };
     const isShown = refuseRead(this.#memory, this.#context, stored.grain, this.#nowMs) === undefined;
@@ -179,14 +200,15 @@ export class EventReader {
     return { ...members, grainType: stored.grain.type, userId: person };
   }
 
-  /** A bound caller hears of the erasure of its own user or namespace. */
+  /** A bound reader hears of the erasure of its own user or namespace. */
   #erasureMembers({ subject }: AuditEntry, details: EventView['details']): Members | undefined {
     const { namespace, userId } = this.#context;
     const members = { ...fingerprintOf(details), ...removedOf(details) };
     if (!this.#isBound) return members;
     if (userId !== undefined)
       return namespace === undefined && pseudonym(this.#memory, userId) === subject ? members : undefined;
-    const isOwn = namespace !== undefined && details['scope'] === this.#memory.scopeToken(namespace);
+    if (namespace === undefined || this.#binding.view?.has(namespace) === false) return undefined;
+    const isOwn = details['scope'] === this.#memory.scopeToken(namespace);
     return isOwn ? { ...members, scopePath: namespace } : undefined;
   }
 

@@ -3,8 +3,9 @@ import { GRAIN_TYPE_NAMES } from '../../grain/grain.ts';
 import { DocSet } from '../../index/docs/docset.ts';
 import { ANY_RELATION } from '../../index/parts/part.ts';
 import type { Store } from '../../store/store.ts';
+import { type Binding, isBound } from '../../store/within.ts';
 import { vectorState } from '../housekeeping/embed.ts';
-import { type Binding, countUsers, isBound, seenDocs } from './users.ts';
+import { countUsers, seenDocs } from './users.ts';
 
 const NOTHING = new Uint32Array(0);
 

@@ -1,27 +1,22 @@
 // The users of a memory by name, for counting them.
 import { hash } from 'node:crypto';
-import type { CallContext } from '../../calls/context.ts';
 import { open, sealKey } from '../../crypto/envelope.ts';
 import { intersect } from '../../index/docs/docset.ts';
 import type { IndexPart } from '../../index/parts/part.ts';
 import { decodeRecord } from '../../record/record-codec.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
+import { viewedDocs } from '../../store/viewed-docs.ts';
+import { type Binding, isBound } from '../../store/within.ts';
 
 /** Bytes of the SHA-256 of a user id: enough to distinguish users within this process. */
 export const USER_HASH_BYTES = 6;
 const NOTHING = new Uint32Array(0);
 
-/** The binding of a caller. If both are absent, it sees the whole memory. */
-export type Binding = Pick<CallContext, 'namespace' | 'userId'>;
-
-export function isBound({ namespace, userId }: Binding): boolean {
-  return namespace !== undefined || userId !== undefined;
-}
-
 /** The docs of a part that a bound caller sees, ascending. */
-export function seenDocs(part: IndexPart, { namespace, userId }: Binding): Uint32Array {
+export function seenDocs(part: IndexPart, { namespace, userId, view }: Binding): Uint32Array {
   const lists: Uint32Array[] = [];
+  if (view !== undefined) lists.push(viewedDocs(part, view));
   if (namespace !== undefined) lists.push(part.facet('namespace', namespace) ?? NOTHING);
   if (userId !== undefined) lists.push(part.facet('user', userId) ?? NOTHING);
   return intersect(lists);

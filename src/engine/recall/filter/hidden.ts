@@ -1,5 +1,6 @@
 // Finds the docs that a memory's policy and restrictions hide, for each part from its columns and lists, without
 // opening a grain. Costs nothing for a memory that hides nothing.
+import { ACCESS_CALLERS_CACHED_MAX } from '../../base/limits.ts';
 import type { CallContext } from '../../calls/context.ts';
 import { DEFAULT_PURPOSE } from '../../govern/consent/consent.ts';
 import type { Governed } from '../../govern/governed.ts';
@@ -8,11 +9,12 @@ import type { Rules } from '../../govern/policy/rules.ts';
 import { DocSet } from '../../index/docs/docset.ts';
 import type { Doc, IndexPart } from '../../index/parts/part.ts';
 import type { Store } from '../../store/store.ts';
+import { viewedSet } from '../../store/viewed-docs.ts';
 
 const DAY_MS = 86_400_000;
 
 /** The reasons for hiding, as a recall reports them. */
-export type HiddenReason = 'processing_restricted' | 'consent_revoked' | 'ttl_expired';
+export type HiddenReason = 'processing_restricted' | 'consent_revoked' | 'ttl_expired' | 'access_denied';
 
 type Test = (doc: Doc) => boolean;
 
@@ -26,6 +28,8 @@ export function shownIn(store: Store, part: IndexPart, context: CallContext): re
     if (words !== undefined) tests.push((doc) => (words[doc >>> 5]! & (1 << (doc & 31))) === 0);
     const outlived = outlivedIn(part, governed, nowMs);
     if (outlived !== undefined) tests.push((doc) => !outlived(doc));
+    const viewed = viewedIn(part, governed, context)?.words;
+    if (viewed !== undefined) tests.push((doc) => (viewed[doc >>> 5]! & (1 << (doc & 31))) !== 0);
   }
   const expires = part.numbers('expiresAtMs');
   if (expires !== undefined) tests.push((doc) => !(expires[doc]! <= nowMs));
@@ -33,9 +37,10 @@ export function shownIn(store: Store, part: IndexPart, context: CallContext): re
 }
 
 /** Undefined if nothing is hidden, and for a call without a memory (`memory` 0). */
-function governedIn(store: Store, { memory }: CallContext): Governed | undefined {
+function governedIn(store: Store, context: CallContext): Governed | undefined {
+  const { memory } = context;
   const governed = store.holds(memory) ? store.memory(memory).governed : undefined;
-  return governed?.hidesNothing === true ? undefined : governed;
+  return governed?.hidesNothingFrom(context) === true ? undefined : governed;
 }
 
 interface Hiding {
@@ -62,6 +67,7 @@ export function hidingIn(store: Store, part: IndexPart, context: CallContext): H
   const purpose = context.purpose ?? DEFAULT_PURPOSE;
   const people = governed === undefined ? undefined : peopleIn(part, governed, purpose, nowMs);
   const outlived = governed === undefined ? undefined : outlivedIn(part, governed, nowMs);
+  const viewed = governed === undefined ? undefined : viewedIn(part, governed, context);
   const expires = earliestEnd(part) <= nowMs ? part.numbers('expiresAtMs') : undefined;
   const { restricted, withdrawn } = people ?? {};
   const reasons: Hiding[] = [];
@@ -69,8 +75,10 @@ export function hidingIn(store: Store, part: IndexPart, context: CallContext): H
   if (withdrawn !== undefined) reasons.push({ reason: 'consent_revoked', hides: (doc) => withdrawn.has(doc) });
   if (outlived !== undefined) reasons.push({ reason: 'ttl_expired', hides: outlived });
   if (expires !== undefined) reasons.push({ reason: 'ttl_expired', hides: (doc) => expires[doc]! <= nowMs });
+  if (viewed !== undefined) reasons.push({ reason: 'access_denied', hides: (doc) => !viewed.has(doc) });
   if (reasons.length === 0) return undefined;
-  const key = governed === undefined ? '' : `${idOf(governed)}.${governed.stamp}.${purpose}`;
+  const view = governed?.viewFor(context, 'viewer')?.key ?? '';
+  const key = governed === undefined ? '' : `${idOf(governed)}.${governed.stamp}.${purpose}.${view}`;
   return { key, reasons, endOf: endsIn(part, governed), untilMs: people?.untilMs ?? Number.POSITIVE_INFINITY };
 }
 
@@ -156,6 +164,37 @@ function peopleIn(part: IndexPart, governed: Governed, purpose: string, nowMs: n
   };
   known.set(part, found);
   return found;
+}
+
+interface Viewed {
+  readonly governed: Governed;
+  readonly stamp: number;
+  readonly docCount: number;
+  /** By the caller's view, the oldest first. */
+  readonly callers: Map<string, DocSet>;
+}
+
+/** Finding the docs of a caller's namespaces costs one check a namespace, so the result is cached for recent callers. */
+const knownViews = new WeakMap<IndexPart, Viewed>();
+
+/** The docs in namespaces that the caller may view; undefined if tuples do not narrow the caller. */
+function viewedIn(part: IndexPart, governed: Governed, context: CallContext): DocSet | undefined {
+  const view = governed.viewFor(context, 'viewer');
+  if (view === undefined) return undefined;
+  const { stamp } = governed;
+  const { docCount } = part;
+  let last = knownViews.get(part);
+  if (last?.governed !== governed || last.stamp !== stamp || last.docCount !== docCount) {
+    last = { governed, stamp, docCount, callers: new Map() };
+    knownViews.set(part, last);
+  }
+  const { callers } = last;
+  const kept = callers.get(view.key);
+  if (kept !== undefined) return kept;
+  const docs = viewedSet(part, view);
+  if (callers.size >= ACCESS_CALLERS_CACHED_MAX) callers.delete(callers.keys().next().value ?? view.key);
+  callers.set(view.key, docs);
+  return docs;
 }
 
 /** The docs of these users; undefined if there are none. */

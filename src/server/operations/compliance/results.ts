@@ -64,6 +64,7 @@ export const complianceMetrics = defineOperation({
   needs: 'read',
   on: 'memory',
   reach: 'memory',
+  access: ['viewer', 'auditor'],
   mutates: false,
   slow: true,
   input: Type.Object({}),
@@ -107,6 +108,7 @@ export const complianceViolations = defineOperation({
   needs: 'read',
   on: 'memory',
   reach: 'memory',
+  access: ['viewer', 'auditor'],
   mutates: false,
   slow: true,
   input: Type.Object({
@@ -167,6 +169,7 @@ export const complianceImpact = defineOperation({
   needs: 'read',
   on: 'memory',
   reach: 'memory',
+  access: ['viewer', 'auditor'],
   mutates: false,
   slow: true,
   input: Type.Object({
@@ -235,6 +238,7 @@ export const complianceExport = defineOperation({
   needs: 'read',
   on: 'memory',
   reach: 'memory',
+  access: ['viewer', 'auditor'],
   mutates: false,
   slow: true,
   input: Type.Object({

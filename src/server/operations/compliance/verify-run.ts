@@ -48,6 +48,7 @@ export const verifyCompliance = defineOperation({
   needs: 'read',
   on: 'memory',
   reach: 'memory',
+  access: ['viewer', 'auditor'],
   mutates: false,
   slow: true,
   input: Type.Object({
@@ -85,6 +86,7 @@ export const verifyLatest = defineOperation({
   needs: 'read',
   on: 'memory',
   reach: 'memory',
+  access: ['viewer', 'auditor'],
   mutates: false,
   input: Type.Object({}),
   output: VerifyResult,

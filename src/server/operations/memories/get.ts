@@ -10,6 +10,7 @@ export const memoryGet = defineOperation({
   needs: 'read',
   on: 'memory',
   reach: 'binding',
+  access: ['viewer'],
   mutates: false,
   input: Type.Object({}),
   output: MemoryOutput,

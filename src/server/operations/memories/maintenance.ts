@@ -10,6 +10,7 @@ export const verifyAuditChain = defineOperation({
   needs: 'read',
   on: 'memory',
   reach: 'memory',
+  access: 'calls',
   mutates: false,
   slow: true,
   input: Type.Object({

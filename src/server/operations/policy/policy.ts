@@ -45,6 +45,7 @@ export const policyGet = defineOperation({
   needs: 'read',
   on: 'memory',
   reach: 'binding',
+  access: ['viewer'],
   mutates: false,
   input: Type.Object({
     version: Type.Optional(
@@ -72,6 +73,7 @@ export const policyResolved = defineOperation({
   needs: 'read',
   on: 'memory',
   reach: 'binding',
+  access: ['viewer'],
   mutates: false,
   input: Type.Object({}),
   output: Type.Object({

@@ -52,6 +52,7 @@ export const audit = defineOperation({
   needs: 'read',
   on: 'memory',
   reach: ({ verify }) => (verify === true ? 'memory' : 'binding'),
+  access: 'calls',
   mutates: false,
   paged: true,
   input: Input,
