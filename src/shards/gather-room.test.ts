@@ -33,11 +33,16 @@ class HeldBytes {
 /** A memory whose grains have that size, as they say. */
 function memory(sizeBytes: number, grainsOfEach: number) {
   const held = new HeldBytes();
-  const grainsOf = (partition: number): GrainView[] =>
-    Array.from({ length: grainsOfEach }, (_, at) => ({
-      ...{ hash: `${partition}-${at}`.padStart(64, '0'), grainType: 'event', fields: {}, namespace: '' },
-      ...{ createdAt: 1, createdAtMs: 1_000 * at + partition, sizeBytes },
-    }));
+  const grains = Array.from({ length: PARTITIONS }, (_, partition) =>
+    Array.from(
+      { length: grainsOfEach },
+      (_, at): GrainView => ({
+        ...{ hash: `${partition}-${at}`.padStart(64, '0'), grainType: 'event', fields: {}, namespace: '' },
+        ...{ createdAt: 1, createdAtMs: 1_000 * at + partition, sizeBytes },
+      }),
+    ),
+  );
+  const grainsOf = (partition: number): GrainView[] => grains[partition]!;
   const withinBytes = (request: string, grains: GrainView[], bytesMax: number): GrainView[] => {
     const some = grains.slice(0, Math.max(1, Math.floor(bytesMax / sizeBytes)));
     held.give(request, some.length * sizeBytes);
