@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { ngramVector } from '../src/embed/ngram.ts';
 import { eventually } from './support/eventually.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
+import { add, call, objectsOf, recall } from './support/vector-calls.ts';
 
 const POISON = 'poisonous';
 
@@ -93,28 +94,6 @@ async function start(t: TestContext, { url }: Service, embedder = 'remote'): Pro
   t.after(() => server.close());
   return server;
 }
-
-async function call(server: TestServer, path: string, body?: object): Promise<Record<string, unknown>> {
-  const answer = await fetch(`${server.http}/api/memories${path}`, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: { 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const json = (await answer.json()) as Record<string, unknown>;
-  assert.ok(answer.ok, JSON.stringify(json).slice(0, 500));
-  return json;
-}
-
-async function add(server: TestServer, objects: readonly string[], memory = 'default'): Promise<void> {
-  const grains = objects.map((object) => ({ grain_type: 'belief', fields: { subject: 'it', relation: 'is', object } }));
-  assert.equal((await call(server, `/${memory}/batch-add`, { grains }))['total_added'], objects.length);
-}
-
-const recall = (server: TestServer, query: string, memory = 'default') =>
-  call(server, `/${memory}/recall`, { query, limit: 3 });
-
-const objectsOf = (recalled: Record<string, unknown>): string[] =>
-  (recalled['results'] as { fields: { object: string } }[]).map(({ fields }) => fields.object);
 
 const hasVectors = (server: TestServer, count: number, memory = 'default') =>
   eventually(`${count} vectors`, async () => (await call(server, `/${memory}/stats`))['vectors'] === count);

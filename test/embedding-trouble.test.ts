@@ -9,6 +9,7 @@ import { type Embedder, EmbedError } from '../src/embed/embedder.ts';
 import { ngramVector } from '../src/embed/ngram.ts';
 import { eventually } from './support/eventually.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
+import { add, call, objectsOf, recall } from './support/vector-calls.ts';
 
 const POISON = 'poisonous';
 
@@ -52,28 +53,6 @@ async function start(t: TestContext, embedder: Embedder, flags: Record<string, s
   t.after(() => server.close());
   return server;
 }
-
-async function call(server: TestServer, path: string, body?: object): Promise<Record<string, unknown>> {
-  const answer = await fetch(`${server.http}/api/memories${path}`, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: { 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const json = (await answer.json()) as Record<string, unknown>;
-  assert.ok(answer.ok, JSON.stringify(json).slice(0, 500));
-  return json;
-}
-
-async function add(server: TestServer, objects: readonly string[], memory = 'default'): Promise<void> {
-  const grains = objects.map((object) => ({ grain_type: 'belief', fields: { subject: 'it', relation: 'is', object } }));
-  assert.equal((await call(server, `/${memory}/batch-add`, { grains }))['total_added'], objects.length);
-}
-
-const recall = (server: TestServer, query: string, memory = 'default') =>
-  call(server, `/${memory}/recall`, { query, limit: 3 });
-
-const objectsOf = (recalled: Record<string, unknown>): string[] =>
-  (recalled['results'] as { fields: { object: string } }[]).map(({ fields }) => fields.object);
 
 const warningsOf = (recalled: Record<string, unknown>): string[] => recalled['warnings'] as string[];
 

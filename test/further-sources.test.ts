@@ -1,56 +1,14 @@
 // A known fact that is repeated gains the repeating event as a source, over HTTP: shown while the event exists, also
 // after a seal, a merge, a rebuild and a restart.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { FURTHER_SOURCES_MAX } from '../src/engine/base/limits.ts';
-import { HttpClient, type Reply } from './conformance/http-client.ts';
-import { startTestServer, type TestServer } from './support/server.ts';
+import { factServer } from './support/fact-server.ts';
 
 const THEN = 1_700_000_000;
 const TEXT = 'I live in Paris.';
 
-const dataDir = mkdtempSync(join(tmpdir(), 'granary-further-sources-'));
-let server: TestServer;
-let key: string;
-
-before(async () => {
-  server = await startTestServer({ dataDir, shards: '4' });
-  key = server.key;
-});
-after(async () => {
-  await server.close();
-  rmSync(dataDir, { recursive: true, force: true });
-});
-
-async function restarted(): Promise<void> {
-  await server.close();
-  server = await startTestServer({ dataDir, shards: '4' });
-}
-
-/** Every answer is checked against OpenAPI. */
-const send = (verb: string, path: string, json?: unknown): Promise<Reply['json']> => {
-  const { http } = server;
-  assert.ok(http !== undefined);
-  return new HttpClient(http, key).call(verb, path, json === undefined ? {} : { json });
-};
-
-let made = 0;
-async function memory(options: object) {
-  made += 1;
-  const id = `sources${made}`;
-  await send('POST', '/memories', { id, ...options });
-  const at = (verb: string, path: string, json?: unknown) => send(verb, `/memories/${id}${path}`, json);
-  /** The event that a text became, the answer beside it. */
-  const say = async (body: object) => {
-    const told = await at('POST', '/remember', { text: TEXT, extract_mode: 'sync', user_id: 'ada', ...body });
-    return { source: told.source_hash as string, told };
-  };
-  const beliefs = async () => (await at('GET', '/grains?grain_type=belief&limit=50&include_superseded=true')).grains;
-  return { id, at, say, beliefs };
-}
+const { send, memory, restarted } = factServer(TEXT);
 
 for (const partitions of [1, 4])
   for (const dedup of ['exact', 'upsert', 'fuzzy'])

@@ -1,65 +1,16 @@
 // A fact that another session stated is known, in whichever partition it lies: it is not stored again, and gains the event as a
 // further source. Over HTTP, in memories of one partition and of four, which answer alike.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { FURTHER_SOURCES_MAX } from '../src/engine/base/limits.ts';
 import { partitionFor } from '../src/shards/gather/placement.ts';
-import { HttpClient, type Reply } from './conformance/http-client.ts';
-import { startTestServer, type TestServer } from './support/server.ts';
+import { factServer } from './support/fact-server.ts';
 
 const THEN = 1_700_000_000;
 const TEXT = 'I live in Paris.';
 const SESSIONS = ['s0', 's1', 's2', 's3', 's4', 's5'];
 
-const dataDir = mkdtempSync(join(tmpdir(), 'granary-known-'));
-let server: TestServer;
-let ownKey: string;
-
-before(async () => {
-  server = await startTestServer({ dataDir, shards: '4' });
-  ownKey = server.key;
-});
-after(async () => {
-  await server.close();
-  rmSync(dataDir, { recursive: true, force: true });
-});
-
-async function restarted(): Promise<void> {
-  await server.close();
-  server = await startTestServer({ dataDir, shards: '4' });
-}
-
-interface How {
-  readonly key?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** Every answer is held to what OpenAPI says of it. */
-const send = (verb: string, path: string, json?: unknown, { key = ownKey, headers }: How = {}) => {
-  const { http } = server;
-  assert.ok(http !== undefined);
-  const options = { ...(json === undefined ? {} : { json }), ...(headers === undefined ? {} : { headers }) };
-  return new HttpClient(http, key).call(verb, path, options) as Promise<Reply['json']>;
-};
-
-let made = 0;
-async function memory(options: object) {
-  made += 1;
-  const id = `known${made}`;
-  await send('POST', '/memories', { id, ...options });
-  const at = (verb: string, path: string, json?: unknown, how?: How) => send(verb, `/memories/${id}${path}`, json, how);
-  /** The event that a text became, the answer beside it. */
-  const say = async (body: object, how?: How) => {
-    const told = await at('POST', '/remember', { text: TEXT, extract_mode: 'sync', user_id: 'ada', ...body }, how);
-    return { source: told.source_hash as string, told };
-  };
-  const beliefs = async (how?: How) =>
-    (await at('GET', '/grains?grain_type=belief&limit=50&include_superseded=true', undefined, how)).grains;
-  return { id, at, say, beliefs };
-}
+const { send, memory, restarted } = factServer(TEXT);
 
 test('the sessions of this file lie in several partitions', () => {
   const partitions = SESSIONS.map((session_id) => partitionFor({ grainType: 'event', fields: { session_id } }, 4));
