@@ -54,18 +54,18 @@ test('a removal without --yes shows what it would remove, and removes nothing', 
 });
 
 test('usage errors show the right form', async () => {
-  const told = async (words: string[], code: number, pattern: RegExp): Promise<void> => {
+  const assertUsage = async (words: string[], code: number, pattern: RegExp): Promise<void> => {
     const ran = await granary(here(...words));
     assert.equal(ran.code, code, `${words.join(' ')}: ${ran.stderr}${ran.stdout}`);
     assert.match(ran.stderr, pattern, words.join(' '));
   };
   await Promise.all([
-    told(['add', 'ada', 'likes'], 2, /granary add ada likes tea/),
-    told(['add', 'ada', 'likes', 'green', 'tea'], 2, /three parts, not 4: .* granary add ada likes "green tea"/),
-    told(['add', '--type', 'consent', 'x'], 2, /granary add --type consent --fields/),
-    told(['recall', ''], 2, /the question is empty/),
-    told(['recall'], 2, /nothing to recall/),
-    told(
+    assertUsage(['add', 'ada', 'likes'], 2, /granary add ada likes tea/),
+    assertUsage(['add', 'ada', 'likes', 'green', 'tea'], 2, /three parts, not 4: .* granary add ada likes "green tea"/),
+    assertUsage(['add', '--type', 'consent', 'x'], 2, /granary add --type consent --fields/),
+    assertUsage(['recall', ''], 2, /the question is empty/),
+    assertUsage(['recall'], 2, /nothing to recall/),
+    assertUsage(
       ['policy', 'simulate', '--add', 'x'],
       1,
       /POL-E009.*unknown preset x: there are baseline, gdpr, .*retention_365d/,

@@ -65,7 +65,7 @@ for (const partitions of [1, 2])
       };
       const before = await state();
       const eventsBefore = await events();
-      const told = await ask();
+      const answer = await ask();
       const more = (await events()).length - eventsBefore.length;
       const news = (await events()).slice(0, more).filter((event: string) => event !== 'memory.read');
       assert.ok(
@@ -73,7 +73,7 @@ for (const partitions of [1, 2])
         news.join(),
       );
       assert.deepEqual(await state(), before);
-      return told;
+      return answer;
     };
 
     test('a dry run by the header leaves its idempotency key to the change itself', async () => {
@@ -152,12 +152,12 @@ for (const partitions of [1, 2])
     test('a dry run refuses what the removal would refuse, and calls without a dry run refuse the header', async () => {
       const held = await at('PUT', '/policy', { overrides: { deletion: { hold: true } } });
       assert.equal(held.status, 200, JSON.stringify(held.body));
-      for (const told of [
+      for (const answer of [
         await at('POST', '/forget', { subject: 'Ada', dry_run: true }),
         await at('POST', '/scope-erase', { scope_path: 'acme', dry_run: true }),
         await at('DELETE', '?dry_run=true'),
       ])
-        assert.equal(told.code, 'POL-E003', JSON.stringify(told.body));
+        assert.equal(answer.code, 'POL-E003', JSON.stringify(answer.body));
       for (const [path, json] of [
         ['/add', { subject: 'a', relation: 'b', object: 'c' }],
         ['/consent/revoke', { user_id: 'u1', purpose: 'ads' }],

@@ -24,7 +24,7 @@ for (const partitions of [1, 4])
         assert.deepEqual(more, []);
         const expected = [third.source, second.source];
         assert.deepEqual([belief.fields.derived_from, belief.sources], [first.source, expected]);
-        assert.deepEqual([second.told.duplicates, second.told.warnings], [[belief.hash], []]);
+        assert.deepEqual([second.answer.duplicates, second.answer.warnings], [[belief.hash], []]);
         assert.deepEqual((await at('GET', `/grains/${belief.hash}`)).sources, expected);
         const asked = { query: 'Paris', grain_type: 'belief', include_sources: true };
         const { results, sources } = await at('POST', '/recall', asked);
@@ -67,18 +67,18 @@ test('sources survive a seal, a merge, a rebuild and a restart, and an erasure r
   await say({ created_at: THEN });
   const expected: string[] = [];
   const exec = (command: string) => at('POST', '/app/exec', { command });
-  const told = async (when: string) => assert.deepEqual((await beliefs())[0].sources, expected, when);
+  const answer = async (when: string) => assert.deepEqual((await beliefs())[0].sources, expected, when);
   for (const seconds of [60, 120, 180]) {
     expected.unshift((await say({ created_at: THEN + seconds })).source);
     await at('POST', '/flush', {});
-    await told('after a seal');
+    await answer('after a seal');
   }
   await exec('compact');
-  await told('after a merge');
+  await answer('after a merge');
   await exec('rebuild_indexes');
-  await told('after a rebuild');
+  await answer('after a rebuild');
   await restarted();
-  await told('after a restart');
+  await answer('after a restart');
   await send('POST', `/memories/${id}/forget`, { user_id: 'ada' });
   assert.deepEqual(await beliefs(), []);
 });
@@ -90,16 +90,16 @@ test(`at most ${FURTHER_SOURCES_MAX} further sources are kept, and removed ones 
     content: TEXT,
     time: THEN + i,
   }));
-  const { told } = await say({ text: undefined, messages, session_id: 's' });
-  assert.deepEqual(told.warnings, []);
+  const { answer } = await say({ text: undefined, messages, session_id: 's' });
+  assert.deepEqual(answer.warnings, []);
   const [full] = await beliefs();
-  assert.deepEqual(full.sources, told.source_hashes.slice(1).reverse());
+  assert.deepEqual(full.sources, answer.source_hashes.slice(1).reverse());
   const beyond = await say({ created_at: THEN + 1_000 });
-  assert.match(String(beyond.told.warnings), /100 further sources of a fact are kept/);
+  assert.match(String(beyond.answer.warnings), /100 further sources of a fact are kept/);
   assert.deepEqual((await beliefs())[0].sources, full.sources);
-  await at('POST', '/forget', { hash: told.source_hashes[5] });
+  await at('POST', '/forget', { hash: answer.source_hashes[5] });
   const next = await say({ created_at: THEN + 2_000 });
-  assert.deepEqual(next.told.warnings, []);
+  assert.deepEqual(next.answer.warnings, []);
   const { sources } = (await beliefs())[0];
   assert.equal(sources.length, FURTHER_SOURCES_MAX);
   assert.equal(sources[0], next.source);

@@ -241,7 +241,7 @@ for (const [at, how] of HOW.entries())
         test(`${method} shows it`, async () => {
           const answers: unknown[] = [];
           for (const input of inputs(kept)) answers.push(await ask(method, input));
-          const told = inspect(answers, { depth: 12, maxStringLength: 100_000 });
+          const printed = inspect(answers, { depth: 12, maxStringLength: 100_000 });
           const raw = answers.some((answer) => bytesOf(answer).includes(CANARY));
           const marks = method === 'namespaces' ? [PLACE] : [CANARY, kept.hash];
           assert.ok(raw || marks.some((mark) => told.includes(mark)), `${method}: ${told}`);
@@ -254,11 +254,11 @@ for (const [at, how] of HOW.entries())
               assert.match(error.code, how === 'denied' ? /^(AUT-E001|MEM-E001)$/ : /^(POL-E00[28]|MEM-E001)$/);
               return undefined;
             });
-            const told = inspect(answer, { depth: 12, maxArrayLength: 1_000, maxStringLength: 100_000 });
+            const printed = inspect(answer, { depth: 12, maxArrayLength: 1_000, maxStringLength: 100_000 });
             const asked = inspect(input, { maxStringLength: 1_000 });
             // An answer may repeat the query.
-            const echo = /WHERE object/.test(asked) ? told.replaceAll(`object = "${CANARY}"`, '') : told;
-            assert.ok(!echo.includes(CANARY), `${method} ${asked} shows ${told}`);
+            const echo = /WHERE object/.test(asked) ? printed.replaceAll(`object = "${CANARY}"`, '') : printed;
+            assert.ok(!echo.includes(CANARY), `${method} ${asked} shows ${printed}`);
             assert.ok(!bytesOf(answer).includes(CANARY), `${method} ${asked} gives the blob`);
             if (how === 'denied') assert.ok(!echo.includes(PLACE), `${method} ${asked} tells the place: ${told}`);
             if (method !== 'cal') assert.ok(!told.includes(kept.hash), `${method} ${asked} names ${told}`);

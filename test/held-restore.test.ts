@@ -15,9 +15,9 @@ test('data that was removed after a hold was released stays removed when a backu
   const asking = ({ http }: ServeProcess) => {
     const key = readFileSync(join(data, 'keys', 'bootstrap.key'), 'utf8').trim();
     return async (verb: string, path: string, json?: object): Promise<Told> => {
-      const told = await ask({ http: new URL(http).origin, key }, verb, path, json);
-      assert.ok(told.status < 300 || told.status === 403, JSON.stringify(told.body));
-      return told;
+      const answer = await ask({ http: new URL(http).origin, key }, verb, path, json);
+      assert.ok(answer.status < 300 || answer.status === 403, JSON.stringify(answer.body));
+      return answer;
     };
   };
   const before = await serve(data);

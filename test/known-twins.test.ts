@@ -32,7 +32,7 @@ const FACTS = [
   { relation: 'plays', object: 'the violin' },
 ] as const;
 
-const told = fc.record({
+const statement = fc.record({
   user: fc.constantFrom(...USERS),
   session: fc.constantFrom(...SESSIONS),
   namespace: fc.constantFrom(...NAMESPACES),
@@ -42,7 +42,7 @@ const told = fc.record({
 const step = fc.oneof(
   {
     weight: 10,
-    arbitrary: fc.record({ do: fc.constant('say' as const), told, key: fc.option(fc.nat(3), { nil: undefined }) }),
+    arbitrary: fc.record({ do: fc.constant('say' as const), statement, key: fc.option(fc.nat(3), { nil: undefined }) }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('forgetEvent' as const), which: fc.nat(40) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('forgetFact' as const), which: fc.nat(40) }) },
@@ -109,7 +109,7 @@ class Twin {
   async run(step: Step): Promise<unknown> {
     switch (step.do) {
       case 'say':
-        return this.#say(step.told, step.key);
+        return this.#say(step.statement, step.key);
       case 'forgetEvent':
       case 'forgetFact': {
         const shown = await this.shown(step.do === 'forgetFact' ? 'belief' : 'event');
@@ -130,7 +130,7 @@ class Twin {
 
   /** As remember does: the event, then what it says in one batch. With a key it is sent twice. */
   async #say(
-    { user, session, namespace, facts, at }: typeof told extends fc.Arbitrary<infer T> ? T : never,
+    { user, session, namespace, facts, at }: typeof statement extends fc.Arbitrary<infer T> ? T : never,
     key?: number,
   ) {
     const who = {
@@ -189,8 +189,8 @@ test('a source in another partition is named by keys of that partition, and by n
   const number = memories.size;
   const sources: string[] = [];
   for (const session of SESSIONS) {
-    const told = { user: 'ada' as const, session, namespace: 'default' as const, facts: [FACTS[0]], at: 0 };
-    const [source] = (await twin.run({ do: 'say', told, key: undefined })) as [string];
+    const statement = { user: 'ada' as const, session, namespace: 'default' as const, facts: [FACTS[0]], at: 0 };
+    const [source] = (await twin.run({ do: 'say', statement, key: undefined })) as [string];
     sources.push(source);
   }
   const opened = () => {

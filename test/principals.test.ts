@@ -41,8 +41,8 @@ test('the actor is the person to whom a key was given, and no name of an erased 
   const record = await root('GET', `${M}/provenance/${recalled.body.recall_id}`);
   assert.equal(record.body.principal, erased);
   const restrictions = await root('POST', `${M}/app/exec`, { command: 'restrictions', args: {} });
-  for (const told of [await root('GET', `${M}/policy`), restrictions, await root('GET', `${M}/audit?verify=true`)])
-    assert.doesNotMatch(JSON.stringify(told.body), /user:ada|"ada"/);
+  for (const answer of [await root('GET', `${M}/policy`), restrictions, await root('GET', `${M}/audit?verify=true`)])
+    assert.doesNotMatch(JSON.stringify(answer.body), /user:ada|"ada"/);
 });
 
 test('no key can be named like the server itself, another key or an erased person', async () => {

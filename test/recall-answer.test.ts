@@ -104,7 +104,7 @@ function saying(value: Json): string[] {
   });
 }
 
-function told(answer: Json, beside: readonly Json[]): Set<string> {
+function namesIn(answer: Json, beside: readonly Json[]): Set<string> {
   const answers = [answer, ...beside];
   const hits = answers.flatMap((one) => one['results'] as Json[]);
   const names = new Set(answers.flatMap(saying));
@@ -129,14 +129,14 @@ test('every member of an answer is there over HTTP and gRPC, and accounts add up
   const overGrpc = (await Promise.all(several.map((body) => client.call('Recall', body)))) as Json[];
   const expected = [...ANSWER, ...HIT.map((name) => `hit ${name}`), ...ACCOUNT.map((name) => `account ${name}`)];
   for (const answers of [overHttp, overGrpc]) {
-    const names = told(answers[0]!, answers.slice(1));
+    const names = namesIn(answers[0]!, answers.slice(1));
     assert.deepEqual(
       expected.filter((name) => !names.has(name)),
       [],
     );
   }
   const withFields = (names: ReadonlySet<string>) => names.has('hit fields') || names.has('hit fields_json');
-  assert.ok(withFields(told(overHttp[0]!, [])) && withFields(told(overGrpc[0]!, [])));
+  assert.ok(withFields(namesIn(overHttp[0]!, [])) && withFields(namesIn(overGrpc[0]!, [])));
   for (const [at, { results }] of overHttp.entries()) {
     const others = overGrpc[at]!['results'] as Json[];
     for (const [i, hit] of (results as Json[]).entries()) {

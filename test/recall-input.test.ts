@@ -11,7 +11,7 @@ interface Hit {
   readonly hash: string;
   readonly score: number;
 }
-interface Told {
+interface RecallJson {
   readonly count: number;
   readonly results: readonly Hit[];
   readonly warnings: readonly string[];
@@ -51,15 +51,15 @@ async function memoryWith(objects: readonly string[], partitions = 1): Promise<s
 }
 
 /** What both say, which must be the same. */
-async function both(memory: string, body: object): Promise<Told> {
+async function both(memory: string, body: object): Promise<RecallJson> {
   const { status, json } = await http(`/memories/${memory}/recall`, body);
   assert.equal(status, 200, JSON.stringify(json).slice(0, 500));
-  const told = json as unknown as Told;
-  const message = (await client.call('Recall', body, { 'x-memory-id': memory })) as Told;
+  const parsed = json as unknown as RecallJson;
+  const message = (await client.call('Recall', body, { 'x-memory-id': memory })) as RecallJson;
   const shown = ({ hash, score }: Hit): readonly [string, number] => [hash, score];
-  assert.deepEqual(message.results.map(shown), told.results.map(shown));
-  assert.equal(message.count, told.count);
-  return told;
+  assert.deepEqual(message.results.map(shown), parsed.results.map(shown));
+  assert.equal(message.count, parsed.count);
+  return parsed;
 }
 
 /** By field, values that are out of its range. */

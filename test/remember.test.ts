@@ -29,9 +29,9 @@ async function memory(options: object = {}) {
   const at = (verb: string, path: string, json?: unknown, headers: Record<string, string> = {}) =>
     send(verb, `/memories/${id}${path}`, json, headers);
   const remember = async (body: object, headers: Record<string, string> = {}) => {
-    const told = await at('POST', '/remember', { extract_mode: 'sync', user_id: 'ada', ...body }, headers);
-    assert.equal(told.status, 200, JSON.stringify(told.body));
-    return told.body;
+    const answer = await at('POST', '/remember', { extract_mode: 'sync', user_id: 'ada', ...body }, headers);
+    assert.equal(answer.status, 200, JSON.stringify(answer.body));
+    return answer.body;
   };
   const listed = async (type: string, more = '') =>
     (await at('GET', `/grains?limit=500&order=asc&grain_type=${type}${more}`)).body.grains;
@@ -87,7 +87,7 @@ for (const partitions of [1, 2])
         { role: 'user', content: 'ok' },
         { role: 'user', content: 'I love green tea.', time: THEN + 60 },
       ];
-      const told = await remember({ messages, session_id: 's1' });
+      const answer = await remember({ messages, session_id: 's1' });
       const events = await listed('event', '&session_id=s1');
       type Event = { hash: string; fields: Record<string, unknown> };
       assert.deepEqual(
@@ -101,33 +101,33 @@ for (const partitions of [1, 2])
         ],
       );
       assert.deepEqual(
-        told.source_hashes,
+        answer.source_hashes,
         events.map(({ hash }: Event) => hash),
       );
-      assert.deepEqual([told.source_hash, told.session_id, told.errors], [told.source_hashes[0], 's1', []]);
+      assert.deepEqual([answer.source_hash, answer.session_id, answer.errors], [answer.source_hashes[0], 's1', []]);
       const facts = (await listed('belief')).map(({ fields }: Event) => [fields['subject'], fields['object']]);
       assert.ok(
         facts.some(([subject, object]: string[]) => subject === 'ada' && object === 'Paris'),
         JSON.stringify(facts),
       );
       const derived = (await listed('belief')).map(({ fields }: Event) => fields['derived_from']);
-      assert.ok(derived.every((source: string) => told.source_hashes.includes(source)));
+      assert.ok(derived.every((source: string) => answer.source_hashes.includes(source)));
     });
 
     test('messages without times keep their order, get a session, and are returned again under their key', async () => {
       const { remember, listed } = await memory({ partitions });
       const messages = Array.from({ length: 5 }, () => ({ role: 'user', content: 'yes' }));
       const key = { 'idempotency-key': 'm1' };
-      const told = await remember({ messages }, key);
-      assert.match(told.session_id, /^ses_/);
-      assert.equal(new Set(told.source_hashes).size, 5);
+      const answer = await remember({ messages }, key);
+      assert.match(answer.session_id, /^ses_/);
+      assert.equal(new Set(answer.source_hashes).size, 5);
       const times = (await listed('event')).map((grain: { created_at: number }) => grain.created_at);
       assert.deepEqual(
         times,
         times.map((_: number, at: number) => times[0] + at),
       );
       const again = await remember({ messages }, key);
-      assert.deepEqual([again.source_hashes, again.session_id], [told.source_hashes, told.session_id]);
+      assert.deepEqual([again.source_hashes, again.session_id], [answer.source_hashes, answer.session_id]);
       assert.equal((await listed('event')).length, 5);
     });
 
@@ -141,22 +141,22 @@ for (const partitions of [1, 2])
       const more = await soon([first, second]);
       assert.equal(more.source_hashes.length, 2);
       // The same request tells how it went, once that is known.
-      let told = more;
-      while (told.marker_status === 'pending') told = await soon([first, second]);
-      assert.equal(told.marker_status, 'done');
+      let answer = more;
+      while (answer.marker_status === 'pending') answer = await soon([first, second]);
+      assert.equal(answer.marker_status, 'done');
       assert.equal((await listed('event')).length, 2);
       assert.equal((await listed('belief')).length, 2);
     });
 
     test('a refused message does not affect the others; bad requests are refused whole', async () => {
       const { at, remember, listed } = await memory({ partitions });
-      const told = await remember({
+      const answer = await remember({
         messages: [
           { role: 'user', content: 'fine', time: THEN },
           { role: 'user', content: 'from the future', time: 9_000_000_000 },
         ],
       });
-      assert.deepEqual([told.source_hashes.length, told.errors.length, told.errors[0].index], [1, 1, 1]);
+      assert.deepEqual([answer.source_hashes.length, answer.errors.length, answer.errors[0].index], [1, 1, 1]);
       for (const [body, code] of [
         [{ text: 'x', messages: [{ role: 'user', content: 'x' }] }, 'VAL-E001'],
         [{ messages: [] }, 'VAL-E001'],

@@ -74,9 +74,9 @@ async function json(server: TestServer, verb: string, path: string, body?: objec
     headers: { 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  const told = (await answer.json()) as Record<string, unknown>;
-  assert.ok(answer.ok, JSON.stringify(told));
-  return told;
+  const parsed = (await answer.json()) as Record<string, unknown>;
+  assert.ok(answer.ok, JSON.stringify(parsed));
+  return parsed;
 }
 
 /** A memory for each door, filled. */

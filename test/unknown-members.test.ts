@@ -40,9 +40,9 @@ for (const listener of ['uws', 'node'])
         [{ subject: 'Ada', force: false }, 'force'],
         [{ blob_hash: own, userid: 'u9' }, 'userid'],
       ] as const) {
-        const told = await at('POST', '/forget', body);
-        assert.equal(told.code, 'VAL-E001', JSON.stringify(told.body));
-        assert.equal(told.body.error.details[0].field, field);
+        const answer = await at('POST', '/forget', body);
+        assert.equal(answer.code, 'VAL-E001', JSON.stringify(answer.body));
+        assert.equal(answer.body.error.details[0].field, field);
       }
       assert.equal((await at('POST', '/forget?dry_run=true', { subject: 'Ada' })).code, 'VAL-E001');
       assert.equal((await at('GET', `/grains/${own}`)).status, 200);
@@ -51,7 +51,7 @@ for (const listener of ['uws', 'node'])
     test('operations that erase, restrict or change policy refuse unknown members', async () => {
       const exec = (command: string, args: object, more: object = {}) =>
         at('POST', '/app/exec', { command, args, ...more });
-      for (const told of [
+      for (const answer of [
         await at('POST', '/scope-erase', { scope_path: 'default', preview: true }),
         await exec('forget_user', { user_id: 'u1', preview: true }),
         await exec('forget_user', { user_id: 'u1' }, { preview: true }),
@@ -63,7 +63,7 @@ for (const listener of ['uws', 'node'])
         await at('DELETE', '', { preview: true }),
         await at('DELETE', '/scope-tree', { preview: true }),
       ])
-        assert.equal(told.code, 'VAL-E001', JSON.stringify(told.body));
+        assert.equal(answer.code, 'VAL-E001', JSON.stringify(answer.body));
       assert.equal((await at('GET', `/grains/${own}`)).status, 200);
     });
 
@@ -84,8 +84,8 @@ for (const listener of ['uws', 'node'])
         ['POST', '/flush', { vectrs: true }],
         ['POST', '/app/exec', { command: 'history', args: { hash: own, limt: 5 } }],
       ] as const) {
-        const told = await at(verb, path, json, strict);
-        assert.equal(told.code, 'VAL-E001', `${verb} ${path} ${JSON.stringify(told.body)}`);
+        const answer = await at(verb, path, json, strict);
+        assert.equal(answer.code, 'VAL-E001', `${verb} ${path} ${JSON.stringify(answer.body)}`);
       }
       assert.equal((await at('POST', '/recall', { user_id: 'u1' }, strict)).status, 200);
       assert.equal((await at('POST', '/add', { ...BELIEF, mood: 'calm' }, strict)).status, 200);

@@ -50,9 +50,9 @@ async function probe(port: number): Promise<void> {
     waits.push(performance.now() - startMs);
     if (body === undefined) refused += 1;
     if (asked) {
-      const told: Waited = { longestMs: Math.max(...waits), p99Ms: percentile(waits, 0.99), refused };
+      const waited: Waited = { longestMs: Math.max(...waits), p99Ms: percentile(waits, 0.99), refused };
       [asked, waits, refused] = [false, [], 0];
-      parentPort?.postMessage(told);
+      parentPort?.postMessage(waited);
     }
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }

@@ -98,8 +98,8 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
 const nothing = (): void => undefined;
 
 function largest(rows: readonly Row[], msOf: (row: Row) => number): { readonly name: string; readonly ms: number } {
-  const told = rows.map((row) => ({ name: row.name, ms: msOf(row) }));
-  return told.reduce((most, one) => (one.ms > most.ms ? one : most), { name: '', ms: 0 });
+  const timed = rows.map((row) => ({ name: row.name, ms: msOf(row) }));
+  return timed.reduce((most, one) => (one.ms > most.ms ? one : most), { name: '', ms: 0 });
 }
 
 /** What is answered to a request that makes data. */

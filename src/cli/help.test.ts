@@ -156,8 +156,8 @@ for (const [words, [operation, options]] of Object.entries(MIRRORS))
     for (const { long, description } of own) {
       const member = options[long?.slice(2) ?? ''];
       if (member === undefined || member === 'own') continue;
-      const told = descriptionOf(operation, member);
-      assert.ok(isHelpOf(description, told), `${words} ${long}: "${description}" is not of "${told}"`);
+      const described = descriptionOf(operation, member);
+      assert.ok(isHelpOf(description, described), `${words} ${long}: "${description}" is not of "${described}"`);
     }
   });
 

@@ -107,8 +107,8 @@ export function printExcluded(excluded: JsonValue | undefined): void {
   const counts = Object.entries(isObject(excluded) ? excluded : {}).sort((a, b) => Number(b[1]) - Number(a[1]));
   if (counts.length === 0) return;
   printLine();
-  const told = counts.map(([reason, count]) => `${number(Number(count))} ${reasonText(reason)}`);
-  printWrapped('', `Left out: ${told.join('; ')}.`, 0);
+  const reasons = counts.map(([reason, count]) => `${number(Number(count))} ${reasonText(reason)}`);
+  printWrapped('', `Left out: ${reasons.join('; ')}.`, 0);
 }
 
 function reasonText(reason: string): string {

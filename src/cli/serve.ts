@@ -24,9 +24,9 @@ async function serve(flags: Record<string, string | boolean | undefined>): Promi
   const server = await startServer(config, { logsWarnings: !isRead });
   tell(server, config, isRead);
   // Listen before printing the ready line: its reader may stop the server at once.
-  const told = signal();
+  const stopSignal = signal();
   process.stdout.write(readyLine(server));
-  await told;
+  await stopSignal;
   // A second signal exits immediately.
   for (const name of SIGNALS) process.once(name, () => process.exit(1));
   await server.close();

@@ -112,9 +112,9 @@ test('each operation writes its entry', async (t) => {
   let before = (await entriesOf(engine)).length;
   for (const [name, { events, run }] of Object.entries(leaves)) {
     await run();
-    const told = await namesOf(engine);
-    assert.deepEqual(told.slice(before), events, name);
-    before = told.length;
+    const names = await namesOf(engine);
+    assert.deepEqual(names.slice(before), events, name);
+    before = names.length;
   }
 });
 
@@ -183,9 +183,9 @@ test('more reads than fit in a group are written in several', async (t) => {
   const hash = await add(engine, 'tea');
   const reads = 2 * READ_TRAIL_GROUP + 7;
   for (let i = 0; i < reads; i++) engine.read('get', { ...context, actor: `key:${i % 600}` }, { hash });
-  const told = (await entriesOf(engine)).filter(({ eventType }) => eventType === 'memory.read');
-  assert.equal(told.length, reads);
-  assert.equal(new Set(told.map(({ actor }) => actor)).size, 600);
+  const entries = (await entriesOf(engine)).filter(({ eventType }) => eventType === 'memory.read');
+  assert.equal(entries.length, reads);
+  assert.equal(new Set(entries.map(({ actor }) => actor)).size, 600);
   assert.deepEqual(await engine.write('verifyAudit', context, {}), { valid: true, checked: reads + 2, partition: 0 });
 });
 

@@ -150,9 +150,9 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
     restrictions: (context, input) => {
       const { governed } = store.memory(context.memory);
       const named = context.userId ?? input.userId;
-      const told = ofSeen(store, context, named, restrictionsOf(governed, named));
+      const visible = ofSeen(store, context, named, restrictionsOf(governed, named));
       return {
-        restrictions: told.map(({ userId, reason, atMs, by }) => ({
+        restrictions: visible.map(({ userId, reason, atMs, by }) => ({
           userId,
           reason,
           restrictedAt: Math.floor(atMs / 1000),

@@ -56,15 +56,18 @@ test('a grain, a list, a recall and a query of a restricted user are each record
     ],
   ];
   for (const [name, read] of reads) assert.equal(await codeOf(read), 'POL-E008', name);
-  const told = await refusals(engine);
+  const recorded = await refusals(engine);
   assert.deepEqual(
-    told.map((one) => one['operation']),
+    recorded.map((one) => one['operation']),
     reads.map(([name]) => name),
   );
-  for (const one of told) assert.deepEqual([one['code'], one.actor], ['POL-E008', 'key:test']);
+  for (const one of recorded) assert.deepEqual([one['code'], one.actor], ['POL-E008', 'key:test']);
   const { store } = engine;
-  assert.deepEqual([told[0]?.['grain'], told[3]?.['grain']], [store.nameOfHash(store.memory(1), hash), undefined]);
-  for (const one of told.slice(3)) assert.match(one.subject, /^user:[0-9a-f]{32}$/);
+  assert.deepEqual(
+    [recorded[0]?.['grain'], recorded[3]?.['grain']],
+    [store.nameOfHash(store.memory(1), hash), undefined],
+  );
+  for (const one of recorded.slice(3)) assert.match(one.subject, /^user:[0-9a-f]{32}$/);
   assert.equal((await engine.write('verifyAudit', context, {})).valid, true);
 });
 

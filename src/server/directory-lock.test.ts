@@ -143,8 +143,8 @@ test('the error reports the holder from server.json, and depends only on the loc
   // A killed server left it: no process holds the directory.
   writeServerFile(directory, addresses);
   const lock = lockDirectory(directory);
-  const told = new RegExp(`in use by another server: process ${process.pid}, at http://127.0.0.1:1;`);
-  assert.throws(() => lockDirectory(directory, 0), refusal(told));
+  const message = new RegExp(`in use by another server: process ${process.pid}, at http://127.0.0.1:1;`);
+  assert.throws(() => lockDirectory(directory, 0), refusal(message));
   for (const content of ['', '{"http":', 'null', '{"http":1,"grpc":"x","pid":1,"host":"h","secret":"s"}']) {
     writeFileSync(join(directory, 'server.json'), content);
     assert.throws(() => lockDirectory(directory, 0), refusal(/in use by another process;/), content);

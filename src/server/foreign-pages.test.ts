@@ -19,7 +19,7 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
       assert.deepEqual(server.errors, []);
     });
 
-    async function told(start: string, lines: readonly string[], body = ''): Promise<string> {
+    async function outcomeOf(start: string, lines: readonly string[], body = ''): Promise<string> {
       const client = await SocketClient.open(server.httpPort);
       const length = body === '' ? [] : [`Content-Length: ${body.length}`];
       client.send(`${start}\r\n${[...lines, ...length].map((line) => `${line}\r\n`).join('')}\r\n${body}`);
@@ -43,7 +43,7 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
         'granary.internal',
         `Granary.Internal:${port}`,
       ])
-        assert.equal(await told(LIST, [`Host: ${name}`]), '200', name);
+        assert.equal(await outcomeOf(LIST, [`Host: ${name}`]), '200', name);
       for (const name of [
         'evil.example',
         `evil.example:${port}`,
@@ -59,9 +59,9 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
         ':80',
       ])
         for (const start of [LIST, 'GET /api/health HTTP/1.1', 'GET /metrics HTTP/1.1', 'GET /nothing HTTP/1.1'])
-          assert.equal(await told(start, [`Host: ${name}`]), 'AUT-E001', `${start} ${name}`);
-      assert.match(await told(LIST, ['Host: localhost', 'Host: evil.example']), /^(400|VAL-E001)$/);
-      assert.match(await told('GET /health/live HTTP/1.1', ['Host:']), /^(400|AUT-E001|VAL-E002)$/);
+          assert.equal(await outcomeOf(start, [`Host: ${name}`]), 'AUT-E001', `${start} ${name}`);
+      assert.match(await outcomeOf(LIST, ['Host: localhost', 'Host: evil.example']), /^(400|VAL-E001)$/);
+      assert.match(await outcomeOf('GET /health/live HTTP/1.1', ['Host:']), /^(400|AUT-E001|VAL-E002)$/);
     });
 
     test('a page of this server or of an allowed origin is answered', async () => {
@@ -82,11 +82,11 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
         'http://app.example',
       ]) {
         for (const start of [LIST, 'HEAD /api/memories HTTP/1.1', 'DELETE /api/memories/default HTTP/1.1']) {
-          const code = await told(start, [host(), `Origin: ${origin}`]);
+          const code = await outcomeOf(start, [host(), `Origin: ${origin}`]);
           assert.equal(code, start.startsWith('HEAD') ? '403' : 'AUT-E001', `${start} ${origin}`);
         }
         assert.equal(
-          await told('POST /api/memories HTTP/1.1', [host(), json, `Origin: ${origin}`], '{"id":"theirs"}'),
+          await outcomeOf('POST /api/memories HTTP/1.1', [host(), json, `Origin: ${origin}`], '{"id":"theirs"}'),
           'AUT-E001',
           origin,
         );
@@ -97,12 +97,12 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
         `http://[::1]:${port}`,
         'https://app.example',
       ])
-        assert.equal(await told(LIST, [host(), `Origin: ${origin}`]), '200', origin);
+        assert.equal(await outcomeOf(LIST, [host(), `Origin: ${origin}`]), '200', origin);
       // A tunnel changes the port in the page's address.
-      assert.equal(await told(LIST, ['Host: localhost:9999', 'Origin: http://localhost:9999']), '200');
-      assert.equal(await told(LIST, ['Host: granary.internal', 'Origin: https://granary.internal']), '200');
+      assert.equal(await outcomeOf(LIST, ['Host: localhost:9999', 'Origin: http://localhost:9999']), '200');
+      assert.equal(await outcomeOf(LIST, ['Host: granary.internal', 'Origin: https://granary.internal']), '200');
       assert.equal(
-        await told(LIST, [host(), `Origin: http://localhost:${port}`, 'Origin: https://evil.example']),
+        await outcomeOf(LIST, [host(), `Origin: http://localhost:${port}`, 'Origin: https://evil.example']),
         'VAL-E001',
       );
     });
@@ -111,20 +111,24 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
       for (const site of ['cross-site', 'same-site'])
         for (const mode of ['no-cors', 'websocket', 'cors'])
           assert.equal(
-            await told(LIST, [host(), `Sec-Fetch-Site: ${site}`, `Sec-Fetch-Mode: ${mode}`]),
+            await outcomeOf(LIST, [host(), `Sec-Fetch-Site: ${site}`, `Sec-Fetch-Mode: ${mode}`]),
             'AUT-E001',
             `${site} ${mode}`,
           );
       const navigation = ['Sec-Fetch-Site: cross-site', 'Sec-Fetch-Mode: navigate'];
-      assert.equal(await told(LIST, [host(), ...navigation, 'Sec-Fetch-Dest: document']), '200', 'a link is followed');
-      assert.equal(await told(LIST, [host(), ...navigation, 'Sec-Fetch-Dest: iframe']), 'AUT-E001');
+      assert.equal(
+        await outcomeOf(LIST, [host(), ...navigation, 'Sec-Fetch-Dest: document']),
+        '200',
+        'a link is followed',
+      );
+      assert.equal(await outcomeOf(LIST, [host(), ...navigation, 'Sec-Fetch-Dest: iframe']), 'AUT-E001');
       for (const site of ['same-origin', 'none'])
-        assert.equal(await told(LIST, [host(), `Sec-Fetch-Site: ${site}`]), '200', site);
-      assert.equal(await told(LIST, [host(), 'Origin: https://app.example', 'Sec-Fetch-Site: cross-site']), '200');
+        assert.equal(await outcomeOf(LIST, [host(), `Sec-Fetch-Site: ${site}`]), '200', site);
+      assert.equal(await outcomeOf(LIST, [host(), 'Origin: https://app.example', 'Sec-Fetch-Site: cross-site']), '200');
     });
 
     test('a key is checked even if none is needed, and a preflight lets no other page in', async () => {
-      assert.equal(await told(LIST, [host(), 'Authorization: Bearer wrong']), 'AUT-E004');
+      assert.equal(await outcomeOf(LIST, [host(), 'Authorization: Bearer wrong']), 'AUT-E004');
       const client = await SocketClient.open(server.httpPort);
       for (const [origin, allowed] of [
         ['https://evil.example', undefined],
@@ -191,9 +195,9 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
 
     if (flags['http'] !== 'uws')
       test('an absolute target counts as Host', async () => {
-        assert.equal(await told('GET http://localhost/api/memories HTTP/1.1', ['Host: evil.example']), '200');
-        assert.equal(await told('GET http://evil.example/api/memories HTTP/1.1', [host()]), 'AUT-E001');
-        assert.equal(await told('GET /api/memories HTTP/1.0', []), '200', 'HTTP/1.0 has no Host, and no browser');
+        assert.equal(await outcomeOf('GET http://localhost/api/memories HTTP/1.1', ['Host: evil.example']), '200');
+        assert.equal(await outcomeOf('GET http://evil.example/api/memories HTTP/1.1', [host()]), 'AUT-E001');
+        assert.equal(await outcomeOf('GET /api/memories HTTP/1.0', []), '200', 'HTTP/1.0 has no Host, and no browser');
       });
   });
 
@@ -218,18 +222,18 @@ test('on a public address other pages are rejected, and unknown host names once 
     allowedHosts: 'mine.example',
   });
   t.after(() => named.close());
-  const told = async ({ httpPort }: TestServer, lines: string[]): Promise<number | undefined> => {
+  const outcomeOf = async ({ httpPort }: TestServer, lines: string[]): Promise<number | undefined> => {
     const client = await SocketClient.open(httpPort);
     client.send(`GET /api/memories/default/stats HTTP/1.1\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n`);
     const answer = await client.response();
     client.close();
     return answer?.status;
   };
-  assert.equal(await told(open, ['Host: other.example:80']), 200);
-  assert.equal(await told(open, ['Host: other.example:80', 'Origin: http://other.example']), 200);
-  assert.equal(await told(open, ['Host: other.example:80', 'Origin: http://evil.example']), 403);
-  assert.equal(await told(named, ['Host: other.example:80']), 403);
-  assert.equal(await told(named, ['Host: mine.example:80']), 200);
+  assert.equal(await outcomeOf(open, ['Host: other.example:80']), 200);
+  assert.equal(await outcomeOf(open, ['Host: other.example:80', 'Origin: http://other.example']), 200);
+  assert.equal(await outcomeOf(open, ['Host: other.example:80', 'Origin: http://evil.example']), 403);
+  assert.equal(await outcomeOf(named, ['Host: other.example:80']), 403);
+  assert.equal(await outcomeOf(named, ['Host: mine.example:80']), 200);
 });
 
 test('any origin without keys is rejected', () => {

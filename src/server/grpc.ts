@@ -75,9 +75,9 @@ function faceOf(call: GrpcCall, { operation: { grpc }, codec }: Route, readLong:
       const unknown: UnknownMember[] = [];
       return { candidate: grpc === undefined ? {} : grpc.read(bytes, unknown), bytes, unknown };
     },
-    write: (output, told) => ({
-      bytes: grpc === undefined ? EMPTY : grpc.write(output, told),
-      warnings: grpc === undefined ? '' : notesOf(grpc.looseWarnings(output, told)),
+    write: (output, extra) => ({
+      bytes: grpc === undefined ? EMPTY : grpc.write(output, extra),
+      warnings: grpc === undefined ? '' : notesOf(grpc.looseWarnings(output, extra)),
     }),
     forward:
       codec === undefined

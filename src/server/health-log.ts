@@ -32,14 +32,14 @@ export class HealthLog {
 
 /** Checks periodically. Returns a function that stops it. */
 export function watchHealth(health: () => Promise<readonly Looked[]>, log: Logger): () => void {
-  const told = new HealthLog(log);
+  const healthLog = new HealthLog(log);
   let isAsking = false;
   const look = async (): Promise<void> => {
     // The pool reports workers that are down; a slow one is not asked twice.
     if (isAsking) return;
     isAsking = true;
     try {
-      told.take(await health());
+      healthLog.take(await health());
     } catch {
       // The pool logs it.
     } finally {

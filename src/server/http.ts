@@ -116,7 +116,7 @@ async function answer(
     taken ??= jsonBody(request, MESSAGE_BYTES_MAX);
     return taken;
   };
-  const told = await wrapper.perform<HttpReply>(
+  const performed = await wrapper.perform<HttpReply>(
     {
       operation,
       face: 'http',
@@ -139,7 +139,7 @@ async function answer(
         const unknown: UnknownMember[] = [];
         return { candidate: row.read(parts, unknown), bytes, unknown };
       },
-      write: (output, told) => row.reply(output, parts ?? NO_PARTS, told),
+      write: (output, performed) => row.reply(output, parts ?? NO_PARTS, performed),
       // A query adds to the body and would not reach the worker.
       forward:
         codec === undefined || request.query !== ''
@@ -153,15 +153,15 @@ async function answer(
             },
     },
   );
-  const headers: ResponseHeaders = [...always, ...Object.entries(told.headers)];
-  if (told.ok) {
+  const headers: ResponseHeaders = [...always, ...Object.entries(performed.headers)];
+  if (performed.ok) {
     try {
-      await send(request, told.reply, headers, answers);
+      await send(request, performed.reply, headers, answers);
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
-      respondError(request, error, told.requestId, [...headers, ['retry-after', '1']]);
+      respondError(request, error, performed.requestId, [...headers, ['retry-after', '1']]);
     }
-  } else respondError(request, told.error, told.requestId, headers);
+  } else respondError(request, performed.error, performed.requestId, headers);
 }
 
 function sidecarOf(row: HttpRow): Forward<HttpReply>['sidecar'] {

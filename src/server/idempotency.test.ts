@@ -12,7 +12,7 @@ after(async () => {
   assert.deepEqual(server.errors, []);
 });
 
-interface Told {
+interface CallAnswer {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: answers of many routes, whose members each test names
   readonly body: any;
@@ -25,7 +25,7 @@ interface Asked {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-async function call(verb: string, path: string, { json, body, once, headers }: Asked = {}): Promise<Told> {
+async function call(verb: string, path: string, { json, body, once, headers }: Asked = {}): Promise<CallAnswer> {
   const response = await fetch(`${server.http}/api${path}`, {
     method: verb,
     headers: {
@@ -47,7 +47,7 @@ async function newMemory(partitions: number): Promise<string> {
   return `/memories/${body.id}`;
 }
 
-const codeOf = ({ body }: Told): string | undefined => body.error?.code;
+const codeOf = ({ body }: CallAnswer): string | undefined => body.error?.code;
 
 for (const partitions of [1, 2]) {
   test(`a repeated grant does not undo a later revocation, ${partitions} partitions`, async () => {

@@ -44,7 +44,7 @@ function start(dataDir: string, flags: Record<string, string> = {}, env: Record<
   return startServer(config, { log: makeLog('silent') });
 }
 
-interface Told {
+interface CallAnswer {
   readonly status: number;
   readonly headers: Headers;
   // What a test looks into, member by member.
@@ -62,7 +62,7 @@ async function call(
     body?: string | FormData;
     headers?: Record<string, string>;
   } = {},
-): Promise<Told> {
+): Promise<CallAnswer> {
   const body = options.json === undefined ? options.body : JSON.stringify(options.json);
   const response = await fetch(`${server.http}${path}`, {
     method: verb,
@@ -120,13 +120,13 @@ for (const listener of ['uws', 'node'])
 
       const seen: unknown[] = [];
       for (let cursor = '', page = 0; page < 4; page += 1) {
-        const told = await call(server, 'GET', `${M}/grains?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`, {
+        const found = await call(server, 'GET', `${M}/grains?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`, {
           key,
         });
-        assert.equal(told.body['total'], 6);
-        seen.push(...(told.body['grains'] as { hash: string }[]).map((one) => one.hash));
-        if (told.body['next_cursor'] === null) break;
-        cursor = String(told.body['next_cursor']);
+        assert.equal(found.body['total'], 6);
+        seen.push(...(found.body['grains'] as { hash: string }[]).map((one) => one.hash));
+        if (found.body['next_cursor'] === null) break;
+        cursor = String(found.body['next_cursor']);
       }
       assert.equal(new Set(seen).size, 6);
       assert.equal(seen.length, 6);
@@ -159,12 +159,12 @@ for (const listener of ['uws', 'node'])
         ['PUT', `${M}/add`, '{}', 405, 'SYS-E004'],
         ['POST', `${M}/import-file`, '{}', 415, 'VAL-E006'],
       ] as const) {
-        const told = await call(server, verb, path, { key, ...(body === undefined ? {} : { body }) });
-        const { error } = told.body as { error?: Record<string, unknown> };
-        assert.deepEqual([told.status, error?.['code']], [status, code], `${verb} ${path}`);
+        const found = await call(server, verb, path, { key, ...(body === undefined ? {} : { body }) });
+        const { error } = found.body as { error?: Record<string, unknown> };
+        assert.deepEqual([found.status, error?.['code']], [status, code], `${verb} ${path}`);
         assert.deepEqual(Object.keys(error ?? {}).sort(), ['code', 'details', 'message', 'request_id']);
         assert.ok(String(error?.['message']).startsWith(`${code}: `));
-        assert.equal(told.headers.get('x-request-id'), error?.['request_id']);
+        assert.equal(found.headers.get('x-request-id'), error?.['request_id']);
       }
       const nobody = await call(server, 'GET', `${M}/stats`);
       assert.deepEqual([nobody.status, nobody.headers.get('www-authenticate')], [401, 'Bearer']);
@@ -403,8 +403,8 @@ test('a data directory keeps everything over a restart, and accepts one server a
   const { raw_key: made } = (await call(first, 'POST', '/api/auth/keys', { key, json: { scopes: ['read'] } })).body;
   await call(first, 'POST', '/api/memories', { key, json: { name: 'Second one', partitions: 2 } });
   const serverFile = join(folder, 'server.json');
-  const { secret, ...told } = JSON.parse(readFileSync(serverFile, 'utf8'));
-  assert.deepEqual(told, { http: first.http, grpc: first.grpc, pid: process.pid, host: hostname() });
+  const { secret, ...found } = JSON.parse(readFileSync(serverFile, 'utf8'));
+  assert.deepEqual(found, { http: first.http, grpc: first.grpc, pid: process.pid, host: hostname() });
   assert.match(secret, /^[0-9a-f]{64}$/);
   await assert.rejects(start(folder), { code: 'STO-E001', message: /in use/ });
   await first.close();

@@ -64,14 +64,14 @@ test('HTTP/1.0 is answered beside uWebSockets.js, on a port of its own', () =>
 for (const http of ['uws', 'node'])
   test(`probes need no key, and report why the server is not ready (${http})`, () =>
     withServer({ http }, async (server) => {
-      const told = async (path: string) => {
+      const health = async (path: string) => {
         const answer = await fetch(`${server.http}${path}`);
         return [answer.status, (await answer.json()) as { status: string; reasons?: string[] }] as const;
       };
       for (const prefix of ['', '/api']) {
-        const [status, { status: word }] = await told(`${prefix}/health/live`);
+        const [status, { status: word }] = await health(`${prefix}/health/live`);
         assert.deepEqual([status, word], [200, 'ok']);
-        assert.equal((await told(`${prefix}/health/ready`))[0], 200);
+        assert.equal((await health(`${prefix}/health/ready`))[0], 200);
       }
       assert.equal((await fetch(`${server.http}/health/ready`, { method: 'HEAD' })).status, 200);
       assert.equal((await fetch(`${server.http}/health/other`)).status, 404);

@@ -19,7 +19,7 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
     });
 
     /** The code of an error, or the status. */
-    async function told(lines: readonly string[]): Promise<string> {
+    async function outcomeOf(lines: readonly string[]): Promise<string> {
       const client = await SocketClient.open(server.httpPort);
       const body = '{"query":"tea"}';
       client.send(
@@ -33,7 +33,7 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
     test('over HTTP', async () => {
       const key = `Authorization: Bearer ${server.key}`;
       const plain = ['Host: localhost', key, 'Content-Type: application/json'];
-      assert.equal(await told([...plain, 'X-Namespace: a', 'X-User-Id: b']), '200');
+      assert.equal(await outcomeOf([...plain, 'X-Namespace: a', 'X-User-Id: b']), '200');
       for (const twice of [
         ['X-Namespace: a', 'x-namespace: b'],
         ['X-Namespace: a', 'X-Namespace: a'],
@@ -46,11 +46,14 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
         ['Content-Type: text/plain'],
         ['content-type: application/json'],
       ])
-        assert.equal(await told([...plain, ...twice]), 'VAL-E001', twice.join());
-      assert.equal(await told([...plain, `X-API-Key: ${server.key}`]), '200');
-      assert.equal(await told([...plain, 'X-API-Key: another']), 'VAL-E001');
+        assert.equal(await outcomeOf([...plain, ...twice]), 'VAL-E001', twice.join());
+      assert.equal(await outcomeOf([...plain, `X-API-Key: ${server.key}`]), '200');
+      assert.equal(await outcomeOf([...plain, 'X-API-Key: another']), 'VAL-E001');
       // Headers that only name the request may repeat.
-      assert.equal(await told([...plain, 'X-Request-Id: a', 'X-Request-Id: b', 'X-Other: 1', 'X-Other: 2']), '200');
+      assert.equal(
+        await outcomeOf([...plain, 'X-Request-Id: a', 'X-Request-Id: b', 'X-Other: 1', 'X-Other: 2']),
+        '200',
+      );
     });
 
     test('a repeated challenge is rejected like other headers', async () => {

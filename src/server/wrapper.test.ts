@@ -19,9 +19,9 @@ test('without credentials only health and config answer', async () => {
     ['GET', '/memories/default/stats'],
     ['POST', '/memories/nowhere/add'],
   ] as const) {
-    const told = await ask(parts, verb, path, { json: BELIEF });
-    assert.equal(told.body['code'], 'AUT-E005', path);
-    assert.equal(told.headers['www-authenticate'], 'Bearer');
+    const answer = await ask(parts, verb, path, { json: BELIEF });
+    assert.equal(answer.body['code'], 'AUT-E005', path);
+    assert.equal(answer.headers['www-authenticate'], 'Bearer');
   }
 });
 
@@ -63,9 +63,9 @@ test('each scope allows its operations and no others', async () => {
   for (const [at, scope] of held.entries()) {
     const key = await makeKey(parts, [scope]);
     for (const [needed, verb, path, json] of routes) {
-      const told = await ask(parts, verb, path, { key, json });
+      const answer = await ask(parts, verb, path, { key, json });
       const mayDo = at >= held.indexOf(needed);
-      assert.equal(told.error?.code, mayDo ? undefined : 'AUT-E001', `${scope} ${verb} ${path}`);
+      assert.equal(answer.error?.code, mayDo ? undefined : 'AUT-E001', `${scope} ${verb} ${path}`);
     }
   }
 });
@@ -283,11 +283,11 @@ test('a repeated change of the deployment runs once, and a secret is shown once'
 test('a bug is SYS-E001 without details, which the log has; no key reaches the log', async () => {
   const logLines: string[] = [];
   const parts = await makeParts({ logLines });
-  const told = await ask(parts, 'POST', '/memories/default/batch-add', {
+  const answer = await ask(parts, 'POST', '/memories/default/batch-add', {
     key: ADMIN,
     json: { grains: [{ grain_type: 'belief', fields: { ...BELIEF, refuse: true } }] },
   });
-  assert.equal(told.status, 200);
+  assert.equal(answer.status, 200);
   parts.services.keys.authenticate = () => {
     throw new Error(`unexpected ${ADMIN}`);
   };

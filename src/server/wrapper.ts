@@ -56,8 +56,8 @@ export interface Face<Reply> {
    * caller is admitted.
    */
   readonly read: () => ReadInput | Promise<ReadInput>;
-  /** `told` are warnings besides the output's own. */
-  readonly write: (output: unknown, told: readonly string[]) => Reply;
+  /** `warnings` are those besides the output's own. */
+  readonly write: (output: unknown, warnings: readonly string[]) => Reply;
   /** Set when a worker decodes the request: then nothing is read or written here. */
   readonly forward?: Forward<Reply> | undefined;
 }

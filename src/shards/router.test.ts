@@ -170,9 +170,15 @@ test('a memory of four partitions answers every call as one of a single partitio
             };
           }
           case 'statistics': {
-            const told = await router.call('statistics', by, {});
-            const { totalGrains, typeCounts, userCount, supersededGrains } = told;
-            return { totalGrains, typeCounts, userCount, supersededGrains, namespaces: [...told.namespaces].sort() };
+            const statistics = await router.call('statistics', by, {});
+            const { totalGrains, typeCounts, userCount, supersededGrains } = statistics;
+            return {
+              totalGrains,
+              typeCounts,
+              userCount,
+              supersededGrains,
+              namespaces: [...statistics.namespaces].sort(),
+            };
           }
           case 'flush':
             return router.call('flush', by, {});
@@ -420,8 +426,8 @@ test('several imports of one chain are placed together, whichever came first, wi
     const { engines, router } = await setUp();
     for (const [round, at] of order.entries()) {
       const known = new Set(order.slice(0, round + 1).map((i) => chain[i]!));
-      const told = manifest.filter((entry) => known.has(entry.hash) || known.has(entry.supersededBy ?? ''));
-      await router.call('importBlobs', context(2), { blobs: [blobs[at]!], manifest: told });
+      const statistics = manifest.filter((entry) => known.has(entry.hash) || known.has(entry.supersededBy ?? ''));
+      await router.call('importBlobs', context(2), { blobs: [blobs[at]!], manifest: statistics });
     }
     const partitions = engines.flatMap(({ calls }) => {
       const imports = calls.filter(({ method }) => method === 'importBlobs');

@@ -298,7 +298,7 @@ for (const [name, binding, outside] of BINDINGS)
         const records = pair.twins.map(async (twin) => {
           const asked = { query: 'tea weather', ...EVERYTHING };
           const { recall_id: id } = await twin.post('/recall', asked, { 'x-request-id': 'req_twin' });
-          return twin.told(get(`/provenance/${id}?explain=true`));
+          return twin.shownTo(get(`/provenance/${id}?explain=true`));
         });
         const [lone, crowded] = await Promise.all(records);
         assert.match(lone!, /^200 /);

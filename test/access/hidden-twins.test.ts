@@ -145,9 +145,9 @@ for (const how of ['restricted', 'withdrawn', 'expired'] as const)
               const { recall_id: id } = await twin.post('/recall', asked, { 'x-request-id': 'req_twin' });
               const record = await twin.get(`/provenance/${id}?explain=true`);
               counts.push(record.excluded_counts);
-              const told = await twin.told(get(`/provenance/${id}?explain=true`));
+              const shownTo = await twin.shownTo(get(`/provenance/${id}?explain=true`));
               // Enciphered under keys of the memory's own.
-              return told.replace(/"grain": "[0-9a-f]{66,84}"/g, 'a name');
+              return shownTo.replace(/"grain": "[0-9a-f]{66,84}"/g, 'a name');
             }),
           );
           assert.equal(one, other, query);
@@ -155,8 +155,8 @@ for (const how of ['restricted', 'withdrawn', 'expired'] as const)
         const reason = { restricted: 'processing_restricted', withdrawn: 'consent_revoked', expired: 'ttl_expired' }[
           how
         ];
-        const told = new Set(counts.map((count) => (count as Record<string, number>)[reason]));
+        const shownTo = new Set(counts.map((count) => (count as Record<string, number>)[reason]));
         // Its withdrawal is a grain of the user too.
-        assert.deepEqual([...told], [how === 'withdrawn' ? 14 : 13]);
+        assert.deepEqual([...shownTo], [how === 'withdrawn' ? 14 : 13]);
       });
     });

@@ -115,13 +115,13 @@ for (const partitions of [1, 3])
       assert.match(attack.warnings.join('\n'), new RegExp(`${victim} does not count`));
       assert.deepEqual(await place.corrections(), []);
 
-      const told: string[] = [];
+      const answers: string[] = [];
       for (const outside of [victim, NOWHERE]) {
         const answer = await place.upload(own.blobs, { [b]: { supersededBy: outside } }, key);
-        told.push(JSON.stringify(answer).replaceAll(outside, 'H'));
+        answers.push(JSON.stringify(answer).replaceAll(outside, 'H'));
       }
-      assert.equal(told[0], told[1]);
-      assert.match(told[0]!, /does not count: MEM-E001/);
+      assert.equal(answers[0], answers[1]);
+      assert.match(answers[0]!, /does not count: MEM-E001/);
       assert.deepEqual(await place.standing(b), [undefined, undefined]);
     });
 

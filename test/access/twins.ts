@@ -58,7 +58,7 @@ export class Twin {
   }
 
   /** Status and body of any answer, without the parts that differ between equal requests. */
-  async told({ verb = 'GET', path, json, body }: Question): Promise<string> {
+  async shownTo({ verb = 'GET', path, json, body }: Question): Promise<string> {
     const asking = json === undefined ? (body === undefined ? {} : { body: body() }) : { json };
     // The request id is part of the answer.
     const headers = { 'x-request-id': 'req_twin' };
@@ -112,9 +112,10 @@ export async function askTwins(
   never: readonly string[] = [],
 ): Promise<void> {
   for (const question of questions) {
-    const told = await one.told(question);
-    assert.equal(await other.told(question), told, question.name);
-    assert.equal(Number(told.slice(0, 3)), question.status ?? 200, `${question.name}: ${told}`);
-    for (const word of never) assert.ok(!told.toLowerCase().includes(word), `${question.name} tells ${word}: ${told}`);
+    const shownTo = await one.shownTo(question);
+    assert.equal(await other.shownTo(question), shownTo, question.name);
+    assert.equal(Number(shownTo.slice(0, 3)), question.status ?? 200, `${question.name}: ${shownTo}`);
+    for (const word of never)
+      assert.ok(!shownTo.toLowerCase().includes(word), `${question.name} tells ${word}: ${shownTo}`);
   }
 }

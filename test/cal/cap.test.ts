@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { codeOf, contextOf } from '../support/shard.ts';
-import { CalMemory, type Told } from './memory.ts';
+import { CalMemory, type ParsedJson } from './memory.ts';
 
 const CAP = 7;
 
@@ -13,7 +13,7 @@ async function capped(t: TestContext): Promise<CalMemory> {
   return memory;
 }
 
-const grainsIn = (told: Told): number => told['grains'].length;
+const grainsIn = (result: ParsedJson): number => result['grains'].length;
 
 test('an explicit limit above the cap is rejected in any position', async (t) => {
   const memory = await capped(t);
@@ -36,41 +36,41 @@ test('an explicit limit above the cap is rejected in any position', async (t) =>
 
 test('limits within the cap, and defaults, return up to the cap', async (t) => {
   const memory = await capped(t);
-  assert.equal(grainsIn(memory.ask('RECALL beliefs LIMIT 7').told), 7);
-  assert.equal(grainsIn(memory.ask('RECALL beliefs').told), CAP);
-  assert.equal(grainsIn(memory.ask('RECALL events THREAD "s1"').told), CAP);
-  assert.equal(grainsIn(memory.ask('RECALL beliefs WHERE confidence > 0 ORDER BY confidence DESC').told), CAP);
-  assert.equal(memory.ask('RECALL beliefs | OBJECTS').told['values'].length, CAP);
+  assert.equal(grainsIn(memory.ask('RECALL beliefs LIMIT 7').result), 7);
+  assert.equal(grainsIn(memory.ask('RECALL beliefs').result), CAP);
+  assert.equal(grainsIn(memory.ask('RECALL events THREAD "s1"').result), CAP);
+  assert.equal(grainsIn(memory.ask('RECALL beliefs WHERE confidence > 0 ORDER BY confidence DESC').result), CAP);
+  assert.equal(memory.ask('RECALL beliefs | OBJECTS').result['values'].length, CAP);
 });
 
 test('several recalls together return no more than one would', async (t) => {
   const memory = await capped(t);
-  assert.equal(grainsIn(memory.ask('(RECALL beliefs LIMIT 6) UNION (RECALL events LIMIT 6)').told), CAP);
-  const { told } = memory.ask('ASSEMBLE c FROM a: (RECALL beliefs LIMIT 6), b: (RECALL events LIMIT 6)');
-  assert.equal(grainsIn(told), CAP);
+  assert.equal(grainsIn(memory.ask('(RECALL beliefs LIMIT 6) UNION (RECALL events LIMIT 6)').result), CAP);
+  const { result } = memory.ask('ASSEMBLE c FROM a: (RECALL beliefs LIMIT 6), b: (RECALL events LIMIT 6)');
+  assert.equal(grainsIn(result), CAP);
   assert.deepEqual(
-    told['sources'].map((source: Told) => source['grain_count']),
+    result['sources'].map((source: ParsedJson) => source['grain_count']),
     [4, 3],
   );
   for (const recall of ['RECALL beliefs', 'RECALL events LIKE "saffron upper shelf"'])
-    assert.equal(grainsIn(memory.ask(`LET $a = ${recall}; ASSEMBLE c FROM a: $a`).told), CAP, recall);
-  const { groups } = memory.ask('RECALL beliefs GROUP BY subject').told;
-  const shown = groups.reduce((sum: number, group: Told) => sum + group['grains'].length, 0);
-  const counted = groups.reduce((sum: number, group: Told) => sum + group['count'], 0);
+    assert.equal(grainsIn(memory.ask(`LET $a = ${recall}; ASSEMBLE c FROM a: $a`).result), CAP, recall);
+  const { groups } = memory.ask('RECALL beliefs GROUP BY subject').result;
+  const shown = groups.reduce((sum: number, group: ParsedJson) => sum + group['grains'].length, 0);
+  const counted = groups.reduce((sum: number, group: ParsedJson) => sum + group['count'], 0);
   assert.ok(shown === CAP && counted > CAP, `${shown} shown of ${counted}`);
 });
 
 test('operands are not cut: a cut operand would return grains that it should exclude', async (t) => {
   const memory = await capped(t);
   const matching = 'RECALL events LIKE "saffron upper shelf"';
-  assert.ok(memory.ask(`${matching} | COUNT`).told['count'] > CAP, 'the cap would cut the operand');
-  assert.equal(memory.ask(`(RECALL events) EXCEPT (${matching}) | COUNT`).told['count'], 1);
-  assert.equal(memory.ask(`(RECALL events) INTERSECT (${matching}) | COUNT`).told['count'], 12);
-  assert.equal(memory.ask(`RECALL events WHERE hash IN (${matching} | HASHES) | COUNT`).told['count'], 12);
+  assert.ok(memory.ask(`${matching} | COUNT`).result['count'] > CAP, 'the cap would cut the operand');
+  assert.equal(memory.ask(`(RECALL events) EXCEPT (${matching}) | COUNT`).result['count'], 1);
+  assert.equal(memory.ask(`(RECALL events) INTERSECT (${matching}) | COUNT`).result['count'], 12);
+  assert.equal(memory.ask(`RECALL events WHERE hash IN (${matching} | HASHES) | COUNT`).result['count'], 12);
 });
 
 test('counts are complete, and a query without a recall needs no cap', async (t) => {
   const memory = await capped(t);
-  assert.ok(memory.ask('RECALL beliefs | COUNT').told['count'] > CAP);
+  assert.ok(memory.ask('RECALL beliefs | COUNT').result['count'] > CAP);
   assert.equal(memory.ask('EXPLAIN RECALL beliefs LIMIT 8').type, 'explain');
 });

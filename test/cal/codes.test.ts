@@ -67,11 +67,11 @@ test('W005: ASSEMBLE switches to toon when the server allows it and its budget i
   const memory = await CalMemory.open(t);
   const query = 'ASSEMBLE FROM b: (RECALL beliefs LIMIT 30), e: (RECALL events) BUDGET 300 tokens';
   const plain = memory.ask(query);
-  assert.deepEqual([plain.told['format'], plain.warnings], ['sml', []]);
+  assert.deepEqual([plain.result['format'], plain.warnings], ['sml', []]);
   const tight = memory.ask(query, { session: { autoToon: true } });
-  assert.equal(tight.told['format'], 'toon');
+  assert.equal(tight.result['format'], 'toon');
   assert.ok(tight.warnings.some((warning) => warning.startsWith('CAL-W005: ')));
-  assert.ok(tight.told['budget'].used <= 300);
+  assert.ok(tight.result['budget'].used <= 300);
 });
 
 test('W006: a search reports when it examined only its best matches, and examines more where an index helps', async (t) => {
@@ -91,12 +91,12 @@ test('W006: a search reports when it examined only its best matches, and examine
     });
   const all = 'RECALL beliefs LIKE "red lamp"';
   for (const condition of ['confidence < 0.5', 'confidence = 0.2', 'confidence != 1', 'source_type = "agent"']) {
-    const { told, warnings } = memory.ask(`${all} WHERE ${condition} | COUNT`);
-    assert.deepEqual([told['count'], warnings], [5, []], condition);
+    const { result, warnings } = memory.ask(`${all} WHERE ${condition} | COUNT`);
+    assert.deepEqual([result['count'], warnings], [5, []], condition);
   }
-  const [{ hash }] = memory.ask('RECALL WHERE confidence < 0.5').told['grains'];
+  const [{ hash }] = memory.ask('RECALL WHERE confidence < 0.5').result['grains'];
   assert.deepEqual(memory.ask(`${all} WHERE hash = ${hash}`).warnings, []);
-  assert.equal(memory.ask(`${all} WHERE hash = ${hash}`).told['total'], 1);
+  assert.equal(memory.ask(`${all} WHERE hash = ${hash}`).result['total'], 1);
   for (const query of [
     `${all} | COUNT`,
     `${all} ORDER BY time LIMIT 3`,
@@ -109,10 +109,10 @@ test('W006: a search reports when it examined only its best matches, and examine
       query,
     );
   // The total is unknown; a lower bound is marked as one.
-  const least = memory.ask(`${all} | COUNT`).told;
+  const least = memory.ask(`${all} | COUNT`).result;
   assert.deepEqual([least['count'], least['count_is_lower_bound']], [CANDIDATE_LIMIT_MAX, true]);
-  assert.equal(memory.ask(all).told['total_is_lower_bound'], true);
-  assert.equal(memory.ask(`${all} WHERE confidence < 0.5`).told['total_is_lower_bound'], undefined);
+  assert.equal(memory.ask(all).result['total_is_lower_bound'], true);
+  assert.equal(memory.ask(`${all} WHERE confidence < 0.5`).result['total_is_lower_bound'], undefined);
   // Enough was found, or nothing better can follow.
   for (const query of [all, `${all} WHERE relation != "was" LIMIT 3`, `${all} WHERE score > 2`])
     assert.deepEqual(memory.ask(query).warnings, [], query);
@@ -153,7 +153,7 @@ test('concurrent runs ask together, and a failing one stops no other', () => {
   }
   const running = together([asking('a'), asking('b'), asking('c')]);
   const found = (hashes: readonly string[]) => ({ output: { hashes } });
-  const told = { output: { versions: [] } };
+  const result = { output: { versions: [] } };
   const first = running.next([]).value as readonly Question[];
   assert.deepEqual(
     first.map(({ kind }) => kind),
@@ -165,7 +165,7 @@ test('concurrent runs ask together, and a failing one stops no other', () => {
     asked.map(({ input }) => input),
     [{ hash: 'a' }],
   );
-  const { value } = running.next([told]);
+  const { value } = running.next([result]);
   assert.deepEqual(
     (value as readonly ({ value: string } | { error: Error })[]).map((one) =>
       'value' in one ? one.value : one.error.message,

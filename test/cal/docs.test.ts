@@ -26,8 +26,8 @@ test('every example of the guide runs', async (t) => {
 test('the primer equals the answer of DESCRIBE, and each of its queries runs without a warning', async (t) => {
   const page = readFileSync(new URL('../../docs/cal-primer.md', import.meta.url), 'utf8');
   const memory = await CalMemory.open(t);
-  const { told } = memory.ask('DESCRIBE primer');
-  assert.equal(told['info'].primer, page);
+  const { result } = memory.ask('DESCRIBE primer');
+  assert.equal(result['info'].primer, page);
   const templates = [...page.matchAll(/```cal\n([\s\S]*?)```/g)].flatMap((match) => match[1]!.trim().split(/\n\n+/));
   assert.equal(templates.length, 6);
   const instead = [...page.matchAll(/\| `([^`]*)` \|$/gm)].map((match) => match[1]!.replaceAll('\\|', '|'));

@@ -21,7 +21,7 @@ class CountingLog extends ForwardingLog {
   }
 }
 
-interface Told {
+interface Grouped {
   readonly total: number;
   readonly groups: readonly { readonly key: string; readonly count: number; readonly grains: readonly unknown[] }[];
 }
@@ -39,7 +39,7 @@ async function openCounted(t: TestContext, items: readonly AddItem[]) {
   return { engine, log };
 }
 
-function told(engine: Engine, query: string): Told & { readonly grains: readonly unknown[] } {
+function answerTo(engine: Engine, query: string): Grouped & { readonly grains: readonly unknown[] } {
   const reply = engine.read('cal', contextOf(1), { query, session: PLAIN_SESSION, vectors: [] });
   assert.ok(!('tooLong' in reply), `${query} is answered in one go`);
   if (isRefused(reply)) assert.fail(`${query}: ${reply.message}`);
@@ -56,14 +56,14 @@ test('an answer reads each shown grain once, and no other record', async (t) => 
   const { engine, log } = await openCounted(t, items);
   const readsOf = (query: string): number => {
     // Warms up what is read once per memory.
-    told(engine, query);
+    answerTo(engine, query);
     const before = log.reads;
-    told(engine, query);
+    answerTo(engine, query);
     return log.reads - before;
   };
   const query = 'RECALL beliefs | GROUP BY relation';
   assert.deepEqual(
-    told(engine, query).groups.map(({ key, count, grains }) => [key, count, grains.length]),
+    answerTo(engine, query).groups.map(({ key, count, grains }) => [key, count, grains.length]),
     RELATIONS.map((relation) => [relation, 60, 20]),
   );
   assert.equal(readsOf(query), 60);
@@ -81,7 +81,7 @@ test('a name whose grains no longer open is not shown, with or without grains of
   const names = ['ada', ...Array.from({ length: 1_001 }, (_, i) => `s${String(i).padStart(4, '0')}`), 'zoe', 'zzz'];
   const { engine } = await openCounted(t, names.map(belief));
   const query = 'RECALL beliefs | GROUP BY subject';
-  const keys = (): string[] => told(engine, query).groups.map(({ key }) => key);
+  const keys = (): string[] => answerTo(engine, query).groups.map(({ key }) => key);
   assert.deepEqual(keys(), names);
   const { store } = engine;
   const memory = store.memory(1);
@@ -93,5 +93,5 @@ test('a name whose grains no longer open is not shown, with or without grains of
     keys(),
     names.filter((name) => name !== 'ada' && name !== 'zoe'),
   );
-  assert.deepEqual(told(engine, query).groups.at(-1), { key: 'zzz', count: 1, grains: [] });
+  assert.deepEqual(answerTo(engine, query).groups.at(-1), { key: 'zzz', count: 1, grains: [] });
 });

@@ -12,7 +12,7 @@ import type { AddItem } from '../../src/engine/calls/grain.ts';
 import { isListed } from '../../src/engine/store/indexed-fields.ts';
 import { contextOf } from '../support/shard.ts';
 import { fixtureItems } from './fixture.ts';
-import { CalMemory, type Told } from './memory.ts';
+import { CalMemory, type ParsedJson } from './memory.ts';
 
 const ODD: readonly AddItem[] = [
   {
@@ -52,8 +52,8 @@ test('every condition on a listed field finds what opening all grains finds', as
   const context = contextOf(1);
   const views = memory.hashes.map((hash) => memory.engine.read('get', context, { hash }));
   const live = [...new Map(views.map((view) => [view.hash, calGrain(view, 1)])).values()];
-  const hashesOf = (told: Told): string[] =>
-    told['grains'].map(({ hash }: { readonly hash: string }) => hash.slice('sha256:'.length));
+  const hashesOf = (result: ParsedJson): string[] =>
+    result['grains'].map(({ hash }: { readonly hash: string }) => hash.slice('sha256:'.length));
   let asked = 0;
   const compare = (): void => {
     for (const singular of SINGULARS) {
@@ -70,8 +70,8 @@ test('every condition on a listed field finds what opening all grains finds', as
             if (!operators.includes(op)) continue;
             const query: string = `RECALL ${plural} WHERE ${name} ${op} ${JSON.stringify(value)} LIMIT 1000`;
             const expected: CalGrain[] = ofType.filter((grain) => passes(grain, { field: name, op, value }));
-            const { told } = memory.ask(query);
-            assert.deepEqual(hashesOf(told).sort(), expected.map(({ hash }) => hash).sort(), query);
+            const { result } = memory.ask(query);
+            assert.deepEqual(hashesOf(result).sort(), expected.map(({ hash }) => hash).sort(), query);
             asked += 1;
           }
         }
@@ -82,6 +82,6 @@ test('every condition on a listed field finds what opening all grains finds', as
   await memory.engine.write('flush', context, {});
   compare();
   // A number in place of a word does not count as a word.
-  assert.equal(memory.ask('RECALL WHERE recall_priority = "hot" | COUNT').told['count'], 1);
+  assert.equal(memory.ask('RECALL WHERE recall_priority = "hot" | COUNT').result['count'], 1);
   assert.ok(asked > 60, `${asked} conditions were asked`);
 });

@@ -13,10 +13,10 @@ import { fixtureItems, NOW_MS } from './fixture.ts';
 
 /** An answer as parsed JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into it as callers do
-export type Told = Record<string, any>;
+export type ParsedJson = Record<string, any>;
 
 export interface Answered {
-  readonly told: Told;
+  readonly result: ParsedJson;
   readonly count: number;
   readonly type: string;
   readonly warnings: readonly string[];
@@ -65,7 +65,7 @@ export class CalMemory {
     const reply = this.reply(query, asking);
     if (isRefused(reply)) assert.fail(`${query}\n${reply.refused}: ${reply.message}`);
     const { resultJson, resultCount, statementType, warnings } = reply;
-    return { told: JSON.parse(resultJson) as Told, count: resultCount, type: statementType, warnings };
+    return { result: JSON.parse(resultJson) as ParsedJson, count: resultCount, type: statementType, warnings };
   }
 
   /** The error code of the query; '' when it succeeds. */

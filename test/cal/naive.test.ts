@@ -6,7 +6,7 @@ import { readQuery } from '../../src/engine/cal/query.ts';
 import { HttpClient } from '../conformance/http-client.ts';
 import { runs } from '../support/runs.ts';
 import { startTestServer } from '../support/server.ts';
-import { Naive, type Shown, type Told } from './naive.ts';
+import { Naive, type NaiveResult, type Shown } from './naive.ts';
 
 const START = 1_760_000_000;
 const BELIEFS = 583;
@@ -224,7 +224,7 @@ class Writer {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: an answer as callers get it
-function told(result: any): Told {
+function comparable(result: any): NaiveResult {
   switch (result.type) {
     case 'count':
       return { kind: 'count', count: result.count };
@@ -243,7 +243,7 @@ function told(result: any): Told {
 interface Memory {
   readonly name: string;
   readonly naive: Naive;
-  readonly ask: (query: string) => Promise<{ readonly result: Told; readonly warnings: readonly string[] }>;
+  readonly ask: (query: string) => Promise<{ readonly result: NaiveResult; readonly warnings: readonly string[] }>;
 }
 
 async function memories(t: TestContext): Promise<Memory[]> {
@@ -271,7 +271,7 @@ async function memories(t: TestContext): Promise<Memory[]> {
       naive: new Naive(result.grains as Shown[]),
       ask: async (query) => {
         const { result: answer, warnings } = await exec(query);
-        return { result: told(answer), warnings };
+        return { result: comparable(answer), warnings };
       },
     });
   }

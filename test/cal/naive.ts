@@ -20,7 +20,7 @@ export interface Shown {
   readonly superseded_by: string | null;
 }
 
-export type Told =
+export type NaiveResult =
   | { readonly kind: 'grains'; readonly hashes: readonly string[]; readonly total: number }
   | { readonly kind: 'count'; readonly count: number }
   | { readonly kind: 'values'; readonly values: readonly string[] }
@@ -49,7 +49,7 @@ export class Naive {
     this.#contested = contestedOf(this.#grains);
   }
 
-  answer({ lets, statement }: Query): Told {
+  answer({ lets, statement }: Query): NaiveResult {
     this.#lets = new Map();
     for (const one of lets) this.#lets.set(one.name, this.#values(one));
     if (statement.kind === 'recall') return this.#staged(this.#matching(statement), statement.stages, statement.recent);
@@ -58,8 +58,8 @@ export class Naive {
   }
 
   #values({ recall, extract }: Pick<LetBinding, 'recall' | 'extract'>): readonly string[] {
-    const told = this.#staged(this.#matching(recall), [...recall.stages, { stage: extract! }], recall.recent);
-    return told.kind === 'values' ? told.values : [];
+    const staged = this.#staged(this.#matching(recall), [...recall.stages, { stage: extract! }], recall.recent);
+    return staged.kind === 'values' ? staged.values : [];
   }
 
   #matching(recall: Recall): readonly Shown[] {
@@ -101,7 +101,7 @@ export class Naive {
     return cut;
   }
 
-  #staged(grains: readonly Shown[], stages: readonly Stage[], recent: number | undefined): Told {
+  #staged(grains: readonly Shown[], stages: readonly Stage[], recent: number | undefined): NaiveResult {
     let left = grains;
     let isCut = recent !== undefined;
     let values: readonly string[] | undefined;

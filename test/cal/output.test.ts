@@ -18,8 +18,8 @@ describe('output', () => {
 
   test('every format answers a recall and an assembly, JSON with data', () => {
     for (const format of ['sml', 'markdown', 'text', 'json', 'yaml', 'triples', 'toon']) {
-      const recalled = ask(`RECALL beliefs LIMIT 5 AS ${format}`).told;
-      const assembled = ask(`ASSEMBLE ctx FOR "why" ${SOURCES} BUDGET 900 tokens FORMAT ${format}`).told;
+      const recalled = ask(`RECALL beliefs LIMIT 5 AS ${format}`).result;
+      const assembled = ask(`ASSEMBLE ctx FOR "why" ${SOURCES} BUDGET 900 tokens FORMAT ${format}`).result;
       for (const { content } of [recalled, assembled]) {
         assert.equal(typeof content, format === 'json' ? 'object' : 'string', format);
         assert.ok(content.length > 0, format);
@@ -35,33 +35,33 @@ describe('output', () => {
       for (const budget of [1, 10, 60, 200, 900])
         for (const format of ['sml', 'markdown', 'toon', 'TEMPLATE "{{grain.content}} {{grain.tags}}"']) {
           const query = `ASSEMBLE ctx ${SOURCES} BUDGET ${budget} tokens PRIORITY said > goals FORMAT ${format}`;
-          const { told } = ask(query, { session: { tokens: name } });
-          assert.ok(counter.count(told['content']) <= budget, `${name}: ${query}`);
-          assert.equal(told['budget'].used, counter.count(told['content']));
+          const { result } = ask(query, { session: { tokens: name } });
+          assert.ok(counter.count(result['content']) <= budget, `${name}: ${query}`);
+          assert.equal(result['budget'].used, counter.count(result['content']));
         }
     }
     assert.equal(tokenCounter('estimate'), ESTIMATE);
   });
 
   test('DESCRIBE capabilities names the token counter', () => {
-    const counted = (session: object) => ask('DESCRIBE capabilities', { session }).told['info'].token_counter;
+    const counted = (session: object) => ask('DESCRIBE capabilities', { session }).result['info'].token_counter;
     assert.deepEqual([counted({}), counted({ tokens: 'cl100k_base' })], ['estimate', 'cl100k_base']);
   });
 
   test('a list of formats is rendered at once, under its keys', () => {
-    const { told } = ask(`ASSEMBLE ctx ${SOURCES} FORMAT [sml, json AS data, TEMPLATE "* {{grain.content}}"]`);
-    assert.deepEqual(Object.keys(told['formats']), ['sml', 'data', 'template']);
-    const lines = told['formats'].template.split('\n').filter((line: string) => line.startsWith('* '));
-    assert.equal(lines.length, told['formats'].data.length);
-    assert.equal('content' in told, false);
+    const { result } = ask(`ASSEMBLE ctx ${SOURCES} FORMAT [sml, json AS data, TEMPLATE "* {{grain.content}}"]`);
+    assert.deepEqual(Object.keys(result['formats']), ['sml', 'data', 'template']);
+    const lines = result['formats'].template.split('\n').filter((line: string) => line.startsWith('* '));
+    assert.equal(lines.length, result['formats'].data.length);
+    assert.equal('content' in result, false);
   });
 
   test('a template in sections, as the query defines it', () => {
-    const { told } = ask(
+    const { result } = ask(
       'RECALL goals LIMIT 3 AS TEMPLATE {\n  HEADER {\nGoals:\n  }\n  ELEMENT {\n- {{grain.content}} [{{grain.type}}]\n  }\n' +
         '  FOOTER {\n({{assembly.grain_count}})\n  }\n}',
     );
-    const lines = told['content'].split('\n');
+    const lines = result['content'].split('\n');
     assert.deepEqual([lines[0], lines.at(-1), lines.length], ['Goals:', '(3)', 5]);
     for (const line of lines.slice(1, -1)) assert.match(line, /^- .+ \[goal\]$/);
   });
@@ -81,6 +81,6 @@ describe('output', () => {
 
   test('the same query over the same grains gives the same text', () => {
     const query = `ASSEMBLE ctx ${SOURCES} BUDGET 300 tokens WITH progressive_disclosure(full), summarize`;
-    assert.deepEqual(ask(query).told['content'], ask(query).told['content']);
+    assert.deepEqual(ask(query).result['content'], ask(query).result['content']);
   });
 });

@@ -63,14 +63,14 @@ test('answers are the same before and after a seal', async (t) => {
     fields: { object: 'black tea' },
   });
   await memory.engine.write('forget', context, { hashes: [memory.hash('peanuts')], check: false });
-  const answers = (): unknown[] => QUERIES.map((query) => ({ ...memory.ask(query).told, _cal: undefined }));
+  const answers = (): unknown[] => QUERIES.map((query) => ({ ...memory.ask(query).result, _cal: undefined }));
   const before = answers();
   await memory.engine.write('flush', context, {});
   assert.ok(memory.engine.store.index.segments > 0);
   assert.deepEqual(answers(), before);
   assert.ok(!JSON.stringify(before).includes('peanuts'));
   const hash = memory.hash('dark mode');
-  assert.equal(memory.ask(`EXISTS sha256:${hash.slice(0, 9)}`).told['hash'], `sha256:${hash}`);
+  assert.equal(memory.ask(`EXISTS sha256:${hash.slice(0, 9)}`).result['hash'], `sha256:${hash}`);
 });
 
 test('the first results of an order are those of a full sort', async (t) => {

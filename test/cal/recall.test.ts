@@ -4,7 +4,7 @@ import { before, describe, test } from 'node:test';
 import type { AddItem } from '../../src/engine/calls/grain.ts';
 import type { JsonObject } from '../../src/engine/grain/api/json-value.ts';
 import { NOW_MS } from './fixture.ts';
-import { CalMemory, type Told, temporaryMemory } from './memory.ts';
+import { CalMemory, type ParsedJson, temporaryMemory } from './memory.ts';
 
 describe('RECALL', () => {
   const opened = temporaryMemory(before);
@@ -13,18 +13,18 @@ describe('RECALL', () => {
   const said = (query: string, options = {}): unknown[] =>
     opened.memory
       .ask(query, { namespace: 'home', ...options })
-      .told['grains'].map((grain: { fields: Record<string, unknown> }) => {
+      .result['grains'].map((grain: { fields: Record<string, unknown> }) => {
         const { object, content, description } = grain.fields;
         return object ?? content ?? description;
       });
 
   test('section 7.1: without an order, structural answers are sorted by hash, all with the same score', () => {
-    const { told } = opened.memory.ask('RECALL LIMIT 1000');
-    const hashes = told['grains'].map((grain: { hash: string }) => grain.hash);
+    const { result } = opened.memory.ask('RECALL LIMIT 1000');
+    const hashes = result['grains'].map((grain: { hash: string }) => grain.hash);
     assert.equal(hashes.length, opened.memory.items.length);
     assert.deepEqual(hashes, [...hashes].sort());
-    assert.deepEqual(new Set(told['grains'].map((grain: { score: number }) => grain.score)), new Set([1]));
-    const first = opened.memory.ask('RECALL').told['grains'].map((grain: { hash: string }) => grain.hash);
+    assert.deepEqual(new Set(result['grains'].map((grain: { score: number }) => grain.score)), new Set([1]));
+    const first = opened.memory.ask('RECALL').result['grains'].map((grain: { hash: string }) => grain.hash);
     assert.deepEqual(first, hashes.slice(0, 20));
   });
 
@@ -38,17 +38,17 @@ describe('RECALL', () => {
       'importance DESC',
       'object',
     ]) {
-      const all = opened.memory.ask(`RECALL beliefs ORDER BY ${order} LIMIT 1000`).told['grains'];
-      const some = opened.memory.ask(`RECALL beliefs ORDER BY ${order} LIMIT 7 OFFSET 3`).told['grains'];
+      const all = opened.memory.ask(`RECALL beliefs ORDER BY ${order} LIMIT 1000`).result['grains'];
+      const some = opened.memory.ask(`RECALL beliefs ORDER BY ${order} LIMIT 7 OFFSET 3`).result['grains'];
       assert.deepEqual(some, all.slice(3, 7), order);
-      assert.equal(opened.memory.ask(`RECALL beliefs ORDER BY ${order} LIMIT 1`).told['total'], all.length, order);
+      assert.equal(opened.memory.ask(`RECALL beliefs ORDER BY ${order} LIMIT 1`).result['total'], all.length, order);
     }
   });
 
   test('section 10: missing values sort last in both directions', () => {
     for (const direction of ['ASC', 'DESC']) {
-      const { told } = opened.memory.ask(`RECALL beliefs ORDER BY importance ${direction} LIMIT 1000`);
-      const values = told['grains'].map(
+      const { result } = opened.memory.ask(`RECALL beliefs ORDER BY importance ${direction} LIMIT 1000`);
+      const values = result['grains'].map(
         (grain: { fields: { importance?: number } }) => grain.fields.importance ?? null,
       );
       assert.deepEqual(values.slice(0, 3), direction === 'ASC' ? [0.2, 0.5, 0.9] : [0.9, 0.5, 0.2]);
@@ -58,9 +58,9 @@ describe('RECALL', () => {
 
   test('section 5.5: a missing field fails every operator, != too; EXCLUDE passes it', () => {
     assert.equal(opened.memory.ask('RECALL beliefs WHERE importance != 0.5 LIMIT 1000').count, 2);
-    assert.equal(opened.memory.ask('RECALL beliefs WHERE user_id != "ann" | COUNT').told['count'], 12);
-    assert.equal(opened.memory.ask('RECALL beliefs WHERE tags EXCLUDE ["ui"] | COUNT').told['count'], 23);
-    assert.equal(opened.memory.ask('RECALL beliefs WHERE hc:age != 41 | COUNT').told['count'], 1);
+    assert.equal(opened.memory.ask('RECALL beliefs WHERE user_id != "ann" | COUNT').result['count'], 12);
+    assert.equal(opened.memory.ask('RECALL beliefs WHERE tags EXCLUDE ["ui"] | COUNT').result['count'], 23);
+    assert.equal(opened.memory.ask('RECALL beliefs WHERE hc:age != 41 | COUNT').result['count'], 1);
   });
 
   test('D-17: INCLUDE with several tags requires all of them', () => {
@@ -97,14 +97,14 @@ describe('RECALL', () => {
   });
 
   test('D-20: COUNT and GROUP BY count the whole match set; a LIMIT before COUNT bounds it', () => {
-    assert.equal(opened.memory.ask('RECALL | COUNT').told['count'], opened.memory.items.length);
-    assert.equal(opened.memory.ask('RECALL LIMIT 7 | COUNT').told['count'], 7);
+    assert.equal(opened.memory.ask('RECALL | COUNT').result['count'], opened.memory.items.length);
+    assert.equal(opened.memory.ask('RECALL LIMIT 7 | COUNT').result['count'], 7);
     assert.equal(
-      opened.memory.ask('RECALL LIMIT 1000 OFFSET 60 | COUNT').told['count'],
+      opened.memory.ask('RECALL LIMIT 1000 OFFSET 60 | COUNT').result['count'],
       opened.memory.items.length - 60,
     );
-    const { told } = opened.memory.ask('RECALL | GROUP BY type');
-    const groups = told['groups'] as { key: string; count: number; grains: unknown[] }[];
+    const { result } = opened.memory.ask('RECALL | GROUP BY type');
+    const groups = result['groups'] as { key: string; count: number; grains: unknown[] }[];
     assert.deepEqual(
       groups.map(({ key }) => key),
       [...groups.map(({ key }) => key)].sort(),
@@ -131,9 +131,9 @@ describe('RECALL', () => {
       'RECALL beliefs WHERE verification_status = "contested" | COUNT',
       'RECALL beliefs CONTRADICTIONS | COUNT',
     ])
-      assert.equal(opened.memory.ask(query).told['_cal'].budget.grains_scanned, 0, query);
+      assert.equal(opened.memory.ask(query).result['_cal'].budget.grains_scanned, 0, query);
     const opening = opened.memory.ask('RECALL beliefs WHERE subject != "alice" | COUNT');
-    assert.equal(opening.told['_cal'].budget.grains_scanned, 25);
+    assert.equal(opening.result['_cal'].budget.grains_scanned, 25);
   });
 
   test('D-21: a thread is complete and oldest first; FROM finds it by any of its events', () => {
@@ -167,15 +167,15 @@ describe('RECALL', () => {
   test('ABOUT matches a subject, else words of a text with a warning', () => {
     const subject = opened.memory.ask('RECALL beliefs ABOUT "bob"');
     assert.equal(subject.count, 3);
-    assert.equal(subject.told['_cal'].about, 'subject');
+    assert.equal(subject.result['_cal'].about, 'subject');
     assert.deepEqual(subject.warnings, []);
     const tea = opened.memory.ask('RECALL beliefs ABOUT "green tea"');
-    assert.equal(tea.told['_cal'].about, 'fallback');
-    assert.equal(tea.told['grains'][0].fields.object, 'green tea');
+    assert.equal(tea.result['_cal'].about, 'fallback');
+    assert.equal(tea.result['grains'][0].fields.object, 'green tea');
     assert.match(tea.warnings.join(), /^CAL-W010: nothing has the subject "green tea"/);
     // Both conditions must fail before texts are searched.
     const both = opened.memory.ask('RECALL beliefs ABOUT "bob" WHERE relation = "lives_in"');
-    assert.equal(both.told['_cal'].about, 'fallback');
+    assert.equal(both.result['_cal'].about, 'fallback');
     assert.equal(both.count, 0);
     // A word in most texts names no one.
     assert.equal(opened.memory.ask('RECALL ABOUT "Zacharias of the upper shelf and mode"').count, 0);
@@ -184,7 +184,7 @@ describe('RECALL', () => {
   test('D-24: a strict server treats an ABOUT without such a subject as a search', () => {
     const session = { strict: true };
     const query = opened.memory.ask('RECALL beliefs ABOUT "green tea"', { session });
-    assert.deepEqual([query.told['_cal'].about, query.warnings], ['query', []]);
+    assert.deepEqual([query.result['_cal'].about, query.warnings], ['query', []]);
     const bare = opened.memory.ask('RECALL ABOUT "Zacharias mode"', { session });
     assert.ok(bare.count > 0, 'half of the words are enough');
   });
@@ -193,9 +193,9 @@ describe('RECALL', () => {
     const query =
       'ASSEMBLE FROM known: (RECALL beliefs ABOUT "bob"), said: (RECALL beliefs ABOUT "green tea"), ' +
       'none: (RECALL ABOUT "Zacharias"), rest: (RECALL goals)';
-    const { told, warnings } = opened.memory.ask(query);
+    const { result, warnings } = opened.memory.ask(query);
     assert.deepEqual(
-      told['sources'].map(({ label, about, grain_count }: Told) => [label, about, grain_count > 0]),
+      result['sources'].map(({ label, about, grain_count }: ParsedJson) => [label, about, grain_count > 0]),
       [
         ['known', 'subject', true],
         ['said', 'fallback', true],
@@ -207,76 +207,79 @@ describe('RECALL', () => {
   });
 
   test('section 7.1: a search answers by score descending; conditions that no index serves still hold', () => {
-    const { told } = opened.memory.ask('RECALL beliefs LIKE "dark mode"');
-    const scores = told['grains'].map((grain: { score: number }) => grain.score);
+    const { result } = opened.memory.ask('RECALL beliefs LIKE "dark mode"');
+    const scores = result['grains'].map((grain: { score: number }) => grain.score);
     assert.deepEqual(
       scores,
       [...scores].sort((a, b) => b - a),
     );
-    assert.equal(told['grains'][0].fields.object, 'dark mode');
+    assert.equal(result['grains'][0].fields.object, 'dark mode');
     assert.deepEqual(said('RECALL beliefs LIKE "mode" WHERE confidence < 0.6'), ['light mode']);
     assert.deepEqual(said('RECALL beliefs WHERE query = "mode" AND relation != "mg:prefers"'), []);
-    assert.equal(opened.memory.ask('RECALL beliefs LIKE "mode" | COUNT').told['count'], 2);
+    assert.equal(opened.memory.ask('RECALL beliefs LIKE "mode" | COUNT').result['count'], 2);
     assert.deepEqual(said('RECALL beliefs LIKE "mode" WHERE score >= 2'), []);
     assert.deepEqual(said('RECALL beliefs LIKE "mode" ORDER BY confidence LIMIT 1'), ['light mode']);
     assert.deepEqual(said('RECALL reasonings WHERE premises = "smoke" LIMIT 1').length, 1);
   });
 
   test('section 10: SELECT keeps the fields that it names, by the names of CAL', () => {
-    const { told } = opened.memory.ask('RECALL goals SELECT object, goal_state, deadline ORDER BY deadline LIMIT 1');
-    assert.deepEqual(told['grains'][0].fields, { object: 'finish report 0', goal_state: 'active', deadline: NOW_MS });
-    assert.match(told['grains'][0].hash, /^sha256:[0-9a-f]{64}$/);
+    const { result } = opened.memory.ask('RECALL goals SELECT object, goal_state, deadline ORDER BY deadline LIMIT 1');
+    assert.deepEqual(result['grains'][0].fields, { object: 'finish report 0', goal_state: 'active', deadline: NOW_MS });
+    assert.match(result['grains'][0].hash, /^sha256:[0-9a-f]{64}$/);
   });
 
   test('section 10: extractors give distinct strings in the order in which they are first seen', () => {
-    const { told, count } = opened.memory.ask('RECALL beliefs ORDER BY time LIMIT 100 | SUBJECTS', {
+    const { result, count } = opened.memory.ask('RECALL beliefs ORDER BY time LIMIT 100 | SUBJECTS', {
       namespace: 'home',
     });
-    assert.deepEqual(told['values'], ['alice', 'bob', 'carol', 'dave', 'patient-1', 'patient-2']);
+    assert.deepEqual(result['values'], ['alice', 'bob', 'carol', 'dave', 'patient-1', 'patient-2']);
     assert.equal(count, 6);
-    assert.deepEqual(opened.memory.ask('RECALL beliefs WHERE subject = "bob" ORDER BY time | HASHES').told['values'], [
-      `sha256:${opened.memory.hash('light mode')}`,
-      ...opened.memory
-        .ask('RECALL beliefs WHERE subject = "bob" ORDER BY time LIMIT 3 OFFSET 1')
-        .told['grains'].map((grain: { hash: string }) => grain.hash),
-    ]);
+    assert.deepEqual(
+      opened.memory.ask('RECALL beliefs WHERE subject = "bob" ORDER BY time | HASHES').result['values'],
+      [
+        `sha256:${opened.memory.hash('light mode')}`,
+        ...opened.memory
+          .ask('RECALL beliefs WHERE subject = "bob" ORDER BY time LIMIT 3 OFFSET 1')
+          .result['grains'].map((grain: { hash: string }) => grain.hash),
+      ],
+    );
   });
 
   test('section 9: dedup keeps the first grain of a value; grains without the field stay', () => {
     assert.equal(said('RECALL beliefs WITH dedup(subject) LIMIT 100').length, 6);
     assert.equal(said('RECALL beliefs WITH dedup(importance) LIMIT 100').length, 14);
     assert.deepEqual(said('RECALL beliefs ORDER BY time LIMIT 2 OFFSET 1 WITH dedup(subject)'), ['light mode']);
-    const count = (query: string): unknown => opened.memory.ask(query, { namespace: 'home' }).told['count'];
+    const count = (query: string): unknown => opened.memory.ask(query, { namespace: 'home' }).result['count'];
     assert.equal(count('RECALL beliefs WITH dedup(subject) | COUNT'), 6);
     assert.equal(count('RECALL beliefs WITH dedup(importance) | COUNT'), 14);
     assert.equal(count('RECALL beliefs LIKE "mode" WITH dedup(subject) | COUNT'), 2);
   });
 
   test('section 9: options add what they promise, and W004 says which have no effect', () => {
-    const told = opened.memory.ask('RECALL beliefs LIKE "tea" WITH score_breakdown, explanation, provenance');
-    const [first] = told.told['grains'];
+    const result = opened.memory.ask('RECALL beliefs LIKE "tea" WITH score_breakdown, explanation, provenance');
+    const [first] = result.result['grains'];
     assert.equal(first.score_breakdown.final, first.score);
     assert.match(first.explanation, /is one of the beliefs; is like the text/);
     assert.deepEqual(first.derived_from, []);
-    assert.deepEqual(told.warnings, []);
+    assert.deepEqual(result.warnings, []);
     const idle = opened.memory.ask(
       'RECALL beliefs LIMIT 1 WITH score_breakdown, diversity(mmr), locale("de"), x_fast(1)',
     );
-    assert.equal(idle.told['grains'][0].score_breakdown, null);
+    assert.equal(idle.result['grains'][0].score_breakdown, null);
     assert.equal(idle.warnings.filter((warning) => warning.startsWith('CAL-W004')).length, 4);
     const varied = opened.memory.ask('RECALL events LIKE "saffron shelf" WITH diversity(mmr, lambda=0.1) LIMIT 5');
     assert.equal(varied.count, 5);
-    assert.equal(typeof opened.memory.ask('RECALL goals WITH summarize').told['summary'], 'string');
+    assert.equal(typeof opened.memory.ask('RECALL goals WITH summarize').result['summary'], 'string');
   });
 
   test('section 9: contradiction_detection names contradicting grains and leaves none out', () => {
     const where = 'RECALL beliefs WHERE subject = "alice" AND relation = "mg:prefers" ORDER BY time';
     const plain = opened.memory.ask(where, { namespace: 'home' });
-    const { told } = opened.memory.ask(`${where} WITH contradiction_detection`, { namespace: 'home' });
-    assert.equal(told['grains'].length, plain.count);
+    const { result } = opened.memory.ask(`${where} WITH contradiction_detection`, { namespace: 'home' });
+    assert.equal(result['grains'].length, plain.count);
     const hash = (text: string): string => `sha256:${opened.memory.hash(text)}`;
     assert.deepEqual(
-      told['grains'].map((grain: { contested_by: string[] }) => grain.contested_by),
+      result['grains'].map((grain: { contested_by: string[] }) => grain.contested_by),
       [[hash('green tea')], [hash('dark mode')]],
     );
     // One that was marked, and those that contradict each other.
@@ -311,8 +314,8 @@ describe('RECALL', () => {
       ['DESCRIBE fields event', 'describe', 'describe', 1],
     ] as const) {
       const answer = opened.memory.ask(query);
-      assert.deepEqual([answer.type, answer.told['type'], answer.count], [type, payload, count], query);
-      const { _cal: cal } = answer.told;
+      assert.deepEqual([answer.type, answer.result['type'], answer.count], [type, payload, count], query);
+      const { _cal: cal } = answer.result;
       assert.equal(cal.version, '1.2');
       assert.equal(cal.statement_type, type);
       assert.equal(cal.tier, 0);
@@ -321,11 +324,11 @@ describe('RECALL', () => {
   });
 
   test('sections 14 and 12.1, D-38: content is the text, grains the envelope; json is data', () => {
-    const { told } = opened.memory.ask('RECALL beliefs WHERE subject = "bob" ORDER BY time LIMIT 1 AS sml');
-    assert.equal(told['format'], 'sml');
-    assert.match(told['content'], /<belief subject="bob" confidence="0.55">prefers light mode<\/belief>/);
-    assert.ok(!told['content'].includes(told['grains'][0].hash));
-    const { told: data } = opened.memory.ask(
+    const { result } = opened.memory.ask('RECALL beliefs WHERE subject = "bob" ORDER BY time LIMIT 1 AS sml');
+    assert.equal(result['format'], 'sml');
+    assert.match(result['content'], /<belief subject="bob" confidence="0.55">prefers light mode<\/belief>/);
+    assert.ok(!result['content'].includes(result['grains'][0].hash));
+    const { result: data } = opened.memory.ask(
       'RECALL beliefs WHERE subject = "bob" ORDER BY time LIMIT 1 AS [data AS d]',
     );
     assert.ok(Array.isArray(data['formats'].d));
@@ -345,7 +348,7 @@ test('a thread is of events alone, and a subquery in it counts', async (t) => {
     said('belief', { subject: 'ann', relation: 'is', object: 'here' }),
   ]);
   const contents = (query: string): unknown[] =>
-    memory.ask(query).told['grains'].map(({ fields }: { fields: JsonObject }) => fields['content']);
+    memory.ask(query).result['grains'].map(({ fields }: { fields: JsonObject }) => fields['content']);
   assert.deepEqual(contents('RECALL THREAD "s"'), ['hello', 'goodbye']);
   const whose = 'WHERE subject IN (RECALL beliefs | SUBJECTS)';
   for (const thread of ['"s"', `FROM sha256:${memory.hashes[0]}`])
@@ -359,10 +362,10 @@ test('beliefs that contradict a belief are its own user’s, however many others
   });
   const others = Array.from({ length: 400 }, (_, i) => said(`kind ${i}`, `user ${i}`));
   const memory = await CalMemory.open(t, [...others, said('green', 'ann'), said('black', 'ann')]);
-  const { grains } = memory.ask('RECALL beliefs WHERE user_id = "ann" WITH contradiction_detection').told as {
+  const { grains } = memory.ask('RECALL beliefs WHERE user_id = "ann" WITH contradiction_detection').result as {
     readonly grains: readonly { readonly hash: string; readonly contested_by?: readonly string[] }[];
   };
   const [one, other] = grains;
   assert.deepEqual([one?.contested_by, other?.contested_by], [[other?.hash], [one?.hash]]);
-  assert.equal(memory.ask('RECALL beliefs CONTRADICTIONS').told['total'], 2);
+  assert.equal(memory.ask('RECALL beliefs CONTRADICTIONS').result['total'], 2);
 });

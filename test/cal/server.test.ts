@@ -7,7 +7,7 @@ import { CalQueryRequest, CalQueryResponse } from '../../src/server/gen/memory/v
 import { refused } from '../conformance/contract.ts';
 import { HttpClient } from '../conformance/http-client.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import type { Told } from './memory.ts';
+import type { ParsedJson } from './memory.ts';
 
 let server: TestServer;
 let admin: HttpClient;
@@ -28,10 +28,10 @@ async function newMemory(partitions = 1): Promise<string> {
   return id;
 }
 
-async function exec(client: HttpClient, id: string, command: string, args: object): Promise<Told> {
+async function exec(client: HttpClient, id: string, command: string, args: object): Promise<ParsedJson> {
   return (await client.post(`/memories/${id}/app/exec`, { command, args })).result;
 }
-const ask = async (client: HttpClient, id: string, query: string): Promise<Told> =>
+const ask = async (client: HttpClient, id: string, query: string): Promise<ParsedJson> =>
   (await exec(client, id, 'cal', { query }))['result'];
 
 async function keyOf(scopes: readonly string[], bound: object = {}): Promise<HttpClient> {
@@ -181,8 +181,8 @@ for (const partitions of [1, 2])
     }));
     await admin.post(`/memories/${id}/batch-add`, { grains });
     const seen = async (path: string): Promise<[string[], string[], string[]]> => {
-      const subjects = (told: Told): string[] =>
-        told['grains'].map(({ fields }: { fields: { subject: string } }) => fields.subject).sort();
+      const subjects = (result: ParsedJson): string[] =>
+        result['grains'].map(({ fields }: { fields: { subject: string } }) => fields.subject).sort();
       const recalled = await admin.post(`/memories/${id}/recall`, { relation: 'is', scope_path: path, limit: 50 }).then(
         ({ results }) => subjects({ grains: results }),
         () => [],

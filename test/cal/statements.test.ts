@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { temporaryMemory } from './memory.ts';
 
-type Told = { grains: { hash: string; score: number; fields: Record<string, string> }[] };
-const objects = (told: unknown): string[] => (told as Told).grains.map(({ fields }) => String(fields['object'])).sort();
+type BeliefList = { grains: { hash: string; score: number; fields: Record<string, string> }[] };
+const objects = (result: unknown): string[] =>
+  (result as BeliefList).grains.map(({ fields }) => String(fields['object'])).sort();
 
 describe('statements', () => {
   const opened = temporaryMemory(before);
@@ -14,10 +15,10 @@ describe('statements', () => {
   test('section 7.2: UNION keeps the larger score, INTERSECT the smaller, EXCEPT the left alone', () => {
     const left = '(RECALL beliefs LIKE "mode")';
     const right = '(RECALL beliefs WHERE relation = "mg:prefers" LIMIT 100)';
-    const search = ask('RECALL beliefs LIKE "mode"').told as unknown as Told;
-    const union = ask(`${left} UNION ${right}`).told as unknown as Told;
-    const both = ask(`${left} INTERSECT ${right}`).told as unknown as Told;
-    const except = ask(`${right} EXCEPT ${left}`).told as unknown as Told;
+    const search = ask('RECALL beliefs LIKE "mode"').result as unknown as BeliefList;
+    const union = ask(`${left} UNION ${right}`).result as unknown as BeliefList;
+    const both = ask(`${left} INTERSECT ${right}`).result as unknown as BeliefList;
+    const except = ask(`${right} EXCEPT ${left}`).result as unknown as BeliefList;
     assert.equal(search.grains.length, 2);
     assert.ok(union.grains.every(({ score }) => score === 1));
     assert.equal(union.grains.length, 3);
@@ -43,93 +44,98 @@ describe('statements', () => {
       ask(`(${of('alice')} UNION ${of('bob')}) INTERSECT (RECALL beliefs WHERE relation = "works_at")`).count,
       2,
     );
-    assert.equal(ask(`${of('alice')} UNION ${of('bob')} | COUNT`).told['count'], 9);
+    assert.equal(ask(`${of('alice')} UNION ${of('bob')} | COUNT`).result['count'], 9);
     assert.equal(
-      ask(`${of('alice')} UNION ${of('bob')} ORDER BY confidence LIMIT 1`).told['grains'][0].fields.object,
+      ask(`${of('alice')} UNION ${of('bob')} ORDER BY confidence LIMIT 1`).result['grains'][0].fields.object,
       'alice',
     );
   });
 
   test('an operand of a set is complete, whatever it says about presentation', () => {
     const all = '(RECALL events) UNION (RECALL beliefs)';
-    const { count } = ask(`${all} | COUNT`).told;
+    const { count } = ask(`${all} | COUNT`).result;
     assert.ok(count > 20, 'more than the default limit');
     for (const stages of ['| ORDER BY time', '| SELECT subject', '| ORDER BY time | SELECT subject'])
-      assert.equal(ask(`(${all} ${stages}) EXCEPT (RECALL goals) | COUNT`).told['count'], count, stages);
-    assert.equal(ask(`(${all} | OFFSET 1) EXCEPT (RECALL goals) | COUNT`).told['count'], count - 1);
-    assert.equal(ask(`(${all} | ORDER BY time LIMIT 3) EXCEPT (RECALL goals) | COUNT`).told['count'], 3);
+      assert.equal(ask(`(${all} ${stages}) EXCEPT (RECALL goals) | COUNT`).result['count'], count, stages);
+    assert.equal(ask(`(${all} | OFFSET 1) EXCEPT (RECALL goals) | COUNT`).result['count'], count - 1);
+    assert.equal(ask(`(${all} | ORDER BY time LIMIT 3) EXCEPT (RECALL goals) | COUNT`).result['count'], 3);
   });
 
   test('section 7.3: EXISTS covers every version, by prefix too, and never fails for a missing one', () => {
     const hash = opened.memory.hash('peanuts');
     for (const prefix of [hash, hash.slice(0, 8), hash.slice(0, 40)])
       assert.deepEqual(
-        [ask(`EXISTS sha256:${prefix}`).told['exists'], ask(`EXISTS sha256:${prefix}`).told['hash']],
+        [ask(`EXISTS sha256:${prefix}`).result['exists'], ask(`EXISTS sha256:${prefix}`).result['hash']],
         [true, `sha256:${hash}`],
       );
-    assert.equal(ask(`EXISTS sha256:${'0'.repeat(64)}`).told['exists'], false);
-    assert.equal(ask('LET $h = RECALL beliefs WHERE object = "peanuts" | HASHES; EXISTS $h').told['exists'], true);
-    assert.equal(ask('LET $h = RECALL beliefs WHERE object = "nothing" | HASHES; EXISTS $h').told['exists'], false);
+    assert.equal(ask(`EXISTS sha256:${'0'.repeat(64)}`).result['exists'], false);
+    assert.equal(ask('LET $h = RECALL beliefs WHERE object = "peanuts" | HASHES; EXISTS $h').result['exists'], true);
+    assert.equal(ask('LET $h = RECALL beliefs WHERE object = "nothing" | HASHES; EXISTS $h').result['exists'], false);
     assert.equal(opened.memory.code('LET $h = RECALL beliefs LIMIT 2 | HASHES; EXISTS $h', home), 'CAL-E020');
   });
 
   test('D-22: the history of an unknown hash is empty; a pair’s versions come newest first, AS OF cuts', () => {
     const none = ask(`HISTORY sha256:${'0'.repeat(64)}`);
-    assert.deepEqual([none.told['versions'], none.count], [[], 0]);
+    assert.deepEqual([none.result['versions'], none.count], [[], 0]);
     const pair = ask('HISTORY WHERE subject = "alice" AND relation = "lives_in"');
     assert.deepEqual(
-      pair.told['versions'].map((version: { fields: { object: string } }) => version.fields.object),
+      pair.result['versions'].map((version: { fields: { object: string } }) => version.fields.object),
       ['Bern', 'Zürich'],
     );
-    const [newest] = pair.told['versions'];
+    const [newest] = pair.result['versions'];
     assert.deepEqual(Object.keys(newest).sort(), ['created_at', 'fields', 'grain_type', 'hash', 'superseded_by']);
     const asOf = ask('HISTORY WHERE subject = "alice" AND relation = "lives_in" AS OF "2026-02-10T17:30:00Z"');
     assert.deepEqual(
-      asOf.told['versions'].map((version: { fields: { object: string } }) => version.fields.object),
+      asOf.result['versions'].map((version: { fields: { object: string } }) => version.fields.object),
       ['Zürich'],
     );
   });
 
   test('section 7.4: DIFF tells each field that differs, by name; nothing for a grain and itself', () => {
     const [a, b] = [opened.memory.hash('Zürich'), opened.memory.hash('Bern')];
-    const { told, count } = ask(`HISTORY sha256:${a} DIFF sha256:${b}`);
-    assert.deepEqual(told['changes'], [
+    const { result, count } = ask(`HISTORY sha256:${a} DIFF sha256:${b}`);
+    assert.deepEqual(result['changes'], [
       { field: 'confidence', from: 0.6, to: 0.4 },
       { field: 'object', from: 'Zürich', to: 'Bern' },
       { field: 'user_id', from: 'ann', to: null },
       { field: 'verification_status', from: null, to: 'contested' },
     ]);
     assert.equal(count, 4);
-    assert.deepEqual(ask(`HISTORY sha256:${a} DIFF sha256:${a}`).told['changes'], []);
+    assert.deepEqual(ask(`HISTORY sha256:${a} DIFF sha256:${a}`).result['changes'], []);
     assert.equal(opened.memory.code(`HISTORY sha256:${a} DIFF sha256:${'0'.repeat(64)}`, home), 'CAL-E046');
   });
 
   test('section 7.5: EXPLAIN names conditions and never a value, opens nothing and works with Tier 1 off', () => {
-    const { told } = ask(
+    const { result } = ask(
       'EXPLAIN RECALL beliefs WHERE subject = "alice" AND verification_status = "verified" AND object != "tea" AND confidence < 0.5 AND tags INCLUDE ["ui"] ORDER BY confidence',
     );
-    const { plan } = told;
+    const { plan } = result;
     assert.deepEqual(plan.filters, ['type', 'subject', 'verification_status', 'object', 'confidence', 'tags']);
     assert.deepEqual(plan.residual, ['object']);
     assert.equal(plan.route, 'structural');
     assert.equal(plan.order, 'confidence ascending');
     // Goals have this subject too; grains of the other namespace do not count.
     assert.equal(plan.indexes[1].grains, 11);
-    assert.equal(told['_cal'].budget.grains_scanned, 0);
+    assert.equal(result['_cal'].budget.grains_scanned, 0);
     assert.ok(!JSON.stringify(plan).includes('alice'));
-    assert.equal(ask('EXPLAIN RECALL LIKE "x"').told['plan'].route, 'search');
-    assert.equal(ask('EXPLAIN RECALL beliefs LIKE "x"').told['plan'].route, 'hybrid');
-    const add = ask('EXPLAIN ADD belief SET subject = "a" SET relation = "b" SET object = "c" REASON "r"').told['plan'];
+    assert.equal(ask('EXPLAIN RECALL LIKE "x"').result['plan'].route, 'search');
+    assert.equal(ask('EXPLAIN RECALL beliefs LIKE "x"').result['plan'].route, 'hybrid');
+    const add = ask('EXPLAIN ADD belief SET subject = "a" SET relation = "b" SET object = "c" REASON "r"').result[
+      'plan'
+    ];
     assert.deepEqual([add.tier, add.tier1_enabled, add.side_effects.length], [1, false, 1]);
-    assert.equal(ask('EXPLAIN COALESCE (RECALL beliefs, RECALL goals)').told['plan'].branches.length, 2);
-    assert.equal(ask('EXPLAIN ASSEMBLE FROM a: (RECALL beliefs) BUDGET 5 grains').told['plan'].budget.unit, 'grains');
-    assert.equal(ask('EXPLAIN (RECALL beliefs) UNION (RECALL goals)').told['plan'].operands.length, 2);
-    assert.equal(ask('EXPLAIN BATCH { a: RECALL beliefs, b: DESCRIBE server }').told['plan'].entries.length, 2);
-    assert.equal(ask('EXPLAIN RECALL beliefs WHERE subject IN (RECALL goals | HASHES)').told['plan'].filters.length, 2);
+    assert.equal(ask('EXPLAIN COALESCE (RECALL beliefs, RECALL goals)').result['plan'].branches.length, 2);
+    assert.equal(ask('EXPLAIN ASSEMBLE FROM a: (RECALL beliefs) BUDGET 5 grains').result['plan'].budget.unit, 'grains');
+    assert.equal(ask('EXPLAIN (RECALL beliefs) UNION (RECALL goals)').result['plan'].operands.length, 2);
+    assert.equal(ask('EXPLAIN BATCH { a: RECALL beliefs, b: DESCRIBE server }').result['plan'].entries.length, 2);
+    assert.equal(
+      ask('EXPLAIN RECALL beliefs WHERE subject IN (RECALL goals | HASHES)').result['plan'].filters.length,
+      2,
+    );
   });
 
   test('section 7.6: DESCRIBE reports what the parser uses', () => {
-    assert.equal(ask('DESCRIBE grain_types').told['info'].grain_types.length, 10);
+    assert.equal(ask('DESCRIBE grain_types').result['info'].grain_types.length, 10);
     for (const [type, fields] of [
       ['belief', 18],
       ['event', 23],
@@ -142,35 +148,35 @@ describe('statements', () => {
       ['consensus', 21],
       ['consent', 24],
     ] as const)
-      assert.equal(ask(`DESCRIBE fields ${type}`).told['info'].fields.length, fields, type);
-    assert.equal(ask('DESCRIBE fields').told['info'].fields.length, 18);
-    const { info } = ask('DESCRIBE capabilities').told;
+      assert.equal(ask(`DESCRIBE fields ${type}`).result['info'].fields.length, fields, type);
+    assert.equal(ask('DESCRIBE fields').result['info'].fields.length, 18);
+    const { info } = ask('DESCRIBE capabilities').result;
     assert.deepEqual(info.cal_tiers, [0]);
     assert.equal(info.limits.limit_max, 1_000);
     assert.ok(info.with_options.includes('diversity') && !info.with_options.includes('cache'));
-    assert.ok(ask('DESCRIBE templates').told['info'].presets.length > 0);
-    assert.match(ask('DESCRIBE grammar').told['info'].grammar, /statement/);
+    assert.ok(ask('DESCRIBE templates').result['info'].presets.length > 0);
+    assert.match(ask('DESCRIBE grammar').result['info'].grammar, /statement/);
   });
 
   test('D-23: a failing entry of a BATCH affects only its own result; labels keep their order', () => {
-    const { told, count } = ask(
+    const { result, count } = ask(
       'BATCH { good: RECALL beliefs LIMIT 1, bad: RECALL MY beliefs, history: EXISTS sha256:00000000 }',
     );
     assert.equal(count, 3);
-    assert.deepEqual(Object.keys(told['results']), ['good', 'bad', 'history']);
-    assert.equal(told['results'].good.grains.length, 1);
-    assert.equal(told['results'].bad.error.code, 'CAL-E008');
-    assert.equal(told['results'].history.exists, false);
+    assert.deepEqual(Object.keys(result['results']), ['good', 'bad', 'history']);
+    assert.equal(result['results'].good.grains.length, 1);
+    assert.equal(result['results'].bad.error.code, 'CAL-E008');
+    assert.equal(result['results'].history.exists, false);
     assert.equal(opened.memory.code('BATCH { a: RECALL facts, b: RECALL beliefs }'), 'CAL-E003');
   });
 
   test('section 7.8: COALESCE takes the first branch with a grain and runs none after it', () => {
     const first = ask('COALESCE (RECALL beliefs WHERE subject = "alice", RECALL MY beliefs)');
-    assert.deepEqual([first.told['branch'], first.count], [0, 6]);
+    assert.deepEqual([first.result['branch'], first.count], [0, 6]);
     const second = ask('COALESCE (RECALL beliefs WHERE subject = "x", RECALL goals, RECALL states)');
-    assert.deepEqual([second.told['branch'], second.count, second.type], [1, 5, 'coalesce']);
+    assert.deepEqual([second.result['branch'], second.count, second.type], [1, 5, 'coalesce']);
     const none = ask('COALESCE (RECALL beliefs WHERE subject = "x", RECALL beliefs WHERE subject = "y")');
-    assert.deepEqual([none.told['branch'], none.told['grains'], none.count], [null, [], 0]);
+    assert.deepEqual([none.result['branch'], none.result['grains'], none.count], [null, [], 0]);
   });
 
   test('section 7.9: LET is a list or a set of grains; an empty list selects nothing', () => {
@@ -191,11 +197,11 @@ describe('statements', () => {
     );
     assert.equal(
       ask('LET $x = RECALL beliefs WHERE subject = "bob" | SUBJECTS; BATCH { a: RECALL beliefs WHERE subject IN ($x) }')
-        .told['results'].a.total,
+        .result['results'].a.total,
       3,
     );
     assert.equal(
-      ask('LET $x = RECALL beliefs | SUBJECTS; EXPLAIN RECALL beliefs WHERE subject IN ($x)').told['_cal'].budget
+      ask('LET $x = RECALL beliefs | SUBJECTS; EXPLAIN RECALL beliefs WHERE subject IN ($x)').result['_cal'].budget
         .grains_scanned,
       0,
     );
@@ -206,7 +212,7 @@ describe('statements', () => {
       objects(
         ask(
           'RECALL beliefs WHERE subject IN (RECALL beliefs WHERE subject IN (RECALL beliefs WHERE object = "Initech" | SUBJECTS) | SUBJECTS)',
-        ).told,
+        ).result,
       ),
       ['Initech', 'alice'],
     );
@@ -214,49 +220,49 @@ describe('statements', () => {
   });
 
   test('section 11: sources that fail are named and left out; all of them is E076', () => {
-    const { told, count } = ask('ASSEMBLE ctx FROM mine: (RECALL MY beliefs), all: (RECALL goals) BUDGET 500 tokens');
-    assert.deepEqual(told['_cal'].sources_failed, ['mine']);
+    const { result, count } = ask('ASSEMBLE ctx FROM mine: (RECALL MY beliefs), all: (RECALL goals) BUDGET 500 tokens');
+    assert.deepEqual(result['_cal'].sources_failed, ['mine']);
     assert.equal(count, 5);
-    assert.ok(told['budget'].used <= 500);
+    assert.ok(result['budget'].used <= 500);
     assert.equal(opened.memory.code('ASSEMBLE FROM a: (RECALL MY beliefs), b: (RECALL MY goals)', home), 'CAL-E076');
     assert.equal(opened.memory.code('ASSEMBLE FROM (RECALL beliefs) STREAM', home), 'CAL-E079');
     const formats = ask(
       'ASSEMBLE FROM a: (RECALL goals), b: (RECALL beliefs) BUDGET 3 grains FORMAT [sml, json] WITH dedup(subject)',
     );
-    assert.deepEqual(Object.keys(formats.told['formats']), ['sml', 'json']);
+    assert.deepEqual(Object.keys(formats.result['formats']), ['sml', 'json']);
     assert.equal(formats.count, 3);
-    assert.ok(!('content' in formats.told));
+    assert.ok(!('content' in formats.result));
   });
 
   test('D-42: without BUDGET the budget is 4000 tokens', () => {
-    const { budget } = ask('ASSEMBLE FROM (RECALL goals)').told;
+    const { budget } = ask('ASSEMBLE FROM (RECALL goals)').result;
     assert.deepEqual([budget.total, budget.unit], [4_000, 'tokens']);
     assert.equal(budget.used + budget.remaining, 4_000);
   });
 
   test('section 9: options of ASSEMBLE apply to its grains, and ineffective ones are reported', () => {
-    const { told, warnings } = ask(
+    const { result, warnings } = ask(
       'ASSEMBLE FROM (RECALL beliefs WHERE subject = "alice" AND relation = "mg:prefers") BUDGET 9 grains WITH contradiction_detection, provenance, superseded, diversity(mmr)',
     );
     assert.deepEqual(
       warnings.map((warning) => warning.slice(0, 8)),
       ['CAL-W004'],
     );
-    for (const grain of told['grains'])
+    for (const grain of result['grains'])
       assert.deepEqual([grain.contested_by.length, grain.derived_from, grain.superseded_by], [1, [], null]);
     const coalesced = ask(
       'COALESCE (RECALL beliefs WHERE subject = "x", RECALL beliefs WHERE subject = "alice" AND relation = "mg:prefers" WITH contradiction_detection)',
     );
-    assert.equal(coalesced.told['grains'][0].contested_by.length, 1);
+    assert.equal(coalesced.result['grains'][0].contested_by.length, 1);
   });
 
   test('D-26: a grain of several sources is only in the one of the highest rank', () => {
-    const { told } = ask(
+    const { result } = ask(
       'ASSEMBLE FROM low: (RECALL beliefs WHERE subject = "bob"), high: (RECALL beliefs WHERE relation = "works_at") PRIORITY high > low',
     );
-    const [first, second] = told['sources'];
+    const [first, second] = result['sources'];
     assert.deepEqual([first.label, first.rank, second.label], ['high', 1, 'low']);
-    assert.equal(first.grain_count + second.grain_count, told['grains'].length);
+    assert.equal(first.grain_count + second.grain_count, result['grains'].length);
     assert.deepEqual(
       first.grains.filter((hash: string) => second.grains.includes(hash)),
       [],
@@ -273,13 +279,13 @@ describe('statements', () => {
     assert.equal(opened.memory.code(`REVERT sha256:${'0'.repeat(64)} REASON "r"`), 'CAL-E044');
     assert.equal(opened.memory.code('ADD belief SET subject = "a" REASON "r"'), 'CAL-E050');
     assert.equal(opened.memory.code('DEFINE TEMPLATE t AS "x"'), 'CAL-E044');
-    assert.equal(ask('DEFINE TEMPLATE t AS "x"', { session: { mayDefine: true } }).told['type'], 'template_defined');
+    assert.equal(ask('DEFINE TEMPLATE t AS "x"', { session: { mayDefine: true } }).result['type'], 'template_defined');
   });
 
   test('section 12.9: a defined template is found by name, an unknown one is E085', () => {
     const session = { templates: { short: { body: { text: '{{grain.content}};' } } } };
     assert.equal(
-      ask('RECALL beliefs WHERE subject = "dave" AS TEMPLATE short', { session }).told['content'].trim(),
+      ask('RECALL beliefs WHERE subject = "dave" AS TEMPLATE short', { session }).result['content'].trim(),
       'requires quiet;',
     );
     assert.equal(opened.memory.code('RECALL beliefs AS TEMPLATE short', home), 'CAL-E085');

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
-import type { Told } from './driver.ts';
+import type { ParsedJson } from './driver.ts';
 import { GrpcClient } from './grpc-client.ts';
 import { HttpClient } from './http-client.ts';
 import { newMemory } from './http-driver.ts';
@@ -23,8 +23,8 @@ for (const listener of ['uws', 'node'])
       });
 
       const memory = async (): Promise<string> => `/memories/${await newMemory(http, partitions, {})}`;
-      const byId = (run: Told): ReadonlyMap<string, Told> =>
-        new Map(run['checks'].map((check: Told) => [check['id'], check]));
+      const byId = (run: ParsedJson): ReadonlyMap<string, ParsedJson> =>
+        new Map(run['checks'].map((check: ParsedJson) => [check['id'], check]));
 
       test('a run judges all checks, is stored, and leaves only audit entries', async () => {
         const path = await memory();
@@ -36,7 +36,9 @@ for (const listener of ['uws', 'node'])
         const run = await http.post(`${path}/verify/run`, {});
         assert.deepEqual([run.total, run.checks.length, run.pass + run.fail + run.warn + run.skip], [88, 88, 88]);
         assert.match(run.run_id, /^vrf_[a-z2-7]{24}$/);
-        const failing = run.checks.filter(({ status }: Told) => status === 'fail').map(({ id }: Told) => id);
+        const failing = run.checks
+          .filter(({ status }: ParsedJson) => status === 'fail')
+          .map(({ id }: ParsedJson) => id);
         // The purge after an erasure takes time.
         assert.deepEqual(
           failing.filter((id: string) => id !== 'blind_index_erasure'),
@@ -62,9 +64,9 @@ for (const listener of ['uws', 'node'])
         assert.deepEqual(stats, statsBefore);
         assert.ok(entriesAfter > 0);
         const { entries } = await http.get(`${path}/audit?event_type=verify.*`);
-        const told = entries.map(({ event_type }: Told) => event_type);
-        assert.equal(told.filter((event: string) => event === 'verify.canary').length, partitions);
-        assert.equal(told.filter((event: string) => event === 'verify.run').length, 1);
+        const events = entries.map(({ event_type }: ParsedJson) => event_type);
+        assert.equal(events.filter((event: string) => event === 'verify.canary').length, partitions);
+        assert.equal(events.filter((event: string) => event === 'verify.run').length, 1);
       });
 
       test('a run can be limited to a regulation, and adds its own checks', async () => {
@@ -97,12 +99,12 @@ for (const listener of ['uws', 'node'])
         const grpc = GrpcClient.open(server.grpc, server.key).with({ 'x-memory-id': path.split('/').at(-1)! });
         const run = await grpc.call('VerifyCompliance', {});
         assert.deepEqual([run.total, run.checks.length], [88, 88]);
-        const checks = new Map<string, Told>(run.checks.map((check: Told) => [check['id'], check]));
+        const checks = new Map<string, ParsedJson>(run.checks.map((check: ParsedJson) => [check['id'], check]));
         const statuses = (...ids: readonly string[]) => ids.map((id) => checks.get(id)?.['status']);
         assert.deepEqual(
           statuses('policy_enforced_on_write', 'policy_deletion_control', 'hipaa_phi_write_gate', 'ccpa_opt_out'),
           ['pass', 'pass', 'pass', 'pass'],
-          JSON.stringify(run.checks.filter(({ status }: Told) => status === 'fail')),
+          JSON.stringify(run.checks.filter(({ status }: ParsedJson) => status === 'fail')),
         );
         assert.deepEqual(statuses('policy_seal_intact', 'policy_change_audited', 'soc2_change_management'), [
           'pass',
@@ -133,16 +135,16 @@ for (const listener of ['uws', 'node'])
         const { violations, total } = await http.get(`${path}/compliance/violations`);
         assert.equal(total, latest.fail);
         assert.equal(violations[0].severity, 'high');
-        assert.ok(violations.every(({ remediation }: Told) => remediation.length > 0));
+        assert.ok(violations.every(({ remediation }: ParsedJson) => remediation.length > 0));
         const high = await http.get(`${path}/compliance/violations?severity=high&group=records`);
         assert.deepEqual(
-          high.violations.map(({ id }: Told) => id),
+          high.violations.map(({ id }: ParsedJson) => id),
           ['gdpr_record_of_processing'],
         );
         await refused(http.get(`${path}/compliance/violations?severity=worst`), 'VAL-E001');
         const { assessments } = await http.get(`${path}/compliance/impact`);
         assert.deepEqual(
-          assessments.map(({ framework, status }: Told) => [framework, status]),
+          assessments.map(({ framework, status }: ParsedJson) => [framework, status]),
           [
             ['eu_ai_act', 'not_required'],
             ['colorado_ai_act', 'not_required'],

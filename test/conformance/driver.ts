@@ -46,11 +46,11 @@ export interface Hit extends Grain {
 
 /** An answer as parsed JSON; members may be absent. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into it as callers do
-export type Told = Record<string, any>;
+export type ParsedJson = Record<string, any>;
 
 export interface RecallAnswer {
   /** All of the answer, hits with their parsed fields. */
-  readonly told: Told;
+  readonly raw: ParsedJson;
   readonly hits: readonly Hit[];
   readonly total: number;
   readonly coverage: string | null;
@@ -110,7 +110,7 @@ export interface Caller {
 }
 
 export interface CalTold {
-  readonly result: Told;
+  readonly result: ParsedJson;
   readonly warnings: readonly string[];
   readonly type: string;
   readonly count: number;

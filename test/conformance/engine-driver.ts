@@ -283,7 +283,7 @@ class EngineMemory implements Memory {
       coverage,
       warnings: [],
       entities: [],
-      told: {},
+      raw: {},
     };
   }
 
@@ -346,14 +346,14 @@ class EngineMemory implements Memory {
   }
 
   async statistics() {
-    const told = await this.#ask('statistics', {});
+    const raw = await this.#ask('statistics', {});
     return {
-      total_grains: told.totalGrains,
-      superseded_grains: told.supersededGrains,
-      type_counts: told.typeCounts,
-      namespaces: told.namespaces,
-      users: told.userCount,
-      audit_entries: told.auditEntries!,
+      total_grains: raw.totalGrains,
+      superseded_grains: raw.supersededGrains,
+      type_counts: raw.typeCounts,
+      namespaces: raw.namespaces,
+      users: raw.userCount,
+      audit_entries: raw.auditEntries!,
     };
   }
 

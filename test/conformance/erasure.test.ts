@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
-import type { Told } from './driver.ts';
+import type { ParsedJson } from './driver.ts';
 import { GrpcClient } from './grpc-client.ts';
 import { HttpClient } from './http-client.ts';
 import { newMemory } from './http-driver.ts';
@@ -37,7 +37,7 @@ for (const [listener, partitions] of [
       return (await http.post(`/memories/${id}/add`, json)).blob_hash;
     };
 
-    type Ask = (id: string, user: string) => Promise<Told>;
+    type Ask = (id: string, user: string) => Promise<ParsedJson>;
     const WAYS: Readonly<Record<string, Ask>> = {
       'POST forget': async (id, user_id) => {
         const { status, ...proof } = await http.post(`/memories/${id}/forget`, { user_id });
@@ -74,9 +74,9 @@ for (const [listener, partitions] of [
         await ask(id, user);
         assert.deepEqual(await statuses(), [401, 401, 200]);
         const { keys } = await http.get('/auth/keys?limit=1000');
-        const told = keys.filter(({ key_id }: Told) => [bound.id, everywhere.id].includes(key_id));
-        assert.equal(told.length, 2);
-        for (const key of told) {
+        const revoked = keys.filter(({ key_id }: ParsedJson) => [bound.id, everywhere.id].includes(key_id));
+        assert.equal(revoked.length, 2);
+        for (const key of revoked) {
           assert.deepEqual([key.name, key.principal, key.user_id], ['erased', `key:${key.key_id}`, undefined]);
           assert.ok(key.revoked_at > 0);
         }
@@ -98,7 +98,7 @@ for (const [listener, partitions] of [
         }
         const { results } = await http.post(`/memories/${id}/recall`, { query: 'umbrellas' });
         assert.deepEqual(
-          results.map(({ hash }: Told) => hash),
+          results.map(({ hash }: ParsedJson) => hash),
           [kept],
         );
         // The gRPC message has no audit entry; the others name the same one every time.
@@ -125,7 +125,7 @@ for (const [listener, partitions] of [
       await believe(id, 'ann', 'rain', { user_id: 'ann' });
       const headers = { 'idempotency-key': 'erase ann' };
       const json = { command: 'forget_user', args: { user_id: 'ann' } };
-      const exec = async (body: object): Promise<Told> =>
+      const exec = async (body: object): Promise<ParsedJson> =>
         (await http.call('POST', `/memories/${id}/app/exec`, { json: body, headers })).result;
       const first = await exec(json);
       assert.deepEqual([first['user_id'], first['count']], ['ann', 1]);
@@ -172,7 +172,7 @@ for (const [listener, partitions] of [
       assert.equal((await http.get(`${M}/grains/${renamed}`)).fields.subject, 'dan');
       assert.equal((await http.get(`${M}/grains/${other}`)).fields.subject, 'annette');
       const { grains } = await http.get(`${M}/grains?limit=50`);
-      const triples = grains.map(({ fields }: Told) => [
+      const triples = grains.map(({ fields }: ParsedJson) => [
         fields['subject'],
         fields['object'],
         fields['user_id'] ?? null,
@@ -186,7 +186,7 @@ for (const [listener, partitions] of [
           [stands, stands, null],
         ].sort(),
       );
-      const redacted = grains.find(({ fields }: Told) => fields['subject'] === 'bea');
+      const redacted = grains.find(({ fields }: ParsedJson) => fields['subject'] === 'bea');
       assert.deepEqual([redacted.fields['confidence'], redacted.fields['note']], [0.7, 'n']);
       const { versions } = await http
         .get(`${M}/grains/${redacted.hash}`)
@@ -194,14 +194,14 @@ for (const [listener, partitions] of [
           async () => (await http.post(`${M}/app/exec`, { command: 'history', args: { hash: redacted.hash } })).result,
         );
       assert.deepEqual(
-        versions.map(({ hash }: Told) => hash),
+        versions.map(({ hash }: ParsedJson) => hash),
         [redacted.hash],
       );
       for (const query of [{ entity: 'ann' }, { subject: 'ann' }, { query: 'ann' }])
         assert.deepEqual((await http.post(`${M}/recall`, query)).results, [], JSON.stringify(query));
       const { entries } = await http.get(`${M}/audit?event_type=erasure.cross_user_redacted`);
       const sum = (member: string): number =>
-        entries.reduce((total: number, { details }: Told) => total + details[member], 0);
+        entries.reduce((total: number, { details }: ParsedJson) => total + details[member], 0);
       assert.deepEqual([sum('redacted'), sum('removed')], [2, 4]);
       for (const { subject } of entries) assert.match(subject, /^(erased|user):/);
       const { valid } = (await http.post(`${M}/app/exec`, { command: 'verify_audit_chain', args: {} })).result;

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
-import type { Fields, Grain, Json, Told } from './driver.ts';
+import type { Fields, Grain, Json, ParsedJson } from './driver.ts';
 import { GrpcClient } from './grpc-client.ts';
 import { HttpClient } from './http-client.ts';
 import { newMemory } from './http-driver.ts';
@@ -38,30 +38,30 @@ interface Face {
 const keyed = (key: string | undefined) => (key === undefined ? {} : { 'idempotency-key': key });
 
 function overHttp(http: HttpClient, M: string): Face {
-  const post = (path: string, json: unknown, key?: string): Promise<Told> =>
+  const post = (path: string, json: unknown, key?: string): Promise<ParsedJson> =>
     http.post(`${M}/${path}`, json, { headers: keyed(key) });
   return {
     remember: async (request, key) => {
-      const { blob_hash: hash, status, ...told } = await post('remember', request, key);
-      assert.deepEqual([hash, status], [told['source_hash'], 'remembered']);
-      return told as unknown as Remembered; // what the cases look at, member by member
+      const { blob_hash: hash, status, ...answer } = await post('remember', request, key);
+      assert.deepEqual([hash, status], [answer['source_hash'], 'remembered']);
+      return answer as unknown as Remembered; // what the cases look at, member by member
     },
     add: async (grainType, fields, options) => {
       if (grainType === 'belief') {
-        const told = await post('add', { ...fields, options });
-        assert.equal('extracted_count' in told, options['extract_memories'] === true);
-        return { hash: told['blob_hash'], warnings: (told['warnings'] ?? []).join() };
+        const answer = await post('add', { ...fields, options });
+        assert.equal('extracted_count' in answer, options['extract_memories'] === true);
+        return { hash: answer['blob_hash'], warnings: (answer['warnings'] ?? []).join() };
       }
-      const told = await post('batch-add', { grains: [{ grain_type: grainType, fields }], options });
+      const answer = await post('batch-add', { grains: [{ grain_type: grainType, fields }], options });
       return {
-        hash: [...told['added'], ...told['duplicates']][0].blob_hash,
-        warnings: (told['warnings'] ?? []).join(),
+        hash: [...answer['added'], ...answer['duplicates']][0].blob_hash,
+        warnings: (answer['warnings'] ?? []).join(),
       };
     },
     batch: async (grains, options) => {
-      const told = await post('batch-add', { grains, options });
+      const answer = await post('batch-add', { grains, options });
       const hashes = grains.map(() => '');
-      for (const { index, blob_hash: hash } of [...told['added'], ...told['duplicates']]) hashes[index] = hash;
+      for (const { index, blob_hash: hash } of [...answer['added'], ...answer['duplicates']]) hashes[index] = hash;
       return hashes;
     },
   };
@@ -116,12 +116,12 @@ for (const transport of ['HTTP', 'gRPC'])
         const get = (hash: string): Promise<Grain> => http.get(`${M}/grains/${hash}`);
         /** Polls until the extraction of that request has ended. */
         const ended = async (request: Fields): Promise<Remembered> => {
-          let told: Remembered | undefined;
+          let answer: Remembered | undefined;
           await eventually('the extraction ends', async () => {
-            told = await face.remember(request);
-            return told.marker_status !== 'pending';
+            answer = await face.remember(request);
+            return answer.marker_status !== 'pending';
           });
-          return told ?? assert.fail('it was asked');
+          return answer ?? assert.fail('it was asked');
         };
         return { id, M, face, beliefs, get, ended };
       }
@@ -131,34 +131,34 @@ for (const transport of ['HTTP', 'gRPC'])
 
       test('sync returns the extracted beliefs, which inherit flags and validity of their source', async () => {
         const { M, face, beliefs, get } = await place();
-        const told = await face.remember({ ...WORDS, text: TEXT, extract_mode: 'sync', source_type: 'agent' });
-        assert.equal(told.mode, 'sync');
-        assert.deepEqual([told.source_forgotten, told.marker_status, told.warnings], [false, 'done', []]);
-        const source = await get(told.source_hash);
+        const answer = await face.remember({ ...WORDS, text: TEXT, extract_mode: 'sync', source_type: 'agent' });
+        assert.equal(answer.mode, 'sync');
+        assert.deepEqual([answer.source_forgotten, answer.marker_status, answer.warnings], [false, 'done', []]);
+        const source = await get(answer.source_hash);
         assert.equal(source.grain_type, 'event');
         const { content, confidence, ...standing } = source.fields;
         assert.deepEqual([content, confidence], [TEXT, 1]);
         const stored = await beliefs();
-        assert.deepEqual(stored.map(({ hash }) => hash).sort(), [...told.extracted_hashes].sort());
-        assert.equal(told.extracted_count, told.extracted_hashes.length);
+        assert.deepEqual(stored.map(({ hash }) => hash).sort(), [...answer.extracted_hashes].sort());
+        assert.equal(answer.extracted_count, answer.extracted_hashes.length);
         assert.deepEqual(triples(stored), ['ada lives_in Paris', 'ada name Ada Lovelace', 'ada works_at Acme']);
         for (const { fields } of stored) {
-          assert.deepEqual([fields['derived_from'], fields['confidence']], [told.source_hash, 0.9]);
+          assert.deepEqual([fields['derived_from'], fields['confidence']], [answer.source_hash, 0.9]);
           for (const name of ['user_id', 'namespace', 'session_id', 'tags', 'created_at', 'source_type'])
             assert.deepEqual(fields[name], standing[name] as Json, name);
         }
         const found = await http.post(`${M}/recall`, { query: 'Lovelace', grain_type: 'event' });
-        assert.equal(found.results[0]?.hash, told.source_hash);
+        assert.equal(found.results[0]?.hash, answer.source_hash);
       });
 
       test('async answers first, and reports the result on a repeated request', async () => {
         const { face, beliefs, get, ended } = await place();
         const request = { ...WORDS, text: TEXT };
-        const told = await face.remember(request);
-        assert.deepEqual([told.mode, told.marker_status, told.extracted_count], ['async', 'pending', 0]);
-        assert.equal((await get(told.source_hash)).fields['content'], TEXT);
+        const answer = await face.remember(request);
+        assert.deepEqual([answer.mode, answer.marker_status, answer.extracted_count], ['async', 'pending', 0]);
+        assert.equal((await get(answer.source_hash)).fields['content'], TEXT);
         const after = await ended(request);
-        assert.deepEqual([after.source_hash, after.marker_status], [told.source_hash, 'done']);
+        assert.deepEqual([after.source_hash, after.marker_status], [answer.source_hash, 'done']);
         assert.deepEqual((await beliefs()).map(({ hash }) => hash).sort(), [...after.extracted_hashes].sort());
         assert.equal(after.extracted_count, 3);
       });
@@ -166,9 +166,9 @@ for (const transport of ['HTTP', 'gRPC'])
       test('a source that is not to be kept is removed after extraction, but only if it is new', async () => {
         const { M, face, beliefs, get } = await place();
         const request = { ...WORDS, text: TEXT, extract_mode: 'sync', keep_source: false };
-        const told = await face.remember(request);
-        assert.equal(told.source_forgotten, true);
-        await refused(get(told.source_hash), 'MEM-E001', 'MEM-E006');
+        const answer = await face.remember(request);
+        assert.equal(answer.source_forgotten, true);
+        await refused(get(answer.source_hash), 'MEM-E001', 'MEM-E006');
         assert.equal((await beliefs()).length, 3);
         const other = { ...request, text: 'I like tea.' };
         const first = await face.remember({ ...other, keep_source: true });
@@ -184,10 +184,10 @@ for (const transport of ['HTTP', 'gRPC'])
       test('an idempotency key covers the source, its beliefs and its forgetting', async () => {
         const { M, face } = await place();
         const request = { text: TEXT, user_id: 'ada', extract_mode: 'sync', keep_source: false };
-        const told = await face.remember(request, 'once');
+        const answer = await face.remember(request, 'once');
         const count = async () => (await http.get(`${M}/stats`)).total_grains;
         assert.equal(await count(), 3);
-        assert.deepEqual(await face.remember(request, 'once'), told);
+        assert.deepEqual(await face.remember(request, 'once'), answer);
         assert.equal(await count(), 3);
         await refused(face.remember({ ...request, text: 'I like tea.' }, 'once'), 'VAL-E005');
         await refused(face.remember({ text: ' ' }, 'twice'), 'VAL-E003');
@@ -284,12 +284,12 @@ for (const transport of ['HTTP', 'gRPC'])
           transport === 'HTTP'
             ? overHttp(http.with(key), `/memories/${id}`)
             : overGrpc(grpc.with({ authorization: `Bearer ${key}`, 'x-memory-id': id }));
-        const told = await face.remember({ text: 'I live in Paris.', extract_mode: 'sync' });
-        for (const hash of [told.source_hash, ...told.extracted_hashes]) {
+        const answer = await face.remember({ text: 'I live in Paris.', extract_mode: 'sync' });
+        for (const hash of [answer.source_hash, ...answer.extracted_hashes]) {
           const { user_id: user, namespace } = (await get(hash)).fields;
           assert.deepEqual([user, namespace], ['ada', 'hers']);
         }
-        const [extracted] = told.extracted_hashes;
+        const [extracted] = answer.extracted_hashes;
         assert.equal((await get(String(extracted))).fields['subject'], 'ada');
         await refused(face.remember({ text: 'I live in Paris.', user_id: 'bob' }), 'AUT-E001');
         await refused(face.remember({ text: 'I live in Paris.', namespace: 'bob' }), 'AUT-E001');

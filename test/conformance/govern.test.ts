@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
-import type { Fields, Told } from './driver.ts';
+import type { Fields, ParsedJson } from './driver.ts';
 import { GrpcClient } from './grpc-client.ts';
 import { HttpClient } from './http-client.ts';
 import { newMemory } from './http-driver.ts';
@@ -16,29 +16,29 @@ interface Face {
   forget(hash: string, reason?: string): Promise<unknown>;
   supersede(hash: string, fields: Fields, reason?: string): Promise<unknown>;
   recall(request: Fields): Promise<readonly string[]>;
-  grant(user: string, purpose: string): Promise<Told>;
-  revoke(user: string, purpose: string): Promise<Told>;
-  restrict(user: string, reason: string): Promise<Told>;
-  lift(user: string): Promise<Told>;
-  resolved(): Promise<Told>;
+  grant(user: string, purpose: string): Promise<ParsedJson>;
+  revoke(user: string, purpose: string): Promise<ParsedJson>;
+  restrict(user: string, reason: string): Promise<ParsedJson>;
+  lift(user: string): Promise<ParsedJson>;
+  resolved(): Promise<ParsedJson>;
   detect(text: string): Promise<readonly string[]>;
-  detailed(text: string): Promise<Told>;
+  detailed(text: string): Promise<ParsedJson>;
 }
 
 const belief = (fields: Fields): Fields => ({ subject: 'ann', relation: 'likes', object: 'tea', ...fields });
 const withReason = (reason: string | undefined) => (reason === undefined ? {} : { 'x-reason': reason });
 
 function overHttp(http: HttpClient, M: string): Face {
-  const post = (path: string, json: unknown, headers = {}): Promise<Told> =>
+  const post = (path: string, json: unknown, headers = {}): Promise<ParsedJson> =>
     http.post(`${M}/${path}`, json, { headers });
-  const exec = async (command: string, args: unknown): Promise<Told> =>
+  const exec = async (command: string, args: unknown): Promise<ParsedJson> =>
     (await post('app/exec', { command, args }))['result'];
   return {
     add: async (fields, headers = {}) => (await post('add', belief(fields), headers))['blob_hash'],
     get: (hash) => http.get(`${M}/grains/${hash}`),
     forget: (hash, reason) => post('forget', { hash, ...(reason === undefined ? {} : { reason }) }),
     supersede: (hash, fields, reason) => post('supersede', { old_hash: hash, ...fields }, withReason(reason)),
-    recall: async (request) => (await post('recall', request))['results'].map(({ hash }: Told) => hash),
+    recall: async (request) => (await post('recall', request))['results'].map(({ hash }: ParsedJson) => hash),
     grant: (user, purpose) => post('consent/grant', { user_id: user, purpose }),
     revoke: (user, purpose) => post('consent/revoke', { user_id: user, purpose }),
     restrict: (user, reason) => exec('restrict', { user_id: user, reason }),
@@ -50,7 +50,7 @@ function overHttp(http: HttpClient, M: string): Face {
 }
 
 function overGrpc(grpc: GrpcClient): Face {
-  const hashed = ({ hash, ...told }: Told): Told => ({ ...told, blob_hash: hash });
+  const hashed = ({ hash, ...policy }: ParsedJson): ParsedJson => ({ ...policy, blob_hash: hash });
   return {
     add: async (fields, headers = {}) =>
       (await grpc.with(headers).call('Add', { grain_type: 'belief', fields_json: JSON.stringify(belief(fields)) }))
@@ -63,14 +63,14 @@ function overGrpc(grpc: GrpcClient): Face {
         grain_type: 'belief',
         fields_json: JSON.stringify(fields),
       }),
-    recall: async (request) => (await grpc.call('Recall', request)).results.map(({ hash }: Told) => hash),
+    recall: async (request) => (await grpc.call('Recall', request)).results.map(({ hash }: ParsedJson) => hash),
     grant: async (user, purpose) => hashed(await grpc.call('GrantConsent', { user_id: user, purpose })),
     revoke: async (user, purpose) => hashed(await grpc.call('RevokeConsent', { user_id: user, purpose })),
     restrict: (user, reason) => grpc.call('RestrictProcessing', { user_id: user, reason }),
     lift: (user) => grpc.call('LiftRestriction', { user_id: user }),
     resolved: async () => {
-      const { policy_json: json, ...told } = await grpc.call('GetPolicyResolved', {});
-      return { ...told, policy: JSON.parse(json) };
+      const { policy_json: json, ...policy } = await grpc.call('GetPolicyResolved', {});
+      return { ...policy, policy: JSON.parse(json) };
     },
     detect: async (text) => (await grpc.call('DetectPii', { text })).detections,
     detailed: (text) => grpc.call('DetectPiiDetailed', { text }),
@@ -105,7 +105,7 @@ for (const [transport, partitions] of FACES)
       const client = GrpcClient.open(server.grpc, server.key).with({ 'x-memory-id': id });
       return { face: overGrpc(client), M };
     }
-    const put = (M: string, change: Fields): Promise<Told> => http.call('PUT', `${M}/policy`, { json: change });
+    const put = (M: string, change: Fields): Promise<ParsedJson> => http.call('PUT', `${M}/policy`, { json: change });
 
     test('consent is enforced in every partition, whatever places a grain', async () => {
       const { face, M } = await open({ policies: ['GDPR'] });
@@ -123,7 +123,7 @@ for (const [transport, partitions] of FACES)
       const { users, total } = await http.get(`${M}/consent/status`);
       assert.equal(total, 2);
       assert.deepEqual(
-        users.map((user: Told) => [user['user_id'], user['restricted'], user['purposes'].length]),
+        users.map((user: ParsedJson) => [user['user_id'], user['restricted'], user['purposes'].length]),
         [
           ['u9', false, 1],
           ['u1', false, 1],
@@ -139,7 +139,7 @@ for (const [transport, partitions] of FACES)
       const asMarketing = { 'x-purpose': 'marketing' };
       const shown = async (query: string) => {
         const { users } = await http.get(`${M}/consent/status?user_id=u1${query}`);
-        return users[0].purposes.map(({ purpose, status, decided_by }: Told) => [purpose, status, decided_by]);
+        return users[0].purposes.map(({ purpose, status, decided_by }: ParsedJson) => [purpose, status, decided_by]);
       };
       await face.grant('u1', 'marketing');
       assert.deepEqual(await shown(''), [['marketing', 'granted', 'marketing']]);
@@ -156,7 +156,7 @@ for (const [transport, partitions] of FACES)
       assert.equal(users[0].purposes[0].hash, withdrawn['blob_hash']);
       const exported = await http.get(`${M}/export/u1`);
       assert.deepEqual(
-        exported.consents.map(({ purpose, status, decided_by }: Told) => [purpose, status, decided_by]),
+        exported.consents.map(({ purpose, status, decided_by }: ParsedJson) => [purpose, status, decided_by]),
         both,
       );
       await face.grant('u1', '*');
@@ -218,8 +218,11 @@ for (const [transport, partitions] of FACES)
         [2, ['legal_hold', 'strict_deletion'], 'upgraded'],
       );
       assert.equal(sealed['seal_hash'], simulated.proposed.seal_hash);
-      const told = await face.resolved();
-      assert.deepEqual([told['version'], told['seal_hash'], told['policy'].sealed], [2, sealed['seal_hash'], true]);
+      const policy = await face.resolved();
+      assert.deepEqual(
+        [policy['version'], policy['seal_hash'], policy['policy'].sealed],
+        [2, sealed['seal_hash'], true],
+      );
       for (let at = 0; at < 6; at++) {
         const held = await face.add({ session_id: `s${at}`, object: `cup ${at}` });
         await refused(face.forget(held, 'old'), 'POL-E003');
@@ -237,15 +240,16 @@ for (const [transport, partitions] of FACES)
       assert.equal(limited['change'], 'upgraded');
       await refused(face.recall({ query: 'cup', limit: 6 }), 'POL-E013');
       assert.equal((await face.recall({ query: 'cup', limit: 5 })).length, 5);
-      const asked = (query: string): Promise<Told> => http.post(`${M}/app/exec`, { command: 'cal', args: { query } });
+      const asked = (query: string): Promise<ParsedJson> =>
+        http.post(`${M}/app/exec`, { command: 'cal', args: { query } });
       await refused(asked('RECALL beliefs LIMIT 6'), 'POL-E013');
       assert.equal((await asked('RECALL beliefs'))['result'].result.grains.length, 5);
       assert.equal((await asked('(RECALL beliefs) UNION (RECALL events)'))['result'].result.grains.length, 5);
       const { entries } = await http.get(`${M}/audit?event_type=policy.enforced&limit=500`);
-      const capped = entries.filter(({ details }: Told) => details['code'] === 'POL-E013');
+      const capped = entries.filter(({ details }: ParsedJson) => details['code'] === 'POL-E013');
       // One entry each, however many partitions were asked.
       assert.equal(capped.length, 2);
-      assert.ok(capped.some(({ details }: Told) => details['operation'] === 'cal'));
+      assert.ok(capped.some(({ details }: ParsedJson) => details['operation'] === 'cal'));
     });
 
     test('a read rejected by a restriction is in the trail once', async () => {
@@ -256,7 +260,7 @@ for (const [transport, partitions] of FACES)
       await refused(face.recall({ query: 'tea', user_id: 'u1' }), 'POL-E008');
       const { entries } = await http.get(`${M}/audit?event_type=policy.enforced`);
       assert.equal(entries.length, 2);
-      assert.ok(entries.some(({ grain_hash }: Told) => grain_hash === hash));
+      assert.ok(entries.some(({ grain_hash }: ParsedJson) => grain_hash === hash));
     });
 
     test('no version of a goal creates a cycle, in whatever partition the others are', async () => {
@@ -268,7 +272,7 @@ for (const [transport, partitions] of FACES)
       const top = await goal('top');
       const middle = await goal('middle', top);
       const low = await goal('low', middle);
-      const moved = (hash: string, ...parents: string[]): Promise<Told> =>
+      const moved = (hash: string, ...parents: string[]): Promise<ParsedJson> =>
         http.post(`${M}/supersede`, { old_hash: hash, grain_type: 'goal', fields: { parent_goals: parents } });
       for (const parent of [top, middle, low]) await refused(moved(top, parent), 'VAL-E001');
       await refused(moved(middle, top, low), 'VAL-E001');
@@ -300,7 +304,7 @@ test('a consent has all its members on every write path', async () => {
       { grain_type: 'consent', fields: plain },
     ],
   });
-  assert.deepEqual([batch.errors.map(({ code }: Told) => code), batch.total_added], [['VAL-E001'], 1]);
+  assert.deepEqual([batch.errors.map(({ code }: ParsedJson) => code), batch.total_added], [['VAL-E001'], 1]);
   const json = (value: Fields) => ({ grain_type: 'consent', fields_json: JSON.stringify(value) });
   await refused(grpc.call('Add', json(fields)), 'VAL-E001');
   const { blob_hash } = batch.added[0];
@@ -345,7 +349,7 @@ test('personal data is kept out of every field that a request can fill', async (
   ];
   const { errors } = await http.post(`${M}/batch-add`, { grains: others });
   assert.deepEqual(
-    errors.map(({ code }: Told) => code),
+    errors.map(({ code }: ParsedJson) => code),
     ['POL-E005', 'POL-E005', 'POL-E005'],
   );
   assert.equal((await http.get(`${M}/grains`)).total, 0);
@@ -374,11 +378,11 @@ test('many consents are granted at once, and each failure has its reason', async
   await http.post(`${M}/app/exec`, { command: 'restrict', args: { user_id: 'u2', reason: 'x' } });
   const answer = await http.post(`${M}/consent/grant-bulk`, { user_ids: ['u1', 'u2', '', 'u3'], purpose: 'storage' });
   assert.deepEqual(
-    [answer.total_granted, answer.granted.map(({ user_id }: Told) => user_id), answer.total_errors],
+    [answer.total_granted, answer.granted.map(({ user_id }: ParsedJson) => user_id), answer.total_errors],
     [2, ['u1', 'u3'], 2],
   );
   assert.deepEqual(
-    new Map(answer.errors.map(({ index, code }: Told) => [index, code])),
+    new Map(answer.errors.map(({ index, code }: ParsedJson) => [index, code])),
     new Map([
       [1, 'POL-E008'],
       [2, 'VAL-E001'],

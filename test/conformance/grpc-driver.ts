@@ -103,7 +103,7 @@ class GrpcMemory implements Memory {
       coverage: answer.topic_coverage ?? null,
       warnings: answer.warnings,
       entities: answer.entities,
-      told: { ...answer, results: answer.results.map(withFields), sources: answer.sources.map(withFields) },
+      raw: { ...answer, results: answer.results.map(withFields), sources: answer.sources.map(withFields) },
     };
   }
 

@@ -238,10 +238,10 @@ async function everyKey(http: HttpClient): Promise<{ key_id: string; [member: st
   const keys = [];
   for (let cursor = '', page = 0; ; page += 1) {
     assert.ok(page < 100, 'a list ends');
-    const told = await http.get(`/auth/keys?limit=500${cursor}`);
-    keys.push(...told.keys);
-    if (told.next_cursor === null) return keys;
-    cursor = `&cursor=${encodeURIComponent(told.next_cursor)}`;
+    const listing = await http.get(`/auth/keys?limit=500${cursor}`);
+    keys.push(...listing.keys);
+    if (listing.next_cursor === null) return keys;
+    cursor = `&cursor=${encodeURIComponent(listing.next_cursor)}`;
   }
 }
 

@@ -83,7 +83,7 @@ export function hitsOf(answer: Answer): RecallAnswer {
     coverage: answer.topic_coverage ?? null,
     warnings: answer.warnings ?? [],
     entities: answer.entities ?? [],
-    told: answer,
+    raw: answer,
   };
 }
 

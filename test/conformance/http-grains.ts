@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { refused } from './contract.ts';
-import type { Told } from './driver.ts';
+import type { ParsedJson } from './driver.ts';
 import type { HttpClient } from './http-client.ts';
 import { newMemory } from './http-driver.ts';
 
@@ -166,7 +166,7 @@ export function grainRoutes(client: () => HttpClient): void {
       const answer = await http.post(`${M}/recall-chain`, { question, params });
       assert.deepEqual(answer.sub_queries, ['Ada brother', 'Bob wife', 'Where does Cleo work']);
       assert.deepEqual(
-        answer.sub_results.map(({ query, count, results }: Told) => [query, count === results.length]),
+        answer.sub_results.map(({ query, count, results }: ParsedJson) => [query, count === results.length]),
         answer.sub_queries.map((query: string) => [query, true]),
       );
       assert.equal(answer.sub_results[2].results[0].fields.object, 'Acme');

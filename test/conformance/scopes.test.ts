@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
-import type { Told } from './driver.ts';
+import type { ParsedJson } from './driver.ts';
 import { HttpClient } from './http-client.ts';
 import { newMemory } from './http-driver.ts';
 
@@ -38,13 +38,13 @@ for (const [listener, partitions] of [
     }
 
     const believe = async (path: string, namespace: string, object: string, more: object = {}): Promise<string> => {
-      const told = await http.post(`${path}/add`, { subject: 'bot', relation: 'uses', object, namespace, ...more });
-      return told.blob_hash;
+      const answer = await http.post(`${path}/add`, { subject: 'bot', relation: 'uses', object, namespace, ...more });
+      return answer.blob_hash;
     };
 
     const found = async (path: string, query: object): Promise<string[]> => {
-      const told: Told = await http.post(`${path}/recall`, { subject: 'bot', limit: 50, ...query });
-      return told['results'].map(({ fields }: Told) => `${fields['namespace']}: ${fields['object']}`).sort();
+      const answer: ParsedJson = await http.post(`${path}/recall`, { subject: 'bot', limit: 50, ...query });
+      return answer['results'].map(({ fields }: ParsedJson) => `${fields['namespace']}: ${fields['object']}`).sort();
     };
 
     test('a tree is set, shown, replaced and cleared; every change is in the trail', async () => {
@@ -63,7 +63,7 @@ for (const [listener, partitions] of [
       const bound = await http.post('/auth/keys', { scopes: ['admin'], namespace: 'acme' });
       await refused(http.with(bound.raw_key).get(`${path}/scope-tree`), 'AUT-E001');
       const { entries } = await http.get(`${path}/audit?event_type=scope.tree_changed`);
-      assert.deepEqual(entries.map(({ details }: Told) => details['nodes']).sort(), [0, 0, 6]);
+      assert.deepEqual(entries.map(({ details }: ParsedJson) => details['nodes']).sort(), [0, 0, 6]);
     });
 
     test('a write under a known top level must name a node of the tree', async () => {
@@ -80,7 +80,7 @@ for (const [listener, partitions] of [
         })),
       });
       assert.deepEqual(
-        batch.errors.map(({ index, code }: Told) => [index, code]),
+        batch.errors.map(({ index, code }: ParsedJson) => [index, code]),
         [[0, 'SCP-E001']],
       );
       await refused(
@@ -137,8 +137,8 @@ for (const [listener, partitions] of [
       await http.call('PUT', `${path}/scope-tree`, { json: TREE });
       await refused(http.post(`${path}/scope-erase`, { scope_path: 'acme/none' }), 'SCP-E001');
       await refused(http.post(`${path}/scope-erase`, {}), 'VAL-E003');
-      const told = await http.post(`${path}/scope-erase`, { scope: 'org/acme/prod', reason: 'closed' });
-      const { scope_path, scopes_erased, count, key_fingerprints, timestamp, status } = told;
+      const answer = await http.post(`${path}/scope-erase`, { scope: 'org/acme/prod', reason: 'closed' });
+      const { scope_path, scopes_erased, count, key_fingerprints, timestamp, status } = answer;
       assert.deepEqual([scope_path, scopes_erased, count, status], ['acme/prod', 2, 8, 'erased']);
       assert.equal(key_fingerprints.length, 2);
       for (const print of key_fingerprints) assert.match(print, /^[0-9a-f]{16}$/);
@@ -154,7 +154,7 @@ for (const [listener, partitions] of [
       assert.deepEqual(await found(path, {}), ['acme/prod: ada', 'acme: ada']);
       const { entries } = await http.get(`${path}/audit?event_type=scope.erased`);
       assert.equal(
-        entries.reduce((sum: number, { details }: Told) => sum + details['count'], 0),
+        entries.reduce((sum: number, { details }: ParsedJson) => sum + details['count'], 0),
         8,
       );
       assert.ok(!JSON.stringify(entries).includes('closed'));

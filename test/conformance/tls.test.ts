@@ -41,9 +41,9 @@ function secure(
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () => {
-        const told = Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)]);
+        const pairs = Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)]);
         const text = Buffer.concat(chunks).toString();
-        resolve({ status: response.statusCode ?? 0, headers: new Headers(told), text });
+        resolve({ status: response.statusCode ?? 0, headers: new Headers(pairs), text });
       });
     });
     sent.on('error', reject);

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
-import type { Told } from './driver.ts';
+import type { ParsedJson } from './driver.ts';
 import { GrpcClient } from './grpc-client.ts';
 import { HttpClient } from './http-client.ts';
 import { newMemory } from './http-driver.ts';
@@ -30,11 +30,11 @@ for (const listener of ['uws', 'node'])
         return `/memories/${await newMemory(http, partitions, {})}`;
       }
 
-      async function entries(path: string, query = ''): Promise<readonly Told[]> {
-        const found: Told[] = [];
+      async function entries(path: string, query = ''): Promise<readonly ParsedJson[]> {
+        const found: ParsedJson[] = [];
         let cursor: string | null = null;
         do {
-          const page: Told = await http.get(
+          const page: ParsedJson = await http.get(
             `${path}/audit?limit=3${query}${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
           );
           found.push(...page['entries']);
@@ -64,10 +64,10 @@ for (const listener of ['uws', 'node'])
         for (const [partition, chain] of byPartition) recompute(chain.toReversed(), partition);
         const forward = await entries(path, '&order=asc');
         assert.deepEqual(new Set(forward.map(({ hash }) => hash)), new Set(all.map(({ hash }) => hash)));
-        const told = await http.get(`${path}/audit?verify=true&limit=1`);
-        assert.deepEqual([told.total, told.chain_valid, told.entries.length], [all.length, true, 1]);
+        const listed = await http.get(`${path}/audit?verify=true&limit=1`);
+        assert.deepEqual([listed.total, listed.chain_valid, listed.entries.length], [all.length, true, 1]);
         assert.deepEqual(
-          (await http.get(`${path}/audit?offset=2&limit=2`)).entries.map(({ hash }: Told) => hash),
+          (await http.get(`${path}/audit?offset=2&limit=2`)).entries.map(({ hash }: ParsedJson) => hash),
           all.slice(2, 4).map(({ hash }) => hash),
         );
       });
@@ -108,8 +108,8 @@ for (const listener of ['uws', 'node'])
         for (const user of ['ada', 'bob'])
           await http.post(`${path}/add`, { subject: user, relation: 'b', object: 'c', user_id: user });
         const own = await http.get(`${path}/audit`, { headers: { 'x-user-id': 'ada' } });
-        assert.equal(own.entries.filter(({ event_type }: Told) => event_type === 'memory.added').length, 1);
-        assert.equal(new Set(own.entries.map(({ subject }: Told) => subject)).size, 1);
+        assert.equal(own.entries.filter(({ event_type }: ParsedJson) => event_type === 'memory.added').length, 1);
+        assert.equal(new Set(own.entries.map(({ subject }: ParsedJson) => subject)).size, 1);
         await refused(http.get(`${path}/audit`, { headers: { 'x-namespace': 'n' } }), 'AUT-E001');
       });
 
@@ -142,8 +142,8 @@ for (const listener of ['uws', 'node'])
           [answer.recall_id, 'text', 3, 2, true],
         );
         assert.deepEqual(
-          record.results.map(({ hash, rank }: Told) => [hash, rank]),
-          answer.results.map(({ hash }: Told, i: number) => [hash, i + 1]),
+          record.results.map(({ hash, rank }: ParsedJson) => [hash, rank]),
+          answer.results.map(({ hash }: ParsedJson, i: number) => [hash, i + 1]),
         );
         for (const [i, { score }] of answer.results.entries())
           assert.ok(Math.abs(record.results[i].score_breakdown.final_score - score) < 1e-6);
@@ -153,9 +153,9 @@ for (const listener of ['uws', 'node'])
         assert.deepEqual([record.query.has_text, record.query.user_id], [true, 'ada']);
         assert.equal(recordId(record), record.recall_id);
         assert.doesNotMatch(JSON.stringify(record), /\btea\b/);
-        const told = await http.get(`${path}/audit?event_type=memory.recalled`);
-        assert.deepEqual([told.entries.length, told.entries[0].hash], [1, record.audit_entry_hash]);
-        assert.equal(told.entries[0].details.recall_id, record.recall_id);
+        const listed = await http.get(`${path}/audit?event_type=memory.recalled`);
+        assert.deepEqual([listed.entries.length, listed.entries[0].hash], [1, record.audit_entry_hash]);
+        assert.equal(listed.entries[0].details.recall_id, record.recall_id);
         const explained = await http.get(`${path}/provenance/${answer.recall_id}?explain=true`);
         for (const one of [...explained.results, ...explained.excluded]) assert.match(one.explanation, /^[A-Z].*\.$/);
         await refused(http.get(`${path}/provenance/${'0'.repeat(64)}`), 'PRV-E001');
@@ -183,7 +183,7 @@ for (const listener of ['uws', 'node'])
         await http.post(`${path}/recall-chain`, { question: 'green tea and black tea' });
         await http.post(`${path}/search`, { query: 'mint' });
         const modes = async (query: string): Promise<readonly string[]> =>
-          (await http.get(`${path}/provenance?${query}`)).records.map(({ query_mode }: Told) => query_mode);
+          (await http.get(`${path}/provenance?${query}`)).records.map(({ query_mode }: ParsedJson) => query_mode);
         assert.deepEqual(await modes(''), ['text', 'chain', 'hybrid', 'text', 'text', 'text']);
         assert.deepEqual(await modes('order=asc'), ['text', 'text', 'text', 'hybrid', 'chain', 'text']);
         assert.deepEqual((await modes('user_id=ada')).length, 1);
@@ -191,9 +191,11 @@ for (const listener of ['uws', 'node'])
         assert.deepEqual(await modes('since=4000000000'), []);
         const paged: string[] = [];
         for (let cursor: string | null = ''; cursor !== null; ) {
-          const page: Told = await http.get(`${path}/provenance?limit=4${cursor === '' ? '' : `&cursor=${cursor}`}`);
+          const page: ParsedJson = await http.get(
+            `${path}/provenance?limit=4${cursor === '' ? '' : `&cursor=${cursor}`}`,
+          );
           assert.equal(page['total'], 6);
-          paged.push(...page['records'].map(({ recall_id }: Told) => recall_id));
+          paged.push(...page['records'].map(({ recall_id }: ParsedJson) => recall_id));
           cursor = page['next_cursor'];
         }
         assert.equal(new Set(paged).size, 6);
@@ -249,7 +251,7 @@ for (const listener of ['uws', 'node'])
         });
         const { records } = await http.get(`${path}/provenance`);
         assert.deepEqual(
-          records.map(({ query_mode, result_count }: Told) => [query_mode, result_count]),
+          records.map(({ query_mode, result_count }: ParsedJson) => [query_mode, result_count]),
           [['cal', 4]],
         );
       });
@@ -266,9 +268,9 @@ for (const listener of ['uws', 'node'])
         assert.equal(data.user_id, 'ada');
         // Four versions of beliefs, and the grain of the consent.
         assert.deepEqual([data.count, data.grains.length, data.provenance_count], [5, 5, 1]);
-        assert.ok(data.grains.every(({ user_id }: Told) => user_id === 'ada'));
+        assert.ok(data.grains.every(({ user_id }: ParsedJson) => user_id === 'ada'));
         assert.deepEqual(
-          data.consents.map(({ purpose, status }: Told) => [purpose, status]),
+          data.consents.map(({ purpose, status }: ParsedJson) => [purpose, status]),
           [['storage', 'granted']],
         );
         assert.equal(data.restriction.reason, 'disputed');
@@ -283,9 +285,9 @@ for (const listener of ['uws', 'node'])
         });
         assert.deepEqual(result.grains, portable.grains);
         assert.deepEqual((await http.get(`${path}/export/ada?portability=true`)).grains, portable.grains);
-        const told = await http.get(`${path}/audit?event_type=user.data_exported&user=ada`);
+        const listed = await http.get(`${path}/audit?event_type=user.data_exported&user=ada`);
         assert.deepEqual(
-          told.entries.map(({ details }: Told) => details.count),
+          listed.entries.map(({ details }: ParsedJson) => details.count),
           [5, 5, 5, 5, 5],
         );
         const nobody = await http.get(`${path}/export/nobody`);
@@ -295,7 +297,7 @@ for (const listener of ['uws', 'node'])
     });
 
 /** The contract's hash of an entry. */
-function recompute(chain: readonly Told[], partition: number): void {
+function recompute(chain: readonly ParsedJson[], partition: number): void {
   let previous = GENESIS;
   chain.forEach((entry, i) => {
     assert.equal(entry['seq'], i + 1, `partition ${partition}`);
@@ -318,8 +320,8 @@ function recompute(chain: readonly Told[], partition: number): void {
 }
 
 /** The contract's id of a record: over its members in name order, grains by name only. */
-function recordId({ recall_id: _, audit_entry_hash: __, verified: ___, redacted: ____, ...shown }: Told): string {
-  const withoutHash = (grains: readonly Told[]) => grains.map(({ hash: _____, ...one }) => one);
+function recordId({ recall_id: _, audit_entry_hash: __, verified: ___, redacted: ____, ...shown }: ParsedJson): string {
+  const withoutHash = (grains: readonly ParsedJson[]) => grains.map(({ hash: _____, ...one }) => one);
   const record = { ...shown, results: withoutHash(shown['results']), excluded: withoutHash(shown['excluded']) };
   const sorted = (value: unknown): unknown =>
     Array.isArray(value)

@@ -1,7 +1,7 @@
 // The contract's search, chains and remember (H4, H8, H9, sections 8.10 to 8.12), over HTTP.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Body, Library, THEN, type Told } from './library.ts';
+import { type Body, Library, type ParsedJson, THEN } from './library.ts';
 
 let library: Library;
 before(async () => {
@@ -9,7 +9,7 @@ before(async () => {
 });
 after(() => library.close());
 
-async function posted(path: string, body: Body, headers: Readonly<Record<string, string>> = {}): Promise<Told> {
+async function posted(path: string, body: Body, headers: Readonly<Record<string, string>> = {}): Promise<ParsedJson> {
   const { status, json } = await library.http(path, body, headers);
   assert.equal(status, 200, `${JSON.stringify(body).slice(0, 200)}: ${JSON.stringify(json).slice(0, 300)}`);
   return json;
@@ -46,15 +46,15 @@ test('search finds current grains by words only, within its conditions', async (
 
 test('a chain applies its conditions to every part of the question', async () => {
   const question = 'Where does Ada live and where does Bob live?';
-  const told = await posted('recall-chain', { question });
-  assert.deepEqual(told.sub_queries, ['Where does Ada live', 'where does Bob live']);
+  const answer = await posted('recall-chain', { question });
+  assert.deepEqual(answer.sub_queries, ['Where does Ada live', 'where does Bob live']);
   assert.deepEqual(
-    told.sub_results.map(({ query, count, results }: Told) => [query, count === results.length]),
-    told.sub_queries.map((query: string) => [query, true]),
+    answer.sub_results.map(({ query, count, results }: ParsedJson) => [query, count === results.length]),
+    answer.sub_queries.map((query: string) => [query, true]),
   );
-  assert.equal(told.count, told.results.length);
-  assert.ok(told.reasoning.length > 0);
-  assert.deepEqual(library.namesIn(told).slice(0, 3).toSorted(), ['bobParis', 'lyon', 'paris']);
+  assert.equal(answer.count, answer.results.length);
+  assert.ok(answer.reasoning.length > 0);
+  assert.deepEqual(library.namesIn(answer).slice(0, 3).toSorted(), ['bobParis', 'lyon', 'paris']);
 
   const ofBob = await posted('recall-chain', { query: question, params: { user_id: 'bob', limit: 1 } });
   assert.deepEqual(library.namesIn(ofBob), ['bobParis']);
@@ -75,14 +75,14 @@ test('a chain applies its conditions to every part of the question', async () =>
 
 test('remember keeps the text as an event with what came with it, and derives beliefs from it', async () => {
   const given = { namespace: 'notes', tags: ['a'], session_id: 's', source_type: 'agent', created_at: THEN };
-  const told = await posted('remember', {
+  const answer = await posted('remember', {
     ...given,
     content: 'I live in Paris and I work at Acme.',
     user_id: 'zoe',
     confidence: 0.5,
     extract_mode: 'sync',
   });
-  const { source_hash, blob_hash, extracted_hashes, extracted_count, ...others } = told;
+  const { source_hash, blob_hash, extracted_hashes, extracted_count, ...others } = answer;
   assert.equal(source_hash, blob_hash);
   assert.equal(extracted_count, extracted_hashes.length);
   assert.deepEqual(others, {

@@ -9,7 +9,7 @@ export const THEN = 1_700_000_000;
 export const DAY = 86_400;
 
 // biome-ignore lint/suspicious/noExplicitAny: members of answers are asserted one by one where they are used
-export type Told = any;
+export type ParsedJson = any;
 export type Body = Readonly<Record<string, unknown>>;
 type Headers = Readonly<Record<string, string>>;
 
@@ -99,7 +99,7 @@ export interface Answer {
   readonly status: number;
   /** Of a refusal. */
   readonly code: string | undefined;
-  readonly json: Told;
+  readonly json: ParsedJson;
 }
 
 export class Library {
@@ -130,8 +130,8 @@ export class Library {
   }
 
   /** The results, best first, by name; by hash if they have none. */
-  namesIn(json: Told): string[] {
-    return json.results.map(({ hash }: Told) => this.#names.get(hash) ?? hash);
+  namesIn(json: ParsedJson): string[] {
+    return json.results.map(({ hash }: ParsedJson) => this.#names.get(hash) ?? hash);
   }
 
   async http(path: string, body: Body | string, headers: Headers = {}): Promise<Answer> {
@@ -140,11 +140,11 @@ export class Library {
       headers: { 'content-type': 'application/json', ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
-    const json = (await answer.json()) as Told;
+    const json = (await answer.json()) as ParsedJson;
     return { status: answer.status, code: json.error?.code, json };
   }
 
-  async grain(hash: string): Promise<Told> {
+  async grain(hash: string): Promise<ParsedJson> {
     const answer = await fetch(`${this.#server.http}/api${this.#memory}grains/${hash}`);
     return answer.json();
   }
@@ -164,10 +164,10 @@ export class Library {
     const other = await this.rpc('Recall', body, headers);
     assert.equal(other.code, answer.code, `gRPC ${other.code}, HTTP ${JSON.stringify(answer.json).slice(0, 300)}`);
     if (answer.code !== undefined) return answer;
-    const shown = ({ results, count, total_candidates }: Told): unknown => [
+    const shown = ({ results, count, total_candidates }: ParsedJson): unknown => [
       count,
       total_candidates,
-      results.map(({ hash, score }: Told) => [hash, Number(score.toFixed(9))]),
+      results.map(({ hash, score }: ParsedJson) => [hash, Number(score.toFixed(9))]),
     ];
     // Scores that depend on age change every second.
     if (body['recency_weight'] === undefined) assert.deepEqual(shown(other.json), shown(answer.json));

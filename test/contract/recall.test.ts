@@ -1,7 +1,7 @@
 // The contract's recall fields (6.3, 8), from outside: a body and its expected result.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Body, DAY, Library, THEN, type Told } from './library.ts';
+import { type Body, DAY, Library, type ParsedJson, THEN } from './library.ts';
 
 let library: Library;
 before(async () => {
@@ -10,7 +10,7 @@ before(async () => {
 after(() => library.close());
 
 /** Names in order, a set of names, or a check of the answer. */
-type Wanted = readonly string[] | ReadonlySet<string> | ((answer: Told) => void);
+type Wanted = readonly string[] | ReadonlySet<string> | ((answer: ParsedJson) => void);
 
 async function holds(body: Body, wanted: Wanted): Promise<void> {
   const { status, json } = await library.recall(body);
@@ -30,13 +30,13 @@ function table(name: string, rows: readonly (readonly [body: Body, wanted: Wante
   });
 }
 
-const of = (json: Told, name: string): Told =>
-  json.results.find(({ hash }: Told) => hash === library.hashOf(name)) ?? assert.fail(`${name} was not found`);
+const of = (json: ParsedJson, name: string): ParsedJson =>
+  json.results.find(({ hash }: ParsedJson) => hash === library.hashOf(name)) ?? assert.fail(`${name} was not found`);
 const near = (value: number, wanted: number): void => assert.ok(Math.abs(value - wanted) < 1e-9, `${value}, ${wanted}`);
 const set = (...names: string[]): ReadonlySet<string> => new Set(names);
 const warns =
   (count: number) =>
-  ({ warnings }: Told): void =>
+  ({ warnings }: ParsedJson): void =>
     assert.equal(warnings.length, count, String(warnings));
 
 const ADA = ['lyon', 'acme', 'acmes', 'paris'];
@@ -110,8 +110,8 @@ table('thresholds, tags and the limit', [
   [
     {},
     ({ results, topic_coverage }) => {
-      assert.ok(results.every(({ score }: Told) => score === 1));
-      const times = results.map(({ created_at }: Told) => created_at);
+      assert.ok(results.every(({ score }: ParsedJson) => score === 1));
+      const times = results.map(({ created_at }: ParsedJson) => created_at);
       assert.deepEqual(
         times,
         times.toSorted((a: number, b: number) => b - a),
@@ -162,7 +162,7 @@ table('contradictions, versions and duplicates', [
     { subject: 'Cara', aggregation_intent: true, exclude_superseded: true },
     ({ results }) =>
       assert.deepEqual(
-        results.map(({ score }: Told) => score),
+        results.map(({ score }: ParsedJson) => score),
         [1, 1],
       ),
   ],
@@ -191,7 +191,7 @@ table('age and nearness in time move scores as the formulas say', [
     { subject: 'Ada', recency_weight: 0.5 },
     ({ results }) =>
       assert.ok(
-        results.every(({ score }: Told) => score === 1),
+        results.every(({ score }: ParsedJson) => score === 1),
         'what states something keeps its score',
       ),
   ],
@@ -231,14 +231,14 @@ table('namespaces, sources, entities and what is said of times', [
     ({ session_census_metadata: { total_sessions }, results }) => {
       assert.equal(results.length, 2);
       assert.ok(total_sessions >= 3);
-      assert.ok(results.some(({ recall_source }: Told) => recall_source === 'census'));
+      assert.ok(results.some(({ recall_source }: ParsedJson) => recall_source === 'census'));
     },
   ],
   [
     { subject: 'kettle', include_sources: true },
     ({ sources }) =>
       assert.deepEqual(
-        sources.map(({ hash, score }: Told) => [hash, score]),
+        sources.map(({ hash, score }: ParsedJson) => [hash, score]),
         [[library.hashOf('whistle'), 1]],
       ),
   ],
@@ -262,8 +262,8 @@ table('namespaces, sources, entities and what is said of times', [
   ],
 ]);
 
-function namespaces({ results }: Told): ReadonlySet<string> {
-  return new Set(results.map(({ namespace }: Told) => namespace));
+function namespaces({ results }: ParsedJson): ReadonlySet<string> {
+  return new Set(results.map(({ namespace }: ParsedJson) => namespace));
 }
 
 table('words and their operators', [
@@ -316,12 +316,12 @@ const MOVES: Body = {
 };
 
 test('a score breakdown adds up, and has only changes that happened', async () => {
-  const ask = async (body: Body): Promise<Told[]> => {
+  const ask = async (body: Body): Promise<ParsedJson[]> => {
     const { json } = await library.recall({ ...body, score_breakdown: true });
     assert.ok(json.results.length > 1, JSON.stringify(body));
     return json.results;
   };
-  const sum = (account: Told, names: readonly string[]): number =>
+  const sum = (account: ParsedJson, names: readonly string[]): number =>
     names.reduce((total, name) => total + (account[name] ?? 0), 0);
   for (const query of [{ query: 'blue kettle' }, { subject: 'Ada' }, { query: 'lives Paris', subject: 'Ada' }])
     for (const moves of [{}, MOVES])

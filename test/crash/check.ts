@@ -113,8 +113,8 @@ class MemoryCheck {
   /** Gets the versions known only from answers by subject or word. */
   async #completeGets(looks: readonly Look[]): Promise<void> {
     const missing = looks.flatMap(({ subject, words, gets }) => {
-      const told = [...(subject ?? []), ...[...words.values()].flatMap((hashes) => hashes ?? [])];
-      return [...new Set(told)].filter((hash) => !gets.has(hash)).map((hash) => ({ hash, gets }));
+      const returned = [...(subject ?? []), ...[...words.values()].flatMap((hashes) => hashes ?? [])];
+      return [...new Set(returned)].filter((hash) => !gets.has(hash)).map((hash) => ({ hash, gets }));
     });
     const answers = await this.#ask(missing.map(({ hash }) => ({ ask: 'get', hash })));
     missing.forEach(({ hash, gets }, i) => {
@@ -205,8 +205,8 @@ class MemoryCheck {
         const { hash } = at;
         at = there.find((version) => version.previous === hash);
       }
-      const told = hashesIn(answers[i]!);
-      if (path.length !== there.length || path.join() !== told?.join())
+      const returned = hashesIn(answers[i]!);
+      if (path.length !== there.length || path.join() !== returned?.join())
         this.#problem(`the history of ${chain.subject} is ${JSON.stringify(answers[i])}, not ${path.join()}`);
     });
   }

@@ -125,9 +125,9 @@ test('a killed server completes an erasure over four partitions by itself', { ti
   let server = await start();
   t.after(() => server.kill());
   const say = async (verb: string, path: string, json?: unknown) => {
-    const told = await ask(server, verb, path, json);
-    assert.ok(told.status < 300, `${path}: ${JSON.stringify(told.body)}`);
-    return told.body;
+    const answer = await ask(server, verb, path, json);
+    assert.ok(answer.status < 300, `${path}: ${JSON.stringify(answer.body)}`);
+    return answer.body;
   };
   let completed = 0;
   for (let round = 0; round < runs(2); round++) {
@@ -153,12 +153,12 @@ test('a killed server completes an erasure over four partitions by itself', { ti
     // Waits for as long as this many other answers take.
     for (let other = 0; other < 2 + round * 8; other++) await ask(server, 'GET', '/health');
     await server.kill();
-    const told = await erasing;
+    const answer = await erasing;
     server = await start();
     const left = async (): Promise<number> => (await say('GET', `${M}/grains?user_id=ann&limit=1`)).total;
     const before = await left();
     assert.ok(before === 0 || before === 120, `round ${round}: ${before} are left`);
-    if (told !== undefined && told.status < 300) assert.equal(before, 0, `round ${round}: it was answered`);
+    if (answer !== undefined && answer.status < 300) assert.equal(before, 0, `round ${round}: it was answered`);
     if (before === 0) completed += 1;
     // The start continued the erasure before it served.
     assert.equal(await keyStatus(), before === 0 ? 401 : 200, `round ${round}: the person's key`);

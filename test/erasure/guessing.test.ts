@@ -94,10 +94,10 @@ async function lifeOfAda(engine: Engine, clock: StepClock): Promise<Map<string, 
     const { hash } = await engine.write('add', context, { grainType: 'event', fields: from, sync: false });
     left.set(second === 1 ? 'source' : 'further source', hash);
     const fields = { subject: 'ada', relation: 'suffers', object: 'diabetes', user_id: 'ada', derived_from: hash };
-    const told = await engine.write('addBatch', context, {
+    const answer = await engine.write('addBatch', context, {
       items: [{ grainType: 'belief', fields, event: 'memory.extracted' }],
     });
-    const [fact] = told.outcomes;
+    const [fact] = answer.outcomes;
     assert.ok(fact !== undefined && 'hash' in fact && fact.duplicate === (second === 2));
     left.set('fact', fact.hash);
   }
@@ -216,13 +216,13 @@ test('nothing that is left after an erasure matches a guess, in files, in record
   for (const what of ['added', 'superseding', 'accumulated', 'forgotten', 'consent', 'query'])
     assert.ok(before.includes(left.get(what)!), `${what} is found while the keys are there`);
   assert.ok(before.includes(`further source ${left.get('further source')!}`));
-  const told = await engine.write('auditPage', context, {
+  const answer = await engine.write('auditPage', context, {
     filter: { grainHash: left.get('added')! },
     limit: 10,
     order: 'asc',
   });
   assert.deepEqual(
-    told.entries.map(({ eventType, grainHash }) => [eventType, grainHash]),
+    answer.entries.map(({ eventType, grainHash }) => [eventType, grainHash]),
     [
       ['memory.added', left.get('added')],
       ['memory.read', left.get('added')],

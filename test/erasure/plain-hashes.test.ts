@@ -104,11 +104,11 @@ test('compact enciphers hashes in records and links, once; the chain stays uncha
   const { findings } = await engine.write('verify', context, {});
   assert.deepEqual(findings, []);
   // Entries of an older build stay as they are: their hashes depend on it.
-  const told = recordsOf(engine).flatMap((bytes) => {
+  const auditDetails = recordsOf(engine).flatMap((bytes) => {
     const record = decodeRecord(bytes);
     return record.kind === 'audit' ? decodeAuditBody(record.body).map(({ details }) => details) : [];
   });
-  assert.ok(told.some((details) => details.includes(hashes.ada)));
+  assert.ok(auditDetails.some((details) => details.includes(hashes.ada)));
 });
 
 test('compact removes grains whose key was destroyed, because their hashes cannot be enciphered any more', async (t) => {

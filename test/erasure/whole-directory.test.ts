@@ -16,9 +16,9 @@ for (const partitions of [1, 4])
     t.after(() => server.kill());
     const M = '/memories/m';
     const say = async (verb: string, path: string, json?: unknown, headers = {}) => {
-      const told = await ask(server, verb, path, json, headers);
-      assert.ok(told.status < 300, `${path}: ${JSON.stringify(told.body)}`);
-      return told.body;
+      const answer = await ask(server, verb, path, json, headers);
+      assert.ok(answer.status < 300, `${path}: ${JSON.stringify(answer.body)}`);
+      return answer.body;
     };
     await say('POST', '/memories', { id: 'm', partitions });
     const secret = { subject: 'ann', relation: 'has', object: 'cancer', user_id: 'ann', session_id: 's' };

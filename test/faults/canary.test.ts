@@ -142,9 +142,9 @@ function grainsOf(c: (where: string) => string): { grain_type: string; fields: R
 
 /** Asks for a success. */
 async function done(server: ServerProcess, path: string, json?: unknown, headers: Record<string, string> = {}) {
-  const told = await ask(server, 'POST', path, json, headers);
-  assert.ok(told.status < 300, `${path}: ${JSON.stringify(told.body)}`);
-  return told.body;
+  const reply = await ask(server, 'POST', path, json, headers);
+  assert.ok(reply.status < 300, `${path}: ${JSON.stringify(reply.body)}`);
+  return reply.body;
 }
 
 async function fill(server: ServerProcess, canaries: Canaries): Promise<void> {
@@ -155,8 +155,8 @@ async function fill(server: ServerProcess, canaries: Canaries): Promise<void> {
   canaries.words.set('API key', made.raw_key);
   canaries.words.set('bootstrap key', server.key);
   for (let round = 0; round < 3; round++) {
-    const told = await done(server, `${M}/batch-add`, { grains: grainsOf(c) });
-    assert.deepEqual(told.errors, []);
+    const reply = await done(server, `${M}/batch-add`, { grains: grainsOf(c) });
+    assert.deepEqual(reply.errors, []);
     await done(server, `${M}/flush`);
   }
   const { blob_hash: hash } = await done(server, `${M}/add`, {
@@ -239,10 +239,10 @@ test('no file, backup or log contains a readable word of a caller', async (t) =>
   await exec('rebuild_indexes');
   await exec('rotate_keys', { scope: 'memory' });
   // Some of it stays in the tail, in the log alone.
-  const told = await done(server, '/memories/m1/batch-add', {
+  const reply = await done(server, '/memories/m1/batch-add', {
     grains: grainsOf((where) => canaries.word(`${where}, unsealed`)),
   });
-  assert.deepEqual(told.errors, []);
+  assert.deepEqual(reply.errors, []);
   await exec('backup', { path: join(root, 'backup') });
   // As a kill would leave it: a tail that lies in the log alone. Then closed in order, everything sealed.
   const running = scan(directory, canaries);

@@ -35,9 +35,9 @@ function start(t: TestContext, options: Omit<ProcessOptions, 'flags'>) {
 test('a second server on a data directory is refused by name, and a dead one blocks nothing', async (t) => {
   const directory = join(temporaryDirectory(t), 'data');
   const first = await start(t, { directory });
-  const told = await refusalOf({ directory, flags });
-  assert.match(told, /granary: STO-E001: .* is in use by another server: process /);
-  for (const word of [directory, String(first.child.pid), first.http]) assert.ok(told.includes(word), told);
+  const refusal = await refusalOf({ directory, flags });
+  assert.match(refusal, /granary: STO-E001: .* is in use by another server: process /);
+  for (const word of [directory, String(first.child.pid), first.http]) assert.ok(refusal.includes(word), refusal);
   assert.ok(existsSync(join(directory, 'server.json')), 'the first one is still there to be found');
   await first.kill();
   // Left by the killed server: cut short, and in nobody's way.

@@ -19,10 +19,10 @@ test('health reports a disk that others fill, and the room that it has again', a
   const filler = join(disk, 'filler');
   const { bavail, bsize } = statfsSync(disk);
   writeFileSync(filler, Buffer.alloc(bavail * bsize - 16 * 1_024));
-  const told = /data takes no writes: the disk is full/;
+  const reason = /data takes no writes: the disk is full/;
   await eventually('health says so', async () => {
     const { status, body } = await ask(server, 'GET', '/health');
-    return status === 503 && told.test(body.reasons.join());
+    return status === 503 && reason.test(body.reasons.join());
   });
   await eventually('the log says so', () =>
     /"reason":"the disk is full","msg":"a disk takes no writes"/.test(server.output()),
@@ -42,10 +42,10 @@ test('health reports a file system that became read-only, before and after a wri
   assert.equal(first.status, 200);
   assert.equal((await ask(server, 'GET', '/health')).status, 200);
   disk.fail();
-  const told = /data takes no writes: the file system is read-only/;
+  const reason = /data takes no writes: the file system is read-only/;
   await eventually('health says so', async () => {
     const { status, body } = await ask(server, 'GET', '/health');
-    return status === 503 && told.test(body.reasons.join());
+    return status === 503 && reason.test(body.reasons.join());
   });
   const refused = await add('two');
   assert.deepEqual([refused.status, refused.code], [500, 'STO-E001']);

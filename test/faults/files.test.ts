@@ -33,10 +33,10 @@ const DAMAGES = {
 type Damage = keyof typeof DAMAGES;
 
 /**
- * The expected result. `refused`: pattern of the start's error. `told`: pattern of a finding of verify or a reason of
+ * The expected result. `refused`: pattern of the start's error. `reported`: pattern of a finding of verify or a reason of
  * health.
  */
-type Outcome = { readonly refused: RegExp } | { readonly told: RegExp } | 'nothing lost';
+type Outcome = { readonly refused: RegExp } | { readonly reported: RegExp } | 'nothing lost';
 type Row = Readonly<Partial<Record<Damage, Outcome>>>;
 
 const all = (outcome: Outcome): Row => ({
@@ -47,7 +47,7 @@ const all = (outcome: Outcome): Row => ({
   'all bits of a byte flipped': outcome,
 });
 /** damage.test.ts covers truncated and flipped ones. */
-const segment: Row = { deleted: { told: /\.seg/ }, 'a folder': { told: /\.seg/ } };
+const segment: Row = { deleted: { reported: /\.seg/ }, 'a folder': { reported: /\.seg/ } };
 /** Made by LMDB at every start. */
 const lock: Row = { emptied: 'nothing lost', 'a folder': { refused: /lock\.mdb/ } };
 /** Empty, and locked while a server runs. */
@@ -72,11 +72,11 @@ const ROWS: Readonly<Record<string, Row>> = {
   // A copy of the first API key for the command line.
   'keys/bootstrap.key': { emptied: 'nothing lost', 'a folder': 'nothing lost' },
   'keys/shard-0/bucket-000000.keys': {
-    emptied: { told: /key 2: was never written/ },
-    'cut in half': { told: /the file is cut short/ },
-    deleted: { told: /key 2: was never written/ },
+    emptied: { reported: /key 2: was never written/ },
+    'cut in half': { reported: /the file is cut short/ },
+    deleted: { reported: /key 2: was never written/ },
     'a folder': { refused: /bucket-000000\.keys/ },
-    'all bits of a byte flipped': { told: /the header is damaged/ },
+    'all bits of a byte flipped': { reported: /the header is damaged/ },
   },
 };
 
@@ -117,14 +117,14 @@ async function lookAt(server: RunningServer, { key, hashes }: { key: string; has
   const by = { http: server.http, key };
   const refusals: string[] = [];
   for (const [i, hash] of hashes.entries()) {
-    const told = await ask(by, 'GET', `${M}/grains/${hash}`);
-    if (told.status === 200) assert.equal(told.body.fields.object, `harbour ${i}`);
-    else refusals.push(String(told.code));
+    const reported = await ask(by, 'GET', `${M}/grains/${hash}`);
+    if (reported.status === 200) assert.equal(reported.body.fields.object, `harbour ${i}`);
+    else refusals.push(String(reported.code));
   }
   const verified = await ask(by, 'POST', `${M}/app/exec`, { command: 'verify', args: {} });
   assert.equal(verified.status, 200, JSON.stringify(verified.body));
   const { reasons = [] } = (await ask(by, 'GET', '/health')).body;
-  return { refusals, told: JSON.stringify([verified.body.result.findings, reasons]) };
+  return { refusals, reported: JSON.stringify([verified.body.result.findings, reasons]) };
 }
 
 test('every file of a data directory, damaged in every way, is reported', { timeout: 600_000 }, async (t) => {
@@ -151,10 +151,10 @@ test('every file of a data directory, damaged in every way, is reported', { time
         continue;
       }
       try {
-        const { refusals, told } = await lookAt(server, filled);
-        assert.ok(outcome === 'nothing lost' || 'told' in outcome, `${what} was not refused`);
+        const { refusals, reported } = await lookAt(server, filled);
+        assert.ok(outcome === 'nothing lost' || 'reported' in outcome, `${what} was not refused`);
         if (outcome === 'nothing lost') assert.deepEqual(refusals, [], what);
-        else assert.match(told, outcome.told, what);
+        else assert.match(reported, outcome.reported, what);
         for (const code of refusals) assert.equal(code, 'STO-E001', what);
         assert.deepEqual(written, [], what);
       } finally {
@@ -168,7 +168,7 @@ test('damaged state is rebuilt where the log has it, else the shard is refused b
   const model = join(root, 'model');
   const filled = await fill(model);
   for (const [key, outcome] of [
-    ['manifest', { told: /indexed again.*manifest/ }],
+    ['manifest', { reported: /indexed again.*manifest/ }],
     ['memory/1', { refused: /memory\/1.*shard-0/ }],
   ] as const) {
     const copy = join(root, 'copy');
@@ -190,14 +190,14 @@ test('damaged state is rebuilt where the log has it, else the shard is refused b
     writeFileSync(path, bytes);
     try {
       const server = await start(copy);
-      const { refusals, told } = await lookAt(server, filled);
+      const { refusals, reported } = await lookAt(server, filled);
       await server.close();
       assert.deepEqual(refusals, []);
-      assert.ok('told' in outcome, `${key} was not refused`);
-      assert.match(told, outcome.told);
+      assert.ok('reported' in outcome, `${key} was not refused`);
+      assert.match(reported, outcome.reported);
       // And not again at the next start.
       const again = await start(copy);
-      assert.equal((await lookAt(again, filled)).told, '[[],[]]');
+      assert.equal((await lookAt(again, filled)).reported, '[[],[]]');
       await again.close();
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;

@@ -38,13 +38,13 @@ test('a full disk refuses writes with STO-E001, and later serves and accepts wri
         fields: { content: `event ${made} ${'harbour '.repeat(600)}`, user_id: `u${made}` },
       };
     });
-    const told = await ask(server, 'POST', `${M}/batch-add`, { grains });
-    if (told.status >= 300) {
-      assert.equal(told.status, 500);
-      return told.code;
+    const answer = await ask(server, 'POST', `${M}/batch-add`, { grains });
+    if (answer.status >= 300) {
+      assert.equal(answer.status, 500);
+      return answer.code;
     }
-    hashes.push(...told.body.added.map(({ blob_hash: hash }: { blob_hash: string }) => hash));
-    return told.body.errors[0]?.code;
+    hashes.push(...answer.body.added.map(({ blob_hash: hash }: { blob_hash: string }) => hash));
+    return answer.body.errors[0]?.code;
   };
   const readAll = async (): Promise<void> => {
     for (const hash of hashes) assert.equal((await ask(server, 'GET', `${M}/grains/${hash}`)).status, 200);

@@ -77,13 +77,13 @@ async function meet(directory: string, { grains }: Model): Promise<Met> {
     const written = await codeOf(() => addBelief(engine, memory, { subject: 'new', object: 'grain' }));
     assert.ok(written === undefined || written === 'STO-E001', `a write answers ${written}`);
   }
-  const told = [
+  const reports = [
     ...(await engine.write('verify', contextOf(0), {})).findings.map(({ problem }) => problem),
     ...engine.read('health', contextOf(0), {}).reasons,
   ];
-  assert.ok(refused === 0 || told.length > 0, `${refused} answers are missing, and nothing says why`);
+  assert.ok(refused === 0 || reports.length > 0, `${refused} answers are missing, and nothing says why`);
   await engine.close();
-  return told.length > 0 ? 'named' : 'unseen';
+  return reports.length > 0 ? 'named' : 'unseen';
 }
 
 test('a flipped byte in any page of the environment is described in words', async (t) => {

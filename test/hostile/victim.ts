@@ -47,10 +47,10 @@ export async function startVictim(options: Record<string, string> = {}): Promise
   // The threads of now are the shards' own.
   await stalls();
   // The line that victim-child.ts writes.
-  const told = JSON.parse(ready) as { http: string; grpc: string; key: string };
+  const match = JSON.parse(ready) as { http: string; grpc: string; key: string };
   return {
-    ...told,
-    httpPort: Number(new URL(told.http).port),
+    ...match,
+    httpPort: Number(new URL(match.http).port),
     complaints,
     residentBytes: () => residentBytes(child.pid) ?? 0,
     peakBytes: () => residentBytes(child.pid, 'VmHWM'),
@@ -74,8 +74,8 @@ async function firstLine(child: ChildProcess): Promise<string> {
 
 function residentBytes(pid: number | undefined, what: 'VmRSS' | 'VmHWM' = 'VmRSS'): number | undefined {
   try {
-    const told = new RegExp(`${what}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
-    return told === null ? undefined : Number(told[1]) * 1_024;
+    const match = new RegExp(`${what}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+    return match === null ? undefined : Number(match[1]) * 1_024;
   } catch {
     return undefined;
   }

@@ -176,8 +176,8 @@ async function putAll(
   if (world.options.mode === 'twins') if (answers.some(isFailure)) throw new Discrepancy('a failure without a fault');
   const isKnown = !(await recover(world));
   // What failed is looked for last: nothing that was answered came after it and built on it.
-  const told = reorder(asked, answers).flatMap((i) => apart(asked[i]!, answers[i]!));
-  for (const { request, answer } of [...told.filter((one) => !isOpen(one)), ...told.filter(isOpen)]) {
+  const ordered = reorder(asked, answers).flatMap((i) => apart(asked[i]!, answers[i]!));
+  for (const { request, answer } of [...ordered.filter((one) => !isOpen(one)), ...ordered.filter(isOpen)]) {
     if (isFailure(answer)) {
       const isOneGroup = model.settings.partitions === 1 && asked.length === 1 && request.method !== 'addBatch';
       await world.resolve(model, request, answer.kind === 'storage' && isKnown && isOneGroup);
@@ -191,19 +191,19 @@ async function putAll(
   return answers;
 }
 
-interface Told {
+interface Exchange {
   readonly request: WriteRequest;
   readonly answer: Outcome;
 }
 
-const isOpen = ({ answer }: Told): boolean => isFailure(answer);
+const isOpen = ({ answer }: Exchange): boolean => isFailure(answer);
 
 /** A batch over several partitions of which some failed: item by item, since some were stored and some were not. */
-function apart(request: WriteRequest, answer: Outcome): Told[] {
+function apart(request: WriteRequest, answer: Outcome): Exchange[] {
   if (request.method !== 'addBatch' || answer.kind !== 'value') return [{ request, answer }];
   const { outcomes } = answer.value as Output<'addBatch'>;
   if (!outcomes.some((one) => 'error' in one && isStorage(one.error.code))) return [{ request, answer }];
-  return outcomes.map((one, index): Told => {
+  return outcomes.map((one, index): Exchange => {
     const item = requests.itemRequest(request, index);
     if ('error' in one) {
       const { code } = one.error;

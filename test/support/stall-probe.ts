@@ -48,13 +48,13 @@ function report(): void {
       workers ??= new Set(cells.map(({ thread }) => thread));
       const known = workers;
       const longest = (those: readonly Cell[]): number => Math.max(0, ...those.map((cell) => cell.longestMs[0]!));
-      const told: StallReport = {
+      const latest: StallReport = {
         mainMs: longest([own]),
         workersMs: longest(cells.filter(({ thread }) => known.has(thread))),
         helpersMs: longest(cells.filter(({ thread }) => !known.has(thread))),
       };
       for (const cell of [own, ...cells]) cell.longestMs[0] = 0;
-      process.send?.(told);
+      process.send?.(latest);
     }, 3 * LOOK_MS);
   });
   process.channel?.unref();

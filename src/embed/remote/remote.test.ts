@@ -122,8 +122,8 @@ async function failure(promise: Promise<unknown>): Promise<EmbedError> {
     (reason: unknown) => reason,
   );
   assert.ok(error instanceof EmbedError, String(error));
-  const told = `${error.message} ${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`;
-  assert.ok(!told.includes(KEY) && !told.includes('private words'), told);
+  const printed = `${error.message} ${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`;
+  assert.ok(!printed.includes(KEY) && !printed.includes('private words'), printed);
   return error;
 }
 
@@ -302,14 +302,14 @@ test('content types other than JSON are rejected', async () => {
 });
 
 test('a body over the limit is rejected, with or without content-length', async () => {
-  const told = await fake((_asked, response) => {
+  const declared = await fake((_asked, response) => {
     response.writeHead(200, {
       'content-type': 'application/json',
       'content-length': String(EMBED_RESPONSE_BYTES_MAX + 1),
     });
     response.write('{"data":[');
   });
-  const untold = await fake((_asked, response) => {
+  const chunked = await fake((_asked, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     const piece = Buffer.alloc(4 * 1_048_576, ' ');
     const more = (): void => {
@@ -318,7 +318,7 @@ test('a body over the limit is rejected, with or without content-length', async 
     };
     more();
   });
-  for (const { url } of [told, untold]) {
+  for (const { url } of [declared, chunked]) {
     const { embedder } = await open(url);
     const error = await failure(embedder.embed(['word']));
     assert.match(error.message, /more than \d+ bytes/);

@@ -152,9 +152,9 @@ export class Governed {
       if (statusOf(fact, nowMs) !== 'granted') users.push(userId);
       else if (fact.expiresAtMs !== undefined) untilMs = Math.min(untilMs, fact.expiresAtMs);
     }
-    const told = { users, untilMs };
-    this.#withdrawn = { purpose, stamp: this.#stamp, fromMs: nowMs, told };
-    return told;
+    const withdrawn = { users, untilMs };
+    this.#withdrawn = { purpose, stamp: this.#stamp, fromMs: nowMs, told: withdrawn };
+    return withdrawn;
   }
 
   /** The facts of one user for all purposes, in any order. */

@@ -16,10 +16,10 @@ function authError(pattern: RegExp): (error: unknown) => boolean {
 
 test('the first start makes a key file of mode 600 and says so; the next one reads it', (t) => {
   const dataDirectory = temporaryDirectory(t);
-  const told: string[] = [];
-  const first = loadMasterKey({ dataDirectory, warn: (text) => told.push(text) });
+  const messages: string[] = [];
+  const first = loadMasterKey({ dataDirectory, warn: (text) => messages.push(text) });
   assert.equal(first.source, 'created');
-  assert.match(told.join(), /a master key was made in .*master\.key/);
+  assert.match(messages.join(), /a master key was made in .*master\.key/);
   const path = join(dataDirectory, 'keys', 'master.key');
   assert.match(readFileSync(path, 'utf8'), /^[0-9a-f]{64}\n$/);
   assert.equal(statSync(path).mode & 0o777, 0o600);
@@ -62,10 +62,10 @@ test('a key file in another place is read; a missing one is refused', (t) => {
 test('a key file that others can read causes a warning', (t) => {
   const dataDirectory = temporaryDirectory(t);
   loadMasterKey({ dataDirectory });
-  const told: string[] = [];
+  const messages: string[] = [];
   chmodSync(join(dataDirectory, 'keys', 'master.key'), 0o644);
-  loadMasterKey({ dataDirectory, warn: (text) => told.push(text) });
-  assert.match(told.join(), /mode 644/);
+  loadMasterKey({ dataDirectory, warn: (text) => messages.push(text) });
+  assert.match(messages.join(), /mode 644/);
 });
 
 test('no new master key is made over keys that an older one wrapped', (t) => {

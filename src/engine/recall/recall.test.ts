@@ -223,14 +223,14 @@ test('pairs distinguish what words do not', async (t) => {
 });
 
 /** Everything of an answer that must not depend on where the grains lie. */
-function told({ hits, total, coverage }: ReturnType<typeof ask>): unknown {
+function comparable({ hits, total, coverage }: ReturnType<typeof ask>): unknown {
   return [total, coverage, hits.map(({ grain, ...scores }) => [grain.hash, scores])];
 }
 
 test('seals, merges, purges and replays keep the context, and late turns find their place', async (t) => {
   const { engine, root } = await opened(t);
   const questions = ['saffron', 'where is the upper shelf', 'when did Ada thank you', 'night hello'];
-  const answers = (of: Engine): unknown => questions.map((query) => told(ask(of, query)));
+  const answers = (of: Engine): unknown => questions.map((query) => comparable(ask(of, query)));
   const flush = (of: Engine) => of.write('flush', contextOf(1), {});
   const bare = await opened(t);
   const rounds = [

@@ -58,8 +58,8 @@ export function planAdd(
       event === 'memory.extracted'
         ? addFurtherSource(group, memory, context, { prepared, known: duplicate, source, gone })
         : undefined;
-    const told = unlinked === undefined ? warnings : [...warnings, unlinked];
-    return { hash: duplicate, duplicate: true, warnings: told };
+    const allWarnings = unlinked === undefined ? warnings : [...warnings, unlinked];
+    return { hash: duplicate, duplicate: true, warnings: allWarnings };
   }
   const replaced = memory.settings.dedup === 'upsert' ? replacedBy(group, memory, prepared) : undefined;
   if (replaced !== undefined) allowSupersede(group, memory, context, replaced.grain);

@@ -47,7 +47,7 @@ export function prepareGrain(
   const api = fromApi(grainType, given, { nowMs });
   if (api.type === 'consent') checkConsentFields(api.fields);
   const { rules, sealHash } = memory.governed.policy;
-  const { fields, needs, warnings: told } = checkPii(rules, api, purpose);
+  const { fields, needs, warnings: piiWarnings } = checkPii(rules, api, purpose);
   try {
     const encoded = encodeGrain(
       api.type,
@@ -57,7 +57,7 @@ export function prepareGrain(
     const grain = { type: api.type, typeString: api.type, fields };
     // fromApi has checked that it is a valid flag.
     const verification = (api.verificationStatus ?? '') as VerificationState;
-    const warnings = [...api.warnings, ...encoded.warnings, ...told];
+    const warnings = [...api.warnings, ...encoded.warnings, ...piiWarnings];
     const made = { grain, blob: encoded.blob, address: encoded.address, verification, warnings };
     return assemble(memory, { ...made, policySeal: sealHash, pii: needs });
   } catch (error) {
@@ -87,10 +87,10 @@ export function prepareBlob(
     });
     if (grain.type === 'consent') checkConsentFields(grain.fields);
     const { rules, sealHash } = memory.governed.policy;
-    const { fields, needs, warnings: told } = checkPii(rules, grain, purpose);
+    const { fields, needs, warnings: piiWarnings } = checkPii(rules, grain, purpose);
     const checked = { verification: '', policySeal: sealHash, pii: needs } as const;
     if (fields === grain.fields || rules['pii.write_action'] !== 'redact')
-      return assemble(memory, { grain, blob, address: addressOf(blob), warnings: told, ...checked });
+      return assemble(memory, { grain, blob, address: addressOf(blob), warnings: piiWarnings, ...checked });
     const encoded = encodeGrain(grain.type, fields);
     const warnings = ['personal data was taken out: the grain has another hash'];
     return assemble(memory, { grain: { ...grain, fields }, ...encoded, ...checked, warnings });

@@ -218,10 +218,10 @@ function namesOf(memory: Memory, content: RecallRecordContent, user: string | un
 
 /** A stage names a grain by its hash, the limit by its name. Each grain is listed once, with its first reason. */
 function onceEach(excluded: KeptRecall['excluded']): KeptRecall['excluded'] {
-  const told = new Set<string>();
+  const seen = new Set<string>();
   return excluded.filter(({ grain }) => {
-    const isNew = grain === NO_NAME || !told.has(grain);
-    told.add(grain);
+    const isNew = grain === NO_NAME || !seen.has(grain);
+    seen.add(grain);
     return isNew;
   });
 }

@@ -65,13 +65,13 @@ export function planRedact(
 /**
  * Removes the hashes of erased grains from others' grains. A version that somebody made of an erased person's grain,
  * under another user or in another scope, names it among its sources. Call it while the erased grains can still be
- * read. The trail records the number of changed grains with the `told` details of the erasure.
+ * read. The trail records the number of changed grains with the `base` details of the erasure.
  */
 export function redactSuccessors(
   group: Group,
   memory: Memory,
   erased: readonly Ordinal[],
-  { details, ...told }: Pick<AuditDraft, 'actor' | 'subject' | 'details'>,
+  { details, ...base }: Pick<AuditDraft, 'actor' | 'subject' | 'details'>,
 ): void {
   const { store } = group;
   const going = new Set(erased);
@@ -91,7 +91,7 @@ export function redactSuccessors(
   if (removed.size === 0) return;
   group.audit(memory, {
     event: 'erasure.cross_user_redacted',
-    ...told,
+    ...base,
     details: { redacted, removed: removed.size, ...details },
   });
   group.remove(memory, [...removed], 'erased');

@@ -28,9 +28,9 @@ export async function embedGrains(
   between?: () => Promise<unknown>,
 ): Promise<void> {
   const made = texts.map((): Float32Array[] => []);
-  let told = 0;
+  let reported = 0;
   const tell = (count: number): void => {
-    for (; told < count; told++) done(made[told]!);
+    for (; reported < count; reported++) done(made[reported]!);
   };
   const call = async (windows: readonly Window[], before: Promise<void>, given: AbortSignal): Promise<void> => {
     const vectors = await embedder.embed(

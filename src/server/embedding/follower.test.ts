@@ -150,10 +150,10 @@ test('an embedder that fails for every text pauses with doubling waits, and noth
 
 test('a failing text is skipped and reported once without its words, and the others continue', async () => {
   const lines: string[] = [];
-  const told = makeLog('warn', { write: (line: string) => void lines.push(line) });
+  const logger = makeLog('warn', { write: (line: string) => void lines.push(line) });
   const made = embedder('e', (texts) => texts.includes('poison'));
   const shard = new TextShard(['a', 'poison', 'b', 'c', 'poison']);
-  const follower = follow([shard], made, { log: told });
+  const follower = follow([shard], made, { log: logger });
   await until(() => shard.reached === 5);
   await follower.close();
   assert.deepEqual(ordinalsOf(shard), [1, 3, 4]);

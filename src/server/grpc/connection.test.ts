@@ -257,12 +257,12 @@ test('a drain closes idle connections at once, and others when their calls end',
   const idle = await connected(front);
   await livesAfterPing(idle);
   const session = await openSession(front.port);
-  const told = new Promise<number>((resolve) => session.once('goaway', (_code, lastStream) => resolve(lastStream)));
+  const goaway = new Promise<number>((resolve) => session.once('goaway', (_code, lastStream) => resolve(lastStream)));
   const running = ask(session, [frame(Buffer.from('x'))]);
   await inside;
   const drained = front.drain(60_000);
   await idle.closed;
-  assert.equal(await told, 1);
+  assert.equal(await goaway, 1);
   release();
   assert.equal(statusOf(await running), 0);
   await drained;

@@ -396,10 +396,10 @@ test('an old connection is told to reconnect, and closes when its calls have end
   const watch = openStream(session, { ':path': '/grpc.health.v1.Health/Watch' });
   const watched = answerOf(watch);
   watch.end(frame(Buffer.alloc(0)));
-  const told = new Promise((resolve) => session.once('goaway', resolve));
+  const goaway = new Promise((resolve) => session.once('goaway', resolve));
   const closed = new Promise((resolve) => session.once('close', resolve));
   await pass(context, session, GRPC_CONNECTION_AGE_MS + GRPC_LOOK_MS);
-  await told;
+  await goaway;
   assert.equal(statusOf(await watched), GRPC_STATUS.OK);
   release();
   assert.equal(statusOf(await running), GRPC_STATUS.OK);

@@ -143,11 +143,11 @@ test('reflection lists the standard services and describes them like their proto
   const names = (loaded: object): string[] => Object.keys(loaded).toSorted();
   for (const [, name = '', file = ''] of published) {
     const [answer] = (await reflect(reflection, port, [{ host: '', file_by_filename: name }])) as FilesAnswer[]; // as above
-    const told = answer?.file_descriptor_response?.file_descriptor_proto ?? [];
+    const sent = answer?.file_descriptor_response?.file_descriptor_proto ?? [];
     const options = { keepCase: true };
     const set = toBinary(
       FileDescriptorSetSchema,
-      create(FileDescriptorSetSchema, { file: told.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes)) }),
+      create(FileDescriptorSetSchema, { file: sent.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes)) }),
     );
     const [ours, theirs] = [
       loadFileDescriptorSetFromBuffer(Buffer.from(set), options),
@@ -200,9 +200,9 @@ test('every protocol error has a code and the request id', async () => {
   ];
   for (const [pieces, headers, status, code] of cases) {
     const answer = await ask(session, pieces, { ...headers, 'x-request-id': 'mine' });
-    const told = answer.trailers ?? answer.headers;
+    const sent = answer.trailers ?? answer.headers;
     assert.deepEqual(
-      [statusOf(answer), told['x-error-code'], told['x-request-id']],
+      [statusOf(answer), sent['x-error-code'], sent['x-request-id']],
       [status, code, 'mine'],
       JSON.stringify([headers, pieces.map(String)]),
     );
@@ -274,8 +274,8 @@ test('a client of health checks, lists and watches', async () => {
     const first = new Promise<void>((resolve) => {
       arrived = resolve;
     });
-    stream.on('data', ({ status: told }: { status: string }) => {
-      seen.push(told);
+    stream.on('data', ({ status: sent }: { status: string }) => {
+      seen.push(sent);
       arrived();
     });
     return { seen, first, ended: new Promise((resolve) => stream.on('end', () => resolve())) };

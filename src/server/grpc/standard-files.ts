@@ -48,7 +48,7 @@ function healthFile(): FileDescriptorProto {
   const list = message('HealthListResponse', [
     field('statuses', 1, '.grpc.health.v1.HealthListResponse.StatusesEntry', { repeated: true }),
   ]);
-  const [asked, told] = ['.grpc.health.v1.HealthCheckRequest', '.grpc.health.v1.HealthCheckResponse'];
+  const [asked, answer] = ['.grpc.health.v1.HealthCheckRequest', '.grpc.health.v1.HealthCheckResponse'];
   return create(FileDescriptorProtoSchema, {
     name: 'grpc/health/v1/health.proto',
     package: 'grpc.health.v1',
@@ -68,8 +68,8 @@ function healthFile(): FileDescriptorProto {
       {
         name: 'Health',
         method: [
-          { name: 'Check', inputType: asked, outputType: told },
-          { name: 'Watch', inputType: asked, outputType: told, serverStreaming: true },
+          { name: 'Check', inputType: asked, outputType: answer },
+          { name: 'Watch', inputType: asked, outputType: answer, serverStreaming: true },
           {
             name: 'List',
             inputType: '.grpc.health.v1.HealthListRequest',

@@ -64,14 +64,14 @@ suite('HTTP/1.0', { timeout: TIMEOUT_MS }, () => {
     served(
       (request) => request.respond(200, TEXT, `${request.authority} ${request.path} ${request.query}`),
       async ({ open }) => {
-        for (const [target, told] of [
+        for (const [target, expected] of [
           ['http://there:2/a/b?c', 'there:2 /a/b c'],
           ['HTTP://there?c', 'there / c'],
           ['/http://there', 'here /http://there '],
         ] as const) {
           const client = await open();
           client.send(`GET ${target} HTTP/1.1\r\nHost: here\r\n\r\n`);
-          assert.equal(String((await client.response())?.body), told, target);
+          assert.equal(String((await client.response())?.body), expected, target);
         }
       },
     ),

@@ -193,16 +193,16 @@ test("an erasure revokes the person's keys in the memory, and everywhere for a c
     await erasures.user(MEMORY, 'ann', { ...BY, everywhere }, async () => proof);
     const ended = endedOf(control, ids);
     assert.deepEqual(new Set(ended), new Set(everywhere ? [...OF_MEMORY, 'everywhere'] : OF_MEMORY));
-    const told = [...control.auditEntries()].filter(({ event }) => event === 'auth.key_revoked').slice(1);
+    const events = [...control.auditEntries()].filter(({ event }) => event === 'auth.key_revoked').slice(1);
     assert.deepEqual(
-      told.map(({ actor, details }) => [actor, JSON.parse(details)]),
+      events.map(({ actor, details }) => [actor, JSON.parse(details)]),
       ended.map((what) => [BY.actor, { erased: true, key_id: ids[what] }]),
     );
     // A repeat reports nothing more.
     await erasures.user(MEMORY, 'ann', { ...BY, everywhere }, async () => proof);
     assert.equal(
       [...control.auditEntries()].filter(({ event }) => event === 'auth.key_revoked').length,
-      told.length + 1,
+      events.length + 1,
     );
     await end();
   }

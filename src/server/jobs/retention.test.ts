@@ -6,23 +6,23 @@ import type { Shards } from '../shards.ts';
 import { RetentionSweeps } from './retention.ts';
 
 function sweepsOver(ids: readonly string[], enforce: (memory: number) => Promise<{ forgotten: number }>) {
-  const told: string[] = [];
+  const logged: string[] = [];
   const sweeps = new RetentionSweeps({
     memories: { list: () => ids.map((id, number) => ({ id, number }) as MemoryRecord) }, // the members that a sweep reads
     shards: {
       call: ((_method: string, { memory }: { memory: number }) => enforce(memory)) as unknown as Shards['call'], // only one method
     },
     log: {
-      info: ((_: object, text: string) => void told.push(text)) as never,
-      error: (({ memory }: { memory: string }) => void told.push(memory)) as never,
+      info: ((_: object, text: string) => void logged.push(text)) as never,
+      error: (({ memory }: { memory: string }) => void logged.push(memory)) as never,
     },
   });
-  return { sweeps, told };
+  return { sweeps, logged };
 }
 
 test('a sweep covers every memory, also after failed and deleted ones', async () => {
   const asked: number[] = [];
-  const { sweeps, told } = sweepsOver(['a', 'gone', 'bad', 'd'], (memory) => {
+  const { sweeps, logged } = sweepsOver(['a', 'gone', 'bad', 'd'], (memory) => {
     asked.push(memory);
     if (memory === 1) return Promise.reject(new EngineError('MEM-E003'));
     if (memory === 2) return Promise.reject(new EngineError('STO-E001'));
@@ -30,7 +30,7 @@ test('a sweep covers every memory, also after failed and deleted ones', async ()
   });
   await sweeps.sweep();
   assert.deepEqual(asked, [0, 1, 2, 3]);
-  assert.deepEqual(told, ['bad', 'expired grains were removed']);
+  assert.deepEqual(logged, ['bad', 'expired grains were removed']);
 });
 
 test('sweeps do not overlap, and close waits for the current memory and starts no other', async () => {

@@ -76,10 +76,10 @@ function grpcCodec(row: GrpcRow, plan: Plan): Codec {
   return (bytes, context, beside) => {
     const unknown: UnknownMember[] = [];
     const candidate = row.read(bytes, unknown);
-    const told = toldOf(unknown, context);
+    const warnings = toldOf(unknown, context);
     return readCall(plan(candidate, beside), context, (output) => ({
-      bytes: row.write(output, told),
-      notes: notesOf(row.looseWarnings(output, told)),
+      bytes: row.write(output, warnings),
+      notes: notesOf(row.looseWarnings(output, warnings)),
     }));
   };
 }
@@ -89,9 +89,9 @@ function httpCodec(row: HttpRow, plan: Plan): Codec {
     const parts = { params: {}, query: {}, json: parseBody(bytes), file: undefined, ifNoneMatch: undefined };
     const unknown: UnknownMember[] = [];
     const candidate = row.read(parts, unknown);
-    const told = toldOf(unknown, context);
+    const warnings = toldOf(unknown, context);
     return readCall(plan(candidate, beside), context, (output) => {
-      const reply = row.reply(output, parts, told);
+      const reply = row.reply(output, parts, warnings);
       assert(
         reply.kind === 'json' && reply.status === row.successStatus,
         'a forwarded row answers JSON with one status',

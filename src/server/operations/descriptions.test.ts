@@ -57,16 +57,18 @@ function problemsOf(members: Iterable<readonly [string, Members]>): string[] {
 test('a member without a description is found, wherever it stands', () => {
   const leaf = { type: 'string' };
   const bare = { type: 'object', properties: { a: leaf } };
-  const told = { ...bare, description: 'A bare object.' };
+  const described = { ...bare, description: 'A bare object.' };
   const schema = {
     properties: {
       list: { items: bare, description: 'A list.' },
       either: { anyOf: [leaf, bare], description: 'One of two.' },
       map: { additionalProperties: bare, description: 'A map.' },
-      told,
+      described,
     },
   };
-  const missing = ['x.list[].a', 'x.either.a', 'x.map.*.a', 'x.told.a'].map((path) => `${path} has no description`);
+  const missing = ['x.list[].a', 'x.either.a', 'x.map.*.a', 'x.described.a'].map(
+    (path) => `${path} has no description`,
+  );
   assert.deepEqual(problemsOf(membersOf(schema, 'x')), missing);
 });
 

@@ -13,11 +13,11 @@ test('a few warnings are sent unchanged', () => {
 
 test('a thousand warnings are cut to the size of metadata, with the number left out', () => {
   const all = Array.from({ length: 1_000 }, (_, index) => `grain ${index}: \`valid_to\` lies before \`valid_from\``);
-  const told = JSON.parse(notesOf(all)) as string[]; // an array of texts
-  const rest = told.pop();
-  assert.ok(told.length > 20);
-  assert.deepEqual(told, all.slice(0, told.length));
-  assert.equal(rest, `and ${1_000 - told.length} more warnings`);
+  const sent = JSON.parse(notesOf(all)) as string[]; // an array of texts
+  const rest = sent.pop();
+  assert.ok(sent.length > 20);
+  assert.deepEqual(sent, all.slice(0, sent.length));
+  assert.equal(rest, `and ${1_000 - sent.length} more warnings`);
 });
 
 /** Halves of surrogate pairs too. */

@@ -214,13 +214,13 @@ function errorResponses(row: Operation, face: HttpRow): Members {
     byStatus.set(http, (byStatus.get(http) ?? new Set()).add(code));
   }
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
-  const told = [...byStatus]
+  const responses = [...byStatus]
     .toSorted(([a], [b]) => a - b)
     .map(([status, codes]) => [
       String(status),
       { description: [...codes].map((code) => `${code}: ${ERROR_MEANINGS[code]}.`).join(' '), content },
     ]);
-  return { ...Object.fromEntries(told), default: { description: 'Another error of the contract.', content } };
+  return { ...Object.fromEntries(responses), default: { description: 'Another error of the contract.', content } };
 }
 
 const WARNINGS = described(listOf(TEXT), 'Members of the request that were ignored, and other notes.');

@@ -70,20 +70,20 @@ test('a page has 50 items by default, and never more than 500', () => {
 });
 
 test('a page that differs from the requested one has warnings', () => {
-  const told: string[] = [];
-  readPage({ limit: 500 }, 'x', told);
+  const warnings: string[] = [];
+  readPage({ limit: 500 }, 'x', warnings);
   const cursor = writeCursor({ timeMs: 1, id: 'a' }, 'x', 'desc');
-  readPage({ cursor }, 'x', told);
-  readPage({ cursor, order: 'desc' }, 'x', told);
-  assert.deepEqual(told, []);
-  readPage({ limit: 501, cursor, order: 'asc' }, 'x', told);
-  assert.deepEqual(told, [
+  readPage({ cursor }, 'x', warnings);
+  readPage({ cursor, order: 'desc' }, 'x', warnings);
+  assert.deepEqual(warnings, []);
+  readPage({ limit: 501, cursor, order: 'asc' }, 'x', warnings);
+  assert.deepEqual(warnings, [
     'limit 501 is treated as 500',
     'the cursor was made for order desc: the page goes back from its place in order asc',
   ]);
   const older = Buffer.from(JSON.stringify(['x', 1, 'a'])).toString('base64url');
-  assert.deepEqual(readPage({ cursor: older, order: 'asc' }, 'x', told).after, { timeMs: 1, id: 'a' });
-  assert.equal(told.length, 2);
+  assert.deepEqual(readPage({ cursor: older, order: 'asc' }, 'x', warnings).after, { timeMs: 1, id: 'a' });
+  assert.equal(warnings.length, 2);
 });
 
 test('a page ends where an answer has no room, and its cursor continues', () => {
@@ -92,7 +92,7 @@ test('a page ends where an answer has no room, and its cursor continues', () => 
   for (let cursor: string | null = ''; cursor !== null; ) {
     const page = readPage({ limit: 500, ...(cursor === '' ? {} : { cursor }) }, 'x', []);
     const {
-      items: told,
+      items: warnings,
       nextCursor,
       total,
     } = pageOf(
@@ -102,9 +102,9 @@ test('a page ends where an answer has no room, and its cursor continues', () => 
       'x',
       ({ text }) => text,
     );
-    assert.ok(JSON.stringify(told).length <= ANSWER_BYTES_MAX);
+    assert.ok(JSON.stringify(warnings).length <= ANSWER_BYTES_MAX);
     assert.equal(total, 30);
-    seen.push(...told.map(({ id }) => id));
+    seen.push(...warnings.map(({ id }) => id));
     cursor = nextCursor;
   }
   assert.deepEqual(seen, items.map(({ id }) => id).toReversed());

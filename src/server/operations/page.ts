@@ -69,15 +69,15 @@ export interface PageInput {
 
 /**
  * Reads the paging members. Throws VAL-E004 for a cursor that this server did not make for `scope`, the list. Appends a
- * warning to `told` when the page differs from the request. `read` decodes sealed cursors; the default decodes plain ones.
+ * warning to `warnings` when the page differs from the request. `read` decodes sealed cursors; the default decodes plain ones.
  */
-export function readPage(input: PageInput, scope: string, told: string[], read: CursorReader = readCursor): Page {
+export function readPage(input: PageInput, scope: string, warnings: string[], read: CursorReader = readCursor): Page {
   const { limit = PAGE_LIMIT_DEFAULT, offset = 0, order = 'desc', cursor } = input;
-  if (limit > PAGE_LIMIT_MAX) told.push(`limit ${limit} is treated as ${PAGE_LIMIT_MAX}`);
+  if (limit > PAGE_LIMIT_MAX) warnings.push(`limit ${limit} is treated as ${PAGE_LIMIT_MAX}`);
   const place = cursor === undefined ? undefined : read(cursor, scope);
   const madeFor = place?.order;
   if (madeFor !== undefined && madeFor !== order)
-    told.push(`the cursor was made for order ${madeFor}: the page goes back from its place in order ${order}`);
+    warnings.push(`the cursor was made for order ${madeFor}: the page goes back from its place in order ${order}`);
   return {
     limit: Math.min(limit, PAGE_LIMIT_MAX),
     offset,

@@ -173,9 +173,9 @@ function shortened(path: string): string {
 
 /** One warning for each of the first TOLD_MAX members, and one that counts the rest. */
 export function unknownWarnings(unknown: readonly UnknownMember[]): string[] {
-  const told = unknown.slice(0, TOLD_MAX).map(sentence);
-  const more = unknown.length - told.length;
-  return more === 0 ? told : [...told, `${more} more unknown members were ignored`];
+  const sentences = unknown.slice(0, TOLD_MAX).map(sentence);
+  const more = unknown.length - sentences.length;
+  return more === 0 ? sentences : [...sentences, `${more} more unknown members were ignored`];
 }
 
 /** The VAL-E001 error for a request with unknown members; `unknown` is not empty. */

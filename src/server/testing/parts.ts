@@ -228,7 +228,7 @@ export async function ask(parts: Parts, verb: string, path: string, asked: Asked
         const bytes = Buffer.from(stringifyJson(asked.json ?? null));
         return { candidate: face.read(request, unknown), bytes, unknown };
       },
-      write: (output, told) => face.reply(output, request, told),
+      write: (output, warnings) => face.reply(output, request, warnings),
     },
   );
   if (!answer.ok) {

@@ -50,7 +50,7 @@ async function filled(
 }
 
 /** The answer without what it cost. */
-async function told(fan: Fan, query: string): Promise<unknown> {
+async function answerTo(fan: Fan, query: string): Promise<unknown> {
   const call: CallMemory = async (method, input) => {
     const answers = {
       calRead: (ask: never) => gatherCalRead(fan, 'calRead', ask),
@@ -102,11 +102,11 @@ test('contradicted = true finds rivals in different partitions', async (t) => {
     fields: { subject: 'alice', relation: 'likes', object, user_id: user, created_at: 1_700_000_000 },
   });
   const fan = await filled(engines, 1, [say('tea', 'ann'), say('milk', 'ann'), say('rum', 'ben')], (i) => i);
-  const { grains } = (await told(fan, 'RECALL beliefs WHERE contradicted = true')) as {
+  const { grains } = (await answerTo(fan, 'RECALL beliefs WHERE contradicted = true')) as {
     readonly grains: readonly { readonly fields: { readonly object: string } }[];
   };
   assert.deepEqual(grains.map(({ fields }) => fields.object).sort(), ['milk', 'tea']);
-  assert.partialDeepStrictEqual(await told(fan, 'RECALL WHERE contradicted = false | COUNT'), { count: 1 });
+  assert.partialDeepStrictEqual(await answerTo(fan, 'RECALL WHERE contradicted = false | COUNT'), { count: 1 });
 });
 
 test('contradictions are the same in one partition and in three', async (t) => {
@@ -126,7 +126,8 @@ test('contradictions are the same in one partition and in three', async (t) => {
           await filled(one, memory, items, () => 0),
           await filled(three, memory, items, (i) => placed[i]![1]),
         ] as const;
-        for (const query of QUERIES) assert.deepEqual(await told(sides[1], query), await told(sides[0], query), query);
+        for (const query of QUERIES)
+          assert.deepEqual(await answerTo(sides[1], query), await answerTo(sides[0], query), query);
       },
     ),
     { numRuns: runs(12) },

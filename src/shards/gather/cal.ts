@@ -59,8 +59,8 @@ export async function gatherCalRead(fan: Fan, method: CalMethod, ask: PartitionR
       if (!needsRivals(ask.input.tests)) break;
       const { contested, spent } = await contestedAnywhere(fan, method, ask.input);
       if (spent.stopped !== undefined) return stoppedAnswer(ask.kind, spent);
-      const told = { ...ask, input: { ...ask.input, contested } } as PartitionRead; // kind and input still match
-      return merged(told, await fan.all(method, told));
+      const enriched = { ...ask, input: { ...ask.input, contested } } as PartitionRead; // kind and input still match
+      return merged(enriched, await fan.all(method, enriched));
     }
     default:
       break;

@@ -23,10 +23,10 @@ export async function gatherSetPolicy(fan: Fan, input: Input<'setPolicy'>): Prom
 async function handOn(fan: Fan, { policy, change }: Output<'setPolicy'>): Promise<void> {
   const others = fan.repeatable();
   const sealed = { sealed: policy, change };
-  const told = await Promise.allSettled(
+  const settled = await Promise.allSettled(
     Array.from({ length: fan.partitions - 1 }, (_, at) => others.one(at + 1, 'setPolicy', sealed)),
   );
-  if (told.some(({ status }) => status === 'rejected')) throw halfDone('the policy');
+  if (settled.some(({ status }) => status === 'rejected')) throw halfDone('the policy');
 }
 
 /** Repeating a restriction answers with the time of the first one. */
@@ -70,13 +70,13 @@ function homeOf(fan: Fan, userId: string): number {
 
 async function tell(fan: Fan, facts: readonly ConsentFact[]): Promise<void> {
   const others = fan.repeatable();
-  const told = await Promise.allSettled(
+  const settled = await Promise.allSettled(
     Array.from({ length: fan.partitions }, async (_, partition) => {
       const foreign = facts.filter(({ userId }) => homeOf(fan, userId) !== partition);
       if (foreign.length > 0) await others.one(partition, 'consentFacts', { facts: foreign });
     }),
   );
-  if (told.some(({ status }) => status === 'rejected')) throw halfDone('the consent');
+  if (settled.some(({ status }) => status === 'rejected')) throw halfDone('the consent');
 }
 
 /** Keeps the latest fact for each user and purpose. */

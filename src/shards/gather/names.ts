@@ -8,8 +8,8 @@ import type { Fan } from './fan.ts';
 const KEEPER = 0;
 
 export async function keepRecallWithNames(fan: Fan, account: RecallRecordContent): Promise<Output<'keepRecall'>> {
-  const told = [...account.results, ...account.excluded.named].map(({ hash }) => hash);
-  const hashes = [...new Set(told)].filter(isPlainHash);
+  const listed = [...account.results, ...account.excluded.named].map(({ hash }) => hash);
+  const hashes = [...new Set(listed)].filter(isPlainHash);
   const { names } = await gatherNames(fan, { hashes });
   return fan.one(KEEPER, 'keepRecall', {
     ...account,
@@ -51,8 +51,8 @@ export async function withHashes(fan: Fan, record: RecallRecordView): Promise<Re
   const untold = [...new Set(shown.flatMap(({ hash, grain }) => (hash === '' ? [String(grain)] : [])))];
   if (untold.length === 0) return record;
   const { hashes } = await gatherHashes(fan, { names: untold });
-  const told = new Map(untold.map((name, at) => [name, hashes[at]!]));
+  const resolved = new Map(untold.map((name, at) => [name, hashes[at]!]));
   const fill = <T extends RecallRecordView['results'][number]>(one: T): T =>
-    one['hash'] === '' ? { ...one, hash: told.get(String(one['grain'])) ?? '' } : one;
+    one['hash'] === '' ? { ...one, hash: resolved.get(String(one['grain'])) ?? '' } : one;
   return { ...record, results: record.results.map(fill), excluded: record.excluded.map(fill) };
 }

@@ -63,11 +63,11 @@ function placementKey({ grainType, fields }: Placed, narrowing: Narrowing): stri
   const namespace = text(fields['namespace']) ?? text(narrowing.namespace) ?? NAMESPACE_DEFAULT;
   if (subject !== undefined && relation !== undefined) return canonicalJson(['triple', namespace, subject, relation]);
   // Drop differences that the grain's identity ignores: duplicates must reach the same partition.
-  const told: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(fields)) if (value !== null) told[name] = value;
-  told['namespace'] = namespace === NAMESPACE_DEFAULT ? undefined : namespace;
-  told['created_at'] = undefined;
-  return canonicalJson(['grain', grainType, told]);
+  const identity: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) if (value !== null) identity[name] = value;
+  identity['namespace'] = namespace === NAMESPACE_DEFAULT ? undefined : namespace;
+  identity['created_at'] = undefined;
+  return canonicalJson(['grain', grainType, identity]);
 }
 
 function trimmed(value: unknown): unknown {

@@ -148,8 +148,8 @@ async function fetchGrains(
       if (isFull) break;
     }
   }
-  const told = await withAllSources(fan, [...grains.values()]);
-  return { grains: new Map(told.flatMap((grain) => (grain === null ? [] : [[grain.hash, grain]]))), end };
+  const complete = await withAllSources(fan, [...grains.values()]);
+  return { grains: new Map(complete.flatMap((grain) => (grain === null ? [] : [[grain.hash, grain]]))), end };
 }
 
 /** Asks each partition for its outstanding grains and returns the bytes received. Each answer holds at least the next grain. */

@@ -281,7 +281,7 @@ test('a batch that takes longer than a turn lets a health check in between, and 
   for (let run = scheduled.shift(); run !== undefined; run = scheduled.shift()) run();
   // The first read was run at once and leaves with what is next; the last message says that the batch was run.
   assert.deepEqual(
-    answered.flatMap((told) => told.slice(1)),
+    answered.flatMap((entry) => entry.slice(1)),
     [1, 9, 2, 3],
   );
   assert.deepEqual(

@@ -32,11 +32,11 @@ const optionsIn =
 async function setUp(t: TestContext, options: Partial<PoolOptions> = {}) {
   const restarts: { run: () => void; ms: number }[] = [];
   const logged: string[] = [];
-  let told = Promise.withResolvers<void>();
+  let nextLog = Promise.withResolvers<void>();
   const log = (_: object, message: string): void => {
     logged.push(message);
-    told.resolve();
-    told = Promise.withResolvers();
+    nextLog.resolve();
+    nextLog = Promise.withResolvers();
   };
   const pool = await ShardPool.start({
     shards: 4,
@@ -58,7 +58,7 @@ async function setUp(t: TestContext, options: Partial<PoolOptions> = {}) {
     logged,
     /** Resolves once the pool has logged `message` `times` times. */
     until: async (message: string, times: number) => {
-      while (logged.filter((one) => one === message).length < times) await told.promise;
+      while (logged.filter((one) => one === message).length < times) await nextLog.promise;
     },
   };
 }

@@ -1,6 +1,6 @@
 // Section 11 of the contract: how ASSEMBLE selects from its sources, with the arithmetic done by hand.
 import assert from 'node:assert/strict';
-import { contract, type Row, type Told } from './contract.ts';
+import { contract, type ParsedJson, type Row } from './contract.ts';
 import { CANARY } from './grains.ts';
 
 const pack = (subject: string, more = ''): string =>
@@ -11,8 +11,8 @@ const of = (subjects: string): string =>
     .map((subject) => pack(subject))
     .join(', ');
 /** Grains that each source of the answer has, in rank order. */
-const taken = (told: Told): [string, number][] =>
-  told['sources'].map(({ label, grain_count }: Told) => [label, grain_count]);
+const taken = (result: ParsedJson): [string, number][] =>
+  result['sources'].map(({ label, grain_count }: ParsedJson) => [label, grain_count]);
 /** Section 11: an estimate of a text's tokens. */
 const tokens = (text: string): number => {
   const points = [...text];
@@ -21,8 +21,8 @@ const tokens = (text: string): number => {
 };
 
 /** Properties of every assembly. */
-function whole(told: Told): void {
-  const { budget, sources, content, grains } = told;
+function whole(result: ParsedJson): void {
+  const { budget, sources, content, grains } = result;
   assert.ok(budget.used <= budget.total);
   assert.equal(budget.remaining, budget.total - budget.used);
   assert.ok(
@@ -31,7 +31,7 @@ function whole(told: Told): void {
   );
   assert.equal(
     grains.length,
-    sources.reduce((sum: number, { grain_count }: Told) => sum + grain_count, 0),
+    sources.reduce((sum: number, { grain_count }: ParsedJson) => sum + grain_count, 0),
   );
   for (const [rank, source] of sources.entries()) {
     assert.ok([rank, rank + 1].includes(source.rank), `rank ${source.rank} of source ${rank}`);
@@ -43,7 +43,7 @@ function whole(told: Told): void {
   }
   if (budget.unit === 'tokens' && typeof content === 'string') {
     assert.equal(budget.used, tokens(content));
-    assert.equal(told['_cal'].budget.tokens_used, budget.used);
+    assert.equal(result['_cal'].budget.tokens_used, budget.used);
   } else if (budget.unit === 'grains') assert.equal(budget.used, grains.length);
 }
 
@@ -51,13 +51,13 @@ const grains = (from: string, budget: number, expected: [string, number][], more
   q: `ASSEMBLE FROM ${from} BUDGET ${budget} grains${more}`,
   ns: 'pack',
   count: expected.reduce((sum, [, count]) => sum + count, 0),
-  check: (told) => {
-    assert.deepEqual(taken(told), expected);
-    whole(told);
+  check: (result) => {
+    assert.deepEqual(taken(result), expected);
+    whole(result);
     // A source keeps its order, and its first grains.
-    for (const { label, grain_count, grains: hashes } of told['sources'])
+    for (const { label, grain_count, grains: hashes } of result['sources'])
       assert.deepEqual(
-        hashes.map((hash: string) => told['grains'].find((one: Told) => one['hash'] === hash).fields.object),
+        hashes.map((hash: string) => result['grains'].find((one: ParsedJson) => one['hash'] === hash).fields.object),
         Array.from({ length: grain_count }, (_, i) => `thing number ${String(i).padStart(2, '0')}`),
         label,
       );
@@ -67,23 +67,23 @@ const grains = (from: string, budget: number, expected: [string, number][], more
 const filled = (format: string, budget: number): Row => ({
   q: `ASSEMBLE FROM ${pack('p')} BUDGET ${budget} tokens FORMAT ${format}`,
   ns: 'pack',
-  check: (told, answer) => {
-    whole(told);
-    const [source] = told['sources'];
+  check: (result, answer) => {
+    whole(result);
+    const [source] = result['sources'];
     assert.equal(source.truncated, source.grain_count < 12);
     assert.equal(answer['result_count'], source.grain_count);
     if (source.grain_count === 12) return;
     // All grains are equally long, so one more would not have fitted.
-    const each = Math.ceil(tokens(told['content']) / source.grain_count);
-    assert.ok(tokens(told['content']) + each + 2 > budget, `${source.grain_count} grains`);
+    const each = Math.ceil(tokens(result['content']) / source.grain_count);
+    assert.ok(tokens(result['content']) + each + 2 > budget, `${source.grain_count} grains`);
   },
 });
 const shares = (from: string, budget: number, expected: number[]): Row => ({
   q: `ASSEMBLE FROM ${from} BUDGET ${budget} tokens`,
   ns: 'pack',
-  check: (told) => {
-    whole(told);
-    const allocated = told['sources'].map(({ tokens_allocated }: Told) => tokens_allocated);
+  check: (result) => {
+    whole(result);
+    const allocated = result['sources'].map(({ tokens_allocated }: ParsedJson) => tokens_allocated);
     // The frame is paid first, equally from all shares; the rest is divided by the weights.
     const sum = allocated.reduce((one: number, other: number) => one + other, 0);
     assert.ok(sum <= budget && sum > budget - 60, `${allocated} of ${budget}`);
@@ -171,8 +171,8 @@ const rows: Row[] = [
   {
     q: `ASSEMBLE FROM ${of('p q r t u')} BUDGET 20 grains`,
     ns: 'pack',
-    check: (told) =>
-      assert.deepEqual(taken(told), [
+    check: (result) =>
+      assert.deepEqual(taken(result), [
         ['p', 9],
         ['q', 5],
         ['r', 3],
@@ -184,8 +184,8 @@ const rows: Row[] = [
   {
     q: `ASSEMBLE FROM all: (RECALL beliefs WHERE subject = "p" LIMIT 50), some: (RECALL beliefs WHERE subject = "p" AND importance < 0.035) BUDGET 50 grains PRIORITY some > all`,
     ns: 'pack',
-    check: (told) =>
-      assert.deepEqual(taken(told), [
+    check: (result) =>
+      assert.deepEqual(taken(result), [
         ['some', 4],
         ['all', 8],
       ]),
@@ -193,8 +193,8 @@ const rows: Row[] = [
   {
     q: `ASSEMBLE FROM ${of('p q')} BUDGET 50 grains WITH dedup(object)`,
     ns: 'pack',
-    check: (told) =>
-      assert.deepEqual(taken(told), [
+    check: (result) =>
+      assert.deepEqual(taken(result), [
         ['p', 12],
         ['q', 0],
       ]),
@@ -202,16 +202,16 @@ const rows: Row[] = [
   {
     q: `ASSEMBLE FROM ${of('p q')} BUDGET 50 grains WITH dedup(subject)`,
     ns: 'pack',
-    check: (told) =>
-      assert.deepEqual(taken(told), [
+    check: (result) =>
+      assert.deepEqual(taken(result), [
         ['p', 12],
         ['q', 12],
       ]),
   },
   {
     q: 'ASSEMBLE FROM goals: (RECALL goals), beliefs: (RECALL beliefs WHERE subject IN ("alice", "bob") ) BUDGET 50 grains WITH dedup(subject)',
-    check: (told) =>
-      assert.deepEqual(taken(told), [
+    check: (result) =>
+      assert.deepEqual(taken(result), [
         ['goals', 4],
         ['beliefs', 0],
       ]),
@@ -227,22 +227,22 @@ const rows: Row[] = [
     q: `ASSEMBLE FROM ${pack('p')} BUDGET 1 tokens`,
     ns: 'pack',
     count: 0,
-    check: (told, { warnings }) =>
-      assert.ok(told['content'] === '' && told['grains'].length === 0 && warnings.length > 0),
+    check: (result, { warnings }) =>
+      assert.ok(result['content'] === '' && result['grains'].length === 0 && warnings.length > 0),
     warn: '*',
   },
   {
     q: 'ASSEMBLE FROM long: (RECALL beliefs WHERE relation = "long_is"), short: (RECALL beliefs WHERE subject = "gina") BUDGET 100 tokens',
-    check: (told) => {
-      assert.deepEqual(taken(told), [
+    check: (result) => {
+      assert.deepEqual(taken(result), [
         ['long', 0],
         ['short', 1],
       ]);
       assert.deepEqual(
-        told['sources'].map(({ truncated }: Told) => truncated),
+        result['sources'].map(({ truncated }: ParsedJson) => truncated),
         [true, false],
       );
-      whole(told);
+      whole(result);
     },
   },
   // The first grain that does not fit ends its source
@@ -261,11 +261,11 @@ const rows: Row[] = [
     is: { context: 'brief', intent: 'planning', format: 'sml' },
     content:
       '<context intent="planning">\n\n  <goal subject="alice" state="active" deadline="2031-03-04">complete Q1 review</goal>\n\n  <belief subject="alice" confidence="0.9">prefers dark mode</belief>\n\n</context>',
-    check: (told) => {
-      whole(told);
-      assert.deepEqual([told['budget'].total, told['budget'].unit], [4_000, 'tokens']);
+    check: (result) => {
+      whole(result);
+      assert.deepEqual([result['budget'].total, result['budget'].unit], [4_000, 'tokens']);
       assert.deepEqual(
-        told['sources'].map(({ label, truncated }: Told) => [label, truncated]),
+        result['sources'].map(({ label, truncated }: ParsedJson) => [label, truncated]),
         [
           ['goals', false],
           ['prefs', false],
@@ -299,21 +299,21 @@ const rows: Row[] = [
   {
     q: 'ASSEMBLE brief FOR "planning" FROM goals: (RECALL goals), prefs: (RECALL beliefs) FORMAT toon',
     ns: 'show',
-    check: (told) => {
-      const { content, budget } = told;
+    check: (result) => {
+      const { content, budget } = result;
       assert.equal(
         content,
         `context: brief\nintent: planning\ntokens: ${budget.used}/4000\ngoals[1]{subject,content,state}:\n  alice,complete Q1 review,active\nbeliefs[1]{subject,content,confidence}:\n  alice,prefers dark mode,0.9`,
       );
-      whole(told);
+      whole(result);
     },
   },
   {
     q: 'ASSEMBLE FROM (RECALL beliefs) FORMAT [sml, json AS j]',
     ns: 'show',
-    check: (told) => {
-      assert.deepEqual(Object.keys(told['formats']), ['sml', 'j']);
-      assert.ok(!('content' in told) && Array.isArray(told['formats'].j));
+    check: (result) => {
+      assert.deepEqual(Object.keys(result['formats']), ['sml', 'j']);
+      assert.ok(!('content' in result) && Array.isArray(result['formats'].j));
     },
   },
   {
@@ -363,9 +363,12 @@ const rows: Row[] = [
       (budget): Row => ({
         q: `ASSEMBLE FROM ${of('p q r t')} BUDGET ${budget} tokens ${priority} FORMAT markdown WITH progressive_disclosure(full)`,
         ns: 'pack',
-        check: (told) => {
-          whole(told);
-          const allocated = told['sources'].reduce((sum: number, one: Told) => sum + one['tokens_allocated'], 0);
+        check: (result) => {
+          whole(result);
+          const allocated = result['sources'].reduce(
+            (sum: number, one: ParsedJson) => sum + one['tokens_allocated'],
+            0,
+          );
           assert.ok(allocated <= budget, `${allocated} of ${budget}`);
         },
       }),

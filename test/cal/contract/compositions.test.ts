@@ -1,6 +1,6 @@
 // Section 7 of the contract from BATCH on, and section 8: composed statements and shortcuts.
 import assert from 'node:assert/strict';
-import { contract, type Row, type Told } from './contract.ts';
+import { contract, type ParsedJson, type Row } from './contract.ts';
 
 const nested = (depth: number): string =>
   depth === 0 ? 'RECALL beliefs' : `RECALL beliefs WHERE subject IN (${nested(depth - 1)} | SUBJECTS)`;
@@ -11,7 +11,7 @@ const entries = (count: number): string =>
   Array.from({ length: count }, (_, i) => `e${i}: RECALL beliefs | COUNT`).join(', ');
 const ALICE = 'dark tea nuts acme zurich';
 const ZEROS = `sha256:${'0'.repeat(64)}`;
-const labels = (told: Told): string => told['sources'].map(({ label }: Told) => label).join(' ');
+const labels = (result: ParsedJson): string => result['sources'].map(({ label }: ParsedJson) => label).join(' ');
 
 const rows: Row[] = [
   // 7.7: BATCH
@@ -23,7 +23,7 @@ const rows: Row[] = [
     check: ({ results }) => {
       assert.deepEqual(Object.keys(results), ['one', 'two', 'three', 'four', 'five']);
       assert.deepEqual(
-        Object.values(results as Told).map(({ type }) => type),
+        Object.values(results as ParsedJson).map(({ type }) => type),
         ['grains', 'exists', 'history', 'describe', 'grains'],
       );
       assert.equal(results.one.total, 1);
@@ -71,7 +71,7 @@ const rows: Row[] = [
   {
     q: 'COALESCE (RECALL beliefs WHERE subject = "nobody", RECALL goals WHERE subject = "nobody")',
     set: '',
-    check: (told) => assert.equal('branch' in told ? told['branch'] : told['_cal'].branch, null),
+    check: (result) => assert.equal('branch' in result ? result['branch'] : result['_cal'].branch, null),
   },
   // Skipped matches do not belong to the branch.
   { q: 'COALESCE (RECALL beliefs OFFSET 500, RECALL beliefs WHERE subject = "gina")', set: 'cats', is: { branch: 1 } },
@@ -211,7 +211,7 @@ const rows: Row[] = [
   },
   {
     q: 'ASSEMBLE FROM (RECALL goals), (RECALL beliefs WHERE subject = "gina")',
-    check: (told) => assert.equal(labels(told), 's0 s1'),
+    check: (result) => assert.equal(labels(result), 's0 s1'),
   },
 ];
 

@@ -8,7 +8,7 @@ import { type Named, namedGrains } from './grains.ts';
 
 /** An answer as parsed JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: rows look into it as callers do
-export type Told = Record<string, any>;
+export type ParsedJson = Record<string, any>;
 
 /** A query and its expected result; members left out of a row are not checked. `@name@` is the hash of a grain. */
 export interface Row {
@@ -35,8 +35,8 @@ export interface Row {
   /** The whole text of `content`. */
   readonly content?: string | ((now: number) => string);
   /** Members of the result. */
-  readonly is?: Told;
-  readonly check?: (told: Told, answer: Told) => void;
+  readonly is?: ParsedJson;
+  readonly check?: (result: ParsedJson, answer: ParsedJson) => void;
 }
 
 /** HTTP status of each code other than 400, by the gRPC status of section 1.2. */
@@ -102,8 +102,8 @@ export class Contract {
     this.#called(grain.name, blob_hash);
   }
 
-  #fields({ fields, namespace }: Named): Told {
-    return JSON.parse(this.#bare(JSON.stringify({ ...fields, namespace }))) as Told;
+  #fields({ fields, namespace }: Named): ParsedJson {
+    return JSON.parse(this.#bare(JSON.stringify({ ...fields, namespace }))) as ParsedJson;
   }
 
   #called(name: string | undefined, hash: string): void {
@@ -136,7 +136,7 @@ export class Contract {
   async ask(
     query: string,
     { ns = 'home', user }: Pick<Row, 'ns' | 'user'> = {},
-  ): Promise<{ status: number; json: Told }> {
+  ): Promise<{ status: number; json: ParsedJson }> {
     const headers = {
       ...(ns === '' ? {} : { 'x-namespace': ns }),
       ...(user === undefined ? {} : { 'x-user-id': user }),
@@ -150,41 +150,42 @@ export class Contract {
     const { status, json } = await this.ask(query, row);
     if (row.code !== undefined) return this.#refused(row, query, status, json);
     assert.equal(status, 200, `answered ${JSON.stringify(json).slice(0, 600)}`);
-    const answer = json['result'] as Told;
+    const answer = json['result'] as ParsedJson;
     this.#envelope(query, answer);
-    const told = answer['result'] as Told;
+    const result = answer['result'] as ParsedJson;
     const codes = answer['warnings'].map((text: string) => /^CAL-(W\d{3}): ./.exec(text)?.[1] ?? text);
     if (row.warn !== '*') assert.deepEqual(codes, row.warn === undefined ? [] : row.warn.split(' '), 'warnings');
     if (row.type !== undefined) assert.equal(answer['statement_type'], row.type);
-    if (row.body !== undefined) assert.equal(told['type'], row.body);
+    if (row.body !== undefined) assert.equal(result['type'], row.body);
     if (row.set !== undefined) {
-      assert.deepEqual(this.names(told['grains']).sort(), words(row.set).sort());
-      const hashes = told['grains'].map(({ hash }: { hash: string }) => hash);
+      assert.deepEqual(this.names(result['grains']).sort(), words(row.set).sort());
+      const hashes = result['grains'].map(({ hash }: { hash: string }) => hash);
       assert.deepEqual(hashes, [...hashes].sort(), 'by hash ascending');
     }
-    if (row.list !== undefined) assert.deepEqual(this.names(told['grains']), words(row.list));
-    if (row.set !== undefined || row.list !== undefined) assert.equal(answer['result_count'], told['grains'].length);
-    if (row.total !== undefined) assert.equal(told['total'], row.total, 'total');
+    if (row.list !== undefined) assert.deepEqual(this.names(result['grains']), words(row.list));
+    if (row.set !== undefined || row.list !== undefined) assert.equal(answer['result_count'], result['grains'].length);
+    if (row.total !== undefined) assert.equal(result['total'], row.total, 'total');
     if (row.count !== undefined) assert.equal(answer['result_count'], row.count, 'result_count');
     if (row.content !== undefined)
-      assert.equal(told['content'], typeof row.content === 'string' ? row.content : row.content(this.now));
-    for (const [name, value] of Object.entries(row.is ?? {})) assert.deepEqual(told[name], this.#resolved(value), name);
-    row.check?.(told, answer);
+      assert.equal(result['content'], typeof row.content === 'string' ? row.content : row.content(this.now));
+    for (const [name, value] of Object.entries(row.is ?? {}))
+      assert.deepEqual(result[name], this.#resolved(value), name);
+    row.check?.(result, answer);
   }
 
   #resolved(value: unknown): unknown {
     return JSON.parse(this.query(JSON.stringify(value)));
   }
 
-  #refused(row: Row, query: string, status: number, json: Told): void {
-    const error = json['error'] as Told | undefined;
+  #refused(row: Row, query: string, status: number, json: ParsedJson): void {
+    const error = json['error'] as ParsedJson | undefined;
     assert.ok(error !== undefined, `answered ${JSON.stringify(json).slice(0, 600)}`);
     const code = String(error['code']).replace('CAL-', '');
     assert.ok(words(row.code ?? '').includes(code), `${error['message']} instead of ${row.code}`);
     assert.equal(status, STATUSES[code] ?? 400, `status of ${code}`);
     assert.ok(error['message'].startsWith(`CAL-${code}: `), error['message']);
     assert.ok(typeof error['suggestion'] === 'string' && error['suggestion'] !== '', 'a suggestion');
-    const position = error['position'] as Told | undefined;
+    const position = error['position'] as ParsedJson | undefined;
     if (position !== undefined) checkPosition(query, position);
     if (row.at !== undefined) {
       assert.ok(position !== undefined, 'a position');
@@ -194,14 +195,14 @@ export class Contract {
   }
 
   /** Sections 1.1 and 14: members common to all answers. */
-  #envelope(query: string, answer: Told): void {
+  #envelope(query: string, answer: ParsedJson): void {
     const hash = createHash('sha256').update(query.trim()).digest('hex');
     assert.equal(answer['query'], query);
     assert.equal(answer['query_hash'], hash);
     assert.ok(Number.isInteger(answer['execution_time_ms']) && answer['execution_time_ms'] >= 0);
-    const told = answer['result'] as Told;
-    assert.equal(typeof told['type'], 'string');
-    const cal = told['_cal'] as Told;
+    const result = answer['result'] as ParsedJson;
+    assert.equal(typeof result['type'], 'string');
+    const cal = result['_cal'] as ParsedJson;
     assert.equal(cal['version'], '1.2');
     assert.equal(cal['statement_type'], answer['statement_type']);
     assert.equal(cal['tier'], 0);
@@ -209,9 +210,9 @@ export class Contract {
     assert.equal(typeof cal['duration_ms'], 'number');
     for (const name of ['tokens_used', 'grains_returned', 'grains_scanned'])
       assert.equal(typeof cal['budget'][name], 'number', name);
-    for (const [text] of JSON.stringify(told).matchAll(/"(?:hash|old_hash|new_hash|superseded_by)":"[^"]*"/g))
+    for (const [text] of JSON.stringify(result).matchAll(/"(?:hash|old_hash|new_hash|superseded_by)":"[^"]*"/g))
       assert.match(text, /:"sha256:[0-9a-f]{8,64}"$/);
-    for (const grain of told['grains'] ?? [])
+    for (const grain of result['grains'] ?? [])
       assert.ok(
         ['hash', 'grain_type', 'score', 'fields'].every((member) => member in grain),
         JSON.stringify(grain),
@@ -220,7 +221,7 @@ export class Contract {
 }
 
 /** Section 16.1: byte range, and line and column of its first byte. */
-function checkPosition(query: string, { start, end, line, col }: Told): void {
+function checkPosition(query: string, { start, end, line, col }: ParsedJson): void {
   const bytes = Buffer.from(query);
   assert.ok(
     Number.isInteger(start) && Number.isInteger(end) && 0 <= start && start <= end && end <= bytes.length,

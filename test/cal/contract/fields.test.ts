@@ -1,6 +1,6 @@
 // Sections 5 and 6 of the contract: types, fields, operators, values and relations.
 import assert from 'node:assert/strict';
-import { contract, type Row, type Told } from './contract.ts';
+import { contract, type ParsedJson, type Row } from './contract.ts';
 
 const values = (count: number, value = '"x"'): string => Array.from({ length: count }, () => value).join(', ');
 const BELIEFS =
@@ -104,7 +104,7 @@ const rows: Row[] = [
     ns: 'rival',
     check: ({ groups }) =>
       assert.deepEqual(
-        groups.map(({ key, count }: Told) => [key, count]),
+        groups.map(({ key, count }: ParsedJson) => [key, count]),
         [
           ['lives_in', 2],
           ['plays', 1],
@@ -116,7 +116,7 @@ const rows: Row[] = [
     ns: 'rival',
     check: ({ grains }) =>
       assert.deepEqual(
-        grains.map(({ fields }: Told) => fields.contradicted),
+        grains.map(({ fields }: ParsedJson) => fields.contradicted),
         [true, false, true],
       ),
   },
@@ -278,8 +278,8 @@ const rows: Row[] = [
   { q: 'RECALL beliefs WHERE hc:nothing = "p1" AND tags INCLUDE ["profile:healthcare"]', set: '' },
 ];
 
-function covers(names: string): (told: Told) => void {
-  return (told) => assert.ok(told['grains'].length >= 1, names);
+function covers(names: string): (result: ParsedJson) => void {
+  return (result) => assert.ok(result['grains'].length >= 1, names);
 }
 
 contract('sections 5 and 6', rows);

@@ -113,8 +113,8 @@ const rows: Row[] = [
   { q: 'ASSEMBLE find FROM (RECALL beliefs)', code: 'E002' },
   {
     q: 'ASSEMBLE FROM history: (RECALL goals), beliefs: (RECALL beliefs LIMIT 1), recent: (RECALL events RECENT 1), until: (RECALL actions) PRIORITY recent > history > until',
-    check: (told) => {
-      const labels = told['sources'].map(({ label }: { label: string }) => label);
+    check: (result) => {
+      const labels = result['sources'].map(({ label }: { label: string }) => label);
       if (labels.join() !== 'recent,history,until,beliefs') throw new Error(labels.join());
     },
   },

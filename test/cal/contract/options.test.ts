@@ -1,6 +1,6 @@
 // Sections 9 and 10 of the contract: options and stages.
 import assert from 'node:assert/strict';
-import { contract, type Row, type Told } from './contract.ts';
+import { contract, type ParsedJson, type Row } from './contract.ts';
 
 const rows: Row[] = [
   // 9: options
@@ -9,7 +9,7 @@ const rows: Row[] = [
     set: 'lyon paris nice',
     check: ({ grains }) => {
       const [nice, paris, lyon] = ['Nice', 'Paris', 'Lyon'].map((city) =>
-        grains.find(({ fields }: Told) => fields.object === city),
+        grains.find(({ fields }: ParsedJson) => fields.object === city),
       );
       assert.deepEqual(
         [nice.superseded_by ?? null, paris.superseded_by, lyon.superseded_by],
@@ -22,7 +22,9 @@ const rows: Row[] = [
     q: 'RECALL beliefs WHERE subject IN ("erin", "gina") WITH contradiction_detection',
     set: 'oslo rome brew cats',
     check: ({ grains }) =>
-      assert.ok(grains.every((one: Told) => one['contested_by'] === undefined || Array.isArray(one['contested_by']))),
+      assert.ok(
+        grains.every((one: ParsedJson) => one['contested_by'] === undefined || Array.isArray(one['contested_by'])),
+      ),
   },
   {
     q: 'RECALL beliefs LIKE "peanuts" WITH score_breakdown FIRST',
@@ -120,7 +122,7 @@ const rows: Row[] = [
     is: { field: 'subject' },
     check: ({ groups }) =>
       assert.deepEqual(
-        groups.map(({ key, count, grains }: Told) => [key, count, grains.length]),
+        groups.map(({ key, count, grains }: ParsedJson) => [key, count, grains.length]),
         [
           ['Alice', 1, 1],
           ['alice', 5, 5],
@@ -132,7 +134,7 @@ const rows: Row[] = [
     q: 'RECALL GROUP BY type',
     check: ({ groups }) =>
       assert.deepEqual(
-        groups.map(({ key, count }: Told) => `${key} ${count}`),
+        groups.map(({ key, count }: ParsedJson) => `${key} ${count}`),
         [
           'action 3',
           'belief 27',

@@ -217,9 +217,9 @@ const rows: Row[] = [
     q: 'RECALL beliefs AS [markdown, json AS rows]',
     ns: 'show',
     body: 'multi_formatted',
-    check: ({ formats, ...told }) => {
+    check: ({ formats, ...result }) => {
       assert.deepEqual(Object.keys(formats), ['markdown', 'rows']);
-      assert.ok(Array.isArray(formats.rows) && !('content' in told) && told['grain_count'] === 1);
+      assert.ok(Array.isArray(formats.rows) && !('content' in result) && result['grain_count'] === 1);
     },
   },
   { q: 'RECALL beliefs AS [text]', ns: 'show', is: { formats: { text: '[belief] alice prefers dark mode (0.9)' } } },

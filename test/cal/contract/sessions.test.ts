@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { HttpClient } from '../../conformance/http-client.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
-import { Contract, type Told } from './contract.ts';
+import { Contract, type ParsedJson } from './contract.ts';
 import { CANARY } from './grains.ts';
 
 let server: TestServer;
@@ -26,7 +26,11 @@ after(async () => {
   assert.deepEqual(server.errors, []);
 });
 
-async function ask(client: HttpClient, query: string, headers: Readonly<Record<string, string>> = {}): Promise<Told> {
+async function ask(
+  client: HttpClient,
+  query: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<ParsedJson> {
   const path = `/memories/${loaded.memory}/app/exec`;
   const json = { command: 'cal', args: { query: loaded.query(query) } };
   const reply = await client.ask('POST', path, { json, headers });
@@ -66,12 +70,13 @@ const PROBES = [
 for (const query of PROBES)
   test(`bound to home, and to ann there: ${query}`, async () => {
     // Answers repeat text of the query itself.
-    const told = (answer: Told): string => JSON.stringify({ ...answer['result'], warnings: answer['warnings'] });
+    const visible = (answer: ParsedJson): string =>
+      JSON.stringify({ ...answer['result'], warnings: answer['warnings'] });
     for (const client of [home, ann]) {
       const answer = await ask(client, query);
-      assert.ok(!told(answer).includes(CANARY), told(answer));
+      assert.ok(!visible(answer).includes(CANARY), visible(answer));
       const foreign = loaded.query('@canary1@ @canary2@ @canary3@ @canary5@').split(' ');
-      const shown = (answer['result']?.grains ?? []).map(({ hash }: Told) => hash);
+      const shown = (answer['result']?.grains ?? []).map(({ hash }: ParsedJson) => hash);
       assert.deepEqual(
         foreign.filter((hash) => shown.includes(hash)),
         [],
@@ -88,7 +93,7 @@ test('missing grains and grains elsewhere give the same answer', async () => {
     'HISTORY @dark@ DIFF @canary1@',
     'RECALL WHERE hash = @canary1@',
   ]) {
-    const bare = (answer: Told, hash: string): string =>
+    const bare = (answer: ParsedJson, hash: string): string =>
       JSON.stringify([answer['status'], answer['result'], answer['status'] === 200 ? '' : answer['text']])
         .replaceAll(hash, '')
         .replace(/"(query_hash|duration_ms|request_id)\\*":[^,}]*|req_\w+/g, '');

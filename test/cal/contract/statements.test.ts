@@ -1,6 +1,6 @@
 // Section 7 of the contract, its first half: RECALL, sets, EXISTS, HISTORY, EXPLAIN and DESCRIBE.
 import assert from 'node:assert/strict';
-import { contract, type Row, type Told } from './contract.ts';
+import { contract, type ParsedJson, type Row } from './contract.ts';
 
 const sets = (count: number): string =>
   Array.from({ length: count }, () => '(RECALL beliefs WHERE subject = "gina")').join(' UNION ');
@@ -29,7 +29,7 @@ const rows: Row[] = [
   {
     q: 'RECALL LIKE "saffron" LIMIT 3',
     check: ({ grains }) => {
-      const scores = grains.map(({ score }: Told) => score);
+      const scores = grains.map(({ score }: ParsedJson) => score);
       assert.deepEqual(
         scores,
         [...scores].sort((a, b) => b - a),
@@ -101,7 +101,7 @@ const rows: Row[] = [
   {
     q: '(RECALL beliefs WHERE subject = "frank" WITH superseded) EXCEPT (RECALL beliefs WHERE object = "Nice")',
     set: 'lyon paris',
-    check: ({ grains }) => assert.ok(grains.every((one: Told) => /^sha256:/.test(one['superseded_by']))),
+    check: ({ grains }) => assert.ok(grains.every((one: ParsedJson) => /^sha256:/.test(one['superseded_by']))),
   },
   {
     q: '(RECALL beliefs LIKE "peanuts" WITH score_breakdown, explanation LIMIT 1) UNION (RECALL beliefs WHERE subject = "gina")',
@@ -131,16 +131,16 @@ const rows: Row[] = [
       type: 'history',
       body: 'history',
       count: 3,
-      check: (told) => {
+      check: (result) => {
         assert.deepEqual(
-          told['versions'].map(({ fields }: Told) => fields.object),
+          result['versions'].map(({ fields }: ParsedJson) => fields.object),
           ['Nice', 'Paris', 'Lyon'],
         );
-        const [nice, paris, lyon] = told['versions'];
+        const [nice, paris, lyon] = result['versions'];
         assert.deepEqual([nice.superseded_by, paris.superseded_by, lyon.superseded_by], [null, nice.hash, paris.hash]);
         assert.ok(
-          told['versions'].every(
-            (one: Told) => one['grain_type'] === 'belief' && typeof one['created_at'] === 'number',
+          result['versions'].every(
+            (one: ParsedJson) => one['grain_type'] === 'belief' && typeof one['created_at'] === 'number',
           ),
         );
       },
@@ -161,9 +161,9 @@ const rows: Row[] = [
     body: 'diff',
     check: ({ from, to, changes }) => {
       assert.notEqual(from, to);
-      const names = changes.map(({ field }: Told) => field);
+      const names = changes.map(({ field }: ParsedJson) => field);
       assert.deepEqual(names, [...names].sort());
-      const of = (name: string) => changes.find(({ field }: Told) => field === name);
+      const of = (name: string) => changes.find(({ field }: ParsedJson) => field === name);
       assert.deepEqual([of('object').from, of('object').to], ['Lyon', 'Nice']);
       assert.deepEqual([of('confidence').from, of('confidence').to], [0.6, 0.7]);
     },

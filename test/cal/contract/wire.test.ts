@@ -67,9 +67,9 @@ for (const [name, query, code, expected] of [
     const [detail] = error.metadata.get('grpc-status-details-bin');
     assert.ok(Buffer.isBuffer(detail));
     const text = detail.toString();
-    const told = JSON.parse(text.slice(text.indexOf('{')));
-    assert.equal(told.error.code, `CAL-${code}`);
-    assert.ok(told.error.suggestion.length > 0);
+    const body = JSON.parse(text.slice(text.indexOf('{')));
+    assert.equal(body.error.code, `CAL-${code}`);
+    assert.ok(body.error.suggestion.length > 0);
   });
 
 test('text of any script is accepted, the replacement character included', async () => {

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { refused } from '../../conformance/contract.ts';
 import { HttpClient } from '../../conformance/http-client.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
-import type { Told } from './contract.ts';
+import type { ParsedJson } from './contract.ts';
 
 let server: TestServer;
 let client: HttpClient;
@@ -25,13 +25,13 @@ async function fresh(): Promise<void> {
   await client.post('/memories', { id: memory });
 }
 
-async function run(query: string, headers: Readonly<Record<string, string>> = {}): Promise<Told> {
+async function run(query: string, headers: Readonly<Record<string, string>> = {}): Promise<ParsedJson> {
   const path = `/memories/${memory}/app/exec`;
   const { result } = await client.post(path, { command: 'cal', args: { query } }, { headers });
   return { ...result.result, statement_type: result.statement_type, warnings: result.warnings };
 }
 
-const fields = async (query: string): Promise<Told> => (await run(query))['grains'][0].fields;
+const fields = async (query: string): Promise<ParsedJson> => (await run(query))['grains'][0].fields;
 
 test('a goal is added with either vocabulary of states, and reads back in both', async () => {
   await fresh();
@@ -78,9 +78,9 @@ test('a new version keeps unset fields, and a revert restores the version before
       'ADD belief SET subject = "s" SET relation = "r" SET object = "one" SET confidence = 0.5 SET importance = 0.25 SET tags = ["x"] REASON "r"',
     )
   )['hash'];
-  const told = await run(`SUPERSEDE ${first} SET object = "two" SET tags = ["y"] REASON "r"`);
-  assert.deepEqual([told['type'], told['old_hash']], ['superseded', first]);
-  const second = told['new_hash'];
+  const reply = await run(`SUPERSEDE ${first} SET object = "two" SET tags = ["y"] REASON "r"`);
+  assert.deepEqual([reply['type'], reply['old_hash']], ['superseded', first]);
+  const second = reply['new_hash'];
   const third = (await run(`SUPERSEDE ${second} SET confidence = 0.75 REASON "r"`))['new_hash'];
   const now = await fields('RECALL beliefs');
   assert.deepEqual([now['object'], now['confidence'], now['importance'], now['tags']], ['two', 0.75, 0.25, ['y']]);
@@ -93,7 +93,7 @@ test('a new version keeps unset fields, and a revert restores the version before
   const again = await fields('RECALL beliefs');
   assert.deepEqual([again['object'], again['confidence'], again['tags']], ['one', 0.5, ['x']]);
   assert.deepEqual(
-    (await run(`HISTORY ${first}`))['versions'].map(({ hash }: Told) => hash),
+    (await run(`HISTORY ${first}`))['versions'].map(({ hash }: ParsedJson) => hash),
     [reverted['new_hash'], third, second, first],
   );
   await refused(run(`SUPERSEDE ${first} SET object = "late" REASON "r"`), 'CAL-E040');
@@ -138,7 +138,7 @@ test('E020: an invalid value is reported like any other, with a suggestion and i
       headers: { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ command: 'cal', args: { query } }),
     });
-    const { code, suggestion, position } = ((await answer.json()) as Told)['error'];
+    const { code, suggestion, position } = ((await answer.json()) as ParsedJson)['error'];
     assert.deepEqual([answer.status, code], [400, 'CAL-E020']);
     assert.match(suggestion, new RegExp(field));
     assert.equal(query.slice(position.start, position.end), value);

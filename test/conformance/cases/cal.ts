@@ -129,9 +129,9 @@ export const CAL: readonly Case[] = [
       const hashes = await filled(memory);
       assert.equal(hashes.length, fixtureItems().length);
       for (const [query, count] of QUERIES) {
-        const told = await memory.cal(query);
-        assert.equal(told.count, count, query);
-        if (!query.includes('DESCRIBE server')) assertSameEverywhere(query, comparable(told.result));
+        const answer = await memory.cal(query);
+        assert.equal(answer.count, count, query);
+        if (!query.includes('DESCRIBE server')) assertSameEverywhere(query, comparable(answer.result));
       }
     },
   },

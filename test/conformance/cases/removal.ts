@@ -44,9 +44,9 @@ export const REMOVAL: readonly Case[] = [
     async run(memory) {
       const hashes: string[] = [];
       for (let at = 0; at < 8; at++) hashes.push(await believe(memory, 'a', 'b', `o${at}`));
-      const told = await memory.forgetMany({ hashes: [...hashes.slice(0, 5), NO_HASH, hashes[0]!] });
-      assert.deepEqual(told.hashes.toSorted(), hashes.slice(0, 5).toSorted());
-      assert.deepEqual(told.not_found, [NO_HASH]);
+      const outcome = await memory.forgetMany({ hashes: [...hashes.slice(0, 5), NO_HASH, hashes[0]!] });
+      assert.deepEqual(outcome.hashes.toSorted(), hashes.slice(0, 5).toSorted());
+      assert.deepEqual(outcome.not_found, [NO_HASH]);
       assert.equal((await memory.statistics()).total_grains, 3);
     },
   },
@@ -60,8 +60,8 @@ export const REMOVAL: readonly Case[] = [
       await believe(memory, 'house', 'is', 'near');
       const narrowed = await memory.forgetMany({ subject: 'shop', user_id: 'bob' });
       assert.deepEqual(narrowed.hashes, [other]);
-      const told = await memory.forgetMany({ subject: 'shop' });
-      assert.deepEqual(told.hashes.toSorted(), [old, tip].toSorted());
+      const outcome = await memory.forgetMany({ subject: 'shop' });
+      assert.deepEqual(outcome.hashes.toSorted(), [old, tip].toSorted());
       assert.deepEqual(await memory.forgetMany({ subject: 'shop' }), { hashes: [], not_found: [] });
       assert.equal((await memory.statistics()).total_grains, 1);
     },

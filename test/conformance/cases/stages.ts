@@ -1,6 +1,6 @@
 // Fields of a recall that apply after fusion (contract 6.3 and 8.3), as callers see them.
 import assert from 'node:assert/strict';
-import type { Fields, Memory, Told } from '../driver.ts';
+import type { Fields, Memory, ParsedJson } from '../driver.ts';
 import { assertSameEverywhere, believe, type Case, hashesOf, NO_HASH, THEN } from './case.ts';
 
 const HOUR = 3_600;
@@ -18,7 +18,7 @@ const CHANGES = [
 ];
 const TERMS = ['bm25', 'phrase', 'vector', 'near', 'answer', 'session', 'role', 'speaker', 'time', 'self'];
 
-function sum(account: Told, members: readonly string[]): number {
+function sum(account: ParsedJson, members: readonly string[]): number {
   return members.reduce((total, member) => total + (account[member] ?? 0), 0);
 }
 
@@ -92,12 +92,12 @@ export const STAGES: readonly Case[] = [
       ] as const)
         await memory.add('belief', { subject: 'bot', relation: 'tone', object: tone, namespace });
       const seen = async (query: Fields): Promise<string[]> => {
-        const { told } = await memory.recall({ query: 'kind', ...query });
-        for (const hit of told['results']) {
+        const { raw } = await memory.recall({ query: 'kind', ...query });
+        for (const hit of raw['results']) {
           assert.equal(hit.source_namespace, hit.fields.namespace);
           assert.equal(hit.scope_depth, hit.source_namespace.split('/').length - 1);
         }
-        return told['results'].map((hit: Told) => hit['source_namespace']).sort();
+        return raw['results'].map((hit: ParsedJson) => hit['source_namespace']).sort();
       };
       const line = ['acme', 'acme/prod', 'acme/prod/bot1', 'acme/prod/bot1/x'];
       assert.deepEqual(await seen({ scope_path: 'acme/prod/bot1' }), line);
@@ -109,9 +109,9 @@ export const STAGES: readonly Case[] = [
       assert.deepEqual(await seen({ scope_path: 'acme/prod', namespace: 'acme' }), ['acme'], 'both must hold');
       assert.deepEqual(await objects(memory, { relation: 'tone', scope_path: 'acme/prod/bot1' }), ['dry']);
       assert.deepEqual(await objects(memory, { relation: 'tone', scope_path: 'acme' }), ['dry', 'formal']);
-      const { told, warnings } = await memory.recall({ query: 'kind', include_siblings: true });
+      const { raw, warnings } = await memory.recall({ query: 'kind', include_siblings: true });
       assert.ok(warnings.includes('include_siblings was ignored: it needs scope_path'));
-      assert.ok(!told['results'][0].source_namespace);
+      assert.ok(!raw['results'][0].source_namespace);
     },
   },
   {
@@ -122,9 +122,9 @@ export const STAGES: readonly Case[] = [
       await memory.add('event', { content: 'the harbour was full of lanterns', session_id: 'c' });
       assert.deepEqual(await objects(memory, { query: 'fotographer' }), []);
       assert.deepEqual(await objects(memory, { query: 'fotographer', query_expansion: true }), ['photographer']);
-      const { hits, told } = await memory.recall({ query: 'lantrens', query_expansion: true, explanation: true });
+      const { hits, raw } = await memory.recall({ query: 'lantrens', query_expansion: true, explanation: true });
       assert.equal(hits.length, 2);
-      for (const hit of told['results']) assert.equal(hit.recall_source, 'expansion');
+      for (const hit of raw['results']) assert.equal(hit.recall_source, 'expansion');
       assert.deepEqual(await objects(memory, { query: 'zzyzx qwrtp', query_expansion: true }), []);
     },
   },
@@ -137,12 +137,12 @@ export const STAGES: readonly Case[] = [
         confidence: 1 - at / 10,
       }));
       const query = { query: 'Ada drinks', namespace: 'home', confidence_threshold: 0.85, limit: 1, explanation: true };
-      const { told, hits } = await memory.recall(query);
+      const { raw, hits } = await memory.recall(query);
       assert.equal(hits.length, 1);
       // gRPC messages do not have it.
-      if (told['excluded'] !== undefined)
-        assert.deepEqual(told['excluded'], { namespace_mismatch: 1, below_confidence: 1, limit_exceeded: 1 });
-      assert.equal((await memory.recall({ ...query, explanation: false })).told['excluded'], undefined);
+      if (raw['excluded'] !== undefined)
+        assert.deepEqual(raw['excluded'], { namespace_mismatch: 1, below_confidence: 1, limit_exceeded: 1 });
+      assert.equal((await memory.recall({ ...query, explanation: false })).raw['excluded'], undefined);
     },
   },
   {
@@ -155,7 +155,7 @@ export const STAGES: readonly Case[] = [
         { subject: 'Ada' },
         { query: 'Ada drinks', query_expansion: true, multi_hop: 1 },
       ]) {
-        const { told } = await memory.recall({
+        const { raw } = await memory.recall({
           ...query,
           score_breakdown: true,
           recency_weight: 0.2,
@@ -165,8 +165,8 @@ export const STAGES: readonly Case[] = [
           subject_affinity_boost: 0.2,
           detect_contradictions: true,
         });
-        assert.equal(told['count'], 4, JSON.stringify(query));
-        for (const { score, score_breakdown: account } of told['results']) {
+        assert.equal(raw['count'], 4, JSON.stringify(query));
+        for (const { score, score_breakdown: account } of raw['results']) {
           assert.equal(account.final_score, score);
           const base = account.rrf_score === 0 ? sum(account, TERMS) : account.rrf_score;
           assert.ok(Math.abs(base + sum(account, CHANGES) - score) < 1e-9, JSON.stringify(account));
@@ -174,8 +174,8 @@ export const STAGES: readonly Case[] = [
             assert.equal(typeof account[member], 'number', member);
         }
       }
-      const { told } = await memory.recall({ query: 'tea' });
-      assert.equal(told['results'][0].score_breakdown ?? undefined, undefined);
+      const { raw } = await memory.recall({ query: 'tea' });
+      assert.equal(raw['results'][0].score_breakdown ?? undefined, undefined);
     },
   },
   {
@@ -212,9 +212,9 @@ export const STAGES: readonly Case[] = [
     name: 'detect_contradictions marks and demotes, include_contradicted false drops',
     async run(memory) {
       await drinks(memory);
-      const { told } = await memory.recall({ subject: 'Ada', detect_contradictions: true });
+      const { raw } = await memory.recall({ subject: 'Ada', detect_contradictions: true });
       assert.deepEqual(
-        told['results'].map(({ fields, conflict_status, score }: Told) => [
+        raw['results'].map(({ fields, conflict_status, score }: ParsedJson) => [
           fields.object,
           conflict_status,
           Number(score.toFixed(6)),
@@ -238,7 +238,7 @@ export const STAGES: readonly Case[] = [
       const demoted = await memory.recall({ subject: 'Ada', exclude_superseded: false });
       assert.deepEqual(hashesOf(demoted.hits), [tip, old]);
       assert.deepEqual(
-        demoted.told['results'].map(({ supersession_status, score }: Told) => [
+        demoted.raw['results'].map(({ supersession_status, score }: ParsedJson) => [
           supersession_status ?? undefined,
           Number(score.toFixed(6)),
         ]),
@@ -306,8 +306,8 @@ export const STAGES: readonly Case[] = [
       const all = await objects(memory, { relation: 'drinks' });
       assert.equal(all.length, 4);
       assert.equal((await objects(memory, { relation: 'drinks', max_namespaces: 1 })).length, 1);
-      const { told } = await memory.recall({ relation: 'drinks', min_per_namespace: 1, limit: 3 });
-      const found = told['results'].map(({ fields }: Told) => fields.namespace);
+      const { raw } = await memory.recall({ relation: 'drinks', min_per_namespace: 1, limit: 3 });
+      const found = raw['results'].map(({ fields }: ParsedJson) => fields.namespace);
       assert.deepEqual(found.toSorted(), ['away', 'home', 'work']);
     },
   },
@@ -318,16 +318,19 @@ export const STAGES: readonly Case[] = [
         await memory.add('event', { content: `tea of the day ${at}`, namespace: 'loud', created_at: THEN + at });
       await memory.add('event', { content: 'a cup of tea', namespace: 'quiet', created_at: THEN });
       await memory.add('event', { content: 'nothing of the kind', namespace: 'silent', created_at: THEN });
-      const { told } = await memory.recall({ query: 'tea day', session_census: true, limit: 4 });
-      const sources = told['results'].map(({ fields, recall_source }: Told) => [fields.namespace, recall_source]);
-      assert.equal(told['count'], 4);
+      const { raw } = await memory.recall({ query: 'tea day', session_census: true, limit: 4 });
+      const sources = raw['results'].map(({ fields, recall_source }: ParsedJson) => [fields.namespace, recall_source]);
+      assert.equal(raw['count'], 4);
       assert.deepEqual(sources.at(-1), ['quiet', 'census']);
-      const { session_census_metadata: metadata, session_coverage_ratio: ratio } = told;
+      const { session_census_metadata: metadata, session_coverage_ratio: ratio } = raw;
       assert.deepEqual(
         [metadata.total_sessions, metadata.represented_sessions, metadata.census_queries_issued, metadata.grains_added],
         [3, 2, 2, 1],
       );
-      assert.deepEqual(metadata.session_stats.map(({ namespace }: Told) => namespace).toSorted(), ['quiet', 'silent']);
+      assert.deepEqual(metadata.session_stats.map(({ namespace }: ParsedJson) => namespace).toSorted(), [
+        'quiet',
+        'silent',
+      ]);
       assert.ok(Math.abs(ratio - 2 / 3) < 1e-9);
       const none = await memory.recall({
         query: 'tea day',
@@ -335,7 +338,7 @@ export const STAGES: readonly Case[] = [
         session_census_max_queries: 1,
         namespace: 'loud',
       });
-      assert.equal(none.told['session_census_metadata'].total_sessions, 1);
+      assert.equal(none.raw['session_census_metadata'].total_sessions, 1);
     },
   },
   {
@@ -344,15 +347,15 @@ export const STAGES: readonly Case[] = [
       await believe(memory, 'Ada', 'manages', 'Project Heron');
       await believe(memory, 'Project Heron', 'is led from', 'Aberdeen', { created_at: THEN + 1 });
       await believe(memory, 'Nobody', 'knows', 'nothing', { created_at: THEN + 2 });
-      const { told } = await memory.recall({ query: 'who manages', exhaustive: true });
-      const metadata = told['exhaustive_metadata'];
+      const { raw } = await memory.recall({ query: 'who manages', exhaustive: true });
+      const metadata = raw['exhaustive_metadata'];
       assert.ok(metadata.entities_found.includes('Project Heron'));
       assert.ok(metadata.rounds_executed >= 1 && metadata.rounds_executed <= 3);
       assert.equal(metadata.round_stats.length, metadata.rounds_executed);
       assert.equal(metadata.final_unique_count >= metadata.initial_unique_count, true);
       assert.equal(typeof metadata.converged, 'boolean');
       const plain = await memory.recall({ query: 'who manages' });
-      assert.equal(plain.told['exhaustive_metadata'] ?? undefined, undefined);
+      assert.equal(plain.raw['exhaustive_metadata'] ?? undefined, undefined);
     },
   },
   {
@@ -363,12 +366,12 @@ export const STAGES: readonly Case[] = [
       await memory.add('event', { content: 'We went on vacation', created_at: THEN + 2 });
       assert.equal((await objects(memory, { query: 'sister' })).length, 1);
       const hop = await memory.recall({ query: 'sister', multi_hop: 1 });
-      const reached = hop.told['results'].find(({ fields }: Told) => fields.object === 'Sunday');
+      const reached = hop.raw['results'].find(({ fields }: ParsedJson) => fields.object === 'Sunday');
       assert.equal(reached?.recall_source, 'expansion');
       assert.deepEqual(await objects(memory, { query: 'holiday' }), []);
       const expanded = await memory.recall({ query: 'holiday', query_expansion: true });
       assert.deepEqual(
-        expanded.told['results'].map(({ fields, recall_source }: Told) => [fields.content, recall_source]),
+        expanded.raw['results'].map(({ fields, recall_source }: ParsedJson) => [fields.content, recall_source]),
         [['We went on vacation', 'expansion']],
       );
       const parts = await objects(memory, { query: 'Who is the sister? Who rows?', query_decompose: true });
@@ -381,7 +384,7 @@ export const STAGES: readonly Case[] = [
       const { hash: source } = await memory.add('event', { content: 'I had tea with Ada', created_at: THEN });
       await believe(memory, 'Ada', 'drinks', 'tea', { derived_from: source });
       await believe(memory, 'Ada', 'avoids', 'milk', { derived_from: NO_HASH, created_at: THEN - 14 * DAY });
-      const { told, entities } = await memory.recall({
+      const { raw, entities } = await memory.recall({
         subject: 'Ada',
         include_sources: true,
         count_entities: true,
@@ -390,16 +393,16 @@ export const STAGES: readonly Case[] = [
         explanation: true,
       });
       assert.deepEqual(entities, ['Ada']);
-      assert.equal(told['entity_count'], 1);
+      assert.equal(raw['entity_count'], 1);
       assert.deepEqual(
-        told['sources'].map(({ hash, fields }: Told) => [hash, fields.content]),
+        raw['sources'].map(({ hash, fields }: ParsedJson) => [hash, fields.content]),
         [[source, 'I had tea with Ada']],
       );
       assert.deepEqual(
-        told['results'].map(({ relative_time }: Told) => relative_time),
+        raw['results'].map(({ relative_time }: ParsedJson) => relative_time),
         ['just now', '2 weeks ago'],
       );
-      for (const { explanation } of told['results']) assert.match(explanation, /^Score 1\.000: 1\.000/);
+      for (const { explanation } of raw['results']) assert.match(explanation, /^Score 1\.000: 1\.000/);
     },
   },
   {
@@ -410,9 +413,9 @@ export const STAGES: readonly Case[] = [
       await say('The ferry leaves at nine', 1);
       await say('I prefer the window seat', 2);
       await say('Nine it is, then', 3);
-      const { told } = await memory.recall({ query: 'window seat', preference_enrichment: true });
-      assert.equal(told['count'], 3);
-      assert.equal(told['results'][0].fields.content, 'I prefer the window seat');
+      const { raw } = await memory.recall({ query: 'window seat', preference_enrichment: true });
+      assert.equal(raw['count'], 3);
+      assert.equal(raw['results'][0].fields.content, 'I prefer the window seat');
       const off = await memory.recall({ query: 'which seat do I prefer', preference_enrichment: false });
       const on = await memory.recall({ query: 'which seat do I prefer' });
       assert.ok(on.hits.length >= off.hits.length);
@@ -425,7 +428,7 @@ export const STAGES: readonly Case[] = [
       await believe(memory, 'Ada', 'drinks', 'tea', { namespace: 'mine', derived_from: hash });
       await believe(memory, 'Ada', 'drinks', 'coffee', { namespace: 'theirs' });
       const mine = await memory.as({ namespace: 'mine' });
-      const { told } = await mine.recall({
+      const { raw } = await mine.recall({
         query: 'Ada tea',
         session_census: true,
         exhaustive: true,
@@ -436,11 +439,11 @@ export const STAGES: readonly Case[] = [
         preference_enrichment: true,
       });
       assert.deepEqual(
-        told['results'].map(({ fields }: Told) => fields.namespace),
+        raw['results'].map(({ fields }: ParsedJson) => fields.namespace),
         ['mine'],
       );
-      assert.deepEqual(told['sources'], []);
-      assert.equal(told['session_census_metadata'].total_sessions, 1);
+      assert.deepEqual(raw['sources'], []);
+      assert.equal(raw['session_census_metadata'].total_sessions, 1);
     },
   },
 ];

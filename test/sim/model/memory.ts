@@ -422,15 +422,15 @@ export class ModelMemory {
 
   /** Versions that others made of what is erased name it among their sources: others without it take their place. */
   #redactSuccessors(erased: readonly Held[]): void {
-    const told = new Set<number>();
+    const result = new Set<number>();
     for (const held of erased) {
       const next = held.supersededBy;
       if (next === undefined || next.removed || erased.includes(next)) continue;
-      told.add(held.partition);
+      result.add(held.partition);
       if (isCurrent(next)) this.#replaceWithout(next, held.hash);
       next.removed = true;
     }
-    this.auditEntries += told.size;
+    this.auditEntries += result.size;
   }
 
   #replaceWithout(next: Held, source: string): void {
@@ -467,11 +467,11 @@ export class ModelMemory {
     const stored = new Set(accepted);
     for (const one of outcomes) if ('hash' in one) stored.add(one.hash);
     const refused = manifest.flatMap((entry) => {
-      const told = outcome('', (): AddOutcome => {
+      const result = outcome('', (): AddOutcome => {
         this.#noteStanding(context, entry, stored);
         return { hash: entry.hash, grainType: '', duplicate: false, warnings: [] };
       });
-      return 'error' in told ? [{ hash: entry.hash, error: told.error }] : [];
+      return 'error' in result ? [{ hash: entry.hash, error: result.error }] : [];
     });
     return { outcomes, refused };
   }

@@ -27,11 +27,11 @@ export class Rivals {
   /** Grains opened to compare with. */
   opened = 0;
 
-  /** `told`: the contested stands, if they are known. Otherwise opens at most `openedMax` grains to find them. */
-  constructor(reach: Reach, openedMax: number, told: Selection['contested']) {
+  /** `contested`: the contested stands, if they are known. Otherwise opens at most `openedMax` grains to find them. */
+  constructor(reach: Reach, openedMax: number, contested: Selection['contested']) {
     this.#reach = reach;
     this.#openedMax = openedMax;
-    this.#told = told === undefined ? undefined : new Set(told);
+    this.#told = contested === undefined ? undefined : new Set(contested);
   }
 
   /** True if a live belief contradicts the grain; undefined if finding out would open too many grains. */

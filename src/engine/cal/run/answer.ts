@@ -70,8 +70,8 @@ function* answerChecked(
 
 /** Converts an error to an answer. */
 export function refusal(error: CalError): CalRefused {
-  const { error: told } = error.toJson();
-  return { refused: error.code, message: error.message, error: told as JsonObject }; // It consists of JSON values.
+  const { error: members } = error.toJson();
+  return { refused: error.code, message: error.message, error: members as JsonObject }; // It consists of JSON values.
 }
 
 export function isRefused(reply: CalReply): reply is CalRefused {

@@ -7,7 +7,7 @@ import { spanOf } from './time.ts';
 /** Tuesday, 2024-03-05, 10:20:30.400 UTC, in a leap year. */
 const NOW = Date.UTC(2024, 2, 5, 10, 20, 30, 400);
 const at = (iso: string): number => Date.parse(`${iso}Z`);
-const told = (value: string | number): readonly [string, string] | undefined => {
+const isoSpan = (value: string | number): readonly [string, string] | undefined => {
   const span = spanOf(value, NOW);
   return span && [new Date(span.startMs).toISOString(), new Date(span.endMs).toISOString()];
 };
@@ -33,7 +33,7 @@ test('D-19: an expression is a span that ends where the expression ends', () => 
     ['2024-02-29T08:30:15+02:00', '2024-02-29T06:30:15.000', '2024-02-29T06:30:15.000'],
     ['2024-02-29 08:30:15.25Z', '2024-02-29T08:30:15.250', '2024-02-29T08:30:15.250'],
   ] as const)
-    assert.deepEqual(told(value), [`${start}Z`, `${end}Z`], value);
+    assert.deepEqual(isoSpan(value), [`${start}Z`, `${end}Z`], value);
 });
 
 test('D-19: numbers below a hundred thousand million are seconds', () => {

@@ -8,9 +8,9 @@ test('the size of a value is that of its JSON, or slightly more for numbers', ()
     fc.property(fc.jsonValue(), (value) => {
       const exact = Buffer.byteLength(JSON.stringify(value));
       const numbers = JSON.stringify(value).match(/[0-9]/g)?.length ?? 0;
-      const told = jsonBytes(value);
-      assert.ok(told >= exact, `${told} for ${exact}`);
-      if (numbers === 0) assert.ok(told <= exact + 1 + JSON.stringify(value).length / 2, `${told} for ${exact}`);
+      const bytes = jsonBytes(value);
+      assert.ok(bytes >= exact, `${bytes} for ${exact}`);
+      if (numbers === 0) assert.ok(bytes <= exact + 1 + JSON.stringify(value).length / 2, `${bytes} for ${exact}`);
     }),
     { numRuns: 300 },
   );

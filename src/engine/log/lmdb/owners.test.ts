@@ -130,9 +130,9 @@ for (const [where, openOwner] of [
     const directory = join(temporaryDirectory(t), 'log');
     const owners = [openOwner(t, directory), openOwner(t, directory)];
     for (const owner of owners) assert.equal(await owner.heard(), 'open 1');
-    const told = await Promise.all(owners.map((owner, i) => owner.ask(`flood${i}-`)));
-    const acknowledged = told.flatMap((line) => line.split(' ').slice(1));
-    assert.ok(acknowledged.length >= 60, told.join('\n'));
+    const answers = await Promise.all(owners.map((owner, i) => owner.ask(`flood${i}-`)));
+    const acknowledged = answers.flatMap((line) => line.split(' ').slice(1));
+    assert.ok(acknowledged.length >= 60, answers.join('\n'));
     for (const owner of owners) assert.equal(await owner.ask('close'), 'closed');
     assert.deepEqual(await recordsOf(directory), acknowledged);
   });

@@ -321,11 +321,11 @@ class Basics {
     const first = (await change({ addPolicies: ['strict_deletion'] })).policy;
     const second = (await change({ removePolicies: ['strict_deletion'] })).policy;
     const entries = await this.#entries(['policy.*']);
-    const told = entries.map(({ eventType, details }) => `${eventType}/${details['version']}`);
+    const policyEvents = entries.map(({ eventType, details }) => `${eventType}/${details['version']}`);
     return {
       policyChainIntact: second['prev_seal_hash'] === first['seal_hash'] && second['seal_hash'] !== first['seal_hash'],
       policyAudited: ['policy.sealed/1', 'policy.upgraded/1', 'policy.sealed/2', 'policy.downgraded/2'].every((entry) =>
-        told.includes(entry),
+        policyEvents.includes(entry),
       ),
     };
   }

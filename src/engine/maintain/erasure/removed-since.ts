@@ -165,20 +165,20 @@ function* forgottenAfter(
   from: Sequence,
   names: { readonly copy: SideNames; readonly now: SideNames },
 ): Generator<Removed> {
-  const told = new Set<string>();
+  const places = new Set<string>();
   for (const [sequence, record] of recordsOf(now)) {
     if (sequence < from || record.kind !== 'audit') continue;
     const { memory } = record;
     for (const { event, details } of decodeAuditBody(record.body)) {
       // For a person erased since, the name cannot be deciphered. The erasure is found through the key.
       const address = event === 'memory.forgotten' ? names.now.addressNamed(memory, grainIn(details)) : undefined;
-      if (address !== undefined) told.add(placeOf({ memory, address }));
+      if (address !== undefined) places.add(placeOf({ memory, address }));
     }
   }
-  if (told.size === 0) return;
+  if (places.size === 0) return;
   for (const [, record] of recordsOf(copy)) {
     const grain = removedOf(names.copy, record);
-    if (grain !== undefined && told.has(placeOf(grain))) yield grain;
+    if (grain !== undefined && places.has(placeOf(grain))) yield grain;
   }
 }
 

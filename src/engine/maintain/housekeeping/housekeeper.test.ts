@@ -112,9 +112,9 @@ test('versions added during a rebuild are linked in the new indexes', async (t) 
     tip = (await engine.write('supersede', context, { oldHash: tip, fields })).newHash;
   }
   await rebuild;
-  const told = engine.read('history', context, { hash: root }).versions;
-  assert.equal(told.length, versions);
-  assert.equal(told.at(-1)?.hash, tip);
+  const history = engine.read('history', context, { hash: root }).versions;
+  assert.equal(history.length, versions);
+  assert.equal(history.at(-1)?.hash, tip);
 });
 
 test('a rebuild includes grains that were re-sealed after it read their page', async (t) => {

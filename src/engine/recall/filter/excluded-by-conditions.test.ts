@@ -23,7 +23,7 @@ async function opened(t: TestContext, grains: readonly [type: string, fields: Js
   return engine;
 }
 
-function told(engine: Engine, asked: Partial<RecallQuery>, bound: Partial<CallContext> = {}) {
+function recallExplained(engine: Engine, asked: Partial<RecallQuery>, bound: Partial<CallContext> = {}) {
   const query = { filter: {}, limit: 20, candidateLimit: 100, structural: false, tellExcluded: true, ...asked };
   const { hits, excluded } = engine.read(
     'recall',
@@ -61,7 +61,7 @@ for (const [reason, filter, gone] of ROWS)
     test(`${reason} is counted and named, ${structural ? 'with structure' : 'by words'} (${JSON.stringify(filter)})`, async (t) => {
       const kept = tea({ user_id: 'u1', tags: ['hot'], importance: 0.9, valid_from: THEN });
       const engine = await opened(t, [kept, gone]);
-      const { hits, excluded } = told(engine, { query: 'tea', filter, structural });
+      const { hits, excluded } = recallExplained(engine, { query: 'tea', filter, structural });
       assert.equal(hits.length, 1);
       assert.deepEqual(excluded.counts, { [reason]: 1 });
       assert.equal(excluded.named[0]?.reason, reason);
@@ -71,30 +71,30 @@ for (const [reason, filter, gone] of ROWS)
 
 test('old versions and expired grains have reasons of their own, and field operators count as their condition', async (t) => {
   const engine = await opened(t, [tea(), tea({ object: 'tea', expires_at: THEN + 1, created_at: THEN })]);
-  const { hash } = told(engine, { query: 'green' }).hits[0]!.grain;
+  const { hash } = recallExplained(engine, { query: 'green' }).hits[0]!.grain;
   await engine.write('supersede', contextOf(1), { oldHash: hash, fields: { object: 'white tea' } });
-  const { hits, excluded } = told(engine, { query: 'tea' });
+  const { hits, excluded } = recallExplained(engine, { query: 'tea' });
   assert.equal(hits.length, 1);
   assert.deepEqual(excluded.counts, { ttl_expired: 1, superseded: 1 });
-  assert.deepEqual(told(engine, { query: 'tea', filter: { includeSuperseded: true } }).excluded.counts, {
+  assert.deepEqual(recallExplained(engine, { query: 'tea', filter: { includeSuperseded: true } }).excluded.counts, {
     ttl_expired: 1,
   });
-  assert.equal(told(engine, { query: 'tea -subject:Ada' }).excluded.counts.subject_mismatch, 2);
+  assert.equal(recallExplained(engine, { query: 'tea -subject:Ada' }).excluded.counts.subject_mismatch, 2);
 });
 
 test('recalls by structure alone and by conditions alone report their exclusions too', async (t) => {
   const engine = await opened(t, [tea(), tea({ object: 'milk', namespace: 'other' }), ['event', { content: 'rain' }]]);
-  const byTriple = told(engine, { filter: { subject: 'Ada', namespace: 'default' }, structural: true });
+  const byTriple = recallExplained(engine, { filter: { subject: 'Ada', namespace: 'default' }, structural: true });
   assert.deepEqual([byTriple.hits.length, byTriple.excluded.counts], [1, { namespace_mismatch: 1 }]);
-  const byType = told(engine, { filter: { grainTypes: ['belief'] } });
+  const byType = recallExplained(engine, { filter: { grainTypes: ['belief'] } });
   assert.deepEqual([byType.hits.length, byType.excluded.counts], [2, { type_mismatch: 1 }]);
 });
 
 test('grains that a caller may not see are reported to nobody, and nothing is counted without a request', async (t) => {
   const engine = await opened(t, [tea(), tea({ namespace: 'other', user_id: 'u2' })]);
-  const { hits, excluded } = told(engine, { query: 'tea' }, { namespace: 'default' });
+  const { hits, excluded } = recallExplained(engine, { query: 'tea' }, { namespace: 'default' });
   assert.deepEqual([hits.length, excluded.counts], [1, {}]);
-  assert.equal(told(engine, { query: 'tea', tellExcluded: false }).excluded, undefined);
+  assert.equal(recallExplained(engine, { query: 'tea', tellExcluded: false }).excluded, undefined);
 });
 
 test('a recall can give every reason except those that only a policy knows', () => {

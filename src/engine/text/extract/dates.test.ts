@@ -7,7 +7,7 @@ import { type DateOptions, firstDate } from './dates.ts';
 /** A Saturday evening. */
 const NOW = Date.UTC(2026, 10, 21, 18, 30);
 
-async function told(text: string, options?: DateOptions): Promise<string | undefined> {
+async function dateIn(text: string, options?: DateOptions): Promise<string | undefined> {
   const found = await firstDate(text, NOW, options);
   return found === undefined ? undefined : `${new Date(found.ms).toISOString().slice(0, 19)} ${found.precision}`;
 }
@@ -55,7 +55,7 @@ const FOUND: Readonly<Record<string, string>> = {
 
 test('the first date is found, and an unclear one lies in the past', async () => {
   const all: Record<string, string | undefined> = {};
-  for (const text of Object.keys(FOUND)) all[text] = await told(text);
+  for (const text of Object.keys(FOUND)) all[text] = await dateIn(text);
   assert.deepEqual(all, FOUND);
 });
 
@@ -75,13 +75,13 @@ test('a text without a date, or with an ambiguous one, gives no date', async () 
     'on February 30, 2020',
     'It was on 5/6/2024, or in 2019',
   ];
-  for (const text of none) assert.equal(await told(text), undefined, text);
+  for (const text of none) assert.equal(await dateIn(text), undefined, text);
 });
 
 test('the order of day and month can be given', async () => {
-  assert.equal(await told('on 5/6/2024', { dayFirst: true }), '2024-06-05T00:00:00 day');
-  assert.equal(await told('on 5/6/2024', { dayFirst: false }), '2024-05-06T00:00:00 day');
-  assert.equal(await told('on 5/5/2024'), '2024-05-05T00:00:00 day');
+  assert.equal(await dateIn('on 5/6/2024', { dayFirst: true }), '2024-06-05T00:00:00 day');
+  assert.equal(await dateIn('on 5/6/2024', { dayFirst: false }), '2024-05-06T00:00:00 day');
+  assert.equal(await dateIn('on 5/5/2024'), '2024-05-05T00:00:00 day');
 });
 
 test('dates do not depend on the time zone of the machine', async () => {
@@ -89,7 +89,8 @@ test('dates do not depend on the time zone of the machine', async () => {
   try {
     for (const zone of ['Pacific/Kiritimati', 'America/Los_Angeles', 'Asia/Kolkata']) {
       process.env['TZ'] = zone;
-      for (const [text, wanted] of Object.entries(FOUND)) assert.equal(await told(text), wanted, `${text} in ${zone}`);
+      for (const [text, wanted] of Object.entries(FOUND))
+        assert.equal(await dateIn(text), wanted, `${text} in ${zone}`);
     }
   } finally {
     if (before === undefined) delete process.env['TZ'];
@@ -100,13 +101,13 @@ test('dates do not depend on the time zone of the machine', async () => {
 test('a date deep in a long text is found whole, at any position', async () => {
   for (let shift = 0; shift < 200; shift += 7) {
     const text = `${'so it goes. '.repeat(1_000)}${'x '.repeat(shift)}We met on March 3, 1990, in the rain.`;
-    assert.equal(await told(text), '1990-03-03T00:00:00 day', `after ${shift} more words`);
+    assert.equal(await dateIn(text), '1990-03-03T00:00:00 day', `after ${shift} more words`);
   }
 });
 
 test('hostile texts of 250 KB end without a date', async () => {
   for (const piece of ['1 day ', '1/', 'may ', '2020-', '1 ', 'last ', '1 year 1 month ', '10:', ' ', '9', 'ago '])
-    assert.equal(await told(piece.repeat(Math.ceil(250_000 / piece.length))), undefined, piece);
+    assert.equal(await dateIn(piece.repeat(Math.ceil(250_000 / piece.length))), undefined, piece);
 });
 
 test('any text gives a time of a whole second, or none', async () => {

@@ -172,8 +172,8 @@ function take(walk: Walk, findings: readonly PiiFinding[], path: string): readon
 function walkNumber(walk: Walk, value: number | bigint | Float, { path, label }: Place): Value {
   const digits = digitsOf(value instanceof Float ? value.value : value);
   if (digits === undefined) return value;
-  const told = label !== undefined && announces(spoken(label));
-  if (!told && digits.length < NUMBER_DIGITS_MIN) return value;
+  const announced = label !== undefined && announces(spoken(label));
+  if (!announced && digits.length < NUMBER_DIGITS_MIN) return value;
   const found = walk.detector.detect(digits, label);
   const findings = found.length > 0 ? found : socialSecurityNumber(digits, label);
   const replaced = take(walk, findings, path);

@@ -78,10 +78,10 @@ export const EU_AI_ACT: Readonly<Record<string, Judge>> = {
     const canaries = areas(evidence, 'canary');
     const [first] = canaries;
     const parts = sum(evidence, 'canary', ({ scoreParts }) => scoreParts.length);
-    const told = sum(evidence, 'canary', ({ explainedParts }) => explainedParts.length);
+    const explanations = sum(evidence, 'canary', ({ explainedParts }) => explainedParts.length);
     return passIf(
-      canaries.every(({ scoreParts }) => scoreParts.length > 0) && told === parts,
-      `${told} of ${parts} parts of a canary's score are explained: ${first === undefined || first.explanation === '' ? 'nothing' : first.explanation}`,
+      canaries.every(({ scoreParts }) => scoreParts.length > 0) && explanations === parts,
+      `${explanations} of ${parts} parts of a canary's score are explained: ${first === undefined || first.explanation === '' ? 'nothing' : first.explanation}`,
     );
   },
   euai_human_oversight: (evidence) => {
@@ -136,9 +136,9 @@ export const EU_AI_ACT: Readonly<Record<string, Judge>> = {
   euai_explanation_right: (evidence): Verdict => {
     const samples = areas(evidence, 'recalls').flatMap((recalls) => recalls.samples);
     if (samples.length === 0) return skip('no records of recalls');
-    const told = samples.map(explained);
-    const results = told.flatMap((record) => record.results);
-    const excluded = told.flatMap((record) => record.excluded);
+    const explanations = samples.map(explained);
+    const results = explanations.flatMap((record) => record.results);
+    const excluded = explanations.flatMap((record) => record.excluded);
     const silent = results.filter((result) => !saysItsScore(result)).length;
     const unknown = excluded.filter(({ reason }) => !isKnownReason(reason)).length;
     return passIf(

@@ -5,10 +5,10 @@ import { fail, type Judge, pass, passIf, skip, type Verdict, warn } from '../ver
 /** True when each canary act was answered as its rule requires. */
 export function probesHold(probes: readonly RuleProbe[]): Verdict {
   const wrong = probes.filter(({ wanted, got }) => (wanted.length === 0 ? got !== '' : !wanted.includes(got)));
-  const told = (probe: RuleProbe): string => `${probe.rule}: ${probe.got === '' ? 'accepted' : probe.got}`;
+  const describe = (probe: RuleProbe): string => `${probe.rule}: ${probe.got === '' ? 'accepted' : probe.got}`;
   return wrong.length > 0
-    ? fail(`wrong answers to canaries: ${wrong.map(told).join(', ')}`)
-    : passIf(probes.length > 0, `canaries: ${[...new Set(probes.map(told))].join(', ')}`);
+    ? fail(`wrong answers to canaries: ${wrong.map(describe).join(', ')}`)
+    : passIf(probes.length > 0, `canaries: ${[...new Set(probes.map(describe))].join(', ')}`);
 }
 
 export const POLICY: Readonly<Record<string, Judge>> = {

@@ -35,9 +35,9 @@ export const SOC2: Readonly<Record<string, Judge>> = {
     const { nowSeconds, backedUpAt } = evidence.deployment;
     const exportedAt = Math.max(0, ...areas(evidence, 'trail').map((trail) => trail.exportedWholeAt ?? 0));
     const days = (nowSeconds - Math.max(exportedAt, backedUpAt ?? 0)) / 86_400;
-    const told = `${timeText('exported whole', exportedAt, nowSeconds)}, ${timeText('backed up', backedUpAt ?? 0, nowSeconds)}`;
-    if (!roundTrip) return fail(`a canary was missing from an export; the memory was ${told}`);
-    const detail = `a canary was found in an export; the memory was ${told}`;
+    const copied = `${timeText('exported whole', exportedAt, nowSeconds)}, ${timeText('backed up', backedUpAt ?? 0, nowSeconds)}`;
+    if (!roundTrip) return fail(`a canary was missing from an export; the memory was ${copied}`);
+    const detail = `a canary was found in an export; the memory was ${copied}`;
     return days <= BACKUP_DAYS ? pass(detail) : warn(detail);
   },
 };

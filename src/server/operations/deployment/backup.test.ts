@@ -8,10 +8,10 @@ test('an incomplete copy is reported as a storage problem', async (t) => {
   const folder = temporaryDirectory(t);
   // Its layout is to be copied, and is not there.
   const parts = await makeParts({ flags: { dataDir: join(folder, 'data') } });
-  const told = await ask(parts, 'POST', '/memories/default/app/exec', {
+  const answer = await ask(parts, 'POST', '/memories/default/app/exec', {
     key: ADMIN,
     json: { command: 'backup', args: { path: join(folder, 'copy') } },
   });
-  assert.equal(told.body['code'], 'STO-E001');
-  assert.match(String(told.body['message']), /is not whole/);
+  assert.equal(answer.body['code'], 'STO-E001');
+  assert.match(String(answer.body['message']), /is not whole/);
 });

@@ -98,16 +98,16 @@ test('a missing or mistyped field is named as the caller wrote it', async () => 
     ['app/exec', { command: 'metrics' }, 'SYS-E002', 'metrics'],
     ['app/exec', { command: 'history', args: {} }, 'VAL-E003', 'missing field `hash`'],
   ] as const) {
-    const told = await post(parts, path, json);
-    assert.equal(told.body['code'], code, `${path} ${JSON.stringify(json)}`);
-    assert.ok(String(told.body['message']).includes(text), String(told.body['message']));
+    const answer = await post(parts, path, json);
+    assert.equal(answer.body['code'], code, `${path} ${JSON.stringify(json)}`);
+    assert.ok(String(answer.body['message']).includes(text), String(answer.body['message']));
   }
 });
 
 test('a batch adds valid items and reports invalid ones by index', async () => {
   const parts = await makeParts();
   await post(parts, 'add', { ...BELIEF, namespace: 'shared', tags: ['t'] });
-  const told = await post(parts, 'batch-add', {
+  const answer = await post(parts, 'batch-add', {
     namespace: 'shared',
     tags: ['t'],
     grains: [
@@ -120,7 +120,7 @@ test('a batch adds valid items and reports invalid ones by index', async () => {
       { grain_type: 'event', fields: { refuse: true } },
     ],
   });
-  const { added, errors, duplicates, ...totals } = told.body as {
+  const { added, errors, duplicates, ...totals } = answer.body as {
     added: { index: number; blob_hash: string }[];
     errors: { index: number; code: string }[];
     duplicates: { index: number }[];
@@ -156,9 +156,14 @@ test('a batch adds valid items and reports invalid ones by index', async () => {
 test('a new version accepts fields flat or nested, keeps nulls, and forwards its reason', async () => {
   const parts = await makeParts();
   const { blob_hash: hash } = (await post(parts, 'add', BELIEF)).body;
-  const told = await post(parts, 'supersede', { blob_hash: hash, object: 'milk', mood: null, reason: 'tired of tea' });
-  assert.equal(told.body['superseded'], hash);
-  assert.equal(told.body['blob_hash'], told.body['new_hash']);
+  const answer = await post(parts, 'supersede', {
+    blob_hash: hash,
+    object: 'milk',
+    mood: null,
+    reason: 'tired of tea',
+  });
+  assert.equal(answer.body['superseded'], hash);
+  assert.equal(answer.body['blob_hash'], answer.body['new_hash']);
   const call = parts.engines.flatMap(({ calls }) => calls).find(({ method }) => method === 'supersede');
   assert.equal(call?.context.reason, 'tired of tea');
   assert.equal((await post(parts, 'supersede', { hash, object: 'x' })).body['code'], 'MEM-E002');
@@ -207,8 +212,8 @@ test('forget accepts one hash, several, a subject or a user', async () => {
 
 test('options of later builds cause a warning', async () => {
   const parts = await makeParts();
-  const told = await post(parts, 'add', { ...BELIEF, options: { auto_relate: true, extract_memories: false } });
-  assert.deepEqual(told.body['warnings'], ['auto_relate was ignored: there is no embedder']);
+  const answer = await post(parts, 'add', { ...BELIEF, options: { auto_relate: true, extract_memories: false } });
+  assert.deepEqual(answer.body['warnings'], ['auto_relate was ignored: there is no embedder']);
 });
 
 test('a recall answers with the members of the contract, and warns about what it did not do', async () => {

@@ -19,12 +19,12 @@ export const keysList = defineOperation({
   input: Type.Object(PAGE_INPUT),
   output: Type.Object({ keys: Type.Array(KeyOutput, { description: 'The keys of the page.' }), ...PAGE_OUTPUT }),
   http: [{ verb: 'GET', path: '/auth/keys' }],
-  async run(input, { services, principal, told }) {
+  async run(input, { services, principal, told: warnings }) {
     const isBound =
       principal.memoryIds !== undefined || principal.namespace !== undefined || principal.userId !== undefined;
     const all = services.keys.list();
     const seen = isBound ? all.filter((key) => isWithin(key, principal)) : all;
-    const { items, total, nextCursor } = pageOf(seen, readPage(input, SCOPE, told), placeOfKey, SCOPE);
+    const { items, total, nextCursor } = pageOf(seen, readPage(input, SCOPE, warnings), placeOfKey, SCOPE);
     return { keys: items.map((key) => keyOutput(key, services.keys)), total, nextCursor };
   },
 });

@@ -25,11 +25,11 @@ export const memoriesList = defineOperation({
   input: Type.Object(PAGE_INPUT),
   output: Type.Object({ memories: Type.Array(Entry, { description: 'The memories of the page.' }), ...PAGE_OUTPUT }),
   http: [{ verb: 'GET', path: '/memories' }],
-  async run(input, { services, principal, told }) {
+  async run(input, { services, principal, told: warnings }) {
     const all = services.memories.list();
     const { memoryIds } = principal;
     const seen = memoryIds === undefined ? all : all.filter(({ id }) => memoryIds.includes(id));
-    const { items, total, nextCursor } = pageOf(seen, readPage(input, SCOPE, told), placeOfMemory, SCOPE);
+    const { items, total, nextCursor } = pageOf(seen, readPage(input, SCOPE, warnings), placeOfMemory, SCOPE);
     return {
       memories: items.map(({ id, name, description, createdAtMs }) => ({
         id,

@@ -25,8 +25,11 @@ test('the model of names is available, loaded at the first request', async () =>
 
 test('a model that cannot be loaded is unavailable, with the reason; a full queue says nothing about the model', async () => {
   const failing = contextOf(() => Promise.reject(new EngineError('SYS-E001', 'extraction failed')));
-  const told = (await nerStatus.perform({}, failing)) as Record<string, unknown>; // an object by the row's schema
-  assert.deepEqual([told['available'], told['loadedAt'], told['reason']], [false, null, 'SYS-E001: extraction failed']);
+  const status = (await nerStatus.perform({}, failing)) as Record<string, unknown>; // an object by the row's schema
+  assert.deepEqual(
+    [status['available'], status['loadedAt'], status['reason']],
+    [false, null, 'SYS-E001: extraction failed'],
+  );
   const full = contextOf(() => Promise.reject(new EngineError('LIM-E001', 'too many')));
   await assert.rejects(
     nerStatus.perform({}, full),

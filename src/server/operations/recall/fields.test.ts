@@ -258,7 +258,7 @@ test('docs/recall.md has a row for each field, in order, and the test that it na
     /^\| (?<number>\d+) \| `(?<field>[a-z_]+)` \|.*\| (?<file>[\w./-]+): "(?<named>.+)" \|$/gm,
   );
   const files = new Map<string, string>();
-  const told = [...rows].map(({ groups }) => {
+  const listed = [...rows].map(({ groups }) => {
     const { number, field, file, named } = groups!;
     const source = files.get(file!) ?? readFileSync(resolve(root, file!), 'utf8');
     files.set(file!, source);
@@ -267,5 +267,5 @@ test('docs/recall.md has a row for each field, in order, and the test that it na
     return [Number(number), field];
   });
   const numbered = FIELDS.map((field, at) => [at + 1, field]);
-  assert.deepEqual(told, numbered);
+  assert.deepEqual(listed, numbered);
 });

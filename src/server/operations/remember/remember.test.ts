@@ -38,17 +38,17 @@ const adds = (parts: Parts) =>
 test('an extraction outlives its request, and a repeated request starts no second one', async () => {
   const { parts, go } = await heldParts();
   const request = { text: TEXT, user_id: 'ada' };
-  const told = await post(parts, 'remember', request);
-  assert.deepEqual([told['marker_status'], told['mode'], told['status']], ['pending', 'async', 'remembered']);
+  const reply = await post(parts, 'remember', request);
+  assert.deepEqual([reply['marker_status'], reply['mode'], reply['status']], ['pending', 'async', 'remembered']);
   const again = await post(parts, 'remember', request);
-  assert.deepEqual([again['marker_status'], again['source_hash']], ['pending', told['source_hash']]);
+  assert.deepEqual([again['marker_status'], again['source_hash']], ['pending', reply['source_hash']]);
   // Long after the request had to be answered.
   parts.clock.now += 3_600_000;
   go();
   await parts.finishExtractions();
   assert.equal(adds(parts).length, 1);
   assert.deepEqual(
-    parts.services.extractions.markerOf(parts.services.memories.get('default').number, String(told['source_hash']))
+    parts.services.extractions.markerOf(parts.services.memories.get('default').number, String(reply['source_hash']))
       ?.hashes.length,
     2,
   );
@@ -58,19 +58,19 @@ test('a source that cannot be read is kept and reported as failed, and is read o
   let broken = true;
   const parts = await makeParts({ readText: (task) => (broken ? failing() : readText(task)) });
   const request = { text: TEXT, extract_mode: 'sync', keep_source: false };
-  const told = await post(parts, 'remember', request, 'k');
-  assert.deepEqual([told['marker_status'], told['source_forgotten'], told['extracted_count']], ['failed', false, 0]);
-  assert.match(String(told['warnings']), /extraction: SYS-E005: extraction took too long/);
+  const reply = await post(parts, 'remember', request, 'k');
+  assert.deepEqual([reply['marker_status'], reply['source_forgotten'], reply['extracted_count']], ['failed', false, 0]);
+  assert.match(String(reply['warnings']), /extraction: SYS-E005: extraction took too long/);
   broken = false;
   const again = await post(parts, 'remember', request, 'k');
   assert.deepEqual([again['marker_status'], again['source_forgotten'], again['extracted_count']], ['done', true, 2]);
-  assert.equal(again['source_hash'], told['source_hash']);
+  assert.equal(again['source_hash'], reply['source_hash']);
 });
 
 test('a failure after the answer is reported too, once, and then retried', async () => {
   let broken = true;
   const parts = await makeParts({ readText: (task) => (broken ? failing() : readText(task)) });
-  const told = async (): Promise<Record<string, unknown>> => {
+  const reply = async (): Promise<Record<string, unknown>> => {
     for (let asked = 0; asked < 100; asked++) {
       const answer = await post(parts, 'remember', { text: TEXT });
       if (answer['marker_status'] !== 'pending') return answer;
@@ -78,11 +78,11 @@ test('a failure after the answer is reported too, once, and then retried', async
     }
     return assert.fail('it stays pending');
   };
-  const failed = await told();
+  const failed = await reply();
   assert.equal(failed['marker_status'], 'failed');
   assert.match(String(failed['warnings']), /took too long/);
   broken = false;
-  const done = await told();
+  const done = await reply();
   assert.deepEqual([done['marker_status'], done['extracted_count']], ['done', 2]);
   assert.equal(done['source_hash'], failed['source_hash']);
 });
@@ -119,8 +119,8 @@ test('a date that cannot be read refuses the request before anything is stored; 
 test('a remember is refused before it is stored when too many extractions wait', async () => {
   const parts = await makeParts();
   await parts.finishExtractions();
-  const told = await post(parts, 'remember', { text: TEXT });
-  assert.equal(told['code'], 'LIM-E001');
+  const reply = await post(parts, 'remember', { text: TEXT });
+  assert.equal(reply['code'], 'LIM-E001');
   assert.equal(parts.engines.flatMap(({ calls }) => calls.filter(({ method }) => method === 'add')).length, 0);
   assert.equal((await post(parts, 'remember', { text: TEXT, extract_mode: 'sync' }))['extracted_count'], 2);
 });
@@ -136,9 +136,9 @@ test('a batch whose time is over reports how much of it was not read', async () 
     grain_type: 'event',
     fields: { content: `${name} lives in Paris.` },
   }));
-  const told = await post(parts, 'batch-add', { grains, options: { extract_memories: true } });
-  assert.deepEqual([told['total_added'], told['extracted_count']], [3, 2]);
-  assert.deepEqual(told['warnings'], ['extraction: no time was left for 1 of 3 grains']);
+  const reply = await post(parts, 'batch-add', { grains, options: { extract_memories: true } });
+  assert.deepEqual([reply['total_added'], reply['extracted_count']], [3, 2]);
+  assert.deepEqual(reply['warnings'], ['extraction: no time was left for 1 of 3 grains']);
 });
 
 test('requests for extraction or relations are recognised by their bytes', () => {

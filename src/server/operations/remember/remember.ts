@@ -204,12 +204,12 @@ async function storeText(input: Input, text: string, context: Context): Promise<
     { grainType: 'event', fields, sync: false, event: 'memory.remembered' },
     purposeOf(input),
   );
-  const told = [...ignored, ...warnings];
+  const allWarnings = [...ignored, ...warnings];
   const source = { grainType: 'event', fields, hash: address, duplicate };
   // A source that was stored earlier keeps its time, from which its relative dates count.
   const before = duplicate || context.idempotency !== undefined;
   const [seen = source] = before && input.createdAt === undefined ? await asStored([source], context) : [source];
-  return { sources: [seen], warnings: told };
+  return { sources: [seen], warnings: allWarnings };
 }
 
 /**

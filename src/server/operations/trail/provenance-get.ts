@@ -41,8 +41,8 @@ export const provenanceGet = defineOperation({
     const record = await context.call('recallRecord', { recallId });
     const { results, excluded, ...shown } = explain === true ? explained(record) : record;
     const isBound = context.namespace !== undefined || context.userId !== undefined;
-    const told = (grains: readonly JsonObject[]) => (isBound ? grains.map(withoutName) : [...grains]);
-    return { ...shown, results: told(results), excluded: told(excluded) };
+    const visible = (grains: readonly JsonObject[]) => (isBound ? grains.map(withoutName) : [...grains]);
+    return { ...shown, results: visible(results), excluded: visible(excluded) };
   },
 });
 

@@ -117,16 +117,16 @@ export function findPhones(scan: Scan, { regions }: PhoneOptions): void {
     if (number === undefined || !isBordered(text, index, index + number.length)) continue;
     const plus = number.startsWith('+') || number.startsWith('(+') || /^00[1-9]/.test(number);
     const fax = scan.announced('fax', index) && scan.distance('fax', index) <= scan.distance('phone', index);
-    const told = fax || scan.announced('phone', index) || scan.explained('phone', index + number.length);
+    const announced = fax || scan.announced('phone', index) || scan.explained('phone', index + number.length);
     lookups += 1;
     const confidence =
       lookups > PII_PHONE_LOOKUPS_MAX
-        ? unjudged(plus || told)
+        ? unjudged(plus || announced)
         : plus
           ? international(number)
           : national(number, {
-              told,
-              linked: told && isLinked(scan, index),
+              announced,
+              linked: announced && isLinked(scan, index),
               numbered: () => isNumbered(text, index),
               regions,
             });
@@ -146,8 +146,8 @@ function trimmed(raw: string): string | undefined {
 }
 
 /** Past the limit of look-ups: it is a telephone number if the text says so. */
-function unjudged(told: boolean): number | undefined {
-  return told ? 0.75 : undefined;
+function unjudged(announced: boolean): number | undefined {
+  return announced ? 0.75 : undefined;
 }
 
 function international(number: string): number | undefined {
@@ -165,16 +165,16 @@ function isLinked(scan: Scan, index: number): boolean {
 }
 
 interface Telling {
-  readonly told: boolean;
+  readonly announced: boolean;
   readonly linked: boolean;
   /** True after a word for another kind of number, such as an order's or a part's. */
   readonly numbered: () => boolean;
   readonly regions: readonly CountryCode[];
 }
 
-function national(number: string, { told, linked, numbered, regions }: Telling): number | undefined {
-  if (ofNationalShape(number) && (told || !numbered())) return told ? 0.95 : 0.85;
-  if (!told) return undefined;
+function national(number: string, { announced, linked, numbered, regions }: Telling): number | undefined {
+  if (ofNationalShape(number) && (announced || !numbered())) return announced ? 0.95 : 0.85;
+  if (!announced) return undefined;
   // A plain row of digits may be many things, and "call" or "text" may refer to something else.
   if (!linked && /^\d{1,9}$/.test(number)) return undefined;
   if (regions.some((region) => isValidIn(number, region))) return BY_SHAPE;

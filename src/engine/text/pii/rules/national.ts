@@ -43,9 +43,9 @@ function find(scan: Scan, { cue, pattern, valid }: Compiled, needsCue: boolean):
   for (const match of borderedMatches(scan.text, pattern)) {
     const { 0: number, index } = match;
     const to = index + number.length;
-    const told = scan.announced(cue, index) || scan.explained(cue, to);
-    if (needsCue && !told) continue;
-    if (valid === undefined) scan.add('national_id', index, to, told ? BY_SHAPE : 0.85);
+    const isAnnounced = scan.announced(cue, index) || scan.explained(cue, to);
+    if (needsCue && !isAnnounced) continue;
+    if (valid === undefined) scan.add('national_id', index, to, isAnnounced ? BY_SHAPE : 0.85);
     else if (valid(number)) scan.add('national_id', index, to, 1, 'checksum');
   }
 }

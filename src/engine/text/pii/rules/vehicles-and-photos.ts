@@ -17,7 +17,8 @@ export function findVehicles(scan: Scan): void {
 export function findPhotos(scan: Scan): void {
   if (!scan.text.includes('.')) return;
   for (const { 0: file, index } of scan.text.matchAll(PICTURE)) {
-    const told = scan.announced('photo', index) || scan.explained('photo', index + file.length);
-    if (told || OF_A_PERSON.test(file)) scan.add('photo_reference', index, index + file.length, told ? BY_CUE : 0.85);
+    const announced = scan.announced('photo', index) || scan.explained('photo', index + file.length);
+    if (announced || OF_A_PERSON.test(file))
+      scan.add('photo_reference', index, index + file.length, announced ? BY_CUE : 0.85);
   }
 }
