@@ -25,7 +25,7 @@ export async function drawnVectors(encoder: Embedder, folder: string): Promise<D
   return drawFrom(real.filter((vector) => vector !== undefined));
 }
 
-/** The same in a process without an encoder. Throws when the folder has none. */
+/** Reads them in a process without an encoder. Throws when the folder has none. */
 export function keptDrawnVectors(folder: string, name: string, dimensions: number): DrawVector {
   const kept = new KeptVectors(folder, name, dimensions);
   const real = realTexts().flatMap((text) => kept.of(text) ?? []);
@@ -40,7 +40,7 @@ function realTexts(): string[] {
 
 let english: readonly string[] | undefined;
 
-/** Grains and questions made of the encoder's own English words: it takes texts of unknown words for similar. */
+/** Grains and questions of the encoder's own English words: it treats texts of unknown words as similar. */
 export function englishSource(seed: number): GrainSource {
   if (english === undefined) {
     const pieces = JSON.parse(encoderFile(encoderFolder(), 'vocab.json').toString()) as [string, number][]; // the package's format
@@ -49,7 +49,7 @@ export function englishSource(seed: number): GrainSource {
   return grainSource(seed, english);
 }
 
-/** The text of such a grain, for words and vectors. */
+/** The text of such a grain, used for words and for vectors. */
 export function textOf({ fields }: AddItem): string {
   return `${fields['subject']} ${fields['relation']} ${fields['object']}`;
 }

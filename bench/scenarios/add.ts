@@ -1,6 +1,6 @@
-// One grain a call, end to end: durable and searchable when answered, over gRPC and over HTTP, each beside the barest
-// echo of its transport. Into eight memories on eight shards, each with a log to commit, and into one memory. Distinct
-// grains, made beforehand, from a process of their own; server and echo take turns.
+// Adds one grain per call, end to end: durable and searchable when answered, over gRPC and over HTTP, each compared
+// with a bare echo of its transport. Eight memories on eight shards, each with a log to commit, and then one memory. A
+// separate process sends distinct grains made beforehand; server and echo take turns.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// What embedding in the background costs and gives: texts a second of a server's backlog beside the encoder alone on the same
-// texts, and adds a second while the encoder works beside a server without one.
+// Cost and rate of embedding in the background: texts per second of a server's backlog compared with the encoder alone
+// on the same texts, and adds per second while the encoder works compared with a server without one.
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { openBuiltinEmbedder } from '../../src/embed/builtin/builtin.ts';
@@ -87,7 +87,7 @@ async function run({ size, profile }: Options): Promise<Measured> {
   }
 }
 
-/** Grains that wait for vectors, and memories for what is added. */
+/** Grains that wait for vectors, and the memories that take the added grains. */
 async function fill(
   options: ServerOptions,
   client: LoadClient,
@@ -113,7 +113,9 @@ async function fill(
   }
 }
 
-/** Texts a second of the encoder in its thread, given the windows of as many grains at once as the server gives it. */
+/**
+ * Texts per second of the encoder in its thread, given the windows of as many grains at once as the server gives it.
+ */
 async function encoderAlone(runtime: RuntimeName, folder: string, count: number): Promise<number> {
   const encoder = openBuiltinEmbedder({ cacheFolder: join(folder, 'models'), runtime });
   const texts = englishSource(SEED).take(count).map(textOf);

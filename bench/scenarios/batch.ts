@@ -1,6 +1,7 @@
-// A thousand grains a call, end to end: durable and searchable when answered. Into eight memories on eight shards, and
-// into one memory of one partition. SQLite FTS5 takes turns with them, in this process and with the same grains a
-// transaction: once with what a store of grains owes (parse, unique hash, keep the body), once the full-text rows alone.
+// Adds a thousand grains per call, end to end: durable and searchable when answered. Eight memories on eight shards,
+// and one memory of one partition. SQLite FTS5 alternates with them, in this process and with the same grains per
+// transaction: once with the duties of a grain store (parse, unique hash, keep the body), once with the full-text rows
+// alone.
 import { join } from 'node:path';
 import { BATCH_GRAINS, batchesOf } from '../lib/engine.ts';
 import { inFolder } from '../lib/folder.ts';
@@ -33,7 +34,7 @@ export const scenario: Scenario = {
 
 interface Turn {
   readonly grainsPerSecond: number;
-  /** Includes the time that sealing and merging took afterwards. Only for the server. */
+  /** Includes the time of sealing and merging afterwards. Only for the server. */
   readonly settledGrainsPerSecond?: number;
   readonly cpuUsPerGrain?: number;
 }

@@ -1,5 +1,5 @@
-// What CAL makes of grains that were found: three sources in one text within 900 tokens, by format, and twenty grains of a
-// recall as SML. One thread, no store; the recalls themselves are measured elsewhere.
+// CAL's output from grains that were already found: three sources in one text within 900 tokens, by format, and twenty
+// grains of a recall as SML. One thread, no store; other scenarios measure the recalls.
 import { FORMATS, type FormatName } from '../../src/engine/cal/ast.ts';
 import { assemble } from '../../src/engine/cal/output/assembly/assemble.ts';
 import type { Assembly } from '../../src/engine/cal/output/assembly/assembly.ts';

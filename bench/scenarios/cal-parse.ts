@@ -1,5 +1,4 @@
-// The query language's reader alone: text to a checked tree, its hash included. Then the same from JSON, and the texts that
-// take it longest.
+// The query parser alone: text to a checked tree, its hash included. Then the same from JSON, and the slowest texts.
 import { CalError } from '../../src/engine/cal/errors.ts';
 import { writeJson } from '../../src/engine/cal/json/write.ts';
 import { readQuery } from '../../src/engine/cal/query.ts';
@@ -16,7 +15,7 @@ const ASSEMBLE =
   'goals: (RECALL goals ABOUT "alice" RECENT 10), events: (RECALL events WHERE user_id = "alice" RECENT 5) ' +
   'BUDGET 900 tokens PRIORITY beliefs > goals > events FORMAT markdown WITH progressive_disclosure, dedup(subject)';
 
-/** Queries of about four and eight KiB: as many values and branches as there may be, and text between them. */
+/** Queries of about four and eight KiB: as many values and branches as allowed, and text between them. */
 const FOUR_KIB = `RECALL beliefs WHERE subject IN (${values(100, 34)})`;
 const HOSTILE = [
   '('.repeat(8_192),
@@ -26,7 +25,7 @@ const HOSTILE = [
   `RECALL WHERE a = 1${' AND a = 1'.repeat(817)}`,
   `RECALL ABOUT "${'\\'.repeat(8_176)}a"`,
   `RECALL AS TEMPLATE { ELEMENT {${'{{#a}}'.repeat(1_359)}`,
-  // Marks in an order that normalisation has to undo.
+  // Marks in an order that normalisation has to change.
   `RECALL ABOUT "e${'\u0301\u0323'.repeat(2_040)}"`,
 ];
 

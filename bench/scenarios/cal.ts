@@ -1,5 +1,5 @@
-// CAL queries over one sealed memory of beliefs, events and goals: in the engine, the answer as JSON text, and over gRPC
-// with its parsing, its audit entry and the trip. Every query is of a text that was seen before, as an agent's are.
+// CAL queries over one sealed memory of beliefs, events and goals: in the engine, with the answer as JSON text, and
+// over gRPC with parsing, audit entry and transport. Every query text was sent before, as an agent's are.
 import { join } from 'node:path';
 import { isRefused } from '../../src/engine/cal/run/answer.ts';
 import { PLAIN_SESSION } from '../../src/engine/cal/run/session.ts';
@@ -50,7 +50,10 @@ const QUERIES = {
   assemble: (subject) =>
     `ASSEMBLE context FOR "what to say next" FROM goals: (RECALL goals LIMIT 10), who: (RECALL beliefs WHERE subject = "${subject}"), talk: (RECALL events RECENT 20) BUDGET 900 tokens PRIORITY goals > who > talk`,
 } as const satisfies Record<string, Query>;
-/** What fields of all kinds are asked for, over a whole memory of many kinds; in processor time, which neighbours change less. */
+/**
+ * Conditions on fields of all kinds, over a whole memory of many kinds. Measured in CPU time, which other processes
+ * change less.
+ */
 const FILTERS = {
   goal_state: 'RECALL goals WHERE goal_state = "active" LIMIT 20',
   goal_state_not: 'RECALL goals WHERE goal_state != "active" LIMIT 20',
@@ -66,7 +69,7 @@ const FILTERS = {
   group_source_type: 'RECALL | GROUP BY source_type',
   contradictions: 'RECALL beliefs CONTRADICTIONS LIMIT 20',
 } as const;
-/** These open the grains of twenty groups, or weigh all beliefs, and have aims of their own. */
+/** These open the grains of twenty groups, or score all beliefs, and have separate aims. */
 const HEAVY: ReadonlySet<string> = new Set(['group_relation', 'contradictions']);
 
 type Name = keyof typeof QUERIES;
@@ -89,7 +92,7 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
   });
 }
 
-/** Beliefs of the source, and between them events and goals. Latencies are measured over these, as they always were. */
+/** Beliefs of the source, with events and goals between them. Latencies have always been measured over these. */
 function mixed(source: GrainSource, grains: number): AddItem[] {
   return source.take(grains).map(({ grainType, fields }, i): AddItem => {
     const created_at = START + i;
@@ -109,7 +112,7 @@ function mixed(source: GrainSource, grains: number): AddItem[] {
   });
 }
 
-/** The same with what filters ask for: states of goals, actions, and beliefs of which more was said. */
+/** The same with the values that filters test: states of goals, actions, and beliefs with more fields. */
 function varied(items: readonly AddItem[]): AddItem[] {
   return items.map((item, i): AddItem => {
     const { grainType, fields } = item;
@@ -173,7 +176,7 @@ async function inEngine(
   return metrics;
 }
 
-/** Processor time of each filter, and of the worst of those that share an aim. */
+/** CPU time of each filter, and the worst of those that share an aim. */
 async function filterCosts(shard: OpenShard, rounds: number): Promise<Record<string, number>> {
   const costs: Record<string, number> = {};
   let worst = 0;
@@ -201,7 +204,7 @@ async function answeredAnyhow({ engine }: OpenShard, query: string): Promise<voi
   const input = { query, session: PLAIN_SESSION, vectors: [] };
   const reply = engine.read('cal', VARIED, input);
   const call: CallMemory = async (method, asked) =>
-    // Both sides of the table go by the same method.
+    // Both sides of the table use the same method.
     (CALL_ROWS[method].kind === 'long'
       ? engine.write(method as 'flush', VARIED, asked as never)
       : engine.read(method as 'get', VARIED, asked as never)) as never;

@@ -1,4 +1,5 @@
-// A full run of the checks of compliance on a memory of one partition, in process: what it takes, what others wait meanwhile.
+// A full run of the compliance checks on a memory of one partition, in process: its duration, and the delay for other
+// calls.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { judge } from '../../src/server/compliance/judge.ts';
 import { BARE_DEPLOYMENT } from '../../src/server/compliance/testing/deployment.ts';

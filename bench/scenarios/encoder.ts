@@ -1,6 +1,7 @@
-// The built-in sentence encoder in its thread: texts a second, short and of 118 pieces, a query alone and beside a full
-// backlog, by both runtimes where both are installed; beside a backlog of long texts also with the second thread that queries
-// get then, and what that costs; and what goes before it, the tokenizer and the cutting of windows.
+// The built-in sentence encoder in its thread: texts per second, short ones and ones of 118 pieces, and the latency of
+// a query alone and during a full backlog, by both runtimes if both are installed. Also during a backlog of long texts
+// with the second thread that queries then get, and its cost; and the preceding steps, the tokenizer and the cutting of
+// windows.
 import { setTimeout } from 'node:timers/promises';
 import { type BuiltinEmbedder, openBuiltinEmbedder } from '../../src/embed/builtin/builtin.ts';
 import { encoderFolder } from '../../src/embed/builtin/package-files.ts';

@@ -1,5 +1,6 @@
-// The erasure of a user with ten thousand grains among a million, in one shard: how long until the key is gone and the
-// answer out, how long the shard is held up by what follows, and when the index blocks of that time are gone too.
+// The erasure of a user with ten thousand grains among a million, in one shard: the time until the key is gone and the
+// answer sent, how long the shard is blocked by the work that follows, and when the index blocks with the user's grains
+// are gone.
 import type { AddItem } from '../../src/engine/calls/grain.ts';
 import {
   addAll,

@@ -1,5 +1,5 @@
-// Facts taken out of text by rules: how many of them are right, how many are found, and how fast. Both halves of the
-// labelled sentences; the second was written before the rules and only counted since.
+// Extraction of facts from text by rules: how many facts are right, how many are found, and how fast. Both halves of
+// the labelled sentences; the second was written before the rules and is only counted.
 import { loadDateFinder } from '../../src/engine/text/extract/dates.ts';
 import { ruleExtractor } from '../../src/engine/text/extract/extractor.ts';
 import { LABELLED_NOW_MS, labelled, precision, recall, score } from '../../test/extraction/labelled.ts';
@@ -33,7 +33,7 @@ async function run({ size }: Options): Promise<Measured> {
     second: await score(extractor, halves.second),
   };
   const all = [...halves.first, ...halves.second].map(({ text }) => text);
-  // A paragraph each, so that sentences are no context for one another.
+  // One paragraph each, so that sentences are not context for one another.
   const chat = new Array<string>(repeats).fill(all.join('\n\n')).join('\n\n');
   const texts = Array.from({ length: Math.ceil(chat.length / TEXT_CHARS) }, (_, i) =>
     chat.slice(i * TEXT_CHARS, (i + 1) * TEXT_CHARS),
@@ -69,7 +69,7 @@ async function run({ size }: Options): Promise<Measured> {
   };
 }
 
-/** Median over rounds of the microseconds that one of `count` things takes. */
+/** Median over rounds of the microseconds per item. */
 async function medianUs(count: number, work: () => Promise<void>): Promise<number> {
   const times: number[] = [];
   for (let round = 0; round <= ROUNDS; round++) {

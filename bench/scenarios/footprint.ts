@@ -1,5 +1,5 @@
-// What a grain costs once it is settled, and how long a shard takes to open: bytes on disk after merges, bytes of heap
-// and of buffers outside it, opening after a clean stop and after a process was killed while it took grains.
+// The cost of a grain once it is settled, and the time that a shard takes to open: bytes on disk after merges, bytes of
+// heap and of buffers outside it, opening after a clean stop and after a process was killed while it added grains.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { addAll, batchesOf, contextOf, makeMemories, type OpenShard, openShard, settle } from '../lib/engine.ts';
@@ -43,17 +43,17 @@ async function run({ size }: Options): Promise<Measured> {
 interface Step {
   readonly folder: string;
   readonly grains: number;
-  /** Times it is opened, and times it is killed. */
+  /** Number of openings, and of kills. */
   readonly opens: number;
-  /** Recalls after which the heap is looked at again. */
+  /** Recalls after which the heap is measured again. */
   readonly questions: number;
-  /** Does a task, in a process of its own or in this one. */
+  /** Runs a task, in a separate process or in this one. */
   readonly ask: (task: Task) => Promise<unknown>;
 }
 
 /** Fills the shard in `folder` up to `grains` and measures it. */
 async function measure({ folder, grains, opens: times, questions, ask }: Step): Promise<Record<string, number>> {
-  const filled = (await ask({ kind: 'fill', folder, grains })) as Filled; // what `serve` gives for each kind of task
+  const filled = (await ask({ kind: 'fill', folder, grains })) as Filled; // the result of `serve` for each kind of task
   const disk = bytesOnDisk(folder);
   const opens: Opened[] = [];
   for (let i = 0; i < times; i++) opens.push((await ask({ kind: 'open', folder, questions })) as Opened);

@@ -1,5 +1,6 @@
-// What deciding costs: one grain a call over gRPC into a memory with opt-in consent and restrictions beside one without, and
-// recalls by words and by structure in process over the same grains, with people whose grains are kept back and without.
+// The cost of access decisions: one grain per call over gRPC into a memory with opt-in consent and restrictions
+// compared with one without, and recalls by words and by structure in process over the same grains, with and without
+// people whose grains are hidden.
 import { join } from 'node:path';
 import type { PolicyChange } from '../../src/engine/calls/govern.ts';
 import type { RecallQuery } from '../../src/engine/calls/recall.ts';
@@ -13,7 +14,7 @@ import { inTurns, median, medianRatio, rounded } from '../lib/statistics.ts';
 
 /** As many as the grains have. */
 const USERS = Array.from({ length: 50 }, (_, at) => `user-${at}`);
-/** People beside those whose grains are there. */
+/** People other than those who have grains. */
 const OTHERS = Array.from({ length: 950 }, (_, at) => `other-${at}`);
 const RESTRICTED = OTHERS.slice(0, 20);
 const IN_FLIGHT = 64;
@@ -99,7 +100,7 @@ async function recallsInProcess(folder: string, size: Size): Promise<Measured> {
     for (const memory of [FREE, GOVERNED]) await addAll(shard, batchesOf(memory, items));
   }
   await settle(shard);
-  // Each memory in one part, so that the two do not differ otherwise.
+  // Each memory in one partition, so that the two do not differ otherwise.
   await shard.engine.write('compact', contextOf(FREE), {});
   await govern(shard);
   const questions = Array.from({ length: queries }, () => source.question());
@@ -129,7 +130,7 @@ async function recallsInProcess(folder: string, size: Size): Promise<Measured> {
   };
 }
 
-/** The medians of a recall that nothing governs, and of what the same one takes longer where something does: turn by turn. */
+/** The medians of a recall without governing rules, and of the extra time of the same recall with them, alternating. */
 function paired(shard: OpenShard, asked: readonly Partial<RecallQuery>[]): { freeUs: number; addedUs: number } {
   const pairs = asked.map((query, at) => {
     const memories = at % 2 === 0 ? [FREE, GOVERNED] : [GOVERNED, FREE];
@@ -142,7 +143,7 @@ function paired(shard: OpenShard, asked: readonly Partial<RecallQuery>[]): { fre
   };
 }
 
-/** Consent on read, restrictions and times to live; grains of a few people are kept back. */
+/** Consent on read, restrictions and times to live; grains of a few people are hidden. */
 async function govern({ engine }: OpenShard): Promise<void> {
   const context = contextOf(GOVERNED);
   const change: PolicyChange = {

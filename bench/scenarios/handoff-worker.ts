@@ -40,7 +40,7 @@ const idle: EngineDoor = {
 
 const serve = serveShards({ openEngine: () => Promise.resolve(idle), codecs: { [ECHO_CODEC]: echo } });
 
-/** Runs of batches that wait for their answers, in order, where answers are the result of a run. */
+/** Runs of batches that wait for their answers, in order, when answers are the result of a run. */
 const waiting: ((message: ArrayBuffer | undefined) => void)[] = [];
 let port: MessagePort | undefined;
 const runner = new BatchRunner({
@@ -73,7 +73,7 @@ export default async function run(task: EchoTask): Promise<unknown> {
     runner.run(task.batch);
     return undefined;
   }
-  // The runner may answer in a later turn: it gives up the thread when a turn takes long.
+  // The runner may answer in a later turn, because it yields the thread when a turn takes long.
   const answered = new Promise<ArrayBuffer | undefined>((resolve) => waiting.push(resolve));
   runner.run(task.batch);
   const message = await answered;

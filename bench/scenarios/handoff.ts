@@ -1,5 +1,5 @@
-// What it costs to hand a call to a worker and get its answer: packed echo of 300-byte requests and 46-byte replies
-// through the real client and worker, closed loop, beside the two other ways to use the same thread.
+// The cost of handing a call to a worker and getting its answer: packed echo of 300-byte requests and 46-byte replies
+// through the real client and worker, closed loop, compared with two other ways to use the same thread.
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { CallContext } from '../../src/shards/protocol.ts';
@@ -10,7 +10,7 @@ import { sized } from '../lib/scenario.ts';
 import { inTurns, median, percentile, rounded } from '../lib/statistics.ts';
 import { ECHO_CODEC, type EchoTask } from './handoff-worker.ts';
 
-/** Names as metrics have them: `port` is what the server does, `run` a run of the pool for every batch. */
+/** Names as in the metrics: `port` is the server's way, `run` one run of the pool per batch. */
 const WAYS = {
   port_raw: () => overPort(1, 'raw'),
   port_raw_2_out: () => overPort(2, 'raw'),
@@ -37,7 +37,7 @@ export const scenario: Scenario = {
   run,
 };
 
-/** All ways at all numbers in flight, in turns. */
+/** All variants at all numbers in flight, alternating. */
 async function run({ size }: Options): Promise<Measured> {
   const milliseconds = sized(size, { full: 400, quick: 100, smoke: 10 });
   const rounds = sized(size, { full: 5, quick: 3, smoke: 1 });
@@ -58,7 +58,7 @@ async function run({ size }: Options): Promise<Measured> {
   return { parameters: { request_bytes: BODY.length, milliseconds, rounds }, metrics: rounded(metrics) };
 }
 
-/** One way to hand calls over: `call` resolves when the answer is there. */
+/** One way to hand over calls: `call` resolves when the answer has arrived. */
 interface Way {
   call(): Promise<unknown>;
   close(): Promise<void>;
@@ -76,7 +76,7 @@ function pool(): Piscina {
   });
 }
 
-/** What the server does: batches over a port, the thread kept by one run. */
+/** The server's way: batches over a port, with one run that keeps the thread. */
 async function overPort(batchesOutMax: number, call: 'raw' | 'typed'): Promise<Way> {
   const thread = pool();
   const { port1, port2 } = new MessageChannel();
@@ -112,7 +112,7 @@ const ENGINE = {
   indexHeapBytes: 0,
 };
 
-/** A run a batch, its answers as the run's result or over a port. */
+/** One run per batch, with answers as the run's result or over a port. */
 async function runABatch(batchesOutMax: number, answers: 'result' | 'port'): Promise<Way> {
   const thread = pool();
   let port: MessagePort | undefined;

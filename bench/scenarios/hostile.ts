@@ -1,6 +1,6 @@
-// The most costly single requests that we know (test/hostile/worst.ts), one after the other: how long another caller who asks for
-// health waits beside each, and what the server holds in memory. Each is sent three times: code runs slowly the first time, and one
-// late look is chance on a machine that does other work.
+// The most costly known single requests (test/hostile/worst.ts), one after the other: how long another caller's health
+// request waits during each, and the server's memory. Each is sent three times: code runs slowly the first time, and a
+// single late check is chance on a machine that does other work.
 import { request } from 'node:http';
 import { GrpcClient } from '../../test/conformance/grpc-client.ts';
 import { wideRequests } from '../../test/hostile/wide.ts';
@@ -102,7 +102,7 @@ function largest(rows: readonly Row[], msOf: (row: Row) => number): { readonly n
   return timed.reduce((most, one) => (one.ms > most.ms ? one : most), { name: '', ms: 0 });
 }
 
-/** What is answered to a request that makes data. */
+/** The answer to a request that creates data. */
 async function posted({ http, key }: Target, path: string, json: unknown): Promise<Record<string, unknown>> {
   const answer = await fetch(`http://127.0.0.1:${http}/api${path}`, {
     method: 'POST',
@@ -114,7 +114,7 @@ async function posted({ http, key }: Target, path: string, json: unknown): Promi
   return body;
 }
 
-/** Resolves when it was answered, or the connection closed. */
+/** Resolves when the request is answered or the connection closed. */
 function sent(
   { http: port, key }: Target,
   { method, path, body, contentType = 'application/json' }: WorstRequest,

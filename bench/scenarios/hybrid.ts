@@ -17,7 +17,7 @@ import { median, percentile, rounded } from '../lib/statistics.ts';
 import { whileAdding } from '../lib/while-adding.ts';
 
 const ASKED = ['asked'];
-/** Many, so that few of the grains that are added are of the memory that is asked: it must not fall behind with its vectors. */
+/** Many, so that few added grains belong to the queried memory: its vectors must not fall behind. */
 const MEMORIES = ['asked', ...Array.from({ length: 31 }, (_, i) => `beside-${i}`)];
 const RUNTIMES: readonly RuntimeName[] = hasNativeRuntime() ? ['native', 'wasm'] : ['wasm'];
 const P50_MS_MAX: Readonly<Record<RuntimeName, number>> = { native: 2.5, wasm: 5 };
@@ -150,7 +150,7 @@ async function embeddedShare(server: Target): Promise<number> {
   return Number(vectors) / Number(grains);
 }
 
-/** Grains without vectors: the growth of the process when it gets them is the vectors' memory. */
+/** Grains without vectors: the growth of the process when they are embedded is the vectors' memory. */
 async function fill(
   options: Parameters<typeof startServer>[0],
   grains: number,
@@ -170,7 +170,7 @@ async function fill(
   }
 }
 
-/** Median milliseconds of a question like those that are asked. */
+/** Median milliseconds of such a question. */
 async function encoderAlone(runtime: RuntimeName, folder: string, count: number, seed: number): Promise<number> {
   const encoder = openBuiltinEmbedder({ cacheFolder: join(folder, 'models'), runtime });
   const source = englishSource(seed);

@@ -1,5 +1,5 @@
 // The indexes of a shard without a log: publish, seal, merge, open, look up. One memory of 131,072 grains, then 10,000
-// memories of 10; with texts of 15 words and without any. Longest slices say for how long a shard stands still.
+// memories of 10; with texts of 15 words and without any. The longest slice is how long a shard is blocked.
 import { createHash, randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { MERGE_FANOUT, TAIL_GRAINS_SEAL } from '../../src/engine/base/limits.ts';
@@ -64,7 +64,7 @@ interface Filling {
   readonly withText: boolean;
 }
 
-/** MERGE_FANOUT seals of as many grains, and their merge. */
+/** MERGE_FANOUT seals of equal size, and their merge. */
 function oneMemory({ tailGrains, lookups, withText }: Filling) {
   const shard = new Bench();
   const grains = tailGrains * MERGE_FANOUT;
@@ -198,7 +198,7 @@ function addressOf(number: number): string {
   return createHash('sha256').update(`grain ${number}`).digest('hex');
 }
 
-/** Beliefs of about 250 bytes: subjects come back, objects mostly do not. */
+/** Beliefs of about 250 bytes: subjects repeat, objects mostly do not. */
 function makeGrains(count: number, withText: boolean): (first: number) => IndexedGrain[] {
   const random = generator(11);
   const word = (): string => `w${Math.floor(WORDS ** random())}`;

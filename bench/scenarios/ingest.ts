@@ -1,5 +1,5 @@
 // One shard in process: batches of 1,000 grains as JSON text, parsed, added, durable and searchable when answered.
-// Beside SQLite FTS5 with and without the same duties, and beside the log alone with records of the same size.
+// Compared with SQLite FTS5 with and without the same duties, and with the log alone with records of the same size.
 import { join } from 'node:path';
 import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
 import { addAll, BATCH_GRAINS, batchesOf, makeMemories, openShard, settle } from '../lib/engine.ts';
@@ -10,7 +10,7 @@ import { sized } from '../lib/scenario.ts';
 import { openSqlite } from '../lib/sqlite.ts';
 import { inTurns, median, medianRatio, rounded } from '../lib/statistics.ts';
 
-/** Records of one append: what a group of writes holds at most. */
+/** Records of one append: the maximum of a group of writes. */
 const GROUP_RECORDS = 256;
 
 export const scenario: Scenario = {

@@ -1,7 +1,7 @@
-// What is found once every grain has its vectors: the chats and abstracts of `relevance` in a server with the built-in
-// encoder, imported by the command line, embedded by the server's own follower, asked over gRPC with nothing but the
-// question. `words` is the same data directory in a server without an embedder; `formula` is the ranking text computed
-// straight from its words over every unit, with exact cosines: what the server is held against.
+// Relevance once every grain has its vectors: the chats and abstracts of `relevance` in a server with the built-in
+// encoder, imported by the command line, embedded by the server's own follower, queried over gRPC with the question
+// alone. `words` is the same data directory in a server without an embedder; `formula` is the ranking text computed
+// directly from its words over every unit, with exact cosines: the reference for the server.
 import { join } from 'node:path';
 import { type BuiltinEmbedder, openBuiltinEmbedder } from '../../src/embed/builtin/builtin.ts';
 import { hasNativeRuntime, type RuntimeName } from '../../src/embed/builtin/runtime.ts';

@@ -1,5 +1,5 @@
-// What a write costs below the engine: appends to the log by callers who each wait for theirs (they group by
-// themselves), beside a plain file with the same groups; sealing, tokens, and new keys.
+// The cost of a write below the engine: appends to the log by callers who each wait for theirs (they form groups),
+// compared with a plain file with the same groups; sealing, tokens, and new keys.
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { closeSync, fdatasyncSync, openSync, writevSync } from 'node:fs';
 import { join } from 'node:path';
@@ -86,7 +86,7 @@ async function shardsSideBySide(directory: string, milliseconds: number): Promis
   return { [`shards_${SHARDS}_appends_per_s`]: total, [`shards_${SHARDS}_commit_p50_ms`]: slowest };
 }
 
-/** Bytes a record takes, and reading it all back. */
+/** Bytes per record, and the time to read all of them back. */
 async function fill(directory: string, groups: number): Promise<Record<string, number>> {
   const log = openShard(directory, 0, 2);
   const group = Array.from({ length: 1_000 }, () => RECORD);

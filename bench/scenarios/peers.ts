@@ -1,6 +1,7 @@
-// Recall by words and vectors beside LanceDB (its hybrid search, fused by its own RRF) and SQLite (FTS5 and sqlite-vec, fused
-// by RRF): latency over the same grains with the same vectors, and what is found of the judged abstracts with the vectors of
-// the built-in encoder. The peers run in this process; the server is asked over gRPC. All are handed the question's vector.
+// Recall by words and vectors compared with LanceDB (its hybrid search, fused by its own RRF) and SQLite (FTS5 and
+// sqlite-vec, fused by RRF): latency over the same grains with the same vectors, and relevance on the judged abstracts
+// with the vectors of the built-in encoder. The peers run in this process; the server is queried over gRPC. All receive
+// the question's vector.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { BUILTIN_NAME, openBuiltinEmbedder } from '../../src/embed/builtin/builtin.ts';
@@ -23,7 +24,7 @@ const MEMORY = 'asked';
 const SEED = 1;
 const QUESTIONS_SEED = 2;
 const INSTALLED = installedPeers();
-// The names of an object that was just made of them, which its type forgets.
+// Object.keys loses the type of the keys.
 const NAMES = Object.keys(INSTALLED) as PeerName[];
 
 export const scenario: Scenario = {
@@ -146,7 +147,7 @@ async function peerTimes(
   }
 }
 
-/** nDCG@10 over the abstracts by each. Peers have one vector a document: the mean of its windows'. */
+/** nDCG@10 over the abstracts for each. Peers have one vector per document: the mean of its windows'. */
 async function judged(
   { questions: all, documents, ...collection }: Collection,
   data: string,

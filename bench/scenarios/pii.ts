@@ -1,5 +1,5 @@
-// Personal data found in text: how much of what is found is there, how much of what is there is found, and how fast. Three
-// sets of the labelled sentences; the second and the fourth were written before the rules.
+// Detection of personal data in text: precision, recall and speed. Three sets of the labelled sentences; the second and
+// the fourth were written before the rules.
 import type { PiiDetector } from '../../src/engine/text/pii/detection.ts';
 import { piiDetector } from '../../src/engine/text/pii/detector.ts';
 import { loadNameModel } from '../../src/engine/text/pii/name-model.ts';
@@ -14,7 +14,7 @@ const ROUNDS = 7;
 const WARM_ROUNDS = 3;
 const TEXT_CHARS = 200;
 const LONG_CHARS = 250_000;
-/** Made to be slow: numbers and names that are looked up, and near misses of names, numbers and addresses. */
+/** Texts designed to be slow: numbers and names that are looked up, and near misses of names, numbers and addresses. */
 const HOSTILE = [
   'fax 1234567 ',
   'Aa Bb, ',
@@ -28,7 +28,7 @@ const HOSTILE = [
   '616c',
   '0171 2345678 ',
 ];
-/** What a chat is made of, with something personal now and then. */
+/** Chat messages, with personal data now and then. */
 const CHAT = `I have been thinking about moving the weekly review to Thursday morning, since most of the team is out on Fridays.
 The draft is about 1,200 words long; section 3.2 still needs numbers from the 2024-03-05 report. My name is Maria Lopez and
 you can reach me at maria.lopez@example.org or +1 202 456 1111. The build took 14 minutes on version 10.4.2, which is fine.

@@ -1,5 +1,5 @@
-// What the record of a recall costs: the recall that leaves one beside the same that leaves none, over one sealed memory
-// in process, and adds with such recalls between them. Their records are written while the next ones run, as always.
+// The cost of a recall's record: a recall that leaves one compared with the same recall without it, over one sealed
+// memory in process, and adds with such recalls between them. Records are written while the next recalls run, as usual.
 import { join } from 'node:path';
 import type { RecallQuery } from '../../src/engine/calls/recall.ts';
 import { addAll, batchesOf, contextOf, makeMemories, type OpenShard, openShard, settle } from '../lib/engine.ts';
@@ -11,7 +11,7 @@ import { inTurns, median, medianRatio, percentile, rounded } from '../lib/statis
 const CONTEXT = contextOf(1);
 const HITS = 20;
 const CANDIDATES = 100;
-/** Adds under way at once, and adds to a recall. */
+/** Adds in flight, and adds per recall. */
 const LANES = 64;
 const ADDS_A_RECALL = 10;
 
@@ -87,7 +87,7 @@ function recall({ engine }: OpenShard, query: RecallQuery, leaves: boolean): voi
   engine.read('recall', CONTEXT, leaves ? { ...query, record: { asked: true } } : query);
 }
 
-/** Microseconds of each, with what it leaves written between them as a worker does. */
+/** Microseconds per recall; its records are written in between, as a worker does. */
 async function timed(shard: OpenShard, queries: readonly RecallQuery[], leaves: boolean): Promise<number[]> {
   const figures: number[] = [];
   for (const query of queries) {
@@ -105,7 +105,7 @@ async function breathe({ maintenance }: OpenShard): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Adds a second, one by one in lanes, with a recall after every tenth. */
+/** Adds per second, one by one in lanes, with a recall after every tenth. */
 async function addsBetween(
   shard: OpenShard,
   source: GrainSource,
@@ -130,7 +130,7 @@ async function addsBetween(
   return (adds * 1_000) / (performance.now() - started);
 }
 
-/** Bytes in the log for each record, its audit entry included. */
+/** Bytes in the log per record, its audit entry included. */
 async function bytesARecord(shard: OpenShard, queries: readonly RecallQuery[]): Promise<number> {
   const { engine } = shard;
   await engine.write('recallTotals', CONTEXT, {});

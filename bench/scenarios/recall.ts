@@ -14,7 +14,7 @@ import { inTurns, median, medianRatio, percentile, rounded } from '../lib/statis
 const CONTEXT = contextOf(1);
 const HITS = 20;
 const NEWEST = 16;
-/** What the service asks for when a request does not say. */
+/** The service's default. */
 const CANDIDATES = 100;
 
 export const scenario: Scenario = {
@@ -34,7 +34,7 @@ async function run({ size }: Options): Promise<Measured> {
   const grains = sized(size, { full: 100_000, quick: 30_000, smoke: 500 });
   const rounds = sized(size, { full: 7, quick: 3, smoke: 1 });
   const queries = sized(size, { full: 1_000, quick: 300, smoke: 20 });
-  /** FTS5 takes milliseconds a query. */
+  /** FTS5 takes milliseconds per query. */
   const peerQueries = sized(size, { full: 100, quick: 30, smoke: 20 });
   return inFolder(async (folder) => {
     const source = grainSource(1);
@@ -100,7 +100,7 @@ function byWords({ engine }: OpenShard, query: string, limit: number): number {
   return engine.read('recall', CONTEXT, asked).hits.length;
 }
 
-/** The structural leg alone, which the engine's own recall would not stop at. */
+/** The structural leg alone, at which the engine's own recall would not stop. */
 function newest({ engine: { store } }: OpenShard, subject: string): number {
   const parts = store.parts(1);
   const filters = parts.map((part) => filterPart(store, part, { subject }, CONTEXT));
@@ -112,7 +112,7 @@ function newestOpened({ engine }: OpenShard, subject: string): number {
   return engine.read('recall', CONTEXT, asked).hits.length;
 }
 
-/** Microseconds of each call. */
+/** Microseconds per call. */
 function times<T>(inputs: readonly T[], call: (input: T) => unknown): number[] {
   return inputs.map((input) => {
     const start = performance.now();

@@ -1,7 +1,7 @@
-// How well real questions are answered, and how quickly: long chats (a memory a chat) and judged abstracts, imported by
-// the command line into a running server, then asked from here. `recall` is the whole ranking over gRPC, `words` is
-// BM25 alone over HTTP, `bare` is the text index in this process without a service around it. Reads ../shared/data
-// beside the repository and says so where that is absent; nothing of it is part of the repository.
+// Relevance and latency for real questions: long chats (one memory per chat) and judged abstracts, imported by the
+// command line into a running server, then queried from here. `recall` is the whole ranking over gRPC, `words` is BM25
+// alone over HTTP, `bare` is the text index in this process without a service around it. Reads ../shared/data beside
+// the repository and reports when it is absent; nothing of it is part of the repository.
 import { type Analyzer, analyzer } from '../../src/engine/index/text/analyze.ts';
 import { parseQuery } from '../../src/engine/index/text/query.ts';
 import { collectStatistics, searchText } from '../../src/engine/index/text/search.ts';

@@ -1,6 +1,6 @@
-// Recall by words over gRPC from one large memory, one question after another, alone and while grains are added at
-// steady rates by another process: to the memory that is asked and to others on all shards. Beside it the round trip of
-// the barest echo: what no recall can be quicker than.
+// Recall by words over gRPC from one large memory, one question after another, alone and while another process adds
+// grains at steady rates, to the queried memory and to others on all shards. Compared with the round trip of a bare
+// echo, the lower bound of any recall.
 import { inFolder } from '../lib/folder.ts';
 import { LoadClient, type ServedLoad } from '../lib/load.ts';
 import type { Measured, Options, Scenario } from '../lib/scenario.ts';
@@ -13,7 +13,7 @@ const ASKED = ['asked'];
 const MEMORIES = ['asked', ...Array.from({ length: 7 }, (_, i) => `beside-${i}`)];
 const WORKERS = 2;
 const SHARDS = 8;
-/** Adds a second beside the questions; the aims are for the last. */
+/** Adds per second during the questions; the aims are for the last. */
 const RATES = [1_000, 2_000, 5_000];
 /** Questions during adds stop after this time: a machine near its limit answers late. */
 const ASKING_MS = 15_000;

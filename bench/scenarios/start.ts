@@ -1,5 +1,5 @@
-// What it costs to start: the command line without work, a command that opens a data directory itself, a worker's thread,
-// the server. CPU time, of the package as it is built, since modules are what a start consists of.
+// The cost of a start: the command line without work, a command that opens a data directory itself, a worker's thread,
+// the server. CPU time of the built package, because loading modules is most of a start.
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ export const scenario: Scenario = {
   aims: [
     { metric: 'version_cpu_ms', atMost: 60 },
     { metric: 'stats_without_server_cpu_ms', atMost: 800 },
-    // Half of the 228 ms that it took when every worker loaded all of the program.
+    // Half of the 228 ms from when every worker loaded the whole program.
     { metric: 'worker_cpu_ms', atMost: 114 },
   ],
   run,
@@ -83,7 +83,7 @@ async function spentBy(folder: string, words: readonly string[]): Promise<Spent>
   writeFileSync(tell, TELL);
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GRANARY_')));
   await promisify(execFile)(process.execPath, ['--require', tell, ...words], { env: { ...env, BENCH_SPENT: spent } });
-  return JSON.parse(readFileSync(spent, 'utf8')) as Spent; // what it told
+  return JSON.parse(readFileSync(spent, 'utf8')) as Spent; // written by the preloaded module
 }
 
 const LOAD = `const { parentPort, workerData } = require('node:worker_threads');

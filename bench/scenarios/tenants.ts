@@ -1,6 +1,6 @@
-// Many memories of a hundred grains beside one memory that is sent the same grains in the same calls: how quickly they
-// take them, what they hold in heap after the same questions, how quickly a shard with them opens, and how long the first
-// recall of a memory takes that nobody has asked since. Each side has a process of its own.
+// Many memories of a hundred grains compared with one memory that gets the same grains in the same calls: the rate of
+// adds, the heap after the same questions, the time to open a shard with them, and the duration of the first recall of
+// a memory that has not been queried since. Each side runs in a separate process.
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import type { AddItem } from '../../src/engine/calls/grain.ts';
@@ -12,7 +12,7 @@ import { type Measured, type Options, type Scenario, sized } from '../lib/scenar
 import { percentile, rounded } from '../lib/statistics.ts';
 
 const GRAINS_EACH = 100;
-/** Memories that take turns within one stretch: an agent's grains arrive a few at a time, between those of others. */
+/** Memories that alternate within one stretch: an agent's grains arrive a few at a time, between those of others. */
 const STRETCH_MEMORIES = 100;
 const TURN_GRAINS = 10;
 /** Users of a small memory; the large one has the users of all. Each user has a key in each memory. */

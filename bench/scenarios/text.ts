@@ -1,5 +1,6 @@
-// The text index alone: analysis, adding, searching (tail and sealed chunk), sealing and merging, on synthetic texts
-// of 14-26 words drawn by Zipf's law from 30,000. Searches run beside the plain way, term at a time over everything.
+// The text index alone: analysis, adding, searching (tail and sealed chunk), sealing and merging, on synthetic texts of
+// 14-26 words drawn by Zipf's law from 30,000. Searches are compared with the plain method, term at a time over
+// everything.
 import { createHash } from 'node:crypto';
 import { HeapBudget } from '../../src/engine/index/heap-budget.ts';
 import type { AnalyzedText } from '../../src/engine/index/parts/part.ts';

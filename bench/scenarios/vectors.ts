@@ -1,4 +1,4 @@
-// `npm run bench -- vectors`: the vector index alone, beside a plain scan over single floats.
+// `npm run bench -- vectors`: the vector index alone, compared with a plain scan over single floats.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,9 +16,9 @@ import { named, percentile, rounded } from '../lib/statistics.ts';
 const DIMENSIONS = 512;
 const MEMORY = 1;
 const LIMIT = 10;
-/** What a recall asks for: its candidates, each of which is tested. */
+/** The candidates of a recall, each of which is tested. */
 const RECALLED = { limit: 100, allowed: (): boolean => true } as const;
-/** Shares of the grains that filters leave. */
+/** Shares of the grains that pass the filters. */
 const SHARES = { all: 1, half: 0.5, tenth: 0.1, hundredth: 0.01, thousandth: 0.001 } as const;
 
 export const scenario: Scenario = {
@@ -102,7 +102,7 @@ async function measure(directory: string, count: number, asked: number): Promise
   const loadStart = performance.now();
   reopened.has(MEMORY, 1);
   metrics['load_us_per_vector'] = ((performance.now() - loadStart) * 1_000) / count;
-  // As memories with more vectors than this are searched.
+  // Larger memories are searched through a graph, which is built here.
   const loaded = await resident();
   const graph = settle(reopened);
   metrics['graph_bytes_per_vector'] = Math.max(0, (await resident()) - loaded) / count;
@@ -118,7 +118,7 @@ async function measure(directory: string, count: number, asked: number): Promise
   };
 }
 
-/** How much of the best `limit` of `list` is found, and in what time. */
+/** The share of the best `limit` of `list` that is found, and the time. */
 function ask(
   index: VectorIndex,
   queries: readonly Float32Array[],
@@ -145,7 +145,7 @@ function ask(
   };
 }
 
-/** All that is due. One work is a part of it. */
+/** Runs all due work. One step is a part of it. */
 function settle(index: VectorIndex): { totalMs: number; slices: number[] } {
   const all = { totalMs: 0, slices: [0] };
   for (let work = index.work(); work !== undefined; work = index.work()) {
@@ -220,7 +220,7 @@ async function resident(): Promise<number> {
   return process.memoryUsage().rss;
 }
 
-/** The slices' milliseconds ascend. */
+/** The slices' milliseconds in ascending order. */
 function timeSlices(work: Generator<void, unknown, void>): { totalMs: number; slices: number[] } {
   const start = performance.now();
   const slices: number[] = [];
@@ -257,8 +257,8 @@ function bestOf(cosines: Float32Array, ordinals: Uint32Array, limit: number): nu
 }
 
 /**
- * Unit vectors as encoders of sentences give them: a few hundred directions carry most of the variance, each next one less;
- * texts stand around topics of very different sizes, topics around themes.
+ * Unit vectors like those of sentence encoders: a few hundred directions carry most of the variance, each next one
+ * less; texts cluster around topics of very different sizes, topics around themes.
  */
 function clustered(count: number, random: () => number): () => Float32Array {
   const gauss = (): number => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());

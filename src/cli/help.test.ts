@@ -1,5 +1,5 @@
-// Options that mirror a member of an operation say of it what its schema says. The texts are written out in the commands,
-// as `granary --help` must not load the operations.
+// The help of an option that mirrors a member of an operation equals the description in the schema. The texts are
+// repeated in the commands because `granary --help` must not load the operations.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Command } from 'commander';
@@ -100,7 +100,7 @@ function auditConditions() {
   };
 }
 
-/** What every command has, whatever it asks for. */
+/** Options of every command. */
 const COMMON = new Set(withServerOptions(withMemoryOption(new Command())).options.map(({ long }) => long?.slice(2)));
 
 function commandOf(words: string): Command {

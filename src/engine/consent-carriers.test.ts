@@ -1,4 +1,4 @@
-// Consents are exempt from the consent that they record, so they carry what a consent is made of and nothing else.
+// Consents are exempt from the consent that they record, so they may carry only the fields of a consent.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -100,7 +100,7 @@ const OF_A_CONSENT: JsonObject = {
   invalidation_policy: { mode: 'locked' },
 };
 
-/** By the name that a caller writes, and by the one that is refused. */
+/** By the name that a caller sends, and by the name in the refusal. */
 const BESIDE: readonly (readonly [field: string, value: JsonObject[string]])[] = [
   ['note', TEXT],
   ['subject', TEXT],

@@ -16,7 +16,7 @@ const context = contextOf(1);
 
 interface Shard {
   engine: Engine;
-  /** Where everything of the test lies. */
+  /** The folder of the test's files. */
   readonly directory: string;
   reopen(how?: 'close' | 'abandon'): Promise<Engine>;
 }
@@ -304,7 +304,7 @@ test('a dropped memory is gone at once and after a restart', async (t) => {
   assert.match(keyFingerprint, /^[0-9a-f]{16}$/);
   assert.throws(() => shard.engine.read('get', context, { hash }), code('MEM-E003'));
   await shard.reopen('abandon');
-  // A deletion that a crash cut off asks again.
+  // An interrupted deletion asks again.
   assert.deepEqual(await shard.engine.write('dropMemory', context, {}), { keyFingerprint });
   assert.throws(() => shard.engine.read('get', context, { hash }), code('MEM-E003'));
   for (let i = 0; i < 200; i++) {

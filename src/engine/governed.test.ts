@@ -184,7 +184,7 @@ test('a restricted user is frozen: no write, no read by hash, no hit, no forgett
     hits.map(({ grain }) => grain.hash),
     [free],
   );
-  // The grain and the withdrawal, whatever was asked.
+  // The grain and the withdrawal, for every query.
   assert.equal(excluded?.counts.processing_restricted, 2);
   const { restrictions } = shard.engine.read('restrictions', context, {});
   assert.deepEqual(
@@ -354,7 +354,7 @@ test('versions of a policy form a chain, and a memory may be created with the fi
   assert.equal(shard.engine.read('policy', context, { version: 3 }).policy, null);
 });
 
-/** Rows of the contract's states of a user: what may be done to whom, and with which code it is refused. */
+/** Rows of the contract's states of a user: the permitted acts, and the code of each refusal. */
 const ACTS: readonly (readonly [act: string, free: string, restricted: string, erased: string])[] = [
   ['add', 'done', 'POL-E008', 'done'],
   ['get', 'done', 'POL-E008', 'MEM-E006'],

@@ -1,4 +1,5 @@
-// What reads leave, in one engine: written with the next group, kept through crashes and refusals, found when tampered with.
+// Trail entries of reads, in one engine: written with the next group, kept through crashes and refusals, and tampering
+// with them is found.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { contextOf, openShard, settingsOf } from '../../test/support/shard.ts';
@@ -26,7 +27,7 @@ interface Opened {
   readonly clock: StepClock;
 }
 
-/** An engine over `store`, which outlives it; its keys and segments lie in `root`. */
+/** An engine over `store`, which outlives it; its keys and segments are in `root`. */
 async function open(t: TestContext, store: MemoryLogStore, root: string, clock = new StepClock()): Promise<Opened> {
   const log = new FaultyLog(new MemoryLog(store));
   const engine = await openShard(root, { clock, log });
@@ -168,7 +169,7 @@ test('a reader of the trail waits for the entries of earlier reads, and of no la
   let appends = 0;
   log.append = (records) => {
     appends += 1;
-    // Somebody reads without a pause.
+    // Another caller reads without a pause.
     if (appends < 100) engine.read('get', context, { hash });
     return append(records);
   };
@@ -256,7 +257,7 @@ test('records expire, and those of younger recalls stay', async (t) => {
   assert.equal((await engine.write('verifyAudit', context, {})).valid, true, 'the audit trail keeps its entries');
 });
 
-/** Twelve entries, each in a record of its own but two that share one; where they lie in the log. */
+/** Twelve entries, each in a separate record except two that share one; returns their places in the log. */
 async function chained(t: TestContext) {
   const { engine, store, root } = await begun(t);
   for (let i = 0; i < 9; i++) await add(engine, `tea ${i}`);
@@ -279,7 +280,7 @@ function auditAt(store: MemoryLogStore, sequence: number) {
   return decodeAuditBody(record.body);
 }
 
-/** Puts entries where others were, under a checksum that is right. */
+/** Replaces entries by others, with a correct checksum. */
 function put(store: MemoryLogStore, sequence: number, entries: ReturnType<typeof auditAt>): void {
   const body = encodeAuditBody(entries);
   store.records.set(sequence, frame(encodeRecord({ kind: 'audit', memory: 1, body }), sequence));
@@ -309,7 +310,7 @@ const TAMPERED: Readonly<
       entry!.timestamp,
     );
     put(store, places[4]!, [...forged.entries]);
-    // It checks by itself: what follows was hashed with the one that was there.
+    // It verifies alone; the following entries were hashed with the original one.
     return { badSeq: entry!.seq + 1 };
   },
   'an entry that was dropped': (store, places) => {
@@ -351,7 +352,7 @@ for (const [what, tamper] of Object.entries(TAMPERED))
     const { engine } = await open(t, store, root);
     const { valid, firstBadSeq } = await engine.write('verifyAudit', context, {});
     assert.deepEqual([valid, firstBadSeq], [false, badSeq]);
-    // What can be read is listed all the same.
+    // Readable entries are still listed.
     assert.ok((await entriesOf(engine)).length >= 10);
   });
 

@@ -31,7 +31,7 @@ async function refusals(engine: Engine): Promise<readonly Refusal[]> {
 
 test('a grain, a list, a recall and a query of a restricted user are each recorded with their code', async (t) => {
   const engine = await governed(t, { addPolicies: ['ccpa'] });
-  // As a policy of an earlier build has it, which was sealed without the baseline.
+  // Like a policy of an earlier build, which was sealed without the baseline.
   const { policy } = engine.store.memory(1).governed;
   engine.store.memory(1).governed.setPolicy({ ...policy, rules: { ...policy.rules, 'audit.reads': false } });
   const hash = await addBelief(engine, 1, { subject: 'ann', object: 'tea', user_id: 'ann' });

@@ -14,7 +14,7 @@ after(async () => {
 
 interface CallAnswer {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: answers of many routes, whose members each test names
+  // biome-ignore lint/suspicious/noExplicitAny: answers of many routes; each test names their members
   readonly body: any;
 }
 

@@ -47,7 +47,7 @@ function start(dataDir: string, flags: Record<string, string> = {}, env: Record<
 interface CallAnswer {
   readonly status: number;
   readonly headers: Headers;
-  // What a test looks into, member by member.
+  // Tests read its members one by one.
   readonly body: Record<string, unknown>;
   readonly bytes: Buffer;
 }

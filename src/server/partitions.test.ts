@@ -15,7 +15,7 @@ test('idempotency keys and user counts are independent of partitions', async () 
       },
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
     });
-    return { status: response.status, body: (await response.json()) as Record<string, unknown> }; // JSON objects all
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }; // all are JSON objects
   };
   try {
     await call('/memories', { id: 'wide', partitions: 4 });

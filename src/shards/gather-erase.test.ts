@@ -1,4 +1,5 @@
-// An erasure over several partitions: a refusal comes before any of them has begun, and one that was begun says so.
+// An erasure over several partitions: a refusal comes before any of them has begun, and an erasure that has begun
+// reports it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineError, type ErrorCode } from '../engine/base/errors.ts';
@@ -16,7 +17,7 @@ const TOOLS = {
 } as const;
 const CONTEXT = { memory: 1, actor: 'key:test', requestId: 'req' };
 
-/** Three partitions; what the one in the middle refuses with, to a check and to the erasure itself. */
+/** Three partitions; the refusals of the one in the middle, for the check and for the erasure itself. */
 function partitions(refusal: { readonly check?: ErrorCode; readonly erase?: ErrorCode }) {
   const erased: number[] = [];
   const callers = [0, 1, 2].map((partition) => ({
@@ -27,7 +28,7 @@ function partitions(refusal: { readonly check?: ErrorCode; readonly erase?: Erro
       return { userId, count: 1, keyFingerprint: '0123456789abcdef', timestamp: 5 };
     },
   }));
-  // Shards that are asked for nothing else.
+  // Only these calls reach the shards.
   return { erased, fan: new Fan(CONTEXT, callers as unknown as ShardCaller[]) };
 }
 

@@ -1,5 +1,5 @@
-// However many recalls and lists over several partitions are asked for at a time: what they hold together is bounded, none is
-// refused, and each finds what it finds alone.
+// Concurrent recalls and lists over several partitions: the bytes that they hold together are bounded, none is refused,
+// and each finds what it finds alone.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GATHER_SMALL_BYTES, GATHERS_LARGE_MAX, GATHERS_MAX, RECALL_HELD_BYTES_MAX } from '../engine/base/limits.ts';
@@ -12,11 +12,11 @@ import { Turns } from './turns.ts';
 const PARTITIONS = 4;
 const LARGE_BYTES = 900_000;
 
-/** What was given to requests that have not ended. */
+/** Bytes given to unfinished requests. */
 class HeldBytes {
   readonly #of = new Map<string, number>();
   #now = 0;
-  /** At a time. */
+  /** The limit at any time. */
   most = 0;
 
   give(request: string, bytes: number): void {
@@ -30,7 +30,7 @@ class HeldBytes {
   }
 }
 
-/** A memory whose grains have that size, as they say. */
+/** A memory whose grains report that size. */
 function memory(sizeBytes: number, grainsOfEach: number) {
   const held = new HeldBytes();
   const grains = Array.from({ length: PARTITIONS }, (_, partition) =>
@@ -72,7 +72,7 @@ function memory(sizeBytes: number, grainsOfEach: number) {
     await new Promise((answer) => setImmediate(answer));
     return answers[method](at.partition, input, at.requestId);
   };
-  const shards = Array.from({ length: PARTITIONS }, () => ({ call }) as unknown as ShardCaller); // asked for nothing else
+  const shards = Array.from({ length: PARTITIONS }, () => ({ call }) as unknown as ShardCaller); // the only call
   return { held, fanOf: (requestId: string) => new Fan({ memory: 1, actor: 'key:test', requestId }, shards) };
 }
 
@@ -86,7 +86,7 @@ const ASKED = {
 };
 
 for (const [name, ask] of Object.entries(ASKED)) {
-  /** As many at once; the most that was held at a time, and what each found. */
+  /** Runs that many at once; returns the maximum held at a time, and what each found. */
   const flood = async (requests: number, sizeBytes: number, grainsOfEach: number) => {
     const { held, fanOf } = memory(sizeBytes, grainsOfEach);
     const room = new GatherRoom();
@@ -110,7 +110,7 @@ for (const [name, ask] of Object.entries(ASKED)) {
     const alone = await flood(1, LARGE_BYTES, 20);
     const { most, found } = await flood(150, LARGE_BYTES, 20);
     assert.deepEqual(found, alone.found);
-    // Each partition gives one grain, however large, and what a gather asked for last comes on top.
+    // Each partition returns one grain, however large, and the bytes of a gather's last request are added.
     const small = GATHER_SMALL_BYTES + PARTITIONS * LARGE_BYTES;
     assert.ok(most <= GATHERS_MAX * small + GATHERS_LARGE_MAX * 2 * RECALL_HELD_BYTES_MAX, `${most} bytes`);
     assert.ok(most < (150 * RECALL_HELD_BYTES_MAX) / 4, `${most} bytes`);

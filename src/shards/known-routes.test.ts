@@ -16,7 +16,7 @@ const item = (session_id: string): AddItem => ({
 });
 const context = { memory: 1, actor: 'key:k', requestId: 'r' };
 
-/** Partitions that know this of every item; undefined for one that does not answer. The first holds the source. */
+/** Partitions that know this about every item; undefined for one that does not answer. The first holds the source. */
 function fanOf(known: readonly (KnownFact | undefined)[]): Fan {
   const shards = known.map(
     (fact, partition): ShardCaller => ({
@@ -24,7 +24,7 @@ function fanOf(known: readonly (KnownFact | undefined)[]): Fan {
         if (fact === undefined) throw new EngineError('STO-E001');
         const { items, sources } = input as Input<'knownFacts'>;
         const answer = { facts: items.map(() => fact), sources: sources.map(() => (partition === 0 ? FROM : null)) };
-        return answer as never; // of the one method that is called
+        return answer as never; // the output of the only method called
       },
     }),
   );

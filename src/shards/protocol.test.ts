@@ -4,7 +4,7 @@ import { answersAtOnce, CALL_ROWS, type Call, isReadCall, isRecordCall, MEMORY_R
 
 test('every method has one kind', () => {
   const kinds = METHODS.map((method) => {
-    const call = { method, input: {} } as Call; // its input is not looked at
+    const call = { method, input: {} } as Call; // its input is not read
     const isOther = /^(write|long|host)$/.test(CALL_ROWS[method].kind);
     assert.equal([isReadCall(call), isRecordCall(call), isOther].filter(Boolean).length, 1, method);
     return CALL_ROWS[method].kind;

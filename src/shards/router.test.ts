@@ -32,7 +32,7 @@ const context = (memory: number): RouterContext => ({ memory, actor: 'key:k', re
 const placementOf: PlacementOf = (blob) => {
   try {
     const grain = decodeGrain(blob);
-    return { grainType: grain.type, fields: toApi(grain) as JsonObject }; // what an answer shows is JSON
+    return { grainType: grain.type, fields: toApi(grain) as JsonObject }; // answers are JSON
   } catch (error) {
     throw error instanceof GrainError ? toEngineError(error, 'import') : error;
   }
@@ -61,7 +61,7 @@ async function setUp() {
 
 const codeOf = (error: unknown): string => (error instanceof EngineError ? error.code : `${error}`);
 
-/** Adds an event, or what else is said; its hash. */
+/** Adds an event, or the given grain; returns its hash. */
 async function add(router: Router, memory: number, fields: JsonObject, grainType = 'event'): Promise<string> {
   const item = { grainType, fields: grainType === 'event' ? { content: 'x', ...fields } : fields, sync: false };
   return (await router.call('add', context(memory), item)).hash;
@@ -117,7 +117,7 @@ test('a memory of four partitions answers every call as one of a single partitio
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
       const { router } = await setUp();
       const hashes: string[] = [];
-      /** What a step answers, or the code it is refused with. */
+      /** The answer of a step, or the code of its refusal. */
       const run = async (memory: number, one: (typeof steps)[number]): Promise<unknown> => {
         const by = context(memory);
         const target = 'pick' in one ? (hashes[one.pick % Math.max(hashes.length, 1)] ?? NOWHERE) : '';
@@ -154,7 +154,7 @@ test('a memory of four partitions answers every call as one of a single partitio
             return { count, timestamp, hasKey: keyFingerprint !== '' };
           }
           case 'list': {
-            const input = { filter: {}, order: one.order as 'asc' | 'desc', limit: one.limit }; // One of the two above.
+            const input = { filter: {}, order: one.order as 'asc' | 'desc', limit: one.limit }; // one of the two above
             const pages = await allPages(router, by, input);
             const { grains, total, more } = await router.call('list', by, { ...input, offset: one.offset });
             return { pages, grains: grains.map(({ hash }) => hash), total, more };
@@ -487,7 +487,7 @@ test('an unknown memory, partition or shard is refused', async () => {
 
 test('more memories than pending calls can be attached', async () => {
   const attached: number[] = [];
-  // Nothing but attaching is asked of it, and ten thousand real memories take their time.
+  // Only attaching is called on it; ten thousand real memories would take too long.
   const door: EngineDoor = {
     read: () => assert.fail('nothing is read'),
     record: () => assert.fail('nothing is recorded'),

@@ -15,7 +15,7 @@ const healthOf = (shard: number, ...reasons: string[]): ShardHealth => ({
   sealedSequence: 0,
 });
 
-/** Two shards, of which the second answers when it is told to. Every look that does not get all answers is late. */
+/** Two shards; the second answers only on command. Every health check without all answers is late. */
 function start() {
   const state = {
     nowMs: 0,

@@ -1,4 +1,5 @@
-// Both drivers give a generator the same answers, in the order of its questions, and a failure where it was asked for.
+// Both drivers give a generator the same answers, in the order of its questions, and throw a failure where it was
+// asked.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AnswersLater, type AnswersNow, type Asking, answerLater, answerNow, ask, askAll } from './asking.ts';

@@ -1,4 +1,4 @@
-// docs/cal.md: every query in it can be read, and its tables are those of the code.
+// docs/cal.md: every query in it parses, and its tables equal those of the code.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

@@ -90,7 +90,7 @@ test('every word in capitals is a keyword, and every keyword with an effect is i
   const capitals = new Set([...GRAMMAR.matchAll(/"([A-Z][A-Z_]+)"/g)].map((match) => match[1]!.toLowerCase()));
   for (const word of capitals) assert.ok(KEYWORDS.has(word), word);
   const shown = new Set([...GRAMMAR.matchAll(/"([A-Za-z_]+)"/g)].map((match) => match[1]!.toLowerCase()));
-  // Words that are kept out of names and have no production.
+  // Words that cannot be names and have no production.
   const without = [...KEYWORDS].filter((word) => !shown.has(word));
   same(without, ['null', 'undefine']);
 });

@@ -48,7 +48,7 @@ function key(): fc.Arbitrary<string> {
 const formatNames = FIELD_ROWS.flatMap(([name, short]) => [short, name]);
 const ownNames = ['extra_fields', 'common_context', 'threshold_ratio', 'rollback_enabled', 'priority_text', 'cnt'];
 
-/** Values that are right for many of the contract's fields, so that a good part of what is tried is accepted. */
+/** Values that are valid for many of the contract's fields, so that a good part of the inputs is accepted. */
 const likely = fc.oneof(
   fc.string({ minLength: 1, maxLength: 12 }),
   fc.boolean(),
@@ -89,7 +89,7 @@ function fieldsOf(type: GrainType, value: fc.Arbitrary<JsonValue>): fc.Arbitrary
   return fc.dictionary(name, value, { maxKeys: 6, noNullPrototype: true });
 }
 
-/** What the type cannot do without. */
+/** The required fields of the type. */
 const REQUIRED: Record<GrainType, JsonObject> = {
   belief: { subject: 's', relation: 'r', object: 'o' },
   event: { content: 'c' },
@@ -110,7 +110,7 @@ const request = fc
   )
   .map(({ type, fields }) => ({ type, fields: { ...REQUIRED[type], ...fields } }));
 
-/** `fromApi`, or undefined when it refuses in the way it may. */
+/** The result of `fromApi`, or undefined when it refuses with a permitted error. */
 function accepted(type: string, fields: JsonObject): ApiGrain | undefined {
   try {
     return fromApi(type, fields, context);
@@ -181,7 +181,7 @@ test('arbitrary JSON causes no foreign error and never reaches Object.prototype'
       fc.oneof(fc.constantFrom(...GRAIN_TYPE_NAMES), fc.string()),
       fc.oneof(fc.dictionary(key(), json, { noNullPrototype: true }), json),
       (type, value) => {
-        // A transport may hand over anything that JSON holds.
+        // A transport may pass any JSON value.
         accepted(type, value as JsonObject);
       },
     ),

@@ -1,4 +1,4 @@
-// `explanation.required`: the record of a recall tells what its conditions kept out, whether or not the caller asks.
+// `explanation.required`: the record of a recall lists what its conditions excluded, whether or not the caller asks.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { addBelief, contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
@@ -47,7 +47,7 @@ test('under the rule each record contains the full explanation, with and without
     assert.deepEqual(named, ['limit_exceeded', ...Array.from({ length: 4 }, () => 'namespace_mismatch')]);
     assert.equal(answer.excluded, undefined);
   }
-  // Nobody keeps what leaves no record.
+  // Exclusions are not kept without a record.
   const plain = { query: 'tea', filter: { namespace: 'acme' }, structural: false, limit: 3, candidateLimit: 100 };
   assert.equal(engine.read('recall', context, plain).excluded, undefined);
 });

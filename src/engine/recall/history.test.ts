@@ -1,5 +1,5 @@
-// A page of a history goes on behind a version that the caller was shown. One that the caller may not see is refused like one
-// that is not there: else a bound caller could try what such a version may have said.
+// A page of a history continues after a version that the caller has seen. A version that the caller may not see is
+// refused like a missing one: otherwise a bound caller could guess its content.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { codeOf, contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';

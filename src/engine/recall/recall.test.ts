@@ -1,5 +1,5 @@
-// The text leg over a real shard: what stands around a turn, in the tail and in segments, through seals, merges, purges
-// and replays; and texts that nobody would write.
+// The text leg over a real shard: the context of a turn, in the tail and in segments, through seals, merges, purges and
+// replays; and unusual texts.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
@@ -142,7 +142,7 @@ test('an excluded neighbour gives only its scores, and one that nobody may see n
   const bound = { ...contextOf(1), userId: 'u1' };
   const seen = recall(store, store.memory(1), bound, { ...all, query: 'saffron' }).hits;
   assert.deepEqual(contents(seen), ['saffron one', 'nothing at all']);
-  // The turn of another user is as if it were not there.
+  // The turn of another user is ignored.
   assert.equal(seen[0]!.breakdown.near, 0);
   assert.ok(seen[1]!.breakdown.near > 0);
 });
@@ -222,7 +222,7 @@ test('pairs distinguish what words do not', async (t) => {
   assert.equal(hits[1]!.breakdown.phrase, 0);
 });
 
-/** Everything of an answer that must not depend on where the grains lie. */
+/** The parts of an answer that must not depend on where the grains are stored. */
 function comparable({ hits, total, coverage }: ReturnType<typeof ask>): unknown {
   return [total, coverage, hits.map(({ grain, ...scores }) => [grain.hash, scores])];
 }
@@ -235,7 +235,7 @@ test('seals, merges, purges and replays keep the context, and late turns find th
   const bare = await opened(t);
   const rounds = [
     CONVERSATION,
-    // A turn that arrives late and belongs between, another session, a user who goes.
+    // A late turn that belongs in between, another session, and a user who is erased.
     [
       turn(1, 'Ada: between the saffron and the shelf?', {}),
       turn(2, 'hello from elsewhere', { session_id: 's2', speaker: 'Ada' }),
@@ -267,7 +267,7 @@ test('seals, merges, purges and replays keep the context, and late turns find th
 test('a session of 10,000 turns works when most are removed or out of order', async (t) => {
   const { engine } = await opened(t);
   const turns = Array.from({ length: 10_000 }, (_, i) =>
-    // Later ones arrive first, and all of a hundred have one time.
+    // Later turns arrive first, and a hundred share one time.
     turn(10_000 - Math.floor(i / 100), `turn ${i} of many ${i % 1_000 === 0 ? 'saffron' : 'words'}?`, {
       role: i % 2 === 0 ? 'user' : 'assistant',
     }),

@@ -51,7 +51,7 @@ before(async () => {
 after(() => rmSync(root, { recursive: true }));
 
 type Change = (partition: Writable<PartitionEvidence>, deployment: Writable<DeploymentEvidence>) => void;
-// Areas of good evidence have no error, and a test may write any member.
+// Good evidence has no error, and a test may write any member.
 // biome-ignore lint/suspicious/noExplicitAny: members are broken one by one
 type Writable<T> = { -readonly [K in keyof T]: any };
 

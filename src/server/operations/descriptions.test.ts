@@ -1,4 +1,4 @@
-// What the schemas say in words: OpenAPI, `docs/recall.md` and the help of the CLI read it there.
+// Descriptions in the schemas, which OpenAPI, `docs/recall.md` and the help of the CLI reuse.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Compile } from 'typebox/schema';
@@ -40,7 +40,7 @@ function membersOfRow({ name, input, output, http }: Operation): (readonly [stri
   return schemas.flatMap(([path, schema]) => [...membersOf(schema, String(path))]);
 }
 
-/** Undefined where `text` is a sentence that fits a table. */
+/** Undefined if `text` is a sentence that fits a table. */
 function problemOf(text: unknown): string | undefined {
   if (typeof text !== 'string') return 'has no description';
   if (!/^[A-Z0-9"].*\.$/.test(text)) return `is not described by a sentence: ${text}`;

@@ -48,7 +48,7 @@ test('outside names convert back, and open values keep their names', () => {
   );
   fc.assert(
     fc.property(value, (generated) => {
-      // As JSON brings it: fast-check's records may lack a prototype.
+      // As JSON.parse returns it: fast-check's records may lack a prototype.
       const inside: unknown = JSON.parse(JSON.stringify(generated));
       const outside = outward(node, inside);
       assert.deepEqual(inward(node, outside), inside);
@@ -103,7 +103,7 @@ test('empty texts and lists of a message are absent, its zeros are not, and x_js
     inner: { deepName: 0 },
   });
   assert.throws(() => fromMessage(node, { fieldsJson: '{' }), { code: 'VAL-E002', message: /fields_json/ });
-  // As deep as a body over HTTP, and no deeper: what comes after walks it.
+  // The maximum depth of a body over HTTP, because later code walks the message.
   const nested = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
   assert.deepEqual(fromMessage(node, { fieldsJson: nested(64) }), { fields: JSON.parse(nested(64)) });
   for (const levels of [65, 100_000])

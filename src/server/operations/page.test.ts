@@ -31,7 +31,7 @@ test('consecutive pages give every item once and in order, whatever is added or 
           seen.push(...got);
           if (nextCursor === null) break;
           cursor = nextCursor;
-          // Items that were there from the start stay; others may come at any place.
+          // Items present from the start stay; others may appear at any place.
           if (round === 0) {
             const fresh = later.filter((one) => !sorted.some((other) => comparePlaces(one, other) === 0));
             sorted = [...sorted, ...fresh].sort(comparePlaces);

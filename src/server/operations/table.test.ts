@@ -17,7 +17,7 @@ import {
 } from './unimplemented.ts';
 import type { UnknownMember } from './unknown-members.ts';
 
-/** Routes of the contract that this build serves, by number. What is not here has a line in unimplemented.ts. */
+/** Routes of the contract that this build serves, by number. Other routes have a line in unimplemented.ts. */
 const SERVED: Readonly<Record<number, string>> = {
   1: 'POST M/add',
   2: 'POST M/batch-add',
@@ -158,7 +158,8 @@ test('operations that delete, erase, restrict or govern refuse unknown members, 
     ...['accumulate', 'add', 'backup', 'batch_add', 'cal', 'compact', 'exec', 'flush', 'import_file'],
     ...['rebuild_indexes', 'remember', 'supersede'],
   ]);
-  // Keys and memories are made with bindings and policies: a slip there opens what was to be shut.
+  // Keys and memories are created with bindings and policies: a misspelt member would leave open what should be
+  // restricted.
   assert.deepEqual(named('refuse'), [
     ...['cal_switch', 'create_key', 'create_memory', 'delete_memory', 'delete_scope_tree', 'enforce_retention'],
     ...['forget', 'forget_user', 'grant_access', 'grant_consent', 'grant_consents', 'lift_restriction'],
@@ -178,7 +179,7 @@ test('operations that delete, erase, restrict or govern refuse unknown members, 
 test('every face finds a member and a parameter that its row does not know', () => {
   const hash = 'a'.repeat(64);
   const belief = { subject: 'a', relation: 'b', object: 'c' };
-  // What the rows that read a body of another shape want before they look at the rest.
+  // Bodies that pass the first checks of rows with a body of another shape.
   const wanted = { ...belief, fields: belief, grains: [], blob_hash: hash, question: 'q', text: 't' };
   for (const row of OPERATIONS)
     for (const face of row.http) {
@@ -189,7 +190,7 @@ test('every face finds a member and a parameter that its row does not know', () 
       face.read({ params: {}, query: { strang3r: ['1'] }, json, file, ifNoneMatch: undefined }, unknown);
       const found = unknown.filter(({ path }) => path === 'strang3r').map(({ kind }) => kind);
       assert.deepEqual(found, face.body === 'json' ? ['parameter', 'member'] : ['parameter'], where);
-      // A body that is not read may hold the member on which all depends.
+      // An unread body may contain the decisive member.
       if (face.verb !== 'GET') assert.notEqual(face.body, 'none', where);
     }
 });

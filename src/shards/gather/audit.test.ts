@@ -24,7 +24,7 @@ function entry(partition: number, seq: number, text: string): AuditView {
   };
 }
 
-/** Each partition has a chain of entries whose details are of that length, and notes what it was asked. */
+/** Each partition has a chain of entries with details of that length, and records its requests. */
 function trail(chars: number, length = ENTRIES) {
   const asked: Input<'auditPage'>[] = [];
   const call = async (_: string, context: { partition: number }, input: Input<'auditPage'>) => {
@@ -43,7 +43,7 @@ function trail(chars: number, length = ENTRIES) {
     }
     return { ...page, entries };
   };
-  const shards = Array.from({ length: PARTITIONS }, () => ({ call }) as unknown as ShardCaller); // asked for nothing else
+  const shards = Array.from({ length: PARTITIONS }, () => ({ call }) as unknown as ShardCaller); // the only call
   const fan = new Fan({ memory: 1, actor: 'key:test', requestId: 'req' }, shards);
   return { fan, asked };
 }

@@ -1,4 +1,4 @@
-// Who speaks against whom in a memory of several partitions: wherever the grains lie, as in one.
+// Contradictions in a memory of several partitions are the same as in one, wherever the grains are stored.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
@@ -49,7 +49,7 @@ async function filled(
   );
 }
 
-/** The answer without what it cost. */
+/** The answer without its cost. */
 async function answerTo(fan: Fan, query: string): Promise<unknown> {
   const call: CallMemory = async (method, input) => {
     const answers = {
@@ -119,7 +119,7 @@ test('contradictions are the same in one partition and in three', async (t) => {
         memory += 1;
         const items = placed.map(([{ grainType, fields }], i) => ({
           grainType,
-          // No duplicates: what is one in a partition is none in another.
+          // No duplicates: a duplicate within one partition is none across partitions.
           fields: { ...fields, created_at: 1_700_000_000 + i, n: i },
         }));
         const sides = [

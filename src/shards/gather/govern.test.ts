@@ -1,5 +1,5 @@
-// What governs a memory of several partitions, where one of them does not answer: that is told as what it is, whatever the one
-// said, and asking again completes it.
+// Policy, consent and restriction in a memory of several partitions, one of which does not answer: the change is
+// reported as unfinished, whatever that partition said, and a repeat completes it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineError } from '../../engine/base/errors.ts';
@@ -19,7 +19,7 @@ const TOOLS = {
 const CONTEXT = { memory: 1, actor: 'key:test', requestId: 'req' };
 const FACT = { userId: 'ann', purpose: 'storage', granted: false, atMs: 5, hash: 'h' };
 
-/** Three partitions that note what they did; those in `busy` take nothing. */
+/** Three partitions that record their work; those in `busy` accept nothing. */
 function partitions(busy: Set<number>) {
   const done: string[] = [];
   const callers = [0, 1, 2].map((partition) => ({
@@ -31,7 +31,7 @@ function partitions(busy: Set<number>) {
       return { outcomes: [{ fact: FACT }] };
     },
   }));
-  // Shards that are asked for nothing else.
+  // Only these calls reach the shards.
   return { done, fan: new Fan(CONTEXT, callers as unknown as ShardCaller[]) };
 }
 
@@ -59,7 +59,7 @@ for (const [what, { begins, run }] of Object.entries(calls))
     done.length = 0;
     await run(fan);
     assert.deepEqual([...new Set(done.map((one) => Number(one.split(' ')[1])))].sort(), [0, 1, 2]);
-    // Where nothing was begun, what held it up says so itself.
+    // When nothing had begun, the original error is returned.
     busy.add(0).add(1).add(2);
     await assert.rejects(run(fan), { code: 'LIM-E001' });
   });

@@ -1,5 +1,5 @@
-// The same grains in one partition and in four, over real engines: the ranking must be the same to the last bit, since
-// nothing is normalised before all partitions are in.
+// The same grains in one partition and in four, over real engines: the ranking must be the same to the last bit,
+// because nothing is normalised before all partitions have answered.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
@@ -78,7 +78,7 @@ test('one partition and four rank alike', async (t) => {
           for (const engine of engines)
             await engine.write('attachMemory', context, { settings: { ...settingsOf(memory), partitions } });
           for (const [i, item] of items.entries()) {
-            // Times of their own (43 is prime to every length): what arrived first is not known between partitions.
+            // Distinct times (43 is prime to every length): the order of arrival is unknown between partitions.
             const fields: JsonObject = { ...item.fields, created_at: 1_700_000_000 + ((i * 43) % items.length), n: i };
             const placed = { ...item, fields };
             const engine = engines[partitionFor(placed, partitions, context)]!;
@@ -113,7 +113,7 @@ test('large grains of one partition are fetched in rounds, up to the limit of a 
   const settings = { ...settingsOf(1), partitions: PARTITIONS };
   for (const engine of engines) await engine.write('attachMemory', contextOf(1), { settings });
   const hashes: string[] = [];
-  // All in one partition: more than its share of a round, and in the end more than a recall holds.
+  // All in one partition: more than its share of a round, and in total more than a recall may hold.
   for (let i = 0; i < 40; i += 1) {
     const engine = engines[i === 3 ? 2 : 1]!;
     const fields = { content: `${i} ${'x'.repeat(1_000_000)}` };

@@ -279,7 +279,7 @@ test('a batch that takes longer than a turn lets a health check in between, and 
   probe.append({ id: 9, shard: 0 }, 'health', CONTEXT, {});
   runner.run(probe.take());
   for (let run = scheduled.shift(); run !== undefined; run = scheduled.shift()) run();
-  // The first read was run at once and leaves with what is next; the last message says that the batch was run.
+  // The first read ran at once and leaves with the next message; the last message reports that the batch has run.
   assert.deepEqual(
     answered.flatMap((entry) => entry.slice(1)),
     [1, 9, 2, 3],

@@ -8,7 +8,7 @@ import { type Lane, type PackedRequest, ReplyWriter, readRequests } from './pack
 
 const CONTEXT: CallContext = { memory: 1, partition: 0, actor: 'a', requestId: 'r' };
 
-/** A client whose worker is played by the test, and whose turns of the event loop are taken by hand. */
+/** A client whose worker is simulated by the test, which also runs the turns of the event loop by hand. */
 function setUp(batchesOutMax = 1) {
   const sent: PackedRequest[][] = [];
   const turns: (() => void)[] = [];
@@ -31,7 +31,7 @@ function setUp(batchesOutMax = 1) {
     turn: () => {
       for (const run of turns.splice(0)) run();
     },
-    /** Answers these requests with their hash, as the last act of `batches` batches of a lane. */
+    /** Answers these requests with their hash, at the end of `batches` batches of a lane. */
     answer: (requests: readonly PackedRequest[], batches: number, lane: Lane = 'read') => {
       for (const { id, body } of requests) {
         if ('raw' in body) replies.appendRaw(id, { bytes: body.raw, notes: 'a note' });
@@ -256,7 +256,7 @@ test('pending calls are rejected when the worker dies, and new ones until it is 
 
 test('an input that nests too deeply is the caller’s fault, and does not affect other calls', async () => {
   const { shard, sent, turn, answer } = setUp();
-  // Depth that JSON.parse takes, and a walk in JavaScript does not.
+  // A depth that JSON.parse accepts, but a recursive walk in JavaScript does not.
   const deep = JSON.parse(`${'['.repeat(200_000)}${']'.repeat(200_000)}`);
   for (const nested of [deep, [-0, deep]]) {
     const call = shard.call('add', CONTEXT, { grainType: 'belief', fields: { nested }, sync: false });

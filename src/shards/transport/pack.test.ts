@@ -102,7 +102,7 @@ test('heavy fields of grains in a reply are kept as text, and read as their valu
     assert.equal(stringifyJson({ ...grain.fields }), stringifyJson(fields));
   }
   assert.equal(stringifyJson(back), stringifyJson(output));
-  // What was read may be sent on, in either form.
+  // A value that was read may be sent again, in either form.
   for (const value of [back, { back, minus: -0 }]) {
     const again = packValue(value);
     assert.equal(stringifyJson(unpackValue(again.form, Buffer.from(again.bytes))), stringifyJson(value));

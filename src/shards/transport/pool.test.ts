@@ -12,11 +12,11 @@ import { engineFolder } from '../testing/test-engine.ts';
 import type { EngineOptions } from './engine-door.ts';
 import { type PoolOptions, ShardPool } from './pool.ts';
 
-/** Seconds: the same grain again has the same hash, whenever that is. */
+/** In seconds: with a fixed time, a repeated grain has the same hash. */
 const CREATED_AT = 1_700_000_000;
 const CONTEXT: CallContext = { memory: 1, partition: 0, actor: 'a', requestId: 'r' };
 
-/** What the pool opens each of four shards with, in folders of its own. */
+/** The options of four shards, in separate folders. */
 const optionsIn =
   (root: string, folderOf = (shard: number) => `shard-${shard}`) =>
   (shard: number): EngineOptions => ({

@@ -152,7 +152,7 @@ test('the order of keys does not matter', () => {
   );
 });
 
-/** The JSON of a query with one of its members put in the place of another, or a strange value there. */
+/** The JSON of a query in which one member replaces another, or an unusual value does. */
 const damaged: Arbitrary<string> = fc
   .tuple(anyQueries, fc.nat(), fc.nat(), fc.option(fc.jsonValue({ maxDepth: 2 }), { freq: 2 }))
   .map(([query, target, source, other]) => {

@@ -1,4 +1,5 @@
-// Every format over the fixture of all types, kept as files; and hostile texts, which must stay in their places.
+// Every format over the fixture of all types, compared with golden files; and hostile texts, which must stay in their
+// places.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -365,7 +366,10 @@ interface ToonTable {
   readonly rows: string[][];
 }
 
-/** Reads an assembly's TOON by the rules of the format alone: indentation tells rows from keys, quotes guard commas. */
+/**
+ * Parses an assembly's TOON by the rules of the format alone: indentation separates rows from keys, quotes protect
+ * commas.
+ */
 function readToon(document: string): { head: Record<string, string>; tables: ToonTable[] } {
   const head: Record<string, string> = {};
   const tables: ToonTable[] = [];
@@ -416,7 +420,7 @@ test('a foreign grain may contain anything under any name: it is shown, never an
     'is_withdrawal',
   ];
   const value = fc.oneof(
-    fc.jsonValue({ maxDepth: 3 }).map((any) => any as JsonValue), // what fast-check calls JSON
+    fc.jsonValue({ maxDepth: 3 }).map((any) => any as JsonValue), // fast-check's JSON value
     fc.bigInt({ min: -(2n ** 63n), max: 2n ** 64n }),
     fc.double(),
   );

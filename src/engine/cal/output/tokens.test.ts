@@ -7,7 +7,7 @@ import { ESTIMATE } from './tokens.ts';
 
 const { count } = ESTIMATE;
 
-/** The formula as it is stated, code point by code point. */
+/** The formula of the specification, code point by code point. */
 function stated(text: string): number {
   const points = [...text];
   const ascii = points.filter((point) => point.codePointAt(0)! < 0x80).length;

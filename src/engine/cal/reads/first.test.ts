@@ -1,4 +1,4 @@
-// The first places by keys and address, against sorting all of them: grains whose addresses begin alike among them.
+// The first places by keys and address, compared with sorting all of them; some addresses share a prefix.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -11,7 +11,7 @@ test('the first places equal those of a full sort, whatever is kept on the way',
   fc.assert(
     fc.property(fc.array(place, { maxLength: 500 }), fc.integer({ min: 1, max: 130 }), (places, take) => {
       const address = (doc: number): string => `${places[doc]!.head}${String((doc * 7_919) % 1_009).padStart(4, '0')}`;
-      const parts = [{ ordinals: places.map((_, doc) => doc) }] as unknown as IndexPart[]; // Nothing else is asked of one.
+      const parts = [{ ordinals: places.map((_, doc) => doc) }] as unknown as IndexPart[]; // No other member is read.
       const store = { addressAt: address } as unknown as Store;
       const kept = new FirstPlaces(take);
       for (const [doc, { first, second, head }] of places.entries())

@@ -35,9 +35,9 @@ const times = fc.oneof(
   fc.integer({ min: 0, max: 2_000_000_000_000 }),
 );
 
-/** A plain object without the members that are undefined: what the readers give. */
+/** A plain object without its undefined members, as the parsers return it. */
 export function compact<T extends object>(value: { readonly [K in keyof T]: T[K] | undefined }): T {
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T; // The same, less.
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T; // A partial copy of the same object.
 }
 
 export function maybe<T>(arbitrary: Arbitrary<T>): Arbitrary<T | undefined> {

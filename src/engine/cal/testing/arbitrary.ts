@@ -250,7 +250,7 @@ export function isValid(query: Query): boolean {
 
 /** The tree without source ranges, so that trees can be compared. */
 export function withoutPlaces<T>(node: T): T {
-  // The same tree less two members that are optional everywhere.
+  // The same tree without two members that are optional everywhere.
   return JSON.parse(
     JSON.stringify(node, (key, value: unknown) => (key === 'at' || key === 'places' ? undefined : value)),
   ) as T;

@@ -35,7 +35,7 @@ test('the types have the codes of their grains', () => {
   );
 });
 
-/** Something that the field may be compared with. */
+/** A value that the field may be compared with. */
 function valueFor(field: QueryField): string {
   switch (field.type) {
     case 'string':

@@ -11,7 +11,7 @@ import type { GuardrailMode } from './rules.ts';
 const matches = (fields: ValueMap, patterns: readonly string[], mode: GuardrailMode): string | undefined =>
   matchesGuardrail({ type: 'belief', fields }, patterns, mode);
 
-/** A sample from the list that the table is made of. */
+/** A sample from the list behind the table. */
 const LOOK_ALIKES: ReadonlyMap<string, string> = new Map([
   ['a', 'аɑ𝐚ａ'],
   ['c', 'сϲⅽ'],

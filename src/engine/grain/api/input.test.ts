@@ -29,11 +29,11 @@ const MINIMAL: Record<string, JsonObject> = {
 
 function take(type: string, fields: JsonObject, context: Partial<ApiContext> = {}) {
   const grain = fromApi(type, { ...MINIMAL[type], ...fields }, { nowMs, ...context });
-  encodeGrain(grain.type, grain.fields); // what is accepted can be encoded
+  encodeGrain(grain.type, grain.fields); // an accepted input can be encoded
   return grain;
 }
 
-/** Type, fields sent, fields of the grain that must come of them (`undefined`: absent), fields of the answer. */
+/** Type, fields sent, resulting fields of the grain (`undefined`: absent), fields of the answer. */
 type Row = readonly [string, JsonObject, Record<string, Value | undefined>, JsonObject?];
 
 function nested(depth: number): JsonValue {
@@ -366,7 +366,7 @@ for (const [group, rows] of Object.entries(ROWS)) {
   });
 }
 
-/** Type, fields, code, what the text holds, field named by the details. */
+/** Type, fields, code, part of the message, field named by the details. */
 const REFUSALS: readonly (readonly [string, JsonObject, string, string, string])[] = [
   ['belief', { subject: null }, 'VAL-E003', 'missing field `subject`', 'subject'],
   ['belief', { relation: null }, 'VAL-E003', 'missing field `relation`', 'relation'],

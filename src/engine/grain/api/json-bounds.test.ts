@@ -7,7 +7,7 @@ import { checkJsonBounds, checkJsonTextBounds, countMembers } from './json-bound
 
 const bytes = (text: string): Buffer => Buffer.from(text);
 
-/** What the scan should count, by walking the value. */
+/** The expected count, by walking the value. */
 function walked(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const members = Object.values(value);

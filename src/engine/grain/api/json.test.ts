@@ -5,7 +5,7 @@ import { runs } from '../../../../test/support/runs.ts';
 import { parseJson, stringifyJson } from './json.ts';
 import type { JsonValue } from './json-value.ts';
 
-/** What the runtime's own reviver, which sees the source text, makes of it. */
+/** The result of the runtime's own reviver, which sees the source text. */
 function byReviver(text: string): unknown {
   const parse = JSON.parse as (
     text: string,

@@ -10,7 +10,7 @@ import { type GrainFields, storedFields, toApi } from './output.ts';
 const A = 'a'.repeat(64);
 const B = 'b'.repeat(64);
 
-/** A grain from elsewhere: only what the format demands. */
+/** A foreign grain with only the fields that the format requires. */
 function imported(type: GrainType, fields: ValueMap, typeString: string = type): GrainFields {
   return decodeGrain(encodeGrain(typeString, { created_at: 1_700_000_000_999, ...fields }).blob);
 }

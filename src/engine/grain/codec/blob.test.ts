@@ -447,7 +447,7 @@ test('a changed blob is refused with a code or is another canonical blob', () =>
       assert.ok(error instanceof GrainError, String(error));
       refusals++;
     }
-    // Stored bytes that a disk changed: any answer but one from outside the blob.
+    // Stored bytes changed by the disk: any result except bytes from outside the blob.
     try {
       openGrain(blob);
       identityBytes(blob);

@@ -32,7 +32,7 @@ function manifestOf(...entries: [Address, GrainStatus][]): Map<Address, GrainSta
   return new Map(entries);
 }
 
-/** The file with its footer made right again. */
+/** The file with a corrected footer. */
 function sealed(bytes: Uint8Array): Buffer {
   const body = bytes.subarray(0, bytes.length - 32);
   return Buffer.concat([body, createHash('sha256').update(body).digest()]);

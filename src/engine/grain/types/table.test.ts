@@ -1,4 +1,4 @@
-// The table of grain types as a whole: its rows agree with one another and with the texts that list the types.
+// The table of grain types as a whole: its rows are consistent with one another and with the texts that list the types.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Which conditions of a recall keep candidates out, over a real shard: one for each reason that a condition can give.
+// The reasons for which conditions of a recall exclude candidates, over a real shard: one test for each reason.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { contextOf, openShard, settingsOf } from '../../../../test/support/shard.ts';

@@ -77,7 +77,7 @@ test('two legs give the sum of 1 / (60 + rank), relative to a hit that is first 
   assert.equal(order(hits), 'bca');
   assert.equal(hits[0]!.rrfScore, 1 / 62 + 1 / 62);
   assert.equal(hits[0]!.score, ((1 / 62 + 1 / 62) * 61) / 2);
-  // The text fields inform; the score is not their sum.
+  // The text fields are informative; the score is not their sum.
   assert.ok(hits[0]!.breakdown.bm25 > 0 && hits[1]!.breakdown.bm25 === 0);
 });
 

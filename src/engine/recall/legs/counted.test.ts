@@ -1,5 +1,5 @@
-// Who is bound to a namespace or a user is answered as if nothing else were in the memory: to the last bit of each score, wherever
-// the grains lie.
+// A caller bound to a namespace or a user gets the same scores as if nothing else were in the memory, to the last bit,
+// wherever the grains are stored.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
@@ -71,7 +71,7 @@ test('a bound caller gets the scores of a memory of its own', async (t) => {
       fc.array(question, { minLength: 1, maxLength: 4 }),
       async (made, sealed, bound, questions) => {
         memory += 1;
-        // Of its own, so that none is a duplicate of another.
+        // A separate text, so that none is a duplicate of another.
         const items = made.map(
           (one, i): Item => ({ ...one, fields: { ...one.fields, created_at: 1_700_000_000 + i } }),
         );
@@ -144,7 +144,7 @@ test('words of other users do not become common for a bound caller', async (t) =
     wordsOnly: true,
   };
   const scores = engine.read('recall', { ...contextOf(1), namespace: 'home' }, query).hits.map(({ score }) => score);
-  // As rare as one another here.
+  // Both are equally rare here.
   assert.deepEqual(scores, [1, 1]);
 });
 

@@ -20,7 +20,7 @@ import {
   vectorTerm,
 } from './text-leg.ts';
 
-/** To nine places: 0.2 / 5.2 has no end. */
+/** To nine places, because 0.2 / 5.2 does not end. */
 const near = (actual: number, expected: number, what?: string): void =>
   assert.ok(Math.abs(actual - expected) < 1e-9, `${what ?? ''} ${actual}, not ${expected}`);
 
@@ -89,7 +89,7 @@ test('a question, its answer and a document get their terms', () => {
   assert.equal(answered.role, 0);
   near(leg.relevance(answer), (0.25 + 1 + 0.15 + 0.3 + 0.45 + 0.3 + 0.4 + 0.2) / 5.2);
 
-  // What is no turn gets the neutral role, so that types stay comparable, and nothing else.
+  // A grain that is not a turn gets the neutral role and nothing else, so that types stay comparable.
   near(leg.relevance(document), (0.5 + 0.4) / 5.2);
   assert.deepEqual(
     Object.entries(leg.terms(document))

@@ -1,4 +1,4 @@
-// The stages that ask for more: census, exhaustive, thin namespaces, preferences, sources.
+// The stages that search for more: census, exhaustive, thin namespaces, preferences, sources.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answerLater, answerNow } from '../../asking/asking.ts';

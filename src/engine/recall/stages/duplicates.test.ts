@@ -57,7 +57,7 @@ test('conflict_similarity_threshold keeps objects that are unlike the newest', (
   assert.deepEqual(names(resolveConflicts(hits, 0.5)), ['new', 'far']);
 });
 
-/** The plainest Levenshtein distance, in code points. */
+/** The plain Levenshtein distance, in code points. */
 function distance(a: readonly string[], b: readonly string[]): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   a.forEach((letter, i) => {

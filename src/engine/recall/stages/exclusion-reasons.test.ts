@@ -1,4 +1,4 @@
-// Which reasons the stages give for what they leave out.
+// The reasons that stages give for exclusions.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answerNow } from '../../asking/asking.ts';

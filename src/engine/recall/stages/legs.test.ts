@@ -9,7 +9,7 @@ import { furtherLegs, fuseLegs, fuseRankings } from './legs.ts';
 import { answersOf, found } from './testing/answers.ts';
 import { belief, grain, hit, names, query } from './testing/hits.ts';
 
-/** Answers searches from a table, by text or entity, and notes what was asked. */
+/** Answers searches from a table, by text or entity, and records the questions. */
 function answering(table: Readonly<Record<string, readonly StageHit[]>>) {
   const asked: string[] = [];
   const answer = answersOf({

@@ -12,7 +12,7 @@ const BREAKDOWN = {
   ...{ rrf: 0, final: 1 },
 };
 
-/** 500 of them fit one answer without their further sources, and not with them. */
+/** 500 of these fit into one answer without their further sources, but not with them. */
 function known(at: number): RecallHit {
   const hash = at.toString(16).padStart(64, '0');
   const grain: GrainView = {

@@ -1,4 +1,4 @@
-// The stages together: their order, the account of every score, the limit, and that the same hits give the same answer.
+// The stages together: their order, the account of every score, the limit, and reproducible answers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -223,7 +223,7 @@ function unitVector(seed: number): Float32Array | undefined {
   return seed % 5 === 0 ? undefined : Float32Array.of(Math.cos(seed), Math.sin(seed));
 }
 
-/** A world that answers every question from the same hits, by its filter. */
+/** Answers every question from the same hits, by its filter. */
 function world(all: readonly StageHit[]): StageAnswers {
   return {
     search: ({ filter, limit }) => {
@@ -269,7 +269,7 @@ test('every score is its base and the changes of its account, in order, within t
             CHANGES.reduce((sum, stage) => sum + (breakdown.changes[stage] ?? 0), breakdown.base),
           );
         }
-        // Another order of coming in, and answers that are waited for, change nothing.
+        // The order of the hits, and delayed answers, change nothing.
         const shuffled = await answerLater(stages(all.toReversed(), asking), later(world(all)));
         assert.deepEqual(shuffled, staged);
       },

@@ -151,7 +151,7 @@ function carrierOf(kind: Kind, text: string): Value | undefined {
     case KIND.stringOrMap:
       return { deep: [{ deeper: text }] };
     case KIND.string:
-    case KIND.address: // A blob from elsewhere may hold anything there.
+    case KIND.address: // A foreign blob may hold any value there.
       return text;
     case KIND.bytes:
       return Buffer.from(text);

@@ -1,4 +1,4 @@
-// What every HTTP listener does with the bodies of requests: whole, bounded, and in time.
+// Requirements for every HTTP listener's request bodies: complete, bounded, and in time.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { suite, test } from 'node:test';
@@ -69,7 +69,7 @@ export function bodiesConform(name: string, listen: Listen): void {
           assert.equal(String((await client.exchange('POST', '/', { body: 'x'.repeat(100_000) }))?.body), '100000');
           const [first = 0] = held;
           assert.ok(first >= 100_000 && first < 200_000, `${first} bytes were held`);
-          // An abandoned request holds nothing either.
+          // An abandoned request holds no bytes either.
           const gone = await open();
           gone.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nabc');
           gone.close();

@@ -1,4 +1,4 @@
-// How every HTTP listener begins, how many it lets in, and how it ends.
+// Requirements for every HTTP listener's start, connection limit and end.
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { HttpRequest, Listen } from '../listener.ts';

@@ -1,4 +1,4 @@
-// What every HTTP listener does with requests: what arrives, and what is refused.
+// Requirements for every HTTP listener's requests: which arrive, and which are refused.
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { HEADER_BYTES_MAX } from '../../../engine/base/limits.ts';

@@ -6,7 +6,7 @@ import { ADMIN, ask, makeParts } from '../../testing/parts.ts';
 
 test('an incomplete copy is reported as a storage problem', async (t) => {
   const folder = temporaryDirectory(t);
-  // Its layout is to be copied, and is not there.
+  // The layout file must be copied, and is missing.
   const parts = await makeParts({ flags: { dataDir: join(folder, 'data') } });
   const answer = await ask(parts, 'POST', '/memories/default/app/exec', {
     key: ADMIN,

@@ -1,4 +1,4 @@
-// The grain operations through their HTTP faces, over engines with their logs in heap.
+// The grain operations through their HTTP faces, over engines with in-memory logs.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -9,7 +9,7 @@ import { recallQuery } from '../recall/query.ts';
 import { COMMON_FIELDS, fieldsOf } from './fields.ts';
 
 const BELIEF = { subject: 'ann', relation: 'likes', object: 'tea' };
-/** What the engine adds to a belief that says none of it. */
+/** Defaults that the engine adds to a belief. */
 const DEFAULTS = {
   confidence: 1,
   created_at: 1_700_000_000,

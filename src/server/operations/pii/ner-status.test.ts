@@ -8,7 +8,7 @@ import { nerStatus } from './ner-status.ts';
 
 let nowMs = 5_000;
 const contextOf = (read: (task: TextTask) => Promise<unknown>): Context =>
-  ({ principal: {}, services: { readText: read, clock: { nowMs: () => nowMs } } }) as unknown as Context; // what the row asks of one
+  ({ principal: {}, services: { readText: read, clock: { nowMs: () => nowMs } } }) as unknown as Context; // the members that the row reads
 
 test('the model of names is available, loaded at the first request', async () => {
   const model = { model: 'compromise', backend: 'in-process', categories: ['person_name'] };

@@ -1,4 +1,5 @@
-// The sixty fields of a recall: what each takes, what it refuses and how, and that docs/recall.md tells of each.
+// The sixty fields of a recall: the accepted values, the refusals and their codes, and that docs/recall.md describes
+// each field.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -13,10 +14,10 @@ import { recall } from './recall.ts';
 const root = resolve(import.meta.dirname, '../../../..');
 const FIELDS = Object.keys(RecallInput.properties).map(toSnake);
 
-/** What a request of these fields asks of the shards. Throws what the caller is refused with. */
+/** The shard query of a request with these fields. Throws the caller's refusal. */
 function asked(fields: Record<string, unknown>): RecallQuery {
   const { asked } = recall.plan!(recall.readArgs(fields, []));
-  return asked.input as RecallQuery; // what the row asks with
+  return asked.input as RecallQuery; // the members that the row reads
 }
 
 function refusal(fields: Record<string, unknown>): string | undefined {
@@ -131,7 +132,7 @@ for (const [name, { good, out = [], code = 'VAL-E001', wrong }] of Object.entrie
     assert.equal(refusal({ [name]: null }), undefined, 'null is absent');
     for (const value of out) assert.equal(refusal({ [name]: value }), code, JSON.stringify(value));
     for (const value of wrong) assert.equal(refusal({ [name]: value }), 'VAL-E003', JSON.stringify(value));
-    // JSON has none of these, a caller within the process may.
+    // JSON cannot contain these; a caller within the process can pass them.
     if (good.some((value) => typeof value === 'number'))
       for (const value of [Number.NaN, Number.POSITIVE_INFINITY])
         assert.ok(refusal({ [name]: value }) !== undefined, `${value}`);

@@ -1,4 +1,4 @@
-// What of a question and of what was found for it a model is sent: as the memory's policy lets texts leave.
+// The parts of a question and its passages that a model receives, as the memory's policy allows.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MODEL_PASSAGE_CHARS_MAX } from '../../../engine/base/limits.ts';
@@ -9,7 +9,7 @@ import { questionVector, rerankingOf } from './models.ts';
 const MAIL = 'ann@example.org';
 const QUESTION = `what did ${MAIL} say`;
 
-/** A call on a memory under a policy, with models that keep what they are sent; and what they were. */
+/** A call on a memory under a policy, with models that record what they receive. */
 function calling(egress: 'allow' | 'redact' | 'block') {
   const sent: string[] = [];
   const governing = { version: 1, presets: [], guardrailPatterns: [], guardrailMode: 'exact', egress };
@@ -33,12 +33,12 @@ function calling(egress: 'allow' | 'redact' | 'block') {
         orderListwise: ordered,
       },
     },
-  } as unknown as Context; // as much of one as is asked for here
+  } as unknown as Context; // the members that are read here
   return { context, sent };
 }
 
 const hit = (content: string): StageHit =>
-  ({ grain: { grainType: 'event', fields: { content } } }) as unknown as StageHit; // of a hit only its text is read
+  ({ grain: { grainType: 'event', fields: { content } } }) as unknown as StageHit; // only the hit's text is read
 
 test('models receive the question and the passages whole, redacted, or not at all', async () => {
   const hits = [hit(`from ${MAIL}`), hit('plain')];

@@ -14,7 +14,7 @@ interface Setting {
   readonly made?: QueryVector;
 }
 
-/** What is made beside a JSON body; `asked` are the texts that were embedded. */
+/** The sidecar of a JSON body; `asked` are the embedded texts. */
 function beside(body: unknown, { backend = 'builtin', isSettled = true, modelUrl, made = { vector } }: Setting = {}) {
   const asked: string[] = [];
   const services = {

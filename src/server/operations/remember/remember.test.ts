@@ -1,4 +1,4 @@
-// Remembering and extraction over engines with their logs in heap: what happens beside the good case.
+// Remembering and extraction over engines with in-memory logs: failures, repeats and limits.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -21,7 +21,7 @@ const post = async (parts: Parts, path: string, json: unknown, key?: string) =>
     })
   ).body;
 
-/** Parts whose texts are read when the returned function is called, and not before. */
+/** Parts whose texts are read only when the returned function is called. */
 async function heldParts(options: PartsOptions = {}) {
   let go = (): void => undefined;
   const held = new Promise<void>((resolve) => {
@@ -42,7 +42,7 @@ test('an extraction outlives its request, and a repeated request starts no secon
   assert.deepEqual([reply['marker_status'], reply['mode'], reply['status']], ['pending', 'async', 'remembered']);
   const again = await post(parts, 'remember', request);
   assert.deepEqual([again['marker_status'], again['source_hash']], ['pending', reply['source_hash']]);
-  // Long after the request had to be answered.
+  // Long after the request's deadline.
   parts.clock.now += 3_600_000;
   go();
   await parts.finishExtractions();

@@ -193,9 +193,11 @@ test('TOON reports exactly how many tokens it takes', () => {
   }
 });
 
-// ---- whatever the grains, the budget, the format and the tokenizer
+// ---- properties over any grains, budgets, formats and tokenizers
 
-/** A tokenizer that is no sum of its parts: every word costs, and repeated letters cost more across borders. */
+/**
+ * A tokenizer whose count is not the sum of its parts: every word costs, and repeated letters cost more across borders.
+ */
 const UNEVEN: TokenCounter = {
   name: 'uneven',
   count: (text) => (text.match(/\w{1,3}|\s+|[^\w\s]/g)?.length ?? 0) + (text.match(/>\s+</g)?.length ?? 0) * 2,

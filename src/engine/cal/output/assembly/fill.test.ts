@@ -18,7 +18,7 @@ test('a source stops at the first grain that does not fit its share', () => {
 });
 
 test('the surplus is divided again by weight, round by round', () => {
-  // 10 and 10; the first leaves 8, of which nothing goes back to it.
+  // 10 and 10; the first leaves 8, none of which returns to it.
   const [first, second] = fill([of(1, [2]), of(1, [9, 8, 9])], 20, 0);
   assert.deepEqual([first?.taken, second?.taken], [1, 2]);
   assert.deepEqual([first?.allocated, second?.allocated], [2, 18]);

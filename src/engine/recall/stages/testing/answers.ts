@@ -1,4 +1,4 @@
-// Answers to the questions of stages, for tests: what a test does not expect to be asked fails it.
+// Answers to the questions of stages, for tests: an unexpected question fails the test.
 import assert from 'node:assert/strict';
 import type { AnswersLater, AnswersNow } from '../../../asking/asking.ts';
 import type { QuestionOutput, RecallQuestion } from '../../../asking/questions.ts';
@@ -25,7 +25,7 @@ export function found(hits: readonly StageHit[]): QuestionOutput<'search'> {
   return { hits: hits.map(recallHit), total: hits.length, coverage: null };
 }
 
-/** The same answers, which have to be waited for. */
+/** The same answers, delivered later. */
 export function later(answers: StageAnswers): AnswersLater<RecallQuestion> {
   return {
     search: async (input) => answers.search(input),

@@ -23,7 +23,7 @@ export interface Made {
   readonly strength?: number | undefined;
 }
 
-/** A hash of 64 hex that begins with a name's letters. */
+/** A hash of 64 hex digits that begins with a name's letters. */
 export function hashOf(name: string): string {
   return Buffer.from(name).toString('hex').padEnd(64, '0').slice(0, 64);
 }
@@ -66,7 +66,7 @@ export function belief(name: string, subject: string, relation: string, object: 
   return hit({ name, ...given, fields: { subject, relation, object, ...given.fields } });
 }
 
-/** Names that the hits were made with. */
+/** The names with which the hits were made. */
 export function names(hits: readonly StageHit[]): string[] {
   return hits.map(({ grain: { hash } }) => Buffer.from(hash, 'hex').toString().replace(/\0+$/, ''));
 }
