@@ -56,7 +56,7 @@ const refuse: RequestListener = (_, response) => {
 };
 
 function assertNoKey({ heard }: Stranger): void {
-  assert.ok(heard.length > 0, 'somebody called');
+  assert.ok(heard.length > 0, 'the foreign server received a request');
   for (const headers of heard) assert.doesNotMatch(JSON.stringify(headers), /g[rp]_[0-9a-f]/);
 }
 

@@ -13,7 +13,7 @@ const documents = documentsOf(root);
 /** The text without its code, where brackets are no links. */
 const prose = (text: string): string => text.replace(/^```.*?^```$/gms, '').replace(/`[^`]*`/g, '');
 
-/** The names under which headings can be linked to. */
+/** The anchors of headings. */
 function anchorsOf(text: string): string[] {
   return [...text.replace(/^```.*?^```$/gms, '').matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
     heading!
@@ -84,7 +84,7 @@ test('docs/dependencies.md has a reason for each package', () => {
   assert.ok(named.length > 30, `${named.length} packages`);
   for (const name of named) assert.ok(table.includes(`\`${name}\``), name);
   const rows = [...table.matchAll(/^\| (`.+?) \|/gm)].flatMap(([, cell]) => cell!.split(', '));
-  for (const cell of rows) assert.ok(named.includes(cell.replaceAll('`', '')), `${cell} is no dependency`);
+  for (const cell of rows) assert.ok(named.includes(cell.replaceAll('`', '')), `${cell} is not a dependency`);
 });
 
 test('docs/command-line.md has every command', () => {

@@ -1,5 +1,5 @@
-// Dry runs: they tell what a removal would take, by type and time, refuse what it would refuse, and change nothing; the
-// question alone is in the audit trail. Over memories of one partition and of two.
+// Dry runs report what a removal would remove, by type and time, refuse what it would refuse, and change nothing; only
+// the request itself is in the audit trail. Over memories of one partition and of two.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { GrpcClient } from './conformance/grpc-client.ts';
@@ -81,7 +81,7 @@ for (const partitions of [1, 2])
         at('POST', '/retention/enforce', {}, { 'idempotency-key': `retention-${id}`, ...headers });
       assert.equal((await held(DRY)).body.dry_run, true);
       const meant = await held({});
-      assert.notEqual(meant.body.dry_run, true, 'the answer to the dry run was given again');
+      assert.notEqual(meant.body.dry_run, true, 'the answer of the dry run was repeated');
       assert.equal(meant.body.error.code, 'VAL-E005');
     });
 

@@ -1,5 +1,5 @@
-// Vectors by a service, through a whole server: what it does wrong costs warnings and time, never grains, and it is sent the
-// texts of memories that chose it alone.
+// Vectors from a service, through a whole server: its failures cost warnings and time, never grains, and it receives
+// only texts of memories that chose it.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
@@ -43,12 +43,12 @@ class Service {
       const pieces: Buffer[] = [];
       request.on('data', (piece: Buffer) => pieces.push(piece));
       request.on('end', () => {
-        const { input } = JSON.parse(Buffer.concat(pieces).toString()) as { input: string[] }; // what our own client sends
+        const { input } = JSON.parse(Buffer.concat(pieces).toString()) as { input: string[] }; // sent by our own client
         this.#answer(input, response);
       });
     });
     this.#server = server;
-    // While it was gone another process may have been given its port for a while.
+    // Another process may use the service's port while the service is gone.
     await eventually('its port is free', async () => {
       server.listen(this.#port, '127.0.0.1');
       return once(server, 'listening').then(
@@ -56,7 +56,7 @@ class Service {
         () => false,
       );
     });
-    this.#port = (server.address() as AddressInfo).port; // It listens on a port, so it is no string.
+    this.#port = (server.address() as AddressInfo).port; // the server listens on a port, so this is not a string
   }
 
   #answer(texts: readonly string[], response: ServerResponse): void {

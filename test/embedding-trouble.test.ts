@@ -1,5 +1,5 @@
-// Vectors through a whole server when something is wrong with them: the embedder, a text, a question. A recall is answered all
-// the same, says what it did without, and no grain is lost.
+// Vectors through a whole server during failures of the embedder, a text or a question. A recall is still answered,
+// reports what it lacked, and no grain is lost.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ interface Fake extends Embedder {
   mode: Mode;
 }
 
-/** N-grams under a name of its own, until the test wants something else. It never survives one text. */
+/** N-grams under a separate name, until the test sets other behaviour. One text always fails. */
 function fake(name = 'fake/1'): Fake {
   const embedder: Fake = {
     name,
@@ -56,7 +56,7 @@ async function start(t: TestContext, embedder: Embedder, flags: Record<string, s
 
 const warningsOf = (recalled: Record<string, unknown>): string[] => recalled['warnings'] as string[];
 
-/** The follower looks every second, and leaves what failed alone for some. */
+/** The follower checks every second, and waits before it retries a failure. */
 const hasVectors = (server: TestServer, count: number, memory = 'default') =>
   eventually(`${count} vectors`, async () => (await call(server, `/${memory}/stats`))['vectors'] === count);
 
@@ -168,7 +168,7 @@ test('while another embedder processes a memory the old vectors answer', async (
   await add(before, ['photographers', 'carpentry']);
   await hasVectors(before, 2);
   await before.close();
-  // The next one has n-grams too, whose vectors are there, but its own embedder is another and makes none at first.
+  // The next embedder has n-grams too, whose vectors exist, but it is a different one and makes none at first.
   const renewed = fake('renewed/1');
   renewed.mode = 'hangs';
   const made: string[] = [];
@@ -195,9 +195,10 @@ test('while another embedder processes a memory the old vectors answer', async (
   let between = 0;
   await eventually('a query by the new embedder', async () => {
     const found = await recall(server, 'fotographer at last');
-    // Its vector was made by the one before, and met those of the new one, which had just taken over: once at most.
+    // The vector was made by the previous embedder and compared with those of the new one, which had just taken over:
+    // once at most.
     if (warningsOf(found).length > 0) {
-      assert.equal(++between, 1, 'the second answer by words alone');
+      assert.equal(++between, 1, 'the second answer used words alone');
       return false;
     }
     assert.equal(objectsOf(found)[0], 'photographers');

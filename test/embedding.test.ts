@@ -1,4 +1,4 @@
-// Vectors through a whole server: what was added is embedded behind the answer, and recall finds by likeness.
+// Vectors through a whole server: added grains are embedded after the answer, and a recall finds them by similarity.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventually } from './support/eventually.ts';
@@ -25,7 +25,7 @@ async function vectors(server: TestServer): Promise<number> {
   return ((await answer.json()) as { vectors: number }).vectors;
 }
 
-/** Resolves when the memory has so many vectors: the follower looks every second. */
+/** Resolves when the memory has that many vectors: the follower checks every second. */
 const embedded = (server: TestServer, count: number): Promise<void> =>
   eventually(`${count} vectors`, async () => (await vectors(server)) === count);
 
@@ -41,7 +41,7 @@ for (const shards of ['1', '4'])
     const found = await post(server, 'recall', { query: 'fotographer', limit: 1 });
     assert.deepEqual(objectsOf(found), ['photographers']);
     assert.deepEqual(found['warnings'], []);
-    assert.deepEqual(objectsOf(await post(server, 'search', { query: 'fotographer' })), [], 'search is words alone');
+    assert.deepEqual(objectsOf(await post(server, 'search', { query: 'fotographer' })), [], 'search uses words alone');
     const chain = await post(server, 'recall-chain', { question: 'fotographers? carpenters?', params: { limit: 2 } });
     assert.deepEqual(objectsOf(chain).sort(), ['carpentry', 'photographers']);
     assert.equal(chain['warnings'], undefined);

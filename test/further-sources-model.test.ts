@@ -1,5 +1,5 @@
-// Random lives of facts that are said again and again, against a model of which sources a fact has: what is shown agrees after
-// every step, through seals, merges, rebuilds, restarts and backups of the shard.
+// Random histories of repeated facts, compared with a model of each fact's sources: answers agree after every step,
+// through seals, merges, rebuilds, restarts and backups of the shard.
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { StepClock } from './support/step-clock.ts';
 const context = contextOf(1);
 const USERS = ['ada', 'bob'] as const;
 const THEN = 1_699_000_000;
-/** Sent again it is the same event. */
+/** A repeat is the same event. */
 const EVENTS = 6;
 const CLOCK = new StepClock();
 
@@ -49,9 +49,9 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 /** State of one person's fact. */
 interface Fact {
-  /** Of the belief, while there is one. */
+  /** The belief's hash, while it exists. */
   hash: string | undefined;
-  /** The event that it was first read from. */
+  /** The event from which it was first extracted. */
   first: string;
   /** Further events in order of arrival, removed ones included. */
   further: string[];

@@ -18,7 +18,7 @@ for (const partitions of [1, 4])
         const first = await say({ created_at: THEN });
         const second = await say({ created_at: THEN + 60 });
         const third = await say({ created_at: THEN + 120 });
-        // What is sent again is the same event.
+        // A repeat is the same event.
         await say({ created_at: THEN + 120 });
         const [belief, ...more] = await beliefs();
         assert.deepEqual(more, []);
@@ -36,7 +36,7 @@ for (const partitions of [1, 4])
           sources.map(({ hash }: { hash: string }) => hash).sort(),
           [first.source, second.source, third.source].sort(),
         );
-        // The trail has the event, as it has the belief.
+        // The trail contains the event, like the belief.
         const { entries } = await at('GET', `/audit?grain_hash=${second.source}`);
         assert.ok(
           entries.some((entry: Record<string, unknown>) => entry['event_type'] === 'memory.extracted'),
@@ -56,7 +56,7 @@ for (const partitions of [1, 4])
         assert.equal((await beliefs())[0].sources, undefined);
         const fourth = await say({ created_at: THEN + 180 });
         assert.deepEqual((await beliefs())[0].sources, [fourth.source]);
-        // A source that does not stay leaves nothing that is shown.
+        // A source that is not kept leaves nothing visible.
         await say({ created_at: THEN + 240, keep_source: false });
         assert.deepEqual((await beliefs())[0].sources, [fourth.source]);
       });

@@ -1,4 +1,4 @@
-// Parts of documents that are made from the source are as the source makes them.
+// Generated parts of documents equal the output of their generator.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -86,7 +86,7 @@ const READS: Inputs<GovernedBy<'reads'>> = {
   exportPage: () => [{ after: 0, limitBytes: 1 << 20, filter: {} }],
 };
 
-/** Refused where the user's processing is restricted. */
+/** Refused when the user's processing is restricted. */
 const WRITES: Inputs<GovernedBy<'writes'>> = {
   add: () => [{ grainType: 'belief', fields: { ...FIELDS, object: 'more' }, sync: false }],
   addBatch: () => [{ items: [{ grainType: 'belief', fields: { ...FIELDS, object: 'more' } }] }],
@@ -163,7 +163,7 @@ function entriesOf(table: object): [MethodName, (kept: Kept) => readonly unknown
   return Object.entries(table) as [MethodName, (kept: Kept) => readonly unknown[]][];
 }
 
-/** The bytes of an answer that has any. */
+/** The bytes of an answer, if it has any. */
 function bytesOf(answer: unknown): Buffer {
   if (answer instanceof Uint8Array) return Buffer.from(answer);
   if (typeof answer !== 'object' || answer === null) return Buffer.alloc(0);

@@ -33,7 +33,7 @@ for (const { name, line, hash, blob_hex: hex } of VECTORS)
       return;
     }
     const decoded = decodeLine({ blob_hex: encoded.blob_hex, hash });
-    // As text, since that is how a line reaches the next program.
+    // As text, because the next program gets a line.
     assert.deepEqual(encodeLine(JSON.parse(JSON.stringify(decoded))), encoded);
     assert.deepEqual(openGrain(blob), decodeGrain(blob, { verifyReencode: true }));
   });

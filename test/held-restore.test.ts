@@ -1,4 +1,5 @@
-// A backup from under policies that keep everything, restored after they were released and what they kept was removed.
+// A backup taken under policies that keep everything, restored after the policies were released and the kept grains
+// removed.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

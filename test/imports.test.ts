@@ -1,6 +1,6 @@
-// What each entry of the program loads. A module costs every thread that loads it about a tenth of a millisecond and its
-// share of memory, so a package or a part of the program gets into a thread because it is used there, and not by way of
-// some import. `npm run bench -- start` has the times.
+// The modules that each entry of the program loads. A module costs every thread that loads it about a tenth of a
+// millisecond and its memory, so a thread should load a package or a part of the program only if it uses it. `npm run
+// bench -- start` has the times.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -12,14 +12,14 @@ import { temporaryDirectory } from './support/temporary.ts';
 const PRELOAD = resolve(import.meta.dirname, 'support', 'loaded-modules.ts');
 
 const manifest: unknown = JSON.parse(readFileSync(resolve(import.meta.dirname, '..', 'package.json'), 'utf8'));
-/** What packages bring along is their matter, and differs from platform to platform. */
+/** Dependencies of packages are not checked, and differ between platforms. */
 const DEPENDENCIES = new Set(
   Object.keys((manifest as { readonly dependencies: object }).dependencies), // our own package.json
 );
 
-/** What one thread loaded. */
+/** The modules of one thread. */
 interface Loaded {
-  /** Our own files, below src. */
+  /** The project's files, below src. */
   readonly own: readonly string[];
   /** The packages that package.json names. */
   readonly packages: readonly string[];
@@ -27,7 +27,7 @@ interface Loaded {
   readonly count: number;
 }
 
-/** Of the thread that loaded our file `entry`. */
+/** The modules of the thread that loaded our file `entry`. */
 function loadedIn(folder: string, entry: string): Loaded {
   for (const name of readdirSync(folder)) {
     const urls = new Set(readFileSync(join(folder, name), 'utf8').trimEnd().split('\n'));
@@ -40,7 +40,7 @@ function loadedIn(folder: string, entry: string): Loaded {
   assert.fail(`no thread loaded ${entry}`);
 }
 
-/** Runs a command; what its main thread loaded. */
+/** Runs a command; returns the modules that its main thread loaded. */
 async function ran(t: TestContext, words: readonly string[]): Promise<Loaded> {
   const folder = temporaryDirectory(t);
   const env = { LOADED_MODULES: folder, NODE_OPTIONS: `--import ${JSON.stringify(PRELOAD)}` };
@@ -49,7 +49,7 @@ async function ran(t: TestContext, words: readonly string[]): Promise<Loaded> {
   return loadedIn(folder, 'cli/main.ts');
 }
 
-/** The files that lie below one of these paths, each of which is there. */
+/** The files below one of these paths, each of which must exist. */
 function below(own: readonly string[], ...folders: string[]): string[] {
   for (const folder of folders) assert.ok(existsSync(resolve(import.meta.dirname, '..', 'src', folder)), folder);
   return own.filter((file) => folders.some((folder) => file.startsWith(folder)));

@@ -1,5 +1,5 @@
-// Reads that wait for vectors: over HTTP by body and header, over gRPC by metadata, in a recall, a chain, CAL and a flush. The
-// embedder of the backlog stands still until the test lets it go on, so that nothing depends on time.
+// Reads that wait for vectors: over HTTP by body and header, over gRPC by metadata, in a recall, a chain, CAL and a
+// flush. The backlog embedder waits until the test releases it, so that nothing depends on time.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Embedder } from '../src/embed/embedder.ts';
@@ -8,14 +8,14 @@ import { GrpcClient } from './conformance/grpc-client.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
 import { ask, type Told } from './support/server-process.ts';
 
-/** Embeds questions at once, and the backlog when its gate is open. */
+/** Embeds questions at once, and the backlog only while its gate is open. */
 class Gated implements Embedder {
   readonly name = 'gated/1';
   readonly dimensions = 512;
   #opened = Promise.withResolvers<void>();
   #asked = Promise.withResolvers<void>();
 
-  /** Resolves when the backlog stands at the gate. */
+  /** Resolves when the backlog waits at the gate. */
   get asked(): Promise<void> {
     return this.#asked.promise;
   }

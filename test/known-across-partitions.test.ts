@@ -1,5 +1,5 @@
-// A fact that another session stated is known, in whichever partition it lies: it is not stored again, and gains the event as a
-// further source. Over HTTP, in memories of one partition and of four, which answer alike.
+// A fact stated by another session is known, whichever partition stores it: it is not stored again, and gains the event
+// as a further source. Over HTTP, in memories of one partition and of four, which answer alike.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FURTHER_SOURCES_MAX } from '../src/engine/base/limits.ts';
@@ -25,7 +25,7 @@ for (const partitions of [1, 4])
         const output: Awaited<ReturnType<typeof say>>[] = [];
         for (const [i, session_id] of SESSIONS.entries())
           output.push(await say({ session_id, created_at: THEN + 60 * i }));
-        // What is sent again is the same event.
+        // A repeat is the same event.
         await say({ session_id: SESSIONS[3], created_at: THEN + 180 });
         const [belief, ...more] = await beliefs();
         assert.deepEqual(more, []);
@@ -164,7 +164,7 @@ test('an erasure removes the fact, its sources and their names, and so does that
     const { entries } = await at('GET', `/audit?grain_hash=${source}`);
     assert.deepEqual(entries, []);
   }
-  // What comes after it begins anew.
+  // Later statements start again.
   const { output } = await say({ session_id: 's4', created_at: THEN + 999 });
   assert.deepEqual(output.duplicates, []);
   assert.equal((await beliefs()).length, 2);

@@ -1,5 +1,5 @@
-// Random lives of facts that several sessions state, in a memory of one partition and in one of four: after every step both show
-// the same facts with the same sources, and idempotent calls that are sent again answer the same.
+// Random histories of facts that several sessions state, in a memory of one partition and in one of four: after every
+// step both show the same facts with the same sources, and repeated idempotent calls get the same answer.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ const THEN = 1_699_000_000;
 const USERS = ['ada', 'bob', undefined] as const;
 const SESSIONS = ['s0', 's1', 's2', 's3', undefined] as const;
 const NAMESPACES = ['default', 'acme'] as const;
-/** No two are of one relation, and no two are alike. */
+/** No two share a relation, and no two are similar. */
 const FACTS = [
   { relation: 'lives_in', object: 'Paris' },
   { relation: 'works_at', object: 'Initech' },
@@ -90,7 +90,7 @@ const contextOf = (memory: number): RouterContext => ({
   reason: 'asked',
 });
 
-/** A memory and its grains, as one of the two. */
+/** One of the two memories, with its grains. */
 class Twin {
   readonly #context: RouterContext;
 
@@ -128,7 +128,7 @@ class Twin {
     }
   }
 
-  /** As remember does: the event, then what it says in one batch. With a key it is sent twice. */
+  /** Like remember: adds the event, then its facts in one batch. With a key both are sent twice. */
   async #say(
     { user, session, namespace, facts, at }: typeof statement extends fc.Arbitrary<infer T> ? T : never,
     key?: number,
@@ -217,7 +217,7 @@ test('a source in another partition is named by keys of that partition, and by n
   for (const name of left) assert.equal(name.hash, undefined);
 });
 
-/** What the log of a shard calls further sources of a memory's facts. */
+/** The further sources of a memory's facts in the log of a shard. */
 function* sourceNames({ store }: Engine, number: number): Generator<{ readonly kind: string; readonly name: string }> {
   for (const item of store.log.scan(1)) {
     if (item instanceof CorruptRecord) continue;

@@ -1,5 +1,5 @@
-// One person under two spellings of the same name, composed and with a combining accent: whoever asks for them under
-// either gets all that is theirs, and what is said of one holds for the other.
+// One person under two spellings of the same name, composed and with a combining accent: a request under either
+// spelling reaches all of the person's data.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTestServer, type TestServer } from './support/server.ts';
@@ -62,6 +62,6 @@ test('a name in a header is encoded or refused, never taken for another', async 
   assert.equal((await add(`UTF-8''${encodeURIComponent(COMBINING)}`, 'red')).status, 200);
   const { body } = await at('GET', `/export/${encodeURIComponent(COMPOSED)}`);
   assert.deepEqual([body.count, body.grains[0].user_id], [1, COMPOSED]);
-  // As one byte of Latin-1, in the middle of a name: at its end a listener may drop it before anybody sees it.
+  // As one byte of Latin-1 in the middle of a name: at its end a listener may drop the byte.
   assert.equal((await add('caf\u00e9s', 'blue')).code, 'VAL-E001');
 });

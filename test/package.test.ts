@@ -1,4 +1,4 @@
-// The package that is published: built, laid out as an install lays it out, and started.
+// The published package: built, laid out as an install lays it out, and started.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -36,9 +36,9 @@ test('the built package serves, and has every file that it names', async (t) => 
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'junction');
   await imported(directory, folder);
   const [, script = ''] = (manifest.scripts['postinstall'] ?? '').split(' ');
-  assert.ok(existsSync(join(folder, script)), 'what npm runs after an install is in the package');
+  assert.ok(existsSync(join(folder, script)), 'the package contains the install script of npm');
 
-  // Threads are started by the names of their files, which no import names.
+  // Threads are started by file names that no import contains.
   const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter(
     (file) => file.endsWith('.ts') && !file.includes('test'),
   );
@@ -50,7 +50,7 @@ test('the built package serves, and has every file that it names', async (t) => 
   assert.ok(threads.length >= 4, threads.join());
   for (const file of threads) assert.ok(existsSync(join(folder, 'dist', file)), `${file} is not built`);
 
-  // As are modules that are loaded when they are first used.
+  // So are modules that are loaded on first use.
   const late = sources.flatMap((file) =>
     [...readFileSync(join(ROOT, 'src', file), 'utf8').matchAll(/\(import\.meta\.url, '(\.[^']+)'\)/g)].map(([, name]) =>
       join(dirname(file), `${name}.js`),
@@ -108,7 +108,7 @@ const wrong = await startServer({ dataDirectory: 'elsewhere' }).catch((error: Er
 console.log(JSON.stringify({ health, firstKey: server.firstKey?.slice(0, 3), wrong }));
 `;
 
-/** A program that has the package among its own compiles with its types, and runs a server. */
+/** A program with the package as a dependency compiles with its types, and runs a server. */
 async function imported(directory: string, folder: string): Promise<void> {
   const own = join(directory, 'program');
   mkdirSync(join(own, 'node_modules'), { recursive: true });

@@ -1,4 +1,4 @@
-// Lists that grow with use come in pages, and what they show of each item is bounded.
+// Lists that grow with use are paged, and the text shown of each item is bounded.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { RULE_REASON_CHARS_MAX } from '../src/engine/base/limits.ts';

@@ -1,5 +1,5 @@
-// docs/paths names the code behind an act, step by step, and CONTRIBUTING.md the code that a change touches. Every file named
-// there exists, and every function or class named with a file stands in that file.
+// docs/paths names the code of an act, step by step, and CONTRIBUTING.md the code that a change touches. Every file
+// named there exists, and contains every function or class named with it.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,13 +17,13 @@ interface Step {
 }
 
 /**
- * What a line names: each file with the names that follow it directly, apart by commas. A word in code quotes elsewhere in the
- * text is not a name.
+ * The names in a line: each file with the names that follow it directly, separated by commas. A word in code quotes
+ * elsewhere in the text is not a name.
  */
 function stepsOf(line: string): Step[] {
   const pieces = line.split('`');
   const steps: { file: string; names: string[] }[] = [];
-  // Every other piece stood in code quotes; the one before it is the text between the two.
+  // Every other piece was in code quotes; the one before it is the text between the two.
   for (let at = 1; at < pieces.length; at += 2) {
     const word = pieces[at]!;
     if (FILE.test(word)) steps.push({ file: word, names: [] });

@@ -1,5 +1,5 @@
-// Keys that were given to a person: the audit trail, records of recalls and the policy say who acted, by a pseudonym that
-// the person's erasure makes nobody's.
+// Keys given to a person: the audit trail, records of recalls and the policy name the actor by a pseudonym, which the
+// person's erasure makes anonymous.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTestServer, type TestServer } from './support/server.ts';

@@ -1,5 +1,5 @@
-// Every member that the contract gives to a recall's answer, its hits and their accounts is there over HTTP and over gRPC,
-// says the same over both, and every account adds up.
+// Every member that the contract defines for a recall's answer, its hits and their accounts is present over HTTP and
+// over gRPC, with the same value over both, and every account adds up.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { GrpcClient } from './conformance/grpc-client.ts';
@@ -96,7 +96,7 @@ const QUESTION = {
   subject_affinity_boost: 0.2,
 };
 
-/** Members that say something: a message of gRPC has the others at their defaults. */
+/** Members with a value: a gRPC message has the others at their defaults. */
 function saying(value: Json): string[] {
   return Object.keys(value).filter((name) => {
     const member = value[name];
@@ -142,10 +142,10 @@ test('every member of an answer is there over HTTP and gRPC, and accounts add up
     for (const [i, hit] of (results as Json[]).entries()) {
       for (const name of ['hash', 'grain_type', 'recall_source', 'scope_depth'])
         assert.deepEqual(others[i]![name] || undefined, hit[name] || undefined, name);
-      // Between the two calls it became older.
+      // Its age grew between the two calls.
       assert.ok(Math.abs((others[i]!['score'] as number) - (hit['score'] as number)) < 1e-3);
     }
   }
   const excluded = overHttp[0]!['excluded'] as Record<string, number>;
-  assert.ok(Object.keys(excluded).length > 0, 'with explanations it is told what was left out');
+  assert.ok(Object.keys(excluded).length > 0, 'with explanations the exclusions are reported');
 });

@@ -1,5 +1,5 @@
-// Every bound of a recall, a search, a list and a remember that an answer may meet: either nothing is lost by it, or the
-// answer says so in `warnings`. On one partition and on two, in the tail of the index and sealed.
+// Every bound of a recall, a search, a list and a remember that an answer may meet: either it loses nothing, or the
+// answer reports it in `warnings`. On one partition and on two, in the tail of the index and sealed.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { eventually } from './support/eventually.ts';
@@ -7,7 +7,7 @@ import { startTestServer, type TestServer } from './support/server.ts';
 import { ask, type Told } from './support/server-process.ts';
 
 const THEN = 1_700_000_000;
-/** More than a leg gives at most. */
+/** More than a leg's maximum. */
 const MANY = 2_600;
 
 let server: TestServer;
@@ -33,7 +33,7 @@ for (const partitions of [1, 2])
 
     before(async () => {
       assert.equal((await send('POST', '/memories', { id, partitions, vector_backend: 'none' })).status, 201);
-      // The oldest are those that are looked for, so that the newest 2,500 do not hold them.
+      // The oldest grains are searched for, so that the newest 2,500 do not contain them.
       const old = [
         { subject: 'Ada Lovelace', relation: 'wrote about', object: 'the Analytical Engine', tags: ['Early-Work'] },
         { subject: 'ADA', relation: 'drinks', object: 'green Tea', namespace: 'acme/prod' },
@@ -163,7 +163,7 @@ for (const partitions of [1, 2])
 
     test('a remember reports facts, sentences and names beyond its bounds', async () => {
       const remember = async (text: string) => (await at('POST', '/remember', { text, extract_mode: 'sync' })).body;
-      // Two letters a place: names of places and things that are all different.
+      // Two letters per place: all names of places and things differ.
       const word = (i: number) =>
         `${String.fromCharCode(97 + (i % 26))}${String.fromCharCode(97 + Math.floor(i / 26))}x`;
       const facts = Array.from({ length: 300 }, (_, i) => `I love ${word(i)} tea.`).join(' ');

@@ -1,5 +1,5 @@
-// What a recall makes of odd requests, over HTTP and over gRPC alike: values out of range, memories of one grain or of none that
-// is current, and questions that nobody would ask.
+// Unusual recall requests, over HTTP and over gRPC alike: values out of range, memories with one grain or without a
+// current one, and unusual questions.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Refusal } from './conformance/contract.ts';
@@ -50,7 +50,7 @@ async function memoryWith(objects: readonly string[], partitions = 1): Promise<s
   return id;
 }
 
-/** What both say, which must be the same. */
+/** The answer of both transports, which must be the same. */
 async function both(memory: string, body: object): Promise<RecallJson> {
   const { status, json } = await http(`/memories/${memory}/recall`, body);
   assert.equal(status, 200, JSON.stringify(json).slice(0, 500));
@@ -62,7 +62,7 @@ async function both(memory: string, body: object): Promise<RecallJson> {
   return parsed;
 }
 
-/** By field, values that are out of its range. */
+/** Values out of range, by field. */
 const OUT: Readonly<Record<string, readonly unknown[]>> = {
   grain_type: ['fact'],
   temporal_expr: ['someday', '2024-13'],
@@ -181,7 +181,7 @@ for (const partitions of [1, 4]) {
     const { results } = await both(old, { subject: 'Ada' });
     for (const { hash } of results)
       assert.equal((await http(`/memories/${old}/supersede`, { blob_hash: hash, tags: ['gone'] })).status, 200);
-    // Vectors that come between two calls would rank the second otherwise than the first.
+    // Vectors that arrive between two calls would change the ranking of the second.
     for (const memory of [one, old]) await ready(memory);
     for (const asked of [{}, EVERYTHING]) {
       assert.equal((await both(empty, { query: 'tea', ...asked })).count, 0);
@@ -216,7 +216,7 @@ for (const partitions of [1, 4]) {
       ['+tea -milk subject:Ada "tea"', 1],
     ] as const)
       for (const asked of [{}, EVERYTHING]) {
-        // Half a surrogate pair is replaced on the way over gRPC, NUL is refused by neither.
+        // gRPC replaces half a surrogate pair; neither transport refuses NUL.
         const { count } = await both(memory, { query, ...asked });
         const bare = query.trim() === '' && 'explanation' in asked ? 1 : least;
         assert.ok(count >= bare, `${JSON.stringify(query.slice(0, 20))} found ${count}`);

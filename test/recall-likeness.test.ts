@@ -1,5 +1,5 @@
-// What a recall does with vectors beside ranking, through a whole server in one partition and in four: raw cosines are told,
-// diversity and new grains' relations go by them, and every account adds up.
+// Uses of vectors in a recall beyond ranking, through a whole server in one partition and in four: raw cosines are
+// returned, diversity and relations of new grains use them, and every account adds up.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { GrpcClient } from './conformance/grpc-client.ts';
@@ -49,7 +49,7 @@ const recalled = async (server: TestServer, body: object): Promise<readonly Hit[
 const objectsOf = (hits: readonly Hit[]): string[] => hits.map(({ fields }) => String(fields['object']));
 const TERMS = ['bm25', 'phrase', 'vector', 'near', 'answer', 'session', 'role', 'speaker', 'time', 'self'];
 
-/** Long enough for another word at its end to change little. */
+/** Long enough that another word at its end changes little. */
 const WORK = 'a photographer of wild birds, small animals, old trees and the people who live among them';
 
 for (const partitions of [1, 4]) {
@@ -75,7 +75,7 @@ for (const partitions of [1, 4]) {
   });
 
   test(`diversity_lambda compares by meaning where there are vectors (${partitions} partitions)`, async (t) => {
-    // No word in common, nearly all letters: to words all three are as unlike one another.
+    // No common word, but nearly all letters: by words, all three are equally unlike.
     const server = await withMemory(t, partitions, ['photographing', 'photographers', 'winemaker']);
     const query = { query: 'she photography', limit: 2 };
     assert.deepEqual(objectsOf(await recalled(server, query)).sort(), ['photographers', 'photographing']);
@@ -111,7 +111,7 @@ for (const partitions of [1, 4]) {
       grains: [{ grain_type: 'belief', fields: foreign }],
       options: { auto_relate: true },
     })) as { added: { blob_hash: string }[] };
-    assert.deepEqual((await get(batch[0]!.blob_hash))['related_to'] ?? [], [], 'of another user nothing is told');
+    assert.deepEqual((await get(batch[0]!.blob_hash))['related_to'] ?? [], [], 'grains of another user are not named');
     const text = `she is ${WORK}`;
     await embedded(server, 'm');
     const remembered = await post(server, '/memories/m/remember', { text, user_id: 'ada', auto_relate: true });

@@ -1,5 +1,5 @@
-// Recalls that wait for models, through a whole server and a service of the test's own: what they change, and that nothing
-// but a warning comes of a service that fails.
+// Recalls that wait for models, through a whole server and a fake service: their effect, and that a failing service
+// causes only a warning.
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,9 +12,9 @@ type Json = Record<string, unknown>;
 
 interface Service {
   readonly url: string;
-  /** What it was sent, by path. */
+  /** Received requests, by path. */
   readonly asked: { readonly path: string; readonly key: string | undefined; readonly body: Json }[];
-  /** What it answers from now on; undefined: it answers 500. */
+  /** Its answers from now on; undefined: status 500. */
   answer: ((path: string, body: Json) => unknown) | 'never' | undefined;
 }
 
@@ -70,7 +70,7 @@ const objectsOf = (recalled: Json): string[] =>
   (recalled['results'] as { fields: { object: string } }[]).map(({ fields }) => fields.object);
 const scoresOf = (recalled: Json): number[] => (recalled['results'] as { score: number }[]).map(({ score }) => score);
 
-/** The reranker likes milk most; the language model says which numbers it was told to. */
+/** The reranker prefers milk; the language model returns the numbers that the test sets. */
 function helpful(order: string): Service['answer'] {
   return (path, body) =>
     path === '/v1/rerank'
@@ -98,15 +98,15 @@ test('rerank and llm_rerank put hits in the order of their models, over one part
     const query = { query: 'Ada drinks tea', score_breakdown: true };
     const plain = await post(server, memory, 'recall', query);
     assert.equal(objectsOf(plain)[0], DRINKS[0]);
-    assert.equal(models.asked.length, 0, 'no model is asked that nobody asked for');
+    assert.equal(models.asked.length, 0, 'only requested models are called');
     const judged = await post(server, memory, 'recall', { ...query, rerank: true });
     assert.equal(objectsOf(judged)[0], 'milk');
     assert.deepEqual(judged['warnings'], []);
-    assert.deepEqual(scoresOf(judged), scoresOf(plain), 'places have scores, models only give places');
+    assert.deepEqual(scoresOf(judged), scoresOf(plain), 'scores belong to places; models only order');
     for (const hit of judged['results'] as { score: number; score_breakdown: Record<string, number> }[])
       assert.equal(hit.score_breakdown['final_score'], hit.score);
     const [first] = judged['results'] as { score: number; score_breakdown: Record<string, number> }[];
-    assert.equal(first!.score_breakdown['rrf_score'], first!.score, 'its place is its account');
+    assert.equal(first!.score_breakdown['rrf_score'], first!.score, 'the account names the place');
     const listed = await post(server, memory, 'recall', { ...query, llm_rerank: true, limit: 2, explanation: true });
     assert.deepEqual(objectsOf(listed), objectsOf(plain).toReversed().slice(0, 2));
     assert.match(String((listed['results'] as Json[])[0]!['explanation']), /the place that the model gave it/);
@@ -190,7 +190,7 @@ test('without a query no model is called', async (t) => {
 test('a model that never answers is abandoned in time for the ranking without it', async (t) => {
   const models = await service(t);
   models.answer = 'never';
-  // The model has what the recall itself is not left: three seconds, so that a slow machine comes to ask it at all.
+  // The model gets the rest of the recall's time: three seconds, so that a slow machine still asks it.
   const flags = { modelUrl: models.url, model: 'chatty', rerankModel: 'orderly', requestTimeoutMs: '5000' };
   const server = await startTestServer({ auth: 'none', ...flags });
   t.after(() => server.close());

@@ -1,5 +1,5 @@
-// What is remembered twice is stored once, whatever the memory's rule for duplicates; and messages are remembered as the events of
-// a session, in order. On one partition and on two.
+// A text remembered twice is stored once, whatever the memory's deduplication rule; and messages are remembered as the
+// events of a session, in order. On one partition and on two.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from './support/server.ts';
@@ -52,7 +52,7 @@ for (const partitions of [1, 2])
         assert.deepEqual([...second.duplicates].sort(), [...first.extracted_hashes].sort());
         assert.deepEqual([...second.extracted_hashes].sort(), [...first.extracted_hashes].sort());
         assert.deepEqual(first.duplicates, []);
-        // It was said twice: the events are two.
+        // The text was sent twice: there are two events.
         assert.equal((await listed('event')).length, 2);
       });
 
@@ -140,7 +140,7 @@ for (const partitions of [1, 2])
       assert.equal((await soon([first])).mode, 'async');
       const more = await soon([first, second]);
       assert.equal(more.source_hashes.length, 2);
-      // The same request tells how it went, once that is known.
+      // The same request reports the outcome once it is known.
       let answer = more;
       while (answer.marker_status === 'pending') answer = await soon([first, second]);
       assert.equal(answer.marker_status, 'done');

@@ -1,4 +1,4 @@
-// What a restore does with API keys, and with who was forgotten since the backup.
+// The effect of a restore on API keys, and on people who were forgotten since the backup.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,12 +42,12 @@ test('keys of the backup work again, later keys are gone, and revoked keys and f
   const status = async (key: string): Promise<number> =>
     (await ask({ http: again.http, key }, 'GET', '/memories/default/stats')).status;
   assert.deepEqual(await Promise.all([bootstrap, kept.raw, later.raw, revoked.raw].map(status)), [200, 200, 401, 401]);
-  // The chain goes on where the backup ended, and says nothing that could be guessed.
+  // The chain continues where the backup ended, and contains nothing that could be guessed.
   const trail = (await ask({ http: again.http, key: bootstrap }, 'GET', '/memories/default/audit?verify=true')).body;
   assert.equal(trail.chain_valid, true);
   assert.ok(trail.entries.some(({ event_type }: { event_type: string }) => event_type === 'user.erased'));
   assert.ok(!JSON.stringify(trail).includes(hashes[0]!) && JSON.stringify(trail).includes(hashes[1]!));
-  // The backup knew whose they were.
+  // The backup contained their owners.
   assert.deepEqual(await Promise.all([erased.raw, everywhere.raw].map(status)), [401, 401]);
   const { keys } = (await ask({ http: again.http, key: bootstrap }, 'GET', '/auth/keys')).body;
   assert.ok(keys.length > 3 && !/\bann\b/.test(JSON.stringify(keys)), JSON.stringify(keys));
@@ -58,7 +58,7 @@ test('keys of the backup work again, later keys are gone, and revoked keys and f
     results.map(({ fields }: { fields: { subject: string } }) => fields.subject),
     ['bob'],
   );
-  // A restore of the same backup once more, now over the restored deployment.
+  // Restores the same backup once more, over the restored deployment.
   assert.equal(await again.stop(), 0);
   assert.equal((await granaryJson(here('restore', copy, '--yes')))['kept_erased_users'], 1);
   const found = await granaryJson(here('recall', 'tea'));

@@ -1,4 +1,4 @@
-// Rotations between a backup and its restore: the copy lies under other keys than the deployment of today.
+// Rotations between a backup and its restore: the copy has other keys than the current deployment.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -35,7 +35,7 @@ test('a backup from before rotations is restored without data erased and forgott
     ['carl'],
   );
   assert.equal((await granaryJson(here('verify')))['finding_count'], 0);
-  // The copy's own keys can be rotated in their turn.
+  // The copy's own keys can be rotated too.
   await granaryJson(here('rotate-keys', '--scope', 'kek'));
   await granaryJson(here('rotate-keys'));
   await granaryJson(here('compact'));

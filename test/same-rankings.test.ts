@@ -1,5 +1,5 @@
-// The same turns through every door (HTTP batch-add, gRPC BatchAdd, `granary import`), in one partition and in four: the same
-// grains, the same rankings, the same scores, with vectors and without.
+// The same turns over every interface (HTTP batch-add, gRPC BatchAdd, `granary import`), in one partition and in four:
+// the same grains, rankings and scores, with vectors and without.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -43,7 +43,7 @@ interface Turn {
   readonly fields: Readonly<Record<string, string | number>>;
 }
 
-/** Always the same turns: a generator of Lehmer's with a fixed seed. */
+/** Always the same turns: a Lehmer generator with a fixed seed. */
 function turns(): Turn[] {
   let state = 42;
   const below = (count: number): number => {
@@ -79,7 +79,7 @@ async function json(server: TestServer, verb: string, path: string, body?: objec
   return parsed;
 }
 
-/** A memory for each door, filled. */
+/** A filled memory for each interface. */
 async function filled(t: TestContext, server: TestServer): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'granary-same-'));
   t.after(() => rmSync(folder, { recursive: true }));

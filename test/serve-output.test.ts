@@ -1,4 +1,4 @@
-// What `granary serve` writes for people and for whatever keeps its output.
+// The output of `granary serve`, on a terminal and in a file.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { temporaryDirectory } from './support/temporary.ts';
 const TERMINAL = 'data:text/javascript,process.stderr.isTTY=true';
 const MASTER_KEY = /a master key was made in/g;
 
-/** What a new server says until it ends, and its first key. */
+/** The output of a new server until it ends, and its first key. */
 async function firstStart(
   directory: string,
   options: { readonly preload?: string; readonly level?: string },

@@ -1,4 +1,4 @@
-// Rules over the source itself: who may import whom, and what no file may hold.
+// Rules for the source itself: permitted imports, and content that no file may have.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -25,7 +25,10 @@ function importsOf(file: string): string[] {
 
 const isTest = (file: string): boolean => /\.(test|conformance|bench)\.ts$/.test(file);
 
-/** The engine's own top: it ties the folders together, so no folder may import it. Every other file lies in a folder. */
+/**
+ * The engine's top-level files: they tie the folders together, so no folder may import them. Every other file is in a
+ * folder.
+ */
 const ENGINE_TOP = new Set(['engine', 'read-audit', 'reads', 'writes'].map((name) => `src/engine/${name}.ts`));
 
 test('server calls shards, shards call the engine, nothing calls back', () => {
@@ -39,7 +42,7 @@ test('server calls shards, shards call the engine, nothing calls back', () => {
   }
 });
 
-/** What the embedders may use of the engine: the files that import nothing themselves, or only one another. */
+/** Engine files that the embedders may import: files that import nothing themselves, or only one another. */
 const EMBED_IMPORTS = new Set(
   ['assert', 'errors', 'limits', 'clock', 'durable-file'].map((name) => `src/engine/base/${name}.ts`),
 );
@@ -103,12 +106,11 @@ const ENGINE_IMPORTS: Record<string, readonly string[]> = {
 test('folders of the engine import only folders below them', () => {
   const order = Object.keys(ENGINE_IMPORTS);
   for (const [folder, allowed] of Object.entries(ENGINE_IMPORTS))
-    for (const below of allowed)
-      assert.ok(order.indexOf(below) < order.indexOf(folder), `${folder} lies below ${below}`);
+    for (const below of allowed) assert.ok(order.indexOf(below) < order.indexOf(folder), `${folder} is below ${below}`);
   for (const file of sources.filter((source) => source.startsWith('src/engine/') && !isTest(source))) {
     const [, , folder = '', inFolder] = file.split('/');
     if (inFolder === undefined) {
-      assert.ok(ENGINE_TOP.has(file), `${file} lies in no folder`);
+      assert.ok(ENGINE_TOP.has(file), `${file} is in no folder`);
       continue;
     }
     const allowed = ENGINE_IMPORTS[folder];
@@ -149,19 +151,19 @@ test('no file names a machine path or a registry host', () => {
 });
 
 test('the lockfile has every package that it refers to, on every platform', () => {
-  // npm leaves out what the registry at hand does not have for other platforms; `npm ci` then refuses the file.
+  // npm leaves out packages for other platforms that the registry at hand lacks; `npm ci` then refuses the file.
   interface Locked {
     readonly optionalDependencies?: Readonly<Record<string, string>>;
   }
   const lock: unknown = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
-  const { packages } = lock as { readonly packages: Readonly<Record<string, Locked>> }; // The shape of a lockfile.
+  const { packages } = lock as { readonly packages: Readonly<Record<string, Locked>> }; // the shape of a lockfile
   const names = new Set(Object.keys(packages).map((path) => path.slice(path.lastIndexOf('node_modules/') + 13)));
   for (const [path, { optionalDependencies = {} }] of Object.entries(packages)) {
-    for (const name of Object.keys(optionalDependencies)) assert.ok(names.has(name), `${path} wants ${name}`);
+    for (const name of Object.keys(optionalDependencies)) assert.ok(names.has(name), `${path} needs ${name}`);
   }
 });
 
-/** A word in a document's code that is a path from the root, or a source file by any path. */
+/** A word in a document's code quotes that is a path from the root, or a source file by any path. */
 const NAMED_PATH = /^(?:src|test|bench|docs|scripts|proto|examples)\/[\w./-]*$/;
 
 test('every source path that a document names exists', () => {

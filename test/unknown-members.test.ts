@@ -1,5 +1,5 @@
-// What a request brings that its row does not know: named in the answer with the nearest known name, refused where the
-// request removes or governs something, and everywhere under `x-strict: 1`. Over both HTTP listeners and gRPC.
+// Unknown members of a request: named in the answer with the nearest known name, refused when the request removes or
+// governs something, and always under `x-strict: 1`. Over both HTTP listeners and gRPC.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { GrpcClient } from './conformance/grpc-client.ts';

@@ -1,4 +1,5 @@
-// Vectors of memories as callers see them, over both transports: whose they are, how far they have come, and what is no vector.
+// Vectors of memories as callers see them, over both transports: the chosen embedder, the progress, and invalid
+// vectors.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { GrpcClient } from './conformance/grpc-client.ts';
@@ -38,13 +39,13 @@ async function made(server: TestServer, id: string, more: object): Promise<strin
 async function add(server: TestServer, memory: string, objects: readonly string[]): Promise<void> {
   const grains = objects.map((object, i) => ({
     grain_type: 'belief',
-    // Sessions spread them over partitions.
+    // Sessions spread the grains over partitions.
     fields: { subject: 'it', relation: 'is', object, session_id: `s${i}` },
   }));
   assert.equal((await ask(server, `${memory}/batch-add`, { grains })).json['total_added'], objects.length);
 }
 
-/** Resolves with the stats once nothing waits to be embedded: the follower looks every second. */
+/** Resolves to the stats once nothing waits to be embedded: the follower checks every second. */
 async function settled(server: TestServer, memory: string): Promise<Json> {
   let stats: Json = {};
   await eventually('everything is embedded', async () => {

@@ -27,6 +27,6 @@ export async function whileAdding(
   const running = adder.run(server, job, begun.resolve);
   await Promise.race([begun.promise, running]);
   await work();
-  if (!adder.end()) throw new Error(`what was to be measured beside adds took more than ${ADD_SECONDS_MAX} s`);
+  if (!adder.end()) throw new Error(`the measured work during adds took more than ${ADD_SECONDS_MAX} s`);
   return (await running).callsPerSecond;
 }

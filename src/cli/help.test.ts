@@ -157,7 +157,10 @@ for (const [words, [operation, options]] of Object.entries(MIRRORS))
       const member = options[long?.slice(2) ?? ''];
       if (member === undefined || member === 'own') continue;
       const described = descriptionOf(operation, member);
-      assert.ok(isHelpOf(description, described), `${words} ${long}: "${description}" is not of "${described}"`);
+      assert.ok(
+        isHelpOf(description, described),
+        `${words} ${long}: "${description}" does not begin with "${described}"`,
+      );
     }
   });
 

@@ -149,7 +149,7 @@ test('reads are recorded with the next group, or after a while with a group of t
   const first = sequence();
   for (let i = 0; i < 5; i++) engine.read('get', context, { hash });
   engine.read('recall', context, RECORDED);
-  assert.equal(sequence(), first, 'a read waits for no disk');
+  assert.equal(sequence(), first, 'a read does not wait for the disk');
   await add(engine, 'coffee');
   assert.equal(sequence(), first + 3, 'a grain, the entries of all, the record');
   engine.read('get', context, { hash });

@@ -16,7 +16,7 @@ test('work about one thing never overlaps and keeps its order; other work does n
           turns.take(subjects, async () => {
             const distinct = new Set(subjects);
             for (const one of distinct) {
-              assert.equal(running.get(one), undefined, 'nobody else is at it');
+              assert.equal(running.get(one), undefined, 'no other work holds the turn');
               running.set(one, id);
               begun.set(one, [...(begun.get(one) ?? []), id]);
             }

@@ -16,7 +16,7 @@ after(() => server.close());
 
 const THEN = 1_700_000_000;
 const NOW = Math.floor(Date.now() / 1000);
-/** Equally long, and in no visible grain. */
+/** Equally long words that no visible grain contains. */
 const SECRETS = ['quetzalcoatl', 'salamandrine'] as const;
 /** Words that visible grains contain too. */
 const COMMON = ['tea', 'zoo'] as const;
@@ -40,7 +40,7 @@ const shown = (createdAt: number) =>
     { grain_type: 'event', fields: { content: 'And what about tea at the zoo?', session_id: 's1', role: 'assistant' } },
   ].map(({ grain_type, fields }, i) => ({
     grain_type,
-    // Of nobody, of somebody who is not hidden, with and without a session.
+    // Grains without a user and grains of a visible user, with and without a session.
     fields: { ...fields, ...('user_id' in fields ? { user_id: 'gina' } : {}), created_at: createdAt + i },
   }));
 
@@ -59,7 +59,7 @@ const hidden = (secret: string, common: string, createdAt: number) =>
 let made = 0;
 async function twinsOf(how: How, partitions: number): Promise<readonly [Twin, Twin]> {
   made += 1;
-  const twins = SECRETS.map((secret) => new Twin(http, `${secret.slice(0, 1)}-${made}`)) as [Twin, Twin]; // one for each
+  const twins = SECRETS.map((secret) => new Twin(http, `${secret.slice(0, 1)}-${made}`)) as [Twin, Twin]; // one per id
   for (const [i, twin] of twins.entries()) {
     await http.post('/memories', { id: twin.id, partitions, policies: PRESETS[how] });
     const visibleAt = how === 'expired' ? NOW - 100 : THEN + 1_000;
@@ -146,7 +146,7 @@ for (const how of ['restricted', 'withdrawn', 'expired'] as const)
               const record = await twin.get(`/provenance/${id}?explain=true`);
               counts.push(record.excluded_counts);
               const shownTo = await twin.shownTo(get(`/provenance/${id}?explain=true`));
-              // Enciphered under keys of the memory's own.
+              // Each memory enciphers names under its own keys.
               return shownTo.replace(/"grain": "[0-9a-f]{66,84}"/g, 'a name');
             }),
           );
@@ -156,7 +156,7 @@ for (const how of ['restricted', 'withdrawn', 'expired'] as const)
           how
         ];
         const shownTo = new Set(counts.map((count) => (count as Record<string, number>)[reason]));
-        // Its withdrawal is a grain of the user too.
+        // The withdrawal is a grain of the user too.
         assert.deepEqual([...shownTo], [how === 'withdrawn' ? 14 : 13]);
       });
     });

@@ -172,7 +172,7 @@ for (const partitions of [1, 3])
       );
 
       const { warnings: left } = await place.upload(blobs, claims, server.key, 'found wrong');
-      assert.equal(left.length, 1, 'a reason opens what is softly locked');
+      assert.equal(left.length, 1, 'a reason unlocks a soft lock');
       assert.deepEqual(await place.standing(soft), [undefined, 'retracted']);
     });
 
@@ -204,7 +204,7 @@ for (const partitions of [1, 3])
       assert.equal(corrections.length, 2);
 
       const again = await place.upload(chain.blobs, claims);
-      assert.deepEqual([again.duplicates, again.warnings], [3, undefined], 'what is known is no conflict');
+      assert.deepEqual([again.duplicates, again.warnings], [3, undefined], 'a known entry is not a conflict');
       const other: Claims = { [one]: { supersededBy: three }, [two]: { verificationStatus: 'verified' } };
       const conflict = await place.upload(chain.blobs, other);
       assert.equal(conflict.warnings.filter((warning: string) => warning.includes('MEM-E002')).length, 2);

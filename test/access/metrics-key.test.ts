@@ -69,7 +69,7 @@ test('only a caller that has it may grant it, and only to unbound keys', async (
   for (const bound of [{ memory_id: 'default' }, { namespace: 'n1' }, { user_id: 'ann' }])
     assert.equal(await codeOf(http.post('/auth/keys', { scopes: ['metrics'], ...bound })), 'VAL-E001');
   const admin = await http.post('/auth/keys', {});
-  assert.deepEqual(admin.scopes, ['read', 'write', 'admin'], 'it is not given without being asked for');
+  assert.deepEqual(admin.scopes, ['read', 'write', 'admin'], 'the scope is granted only on request');
   const listed = await http.get('/auth/keys');
   assert.ok(listed.keys.some(({ scopes }: { scopes: string[] }) => scopes.join() === 'metrics'));
 });

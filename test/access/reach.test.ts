@@ -77,7 +77,7 @@ for (const reach of ['memory', 'deployment'] as const)
         if (row.exec !== undefined) assert.equal(await exec(bound, row.exec.command, {}), 'AUT-E001', `${bound}, exec`);
         asked += row.http.length + (row.grpc === undefined ? 0 : 1) + (row.exec === undefined ? 0 : 1);
       }
-      assert.ok(asked >= bounds.length, 'each has a face');
+      assert.ok(asked >= bounds.length, 'each operation has a face');
       // A narrowed request covers only its own part.
       for (const header of ['x-namespace', 'x-user-id'])
         for (const face of row.http) {
@@ -238,5 +238,5 @@ test('a caller covers what lies within its binding', () => {
   assert.deepEqual(table({ userId: 'ann' }), [true, true, false, false, false, true]);
   assert.deepEqual(table({ userId: 'bob' }), [true, true, false, false, false, false]);
   assert.deepEqual(table({ userId: 'ann', namespace: 'n' }), [true, true, false, false, false, true]);
-  assert.ok(covers({ userId: 'Zo\u00eb' }, { persons: ['Zoe\u0308'] }), 'names are told apart by what they mean');
+  assert.ok(covers({ userId: 'Zo\u00eb' }, { persons: ['Zoe\u0308'] }), 'names are compared in NFC');
 });

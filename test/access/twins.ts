@@ -112,10 +112,10 @@ export async function askTwins(
   never: readonly string[] = [],
 ): Promise<void> {
   for (const question of questions) {
-    const shownTo = await one.shownTo(question);
-    assert.equal(await other.shownTo(question), shownTo, question.name);
-    assert.equal(Number(shownTo.slice(0, 3)), question.status ?? 200, `${question.name}: ${shownTo}`);
+    const answer = await one.shownTo(question);
+    assert.equal(await other.shownTo(question), answer, question.name);
+    assert.equal(Number(answer.slice(0, 3)), question.status ?? 200, `${question.name}: ${answer}`);
     for (const word of never)
-      assert.ok(!shownTo.toLowerCase().includes(word), `${question.name} tells ${word}: ${shownTo}`);
+      assert.ok(!answer.toLowerCase().includes(word), `${question.name} reveals ${word}: ${answer}`);
   }
 }

@@ -41,7 +41,7 @@ async function openCounted(t: TestContext, items: readonly AddItem[]) {
 
 function answerTo(engine: Engine, query: string): Grouped & { readonly grains: readonly unknown[] } {
   const reply = engine.read('cal', contextOf(1), { query, session: PLAIN_SESSION, vectors: [] });
-  assert.ok(!('tooLong' in reply), `${query} is answered in one go`);
+  assert.ok(!('tooLong' in reply), `${query} is answered in one slice`);
   if (isRefused(reply)) assert.fail(`${query}: ${reply.message}`);
   return JSON.parse(reply.resultJson);
 }

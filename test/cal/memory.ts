@@ -78,7 +78,7 @@ export class CalMemory {
   hash(text: string): string {
     const at = this.items.findIndex(({ fields }) => Object.values(fields).includes(text));
     const hash = this.hashes[at];
-    assert.ok(hash !== undefined, `no grain of the fixture says ${text}`);
+    assert.ok(hash !== undefined, `no grain of the fixture contains ${text}`);
     return hash;
   }
 }

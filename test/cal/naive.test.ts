@@ -265,7 +265,7 @@ async function memories(t: TestContext): Promise<Memory[]> {
     const exec = async (query: string) =>
       (await client.post(`/memories/${name}/app/exec`, { command: 'cal', args: { query } })).result;
     const { result } = await exec('RECALL WITH superseded LIMIT 1000');
-    assert.equal(result.grains.length, added.length + 12, 'all of them are there to be compared with');
+    assert.equal(result.grains.length, added.length + 12, 'every grain is available for comparison');
     made.push({
       name,
       naive: new Naive(result.grains as Shown[]),

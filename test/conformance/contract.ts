@@ -105,7 +105,7 @@ export class Refusal extends Error {
 
 function known(code: string, where: string): readonly [number, number | undefined] {
   const row = REFUSALS[code];
-  assert.ok(row, `${where} refused with ${code}, which nothing here should cause`);
+  assert.ok(row, `${where} refused with ${code}, which no caller here can cause`);
   return row;
 }
 

@@ -289,7 +289,7 @@ class EngineMemory implements Memory {
 
   async cal(query: string): Promise<CalTold> {
     const reply = await this.#ask('cal', { query, session: PLAIN_SESSION, vectors: [] });
-    if ('tooLong' in reply) throw new Error(`the suite asks for less: ${query}`);
+    if ('tooLong' in reply) throw new Error(`the suite does not use this query: ${query}`);
     if (isRefused(reply)) throw new Refusal(reply.refused, `${reply.refused}: ${reply.message}`);
     const { resultJson, warnings, statementType: type, resultCount: count } = reply;
     return { result: JSON.parse(resultJson), warnings, type, count };

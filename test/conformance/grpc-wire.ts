@@ -49,7 +49,7 @@ const SCOPES: Readonly<Record<string, 'read' | 'write' | 'admin' | 'key'>> = {
 const LATER = new Set(['GetMetrics', 'ListHarnessTemplates']);
 const BELIEF = JSON.stringify({ subject: 'Ada', relation: 'likes', object: 'green tea', n: 1 });
 
-/** gRPC of a server that runs. */
+/** Tests for the gRPC transport of a running server. */
 export function grpcWire(running: () => TestServer): void {
   describe('gRPC', { concurrency: 4 }, () => grpcTests(running));
 }

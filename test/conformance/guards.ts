@@ -6,7 +6,7 @@ import { type HttpClient, refusalOf } from './http-client.ts';
 import { newMemory } from './http-driver.ts';
 
 const MIB = 1_048_576;
-/** What the server is started with. */
+/** Flags of the server. */
 export const ORIGIN = 'https://app.example';
 const M = '/memories/default';
 

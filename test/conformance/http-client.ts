@@ -16,7 +16,7 @@ export interface Reply {
   readonly headers: Headers;
   readonly bytes: Uint8Array;
   readonly text: string;
-  /** The body as JSON; undefined when it is none. */
+  /** The body as JSON; undefined when it is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: members are asserted one by one where they are used
   readonly json: any;
 }
@@ -52,7 +52,7 @@ export class HttpClient {
     const reply = { status: response.status, headers: response.headers, bytes, text, json: parsed(text) };
     checkAgainstOpenApi(method, path, reply);
     // Preflights are sent by the browser and have no request id.
-    if (method !== 'OPTIONS') assert.ok(reply.headers.get('x-request-id'), `${method} ${path} says no request id`);
+    if (method !== 'OPTIONS') assert.ok(reply.headers.get('x-request-id'), `${method} ${path} has no request id`);
     return reply;
   }
 

@@ -193,7 +193,7 @@ export function deploymentRoutes(client: () => HttpClient): void {
         assert.equal(nobody.headers.get('www-authenticate'), 'Bearer');
         for (const lesser of wants[route.scope]) {
           const reply = await lesser.ask(route.verb, path, asking);
-          assert.equal(refusalOf(reply, path).code, 'AUT-E001', `H${route.number} wants ${route.scope}`);
+          assert.equal(refusalOf(reply, path).code, 'AUT-E001', `H${route.number} requires ${route.scope}`);
         }
       }
     });

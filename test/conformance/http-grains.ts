@@ -149,7 +149,7 @@ export function grainRoutes(client: () => HttpClient): void {
       for (const wrong of [{ query: 7 }, { limit: 'x' }, { tags: 'x' }, { limit: 1.5 }, { exhaustive: 'no' }])
         await refused(http.post(`${M}/recall`, wrong), 'VAL-E003');
       await refused(http.post(`${M}/recall`, { limit: -1 }), 'VAL-E001', 'VAL-E003');
-      assert.equal((await http.post(`${M}/recall`, {})).count, 1, 'a recall of nothing is of everything');
+      assert.equal((await http.post(`${M}/recall`, {})).count, 1, 'a recall without conditions returns everything');
       assert.equal((await http.post(`${M}/recall`, { query: '', subject: '', limit: 0 })).count, 1);
     });
 

@@ -22,7 +22,7 @@ const PLACES: readonly Place[] = Object.entries<Json>(document.paths).flatMap(([
   Object.entries<Json>(item).map(([verb, operation]) => ({ where: `${verb} ${path}`, path, verb, operation })),
 );
 
-/** Every schema of the document, with where it stands. */
+/** Every schema of the document, with its path. */
 function schemasIn(node: Json, where: string, isSchema = false): { readonly where: string; readonly schema: Json }[] {
   if (node === null || typeof node !== 'object') return [];
   const own = isSchema && !Array.isArray(node) ? [{ where, schema: node }] : [];
@@ -54,9 +54,9 @@ test('the document has contact, server and authentication', () => {
 
 test('each operation has an id, descriptions, one declared tag, and schemas for success and failure', () => {
   const ids = PLACES.map(({ operation }) => operation.operationId);
-  assert.equal(new Set(ids).size, ids.length, 'ids are their own');
+  assert.equal(new Set(ids).size, ids.length, 'ids are unique');
   const tagged = TAGS.flatMap(({ operations }) => operations);
-  assert.deepEqual(tagged.toSorted(), ids.toSorted(), 'every operation is in one group, and no group has another');
+  assert.deepEqual(tagged.toSorted(), ids.toSorted(), 'every operation is in one group, and groups have no others');
   const declared = new Set(document.tags.map(({ name }: Json) => name));
   for (const { where, path, verb, operation } of PLACES) {
     assert.match(operation.operationId, /^[a-z][a-z_]*$/, where);
@@ -68,7 +68,7 @@ test('each operation has an id, descriptions, one declared tag, and schemas for 
         statuses.some((one) => group.test(one)),
         `${where}: ${group}`,
       );
-    assert.equal(statuses.includes('401'), operation.security === undefined, `${where}: 401 where a key is wanted`);
+    assert.equal(statuses.includes('401'), operation.security === undefined, `${where}: 401 if a key is required`);
     for (const [status, { description, content = {} }] of Object.entries<Json>(operation.responses)) {
       assert.ok(description.length > 3, where);
       assert.ok(status === '304' || Object.keys(content).length > 0, `${where}: ${status} has no content`);
@@ -104,10 +104,10 @@ test('every schema has a description, and every component is used', () => {
     if (type === 'array') assert.ok(items !== undefined, `${where}: items`);
     if (Object.keys(properties).length > 0)
       for (const name of required)
-        assert.ok(properties[name] !== undefined, `${where}: ${name} is wanted and not described`);
+        assert.ok(properties[name] !== undefined, `${where}: ${name} is required but not described`);
     if (schema.enum !== undefined) assert.equal(new Set(schema.enum).size, schema.enum.length, where);
     if (type === 'object' && schema.properties === undefined && where.includes('responses'))
-      assert.notDeepEqual(schema, { type }, `${where}: an answer says what members it has, or that they are open`);
+      assert.notDeepEqual(schema, { type }, `${where}: an answer lists its members, or declares them open`);
   }
   const text = JSON.stringify(document);
   for (const [kind, named] of Object.entries<Json>(document.components))
@@ -127,7 +127,7 @@ test('the checker of schemas finds what is wrong', () => {
   assert.deepEqual(faultsIn({}, schema, { a: 1, b: 'x' }), []);
   for (const wrong of [{}, { a: 0 }, { a: 1.5 }, { a: 1, b: 'y' }, { a: 1, c: 1 }, [], null, 'a'])
     assert.notDeepEqual(faultsIn({}, schema, wrong), [], JSON.stringify(wrong));
-  assert.notDeepEqual(faultsIn({}, { ...schema, oneOf: [] }, { a: 1 }), [], 'a keyword that it does not know');
+  assert.notDeepEqual(faultsIn({}, { ...schema, oneOf: [] }, { a: 1 }), [], 'an unknown keyword');
 });
 
 const M = '/memories/default';
@@ -303,13 +303,13 @@ for (const listener of ['uws', 'node'])
       for (const [operation, ask] of REQUESTS) {
         const reply = await ask(http, known);
         assert.ok(reply.status < 300, `${operation}: ${reply.status} ${reply.text.slice(0, 300)}`);
-        assert.ok(CHECKED.has(operation), `${operation} was asked, and its answer checked`);
+        assert.ok(CHECKED.has(operation), `${operation} was called, and its answer checked`);
         known = { ...reply.json, ...(operation === 'export_file' ? { file: reply.bytes } : {}), ...known };
       }
       assert.deepEqual(
         [...CHECKED].toSorted(),
         PLACES.map(({ operation }) => operation.operationId).toSorted(),
-        'every operation of the document was asked',
+        'every operation of the document was called',
       );
     });
   });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
-import type { Told } from './driver.ts';
+import type { ParsedJson } from './driver.ts';
 import { HttpClient } from './http-client.ts';
 import { newMemory } from './http-driver.ts';
 
@@ -83,27 +83,27 @@ for (const [listener, partitions] of [
       assert.deepEqual(errors, []);
       return path;
     };
-    const toolsOf = (actions: readonly Told[]): string[] => actions.map(({ fields }) => fields.tool_name);
+    const toolsOf = (actions: readonly ParsedJson[]): string[] => actions.map(({ fields }) => fields.tool_name);
 
     test('bootstrap shows the newest state, active goals by priority and the last actions', async () => {
       const path = await memory();
-      const told = await http.get(`${path}/sessions/${PATH}/bootstrap`);
-      assert.equal(told.session_id, SID);
-      assert.deepEqual(told.state.fields.data, { step: 2 });
+      const bootstrap = await http.get(`${path}/sessions/${PATH}/bootstrap`);
+      assert.equal(bootstrap.session_id, SID);
+      assert.deepEqual(bootstrap.state.fields.data, { step: 2 });
       assert.deepEqual(
-        told.active_goals.map(({ description }: Told) => description),
+        bootstrap.active_goals.map(({ description }: ParsedJson) => description),
         ['critical', 'high', 'words of its own', 'of no priority', 'low and new'],
       );
       assert.deepEqual(
-        told.active_goals.map(({ priority }: Told) => priority),
+        bootstrap.active_goals.map(({ priority }: ParsedJson) => priority),
         ['critical', 'high', 'whenever', 'medium', 'low'],
       );
-      assert.equal(told.active_goals_total, 5);
-      assert.deepEqual(toolsOf(told.recent_actions), ['send', '__proto__', 'search', 'search', 'search']);
-      assert.equal(told.recent_actions_total, 5);
+      assert.equal(bootstrap.active_goals_total, 5);
+      assert.deepEqual(toolsOf(bootstrap.recent_actions), ['send', '__proto__', 'search', 'search', 'search']);
+      assert.equal(bootstrap.recent_actions_total, 5);
       const two = await http.get(`${path}/sessions/${PATH}/bootstrap?actions_limit=2`);
-      assert.deepEqual(two.recent_actions, told.recent_actions.slice(0, 2));
-      assert.deepEqual((await http.get(`${path}/sessions/${PATH}/state`)).state, told.state);
+      assert.deepEqual(two.recent_actions, bootstrap.recent_actions.slice(0, 2));
+      assert.deepEqual((await http.get(`${path}/sessions/${PATH}/state`)).state, bootstrap.state);
     });
 
     test('a session without grains is empty', async () => {
@@ -144,12 +144,12 @@ for (const [listener, partitions] of [
       const all = await http.get(`${path}/sessions/${PATH}/actions`);
       assert.equal(all.total, 9);
       assert.equal(all.next_cursor, null);
-      const times = all.actions.map(({ created_at }: Told) => created_at);
+      const times = all.actions.map(({ created_at }: ParsedJson) => created_at);
       assert.deepEqual(
         times,
         times.toSorted((a: number, b: number) => b - a),
       );
-      const paged: Told[] = [];
+      const paged: ParsedJson[] = [];
       for (let cursor: string | null = ''; cursor !== null; ) {
         const page = await http.get(
           `${path}/sessions/${PATH}/actions?limit=2${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
@@ -164,26 +164,29 @@ for (const [listener, partitions] of [
       assert.equal((await http.get(`${path}/sessions/${PATH}/actions?tool_name=none`)).total, 0);
       const failed = await http.get(`${path}/sessions/${PATH}/actions/failed?limit=2`);
       assert.deepEqual([failed.total, failed.actions.length], [3, 2]);
-      assert.ok(failed.actions.every(({ fields }: Told) => fields.is_error === true));
+      assert.ok(failed.actions.every(({ fields }: ParsedJson) => fields.is_error === true));
       await refused(http.get(`${path}/sessions/${PATH}/actions?cursor=x`), 'VAL-E004');
     });
 
     test('the summary counts calls, outcomes, durations and errors', async () => {
       const path = await memory();
-      const told = await http.get(`${path}/sessions/${PATH}/actions/summary`);
-      assert.deepEqual([told.total_calls, told.successful, told.failed, told.total_duration_ms], [5, 1, 3, 45]);
-      assert.deepEqual(Object.entries(told.by_tool).sort(), [
+      const summary = await http.get(`${path}/sessions/${PATH}/actions/summary`);
+      assert.deepEqual(
+        [summary.total_calls, summary.successful, summary.failed, summary.total_duration_ms],
+        [5, 1, 3, 45],
+      );
+      assert.deepEqual(Object.entries(summary.by_tool).sort(), [
         ['__proto__', { calls: 1, failures: 1, successes: 0, total_duration_ms: 5 }],
         ['search', { calls: 3, failures: 2, successes: 1, total_duration_ms: 40 }],
         ['send', { calls: 1, failures: 0, successes: 0, total_duration_ms: 0 }],
       ]);
-      assert.deepEqual(told.error_patterns, [
+      assert.deepEqual(summary.error_patterns, [
         { error: 'timeout', count: 2 },
         { error: 'boom', count: 1 },
       ]);
     });
 
-    test('a chain is the actions of a task, or what hangs together with one action', async () => {
+    test('a chain is the actions of a task, or those connected with one action', async () => {
       const path = await memory([
         action(0, { tool_name: 'plan', tool_call_id: 'top', duration_ms: 1 }),
         action(1, { tool_name: 'left', tool_call_id: 'left', parent_task_id: 'top', duration_ms: 2 }),
@@ -192,13 +195,13 @@ for (const [listener, partitions] of [
         action(4, { tool_name: 'deep', parent_task_id: 'round', tool_call_id: 'round' }),
         action(5, { tool_name: 'strange', parent_task_id: 'top', session_id: 'another' }),
       ]);
-      const chain = async (task: string): Promise<Told> =>
+      const chain = async (task: string): Promise<ParsedJson> =>
         await http.get(`${path}/sessions/${PATH}/actions/chain/${encodeURIComponent(task)}`);
       const whole = await chain('top');
       assert.deepEqual(toolsOf(whole.actions), ['plan', 'left', 'right', 'under']);
       assert.deepEqual([whole.task, whole.total_duration_ms, whole.failed], ['top', 7, 1]);
       assert.deepEqual(toolsOf((await chain('left')).actions), ['plan', 'left', 'under']);
-      const under = whole.actions.find(({ fields }: Told) => fields.tool_name === 'under');
+      const under = whole.actions.find(({ fields }: ParsedJson) => fields.tool_name === 'under');
       assert.deepEqual(toolsOf((await chain(under.hash)).actions), ['plan', 'left', 'under']);
       assert.deepEqual(toolsOf((await chain('round')).actions), ['deep']);
       assert.deepEqual((await chain('nothing')).actions, []);
@@ -290,7 +293,7 @@ for (const [listener, partitions] of [
       const { raw_key } = await http.post('/auth/keys', { scopes: ['read'], user_id: 'bob' });
       const bob = await http.with(raw_key).get(`${path}/sessions/${PATH}/bootstrap`);
       assert.deepEqual(
-        [bob.state, bob.active_goals.map(({ description }: Told) => description), bob.recent_actions],
+        [bob.state, bob.active_goals.map(({ description }: ParsedJson) => description), bob.recent_actions],
         [null, ['high'], []],
       );
     });
@@ -302,8 +305,8 @@ for (const [listener, partitions] of [
       await http.get(`${path}/sessions/${PATH}/actions/chain/t1`);
       const { entries } = await http.get(`${path}/audit?event_type=memory.read`);
       assert.ok(entries.length >= 2, 'one entry for each read, in each partition');
-      assert.ok(entries.every(({ details }: Told) => Number.isInteger(details['count'])));
-      const shown = entries.reduce((sum: number, { details }: Told) => sum + details['count'], 0);
+      assert.ok(entries.every(({ details }: ParsedJson) => Number.isInteger(details['count'])));
+      const shown = entries.reduce((sum: number, { details }: ParsedJson) => sum + details['count'], 0);
       // A state, five goals and five actions, then two actions. The second state may lie in another partition, which has shown it to the gathering thread.
       assert.equal(shown, partitions === 1 ? 13 : 14);
     });

@@ -107,7 +107,7 @@ describe('TLS and a rate limit', () => {
 
     const grpc = GrpcClient.open(server.grpc, server.key, credentials.createSsl(readFileSync(CERTIFICATE)));
     await refused(grpc.call('Stats', {}), 'LIM-E001');
-    assert.equal((await secure(server, 'GET', '/health')).status, 200, 'what is public has no key to limit');
+    assert.equal((await secure(server, 'GET', '/health')).status, 200, 'public routes have no key to limit');
 
     clock.ms += wait * 1000;
     assert.equal((await secure(server, 'GET', '/memories', headers)).status, 200);

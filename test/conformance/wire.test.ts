@@ -1,4 +1,4 @@
-// Everything over the wire that is not the suite's: HTTP on both listeners, and gRPC beside one of them.
+// Tests of the wire beyond the suite: HTTP on both listeners, and gRPC beside one of them.
 import assert from 'node:assert/strict';
 import { after, before, describe } from 'node:test';
 import { startTestServer, type TestServer } from '../support/server.ts';

@@ -104,7 +104,7 @@ test('remember keeps the text as an event with what came with it, and derives be
       ['belief', 'Paris', 0.5],
       ['belief', 'Acme', 0.5],
     ],
-    'no surer than their source',
+    'facts are not more confident than their source',
   );
   for (const belief of beliefs) {
     assert.equal(belief.fields.derived_from, source_hash);

@@ -192,7 +192,7 @@ table('age and nearness in time move scores as the formulas say', [
     ({ results }) =>
       assert.ok(
         results.every(({ score }: ParsedJson) => score === 1),
-        'what states something keeps its score',
+        'a statement keeps its score',
       ),
   ],
   [{ query: 'axolotl', recency_weight: 1 }, ({ results: [hit] }) => assert.ok(hit.score > 0.9)],

@@ -1,14 +1,14 @@
-// What the store promised: every version of every chain that was asked for, and what became of it as far as a client
-// can know. Times are ticks of the campaign's own clock, so that "answered before that was asked" can be told.
+// The expected state of the store: every version of every requested chain, and its fate as far as a client can know.
+// Times are ticks of the campaign's own clock, so that "answered before the other was asked" can be decided.
 
 /**
- * pending: asked, not answered (or the process went away). there: acknowledged. maybe: a removal that was under way at the
- * same time, or whose answer never came, may have taken it. gone: its removal was acknowledged. never: refused, or an
- * unanswered request that turned out not to have been done.
+ * pending: requested, not answered (or the process ended). there: acknowledged. maybe: a concurrent or unanswered
+ * removal may have removed it. gone: its removal was acknowledged. never: refused, or an unanswered request that turned
+ * out not to have been executed.
  */
 export type State = 'pending' | 'there' | 'maybe' | 'gone' | 'never';
 
-/** Something that requests hold while they run, or lock for themselves. */
+/** A resource that requests hold while they run, or lock exclusively. */
 export class Scope {
   locked = false;
   inFlight = 0;
@@ -23,7 +23,7 @@ export class Scope {
     if (this.inFlight === 0) this.#drained?.();
   }
 
-  /** Nothing new enters; resolves when what had entered has left. */
+  /** Admits no further requests; resolves when the admitted ones have left. */
   async lock(): Promise<void> {
     this.locked = true;
     if (this.inFlight > 0)
@@ -40,7 +40,7 @@ export class Scope {
 
 export interface Removal {
   readonly start: number;
-  /** Infinity until it was acknowledged. */
+  /** Infinity until it is acknowledged. */
   end: number;
 }
 
@@ -48,13 +48,13 @@ export class Version {
   readonly chain: Chain;
   readonly word: string;
   readonly start: number;
-  /** When it was acknowledged. */
+  /** The time of its acknowledgement. */
   end = Number.POSITIVE_INFINITY;
   state: State = 'pending';
   hash: string | undefined;
-  /** The version that it replaced, as the store said or showed. */
+  /** The version that it replaced, as reported or shown by the store. */
   previous: string | undefined;
-  /** What `visits` is to be: set by an add or supersede, added to the version before by an accumulate. */
+  /** The expected `visits`: set by an add or supersede, added to the previous version's by an accumulate. */
   readonly visits: { readonly set: number } | { readonly added: number };
 
   constructor(chain: Chain, word: string, visits: Version['visits'], start: number) {
@@ -66,16 +66,16 @@ export class Version {
   }
 }
 
-/** Versions of one belief, under a subject that no other chain has. */
+/** Versions of one belief, with a subject that no other chain has. */
 export class Chain extends Scope {
   readonly memory: Memory;
   readonly subject: string;
   readonly user: User | undefined;
   readonly versions: Version[] = [];
   readonly removals: Removal[] = [];
-  /** A removal reached it: no new versions are made, and its links are not whole. */
+  /** True after a removal: no new versions are made, and its links may be incomplete. */
   broken = false;
-  /** Touched since it was last checked. */
+  /** Changed since its last check. */
   fresh = true;
 
   constructor(memory: Memory, subject: string, user: User | undefined) {
@@ -87,7 +87,7 @@ export class Chain extends Scope {
     user?.chains.push(this);
   }
 
-  /** The current version when every request on the chain was answered, else undefined. */
+  /** The current version if every request on the chain was answered, else undefined. */
   tip(): Version | undefined {
     if (this.versions.some((version) => version.state === 'pending' || version.state === 'maybe')) return undefined;
     const there = this.versions.filter((version) => version.state === 'there');
@@ -101,7 +101,7 @@ export class User extends Scope {
   readonly name: string;
   readonly chains: Chain[] = [];
   readonly removals: Removal[] = [];
-  /** Of the last erasure, while nothing was written for the user since. */
+  /** The proof of the last erasure, while nothing has been written for the user since. */
   proof: string | undefined;
 
   constructor(memory: Memory, name: string) {
@@ -117,7 +117,7 @@ export class Memory extends Scope {
   state: 'unknown' | 'live' | 'dropped' = 'unknown';
   readonly chains: Chain[] = [];
   readonly users: User[] = [];
-  /** Acknowledged acts that leave an audit entry. */
+  /** The number of acknowledged acts that leave an audit entry. */
   audited = 0;
 
   constructor(number: number) {
@@ -126,7 +126,7 @@ export class Memory extends Scope {
   }
 }
 
-/** Versions that one unanswered removal was to take: all of them or none. */
+/** Versions of one unanswered removal: all of them are removed, or none. */
 export interface Fate {
   readonly what: string;
   readonly versions: readonly Version[];
@@ -134,7 +134,7 @@ export interface Fate {
 
 export class Model {
   readonly memories: Memory[] = [];
-  /** Settled by the next check. */
+  /** The next check settles these. */
   fates: Fate[] = [];
   acknowledged = 0;
   #tick = 0;
@@ -146,7 +146,7 @@ export class Model {
     return this.#tick;
   }
 
-  /** A name, or a word, that was not given before. */
+  /** A name or word that was not returned before. */
   name(kind: string): string {
     this.#names += 1;
     return `${kind}${this.#names}x`;
@@ -163,7 +163,7 @@ export class Model {
     return this.memories.filter((memory) => memory.state === 'live');
   }
 
-  /** A write was acknowledged. */
+  /** Records the acknowledgement of a write. */
   granted(version: Version, hash: string, previous?: string): void {
     this.acknowledged += 1;
     version.chain.memory.audited += 1;
@@ -176,14 +176,14 @@ export class Model {
     version.state = removals.some((removal) => removal.end > version.start) ? 'maybe' : 'there';
   }
 
-  /** A removal of everything in `versions` begins. */
+  /** Records the start of a removal of everything in `versions`. */
   removing(owner: Chain | User): Removal {
     const removal = { start: this.tick(), end: Number.POSITIVE_INFINITY };
     owner.removals.push(removal);
     return removal;
   }
 
-  /** It was acknowledged: what was there before it is gone, what overlapped it may be. */
+  /** Records the acknowledgement of a removal: versions that existed before it are gone, concurrent ones may be. */
   removed(removal: Removal, versions: readonly Version[]): void {
     this.acknowledged += 1;
     removal.end = this.tick();
@@ -193,7 +193,7 @@ export class Model {
     }
   }
 
-  /** Its answer never came. With `whole`, nothing else was under way on these versions: they share a fate. */
+  /** Records an unanswered removal. With `whole`, nothing else ran on these versions: they share a fate. */
   removalLost(what: string, versions: readonly Version[], whole: boolean): void {
     const there = versions.filter((version) => version.state === 'there');
     for (const version of there) version.state = 'maybe';

@@ -1,10 +1,10 @@
-// Erased users' keys, looked for in the key files themselves.
+// Searches the key files for keys of erased users.
 import { join } from 'node:path';
 import { KeyStore } from '../../src/engine/keys/key-store.ts';
 import type { MasterKey } from '../../src/engine/keys/master-key.ts';
 import type { Model } from './model.ts';
 
-/** Users that were erased, whose key has no tombstone. In words. */
+/** Erased users whose key has no tombstone, in words. */
 export function lostProofs(keys: string, shards: number, master: MasterKey, model: Model): string[] {
   const destroyed = new Set<string>();
   for (let shard = 0; shard < shards; shard++) {

@@ -1,5 +1,5 @@
-// `node test/crash/run.ts --rounds N --seed S [--door engine|partitions|server]`: kills the store again and again and looks for
-// every acknowledged write. Exit code 1 when something was lost or half done; the seed that it prints runs it again.
+// `node test/crash/run.ts --rounds N --seed S [--door engine|partitions|server]`: kills the store repeatedly and looks
+// for every acknowledged write. Exit code 1 when something was lost or incomplete; the printed seed repeats the run.
 import { parseArgs } from 'node:util';
 import { campaign } from './campaign.ts';
 import { engineTarget, partitionTarget } from './engine-target.ts';
@@ -23,7 +23,7 @@ const report = await campaign({
   seed: Number(values.seed),
   log: (line) => console.log(line),
 });
-// One failure is met by many clients.
+// Many clients may meet the same failure.
 for (const problem of new Set(report.problems)) console.log(problem);
 const { rounds, kills, acknowledged, problems } = report;
 console.log(JSON.stringify({ door, rounds, kills, acknowledged, problems: problems.length }));

@@ -1,4 +1,4 @@
-// Loaded into each of the server's threads before its own code: ends the process at a step to the disk.
+// Preloaded into each of the server's threads: ends the process at a step to the disk.
 import { armCut, watchFileSystem } from './cut.ts';
 
 watchFileSystem();

@@ -10,9 +10,9 @@ import { type Answer, type Door, type Item, type Life, Lost, type Question, Refu
 import { objectOf } from './engine-life.ts';
 
 const CUT = pathToFileURL(join(import.meta.dirname, 'server-cut.ts')).href;
-/** Requests on their way at once, of one check. */
+/** Concurrent requests of one check. */
 const LOOKS_AT_ONCE = 32;
-/** Between a connection that breaks and the news that its server was killed. */
+/** The time between a broken connection and the news that its server was killed. */
 const NEWS_MS_MAX = 60_000;
 
 export interface ServerOptions {
@@ -53,7 +53,7 @@ interface Wire {
   readonly ended: Promise<void>;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: members of a reply are read where the contract has them
+// biome-ignore lint/suspicious/noExplicitAny: members of a reply are read as the contract defines them
 type Reply = any;
 
 function serverDoor(wire: Wire): Door {
@@ -145,7 +145,7 @@ function serverDoor(wire: Wire): Door {
   };
 }
 
-/** Reasons from health, once the server's shards had time to answer. */
+/** Reasons from health, after the server's shards had time to answer. */
 async function reasonsOf(wire: Wire): Promise<readonly string[]> {
   let reasons: readonly string[] = [];
   await eventually('the shards answer', async () => {
@@ -172,7 +172,7 @@ function seenOf({ hash, fields, user_id: user, superseded_by: supersededBy }: Re
   };
 }
 
-/** The body of a success; with `any` whatever it answers. */
+/** The body of a success; with `any` the body of any answer. */
 async function overHttp(
   wire: Wire,
   verb: string,
@@ -211,7 +211,7 @@ async function gone(wire: Wire, error: unknown): Promise<never> {
   await Promise.race([wire.ended, late]);
   clearTimeout(timer);
   if (wire.isOver()) throw new Lost('the server went away');
-  throw new Error('a connection broke, and the server lives', { cause: error });
+  throw new Error('a connection broke although the server is alive', { cause: error });
 }
 
 function overGrpc(wire: Wire, memory: number, item: Item, key: string | undefined): Promise<string> {

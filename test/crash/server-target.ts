@@ -9,7 +9,7 @@ const SHARDS = 2;
 
 export const serverTarget: Target = {
   start: (directory, { cut }) => startServer({ directory, shards: SHARDS, ...(cut === undefined ? {} : { cut }) }),
-  // Its threads count their steps from the start.
+  // The server's threads count their steps from the start.
   arm: () => undefined,
   after: async (directory, model) => {
     const { key } = loadMasterKey({

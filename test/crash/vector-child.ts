@@ -1,4 +1,4 @@
-// A process with one shard that adds, embeds, erases and tidies up until it is cut off at a step on its way to the disk.
+// A process with one shard that adds, embeds, erases and runs maintenance until it ends at a step to the disk.
 import { join } from 'node:path';
 import { FORMAT_VERSION } from '../../src/engine/engine.ts';
 import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
@@ -22,7 +22,7 @@ const MEMORIES = [1, 2] as const;
 const TURNS_MAX = 5_000;
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 
-// The parent wrote it.
+// written by the parent
 const { root, steps, life } = JSON.parse(process.argv[2]!) as VectorChildOptions;
 const say = (done: Acknowledged & { readonly memory: number }): void => void process.send!(done);
 

@@ -1,4 +1,5 @@
-// Killed while vectors are made, by an embedder that is another than before, sealed, merged and purged: every grain has its vector once again, and nobody erased has any.
+// Kills a process while it makes vectors with another embedder than before, seals, merges and purges: every grain has
+// its vector exactly once, and no erased grain has one.
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -19,7 +20,7 @@ const MEMORIES = [1, 2] as const;
 
 type Done = Acknowledged & { readonly memory: number };
 
-/** What a child did until it was cut off. */
+/** The acts of a child until it was killed. */
 function live(options: VectorChildOptions): Promise<{ done: Done[]; signal: NodeJS.Signals | null; stderr: string }> {
   const child = fork(CHILD, [JSON.stringify(options)], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
   const done: Done[] = [];
@@ -49,12 +50,12 @@ test('killed at any step, vectors come back, none twice and none of the erased',
       else erased.add(`${one.memory}/${one.user}`);
     const engine = await openShard(root);
     await checkAfterKill(t, engine, { added, erased, what, life });
-    // The next life begins where vectors are in files, or where some are not.
+    // The next life begins with vectors in files, or with some that are not.
     await (life % 2 === 0 ? engine.close() : engine.abandon());
     lookIntoFiles(root, added, what);
   }
   t.diagnostic(`seed ${seed}: ${added.size} acknowledged, ${erased.size} erased`);
-  assert.ok(added.size > 0, `seed ${seed}: something was acknowledged`);
+  assert.ok(added.size > 0, `seed ${seed}: some requests were acknowledged`);
 });
 
 async function checkAfterKill(
@@ -88,7 +89,7 @@ async function checkAfterKill(
         ? Number.NaN
         : engine.store.vectors.cosineOf(memory, lettersOf(`s says ${object}`), [ordinal])[0]!;
     if (erased.has(`${memory}/${user}`)) assert.ok(Number.isNaN(cosine), `${what}: ${object} of ${user} was erased`);
-    // A user may be erased without the answer having come.
+    // A user may be erased although the answer did not arrive.
     else if (user === undefined || ordinal !== undefined)
       assert.ok(cosine > 0.999, `${what}: ${object} has its vector`);
   }
@@ -100,7 +101,7 @@ async function checkAfterKill(
   assert.deepEqual((await engine.write('verify', contextOf(0), {})).findings, [], what);
 }
 
-/** No vector stands anywhere as it is: not of anybody. */
+/** No file contains a vector in the clear, of any user. */
 function lookIntoFiles(root: string, added: ReadonlyMap<string, { object: string }>, what: string): void {
   const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const contents = files.map((entry) => [entry.name, readFileSync(join(entry.parentPath, entry.name))] as const);

@@ -12,10 +12,10 @@ const BATCH_MAX = 40;
 export interface WorkloadOptions {
   readonly door: Door;
   readonly model: Model;
-  /** True: an erasure that was cut off may have reached some partitions, and is asked for again after the restart. */
+  /** True: an interrupted erasure may have reached only some partitions, and is repeated after the restart. */
   readonly partitioned: boolean;
   readonly random: Random;
-  /** Told after every acknowledged request; the campaign decides there when to kill. */
+  /** Called after every acknowledged request; the campaign decides then when to kill. */
   readonly onAcknowledged: () => void;
 }
 
@@ -32,7 +32,7 @@ export class Workload {
     this.#options = options;
   }
 
-  /** Runs until `stop`, or until the store went away. Resolves when every client has ended. */
+  /** Runs until `stop`, or until the store has ended. Resolves when every client has ended. */
   async run(): Promise<void> {
     const { model } = this.#options;
     if (model.live.length === 0) await this.#quietly(() => this.#createMemory());
@@ -46,12 +46,12 @@ export class Workload {
   async #client(): Promise<void> {
     while (!this.#stopped) {
       await this.#quietly(() => this.#act());
-      // Every client takes its turn, also one that found nothing to do.
+      // Every client gets its turn, also one with nothing to do.
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
-  /** A store that went away ends the clients; what it should not have refused is a problem. */
+  /** The end of the store ends the clients; an unexpected refusal is a problem. */
   async #quietly(act: () => Promise<void>): Promise<void> {
     try {
       await act();
@@ -80,13 +80,13 @@ export class Workload {
     return this.#readBack(memory);
   }
 
-  /** True when the last memory was dropped and none is being made. */
+  /** True when the last memory was dropped and no new one is being created. */
   #needsMemory(): boolean {
     const { memories, live } = this.#options.model;
     return live.length === 0 && memories.every((memory) => memory.state === 'dropped');
   }
 
-  /** Runs a request inside its scopes; they count it until it was answered. */
+  /** Runs a request inside its scopes, which count it until it is answered. */
   async #within(scopes: readonly (Scope | undefined)[], run: () => Promise<void>): Promise<void> {
     for (const scope of scopes) scope?.enter();
     try {
@@ -96,7 +96,7 @@ export class Workload {
     }
   }
 
-  /** Locks `scope` for one removal, or does not when racing. Yields to overlapping locks. */
+  /** Locks `scope` for one removal, except when racing. Yields to overlapping locks. */
   async #alone(
     { scope, around, racing }: { scope: Scope; around: readonly (Scope | undefined)[]; racing: boolean },
     run: () => Promise<void>,
@@ -153,7 +153,7 @@ export class Workload {
     });
   }
 
-  /** Sends a request that makes a version; a refusal is only right when a removal was under way. */
+  /** Sends a request that creates a version; a refusal is only right during a removal. */
   async #write(version: Version, retry: Retry | undefined, send: () => Promise<void>): Promise<void> {
     const { chain } = version;
     chain.fresh = true;
@@ -215,7 +215,7 @@ export class Workload {
         chain.fresh = true;
         const removal = model.removing(chain);
         const before = hashesOf(chain.versions);
-        // An erasure of the user may have met the chain's first version.
+        // An erasure of the user may have removed the chain's first version.
         const known = chain.versions.every((version) => version.state !== 'maybe');
         try {
           const hashes = await door.forget(memory.number, { subject: chain.subject });
@@ -299,7 +299,7 @@ export class Workload {
         }
       }),
     );
-    // New chains of a user that was erased while they were made are as good as any.
+    // New chains of a user who was erased meanwhile are as valid as any.
   }
 
   async #upkeep(memory: Memory): Promise<void> {
@@ -343,7 +343,7 @@ export class Workload {
         { ask: 'get', hash },
         { ask: 'word', word },
       ]);
-      // A removal may have begun while it was read; one of the tip alone locks the chain.
+      // A removal may have begun during the read; one of the tip alone locks the chain.
       if (version.state !== 'there' || version.chain.locked || wasRaced(version)) return;
       if (got === undefined || !('seen' in got) || got.seen.word !== word)
         this.problems.push(`${hash} was acknowledged and read back as ${JSON.stringify(got)}`);
@@ -354,7 +354,7 @@ export class Workload {
 
   #freeChain(memory: Memory, wanted: (chain: Chain) => boolean): Chain | undefined {
     const { random } = this.#options;
-    // Most chains are long gone after a while; a few tries find one that can be used.
+    // Most chains are gone after a while; a few tries find a usable one.
     for (let tries = 0; tries < 8; tries++) {
       const chain = random.chance(0.5) ? random.pickAny(memory.chains.slice(-100)) : random.pickAny(memory.chains);
       if (chain === undefined) return undefined;
@@ -369,7 +369,7 @@ export class Workload {
   }
 }
 
-/** Sent again after the restart: the answer is the first one. A target that was removed meanwhile refuses it. */
+/** Repeats a request after the restart: the answer is the first one. A target that was removed meanwhile refuses it. */
 function guarded(retry: Retry, version: Version): Retry {
   return async (door) => {
     try {
@@ -380,13 +380,13 @@ function guarded(retry: Retry, version: Version): Retry {
   };
 }
 
-/** True when a removal was under way at any time since the version was asked for. */
+/** True when a removal ran at any time since the version was requested. */
 function wasRaced(version: Version): boolean {
   const { chain } = version;
   return [...chain.removals, ...(chain.user?.removals ?? [])].some((removal) => removal.end > version.start);
 }
 
-/** True when no erasure of the chain's user ran beside the removal. */
+/** True when no erasure of the chain's user ran during the removal. */
 function isAlone(chain: Chain, removal: Removal): boolean {
   return chain.user?.removals.every((other) => other.end < removal.start) ?? true;
 }

@@ -1,5 +1,5 @@
-// An attacker has a copy of a shard's folder and today's keys, knows to the second when something was written, and tries what an
-// erased person may have said until a hash matches. Nothing that is left may match.
+// An attacker has a copy of a shard's folder and the current keys, knows the exact second of a write, and tries
+// possible statements of an erased person until a hash matches. No remaining hash may match.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { cpSync } from 'node:fs';
@@ -32,12 +32,12 @@ const SEARCH: RecallQuery = {
   tellBeyond: true,
 };
 
-/** SHA-256 of bytes or of a text, hex. */
+/** SHA-256 of bytes or of a text, in hex. */
 function sha256(of: string | Uint8Array): string {
   return createHash('sha256').update(of).digest('hex');
 }
 
-/** Everything of ada's that leaves a hash, on every path: hashes by their kind. */
+/** All grains and requests of ada that leave a hash, on every path: hashes by their kind. */
 async function lifeOfAda(engine: Engine, clock: StepClock): Promise<Map<string, string>> {
   const left = new Map<string, string>();
   const once = (key: string): CallContext => ({ ...context, idempotency: { key, bodyHash: sha256(`body ${key}`) } });
@@ -74,7 +74,7 @@ async function lifeOfAda(engine: Engine, clock: StepClock): Promise<Map<string, 
   const gone = await addBelief(engine, 1, { subject: 'ada', object: 'a flat', user_id: 'ada' });
   await engine.write('forget', once('forget'), { hashes: [gone], check: false });
   left.set('forgotten', gone);
-  // A version that somebody made of hers, under another user.
+  // A new version of one of her grains by another user.
   const adopted = await addBelief(engine, 1, { subject: 'house', object: 'diabetes', user_id: 'ada' });
   await engine.write('supersede', context, { oldHash: adopted, fields: { user_id: 'bob', object: 'a cold' } });
   left.set('adopted', adopted);
@@ -88,7 +88,7 @@ async function lifeOfAda(engine: Engine, clock: StepClock): Promise<Map<string, 
   await engine.write('restrict', { ...context, reason: 'disputes the cancer' }, { userId: 'ada', restricted: true });
   await engine.write('restrict', context, { userId: 'ada', restricted: false });
   left.set('reason of the restriction', sha256('disputes the cancer'));
-  // A fact that is read again, from another event, gains that event.
+  // A fact that another event repeats gains that event.
   for (const second of [1, 2]) {
     const from = { content: 'I have diabetes.', user_id: 'ada', created_at: Math.floor(clock.now / 1000) - second };
     const { hash } = await engine.write('add', context, { grainType: 'event', fields: from, sync: false });
@@ -102,7 +102,7 @@ async function lifeOfAda(engine: Engine, clock: StepClock): Promise<Map<string, 
     left.set('fact', fact.hash);
   }
   assert.deepEqual(engine.read('get', context, { hash: left.get('fact')! }).sources, [left.get('further source')]);
-  // Reads name what they read.
+  // Records of reads name the grains.
   engine.read('get', context, { hash: left.get('added')! });
   const { recallId } = engine.read('recall', context, {
     ...SEARCH,
@@ -130,7 +130,7 @@ async function opened(t: TestContext, root: string, clock: StepClock): Promise<E
   return engine;
 }
 
-/** Everything in the log that today's keys open, as text. */
+/** Everything in the log that the current keys open, as text. */
 function* readableRecords(engine: Engine): Generator<string> {
   for (const item of engine.store.log.scan(1)) {
     assert.ok(!(item instanceof CorruptRecord));
@@ -192,7 +192,7 @@ function* textsOf({ store }: Engine, memory: Memory, record: EngineRecord): Gene
   }
 }
 
-/** '' for what a destroyed key sealed; any other failure is the test's own. */
+/** Returns '' for bytes sealed by a destroyed key; any other error fails the test. */
 function unlessGone(opened: () => string): string {
   try {
     return opened();
@@ -211,7 +211,7 @@ test('nothing that is left after an erasure matches a guess, in files, in record
   const left = await lifeOfAda(engine, clock);
   await engine.write('flush', context, {});
 
-  // Before: the same look finds them, so it can find them.
+  // The same search finds the hashes before the erasure, so it works.
   const before = [...readableRecords(engine)].join('\n');
   for (const what of ['added', 'superseding', 'accumulated', 'forgotten', 'consent', 'query'])
     assert.ok(before.includes(left.get(what)!), `${what} is found while the keys are there`);
@@ -242,13 +242,13 @@ test('nothing that is left after an erasure matches a guess, in files, in record
 
   engine = await opened(t, join(copy, 'shard'), clock);
   const readable = [...readableRecords(engine)];
-  assert.ok(readable.length > 20 && readable.some((text) => text.includes('a cold')), 'there is something to read');
+  assert.ok(readable.length > 20 && readable.some((text) => text.includes('a cold')), 'the log has readable records');
   for (const text of readable)
     for (const [what, hash] of left) {
       assert.ok(!text.includes(hash), `${what} in ${text}`);
       assert.ok(!text.includes(Buffer.from(hash, 'hex').toString('latin1')), `${what} (bytes) in ${text}`);
     }
-  // The API tells no more, and the chain is whole.
+  // The API reveals no more, and the chain is intact.
   for (const hash of left.values()) {
     const { entries } = await engine.write('auditPage', context, {
       filter: { grainHash: hash },

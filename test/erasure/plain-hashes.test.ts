@@ -19,7 +19,7 @@ const context = contextOf(1);
 
 type Hashes = Readonly<Record<'ada' | 'room' | 'bob' | 'warm' | 'gone' | 'kept' | 'recall', string>>;
 
-/** A copy of the fixture, laid out as a shard's folders are. */
+/** A copy of the fixture in the layout of a shard's folders. */
 function unpacked(t: TestContext): { readonly root: string; readonly hashes: Hashes } {
   const root = temporaryDirectory(t);
   for (const [from, to] of [
@@ -61,7 +61,7 @@ test('a grain of an older build is found by its hash, in the trail as well, besi
   assert.equal(engine.read('get', context, { hash: hashes.warm }).supersedes, hashes.room);
   const record = await engine.write('recallRecord', context, { recallId: hashes.recall });
   assert.deepEqual([record.verified, record.results[0]?.['hash']], [true, hashes.ada]);
-  // A read is told by a name now, and both are found.
+  // A new read is recorded by name, and both are found.
   await engine.write('flush', context, {});
   assert.deepEqual(await events(engine, hashes.ada), [
     ['memory.added', hashes.ada],
@@ -71,7 +71,7 @@ test('a grain of an older build is found by its hash, in the trail as well, besi
     ['memory.added', hashes.gone],
     ['memory.forgotten', hashes.gone],
   ]);
-  // Within a day a repeat is answered as it was.
+  // A repeat within a day gets the first answer.
   const once = { ...context, idempotency: { key: 'k1', bodyHash: 'b'.repeat(64) } };
   const fields = { subject: 'ada', relation: 'says', object: 'kept', user_id: 'ada' };
   const repeated = await engine.write('add', once, { grainType: 'belief', fields, sync: false });

@@ -1,5 +1,5 @@
-// The data directory of a server after an erasure: no file has a hash that could be compared with a guess, on whatever
-// path the person's grains were written, read and removed.
+// The data directory of a server after an erasure: no file contains a hash that could be compared with a guess,
+// whichever way the person's grains were written, read and removed.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -64,6 +64,6 @@ for (const partitions of [1, 4])
     assert.equal(await server.stop(), 0);
     const needles = new Map([...hashes].flatMap(([what, hash]) => hashNeedles(what, hash)));
     assert.deepEqual(foundInFiles(directory, needles), []);
-    // The look sees what is there.
+    // The search finds existing hashes.
     assert.ok(foundInFiles(directory, new Map([['the layout', Buffer.from('"shards"')]])).length > 0);
   });

@@ -1,6 +1,6 @@
-// Sentences and the facts that should be taken from them, in two sets: rules were written with the first in view; the
-// second was written before them, by the same hand, and is only ever counted. Neither is text from outside: expect less
-// recall of real conversations, which wrap what they state in questions and asides.
+// Sentences and the facts that should be extracted, in two sets: rules were written with the first in view; the second
+// was written before them, by the same author, and is only counted. Neither is text from outside: expect lower recall
+// on real conversations, which surround statements with questions and asides.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Extractor } from '../../src/engine/text/extract/extractor.ts';
@@ -16,7 +16,7 @@ export interface Labelled {
 }
 
 export interface Score {
-  /** Facts found that were expected, found that were not, and expected but not found. */
+  /** Expected facts that were found, unexpected ones, and missing ones. */
   readonly right: number;
   readonly wrong: number;
   readonly missed: number;

@@ -1,4 +1,4 @@
-// Words that callers sent must not lie readable in any file of the data directory or a backup, nor in the log.
+// Words of callers must not be readable in any file of the data directory or a backup, nor in the log.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -11,11 +11,11 @@ import { ask, type ServerProcess, startServerProcess } from '../support/server-p
 import { codeOf, contextOf, openShard, recalled, settingsOf, until } from '../support/shard.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-/** Twelve letters that nothing else says. */
+/** Twelve letters that occur nowhere else. */
 class Canaries {
   readonly words = new Map<string, string>();
 
-  /** A new word for `where`; a word of a language to the analysers, so that it is indexed as a term. */
+  /** A new word for `where`; analysers treat it as a word, so that it is indexed as a term. */
   word(where: string): string {
     const made = `zq${randomBytes(8)
       .toString('hex')
@@ -39,7 +39,7 @@ function formsOf(word: string): [string, Buffer][] {
     ['hex upper case', Buffer.from(utf8.toString('hex').toUpperCase())],
   ];
   for (let offset = 0; offset < 3; offset++) {
-    // Letters that depend on what stands before and behind are left out.
+    // Letters that depend on the neighbouring bytes are left out.
     const encoded = Buffer.concat([Buffer.alloc(offset), utf8]).toString('base64');
     const inner = encoded.slice(offset === 0 ? 0 : 4, Math.floor((offset + utf8.length) / 3) * 4);
     forms.push([`base64 at ${offset}`, Buffer.from(inner)]);
@@ -62,12 +62,12 @@ function findIn(name: string, bytes: Buffer, canaries: Canaries): string[] {
   return found;
 }
 
-/** Undefined for a file that the running server has replaced since it was listed. */
+/** Undefined if the running server has replaced the file since it was listed. */
 function contentOf(file: string): Buffer | undefined {
   try {
     return readFileSync(file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined; // what the file system throws
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined; // an error of the file system
     throw error;
   }
 }
@@ -85,7 +85,7 @@ function scan(directory: string, canaries: Canaries): { files: number; bytes: nu
   return scanned;
 }
 
-/** A grain of each type, a canary in every text that it may hold. */
+/** A grain of each type, with a canary in every text that it may contain. */
 function grainsOf(c: (where: string) => string): { grain_type: string; fields: Record<string, unknown> }[] {
   const common = () => ({
     namespace: c('namespace'),
@@ -140,7 +140,7 @@ function grainsOf(c: (where: string) => string): { grain_type: string; fields: R
   ];
 }
 
-/** Asks for a success. */
+/** Sends a request that must succeed. */
 async function done(server: ServerProcess, path: string, json?: unknown, headers: Record<string, string> = {}) {
   const reply = await ask(server, 'POST', path, json, headers);
   assert.ok(reply.status < 300, `${path}: ${JSON.stringify(reply.body)}`);
@@ -211,7 +211,7 @@ async function fill(server: ServerProcess, canaries: Canaries): Promise<void> {
     { user_id: canaries.words.get('erased user') },
     { 'idempotency-key': c('erase key') },
   );
-  // Named by somebody else, then erased; and a scope that was written in, then erased.
+  // A user whom somebody else names, then erased; and a scope that was written in, then erased.
   const named = c('named user');
   await done(server, `${M}/add`, { subject: 'somebody', relation: 'is', object: 'there', user_id: named });
   await done(server, `${M}/add`, { subject: named, relation: c('relation to a named user'), object: 'there' });
@@ -238,13 +238,13 @@ test('no file, backup or log contains a readable word of a caller', async (t) =>
   await exec('compact');
   await exec('rebuild_indexes');
   await exec('rotate_keys', { scope: 'memory' });
-  // Some of it stays in the tail, in the log alone.
+  // Part of it stays in the tail, only in the log.
   const reply = await done(server, '/memories/m1/batch-add', {
     grains: grainsOf((where) => canaries.word(`${where}, unsealed`)),
   });
   assert.deepEqual(reply.errors, []);
   await exec('backup', { path: join(root, 'backup') });
-  // As a kill would leave it: a tail that lies in the log alone. Then closed in order, everything sealed.
+  // The state after a kill: a tail that is only in the log. Then closed properly, with everything sealed.
   const running = scan(directory, canaries);
   assert.equal(await server.stop(), 0);
   const closed = scan(directory, canaries);
@@ -276,7 +276,7 @@ test('the scan finds a word in any of its forms', (t) => {
   }
   for (let before = 0; before < 3; before++) {
     const encoded = Buffer.from(`${'x'.repeat(before)}${word} and more`).toString('base64');
-    assert.notDeepEqual(findIn('file', Buffer.from(encoded), canaries), [], `base64 behind ${before}`);
+    assert.notDeepEqual(findIn('file', Buffer.from(encoded), canaries), [], `base64 after ${before}`);
   }
   assert.deepEqual(scan(directory, canaries), { files: 0, bytes: 0, found: [] });
 });
@@ -361,7 +361,7 @@ test('an old copy of the data opens nothing of an erased user with the current k
       set: { note: 'kept by ann' },
     });
   const { newHash } = (await accumulate()) as { newHash: string };
-  // The answer of an idempotent request is kept for a repeat.
+  // The answer of a request with an idempotency key is stored for a repeat.
   assert.match(JSON.stringify(await accumulate()), /kept by ann/);
   await engine.abandon();
   cpSync(data, old, { recursive: true });
@@ -389,7 +389,7 @@ test('an old copy of the data opens nothing of an erased user with the current k
     try {
       answer = engine.read('recall', context, wanted);
     } catch (error) {
-      // The index of that time may lead to grains that nobody can open.
+      // The old index may lead to grains that nobody can open.
       assert.ok(error instanceof EngineError, String(error));
     }
     assert.ok(!/something of ann|kept by ann/.test(JSON.stringify(answer) ?? ''), query);

@@ -1,5 +1,5 @@
-// Files changed behind the engine's back: damage is named, indexes are rebuilt, no wrong answer is given, and
-// everything else continues.
+// Files changed behind the engine's back: damage is named, indexes are rebuilt, no answer is wrong, and everything else
+// continues.
 import assert from 'node:assert/strict';
 import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ async function fill(root: string): Promise<Map<number, string[]>> {
   return hashes;
 }
 
-/** A fresh folder with the shard in it that `fill` made. */
+/** A fresh folder with the shard from `fill`. */
 async function filled(t: TestContext): Promise<{ copy: () => string; hashes: Map<number, string[]> }> {
   const root = temporaryDirectory(t);
   const model = join(root, 'model');
@@ -63,13 +63,13 @@ function flip(path: string, offset: number): void {
 
 const STORAGE = new Set([undefined, 'STO-E001']);
 
-/** Asks for everything: right, or refused as storage's fault. Says how much was refused. */
+/** Requests everything: each answer is right, or refused as a storage failure. Returns the number of refusals. */
 async function lookAt(engine: Engine, hashes: Map<number, string[]>): Promise<number> {
   let refused = 0;
   for (const [memory, of] of hashes)
     for (const [i, hash] of of.entries()) {
       const code = await codeOf(() => {
-        // As nobody: entries of reads are not what is counted here.
+        // As an anonymous caller, because entries of reads do not count here.
         const { fields } = engine.read('get', { ...contextOf(memory), actor: 'system' }, { hash });
         assert.equal(fields['object'], `word${i} of memory${memory} at the harbour`);
       });
@@ -107,7 +107,7 @@ async function assertWhole(engine: Engine, hashes: Map<number, string[]>): Promi
   );
 }
 
-/** Opens a damaged copy: wrong answers never, everything right after the repair, and the file named. */
+/** Opens a damaged copy: no answer is wrong, all are right after the repair, and the file is named. */
 async function assertRepairs(root: string, hashes: Map<number, string[]>, what: string): Promise<void> {
   const engine = await openShard(root);
   try {
@@ -202,7 +202,7 @@ test('a damaged key affects only what it opens, is named, and comes back with it
     const whole = readFileSync(path);
     flip(path, slotOffset(id) + SLOT_BYTES - 9);
     let engine = await openShard(root);
-    // The other memory of the shard does not notice.
+    // The shard's other memory is not affected.
     assert.equal(await lookAt(engine, new Map([[2, hashes.get(2)!]])), 0, kind);
     let refused = 0;
     for (const hash of hashes.get(1)!)
@@ -218,13 +218,13 @@ test('a damaged key affects only what it opens, is named, and comes back with it
     );
     await engine.close();
 
-    // Only the slot is put back: keys may have been made meanwhile.
+    // Only the slot is restored, because keys may have been created meanwhile.
     const now = readFileSync(path);
     whole.copy(now, slotOffset(id), slotOffset(id), slotOffset(id) + SLOT_BYTES);
     writeFileSync(path, now);
     engine = await openShard(root);
     await engine.write('rebuildIndexes', contextOf(1), {});
-    assert.equal(await lookAt(engine, hashes), 0, `${kind}, after its slot came back`);
+    assert.equal(await lookAt(engine, hashes), 0, `${kind}, after its slot was restored`);
     await engine.close();
   }
 });

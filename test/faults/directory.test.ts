@@ -1,5 +1,4 @@
-// The data directory as a server finds it: taken by another, by one that was killed, or with files that are not as they
-// were left.
+// A server's start on a data directory that is in use, that a killed server left, or whose files have changed.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, truncateSync } from 'node:fs';
@@ -12,7 +11,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 
 const flags = ['--shards', '1', '--workers', '1'];
 
-/** The message of a server that does not start; its exit code is 1. */
+/** The message of a server that fails to start with exit code 1. */
 async function refusalOf(options: ProcessOptions): Promise<string> {
   try {
     const server = await startServerProcess(options);
@@ -38,9 +37,9 @@ test('a second server on a data directory is refused by name, and a dead one blo
   const refusal = await refusalOf({ directory, flags });
   assert.match(refusal, /granary: STO-E001: .* is in use by another server: process /);
   for (const word of [directory, String(first.child.pid), first.http]) assert.ok(refusal.includes(word), refusal);
-  assert.ok(existsSync(join(directory, 'server.json')), 'the first one is still there to be found');
+  assert.ok(existsSync(join(directory, 'server.json')), 'the file of the first server still exists');
   await first.kill();
-  // Left by the killed server: cut short, and in nobody's way.
+  // The killed server left this file truncated; it does not block a start.
   truncateSync(join(directory, 'server.json'), 7);
   const next = await start(t, { directory });
   assert.equal(JSON.parse(readFileSync(join(directory, 'server.json'), 'utf8')).http, next.http);
@@ -50,7 +49,7 @@ test('a second server on a data directory is refused by name, and a dead one blo
 test('a start right after kill -9 is let in, also while the killed server is a zombie', async (t) => {
   if (process.platform === 'win32') return t.skip('no zombies here');
   const directory = join(temporaryDirectory(t), 'data');
-  // A parent that never asks how its child ended.
+  // A parent that never waits for its child.
   const zombie = await start(t, { directory, through: ['sh', '-c', '"$@" & exec sleep 600', 'sh'] });
   const { pid } = JSON.parse(readFileSync(join(directory, 'server.json'), 'utf8'));
   assert.equal((await ask(zombie, 'GET', '/health')).status, 200);
@@ -73,7 +72,7 @@ test('one of two containers on one volume serves, though each numbers its proces
   const added = await ask(first, 'POST', '/memories/default/add', { subject: 'a', relation: 'b', object: 'c' });
   assert.equal(added.status, 200);
   await first.kill();
-  // In a new container, at once: the old number 1 is now somebody else.
+  // In a new container at once: process 1 of the old one is another process there.
   await eventually('the old container ends', () => {
     const lock = tryLockDirectory(directory);
     lock?.release();

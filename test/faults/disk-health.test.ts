@@ -1,4 +1,4 @@
-// A disk that stops taking writes while nobody writes: health says so by itself, and when it is over.
+// A disk that stops accepting writes while nobody writes: health reports it without a request, and also its end.
 import assert from 'node:assert/strict';
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -56,7 +56,7 @@ const ownersLock: Row = {
   deleted: 'nothing lost',
   'a folder': { refused: /directory\.lock/ },
 };
-/** By the end of a file's path. */
+/** By the suffix of a file's path. */
 const ROWS: Readonly<Record<string, Row>> = {
   'directory.lock': ownersLock,
   'layout.json': all({ refused: /layout\.json/ }),
@@ -67,7 +67,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'shard-0/segments/00000001.seg': segment,
   'keys/control.key': all({ refused: /control\.key/ }),
   'keys/master.key': all({ refused: /master\.key/ }),
-  // The id of the right master key: without it any key is tried, and the wrong one opens nothing.
+  // The id of the right master key: without it any key is tried, and a wrong one opens nothing.
   'keys/master.check': { ...all({ refused: /master\.check/ }), deleted: 'nothing lost' },
   // A copy of the first API key for the command line.
   'keys/bootstrap.key': { emptied: 'nothing lost', 'a folder': 'nothing lost' },
@@ -99,7 +99,7 @@ async function fill(dataDir: string): Promise<{ key: string; hashes: readonly st
     };
     return (await ask(by, 'POST', `${M}/add`, grain)).body.blob_hash;
   };
-  // At once: two idle seconds between them would seal the first ones into a segment of their own.
+  // Without a pause: two idle seconds between them would seal the first ones into a separate segment.
   const hashes = await Promise.all(Array.from({ length: GRAINS }, (_, i) => add(i)));
   await server.close();
   return { key, hashes };
@@ -112,7 +112,7 @@ function filesOf(directory: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1));
 }
 
-/** Codes of the refusals, and everything that verify and health say. */
+/** Codes of the refusals, and all findings of verify and health. */
 async function lookAt(server: RunningServer, { key, hashes }: { key: string; hashes: readonly string[] }) {
   const by = { http: server.http, key };
   const refusals: string[] = [];
@@ -174,7 +174,7 @@ test('damaged state is rebuilt where the log has it, else the shard is refused b
     const copy = join(root, 'copy');
     rmSync(copy, { recursive: true, force: true });
     cpSync(model, copy, { recursive: true });
-    // The value as it stands in its page, found by its own bytes.
+    // The value in its page, found by its own bytes.
     const log = openLmdbLog(join(copy, 'shard-0', 'log'), {
       stamp: { formatVersion: FORMAT_VERSION, shard: 0, shards: 1 },
     });
@@ -195,7 +195,7 @@ test('damaged state is rebuilt where the log has it, else the shard is refused b
       assert.deepEqual(refusals, []);
       assert.ok('reported' in outcome, `${key} was not refused`);
       assert.match(reported, outcome.reported);
-      // And not again at the next start.
+      // The next start does not report it again.
       const again = await start(copy);
       assert.equal((await lookAt(again, filled)).reported, '[[],[]]');
       await again.close();

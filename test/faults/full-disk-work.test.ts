@@ -1,4 +1,4 @@
-// A disk that is full while the shard does more than append: merges, keys that go, backups, the start itself.
+// A full disk during other work than appends: merges, key destruction, backups, the start itself.
 import assert from 'node:assert/strict';
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const MIB = 1_048_576;
 const DISK_BYTES = 16 * MIB;
 const WORDS = 'and so on, '.repeat(300);
 
-/** Takes what room there is; `leave` bytes are given back. */
+/** Fills the disk, then frees `leave` bytes. */
 function fillUp(disk: string, leave: number): string {
   const filler = join(disk, 'filler');
   writeFileSync(filler, '');
@@ -60,7 +60,7 @@ test('on a full disk merges, rebuilds, backups and erasures are refused, reads c
   const root = join(disk, 'root');
   const engine = await openShard(root);
   const hashes = await fill(engine);
-  // Room for what lets a shard say no, and not for a file.
+  // Enough room for a shard to refuse, but not for a file.
   const filler = fillUp(disk, 0);
   for (const [what, call] of [
     ['a compaction', () => engine.write('compact', contextOf(1), {})],

@@ -1,5 +1,5 @@
-// A disk that fills up under a server: writes are refused and say why, reads go on, nothing acknowledged is lost, and
-// writes go on when there is room.
+// A disk that fills up under a server: writes are refused with the reason, reads continue, nothing acknowledged is
+// lost, and writes continue when there is room.
 import assert from 'node:assert/strict';
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { smallDisk, temporaryDirectory } from '../support/temporary.ts';
 
 const MIB = 1_048_576;
 const DISK_BYTES = 48 * MIB;
-/** Left for the server when the rest has been filled. */
+/** Space left for the server after the rest is filled. */
 const ROOM_BYTES = 1 * MIB;
 const BATCHES_MAX = 400;
 
@@ -133,7 +133,7 @@ test('a refused append refuses its group alone, and a failed sync every write un
     log.failNextSync({ written });
     assert.equal(await add(`sync ${written}`), 'STO-E001');
     assert.equal(await add('e'), 'STO-E001');
-    // It was not announced.
+    // It was not acknowledged.
     assert.ok(!there().includes(`sync ${written}`));
     const { ok, reasons } = engine.read('health', context, {});
     assert.ok(!ok && reasons.length > 0);

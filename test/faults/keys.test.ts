@@ -1,4 +1,4 @@
-// Whose key opens what: memories share none, nor do users, whatever their names.
+// Which key opens which grains: neither memories nor users share a key, whatever their names.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeRecord } from '../../src/engine/record/record-codec.ts';
@@ -32,9 +32,9 @@ test('each memory, each user and its scope have separate keys, and grains are se
     return [...Object.values(memory.keyIds), ...ofUsers, store.scopeKey(memory, 'default')!.key];
   });
   const count = MEMORIES.length * (4 + users.length);
-  assert.equal(new Set(ids).size, count, 'no id twice');
-  assert.equal(new Set(ids.map((id) => store.keys.get(id).toString('hex'))).size, count, 'no key twice');
-  assert.equal(store.keys.liveCount, count, 'no key that nobody has');
+  assert.equal(new Set(ids).size, count, 'ids are distinct');
+  assert.equal(new Set(ids.map((id) => store.keys.get(id).toString('hex'))).size, count, 'keys are distinct');
+  assert.equal(store.keys.liveCount, count, 'every key has an owner');
   for (const { memory, user, hash } of hashes) {
     const record = decodeRecord(store.log.read(store.findOrdinal(memory, hash)!)!);
     assert.ok(record.kind === 'grain');

@@ -17,7 +17,7 @@ interface Filled {
   readonly keys: { readonly blob: number; readonly token: number; readonly index: number; readonly ann: number };
 }
 
-/** Two memories, each with sealed grains and grains that lie in the log alone; then left as a crash would leave them. */
+/** Two memories, each with sealed grains and grains that are only in the log, as a crash would leave them. */
 async function filled(t: TestContext): Promise<Filled> {
   const root = temporaryDirectory(t);
   const engine = await openShard(root);
@@ -64,7 +64,7 @@ function putSlotBack(root: string, key: number, whole: Buffer): void {
   writeFileSync(path, now);
 }
 
-/** Memory 2 reads, is written to and sealed, whatever is wrong with the other. */
+/** Memory 2 is read, written and sealed, whatever is wrong with the other. */
 async function assertUntouched(engine: Engine, { hashes }: Filled): Promise<void> {
   const added = await addBelief(engine, 2, { subject: 't', object: `harbour again ${engine.store.log.nextSequence}` });
   await engine.write('flush', contextOf(2), {});
@@ -99,7 +99,7 @@ test('a lost index key blocks no seal; a new one is drawn and the index is rebui
   assert.equal(await codeOf(() => addBelief(engine, 1, { subject: 's', object: 'refused' })), 'STO-E001');
   const { findings } = await engine.write('verify', contextOf(0), {});
   assert.ok(findings.some(({ kind, where }) => kind === 'key' && where === `key ${shard.keys.index}`));
-  // The note outlives a crash: what was sealed without the memory is not taken for all there is.
+  // The note survives a crash: a segment sealed without the memory is not taken for complete.
   await engine.abandon();
   engine = await openShard(shard.root);
   await until(engine, () => engine.store.damage.size === 0 && engine.store.purgePending.size === 0);
@@ -126,14 +126,14 @@ test('a memory whose token key is lost is closed, and whole again when its slot 
     () => engine.write('rebuildIndexes', contextOf(1), {}),
   ])
     assert.equal(await codeOf(call), 'STO-E001');
-  // Also behind a neighbour's commit.
+  // Also after a neighbour's commit.
   for (let round = 0; round < 3; round++) {
     const neighbours = addBelief(engine, 2, { subject: 's', object: `before ${round}` });
     await Promise.resolve();
     assert.equal(await codeOf(() => addBelief(engine, 1, { subject: 's', object: 'refused' })), 'STO-E001');
     await neighbours;
   }
-  // Merges and rebuilds go on without it as well.
+  // Merges and rebuilds continue without it too.
   await engine.write('compact', contextOf(2), {});
   await engine.write('rebuildIndexes', contextOf(2), {});
   await assertUntouched(engine, shard);
@@ -150,7 +150,7 @@ test('a truncated, empty or deleted key bucket closes its memories, not the shar
   for (const how of ['cut', 'emptied', 'deleted'] as const) {
     const shard = await filled(t);
     const path = bucketPath(shard.root);
-    // Behind the first memory's keys: the second memory's are gone, and the users' of both.
+    // After the first memory's keys: the second memory's are gone, and the users' of both.
     if (how === 'cut') truncateSync(path, slotOffset(4) + 10);
     else if (how === 'emptied') truncateSync(path, 0);
     else rmSync(path);
@@ -163,7 +163,7 @@ test('a truncated, empty or deleted key bucket closes its memories, not the shar
     assert.equal(recalled(engine, 3, 'harbour').length, 1);
     assert.ok(
       Object.values(engine.store.memory(3).keyIds).every((id) => id > 10),
-      'ids of lost keys are not given again',
+      'ids of lost keys are not reused',
     );
     const { findings } = await engine.write('verify', contextOf(0), {});
     assert.ok(
@@ -198,7 +198,7 @@ test('a memory whose index key was lost is deleted like any other', async (t) =>
   damageSlot(shard.root, shard.keys.index);
   damageSlot(shard.root, shard.keys.blob);
   const engine = await openShard(shard.root);
-  // The first caller to meet the loss is told to retry, and then finds the index rebuilt.
+  // The first caller that meets the loss gets a retryable error, and then finds the index rebuilt.
   assert.equal(await codeOf(() => engine.write('dropMemory', contextOf(1), {})), 'STO-E001');
   await until(engine, () => engine.store.damage.size === 0);
   await engine.write('dropMemory', contextOf(1), {});
@@ -213,7 +213,7 @@ test('a memory whose token key was lost is deleted, and its users with it', asyn
   damageSlot(shard.root, shard.keys.token);
   let engine = await openShard(shard.root);
   assert.match(reasonsOf(engine), /memory 1 does not open/);
-  // Nobody can say any more whether its policy holds it.
+  // It is unknown whether its policy holds it.
   const { keyFingerprint } = await engine.write('dropMemory', contextOf(1), { check: true });
   assert.equal(keyFingerprint, UNKNOWN_FINGERPRINT);
   const proof = await engine.write('dropMemory', contextOf(1), {});
@@ -222,7 +222,7 @@ test('a memory whose token key was lost is deleted, and its users with it', asyn
   assert.doesNotMatch(reasonsOf(engine), /memory 1/);
   for (const key of Object.values(shard.keys)) assert.equal(engine.store.keys.state(key), 'destroyed');
   assert.equal(await codeOf(() => recalled(engine, 1, 'harbour')), 'MEM-E003');
-  // A deletion that was cut off is asked for again.
+  // An interrupted deletion is requested again.
   assert.deepEqual(await engine.write('dropMemory', contextOf(1), {}), proof);
   await until(engine, () => engine.store.dropPending.size === 0);
   await assertUntouched(engine, shard);
@@ -259,7 +259,7 @@ for (const purged of [false, true])
           ({ hash }) => hash,
         ),
     ];
-    // Sealed ones are met by whoever asks first; with the index key gone nothing can be asked before the repair.
+    // The first reader meets sealed ones; with the index key gone, no query works before the repair.
     if (!purged) {
       assert.equal(await codeOf(() => engine.read('get', contextOf(1), { hash: ofAnn[0]! })), 'MEM-E006');
       assert.equal(await codeOf(() => engine.read('history', contextOf(1), { hash: ofAnn[0]! })), 'MEM-E006');
@@ -270,7 +270,7 @@ for (const purged of [false, true])
     for (const answer of answers) assert.deepEqual((await answer()).sort(), others);
     assert.match(reasonsOf(engine), /built again from the log: the index of memory 1/);
     assert.deepEqual(recalled(engine, 1, 'ann'), []);
-    // The same grain may be said again, and is not taken for the erased one.
+    // The same grain may be added again, and is not taken for the erased one.
     const object = 'harbour sealed ann of 1';
     await addBelief(engine, 1, { subject: 's', object, user_id: 'ann' });
     assert.equal(recalled(engine, 1, 'ann').length, 1);

@@ -18,7 +18,7 @@ function open(root: string): string[] {
   const wrong: string[] = [];
   const look = (path: string): void => {
     const stat = statSync(path, { throwIfNoEntry: false });
-    // Gone since its folder was read.
+    // Deleted since its folder was read.
     if (stat === undefined) return;
     const wanted = stat.isDirectory() ? 0o700 : 0o600;
     if ((stat.mode & 0o777) !== wanted) wrong.push(`${path} ${(stat.mode & 0o777).toString(8)}`);
@@ -52,7 +52,7 @@ test('files are 0600 and folders 0700 under any umask: data, keys, indexes, vect
   assert.deepEqual(open(backup), []);
   assert.equal((await ask(server, 'POST', `${M}/app/exec`, { command: 'rebuild_indexes', args: {} })).status, 200);
   assert.equal(await server.stop(), 0);
-  // Closing sealed what was left.
+  // Closing sealed the remaining grains.
   assert.deepEqual(open(directory), []);
   const names = [directory, backup].flatMap((path) => readdirSync(path, { recursive: true, encoding: 'utf8' }));
   for (const kind of [/\.keys$/, /segments.*\/.+/, /vectors\/.+/, /data\.mdb$/, /lock\.mdb$/, /directory\.lock$/])

@@ -1,5 +1,5 @@
-// A shard's log that another process writes to, though the data directory is locked: what a file system does that hands no
-// locks on. The server refuses, says so, and touches nothing that is the other's.
+// A shard's log that another process writes to although the data directory is locked, as on a file system that does not
+// share locks. The server refuses, reports it, and does not overwrite the other's data.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 
 const MODULE = pathToFileURL(join(import.meta.dirname, '../../src/engine/log/lmdb/lmdb-log.ts')).href;
 
-/** Appends a record to the log in `directory`, in a process of its own. */
+/** Appends a record to the log in `directory`, in a separate process. */
 function appendElsewhere(directory: string, stamp: object): void {
   const program = `
     const { openLmdbLog } = await import(${JSON.stringify(MODULE)});
@@ -39,7 +39,7 @@ test('a log that moved under its server refuses writes, health and the log repor
   const keys = readFileSync(bucket);
 
   appendElsewhere(join(directory, 'shard-0/log'), { formatVersion: FORMAT_VERSION, shard: 0, shards: 1 });
-  // A new user's key would go to a slot that may be the other's by now.
+  // A new user's key would use a slot that the other may have used by now.
   for (const user of ['u2', 'u1', 'u3']) {
     const refused = await add(user);
     assert.deepEqual([refused.status, refused.code], [500, 'STO-E001']);
@@ -47,7 +47,7 @@ test('a log that moved under its server refuses writes, health and the log repor
   }
   const rotated = await ask(server, 'POST', '/memories/default/app/exec', { command: 'rotate_keys', args: {} });
   assert.notEqual(rotated.status, 200, JSON.stringify(rotated.body));
-  assert.ok(keys.equals(readFileSync(bucket)), 'no key was written over');
+  assert.ok(keys.equals(readFileSync(bucket)), 'no key was overwritten');
   assert.equal((await ask(server, 'GET', `/memories/default/grains/${first.body.blob_hash}`)).status, 200);
   const health = await ask(server, 'GET', '/health');
   assert.equal(health.status, 503);

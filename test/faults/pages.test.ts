@@ -1,5 +1,5 @@
-// Bytes that changed in the environment itself, under LMDB: whatever page they are in, the shard is refused by name, or
-// what they spoiled is; it never answers wrongly, and never takes the process with it.
+// Bytes changed in the environment itself, under LMDB, in any page: the shard or the affected data is refused by name;
+// no answer is wrong, and the process does not crash.
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -44,7 +44,7 @@ async function fill(directory: string): Promise<Model> {
   return { directory, grains };
 }
 
-/** How it was met: refused at the start, named while it serves, or not there to be met. */
+/** The outcome: refused at the start, named while it serves, or without effect. */
 type Met = 'refused' | 'named' | 'unseen';
 
 async function meet(directory: string, { grains }: Model): Promise<Met> {
@@ -63,10 +63,10 @@ async function meet(directory: string, { grains }: Model): Promise<Met> {
       const code = await codeOf(() =>
         assert.ok(
           engine.read('get', contextOf(memory), { hash }).fields['object'] === object,
-          `${hash} reads otherwise`,
+          `${hash} has another content`,
         ),
       );
-      // Of a record that was damaged before it was indexed nobody knows the hash: it is named by its sequence.
+      // Nobody knows the hash of a record that was damaged before it was indexed: it is named by its sequence.
       assert.ok(code === undefined || code === 'STO-E001' || code === 'MEM-E001', `${hash} answers ${code}`);
       if (code !== undefined) refused += 1;
     }
@@ -81,7 +81,7 @@ async function meet(directory: string, { grains }: Model): Promise<Met> {
     ...(await engine.write('verify', contextOf(0), {})).findings.map(({ problem }) => problem),
     ...engine.read('health', contextOf(0), {}).reasons,
   ];
-  assert.ok(refused === 0 || reports.length > 0, `${refused} answers are missing, and nothing says why`);
+  assert.ok(refused === 0 || reports.length > 0, `${refused} answers are missing, and no report names the reason`);
   await engine.close();
   return reports.length > 0 ? 'named' : 'unseen';
 }
@@ -112,7 +112,7 @@ test('a flipped byte in any page of the environment is described in words', asyn
     }
   };
   const met = { refused: 0, named: 0, unseen: 0 };
-  // Half of them where a page says what it is and where its nodes lie.
+  // Half of them in a page's header and node offsets.
   for (let i = 0; i < FLIPS; i++) {
     const page = i % 8 === 0 ? random(2) : random(bytes.length / PAGE_BYTES);
     const within = i % 2 === 0 ? random(page < 2 ? 160 : 64) : random(PAGE_BYTES);

@@ -40,7 +40,7 @@ async function findings(engine: Engine): Promise<string[]> {
   return findings.map(({ kind, where, problem }) => `${kind} ${where}: ${problem}`);
 }
 
-/** Recall with a vector answers, whatever is lost, and finds by vector what has one. */
+/** A recall with a vector answers, whatever is lost, and finds grains that have a vector. */
 function ask(engine: Engine): void {
   for (const memory of MEMORIES)
     for (const word of WORDS) {
@@ -51,7 +51,7 @@ function ask(engine: Engine): void {
     }
 }
 
-/** Computes lost vectors again; afterwards everything is there, now and in the next life. */
+/** Computes lost vectors again; afterwards everything is there, now and after a restart. */
 async function heal(engine: Engine, root: string): Promise<void> {
   await embedAll(engine);
   for (const memory of MEMORIES) assert.equal(vectorsIn(engine, memory), WORDS.length);
@@ -96,7 +96,7 @@ for (const { name, lost, named, act } of DAMAGES)
       );
       assert.ok((await findings(engine)).some((finding) => finding.startsWith('vectors ') && named.test(finding)));
       const embedded = await embedAll(engine);
-      assert.equal(embedded.length, lost, 'what was lost is embedded again, and nothing else');
+      assert.equal(embedded.length, lost, 'only lost vectors are embedded again');
       await heal(engine, root);
     });
 

@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 const SHARDS = 2;
 const WRITES = 120;
 
-/** Memory n lives in shard n mod 2. */
+/** Memory n is in shard n mod 2. */
 const shardOf = (memory: number): number => memory % SHARDS;
 
 for (const [kind, lives] of [
@@ -58,7 +58,7 @@ for (const [kind, lives] of [
       const fault = (): Promise<unknown> => pool.caller(1).call('fault', contextOf(0), { kind });
       const calls: Promise<unknown>[] = [];
       for (let i = 0; i < WRITES; i++) {
-        // Memory 2 lives with the other worker, which notices nothing.
+        // The other worker serves memory 2, which is not affected.
         const memory = i % 4 === 0 ? 2 : 1;
         const fields = { subject: `s${life}-${i}`, relation: 'says', object: `in life ${life}` };
         const call = pool
@@ -73,7 +73,7 @@ for (const [kind, lives] of [
             },
           ),
         );
-        // Some batches go before it, and the rest of this one comes behind.
+        // Some batches come before it, and the rest of this one after it.
         if (i % 30 === 20) await calls[i - 10];
         if (i === WRITES - 25) calls.push(fault().catch((error: EngineError) => void codes.add(error.code)));
       }

@@ -1,5 +1,5 @@
-// Answers of potentially hundreds of megabytes: grains may have a megabyte, and a page or recall 500 of them. Each
-// answer ends at 16 MiB and says so, and a list continues from there.
+// Answers of potentially hundreds of megabytes: a grain may have a megabyte, and a page or recall 500 of them. Each
+// answer ends at 16 MiB and reports it, and a list continues from there.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { GrpcClient } from '../conformance/grpc-client.ts';
@@ -10,7 +10,7 @@ const MIB = 1_048_576;
 const ANSWER_BYTES_MAX = 16 * MIB;
 /** Bytes around the grains of a page. */
 const ENVELOPE_BYTES = 65_536;
-/** In CPU time, as a busy machine takes it. */
+/** In CPU time, because of busy machines. */
 const MAIN_MS_MAX = 100;
 const WORKER_MS_MAX = 500;
 const GRAINS = 24;
@@ -61,8 +61,8 @@ describe('answers of large grains', () => {
   });
   afterEach(async () => {
     const { mainMs, workersMs } = await victim.stalls();
-    assert.ok(mainMs <= MAIN_MS_MAX, `the main thread was held for ${mainMs} ms`);
-    assert.ok(workersMs <= WORKER_MS_MAX, `a worker was held for ${workersMs} ms`);
+    assert.ok(mainMs <= MAIN_MS_MAX, `the main thread was blocked for ${mainMs} ms`);
+    assert.ok(workersMs <= WORKER_MS_MAX, `a worker was blocked for ${workersMs} ms`);
   });
 
   for (const { id } of MEMORIES) {

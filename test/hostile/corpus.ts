@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A string, or a string and how often it is repeated. */
+/** A string, or a string and its number of repetitions. */
 export type Piece = string | readonly [text: string, times: number];
 
 export interface HostileBody {
   readonly name: string;
-  /** Behind `/api/memories/default/`. */
+  /** Relative to `/api/memories/default/`. */
   readonly path: string;
   readonly body?: readonly Piece[];
   readonly base64?: string;
@@ -28,12 +28,12 @@ export interface HostileFrames {
   /** Hex. */
   readonly data: readonly Piece[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of gRPC. */
+  /** The gRPC status. */
   readonly statuses: readonly number[];
 }
 
 export function corpus<T>(name: string): readonly T[] {
-  // Checked by its use: a row of another shape fails its test.
+  // Its use checks it: a row of another shape fails its test.
   return JSON.parse(readFileSync(join(import.meta.dirname, '../corpus', name), 'utf8')) as T[];
 }
 

@@ -1,5 +1,4 @@
-// What strangers may send over gRPC: every call ends with a status that the contract or the protocol has, and the
-// server lives on.
+// Hostile input over gRPC: every call ends with a status of the contract or the protocol, and the server keeps running.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type ClientHttp2Session, connect, type OutgoingHttpHeaders } from 'node:http2';
@@ -20,7 +19,7 @@ function pathOf(rpc: string): string {
   return `/memory.v1.${rpc === 'BatchAdd' ? 'MemoryBatchService' : 'MemoryService'}/${rpc}`;
 }
 
-/** A message with its prefix, as it stands in a stream. */
+/** A message with its prefix, as in a stream. */
 function framed(message: Uint8Array, flags = 0): Buffer {
   const prefix = Buffer.alloc(5);
   prefix[0] = flags;
@@ -29,9 +28,9 @@ function framed(message: Uint8Array, flags = 0): Buffer {
 }
 
 interface RawAnswer {
-  /** Of HTTP; undefined when the stream was reset before headers came. */
+  /** HTTP status; undefined when the stream was reset before headers arrived. */
   readonly http: number | undefined;
-  /** Of gRPC; undefined when none came. */
+  /** gRPC status; undefined when none arrived. */
   readonly grpc: number | undefined;
   readonly code: string | undefined;
 }
@@ -55,7 +54,7 @@ describe('hostile gRPC', { timeout: 600_000 }, () => {
     return opened;
   }
 
-  /** One stream: these headers over those of a call, these bytes, and how it ended. */
+  /** Sends one stream with these headers over those of a call and these bytes; resolves to its end. */
   function raw(
     on: ClientHttp2Session,
     path: string,
@@ -94,7 +93,7 @@ describe('hostile gRPC', { timeout: 600_000 }, () => {
     assert.equal((await client.call('Get', { hash })).hash, hash);
   }
 
-  /** A status that a caller can cause, with a code of the contract where the contract was reached. */
+  /** Checks for a status that a caller can cause, with a code of the contract if the contract was reached. */
   function checkAnswer({ http, grpc, code }: RawAnswer, where: string): void {
     assert.equal(http, 200, `${where}: HTTP status ${http}`);
     assert.ok(grpc !== undefined && grpc !== status.UNKNOWN && grpc !== status.UNAVAILABLE, `${where}: status ${grpc}`);
@@ -184,7 +183,7 @@ describe('hostile gRPC', { timeout: 600_000 }, () => {
       fc.asyncProperty(name, fc.oneof(value, fc.constant('x'.repeat(3_000))), async (header, given) => {
         const answer = await raw(on, pathOf('Stats'), framed(new Uint8Array(0)), { [header]: given.trim() });
         const where = `${header}: ${given}`;
-        // Another type of content is refused by HTTP; a time that has passed by the deadline of the call.
+        // HTTP refuses another content type; the call's deadline handles a time that has passed.
         if (header === 'content-type') assert.ok(answer.http === 415 || answer.http === 200, where);
         else if (answer.grpc !== status.DEADLINE_EXCEEDED && answer.grpc !== status.CANCELLED)
           checkAnswer(answer, where);
@@ -280,7 +279,7 @@ describe('hostile gRPC', { timeout: 600_000 }, () => {
   });
 });
 
-/** Sends the bytes as a message: an answer, or a refusal that a caller can cause. */
+/** Sends the bytes as a message; the result must be an answer, or a refusal that a caller can cause. */
 async function held(client: GrpcClient, rpc: string, bytes: Uint8Array): Promise<void> {
   try {
     await client.askBytes(pathOf(rpc), Buffer.from(bytes));

@@ -1,4 +1,4 @@
-// What strangers may send over HTTP, on both listeners: every answer is one of the contract's, and the server lives on.
+// Hostile input over HTTP, on both listeners: every answer is one of the contract's, and the server keeps running.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
@@ -15,7 +15,7 @@ import { startVictim, type Victim } from './victim.ts';
 
 const M = '/api/memories/default';
 const MIB = 1_048_576;
-/** Bodies that these routes read: each is sent what is no body for it. */
+/** Routes that read a body: each gets bytes that are not a valid body. */
 const BODY_PATHS = ['add', 'batch-add', 'recall', 'search', 'supersede', 'accumulate', 'forget', 'app/exec'];
 const GET_PATHS = ['grains', `grains/${'f'.repeat(64)}`, 'stats', 'stats/history', 'tier-info', 'export-file'];
 
@@ -46,7 +46,7 @@ const anyName = fc.constantFrom(
   ],
 );
 
-/** Any JSON text, with numbers, names and texts that trip readers up more often than chance has it. */
+/** Any JSON text; numbers, names and texts that are hard for parsers are more frequent than by chance. */
 const anyJson: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -72,7 +72,7 @@ for (const listener of ['uws', 'node'])
     const authorized = () => ({ Authorization: `Bearer ${victim.key}` });
     const client = (): HttpClient => new HttpClient(victim.http, victim.key);
 
-    /** One connection, opened again when the server closed it: most attacks need no new one. */
+    /** One connection, reopened when the server closed it: most attacks need no new one. */
     async function exchanges(): Promise<{
       post(path: string, body: string | Uint8Array, headers?: Record<string, string>): Promise<WireResponse>;
       get(path: string, headers?: Record<string, string>): Promise<WireResponse>;
@@ -96,7 +96,7 @@ for (const listener of ['uws', 'node'])
       };
     }
 
-    /** The server answers, and what it held is still there. */
+    /** The server answers, and its data is still there. */
     async function livesOn(): Promise<void> {
       const http = client();
       await eventually('it is well', async () => (await http.ask('GET', '/health')).status === 200);
@@ -126,7 +126,7 @@ for (const listener of ['uws', 'node'])
         rows.map(async ({ name, request, statuses, closed = false }) => {
           const socket = await open();
           socket.send(joined(request));
-          // A reader of an incomplete request learns that no more comes.
+          // The half-close tells the server that no more comes.
           const giveUp = closed ? setTimeout(() => socket.socket.end(), 1_000) : undefined;
           const reply = await socket.response();
           clearTimeout(giveUp);
@@ -255,7 +255,7 @@ for (const listener of ['uws', 'node'])
         '-9223372036854775809',
       ]) {
         const text = await stored(`"x":${number}`);
-        // What does not fit 64 bits is refused, not rounded.
+        // Integers beyond 64 bits are refused, not rounded.
         assert.equal(text, undefined, `${number} was stored`);
       }
       const proto = JSON.parse(
@@ -264,9 +264,9 @@ for (const listener of ['uws', 'node'])
       assert.equal(Object.hasOwn(proto.fields, '__proto__'), true);
       assert.deepEqual(proto.fields.constructor, { prototype: { x: 1 } });
       const twice = JSON.parse((await stored('"twice":1,"twice":2')) ?? '{}');
-      assert.equal(twice.fields.twice, 2, 'of two members of one name the last is taken');
+      assert.equal(twice.fields.twice, 2, 'the last of two members of one name wins');
       const many = Array.from({ length: 10_001 }, (_, at) => `"f${at}":${at}`).join(',');
-      assert.equal(await stored(many), undefined, 'more fields than a grain may have');
+      assert.equal(await stored(many), undefined, 'a grain with too many fields is refused');
       wire.close();
       await livesOn();
     });
@@ -396,7 +396,7 @@ for (const listener of ['uws', 'node'])
       const round = async (): Promise<void> => {
         for (const body of [large, deep, many])
           for (const path of ['recall', 'batch-add']) verdict(await wire.post(`${M}/${path}`, body), path);
-        // Announced and never sent; sent and never wanted.
+        // Announced but never sent, and sent but never requested.
         const sockets = await Promise.all(Array.from({ length: 20 }, open));
         for (const socket of sockets) {
           socket.request('POST', `${M}/add`, { headers: { ...authorized(), 'Content-Length': String(16 * MIB) } });

@@ -1,5 +1,5 @@
-// Floods: many who send and do not end, who ask and do not take, and whose bytes cost more than they are. The server's memory
-// stays below the figure that docs/limits.md names, and it goes on answering.
+// Floods: many clients that send without end, that request and do not read, and whose bytes cost more than their size.
+// The server's memory stays below the figure in docs/limits.md, and the server keeps answering.
 import assert from 'node:assert/strict';
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
@@ -11,9 +11,12 @@ import { startVictim, type Victim } from './victim.ts';
 import { pathOf } from './worst.ts';
 
 const MIB = 1_048_576;
-/** docs/limits.md: what is held under attack, with the options' defaults and little data. */
+/** docs/limits.md: the memory under attack, with default options and little data. */
 const RESIDENT_BYTES_MAX = 1_536 * MIB;
-/** Of the main thread in one go, in CPU time: a listener reads what all connections have sent before it lets others have their turn. */
+/**
+ * The main thread's longest turn, in CPU time: a listener reads the received bytes of all connections before others get
+ * their turn.
+ */
 const MAIN_MS_MAX = 250;
 
 const LISTENERS = ['uws', 'node'] as const;
@@ -43,7 +46,7 @@ for (const listener of LISTENERS)
       await victim.stalls();
     });
 
-    /** A connection that sends this and reads nothing of what comes. */
+    /** A connection that sends these bytes and reads nothing. */
     function sent(...pieces: readonly (string | Uint8Array)[]): Socket {
       const socket = connect(victim.httpPort, '127.0.0.1');
       socket.on('error', () => undefined);
@@ -84,7 +87,10 @@ for (const listener of LISTENERS)
       return stream;
     }
 
-    /** It answers while the flood lasts, takes what others bring once it is over, and was never held for long or too large. */
+    /**
+     * The server answers during the flood, accepts uploads of others afterwards, and was never blocked for long or too
+     * large.
+     */
     async function holds(t: TestContext): Promise<void> {
       assert.equal((await http.ask('GET', '/health')).status, 200);
       for (const socket of sockets) socket.destroy();
@@ -96,14 +102,14 @@ for (const listener of LISTENERS)
         async () => (await http.ask('POST', '/memories/default/add', { json: belief })).status === 200,
       );
       const { mainMs } = await victim.stalls();
-      assert.ok(mainMs <= MAIN_MS_MAX, `the main thread was held for ${Math.round(mainMs)} ms`);
+      assert.ok(mainMs <= MAIN_MS_MAX, `the main thread was blocked for ${Math.round(mainMs)} ms`);
       const peak = victim.peakBytes();
       if (peak === undefined) {
         t.skip('this system does not report the peak memory of a process (VmHWM)');
         return;
       }
       t.diagnostic(
-        `the main thread was held for ${Math.round(mainMs)} ms, ${Math.round(peak / MIB)} MiB were resident`,
+        `the main thread was blocked for ${Math.round(mainMs)} ms, ${Math.round(peak / MIB)} MiB were resident`,
       );
       assert.ok(peak < RESIDENT_BYTES_MAX, `${Math.round(peak / MIB)} MiB were resident`);
     }
@@ -133,7 +139,7 @@ for (const listener of LISTENERS)
     test('bodies in chunks of one byte', async (t) => {
       const head = requestHead('POST', 'add', { 'transfer-encoding': 'chunked' });
       const chunks = Buffer.alloc(6 * 100_000, '1\r\n \r\n');
-      // What has come of all connections is read in one turn of the event loop, whatever it is.
+      // The event loop reads the received bytes of all connections in one turn.
       const tiny = Array.from({ length: 8 }, () => sent(head, chunks));
       for (const socket of tiny) socket.resume();
       await eventually('their connections are closed', () => tiny.every(({ destroyed }) => destroyed));
@@ -189,7 +195,7 @@ for (const listener of LISTENERS)
       const message = Buffer.from('\x0a\x05apple\x60\xf4\x03', 'latin1');
       const frame = Buffer.concat([Buffer.of(0, 0, 0, 0, message.length), message]);
       for (let i = 0; i < 7; i += 1) rpc(on, 'Recall').end(frame);
-      // Its turn comes behind theirs.
+      // Its turn comes after theirs.
       const found = await http.post('/memories/default/recall', { query: 'apple', limit: 1 });
       assert.equal(found.count, 1);
       await holds(t);

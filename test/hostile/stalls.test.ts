@@ -1,6 +1,6 @@
-// The most costly single requests that we know, one after the other: none holds the thread that answers everybody for long, nor
-// a worker, and each is answered by the contract. Stalls are told in CPU time, so that a busy machine does not fail this: the
-// aim on an idle one is 50 ms. Before they were bounded, these requests took from 100 ms to some seconds.
+// The most costly known single requests, one after the other: none blocks the main thread or a worker for long, and
+// each is answered by the contract. Stalls are measured in CPU time, so that a busy machine does not fail this test:
+// the aim on an idle machine is 50 ms. Before they were bounded, these requests took from 100 ms to some seconds.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { SocketClient } from '../../src/server/http/socket-client.ts';
@@ -14,7 +14,7 @@ import { pathOf, WORST_CALLS, WORST_REQUESTS, type WorstRequest } from './worst.
 
 const MAIN_MS_MAX = 50;
 const WORKER_MS_MAX = 250;
-/** Of a worker that answers with 16 MiB. */
+/** For a worker that answers with 16 MiB. */
 const ANSWERING_MS_MAX = 500;
 
 describe('the worst single requests', () => {
@@ -25,7 +25,7 @@ describe('the worst single requests', () => {
   });
   after(() => victim.close());
 
-  /** What held a thread for too long since the last look. */
+  /** The threads that were blocked for too long since the last check. */
   async function tooLong(name: string, workerMs: number): Promise<string[]> {
     const { mainMs, workersMs } = await victim.stalls();
     return [
@@ -34,7 +34,7 @@ describe('the worst single requests', () => {
     ];
   }
 
-  /** Sends each, and says what held a thread too long. */
+  /** Sends each request, and returns the threads that were blocked for too long. */
   async function slowOf(requests: readonly WorstRequest[], workerMs: number = WORKER_MS_MAX): Promise<string[]> {
     const slow: string[] = [];
     for (const { name, method, path, body, contentType = 'application/json' } of requests) {

@@ -1,5 +1,5 @@
-// A server in a process of its own, so that what attacks it can end it and its memory can be measured. Started by
-// victim.ts: options as one JSON argument, a line of JSON when it is ready, and an end when its stdin ends.
+// A server in a separate process, so that an attack may end it and its memory can be measured. Started by victim.ts:
+// options as one JSON argument, a line of JSON when it is ready, and an end when its stdin ends.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

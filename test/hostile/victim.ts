@@ -1,4 +1,4 @@
-// Starts a server to be attacked, and tells how it fares.
+// Starts a server to be attacked, and reports its state.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,15 +14,15 @@ export interface Victim {
   /** `host:port`. */
   readonly grpc: string;
   readonly key: string;
-  /** What it logged as errors; everything here is a bug. */
+  /** Logged errors; each is a bug. */
   readonly complaints: readonly string[];
-  /** Resident bytes; 0 where the system does not tell. */
+  /** Resident bytes; 0 if the system does not report them. */
   residentBytes(): number;
-  /** The most that it ever had resident; undefined where the system does not tell. */
+  /** Peak resident bytes; undefined if the system does not report them. */
   peakBytes(): number | undefined;
-  /** How long its threads were held since this was last asked, in CPU time (test/support/stall-probe.ts). */
+  /** How long its threads were blocked since the last call, in CPU time (test/support/stall-probe.ts). */
   stalls(): Promise<StallReport>;
-  /** Ends it; fails when it ended before, ended badly or complained. */
+  /** Ends the server; fails when it had ended before, ended with an error or logged one. */
   close(): Promise<void>;
 }
 
@@ -42,9 +42,9 @@ export async function startVictim(options: Record<string, string> = {}): Promise
   const stalls = async (): Promise<StallReport> => {
     child.send('stalls');
     const [report] = await once(child, 'message');
-    return report as StallReport; // what the probe sends, and nobody else
+    return report as StallReport; // sent only by the probe
   };
-  // The threads of now are the shards' own.
+  // The current threads are the shards' own.
   await stalls();
   // The line that victim-child.ts writes.
   const match = JSON.parse(ready) as { http: string; grpc: string; key: string };
@@ -69,7 +69,7 @@ export async function startVictim(options: Record<string, string> = {}): Promise
 async function firstLine(child: ChildProcess): Promise<string> {
   assert.ok(child.stdout);
   for await (const line of createInterface({ input: child.stdout })) return line;
-  return new Promise(() => undefined); // it ended: `ended` says so
+  return new Promise(() => undefined); // it ended: `ended` reports it
 }
 
 function residentBytes(pid: number | undefined, what: 'VmRSS' | 'VmHWM' = 'VmRSS'): number | undefined {

@@ -1,5 +1,5 @@
-// Grains with as many fields as a grain may have, in so many copies that a page of them ends for want of room; and the requests
-// whose answers are full of them.
+// Grains with the maximum number of fields, in so many copies that a page of them ends for lack of room; and the
+// requests whose answers are full of them.
 import type { WorstRequest } from './worst.ts';
 
 const MIB = 1_048_576;
@@ -10,10 +10,10 @@ const GRAIN_BYTES = 950_000;
 const GRAINS = Math.ceil(ANSWER_BYTES / GRAIN_BYTES) + 1;
 const PARTITIONED = 'wide';
 
-/** Posts JSON behind `/api` and gives what was answered. */
+/** Posts JSON to a path below `/api` and returns the answer. */
 export type Post = (path: string, json: unknown) => Promise<{ readonly [name: string]: unknown }>;
 
-/** Each field is a short list: two members more. */
+/** Each field is a short list: two more members. */
 function wideFields(at: number): Record<string, unknown> {
   const words = 'some words '.repeat(6);
   const fields = Array.from({ length: FIELDS }, (_, i) => [`f${i}`, [i, `${at} ${words}`]]);

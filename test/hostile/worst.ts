@@ -1,14 +1,14 @@
-// Single requests that are as costly to read, check or answer as any that we know: each is within the 16 MiB of a body. They
-// are made when they are sent, as all of them together would be a gigabyte.
+// The known single requests that are most costly to parse, check or answer: each is within the 16 MiB of a body. They
+// are built when they are sent, because all of them together would take a gigabyte.
 
 const MIB = 1_048_576;
-/** Just under what a body may have, its envelope included. */
+/** Just under the limit of a body, its envelope included. */
 const BODY = 15.5 * MIB;
 
 export interface WorstRequest {
   readonly name: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Behind `/api`. */
+  /** Relative to `/api`. */
   readonly path: string;
   readonly body?: () => Buffer;
   readonly contentType?: string;
@@ -24,7 +24,7 @@ export interface WorstCall {
 
 const M = '/memories/default';
 
-/** `unit` as often as the body has room for. */
+/** Repeats `unit` as often as the body has room for. */
 function filled(head: string, unit: string | ((at: number) => string), tail: string, bytes: number = BODY): Buffer {
   if (typeof unit === 'string') {
     const times = Math.floor((bytes - head.length - tail.length) / Buffer.byteLength(unit));
@@ -48,7 +48,7 @@ const manyMembers = (head: string, tail: string) => () => {
   return Buffer.concat([Buffer.from(head), many, Buffer.from(tail)]);
 };
 const BELIEF = '"subject":"a","relation":"b","object":"c"';
-/** As many members as a request may have: fields that a grain may have, each a short list. */
+/** The maximum number of members of a request: fields that a grain may have, each a short list. */
 const fullMembers = (head: string, tail: string) => () =>
   Buffer.from(
     `${head}${Array.from({ length: 9_900 }, (_, at) => `"f${at}":[${at},{"a":"some words"}]`).join(',')}${tail}`,
@@ -63,7 +63,7 @@ const post = (name: string, path: string, body: () => Buffer): WorstRequest => (
 const cal = (name: string, text: () => Buffer): WorstRequest =>
   post(name, 'app/exec', () => Buffer.from(JSON.stringify({ command: 'cal', args: { query: text().toString() } })));
 
-/** Where a JSON body is read, and a body that gets as far as its reader. */
+/** Routes that read a JSON body, with a body that reaches their reader. */
 const READERS: readonly (readonly [path: string, head: string, tail: string])[] = [
   ['add', `{${BELIEF},`, '}'],
   ['recall', '{"query":"a",', '}'],
@@ -240,7 +240,7 @@ function filledBytes(head: string, bytes: Buffer, tail: string): Buffer {
   return Buffer.concat([Buffer.from(head), bytes, Buffer.from(tail)]);
 }
 
-// ---- gRPC: protobuf by hand, as a foreign sender may make it ----
+// ---- gRPC: hand-made protobuf, as from a foreign sender ----
 
 function varint(value: number): Buffer {
   const bytes: number[] = [];
@@ -266,7 +266,7 @@ export function pathOf(rpc: string): string {
 const FORTY_FIELDS = Array.from({ length: 40 }, (_, at) => `"f${at}":"${'some \\u00e9 '.repeat(25)}"`).join(',');
 const addOf = (fieldsJson: Buffer | string) => Buffer.concat([field(1, 'belief'), field(2, fieldsJson)]);
 
-/** Valid fields that take long to read: each escape is a character of its own, and long integers want a parser of their own. */
+/** Valid fields that take long to read: each escape is one character, and long integers need a separate parser. */
 const escapes = (head: string) => filled(`{${head}"n":9007199254740993,"content":"`, '\\u00e9', '"}');
 
 export const WORST_CALLS: readonly WorstCall[] = [

@@ -1,7 +1,8 @@
-// Sentences with their personal data marked as `{category|text}`, in two pairs of sets. Of each pair rules were written with
-// the first in view, and the other was written before them, by the same hand, and counted. The third and the fourth are
-// about other encodings, national forms, other scripts, and names of history and of places. At the first count the fourth gave
-// precision .92 and recall .95; what that showed was mended since. None is text from outside: read the figures as an upper bound.
+// Sentences with their personal data marked as `{category|text}`, in two pairs of sets. The rules were written with the
+// first set of each pair in view; the other was written before them, by the same author, and only counted. The third
+// and the fourth are about other encodings, national forms, other scripts, and names of history and of places. At the
+// first count the fourth had precision .92 and recall .95; the errors that it showed have been fixed since. None is
+// text from outside: the figures are an upper bound.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPiiCategory, type PiiCategory } from '../../src/engine/text/pii/categories.ts';
@@ -12,7 +13,7 @@ export type Half = 'first' | 'second' | 'third' | 'fourth';
 
 export interface Mark {
   readonly category: PiiCategory;
-  /** Bytes of the text. */
+  /** Byte offsets in the text. */
   readonly start: number;
   readonly end: number;
 }

@@ -1,4 +1,4 @@
-// How much of the labelled sentences is found, and how much of what is found is there.
+// Recall and precision on the labelled sentences.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { piiDetector } from '../../src/engine/text/pii/detector.ts';

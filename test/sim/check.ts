@@ -1,4 +1,4 @@
-// Everything a node holds against everything its models hold.
+// Compares all data of a node with all data of its models.
 
 import { EngineError } from '../../src/engine/base/errors.ts';
 import type { GrainFilter } from '../../src/engine/calls/grain.ts';
@@ -22,7 +22,7 @@ export async function checkNode(world: World, node: SimNode): Promise<void> {
   for (const health of await node.router.health()) same(health.reasons, [], `health of shard ${health.shard}`);
 }
 
-/** What reads show, which goes on also while the log refuses writes. */
+/** Compares reads, which also work while the log refuses writes. */
 export async function checkMemory(world: World, model: ModelMemory, node: SimNode = world.node): Promise<void> {
   const context = SYSTEM(model.settings.number);
   const everything: GrainFilter = { includeSuperseded: true };

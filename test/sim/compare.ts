@@ -1,10 +1,10 @@
-// Whether an answer is the one that was expected, apart from what no model can know.
+// Compares an answer with the expected one, except for members that no model can know.
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { EngineError } from '../../src/engine/base/errors.ts';
 import type { Output } from '../../src/shards/protocol.ts';
 import type { WriteMethod } from './requests.ts';
 
-/** What became of a call. */
+/** The outcome of a call. */
 export type Outcome =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'error'; readonly code: string }
@@ -13,7 +13,7 @@ export type Outcome =
   /** The process died before the answer. */
   | { readonly kind: 'crashed' };
 
-/** What a run of the model comes to; anything but an EngineError is thrown on. */
+/** The outcome of the model's run; throws anything but an EngineError. */
 export function outcomeOf(run: () => unknown): Outcome {
   try {
     return { kind: 'value', value: run() };
@@ -23,7 +23,7 @@ export function outcomeOf(run: () => unknown): Outcome {
   }
 }
 
-/** The same answer without what may differ: order of a set, wording of errors. */
+/** The same answer without permitted differences: order of a set, wording of errors. */
 export function plain(method: WriteMethod, value: unknown): unknown {
   switch (method) {
     case 'forget': {
@@ -46,12 +46,12 @@ function plainOutcomes({ outcomes }: Output<'addBatch'>): unknown {
   return outcomes.map((one) => ('error' in one ? { code: plainCode(one.error.code) } : one));
 }
 
-/** How long an erased grain is told from one that never was is not the model's to know. */
+/** The model does not know how long an erased grain is distinguished from an unknown one. */
 export function plainCode(code: string): string {
   return code === 'MEM-E006' ? 'MEM-E001' : code;
 }
 
-/** Compares two answers; `what` says in the message which call it was. */
+/** Compares two answers; `what` names the call in the message. */
 export function same(actual: unknown, expected: unknown, what: string): void {
   if (isDeepStrictEqual(actual, expected)) return;
   throw new Discrepancy(`${what}\n${differences(actual, expected).join('\n')}`);
@@ -59,7 +59,7 @@ export function same(actual: unknown, expected: unknown, what: string): void {
 
 const DIFFERENCES_MAX = 12;
 
-/** Where two values differ, by path. */
+/** The paths at which two values differ. */
 function differences(actual: unknown, expected: unknown, path = '', found: string[] = []): string[] {
   if (isDeepStrictEqual(actual, expected) || found.length >= DIFFERENCES_MAX) return found;
   const [left, right] = [membersOf(actual), membersOf(expected)];
@@ -79,7 +79,7 @@ function membersOf(value: unknown): Map<string, unknown> | undefined {
   return new Map(Object.entries(value));
 }
 
-/** The engine answered otherwise than the model: what this folder looks for. */
+/** The engine and the model answered differently: what this folder looks for. */
 export class Discrepancy extends Error {
   override name = 'Discrepancy';
 }

@@ -1,4 +1,4 @@
-// A log whose process can die: what is in flight then is on disk or is not, and nobody is told.
+// A log whose process can die: appends in flight are on disk or not, without an answer.
 import { ForwardingLog } from '../../src/engine/log/forwarding-log.ts';
 import type { Append, Log, Sequence } from '../../src/engine/log/log.ts';
 

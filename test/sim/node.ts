@@ -1,5 +1,5 @@
-// A whole server without its threads and sockets: engines on folders in memory, direct shards, the router. It can die at any
-// append and is opened again from what it left.
+// A whole server without threads and sockets: engines on folders in memory, direct shards, the router. It can die at
+// any append and reopens from its files.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { assert } from '../../src/engine/base/assert.ts';
@@ -48,7 +48,7 @@ interface Shard {
 const MASTER = Buffer.alloc(32, 7);
 
 export class SimNode {
-  /** Memories by number, as a control log would have them. */
+  /** Memories by number, as in a control log. */
   readonly settings = new Map<number, MemorySettings>();
   readonly #options: NodeOptions;
   readonly #root: string;
@@ -58,9 +58,9 @@ export class SimNode {
   #generation = 0;
   #crashed = Promise.withResolvers<never>();
   #isDead = false;
-  /** Shards that died alone, as a worker does, and are not open again. */
+  /** Shards that died alone, like a worker, and are not open again. */
   readonly #deadShards = new Set<number>();
-  /** What only a bug can cause, met outside a call. */
+  /** Errors outside a call that only a bug can cause. */
   #bug: unknown;
 
   private constructor(options: NodeOptions, root: string, stores: readonly MemoryLogStore[]) {
@@ -76,7 +76,7 @@ export class SimNode {
     return node;
   }
 
-  /** Copies everything while it serves. Resolves with a node on the copy, which it takes for its own. */
+  /** Copies everything while it serves. Resolves to a node that owns the copy. */
   async restored(): Promise<SimNode> {
     const root = memoryFolder();
     const bytes = await this.#router.backup(root);
@@ -104,10 +104,10 @@ export class SimNode {
 
   /** Rejects with EngineError, with Crashed when the node dies first, with anything else for a bug. */
   async call<M extends MemoryMethod>(method: M, context: RouterContext, input: Input<M>): Promise<Output<M>> {
-    // Reads are not audited here: when their entries come is no matter of steps.
+    // Reads are not audited here, because their entries arrive independently of steps.
     const asker = CALL_ROWS[method].kind === 'read' ? { ...context, actor: SYSTEM_ACTOR } : context;
     const answer = this.#router.call(method, asker, input);
-    // The loser of the race may reject later, when nobody listens any more.
+    // The loser of the race may reject later, when nothing listens any more.
     answer.catch(() => undefined);
     const result = await Promise.race([answer, this.#crashed.promise]);
     if (this.#bug !== undefined) throw this.#bug;
@@ -126,7 +126,7 @@ export class SimNode {
     this.#shards[shard]!.crash.crashAfter(appends, written);
   }
 
-  /** The shard alone dies in its next append. */
+  /** Only the shard dies, in its next append. */
   dieAlone(shard: number, written: boolean): void {
     this.#shards[shard]!.crash.crashAfter(0, written);
     this.#deadShards.add(shard);
@@ -152,7 +152,7 @@ export class SimNode {
     return more;
   }
 
-  /** Opens again what died, after a crash all of it. True when there was anything. */
+  /** Reopens dead shards, after a crash all of them. True when there were any. */
   async recover(): Promise<boolean> {
     if (this.#isDead || this.isPoisoned) {
       await this.crash();
@@ -169,7 +169,7 @@ export class SimNode {
     return dead.length > 0;
   }
 
-  /** Dies as it stands, unless it died before, and opens again. */
+  /** Kills the node as it is, unless it died before, and reopens it. */
   async crash(): Promise<void> {
     this.#die();
     await this.#open();
@@ -197,7 +197,7 @@ export class SimNode {
   async #open(): Promise<void> {
     if (this.#isDead) {
       for (const { engine } of this.#shards) await engine.abandon();
-      // What was begun by the dead process ends at its closed files.
+      // Work of the dead process fails at its closed files.
       for (let i = 0; i < 3; i++) await turn();
     }
     this.#isDead = false;
@@ -216,7 +216,7 @@ export class SimNode {
     if (this.#bug !== undefined) throw this.#bug;
   }
 
-  /** Whichever engine the shard has at the time of the call. */
+  /** The shard's engine at the time of the call. */
   #callerOf(shard: number): RawShardCaller {
     return {
       call: (...call) => this.#shards[shard]!.caller.call(...call),
@@ -265,7 +265,7 @@ export class SimNode {
   }
 }
 
-/** A turn of the event loop: what was committed is answered, what was scheduled runs. */
+/** One turn of the event loop: committed calls are answered, scheduled work runs. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

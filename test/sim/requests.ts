@@ -1,4 +1,4 @@
-// What callers ask for: few names and words, so that grains meet as duplicates, rivals and versions of one another.
+// Requests of callers: few names and words, so that grains often become duplicates, rivals and versions of one another.
 import { hash as digest } from 'node:crypto';
 import type { GrainFilter } from '../../src/engine/calls/grain.ts';
 import type { RecallQuery } from '../../src/engine/calls/recall.ts';
@@ -14,10 +14,10 @@ export type WriteRequest = {
   [M in WriteMethod]: { readonly method: M; readonly context: RouterContext; readonly input: Input<M> };
 }[WriteMethod];
 
-/** What a world allows its callers, so that its checks can tell exactly what must come out. */
+/** Restrictions of a world, so that its checks know the exact result. */
 export interface Manners {
   readonly nowMs: number;
-  /** Without sessions, grains that are rivals lie in one partition. */
+  /** Without sessions, rival grains are in one partition. */
   readonly sessions: boolean;
 }
 
@@ -48,13 +48,13 @@ export function contextOf(random: Random, memory: ModelMemory): RouterContext {
   };
 }
 
-/** The same context under an idempotency key, with the body that the input is. */
+/** The same context with an idempotency key and the body of the input. */
 export function withKey(context: RouterContext, key: string, input: unknown): RouterContext {
   const plain = canonicalJson(input);
   return { ...context, idempotency: { key, bodyHash: digest('sha256', plain, 'hex') } };
 }
 
-/** One item of a batch as a request of its own, under the key that the batch gives it. */
+/** One item of a batch as a separate request, under the key that the batch gives it. */
 export function itemRequest(
   { context, input }: WriteRequest & { readonly method: 'addBatch' },
   index: number,
@@ -90,7 +90,7 @@ function common(random: Random, { nowMs, sessions }: Manners): JsonObject {
   return fields;
 }
 
-/** Events are the turns of conversations: they ask and answer, tell when, and somebody says them. */
+/** Events are turns of conversations: they ask and answer, state times, and have speakers. */
 function turn(random: Random, { sessions }: Manners): JsonObject {
   const [role, speaker] = [random.pick(['user', 'assistant', 'narrator']), random.pick(['Ada', 'bob', 'ADA'])];
   const start = random.pick(['', '', '', 'Ada: ', 'my ', 'a: b: ']);
@@ -158,7 +158,7 @@ function badItem(random: Random, fields: JsonObject, { nowMs }: Manners): AddIte
   ]);
 }
 
-/** The address of some grain of the memory: mostly a live one, of any version. */
+/** The address of a random grain of the memory: mostly a live one, of any version. */
 export function someHash(random: Random, memory: ModelMemory): string {
   const { grains } = memory;
   if (grains.length === 0 || random.chance(0.04)) return MISSING;
@@ -193,7 +193,7 @@ function changedFields(random: Random, manners: Manners): JsonObject {
   if (random.chance(0.1)) fields['subject'] = random.pick(SUBJECTS);
   if (random.chance(0.1)) fields['derived_from'] = 'b'.repeat(64);
   fields['note'] = random.pick(['x', 'y', 'z']);
-  // A version stays in the partition of its chain: with another user or subject it has rivals in another one.
+  // A version stays in the partition of its chain: with another user or subject its rivals are in another one.
   if (!manners.sessions) for (const name of ['user_id', 'namespace', 'subject']) delete fields[name];
   return fields;
 }

@@ -1,4 +1,4 @@
-// Runs the steps of a seed, reports what went wrong, and cuts a failing run down to the steps that matter.
+// Runs the steps of a seed, reports the failure, and reduces a failing run to the relevant steps.
 
 import { Random } from '../support/random.ts';
 import { checkWorld } from './check.ts';
@@ -6,7 +6,7 @@ import { runStep } from './steps.ts';
 import { type Counts, optionsOf, World, type WorldOptions } from './world.ts';
 
 export interface Failure {
-  /** Index of the step that failed, in the steps that were run. */
+  /** Index of the failed step among the executed ones. */
   readonly at: number;
   readonly error: unknown;
   readonly trace: readonly string[];
@@ -17,7 +17,7 @@ export interface Result {
   readonly counts: Counts;
 }
 
-/** Steps between two comparisons of everything. */
+/** Number of steps between two full comparisons. */
 const CHECK_EVERY = 25;
 
 export function stepsOf(seed: number, count: number): number[] {
@@ -47,7 +47,7 @@ export function runSeed(seed: number, count: number): Promise<Result> {
   return run(optionsOf(seed), stepsOf(seed, count));
 }
 
-/** Leaves out what a failure does not need: ever smaller stretches of its steps, for at most `triesMax` runs. */
+/** Removes steps that the failure does not need: shorter and shorter stretches, for at most `triesMax` runs. */
 export async function shrink(seed: number, count: number, failure: Failure, triesMax: number) {
   const options = optionsOf(seed);
   let steps = stepsOf(seed, count).slice(0, failure.at + 1);

@@ -1,4 +1,4 @@
-// Some runs of the simulation: the same seeds every time, and new ones. A campaign is `npm run sim -- --count 500`.
+// Some runs of the simulation: the same seeds every time, and new ones. `npm run sim -- --count 500` runs a campaign.
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import { type Result, runSeed, shrink } from './run.ts';
 import { optionsOf } from './world.ts';
 
 const STEPS = 40;
-/** Runs that a failure may take to be cut down. */
+/** The maximum number of runs to reduce a failure. */
 const SHRINK_RUNS = 40;
 /** Twins and faults, every rule of duplicates, the log in heap and on disk. */
 const SEEDS = [3, 4, 13, 17];
@@ -28,7 +28,7 @@ test('the server and the model agree, whatever happens to it', async (t) => {
   for (const seed of [...SEEDS, ...random]) {
     const counts = await agree(seed);
     t.diagnostic(`seed ${seed}, ${STEPS} steps: ${JSON.stringify(counts)}`);
-    // How much a world does is drawn as well, and in one of some hundreds it is less.
+    // The amount of work is drawn too, and is below the minimum in one of some hundred worlds.
     if (SEEDS.includes(seed)) {
       assert.ok(counts.acknowledged >= STEPS / 4, `seed ${seed} wrote little: ${counts.acknowledged}`);
       assert.ok(counts.reads >= STEPS / 8, `seed ${seed} read little: ${counts.reads}`);
@@ -38,11 +38,11 @@ test('the server and the model agree, whatever happens to it', async (t) => {
     total.unanswered += counts.unanswered;
     total.reopened += counts.reopened;
   }
-  // Of the fixed seeds alone there are more than these.
+  // The fixed seeds alone do more than this.
   assert.ok(total.acknowledged - total.refused > 150, `${total.acknowledged - total.refused} writes were granted`);
   assert.ok(total.refused > 10, `${total.refused} were refused by both`);
   assert.ok(total.unanswered > 3, `${total.unanswered} met a fault`);
-  assert.ok(total.reopened > 8, `${total.reopened} times something was opened again`);
+  assert.ok(total.reopened > 8, `${total.reopened} reopenings`);
 });
 
 test('a seed reproduces its world and its steps, and other seeds give others', () => {

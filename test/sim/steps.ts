@@ -1,5 +1,5 @@
-// What may happen next. A step is a seed: what it does follows from the seed and from what the models hold, so a
-// sequence of steps can be cut down and still makes sense.
+// The possible steps. A step is a seed: its effect follows from the seed and from the state of the models, so a
+// sequence of steps can be reduced and stays valid.
 import { EngineError } from '../../src/engine/base/errors.ts';
 import type { RouterContext } from '../../src/shards/gather/fan.ts';
 import type { ExportedGrain, Input, Output } from '../../src/shards/protocol.ts';
@@ -48,7 +48,7 @@ export async function runStep(world: World, seed: number): Promise<void> {
   await step(world, random);
 }
 
-/** A single write, now and then with a fault of the disk under it. */
+/** A single write, sometimes with a disk fault. */
 async function one(world: World, random: Random): Promise<void> {
   const targets = world.targets(random);
   const make = random.weighted<() => (model: ModelMemory, random: Random) => WriteRequest>([
@@ -83,7 +83,7 @@ function faultOf(world: World, random: Random, probability: number): Fault {
   return random.pick(['refuse', 'poison', 'crash', 'death']);
 }
 
-/** Adds at once, some of them equal: exactly one of the equal ones is not a duplicate. */
+/** Concurrent adds, some of them equal: exactly one of the equal ones is not a duplicate. */
 async function burst(world: World, random: Random): Promise<void> {
   const targets = world.targets(random);
   const fault = faultOf(world, random, 0.3);
@@ -100,7 +100,7 @@ async function burst(world: World, random: Random): Promise<void> {
   }
 }
 
-/** Deltas for one grain at once: none is lost, whatever their order. */
+/** Concurrent deltas for one grain: none is lost, whatever their order. */
 async function race(world: World, random: Random): Promise<void> {
   const targets = world.targets(random);
   const fault = faultOf(world, random, 0.3);
@@ -119,7 +119,7 @@ async function race(world: World, random: Random): Promise<void> {
   }
 }
 
-/** Writes of all kinds at once, to a memory whose one partition takes them in the order of asking. */
+/** Concurrent writes of all kinds, to a memory whose one partition executes them in the order of requests. */
 async function mixedBurst(world: World, random: Random): Promise<void> {
   const models = world.models.filter(({ settings }) => settings.partitions === 1);
   if (models.length === 0) return;
@@ -141,7 +141,7 @@ async function mixedBurst(world: World, random: Random): Promise<void> {
 type Reorder = (asked: readonly WriteRequest[], answers: readonly Outcome[]) => number[];
 const asAsked: Reorder = (asked) => [...asked.keys()];
 
-/** New versions of one chain in the order in which they stand in it; what was not answered comes last. */
+/** New versions of one chain in chain order; unanswered ones come last. */
 const inChainOrder: Reorder = (asked, answers) => {
   const next = new Map<string, number>();
   const made = new Set<string>();
@@ -160,7 +160,7 @@ const inChainOrder: Reorder = (asked, answers) => {
   return [...order, ...asked.keys()].filter((i, place, all) => all.indexOf(i) === place);
 };
 
-/** Sends requests at once, then tells the model, in an order that explains the answers. */
+/** Sends requests concurrently, then applies them to the model in an order that explains the answers. */
 async function putAll(
   world: World,
   model: ModelMemory,
@@ -175,14 +175,14 @@ async function putAll(
   const answers = await Promise.all(asked.map((request) => world.send(request)));
   if (world.options.mode === 'twins') if (answers.some(isFailure)) throw new Discrepancy('a failure without a fault');
   const isKnown = !(await recover(world));
-  // What failed is looked for last: nothing that was answered came after it and built on it.
+  // Failed requests are checked last: no answered request came after them and built on them.
   const ordered = reorder(asked, answers).flatMap((i) => apart(asked[i]!, answers[i]!));
   for (const { request, answer } of [...ordered.filter((one) => !isOpen(one)), ...ordered.filter(isOpen)]) {
     if (isFailure(answer)) {
       const isOneGroup = model.settings.partitions === 1 && asked.length === 1 && request.method !== 'addBatch';
       await world.resolve(model, request, answer.kind === 'storage' && isKnown && isOneGroup);
     } else if (fault !== 'none' && answer.kind === 'error' && asked.length > 1) {
-      // It may have been planned upon a write of its group that was refused then.
+      // It may have been planned on top of a write of its group that was then refused.
     } else world.check(model, request, answer);
   }
   const refused = answers.filter((answer) => answer.kind === 'error' && answer.code.startsWith('POL-')).length;
@@ -198,7 +198,9 @@ interface Exchange {
 
 const isOpen = ({ answer }: Exchange): boolean => isFailure(answer);
 
-/** A batch over several partitions of which some failed: item by item, since some were stored and some were not. */
+/**
+ * A batch over several partitions with some failures: checked item by item, because some were stored and some were not.
+ */
 function apart(request: WriteRequest, answer: Outcome): Exchange[] {
   if (request.method !== 'addBatch' || answer.kind !== 'value') return [{ request, answer }];
   const { outcomes } = answer.value as Output<'addBatch'>;
@@ -218,7 +220,7 @@ const isStorage = (code: string): boolean => code.startsWith('STO-');
 
 const isFailure = ({ kind }: Outcome): boolean => kind === 'storage' || kind === 'crashed';
 
-/** After a call with a fault: what did not come is taken back, what died opens again. True when anything did. */
+/** After a call with a fault: disarms remaining faults and reopens dead shards. True when there were any. */
 async function recover(world: World): Promise<boolean> {
   world.node.disarm();
   const died = await world.node.recover();
@@ -252,7 +254,7 @@ function arm(world: World, fault: Fault, random: Random): void {
   }
 }
 
-/** An earlier request once more: the same answer and nothing new; another body under its key is refused. */
+/** Repeats an earlier request: it gets the same answer and changes nothing; another body under its key is refused. */
 async function again(world: World, random: Random): Promise<void> {
   const modelOf = ({ context }: WriteRequest): ModelMemory | undefined =>
     world.models.find(({ settings }) => settings.number === context.memory);
@@ -260,7 +262,7 @@ async function again(world: World, random: Random): Promise<void> {
   if (earlier.length === 0) return;
   const { context } = random.pick(earlier);
   const isChanged = world.options.mode === 'faults' && random.chance(0.2);
-  // Twins have it under the same key.
+  // Twins use the same key.
   for (const request of earlier.filter((one) => one.context.idempotency!.key === context.idempotency!.key)) {
     const model = modelOf(request)!;
     const idempotency = { ...request.context.idempotency!, bodyHash: 'another' };
@@ -308,7 +310,7 @@ async function look(world: World, random: Random): Promise<void> {
     }
 }
 
-/** Some steps of maintenance; it may be left anywhere. */
+/** Runs some steps of maintenance, which may stop anywhere. */
 async function maintain(world: World, random: Random): Promise<void> {
   const { node } = world;
   const shard = random.int(node.engines.length);
@@ -322,7 +324,7 @@ async function maintain(world: World, random: Random): Promise<void> {
 
 const mark = (fault: Fault): string => (fault === 'none' ? '' : `[${fault}] `);
 
-/** A long call with a fault of the disk now and then. Undefined when it failed for that reason. */
+/** A long call, sometimes with a disk fault. Undefined when it failed for that reason. */
 async function underFault<T>(
   world: World,
   random: Random,
@@ -377,7 +379,7 @@ async function rotate(world: World, random: Random): Promise<void> {
   }
 }
 
-/** A backup holds what was acknowledged before it; the server that it is taken from goes on. */
+/** A backup contains everything acknowledged before it; its server continues. */
 async function backup(world: World, _random: Random): Promise<void> {
   world.say('back up, and look into the copy');
   const copy = await world.node.restored();
@@ -388,7 +390,7 @@ async function backup(world: World, _random: Random): Promise<void> {
   }
 }
 
-/** Reads and writes go on while indexes are built again. */
+/** Reads and writes continue during a rebuild of indexes. */
 async function rebuild(world: World, random: Random): Promise<void> {
   const [model] = world.targets(random);
   const { number } = model!.settings;
@@ -430,7 +432,7 @@ async function crash(world: World, _random: Random): Promise<void> {
   await world.node.crash();
 }
 
-/** Dies in a commit of a seal, a merge or a purge, or between its steps. */
+/** The node dies in a commit of a seal, a merge or a purge, or between its steps. */
 async function crashInMaintenance(world: World, random: Random): Promise<void> {
   const { node } = world;
   const shard = random.int(node.engines.length);
@@ -449,7 +451,7 @@ async function passTime(world: World, random: Random): Promise<void> {
   world.clock.step(ms);
 }
 
-/** Everything of a memory into a new one, page by page. */
+/** Copies a memory into a new one, page by page. */
 async function copy(world: World, random: Random): Promise<void> {
   const [from] = world.targets(random);
   const partitions = random.pick([1, 4]);
@@ -470,7 +472,7 @@ async function copy(world: World, random: Random): Promise<void> {
     }
   }
   await checkMemory(world, to);
-  // It goes as it came: other steps ask memories that were there from the beginning.
+  // The new memory is removed again, because other steps use the initial memories.
   await world.drop(to);
 }
 
@@ -489,12 +491,12 @@ async function exported(world: World, model: ModelMemory, random: Random): Promi
     after = page.last;
     if (random.chance(0.3)) await world.node.maintain(random.int(world.node.engines.length));
   }
-  // Expired grains are hidden: the rest of the check wants them all.
+  // Expired grains are hidden; the rest of the check needs all of them.
   for (const { hash, blob } of expired) grains.push({ hash, blob });
   return grains;
 }
 
-/** A part of a file: its blobs, and what the manifest says of pairs of which one is here and none comes later. */
+/** A part of a file: its blobs, and the manifest entries of pairs of which one is in this part and none comes later. */
 function importOf(
   to: ModelMemory,
   grains: readonly ExportedGrain[],
@@ -515,7 +517,7 @@ function importOf(
   return { method: 'importBlobs', context, input: { blobs, manifest, accepted } };
 }
 
-/** A memory is dropped; another takes its place under a new number. */
+/** Drops a memory; another one replaces it under a new number. */
 async function replaceMemory(world: World, random: Random): Promise<void> {
   const model = random.pick(world.models);
   const { dedup, partitions, number } = model.settings;

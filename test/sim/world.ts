@@ -1,4 +1,4 @@
-// The node under test with the models of its memories, and how a request is put to both.
+// The node under test with the models of its memories, and the sending of a request to both.
 import { EngineError } from '../../src/engine/base/errors.ts';
 import type { MemorySettings, Output } from '../../src/shards/protocol.ts';
 import { Random } from '../support/random.ts';
@@ -32,17 +32,17 @@ export function optionsOf(seed: number): WorldOptions {
 
 const SHARDS = 4;
 
-/** What a run did, so that one which did nothing does not look like one that went well. */
+/** Counts of a run's work, so that an idle run does not look successful. */
 export interface Counts {
-  /** Writes whose answer was the model's. */
+  /** Writes whose answer equalled the model's. */
   acknowledged: number;
-  /** Of these, the ones that both refused with the same code. */
+  /** The number of these that both refused with the same code. */
   refused: number;
-  /** Writes that a fault left unanswered or that storage refused, looked for afterwards. */
+  /** Writes that a fault left unanswered or that storage refused, checked afterwards. */
   unanswered: number;
   /** Reads that were compared: lists, recalls, single grains, histories, checks of everything. */
   reads: number;
-  /** Times that the node or shards of it were opened again. */
+  /** Number of reopenings of the node or of shards. */
   reopened: number;
 }
 
@@ -50,14 +50,14 @@ export class World {
   readonly options: WorldOptions;
   readonly clock: StepClock;
   readonly node: SimNode;
-  /** In twins mode each even one and the next get the same requests. */
+  /** In twins mode each even memory and the next get the same requests. */
   models: ModelMemory[] = [];
-  /** What was asked, in words, newest last. */
+  /** The requests in words, newest last. */
   readonly trace: string[] = [];
-  /** Requests under an idempotency key that were answered, to be sent again. */
+  /** Answered requests under an idempotency key, to be repeated. */
   readonly keyed: WriteRequest[] = [];
   readonly counts: Counts = { acknowledged: 0, refused: 0, unanswered: 0, reads: 0, reopened: 0 };
-  /** Blob keys that a rotation replaced and no compaction has destroyed, in each partition at most. */
+  /** Maximum number of replaced blob keys, per partition, that no compaction has destroyed. */
   readonly rotations = new Map<ModelMemory, number>();
   #nextNumber = 1;
   #nextKey = 1;
@@ -84,7 +84,7 @@ export class World {
     return { nowMs: this.clock.nowMs(), sessions: !(rivals && this.options.mode === 'twins') };
   }
 
-  /** The memories that one request goes to. */
+  /** The memories that receive a request. */
   targets(random: Random): ModelMemory[] {
     if (this.options.mode === 'faults') return [random.pick(this.models)];
     const at = random.int(this.models.length / 2) * 2;
@@ -133,7 +133,7 @@ export class World {
     model.auditEntries = auditEntries;
   }
 
-  /** Entries of refusals go with the group that they were in: with a fault about, up to `uncertain` are there or not. */
+  /** Entries of refusals are written with their group: during a fault, up to `uncertain` may be missing. */
   async recountRefusals(model: ModelMemory, uncertain: number): Promise<void> {
     if (uncertain === 0) return;
     const { number } = model.settings;
@@ -147,7 +147,7 @@ export class World {
     this.trace.push(text);
   }
 
-  /** Sends a request; resolves with what became of it. Rejects for a bug. */
+  /** Sends a request; resolves to its outcome. Rejects for a bug. */
   async send(request: WriteRequest): Promise<Outcome> {
     const { method, context, input } = request;
     try {
@@ -160,7 +160,7 @@ export class World {
     }
   }
 
-  /** Compares what became of a request with what the model makes of it, which then holds it too. */
+  /** Compares the outcome of a request with the model's, which then stores it too. */
   check(model: ModelMemory, request: WriteRequest, actual: Outcome): void {
     const { method, context, input } = request;
     const expected = outcomeOf(() => model.call(method, context, input as never));
@@ -174,13 +174,13 @@ export class World {
     if (method === 'eraseUser') checkProof(model, actual.value as Output<'eraseUser'>, expected.value as never, what);
     else same(plain(method, actual.value), plain(method, expected.value), what);
     const key = context.idempotency?.key;
-    // The key of an item of a batch is the batch's own affair.
+    // The batch derives the keys of its items.
     if (key !== undefined && !key.includes('#') && !this.keyed.includes(request)) this.keyed.push(request);
   }
 
   /**
-   * A request that was not answered, or that storage refused: it is wholly there, or not at all (an item of a batch, a
-   * partition, each for itself). `refused`: it must not be there.
+   * Settles a request that was not answered, or that storage refused: it is completely there, or not at all (each item
+   * of a batch and each partition separately). `refused`: it must not be there.
    */
   async resolve(model: ModelMemory, request: WriteRequest, refused: boolean): Promise<void> {
     const what = `${refused ? 'refused' : 'unanswered'}: ${describe(request)}`;
@@ -244,7 +244,7 @@ export class World {
     }
   }
 
-  /** An erasure is sent again, as its caller would: then it must be complete. */
+  /** Repeats an erasure, as its caller would: then it must be complete. */
   async #resolveErase(
     model: ModelMemory,
     request: WriteRequest & { readonly method: 'eraseUser' },

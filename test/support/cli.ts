@@ -1,4 +1,4 @@
-// The command line as a person runs it: in a process of its own, with nothing of this one's environment that it reads.
+// The command line as a user runs it: in a separate process, without the settings of this one's environment.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import { after, before } from 'node:test';
 import { memoryFolder } from './memory-files.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts');
-/** Where commands run unless a test says otherwise. A server's data in the directory of the tests would be found. */
+/** Default working directory of commands. Commands would find a server's data in the directory of the tests. */
 const EMPTY = mkdtempSync(join(tmpdir(), 'granary-cwd-'));
 process.on('exit', () => rmSync(EMPTY, { recursive: true, force: true }));
 /** A command that takes longer hangs. */
@@ -44,7 +44,7 @@ export async function granary(
   return { code: child.exitCode, stdout, stderr };
 }
 
-/** The same with `--json`; what it printed. Throws with what it said when its exit code is another than `code`. */
+/** The same with `--json`; returns the printed value. Throws with the output when its exit code is not `code`. */
 export async function granaryJson(
   words: readonly string[],
   code = 0,
@@ -52,7 +52,7 @@ export async function granaryJson(
 ): Promise<Record<string, unknown>> {
   const ran = await granary([...words, '--json'], input === undefined ? {} : { input });
   if (ran.code !== code) throw new Error(`exit code ${ran.code} of ${words.join(' ')}: ${ran.stderr}${ran.stdout}`);
-  return JSON.parse(ran.stdout) as Record<string, unknown>; // one object, by the rule that tests hold
+  return JSON.parse(ran.stdout) as Record<string, unknown>; // one object, as the tests require
 }
 
 export interface ServeProcess {
@@ -62,7 +62,7 @@ export interface ServeProcess {
   stop(): Promise<number | null>;
 }
 
-/** `granary serve` on free ports; resolves when it has said that it is ready. */
+/** `granary serve` on free ports; resolves when it is ready. */
 export async function serve(dataDirectory: string): Promise<ServeProcess> {
   const flags = ['--http-port', '0', '--grpc-port', '0', '--log-level', 'error', '--embedder', 'none'];
   const words = ['serve', '--data-dir', dataDirectory, ...flags];
@@ -95,14 +95,14 @@ async function readyLine(child: ChildProcess): Promise<{ readonly http: string; 
 }
 
 export interface Served {
-  /** A folder for whatever the tests write. */
+  /** A folder for the tests' files. */
   readonly directory: string;
   readonly server: () => ServeProcess;
-  /** Words with the server's data directory behind them. */
+  /** Arguments followed by the server's data directory. */
   readonly here: (...words: string[]) => string[];
 }
 
-/** A server for the tests of a file, which must end well after them. */
+/** A server for the tests of a file; it must end without an error after them. */
 export function servedForFile(): Served {
   const directory = memoryFolder();
   const data = join(directory, 'data');

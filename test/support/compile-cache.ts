@@ -1,6 +1,7 @@
 // Loaded before the tests (`--import` in package.json). Most tests run for a shorter time than Node takes to load their
 // modules, in each process and each thread that they start. Two settings shorten that. Both are variables of the
 // environment, because threads and started processes read them too.
+
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 

@@ -1,4 +1,4 @@
-// The documents of the repository: every Markdown file that people read, but for the changelog, which names what was.
+// The documents of the repository: every Markdown file for readers, except the changelog, which names former code.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,8 +1,8 @@
-// Waiting for what comes of work in the background: a condition is looked at until it holds, as long as a slow machine
-// under load may need. Nothing is proved by how long it took.
+// Waits for results of background work: a condition is checked until it holds, as long as a slow machine under load may
+// need. No test depends on the duration.
 import assert from 'node:assert/strict';
 
-/** Beyond this it is not slow but does not come. */
+/** After this time the result will not come. */
 export const WAIT_MS_MAX = 120_000;
 const LOOK_MS = 25;
 

@@ -1,6 +1,6 @@
-// Imported before each test file: ends one that hangs, as a file does whose failed test left a server open, and says what it
-// holds. It keeps no file from ending, and is longer than any takes on a slow machine. The runner itself, which imports this too,
-// takes as long as it takes.
+// Imported before each test file: ends a file that hangs, for example because a failed test left a server open, and
+// prints what it holds. It keeps no file from ending, and its limit exceeds the duration of any file on a slow machine.
+// The test runner, which imports this too, has no limit.
 import './clean-environment.ts';
 
 const LONGEST_MS = 15 * 60_000;

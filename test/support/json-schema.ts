@@ -1,9 +1,9 @@
-// A small checker of JSON Schema for tests, stricter than the standard: a member that a schema does not describe is a fault,
-// and so is a keyword that is not known here, since it would be checked by nobody.
+// A small JSON Schema checker for tests, stricter than the standard: a member that a schema does not describe is an
+// error, and so is an unknown keyword, which would not be checked.
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** What is wrong with `value`, as lines; `root` is where references lead. */
+/** The errors of `value`, as lines; references resolve in `root`. */
 export function faultsIn(root: unknown, schema: Schema, value: unknown, where = '$'): string[] {
   const checks = Object.entries(schema).flatMap(([keyword, wanted]) => {
     const check = KEYWORDS[keyword];
@@ -20,8 +20,8 @@ interface At {
   readonly where: string;
 }
 
-/** Each knows what its keyword has. */
-// biome-ignore lint/suspicious/noExplicitAny: a keyword's value is of its own kind
+/** Each checks its keyword's value. */
+// biome-ignore lint/suspicious/noExplicitAny: each keyword's value has its own type
 type Check = (at: At, wanted: any) => string[];
 
 const NOTHING: readonly string[] = ['description', 'title', 'format', 'example', 'default'];
@@ -78,7 +78,7 @@ const KEYWORDS: Readonly<Record<string, Check>> = {
     const is = wanted === 'integer' ? Number.isInteger(at.value) : typeOf(at.value) === wanted;
     return [
       ...when(!is, at, `is no ${wanted}`),
-      // An object that says nothing of its members is open; another one is closed unless it says otherwise.
+      // An object schema without members is open; any other is closed unless it states otherwise.
       ...(wanted === 'object' && at.schema['properties'] !== undefined ? undescribed(at) : []),
     ];
   },

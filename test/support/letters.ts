@@ -1,4 +1,4 @@
-// An embedder for tests: how often each letter occurs. Drives what a shard's embedding calls expect of whoever embeds.
+// An embedder for tests: letter frequencies. Calls a shard's embedding methods as a follower does.
 import assert from 'node:assert/strict';
 import type { EmbedderStamp } from '../../src/engine/calls/recall.ts';
 import type { Engine } from '../../src/engine/engine.ts';
@@ -7,14 +7,14 @@ import { contextOf } from './shard.ts';
 
 export const LETTERS: EmbedderStamp = { name: 'letters/1', dimensions: 26 };
 
-/** The embedders of one process after the other: they take turns. */
+/** The embedders of one process, which take turns. */
 export function embedderOf(life: number): EmbedderStamp {
   return { ...LETTERS, name: `letters/${1 + (life % 2)}` };
 }
 
 const ROUNDS_MAX = 1_000;
 
-/** As a unit vector. */
+/** Returns a unit vector. */
 export function lettersOf(text: string): Float32Array {
   const vector = new Float32Array(LETTERS.dimensions);
   for (const letter of text.toLowerCase()) {
@@ -27,7 +27,10 @@ export function lettersOf(text: string): Float32Array {
 
 export type Embedders = Readonly<Record<string, EmbedderStamp>>;
 
-/** One round: takes pages, embeds them, gives the vectors back. The texts of grains, and how many memories wait. */
+/**
+ * One round: takes pages, embeds them, returns the vectors. Resolves to the texts of grains and the number of waiting
+ * memories.
+ */
 export async function embedSome(
   engine: Engine,
   embedders: Embedders = { '': LETTERS },
@@ -43,7 +46,7 @@ export async function embedSome(
   return { texts, waiting };
 }
 
-/** Embeds what waits for these embedders, page by page; the texts that were embedded. */
+/** Embeds all pending texts of these embedders, page by page; returns the embedded texts. */
 export async function embedAll(engine: Engine, embedders?: Embedders, grainsMax?: number): Promise<string[]> {
   const all: string[] = [];
   for (let rounds = 0; rounds < ROUNDS_MAX; rounds++) {

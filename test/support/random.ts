@@ -1,4 +1,4 @@
-// Numbers that look random and come again from the same seed (Bob Jenkins' small fast generator, 32 bits).
+// Pseudo-random numbers, reproducible from a seed (Bob Jenkins' small fast generator, 32 bits).
 
 export class Random {
   #a = 0xf1ea5eed;
@@ -40,17 +40,17 @@ export class Random {
     return this.next() < probability;
   }
 
-  /** One of some; there is at least one. */
+  /** One of the items; there must be at least one. */
   pick<T>(from: readonly T[]): T {
     return from[this.int(from.length)]!;
   }
 
-  /** One of them, or undefined when there is none. */
+  /** One of the items, or undefined when there are none. */
   pickAny<T>(from: readonly T[]): T | undefined {
     return from[this.int(from.length)];
   }
 
-  /** Makes it with the given probability. */
+  /** True with the given probability. */
   maybe<T>(probability: number, make: () => T): T | undefined {
     return this.chance(probability) ? make() : undefined;
   }

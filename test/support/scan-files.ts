@@ -1,8 +1,8 @@
-// What an attacker finds in a copied folder: the files that hold one of some byte strings.
+// Searches a copied folder as an attacker would: the files that contain one of some byte strings.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** `FILE: WHAT` for each of `wanted` that stands in a file under `directory`. */
+/** `FILE: WHAT` for each of `wanted` that a file under `directory` contains. */
 export function foundInFiles(directory: string, wanted: ReadonlyMap<string, Buffer>): string[] {
   return filesUnder(directory).flatMap((file) => {
     const bytes = readFileSync(file);
@@ -10,7 +10,7 @@ export function foundInFiles(directory: string, wanted: ReadonlyMap<string, Buff
   });
 }
 
-/** A hash as the bytes that it is and as its digits. */
+/** A hash as its bytes and as its digits. */
 export function hashNeedles(what: string, hash: string): [string, Buffer][] {
   return [
     [`${what} (bytes)`, Buffer.from(hash, 'hex')],

@@ -1,4 +1,4 @@
-// A server as an operator starts it: a process of its own over a folder that the test gives, to be stopped or killed.
+// A server as an operator starts it: a separate process over a folder that the test gives, to be stopped or killed.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -8,12 +8,12 @@ const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts');
 
 export interface ProcessOptions {
   readonly directory: string;
-  /** Behind `serve`, beside the folder and the ports. */
+  /** Flags after `serve`, besides the folder and the ports. */
   readonly flags?: readonly string[];
   /** A module loaded before the server's own, in every thread. */
   readonly preload?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Words before the command, which run it some other way: `unshare`, a shell. */
+  /** Words before the command that run it in another way: `unshare`, a shell. */
   readonly through?: readonly string[];
 }
 
@@ -25,13 +25,13 @@ export interface ServerProcess {
   /** The bootstrap key. */
   readonly key: string;
   readonly child: ChildProcess;
-  /** Resolves when it has ended and said its last. */
+  /** Resolves when it has ended and all output has arrived. */
   readonly ended: Promise<void>;
-  /** Everything that it wrote, to stdout and stderr. */
+  /** All output, of stdout and stderr. */
   output(): string;
-  /** With SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
-  /** With SIGTERM; resolves to the exit code. */
+  /** Sends SIGTERM; resolves to the exit code. */
   stop(): Promise<number | null>;
 }
 
@@ -79,7 +79,7 @@ export async function startServerProcess(options: ProcessOptions): Promise<Serve
   const found = new Promise<{ http: string; grpc: string }>((done) => {
     lines.on('line', (line) => {
       output += `${line}\n`;
-      // The one line of stdout that is JSON and says so.
+      // The ready line is the only line of stdout in JSON.
       if (line.startsWith('{"ready":true')) done(JSON.parse(line) as { http: string; grpc: string });
     });
   });
@@ -105,7 +105,7 @@ export async function startServerProcess(options: ProcessOptions): Promise<Serve
   };
 }
 
-/** The environment without what would configure a server. */
+/** The environment without settings of a server. */
 function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('GRANARY_')));
 }

@@ -1,4 +1,4 @@
-// A whole server in the test's own process, on free ports of the loopback, over a folder in memory that goes away with it.
+// A whole server in the test's own process, on free ports of the loopback, over a temporary folder in memory.
 import { rmSync } from 'node:fs';
 import { readConfig } from '../../src/server/config.ts';
 import { makeLog } from '../../src/server/log.ts';
@@ -9,11 +9,11 @@ import { memoryFolder } from './memory-files.ts';
 export interface TestServer extends RunningServer {
   /** The first key; empty with `auth` none. */
   readonly key: string;
-  /** What the server logged as errors, a JSON line each. */
+  /** Errors logged by the server, a JSON line each. */
   readonly errors: readonly string[];
 }
 
-/** `flags` by their names in the config. */
+/** `flags` have the names of the config. */
 export async function startTestServer(flags: Record<string, string> = {}, deps: ServerDeps = {}): Promise<TestServer> {
   const dataDir = memoryFolder();
   const errors: string[] = [];

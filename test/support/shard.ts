@@ -1,4 +1,4 @@
-// One shard's engine over a folder, as the tests of damage open it: memories by number, a clock that a test can turn.
+// One shard's engine over a folder, for the tests of damage: memories by number, and a clock that a test can advance.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { EngineError } from '../../src/engine/base/errors.ts';
@@ -26,7 +26,9 @@ export const settingsOf = (number: number): MemorySettings => ({
   createdAtMs: 1_700_000_000_000,
 });
 
-/** The shard in `root/shard-0` with its keys in `root/keys/shard-0`. What only a bug can cause fails the test. */
+/**
+ * The shard in `root/shard-0` with its keys in `root/keys/shard-0`. An error that only a bug can cause fails the test.
+ */
 export function openShard(root: string, options: Partial<EngineOptions> = {}): Promise<Engine> {
   return Engine.open({
     directory: join(root, 'shard-0'),
@@ -40,7 +42,7 @@ export function openShard(root: string, options: Partial<EngineOptions> = {}): P
   });
 }
 
-/** The same over a log whose faults the test sets. */
+/** The same over a log with faults that the test sets. */
 export async function openFaultyShard(
   root: string,
   options: Partial<EngineOptions> = {},
@@ -50,7 +52,7 @@ export async function openFaultyShard(
   return { engine: await openShard(root, { log, ...options }), log };
 }
 
-/** Adds a belief; its hash. */
+/** Adds a belief; returns its hash. */
 export async function addBelief(
   engine: Engine,
   memory: number,
@@ -66,13 +68,13 @@ export async function addBelief(
   return (await engine.write('add', contextOf(memory), item)).hash;
 }
 
-/** Hashes of what a recall by words finds, up to 500. */
+/** Hashes of the hits of a recall by words, up to 500. */
 export function recalled(engine: Engine, memory: number, query: string): string[] {
   const wanted = { query, filter: {}, structural: false, limit: 500, candidateLimit: 2_500 };
   return engine.read('recall', contextOf(memory), wanted).hits.map(({ grain }) => grain.hash);
 }
 
-/** The code that a call is refused with, or undefined when it answers; anything else that is thrown fails the test. */
+/** The code of a call's refusal, or undefined when it answers; any other error fails the test. */
 export async function codeOf(call: () => unknown): Promise<string | undefined> {
   try {
     await call();
@@ -83,10 +85,13 @@ export async function codeOf(call: () => unknown): Promise<string | undefined> {
   }
 }
 
-/** Gives the engine time for maintenance until something is so. Turns are not counted: a commit takes as long as the disk. */
+/**
+ * Gives the engine time for maintenance until a condition holds. Turns are not counted, because a commit takes as long
+ * as the disk.
+ */
 export async function until(engine: Pick<Engine, 'maintain'>, isDone: () => boolean): Promise<void> {
   for (const endMs = performance.now() + WAIT_MS_MAX; !isDone(); ) {
-    assert.ok(performance.now() < endMs, 'it comes to an end');
+    assert.ok(performance.now() < endMs, 'maintenance ends');
     engine.maintain(5);
     await new Promise((resolve) => setImmediate(resolve));
   }

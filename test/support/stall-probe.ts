@@ -1,19 +1,20 @@
-// Loaded by `--import` into every thread of a server: how long each thread's event loop was held at most, in CPU time of that
-// thread. A machine that does other work beside it makes an event loop late, but does not add to the thread's CPU time. Asked
-// for over IPC: `stalls` is answered with the longest since it was last asked (`StallReport`).
+// Loaded by `--import` into every thread of a server: measures the longest time for which each thread's event loop was
+// blocked, in CPU time of that thread. Other work on the machine makes an event loop late, but does not add to the
+// thread's CPU time. Queried over IPC: `stalls` is answered with the longest times since the last query
+// (`StallReport`).
 import { BroadcastChannel, isMainThread, threadId } from 'node:worker_threads';
 
 export interface StallReport {
-  /** Milliseconds of CPU time between two looks of the main thread. */
+  /** CPU milliseconds between two checks of the main thread. */
   readonly mainMs: number;
-  /** The same of every other thread that was there at the first report, and the longest of those that came later. */
+  /** The same for every other thread of the first report, and the longest of later threads. */
   readonly workersMs: number;
   readonly helpersMs: number;
 }
 
 interface Cell {
   readonly thread: number;
-  /** One number, in memory that all threads share. */
+  /** One number in memory shared by all threads. */
   readonly longestMs: Float64Array;
 }
 
@@ -43,7 +44,7 @@ function report(): void {
   channel.onmessage = (event) => void cells.push((event as { data: Cell }).data); // posted above
   process.on('message', (message) => {
     if (message !== 'stalls') return;
-    // What runs now is counted by the next look of its thread.
+    // The current turn counts at the next check of its thread.
     setTimeout(() => {
       workers ??= new Set(cells.map(({ thread }) => thread));
       const known = workers;

@@ -1,4 +1,4 @@
-// A clock that stands until a test turns it.
+// A clock that only the test advances.
 import type { Clock } from '../../src/engine/base/clock.ts';
 
 const START_MS = 1_700_000_000_000;

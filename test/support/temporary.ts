@@ -1,4 +1,4 @@
-// Places for tests to write: a folder that goes away with the test, and a disk small enough to fill.
+// Places for tests to write: a folder that is deleted after the test, and a disk small enough to fill.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,15 +13,15 @@ export function temporaryDirectory(t: TestContext): string {
 }
 
 /**
- * A disk of `bytes`, mounted for the test, or undefined where that is not possible (it takes root on Linux); then the
- * test is marked as skipped.
+ * A disk of `bytes`, mounted for the test, or undefined if that is not possible (it needs root on Linux); then the test
+ * is marked as skipped.
  */
 export function smallDisk(t: TestContext, bytes: number): string | undefined {
   const directory = mkdtempSync(join(tmpdir(), 'granary-disk-'));
   let mounted = false;
   // One hook: hooks run in the order they were added, and a mounted folder cannot be deleted.
   t.after(() => {
-    // A lazy unmount: the file that the test filled may still be mapped.
+    // A lazy unmount, because the file that the test filled may still be mapped.
     if (mounted) execFileSync('umount', ['-l', directory], { stdio: 'pipe' });
     rmSync(directory, { recursive: true, force: true });
   });
@@ -38,13 +38,13 @@ export function smallDisk(t: TestContext, bytes: number): string | undefined {
 
 export interface FailingDisk {
   readonly directory: string;
-  /** From now on the kernel takes the file system for damaged, and lets nobody write to it. */
+  /** From now on the kernel treats the file system as damaged, and refuses writes. */
   fail(): void;
 }
 
 /**
- * An ext4 of `bytes` in a file, mounted for the test, that becomes read-only under its users when it is told to; or undefined
- * where that is not possible (it takes root and loop devices). Then the test is marked as skipped.
+ * An ext4 of `bytes` in a file, mounted for the test, that can be made read-only; or undefined if that is not possible
+ * (it needs root and loop devices). Then the test is marked as skipped.
  */
 export function failingDisk(t: TestContext, bytes: number): FailingDisk | undefined {
   const directory = mkdtempSync(join(tmpdir(), 'granary-disk-'));

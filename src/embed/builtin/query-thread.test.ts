@@ -75,7 +75,7 @@ test('during a long backlog, queries get a thread of their own, which closes whe
     [QUERY_THREAD_IDLE_MS],
   );
   release(mainGate);
-  assert.equal((await first).length, 1, 'what came before it was ready was answered by the other');
+  assert.equal((await first).length, 1, 'queries before it was ready are answered by the other thread');
   await backlog;
   assert.equal(main.backlogTexts, 0);
   await ask(embedder);

@@ -91,7 +91,7 @@ test('a speaker is recognised by its field, by a leading name, and by another na
   assert.ok(of('did you').speaker > 0, 'the first name of a speaker is enough');
   assert.equal(of('next steps').speaker, 0, 'the first word of a heading is not');
   assert.ok(Math.abs(of('yes').answer - 0.3 * of('did you').bm25) < 1e-12 && of('yes').answer > 0);
-  assert.equal(of('next steps').answer, 0, 'who does not ask is not answered');
+  assert.equal(of('next steps').answer, 0, 'a turn without a question has no answer');
   assert.ok(
     ask(engine, 'Tom and the lantern').hits.find(({ grain }) => String(grain.fields['content']).startsWith('Tom:'))!
       .breakdown.speaker > 0,
@@ -201,7 +201,10 @@ test('vectors find what words do not, normalised over the scored grains', async 
   assert.equal(of('thank you').breakdown.vector, 1 / 5.2);
   assert.ok(Math.abs(of('where is the saffron kept?').breakdown.vector - 0.5 / 5.2) < 1e-12);
   assert.equal(of('good night').breakdown.vector, 0);
-  assert.ok(Math.abs(of('hello there').breakdown.vector - 0.5 / 5.2) < 1e-12, 'without a vector: the median');
+  assert.ok(
+    Math.abs(of('hello there').breakdown.vector - 0.5 / 5.2) < 1e-12,
+    'a grain without a vector gets the median',
+  );
   assert.equal(of('thank you').evidence, 0.9);
   assert.equal(of('where is the saffron kept?').evidence, 1);
   const filtered = ask(engine, 'thyme', { filter: { createdToMs: (START + 2) * 1_000 } }, vectors).hits;
@@ -282,7 +285,7 @@ test('a session of 10,000 turns works when most are removed or out of order', as
   const gone = hashes.slice(5_001, 5_099);
   await engine.write('forget', contextOf(1), { hashes: gone, check: false });
   const after = ask(engine, 'saffron').hits;
-  assert.ok(at(5_099, after) !== undefined, 'removed turns are passed over, however many');
+  assert.ok(at(5_099, after) !== undefined, 'removed turns are skipped, however many');
   await engine.write('flush', contextOf(1), {});
   assert.deepEqual(contents(ask(engine, 'saffron').hits), contents(after));
 });

@@ -63,7 +63,7 @@ test('an embedder that failed to open is retried later, and its fallback is repo
   );
   assert.equal(await embedders.ready(''), undefined);
   assert.deepEqual(embedders.status(), { backend: 'builtin', dimensions: 0, state: 'failed', reason: 'no weights' });
-  assert.equal(await embedders.ready(''), undefined, 'not before its time');
+  assert.equal(await embedders.ready(''), undefined, 'no retry before its time');
   now += EMBEDDER_REOPEN_MS;
   assert.equal((await embedders.ready(''))?.name, 'ngram/1');
   assert.equal(embedders.status().reason, 'no model here');

@@ -39,7 +39,7 @@ class TextShard implements Backlog {
 
   store(page: EmbeddedPage): Promise<void> {
     if (this.refusals-- > 0) return Promise.reject(new Error('no room'));
-    assert.equal(page.after, this.reached, 'pages follow one another');
+    assert.equal(page.after, this.reached, 'pages are consecutive');
     this.reached = page.upTo;
     this.kept.push(page);
     return Promise.resolve();
@@ -242,7 +242,7 @@ test('closing cancels the running call, and a shard that failed is asked again',
   await until(() => asked >= 2);
   await follower.close();
   assert.equal(shard.reached, 0);
-  assert.equal(follower.isOut, false, 'giving up is no failure');
+  assert.equal(follower.isOut, false, 'cancelling is not a failure');
 });
 
 test("a text that crashes the encoder's thread affects only itself", async (t) => {

@@ -91,7 +91,7 @@ test('the serving vectors are looked up until only the memory’s own ones answe
     assert.equal((await vectors.of(memory(), 'who', 1_000)).vector?.embedder, 'e/1');
   assert.equal(asked.times, 3);
   assert.equal(vectors.isSettled(memory()), true);
-  assert.equal(vectors.isSettled(memory('ngram')), false, 'its own is another one now');
+  assert.equal(vectors.isSettled(memory('ngram')), false, 'the memory has another embedder now');
 });
 
 test('a question waits for loading vectors, at most half of its time', async () => {
@@ -114,7 +114,7 @@ test('a question waits for loading vectors, at most half of its time', async () 
   ] as const) {
     assert.equal((await late.vectors.of(memory(), 'who', waitMs)).vector?.embedder, 'e/1');
     assert.equal(waits.splice(0).length, most);
-    assert.equal(late.vectors.isSettled(memory()), false, 'the next one looks again');
+    assert.equal(late.vectors.isSettled(memory()), false, 'the next query checks again');
   }
 });
 
@@ -183,7 +183,11 @@ test('after one timeout queries wait only briefly, until one succeeds or some ti
   const [whole, short] = [QUERY_VECTOR_WAIT_MS, QUERY_VECTOR_SHORT_WAIT_MS];
   await ask(5);
   for (let times = 0; times < 3; times++) await ask();
-  assert.deepEqual(waits.splice(0), [5, whole, short, short], 'a caller who has no time tells nothing');
+  assert.deepEqual(
+    waits.splice(0),
+    [5, whole, short, short],
+    'a caller without time proves nothing about the embedder',
+  );
   nowMs += QUERY_VECTOR_SHORT_FOR_MS;
   await ask();
   hangs = false;

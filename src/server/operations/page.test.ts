@@ -39,7 +39,8 @@ test('consecutive pages give every item once and in order, whatever is added or 
         }
         const direction = order === 'asc' ? 1 : -1;
         for (const [at, item] of seen.entries())
-          if (at > 0) assert.ok(comparePlaces(seen[at - 1] ?? item, item) * direction < 0, 'in order, none twice');
+          if (at > 0)
+            assert.ok(comparePlaces(seen[at - 1] ?? item, item) * direction < 0, 'items are in order and distinct');
         for (const item of all)
           assert.ok(
             seen.some((one) => comparePlaces(one, item) === 0),

@@ -184,7 +184,7 @@ const rows: Row[] = [
       assert.ok(['belief', 'beliefs'].includes(plan.grain_type));
       assert.equal(plan.route, 'structural');
       assert.ok(JSON.stringify(plan.filters).includes('subject'));
-      assert.ok(!/alice|0\.123/.test(JSON.stringify([plan, rest])), 'names, never values');
+      assert.ok(!/alice|0\.123/.test(JSON.stringify([plan, rest])), 'the plan contains names and no values');
       assert.equal(plan.stages.length, 2);
       assert.ok('limits' in plan && 'estimated_cost' in plan);
       assert.equal(_cal.budget.grains_scanned, 0);

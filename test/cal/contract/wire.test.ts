@@ -1,4 +1,4 @@
-// Sections 1 and 3.1 of the contract over gRPC: statuses, details, and queries that are no text.
+// Sections 1 and 3.1 of the contract over gRPC: statuses, details, and queries that are not text.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';

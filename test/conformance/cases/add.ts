@@ -1,4 +1,4 @@
-// Adding: the ten types, duplicates, what is refused, and batches.
+// Adding: the ten types, duplicates, refusals, and batches.
 import assert from 'node:assert/strict';
 import { refused } from '../contract.ts';
 import type { Fields } from '../driver.ts';

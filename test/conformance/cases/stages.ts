@@ -129,7 +129,7 @@ export const STAGES: readonly Case[] = [
     },
   },
   {
-    name: 'with explanations it is told why others were left out, over however many partitions',
+    name: 'explanations state why others were left out, over any number of partitions',
     async run(memory) {
       await drinks(memory, (at) => ({
         namespace: at < 3 ? 'home' : 'away',

@@ -1,4 +1,4 @@
-// A grain as the model holds it: what the codec makes of a request, which has tests of its own.
+// A grain in the model: the codec's result for a request; the codec has its own tests.
 import { hash as digest } from 'node:crypto';
 import type { GrainView } from '../../../src/engine/calls/grain.ts';
 import { addressOf } from '../../../src/engine/grain/address.ts';
@@ -33,20 +33,20 @@ export interface Prepared {
   readonly verification: string;
 }
 
-/** A grain in a memory. Removed ones stay: chains go through them. */
+/** A grain in a memory. Removed ones stay, because chains contain them. */
 export interface Held extends Prepared {
   readonly partition: number;
   /** Order of writing within the memory. */
   readonly place: number;
   removed: boolean;
-  /** With the key of its user: nothing tells its hash any more. */
+  /** Erased with the key of its user: its hash cannot be known any more. */
   erased: boolean;
   supersededBy: Held | undefined;
   supersedes: Held | undefined;
   verified: string;
 }
 
-/** Throws what the engine would: EngineError. */
+/** Throws the engine's EngineError. */
 export function prepare(grainType: string, fields: JsonObject, nowMs: number): Prepared {
   const api = fromApi(grainType, fields, { nowMs });
   try {
@@ -71,7 +71,7 @@ export function prepareBlob(blob: Uint8Array): Prepared {
   }
 }
 
-/** The grain with other fields, as old as it was; undefined when no such grain can be. */
+/** The grain with other fields and the same age; undefined when no such grain is valid. */
 export function reencoded({ grain }: Prepared, fields: Grain['fields']): Prepared | undefined {
   try {
     return describe(encodeGrain(grain.typeString, fields, { sensitivity: sensitivityOf(grain.header) }).blob, [], '');
@@ -128,18 +128,21 @@ export function shownFields(held: Held): JsonObject {
   return fields;
 }
 
-/** What a version says it superseded. An upsert has no word of it; of what was forgotten its last source is taken. */
+/**
+ * The hash that a version states it superseded. An upsert does not state it; for a forgotten version its last source is
+ * used.
+ */
 function predecessorOf({ grain, supersedes }: Held): string | undefined {
   const sources = grain.fields['derived_from'];
   const last = Array.isArray(sources) ? sources.at(-1) : undefined;
   if (supersedes === undefined || typeof last !== 'string') return undefined;
   if (!supersedes.removed) return supersedes.hash;
-  // What made it says what it was called.
+  // Its origin states its type.
   if (supersedes.supersedes === undefined) return last;
   return !supersedes.erased && supersedes.hash === last ? last : undefined;
 }
 
-/** The hash of what replaced it, unless an erasure took that along. */
+/** The hash of its replacement, unless an erasure removed that. */
 export function successorOf({ supersededBy }: Held): string | undefined {
   return supersededBy === undefined || supersededBy.erased ? undefined : supersededBy.hash;
 }
@@ -161,7 +164,7 @@ export function viewOf(held: Held): GrainView {
   };
 }
 
-/** Creation time in the order asked for, then address ascending. */
+/** Sorts by creation time in the requested order, then by ascending address. */
 export function inOrder(order: 'asc' | 'desc'): (a: Prepared, b: Prepared) => number {
   const sign = order === 'asc' ? 1 : -1;
   return (a, b) => sign * (a.createdAtMs - b.createdAtMs) || (a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0);

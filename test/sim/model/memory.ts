@@ -33,9 +33,9 @@ interface UserKey {
   destroyedAt: number;
 }
 
-/** A proof whose fingerprint cannot be foretold: the key is random. */
+/** A proof whose fingerprint is unpredictable, because the key is random. */
 export interface ExpectedProof extends Omit<ErasureProof, 'keyFingerprint'> {
-  /** undefined: any, but none that was given before. Once it was given, a repeat of the call gives the same. */
+  /** undefined: any fingerprint that was not returned before. After that, a repeat of the call returns the same. */
   keyFingerprint: string | undefined;
 }
 
@@ -43,13 +43,13 @@ interface Reply {
   readonly bodyHash: string;
   readonly atMs: number;
   readonly output: unknown;
-  /** Whose words it quotes, and with whom it goes. */
+  /** The users whose words it quotes and with whose erasure it is removed. */
   readonly userId: string | undefined;
-  /** The answer went with the person that it was about. */
+  /** The answer was removed with the person in it. */
   readonly isGone: boolean;
 }
 
-/** From the least to the most that is said against a grain. */
+/** From the weakest to the strongest statement against a grain. */
 const VERIFIED = ['', 'unverified', 'verified', 'contested', 'retracted'];
 
 type Write<M extends 'add' | 'addBatch' | 'supersede' | 'accumulate' | 'forget' | 'importBlobs'> = (
@@ -71,11 +71,11 @@ export class ModelMemory {
   /** In the order of writing, removed ones included. */
   readonly grains: Held[] = [];
   auditEntries = 0;
-  /** Of these, the ones that tell of refusals; they only ever grow. */
+  /** The number of these that report refusals; it only grows. */
   refusals = 0;
   /** By user, by partition. */
   readonly #userKeys = new Map<string, Map<number, UserKey>>();
-  /** Fingerprints that proofs have shown, by user. */
+  /** Fingerprints returned in proofs, by user. */
   readonly #fingerprints = new Map<string, string>();
   readonly #replies = new Map<string, Reply>();
   readonly #nowMs: () => number;
@@ -87,7 +87,7 @@ export class ModelMemory {
     this.auditEntries = settings.partitions;
   }
 
-  /** Remembers everything; the returned function brings it back. */
+  /** Saves the whole state; the returned function restores it. */
   snapshot(): () => void {
     const count = this.grains.length;
     const standings = this.grains.map(({ removed, erased, supersededBy, supersedes, verified }) => {
@@ -115,13 +115,13 @@ export class ModelMemory {
     return this.grains.filter((held) => !held.removed);
   }
 
-  /** The grain with that address, if it is there for this caller. */
+  /** The grain with that address, if this caller can see it. */
   find(hash: string, context: Bound = {}): Held | undefined {
     const held = this.#alike(hash)[0];
     return held !== undefined && isWithin(context, held) ? held : undefined;
   }
 
-  /** Grains with that address, by partition: what is placed otherwise may be the same grain. */
+  /** Grains with that address, by partition: equal grains may be placed in several. */
   #alike(hash: string): Held[] {
     const alike = (this.#byHash.get(hash) ?? []).filter((one) => !one.removed);
     return alike.sort((a, b) => a.partition - b.partition);
@@ -140,12 +140,12 @@ export class ModelMemory {
       (this[method] as (context: RouterContext, input: Input<M>) => ReturnType<Writes[M]>)(context, input);
     if (method !== 'addBatch' && method !== 'importBlobs')
       return this.#once(method, context, run, !('check' in input && input.check === true));
-    // The batch as a whole has its key, and each item one of its own.
+    // The batch has its key, and each item a derived one.
     this.#once('batch', context, () => undefined);
     return run();
   }
 
-  /** `isKept`: false for a call that only looks, whose answer nobody has to get again. */
+  /** `isKept`: false for a call that only reads, whose answer need not be repeated. */
   #once<T>(method: string, context: RouterContext, run: () => T, isKept = true): T {
     const { idempotency } = context;
     if (idempotency === undefined) return run();
@@ -155,7 +155,7 @@ export class ModelMemory {
       if (stored.bodyHash !== idempotency.bodyHash) throw new EngineError('VAL-E005');
       // Stored by the same method.
       if (!stored.isGone && this.#isStillTrue(method, context, stored.output)) return stored.output as T;
-      // A claim is given back when its call is refused.
+      // A claim is released when its call is refused.
       if (stored.isGone) this.#replies.delete(key);
     }
     const output = run();
@@ -172,7 +172,7 @@ export class ModelMemory {
     return output;
   }
 
-  /** An answer that shows a grain is given again as long as the grain is there. */
+  /** An answer that shows a grain is repeated as long as the grain exists. */
   #isStillTrue(method: string, context: Bound, output: unknown): boolean {
     if (method !== 'accumulate') return true;
     const held = this.find((output as Output<'accumulate'>).newHash, context);
@@ -221,7 +221,7 @@ export class ModelMemory {
     );
   }
 
-  /** What an upsert supersedes. */
+  /** The belief that an upsert supersedes. */
   #replaced(prepared: Prepared, partition: number): Held | undefined {
     return this.#rivals(prepared, partition).find(({ triple }) => triple.object !== prepared.triple.object);
   }
@@ -289,7 +289,7 @@ export class ModelMemory {
       ...(context.reason === undefined ? {} : { reason: context.reason }),
     });
     if (refusal === undefined) return;
-    // A refusal by a policy is told to the trail, once a partition that refuses.
+    // Each partition that refuses by policy writes one trail entry.
     if (act === 'supersede') this.#tellRefusals(1);
     throw refusal;
   }
@@ -351,7 +351,7 @@ export class ModelMemory {
     return held;
   }
 
-  /** What a forget would remove. Throws its refusal. */
+  /** The grains that a forget would remove. Throws its refusal. */
   forgetTargets(context: RouterContext, input: Input<'forget'>) {
     const targets = new Set<Held>();
     const notFound: string[] = [];
@@ -386,7 +386,7 @@ export class ModelMemory {
     return { hashes: [...new Set(targets.map(({ hash }) => hash))], notFound };
   }
 
-  /** One grain forgotten. */
+  /** Removes one forgotten grain. */
   remove(held: Held): void {
     held.removed = true;
     this.auditEntries += 1;
@@ -402,7 +402,7 @@ export class ModelMemory {
     for (const held of erased) Object.assign(held, { removed: true, erased: true });
     for (const [key, reply] of this.#replies) {
       if (reply.userId !== userId) continue;
-      // Of several partitions one keeps that the key is taken, and by what body.
+      // One of several partitions stores that the key is used, and by which body.
       if (this.settings.partitions > 1) this.#replies.set(key, { ...reply, output: undefined, isGone: true });
       else this.#replies.delete(key);
     }
@@ -420,7 +420,7 @@ export class ModelMemory {
     };
   }
 
-  /** Versions that others made of what is erased name it among their sources: others without it take their place. */
+  /** Versions by other users that name an erased grain among their sources are replaced by versions without it. */
   #redactSuccessors(erased: readonly Held[]): void {
     const result = new Set<number>();
     for (const held of erased) {
@@ -443,7 +443,7 @@ export class ModelMemory {
     link(next, held);
   }
 
-  /** Takes the fingerprint of a proof; false when it cannot be the one of the keys that were destroyed. */
+  /** Accepts the fingerprint of a proof; false when it cannot belong to the destroyed keys. */
   tookFingerprint(expected: ExpectedProof, fingerprint: string): boolean {
     if (expected.keyFingerprint !== undefined) return fingerprint === expected.keyFingerprint;
     const before = this.#fingerprints.get(expected.userId);
@@ -476,7 +476,7 @@ export class ModelMemory {
     return { outcomes, refused };
   }
 
-  /** A file only makes a grain less current, and only as a supersede could. */
+  /** A manifest only makes a grain less current, and only as a supersede could. */
   #noteStanding(
     context: RouterContext,
     { hash, supersededBy, verificationStatus = '' }: ManifestEntry,
@@ -500,7 +500,7 @@ export class ModelMemory {
     if (isRanked) old.verified = verificationStatus;
   }
 
-  /** A chain stays where it is; one that is new here goes by its oldest member. */
+  /** A chain stays in its partition; a new one is placed by its oldest member. */
   #importPartitions(
     context: RouterContext,
     blobs: readonly Uint8Array[],

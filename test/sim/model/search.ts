@@ -1,4 +1,4 @@
-// Reads of the model: every grain is looked at, every score is computed.
+// Reads of the model: they visit every grain and compute every score.
 import type { GrainFilter } from '../../../src/engine/calls/grain.ts';
 import type { RecallQuery } from '../../../src/engine/calls/recall.ts';
 import { tripleForm } from '../../../src/engine/grain/api/text.ts';
@@ -22,7 +22,7 @@ export interface Clocked {
   readonly nowMs: number;
 }
 
-/** True when a filter keeps the grain. */
+/** True when the grain passes a filter. */
 export function passes(filter: GrainFilter, bound: Bound, held: Held, { nowMs }: Clocked): boolean {
   const { triple } = held;
   const is = (wanted: string | undefined, value: string | undefined): boolean =>
@@ -54,7 +54,7 @@ export function passes(filter: GrainFilter, bound: Bound, held: Held, { nowMs }:
   );
 }
 
-/** Everything that a list goes through, in its order. */
+/** All grains of a list, in its order. */
 export function listed(memory: ModelMemory, bound: Bound, filter: GrainFilter, order: 'asc' | 'desc', now: Clocked) {
   return memory.grains.filter((held) => passes(filter, bound, held, now)).sort(inOrder(order));
 }
@@ -63,7 +63,7 @@ const RRF_K = 60;
 
 interface Scored {
   readonly held: Held;
-  /** Undefined: not in the text leg. */
+  /** Undefined if not in the text leg. */
   text?: TextScores | undefined;
   structural?: boolean | undefined;
 }
@@ -71,7 +71,7 @@ interface Scored {
 interface TextScores {
   bm25: number;
   phrase: number;
-  /** Of a turn: its neighbours in its session, and whether it answers the one before. */
+  /** For a turn: its neighbours in its session, and whether it answers the one before. */
   turn?: { readonly before: Held | undefined; readonly after: Held | undefined; readonly answers: boolean } | undefined;
 }
 
@@ -89,7 +89,7 @@ export function recalled(memory: ModelMemory, bound: Bound, query: RecallQuery, 
     scored.set(held, one);
     return one;
   };
-  // How rare a word is elsewhere, or among what has expired, is none of the caller's business.
+  // Frequencies of words in other namespaces or in expired grains must not affect the caller.
   const seen = memory.live.filter((held) => isWithin(bound, held) && !isExpired(held, now.nowMs));
   const words = text === undefined ? undefined : new Words(seen, text);
   if (text !== undefined && words !== undefined) {
@@ -113,7 +113,7 @@ export function recalled(memory: ModelMemory, bound: Bound, query: RecallQuery, 
       scores.turn = { before, after, answers };
     }
   }
-  // Without a word to look for, `field:term` is a question about structure.
+  // Without a search word, `field:term` is a structural question.
   const asksStructure = text?.terms.length === 0 && fields.some(({ negated }) => !negated);
   if (text === undefined || query.structural || asksStructure) {
     for (const held of passing.sort(inOrder('desc')).slice(0, query.candidateLimit)) found(held).structural = true;
@@ -151,7 +151,7 @@ class Words {
     return this.#sum(held, this.#text.pairs, pairOccurrences);
   }
 
-  /** The share of the query's idf that the grains hold together. */
+  /** The share of the query's idf that the grains cover together. */
   matched(...grains: readonly Held[]): number {
     const { terms } = this.#text;
     const all = terms.reduce((sum, term) => sum + this.#weight(term, occurrences), 0);
@@ -203,7 +203,7 @@ function isTurn({ grain, session }: Held): boolean {
   return turn !== undefined && (session !== undefined || turn.speaker !== undefined || turn.role !== ROLES.none);
 }
 
-/** The first of two turns is said to have a speaker, and another than the second. */
+/** True if the first of two turns has a speaker that differs from the second's. */
 function hasOtherSpeaker(before: Held, held: Held): boolean {
   const name = (of: Held): string | undefined => turnOf(of.grain)?.speaker?.replace(/:$/, '');
   return name(before) !== undefined && name(before) !== name(held);
@@ -222,7 +222,7 @@ const NO_TERMS = {
   self: 0,
 };
 
-/** The formula as the spec has it, without vectors. */
+/** The formula of the specification, without vectors. */
 function textTerms(candidates: readonly Scored[], query: string, words: Words): (candidate: Scored) => typeof NO_TERMS {
   const inText = candidates.filter(({ text }) => text !== undefined);
   const most = (values: readonly number[]): number => Math.max(0, ...values);
@@ -245,7 +245,7 @@ function textTerms(candidates: readonly Scored[], query: string, words: Words): 
     const { before, after, answers } = text.turn;
     const turn = turnOf(held.grain);
     const name = turn?.speaker === undefined ? [] : ANALYZER.analyze(turn.speaker).terms;
-    // A heading before a colon has to be there as a whole.
+    // A heading before a colon must be present as a whole.
     const asked = turn?.speaker?.endsWith(':') === true ? name : name.slice(0, 1);
     const isNamed = name.length > 0 && asked.every((word) => words.terms.includes(word));
     const best = most(
@@ -312,7 +312,7 @@ function fused(
   }));
 }
 
-/** The terms of a clause stand in the text at their distances. */
+/** True if the terms of a clause are in the text at their distances. */
 function holds({ terms: { terms, positions } }: Prepared, clause: TextClause): boolean {
   const standsAt = (term: string, position: number): boolean =>
     terms.some((other, i) => other === term && positions[i] === position);

@@ -222,7 +222,7 @@ test('D-36: a text is at most twice the budget at four characters a token, and e
     ...{ nowMs: NOW_MS, level: 'standard' },
   });
   const lines = String(recalled.renderings[0]!.content).split('\n');
-  assert.deepEqual([lines.length, new Set(lines).size], [31, 1], '31 elements of 1001 are no more than 8 x 4000');
+  assert.deepEqual([lines.length, new Set(lines).size], [31, 1], '31 elements of 1001 characters fit into 8 x 4000');
   assert.match(recalled.warnings[0]!, /69 grains are left out/);
   const assembled = assemble({
     ...{ sources: [{ label: 'a', grains: many }], priority: [], nowMs: NOW_MS, level: 'standard' },

@@ -75,7 +75,7 @@ test('an erased user has no consents', () => {
   assert.ok(governed.isRestricted('u1') && !governed.writesFreely && !governed.hidesNothing);
   governed.forgetUser('u1');
   assert.ok(!governed.isRestricted('u1') && governed.writesFreely && governed.hidesNothing);
-  assert.deepEqual([...governed.consentsOfUser('u2')].length, 1, 'another is read from the log');
+  assert.deepEqual([...governed.consentsOfUser('u2')].length, 1, 'another user is read from the log');
   assert.deepEqual(governed.withdrawn('mail', 0).users, []);
 });
 

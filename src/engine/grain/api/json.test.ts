@@ -59,7 +59,7 @@ test('integers are exact at the bounds of 64 bits', () => {
   const floats = ['18446744073709551616', '123456789012345680000', '1e30', '9007199254740993.0', '9007199254740993e0'];
   assert.deepEqual(parseJson(`[${floats.join()}]`), floats.map(Number));
   const neither = ['-9223372036854775809', '18446744073709551617', '123456789012345678901', '9'.repeat(300)];
-  assert.deepEqual(parseJson(`[${neither.join()}]`), neither.map(BigInt), 'they are not rounded in silence');
+  assert.deepEqual(parseJson(`[${neither.join()}]`), neither.map(BigInt), 'they are not rounded silently');
   assert.equal(parseJson('9007199254740991'), 9007199254740991);
 });
 

@@ -147,7 +147,7 @@ test('a writer refuses an empty object, and a timed policy without its fields', 
   const { blob } = encodeGrain('belief', { ...BELIEF, object: 'x' });
   const at = blob.indexOf(Buffer.from('a16fa178', 'hex'));
   const emptied = Buffer.concat([blob.subarray(0, at + 2), Buffer.of(0xa0), blob.subarray(at + 4)]);
-  assert.equal(decodeGrain(emptied, { verifyReencode: true }).fields['object'], '', 'a reader takes it');
+  assert.equal(decodeGrain(emptied, { verifyReencode: true }).fields['object'], '', 'a reader accepts it');
   refused('belief', { ...BELIEF, invalidation_policy: { mode: 'timed', locked_until: 1 } }, 'ERR_SCHEMA');
 });
 
@@ -341,12 +341,12 @@ test('identity is the statement without its time', () => {
   };
   const belief = id('belief', BELIEF);
   assert.equal(id('belief', { ...BELIEF, created_at: 5 }), belief);
-  assert.equal(id('fact', { ...BELIEF, created_at: T + 1 }), belief, 'under the other name too');
+  assert.equal(id('fact', { ...BELIEF, created_at: T + 1 }), belief, 'the alias gives the same identity');
   assert.equal(id('belief', BELIEF, { sensitivity: 1, signed: true }), belief);
   for (const change of [{ object: 'p' }, { confidence: 0.6 }, { namespace: 'n' }, { user_id: 'u' }, { ca_: T }])
     assert.notEqual(id('belief', { ...BELIEF, ...change }), belief);
   const event = { content: 'a2 ca \u00a2ca', created_at: T + 1, cat: undefined, context: { ca: 1, t: 'x' } };
-  assert.equal(id('event', { ...event, created_at: T + 999 }), id('event', event), 'the same second');
+  assert.equal(id('event', { ...event, created_at: T + 999 }), id('event', event), 'times within one second are equal');
   assert.notEqual(id('event', { ...event, created_at: T + 1000 }), id('event', event));
   assert.notEqual(id('event', { ...event, context: { ca: 2, t: 'x' } }), id('event', event));
   const action = { created_at: T, tool_name: 't', input: {}, content: 1, is_error: false };

@@ -97,7 +97,7 @@ test('a file that is written as a stream reads back', () => {
     read.grains.map(({ blob }) => blob),
     blobs,
   );
-  assert.equal(read.manifest.size, 2, 'what says nothing is left out');
+  assert.equal(read.manifest.size, 2, 'empty members are left out');
   assert.deepEqual(read.manifest.get(grains[3]!.address), manifest.get(grains[3]!.address));
   assert.deepEqual(read.warnings, []);
 });

@@ -41,7 +41,7 @@ test('a view hides fields, keeps the rest and can be opened field by field', () 
   assert.equal(grain.fields['subject'], undefined);
   assert.equal(grain.fields['relation'], 'has');
   assert.equal(grain.fields['_disclosure_of'], ORIGINAL.address);
-  assert.equal(grain.header.namespaceHash, 0, 'the header says nothing of what is hidden');
+  assert.equal(grain.header.namespaceHash, 0, 'the header reveals nothing about hidden fields');
   assert.equal(grain.header.flags >>> 6, 3, 'a view is as sensitive as its original');
   assert.ok(isViewOf(grain, ORIGINAL.blob));
   assert.ok(discloses(grain, 'subject', 'alice-123'));

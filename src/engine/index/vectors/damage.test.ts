@@ -54,7 +54,7 @@ function check(index: VectorIndex, what: string): number {
     const found = new Set(hits.map(({ ordinal }) => ordinal));
     assert.equal(found.size, hits.length, what);
     for (let ordinal = 1; ordinal <= index.embeddedUpTo(memory); ordinal++)
-      assert.ok(found.has(ordinal), `${what}: ${ordinal} of memory ${memory} is said to be embedded`);
+      assert.ok(found.has(ordinal), `${what}: ${ordinal} of memory ${memory} is reported as embedded`);
     count += hits.length;
   }
   return count;

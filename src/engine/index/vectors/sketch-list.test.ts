@@ -67,7 +67,7 @@ for (const dimensions of [3, 64, 100, 512, 1_000])
         .slice(0, 8 * wanted)
         .sort((a, b) => weight(a) - weight(b) || a - b);
       assert.deepEqual([...list.search(query, wanted)], expected.slice(0, wanted));
-      assert.deepEqual([...list.search(query, 2 * wanted)], expected.slice(0, 2 * wanted), 'asked for more');
+      assert.deepEqual([...list.search(query, 2 * wanted)], expected.slice(0, 2 * wanted), 'a larger limit');
     }
     const bytes = arena.bytes;
     list.drop();

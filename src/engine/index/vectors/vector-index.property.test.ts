@@ -310,7 +310,7 @@ class World {
     this.#embedders.set(memory, embedder);
     this.#index.use(memory, embedder);
     if (this.#index.embeddedUpTo(memory) > 0 || this.#model(memory).cursor === 0) return;
-    assert.ok(this.#model(memory, before).cursor >= this.#model(memory).cursor, 'only what was caught up with goes');
+    assert.ok(this.#model(memory, before).cursor >= this.#model(memory).cursor, 'only superseded vectors are removed');
     this.#models.delete(`${memory}/${embedder.name}`);
   }
 
@@ -331,7 +331,7 @@ class World {
         memory,
         EMBEDDERS.find((other) => other !== stamp),
       ).cursor >= model.cursor;
-    if (!isGone) assert.ok(cursor >= model.sealed.cursor, 'what was sealed is covered');
+    if (!isGone) assert.ok(cursor >= model.sealed.cursor, 'sealed grains are covered');
     assert.ok(cursor <= model.cursor, 'the index covers no more than the model');
     model.cursor = cursor;
     model.grains.clear();

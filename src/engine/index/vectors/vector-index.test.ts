@@ -50,7 +50,7 @@ class Shard {
     for (let work = this.index.work(); work !== undefined; work = this.index.work()) {
       finish(work);
       works += 1;
-      assert.ok(works < 1_000, 'work comes to an end');
+      assert.ok(works < 1_000, 'work ends');
     }
   }
 
@@ -268,7 +268,7 @@ test('each memory has its own embedder, and setting it again causes no work', (t
   assert.equal(shard.index.work(), undefined);
   assert.deepEqual([shard.index.serving(1), shard.index.serving(2)], [EMBEDDER, other]);
   shard.reopen();
-  assert.deepEqual(shard.index.serving(2), other, 'before anybody has said so');
+  assert.deepEqual(shard.index.serving(2), other, 'before the embedder is set');
   assert.equal(shard.index.search(2, unitVector(48, 7), { limit: 1 })[0]?.ordinal, 7);
 });
 
@@ -312,7 +312,7 @@ test('many vectors are loaded into the heap in many small steps', (t) => {
   shard.seal();
   shard.reopen();
   assert.equal(shard.index.rowsToLoad(1), 36_000);
-  assert.equal(shard.index.work(), undefined, 'nobody has asked');
+  assert.equal(shard.index.work(), undefined, 'nothing was queried');
   shard.index.prepare(1);
   let works = 0;
   for (; shard.index.rowsToLoad(1) > 0; works++) finish(shard.index.work() ?? assert.fail('there is work'));

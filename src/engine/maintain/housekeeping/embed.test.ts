@@ -76,7 +76,7 @@ test('a memory that begins to be written has its turn after one page of a long b
   await Promise.all(Array.from({ length: 30 }, (_, at) => add(engine, `aaaa ${at}`)));
   assert.equal((await embedSome(engine)).texts.length, 3);
   await add(engine, 'bbbb', { memory: 2 });
-  assert.ok(!(await embedSome(engine)).texts.includes('it is bbbb'), 'it came last');
+  assert.ok(!(await embedSome(engine)).texts.includes('it is bbbb'), 'the new memory has its turn after this page');
   assert.equal((await embedSome(engine)).texts[0], 'it is bbbb');
 });
 
@@ -169,7 +169,7 @@ test('memories of one shard have embedders of their own, and a memory without an
   await choose(3, 'none');
   assert.equal((await embedAll(shard.engine, { '': LETTERS, other })).length, 1);
   await reopen('close');
-  assert.deepEqual(await embedAll(shard.engine, { '': LETTERS, other }), [], 'and so it stays');
+  assert.deepEqual(await embedAll(shard.engine, { '': LETTERS, other }), [], 'the old vectors stay');
   assert.deepEqual([1, 2, 3].map(serving), [
     { serving: [other], lag: 0 },
     { serving: [other], lag: 0 },
@@ -200,7 +200,7 @@ test('while a new embedder goes over a memory, a query is compared with the vect
   await embedSome(engine, { '': other });
   assert.ok(engine.read('vectorState', contextOf(1), {}).lag > 0);
   assert.ok(found('letters/1') && found('letters/2', 'letters/1'), 'the old vectors answer');
-  assert.ok(!found('letters/2') && ask('letters/2').vectorsBehind, 'and are compared with no vector but their own');
+  assert.ok(!found('letters/2') && ask('letters/2').vectorsBehind, 'old vectors are compared only with their own kind');
   await embedAll(engine, { '': other });
   assert.ok(found('letters/2') && found('letters/1', 'letters/2') && !found('letters/1'));
   await add(engine, 'aaaa');
@@ -253,9 +253,9 @@ test('a recall with a vector finds grains without a word of the query, and repor
   assert.equal(ask({ bytes, embedder: LETTERS.name }).hits[0]?.grain.hash, meant);
   assert.equal(ask({ bytes }).hits[0]?.grain.hash, meant);
   assert.deepEqual(ask({ bytes, embedder: 'another/1' }).hits, [], 'vectors of another embedder do not count');
-  assert.deepEqual(ask({ bytes }, 'another text').hits, [], 'nor do those of another text');
+  assert.deepEqual(ask({ bytes }, 'another text').hits, [], 'vectors of another text do not count');
   for (let i = 0; i < 9; i++) await add(engine, `wxwx ${'x'.repeat(i + 1)}`);
-  assert.deepEqual(ask({ bytes }).hits, [], 'words alone while most is still to be embedded');
+  assert.deepEqual(ask({ bytes }).hits, [], 'words alone while most grains wait to be embedded');
   await embedAll(engine);
   assert.equal(ask({ bytes }).hits[0]?.grain.hash, meant);
   assert.throws(() => ask({ bytes: packVectors([Float32Array.of(1, 0)]) }), { code: 'VAL-E001' });
@@ -297,7 +297,7 @@ test('a memory with many vectors is embedded once they are loaded, without delay
   const toLoad = vectors.rowsToLoad(1);
   assert.ok(toLoad > VECTORS_LOADED_AT_ONCE_MAX);
   assert.deepEqual((await embedSome(engine, undefined, 10)).texts, ['it is vvvv']);
-  assert.equal(vectors.rowsToLoad(1), toLoad, 'nothing was brought to heap at once');
+  assert.equal(vectors.rowsToLoad(1), toLoad, 'nothing is loaded at once');
   await until(engine, () => vectors.rowsToAdd(1) === 0);
   assert.deepEqual(await embedAll(engine), ['it is wwww']);
 });
@@ -351,16 +351,16 @@ test("a caller's own vector must fit the memory's present or future vectors, eve
         ...(embedder === undefined ? {} : { embedder }),
       },
     });
-  assert.deepEqual(ask(2).hits, [], 'nobody knows yet');
+  assert.deepEqual(ask(2).hits, [], 'the dimensions are unknown');
   await embedAll(shard.engine);
-  assert.throws(() => ask(2), { code: 'VAL-E001' }, 'of an empty memory');
+  assert.throws(() => ask(2), { code: 'VAL-E001' }, 'an empty memory whose embedder is known');
   await add(shard.engine, 'wzwz');
   assert.throws(() => ask(2), { code: 'VAL-E001' }, 'before the first vector');
   assert.equal(ask(LETTERS.dimensions).hits.length, 1);
-  assert.equal(ask(2, 'other/1').hits.length, 1, 'of another embedder, which is no mistake of the caller');
+  assert.equal(ask(2, 'other/1').hits.length, 1, 'a vector of another embedder is not the caller’s mistake');
   await embedAll(shard.engine);
   await reopen('close');
-  assert.throws(() => ask(2), { code: 'VAL-E001' }, 'by the vectors that it has, before an embedder is open');
+  assert.throws(() => ask(2), { code: 'VAL-E001' }, 'stored vectors answer before an embedder is open');
 });
 
 test('vectors cross threads as they are', () => {

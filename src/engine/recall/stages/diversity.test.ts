@@ -34,7 +34,7 @@ test('the similarity of meaning is the cosine of vectors of one kind', () => {
   ]);
   const likeness = likenessOf(vectors);
   assert.ok(Math.abs(likeness!(a!, b!)! - 0.6) < 1e-6);
-  assert.equal(likeness!(a!, c!), undefined, 'another embedder made it');
+  assert.equal(likeness!(a!, c!), undefined, 'a vector of another embedder is not compared');
   assert.equal(likeness!(a!, hit({ name: 'blind' })), undefined);
   assert.equal(likenessOf(new Map()), undefined);
 });

@@ -4,6 +4,6 @@ import type { TextOutcome, TextTask } from '../read-text.ts';
 export default function obey({ text }: TextTask): TextOutcome {
   if (text === 'spin') for (;;);
   if (text === 'die') process.exit(3);
-  if (text === 'throw') throw new Error('as told');
+  if (text === 'throw') throw new Error('thrown on request');
   return { beliefs: [], dateMs: text.length };
 }

@@ -53,7 +53,7 @@ test('models receive the question and the passages whole, redacted, or not at al
     assert.deepEqual(sent, wanted, egress);
     assert.deepEqual([order, reranking?.warnings.length], egress === 'block' ? [undefined, 1] : [[1, 0], 0]);
     const embedded = async (words: string) => {
-      assert.ok(words === QUESTION || words === 'she said yes', 'the embedder sees to its own texts');
+      assert.ok(words === QUESTION || words === 'she said yes', 'the embedder redacts its own texts');
       return { vector: { bytes: new Uint8Array(4), of: words, embedder: 'e/1' } };
     };
     sent.length = 0;

@@ -273,7 +273,7 @@ test('no result exceeds its budget, splits a grain or changes the order of a sou
         result.grains.map(({ hash }) => hash),
         result.sources.flatMap(({ hashes }) => hashes),
       );
-      assert.deepEqual(assemble({ ...wanted, nowMs: NOW_MS }), result, 'the same again');
+      assert.deepEqual(assemble({ ...wanted, nowMs: NOW_MS }), result, 'the assembly is reproducible');
     }),
     { numRuns: runs(250) },
   );
