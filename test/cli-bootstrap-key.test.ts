@@ -18,36 +18,36 @@ interface Stranger {
   /** `127.0.0.1:port`. */
   readonly address: string;
   /** The headers of every request. */
-  readonly heard: IncomingHttpHeaders[];
+  readonly received: IncomingHttpHeaders[];
 }
 
 /** A foreign HTTP server that records what it receives. */
 async function httpStranger(t: TestContext, answer: RequestListener, port = 0): Promise<Stranger> {
-  const heard: IncomingHttpHeaders[] = [];
+  const received: IncomingHttpHeaders[] = [];
   const listener = createHttp((request, response) => {
-    heard.push(request.headers);
+    received.push(request.headers);
     answer(request, response);
   });
   listener.on('connect', (request, socket) => {
-    heard.push(request.headers);
+    received.push(request.headers);
     socket.destroy();
   });
   await new Promise<void>((done) => listener.listen(port, '127.0.0.1', done));
   t.after(() => listener.close());
-  return { address: `127.0.0.1:${(listener.address() as AddressInfo).port}`, heard };
+  return { address: `127.0.0.1:${(listener.address() as AddressInfo).port}`, received };
 }
 
 /** The same over HTTP/2, as gRPC uses it. */
 async function grpcStranger(t: TestContext): Promise<Stranger> {
-  const heard: IncomingHttpHeaders[] = [];
+  const received: IncomingHttpHeaders[] = [];
   const listener = createHttp2();
   listener.on('stream', (stream, headers) => {
-    heard.push(headers);
+    received.push(headers);
     stream.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '16' }, { endStream: true });
   });
   await new Promise<void>((done) => listener.listen(0, '127.0.0.1', done));
   t.after(() => listener.close());
-  return { address: `127.0.0.1:${(listener.address() as AddressInfo).port}`, heard };
+  return { address: `127.0.0.1:${(listener.address() as AddressInfo).port}`, received };
 }
 
 const refuse: RequestListener = (_, response) => {
@@ -55,9 +55,9 @@ const refuse: RequestListener = (_, response) => {
   response.end('{"error":{"code":"AUT-E005","message":"AUT-E005: credentials missing"}}');
 };
 
-function assertNoKey({ heard }: Stranger): void {
-  assert.ok(heard.length > 0, 'the foreign server received a request');
-  for (const headers of heard) assert.doesNotMatch(JSON.stringify(headers), /g[rp]_[0-9a-f]/);
+function assertNoKey({ received }: Stranger): void {
+  assert.ok(received.length > 0, 'the foreign server received a request');
+  for (const headers of received) assert.doesNotMatch(JSON.stringify(headers), /g[rp]_[0-9a-f]/);
 }
 
 test('a server from --url or the environment gets no bootstrap key, and the error names the option to set', async (t) => {
@@ -133,7 +133,7 @@ test('a process on a killed server’s port receives nothing, and the command op
   const { code, stdout, stderr } = await granary(['memories', '--data-dir', data, '--json']);
   assert.equal(code, 0, stderr);
   assert.match(stdout, /"default"/);
-  assert.deepEqual(stranger.heard, []);
+  assert.deepEqual(stranger.received, []);
 });
 
 test('proxies of the environment are not used, and redirects are not followed', async (t) => {
@@ -148,7 +148,7 @@ test('proxies of the environment are not used, and redirects are not followed', 
     const { code, stderr } = await granary(words, { env: { ...env, NODE_USE_ENV_PROXY: '1' } });
     assert.equal(code, 0, stderr);
   }
-  assert.deepEqual(proxy.heard, []);
+  assert.deepEqual(proxy.received, []);
   const other = await httpStranger(t, refuse);
   const redirecting = await httpStranger(t, (request, response) => {
     response.writeHead(307, { location: `http://${other.address}${request.url}` });
@@ -158,6 +158,6 @@ test('proxies of the environment are not used, and redirects are not followed', 
   const { code } = await granary(here('memories', '--url', `http://${redirecting.address}`), { env: key });
   assert.equal(code, 1);
   // The named server got the key given for it; the redirect's target got nothing.
-  assert.match(String(redirecting.heard[0]?.authorization), /gr_666/);
-  assert.deepEqual(other.heard, []);
+  assert.match(String(redirecting.received[0]?.authorization), /gr_666/);
+  assert.deepEqual(other.received, []);
 });

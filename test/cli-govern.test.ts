@@ -43,8 +43,8 @@ test('consent is granted, revoked and shown; a user is restricted and released',
   await granary(here('restrict', 'user', 'ada', '--reason', 'contested'));
   const frozen = await granary(here('get', String(added['hash'])));
   assert.match(frozen.stderr, /POL-E008/);
-  const held = await granary(here('restrict'));
-  assert.match(held.stdout, /ada .*contested/);
+  const listed = await granary(here('restrict'));
+  assert.match(listed.stdout, /ada .*contested/);
   const lifted = await granary(here('restrict', 'lift', 'ada'));
   assert.equal(lifted.stdout, 'ada is not restricted.\n');
   assert.equal((await granary(here('get', String(added['hash'])))).code, 0);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { GrpcClient } from './conformance/grpc-client.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
-import { ask, type Told } from './support/server-process.ts';
+import { ask, type HttpAnswer } from './support/server-process.ts';
 
 const THEN = 1_700_000_000;
 const DRY = { 'x-dry-run': '1' };
@@ -20,7 +20,12 @@ after(async () => {
   await server.close();
 });
 
-const send = (verb: string, path: string, json?: unknown, headers: Record<string, string> = {}): Promise<Told> => {
+const send = (
+  verb: string,
+  path: string,
+  json?: unknown,
+  headers: Record<string, string> = {},
+): Promise<HttpAnswer> => {
   const { http, key } = server;
   assert.ok(http !== undefined);
   return ask({ http, key }, verb, path, json, headers);
@@ -54,7 +59,7 @@ for (const partitions of [1, 2])
     });
 
     /** Runs `ask`, and checks that it left nothing except audit entries. */
-    const unchanged = async (ask: () => Promise<Told>): Promise<Told> => {
+    const unchanged = async (ask: () => Promise<HttpAnswer>): Promise<HttpAnswer> => {
       const state = async () => {
         const { body } = await at('GET', '/grains?limit=500&include_superseded=true');
         return body.grains.map((grain: { hash: string }) => grain.hash);

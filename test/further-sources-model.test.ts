@@ -70,7 +70,7 @@ class Life {
     this.engine = engine;
   }
 
-  static async begun(): Promise<Life> {
+  static async start(): Promise<Life> {
     const root = memoryFolder();
     const life = new Life(root, await openShard(root, { clock: CLOCK }));
     await life.engine.write('attachMemory', context, { settings: settingsOf(1) });
@@ -189,7 +189,7 @@ class Life {
 test('the sources of a fact are the live events that repeated it, whatever happens meanwhile', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
-      const life = await Life.begun();
+      const life = await Life.start();
       try {
         for (const one of steps) {
           await life.run(one);
@@ -234,8 +234,8 @@ test('an expired source is hidden, but not from the person', async (t) => {
   });
   assert.deepEqual(shown(), [plain.source]);
   const { grains } = await engine.write('personPage', context, { userId: 'ada', after: 0, limitBytes: 1_000_000 });
-  const held = grains.find(({ view }) => view.hash === fact);
-  assert.deepEqual(held?.view.sources, [plain.source, old.source, short.source]);
+  const stored = grains.find(({ view }) => view.hash === fact);
+  assert.deepEqual(stored?.view.sources, [plain.source, old.source, short.source]);
 });
 
 test('a source of another person or namespace is not linked: readers of the fact may not see it', async (t) => {

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { granaryJson, type ServeProcess, serve } from './support/cli.ts';
-import { ask, type Told } from './support/server-process.ts';
+import { ask, type HttpAnswer } from './support/server-process.ts';
 import { temporaryDirectory } from './support/temporary.ts';
 
 test('data that was removed after a hold was released stays removed when a backup from under the hold is restored', async (t) => {
@@ -15,7 +15,7 @@ test('data that was removed after a hold was released stays removed when a backu
   const here = (...words: string[]): string[] => [...words, '--data-dir', data];
   const asking = ({ http }: ServeProcess) => {
     const key = readFileSync(join(data, 'keys', 'bootstrap.key'), 'utf8').trim();
-    return async (verb: string, path: string, json?: object): Promise<Told> => {
+    return async (verb: string, path: string, json?: object): Promise<HttpAnswer> => {
       const answer = await ask({ http: new URL(http).origin, key }, verb, path, json);
       assert.ok(answer.status < 300 || answer.status === 403, JSON.stringify(answer.body));
       return answer;

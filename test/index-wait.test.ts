@@ -6,7 +6,7 @@ import type { Embedder } from '../src/embed/embedder.ts';
 import { ngramVector } from '../src/embed/ngram.ts';
 import { GrpcClient } from './conformance/grpc-client.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
-import { ask, type Told } from './support/server-process.ts';
+import { ask, type HttpAnswer } from './support/server-process.ts';
 
 /** Embeds questions at once, and the backlog only while its gate is open. */
 class Gated implements Embedder {
@@ -20,7 +20,7 @@ class Gated implements Embedder {
     return this.#asked.promise;
   }
 
-  shut(): void {
+  closeGate(): void {
     this.#opened = Promise.withResolvers();
     this.#asked = Promise.withResolvers();
   }
@@ -69,7 +69,12 @@ after(async () => {
   await server.close();
 });
 
-const send = (verb: string, path: string, json?: unknown, headers: Record<string, string> = {}): Promise<Told> => {
+const send = (
+  verb: string,
+  path: string,
+  json?: unknown,
+  headers: Record<string, string> = {},
+): Promise<HttpAnswer> => {
   const { http, key } = server;
   assert.ok(http !== undefined);
   return ask({ http, key }, verb, path, json, headers);
@@ -92,7 +97,7 @@ const MS = 30_000;
 test('a recall waits until vectors cover the earlier writes, over every interface', async () => {
   for (const partitions of [1, 2]) {
     const { id, post } = await memory({ partitions });
-    const asks: (() => Promise<{ results: { score_breakdown?: object }[]; warnings: string[] }>)[] = [
+    const reads: (() => Promise<{ results: { score_breakdown?: object }[]; warnings: string[] }>)[] = [
       async () => (await post('recall', { query: 'tea', score_breakdown: true, wait_for_index_ms: MS })).body,
       async () =>
         (await post('recall', { query: 'tea', score_breakdown: true }, { 'x-wait-for-index-ms': String(MS) })).body,
@@ -103,8 +108,8 @@ test('a recall waits until vectors cover the earlier writes, over every interfac
           { 'x-memory-id': id, 'x-wait-for-index-ms': String(MS) },
         ),
     ];
-    for (const [at, asked] of asks.entries()) {
-      embedder.shut();
+    for (const [at, asked] of reads.entries()) {
+      embedder.closeGate();
       assert.equal((await post('add', { ...BELIEF, object: `green tea ${at}` })).status, 200);
       let isOver = false;
       const waiting = asked().finally(() => {
@@ -133,7 +138,7 @@ test('a flush, CAL and a chain wait too', async () => {
         .ask('Flush', {}, { 'x-memory-id': id, 'x-wait-for-index-ms': String(MS) })
         .then(({ trailers }) => [200, trailers.get('x-warnings')[0]]),
   ]) {
-    embedder.shut();
+    embedder.closeGate();
     made += 1;
     assert.equal((await post('add', { ...BELIEF, object: `tea ${made}` })).status, 200);
     let isOver = false;
@@ -150,7 +155,7 @@ test('a flush, CAL and a chain wait too', async () => {
 
 test('a wait that times out is reported, and the read is answered', async () => {
   const { post } = await memory();
-  embedder.shut();
+  embedder.closeGate();
   assert.equal((await post('add', BELIEF)).status, 200);
   const { status, body } = await post('recall', { query: 'tea', wait_for_index_ms: 1 });
   assert.deepEqual([status, body.results.length], [200, 1]);

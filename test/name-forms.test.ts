@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTestServer, type TestServer } from './support/server.ts';
-import { ask, type Told } from './support/server-process.ts';
+import { ask, type HttpAnswer } from './support/server-process.ts';
 
 const COMPOSED = 'caf\u00e9';
 const COMBINING = 'cafe\u0301';
@@ -15,13 +15,13 @@ before(async () => {
 });
 after(() => server.close());
 
-const at = (verb: string, path: string, json?: unknown): Promise<Told> => {
+const at = (verb: string, path: string, json?: unknown): Promise<HttpAnswer> => {
   const { http, key } = server;
   assert.ok(http !== undefined);
   return ask({ http, key }, verb, `/memories/default${path}`, json);
 };
-const exec = (command: string, args: object): Promise<Told> => at('POST', '/app/exec', { command, args });
-const add = (user_id: string, object: string): Promise<Told> =>
+const exec = (command: string, args: object): Promise<HttpAnswer> => at('POST', '/app/exec', { command, args });
+const add = (user_id: string, object: string): Promise<HttpAnswer> =>
   at('POST', '/add', { subject: 'door', relation: 'is', object, user_id });
 
 test('a person is restricted, exported and erased under every spelling of their name', async () => {
@@ -51,7 +51,7 @@ test('a person is restricted, exported and erased under every spelling of their 
 
 test('a name in a header is encoded or refused, never taken for another', async () => {
   const { http, key } = server;
-  const add = (user: string, object: string): Promise<Told> =>
+  const add = (user: string, object: string): Promise<HttpAnswer> =>
     ask(
       { http, key },
       'POST',

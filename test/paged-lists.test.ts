@@ -60,8 +60,8 @@ test('a stored and shown reason has a maximum length', async () => {
     code: 'VAL-E001',
   });
   grpc.close();
-  const held = await ask('POST', 'app/exec', { command: 'restrictions', args: {} });
-  assert.deepEqual(held.json.result.restrictions, []);
+  const listed = await ask('POST', 'app/exec', { command: 'restrictions', args: {} });
+  assert.deepEqual(listed.json.result.restrictions, []);
   const longest = { user_id: 'ada', reason: reason.slice(1) };
   assert.equal((await ask('POST', 'app/exec', { command: 'restrict', args: longest })).status, 200);
 });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTestServer, type TestServer } from './support/server.ts';
-import { ask, type Told } from './support/server-process.ts';
+import { ask, type HttpAnswer } from './support/server-process.ts';
 
 let server: TestServer;
 before(async () => {
@@ -13,7 +13,7 @@ after(() => server.close());
 
 const as =
   (key: string) =>
-  (verb: string, path: string, json?: object): Promise<Told> =>
+  (verb: string, path: string, json?: object): Promise<HttpAnswer> =>
     ask({ http: server.http, key }, verb, path, json);
 const M = '/memories/default';
 

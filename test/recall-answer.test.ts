@@ -104,8 +104,8 @@ function saying(value: Json): string[] {
   });
 }
 
-function namesIn(answer: Json, beside: readonly Json[]): Set<string> {
-  const answers = [answer, ...beside];
+function namesIn(answer: Json, further: readonly Json[]): Set<string> {
+  const answers = [answer, ...further];
   const hits = answers.flatMap((one) => one['results'] as Json[]);
   const names = new Set(answers.flatMap(saying));
   for (const hit of hits) {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { eventually } from './support/eventually.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
-import { ask, type Told } from './support/server-process.ts';
+import { ask, type HttpAnswer } from './support/server-process.ts';
 
 const THEN = 1_700_000_000;
 /** More than a leg's maximum. */
@@ -16,7 +16,12 @@ before(async () => {
 });
 after(() => server.close());
 
-const send = (verb: string, path: string, json?: unknown, headers: Record<string, string> = {}): Promise<Told> => {
+const send = (
+  verb: string,
+  path: string,
+  json?: unknown,
+  headers: Record<string, string> = {},
+): Promise<HttpAnswer> => {
   const { http, key } = server;
   assert.ok(http !== undefined);
   return ask({ http, key }, verb, path, json, headers);

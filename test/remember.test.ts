@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from './support/server.ts';
-import { ask, type Told } from './support/server-process.ts';
+import { ask, type HttpAnswer } from './support/server-process.ts';
 
 const THEN = 1_700_000_000;
 const TEXT = 'I live in Paris. I love green tea. I love rum.';
@@ -14,7 +14,12 @@ before(async () => {
 });
 after(() => server.close());
 
-const send = (verb: string, path: string, json?: unknown, headers: Record<string, string> = {}): Promise<Told> => {
+const send = (
+  verb: string,
+  path: string,
+  json?: unknown,
+  headers: Record<string, string> = {},
+): Promise<HttpAnswer> => {
   const { http, key } = server;
   assert.ok(http !== undefined);
   return ask({ http, key }, verb, path, json, headers);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { GrpcClient } from './conformance/grpc-client.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
-import { ask, type Told } from './support/server-process.ts';
+import { ask, type HttpAnswer } from './support/server-process.ts';
 
 const BELIEF = { subject: 'Ada', relation: 'drinks', object: 'tea' };
 
@@ -18,7 +18,12 @@ for (const listener of ['uws', 'node'])
     });
     after(() => server.close());
 
-    const at = (verb: string, path: string, json?: unknown, headers: Record<string, string> = {}): Promise<Told> => {
+    const at = (
+      verb: string,
+      path: string,
+      json?: unknown,
+      headers: Record<string, string> = {},
+    ): Promise<HttpAnswer> => {
       const { http, key } = server;
       assert.ok(http !== undefined);
       return ask({ http, key }, verb, `/memories/default${path}`, json, headers);

@@ -24,44 +24,44 @@ async function run(job: LoadJob, begin: Begin, enough: AbortSignal): Promise<Loa
   const latencies: number[] = [];
   let failed = 0;
   let replyBytes = 0;
-  let begun = 0;
+  let started = 0;
   const cpu = process.cpuUsage();
   const startMs = performance.now();
   await new Promise<void>((resolve) => {
-    const mayBegin = (): boolean => begun < job.calls && !enough.aborted;
+    const mayBegin = (): boolean => started < job.calls && !enough.aborted;
     const one = (): void => {
       const sentMs = performance.now();
-      begin(begun++, (reply) => {
+      begin(started++, (reply) => {
         latencies.push(performance.now() - sentMs);
         if (reply === undefined) failed += 1;
         else replyBytes += reply.length;
         if (job.perSecond === undefined && mayBegin()) one();
-        else if (!mayBegin() && latencies.length === begun) resolve();
+        else if (!mayBegin() && latencies.length === started) resolve();
       });
     };
-    if (job.perSecond === undefined) while (begun < job.inFlight && mayBegin()) one();
+    if (job.perSecond === undefined) while (started < job.inFlight && mayBegin()) one();
     else {
       const { perSecond } = job;
       const timer = setInterval(() => {
         const due = ((performance.now() - startMs) * perSecond) / 1_000;
-        while (begun < due && mayBegin()) one();
+        while (started < due && mayBegin()) one();
         if (mayBegin()) return;
         clearInterval(timer);
-        if (latencies.length === begun) resolve();
+        if (latencies.length === started) resolve();
       }, TICK_MS);
     }
   });
   const seconds = (performance.now() - startMs) / 1_000;
   const { user, system } = process.cpuUsage(cpu);
   return {
-    calls: begun,
+    calls: started,
     failed,
     seconds,
-    callsPerSecond: begun / seconds,
+    callsPerSecond: started / seconds,
     p50Ms: percentile(latencies, 0.5),
     p99Ms: percentile(latencies, 0.99),
-    meanMs: latencies.reduce((sum, one) => sum + one, 0) / begun,
-    cpuUsPerCall: (user + system) / begun,
+    meanMs: latencies.reduce((sum, one) => sum + one, 0) / started,
+    cpuUsPerCall: (user + system) / started,
     replyBytes,
   };
 }

@@ -70,14 +70,14 @@ export class LoadClient {
     return new LoadClient(fork(new URL('./load-process.ts', import.meta.url)));
   }
 
-  /** Runs a job, none of whose calls may fail, and measures the server's CPU. `begun` is called at the start. */
-  async run(target: Target, job: LoadJob, begun?: () => void): Promise<ServedLoad> {
+  /** Runs a job, none of whose calls may fail, and measures the server's CPU. `onStart` is called at the start. */
+  async run(target: Target, job: LoadJob, onStart?: () => void): Promise<ServedLoad> {
     const port = job.protocol === 'grpc' ? target.grpc : target.http;
     await this.#ask({ ...job, port, key: target.key } satisfies PlacedJob);
     const before = target.cpuUs();
     const going = this.#ask('go');
     this.#isRunning = true;
-    begun?.();
+    onStart?.();
     const result = (await going) as LoadResult; // what the process sends last
     this.#isRunning = false;
     const after = target.cpuUs();

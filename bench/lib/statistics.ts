@@ -20,13 +20,13 @@ export function medianRatio(over: readonly number[], under: readonly number[]): 
 /** Runs every variant once per round, in reversed order every other round; returns each variant's figures by round. */
 export async function inTurns<K extends string, T>(
   rounds: number,
-  ways: Readonly<Record<K, (round: number) => T | Promise<T>>>,
+  variants: Readonly<Record<K, (round: number) => T | Promise<T>>>,
 ): Promise<Record<K, T[]>> {
   // Object.keys loses the type of the keys.
-  const names = Object.keys(ways) as K[];
+  const names = Object.keys(variants) as K[];
   const figures = Object.fromEntries(names.map((name) => [name, [] as T[]])) as Record<K, T[]>;
   for (let round = 0; round < rounds; round++) {
-    for (const name of round % 2 === 0 ? names : names.toReversed()) figures[name].push(await ways[name](round));
+    for (const name of round % 2 === 0 ? names : names.toReversed()) figures[name].push(await variants[name](round));
   }
   return figures;
 }

@@ -23,9 +23,9 @@ export async function whileAdding(
     },
     ...which,
   };
-  const begun = Promise.withResolvers<void>();
-  const running = adder.run(server, job, begun.resolve);
-  await Promise.race([begun.promise, running]);
+  const started = Promise.withResolvers<void>();
+  const running = adder.run(server, job, started.resolve);
+  await Promise.race([started.promise, running]);
   await work();
   if (!adder.end()) throw new Error(`the measured work during adds took more than ${ADD_SECONDS_MAX} s`);
   return (await running).callsPerSecond;

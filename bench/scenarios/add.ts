@@ -94,8 +94,8 @@ async function run({ size, profile, start: startOne = startServer }: Options): P
         }
         await bare.stop();
       }
-      const held = await Promise.all([...MEMORIES, ...ONE].map((id) => grainsHeld(own, id)));
-      const sum = held.reduce((total, one) => total + one, 0);
+      const stored = await Promise.all([...MEMORIES, ...ONE].map((id) => grainsHeld(own, id)));
+      const sum = stored.reduce((total, one) => total + one, 0);
       if (sum !== added) throw new Error(`${added} grains were acknowledged, ${sum} are stored`);
     } finally {
       client.stop();

@@ -66,20 +66,23 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
         sqlite_duties: () => inserted(duties, ++seed, grains, batchGrains),
         sqlite_bare: () => inserted(bare, ++seed, grains, batchGrains),
       });
-      const held = await Promise.all([...MEMORIES, ...ONE].map((id) => grainsHeld(server, id)));
-      const sum = held.reduce((total, one) => total + one, 0);
+      const stored = await Promise.all([...MEMORIES, ...ONE].map((id) => grainsHeld(server, id)));
+      const sum = stored.reduce((total, one) => total + one, 0);
       const added = 4 * (rounds + 1) * grains;
       if (sum !== added) throw new Error(`${added} grains were acknowledged, ${sum} are stored`);
       const metrics: Record<string, number> = {};
       // The first round warms up.
-      const of = (way: string, key: keyof Turn): number[] =>
-        turns[way]!.slice(1).map((turn) => turn[key] ?? Number.NaN);
-      for (const way of ['grpc_many', 'http_many', 'grpc_one', 'http_one']) {
-        metrics[`${way}_grains_per_s`] = median(of(way, 'grainsPerSecond'));
-        metrics[`${way}_settled_grains_per_s`] = median(of(way, 'settledGrainsPerSecond'));
-        metrics[`${way}_server_cpu_us_per_grain`] = median(of(way, 'cpuUsPerGrain'));
+      const of = (variant: string, key: keyof Turn): number[] =>
+        turns[variant]!.slice(1).map((turn) => turn[key] ?? Number.NaN);
+      for (const variant of ['grpc_many', 'http_many', 'grpc_one', 'http_one']) {
+        metrics[`${variant}_grains_per_s`] = median(of(variant, 'grainsPerSecond'));
+        metrics[`${variant}_settled_grains_per_s`] = median(of(variant, 'settledGrainsPerSecond'));
+        metrics[`${variant}_server_cpu_us_per_grain`] = median(of(variant, 'cpuUsPerGrain'));
         for (const peer of ['sqlite_duties', 'sqlite_bare'])
-          metrics[`${way}_over_${peer}_ratio`] = medianRatio(of(way, 'grainsPerSecond'), of(peer, 'grainsPerSecond'));
+          metrics[`${variant}_over_${peer}_ratio`] = medianRatio(
+            of(variant, 'grainsPerSecond'),
+            of(peer, 'grainsPerSecond'),
+          );
       }
       for (const peer of ['sqlite_duties', 'sqlite_bare'])
         metrics[`${peer}_grains_per_s`] = median(of(peer, 'grainsPerSecond'));

@@ -75,10 +75,10 @@ async function run({ size }: Options): Promise<Measured> {
       await seconds[name].embed([long]);
       metrics[`${name}_second_thread_rss_mb`] = (process.memoryUsage().rss - before) / 1_048_576;
     }
-    const ways = Object.fromEntries(
+    const variants = Object.fromEntries(
       names.map((name) => [name, () => measure(embedders[name]!, seconds[name]!, long, shortTexts)]),
     );
-    const measured = await inTurns(rounds, ways);
+    const measured = await inTurns(rounds, variants);
     for (const name of names) await Promise.all([embedders[name]!.close(), seconds[name]!.close()]);
     return measured;
   });

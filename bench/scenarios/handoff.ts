@@ -19,7 +19,7 @@ const WAYS = {
   run: () => runABatch(1, 'result'),
   run_2_out: () => runABatch(2, 'result'),
   run_answers_over_port: () => runABatch(1, 'port'),
-} as const satisfies Record<string, () => Promise<Way>>;
+} as const satisfies Record<string, () => Promise<Variant>>;
 type WayName = keyof typeof WAYS;
 const BODY = Buffer.alloc(300, 7);
 const CONTEXT: CallContext = {
@@ -44,11 +44,11 @@ async function run({ size }: Options): Promise<Measured> {
   const inFlights = sized(size, { full: [1, 64, 256], quick: [1, 64, 256], smoke: [64] });
   const metrics: Record<string, number> = {};
   for (const inFlight of inFlights) {
-    const ways = await Promise.all(Object.values(WAYS).map((make) => make()));
+    const variants = await Promise.all(Object.values(WAYS).map((make) => make()));
     const names = Object.keys(WAYS) as WayName[]; // the keys of the literal
-    const turns = names.map((name, i) => [name, () => measure(ways[i]!, inFlight, milliseconds)] as const);
+    const turns = names.map((name, i) => [name, () => measure(variants[i]!, inFlight, milliseconds)] as const);
     const figures = await inTurns(rounds, Object.fromEntries(turns));
-    for (const way of ways) await way.close();
+    for (const variant of variants) await variant.close();
     for (const [name, measured] of Object.entries(figures)) {
       metrics[`${name}_${inFlight}_calls_per_s`] = median(measured.map((one) => one.callsPerSecond));
       metrics[`${name}_${inFlight}_p50_us`] = median(measured.map((one) => one.p50Us));
@@ -59,7 +59,7 @@ async function run({ size }: Options): Promise<Measured> {
 }
 
 /** One way to hand over calls: `call` resolves when the answer has arrived. */
-interface Way {
+interface Variant {
   call(): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -77,7 +77,7 @@ function pool(): Piscina {
 }
 
 /** The server's way: batches over a port, with one run that keeps the thread. */
-async function overPort(batchesOutMax: number, call: 'raw' | 'typed'): Promise<Way> {
+async function overPort(batchesOutMax: number, call: 'raw' | 'typed'): Promise<Variant> {
   const thread = pool();
   const { port1, port2 } = new MessageChannel();
   const task: WorkerTask = { port: port2, engines: [ENGINE], faults: false };
@@ -113,7 +113,7 @@ const ENGINE = {
 };
 
 /** One run per batch, with answers as the run's result or over a port. */
-async function runABatch(batchesOutMax: number, answers: 'result' | 'port'): Promise<Way> {
+async function runABatch(batchesOutMax: number, answers: 'result' | 'port'): Promise<Variant> {
   const thread = pool();
   let port: MessagePort | undefined;
   const client = new ShardClient({
@@ -146,14 +146,14 @@ interface Figure {
   readonly cpuUsPerCall: number;
 }
 
-async function measure(way: Way, inFlight: number, milliseconds: number): Promise<Figure> {
+async function measure(variant: Variant, inFlight: number, milliseconds: number): Promise<Figure> {
   let stopped = false;
   let done = 0;
   let latencies: number[] = [];
   const loop = async (): Promise<void> => {
     while (!stopped) {
       const startMs = performance.now();
-      await way.call();
+      await variant.call();
       if ((done++ & 15) === 0) latencies.push(performance.now() - startMs);
     }
   };

@@ -54,7 +54,7 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
       const rows: Row[] = [];
       let refused = 0;
       let residentBytes = server.residentBytes() ?? Number.NaN;
-      const beside = async (name: string, attack: () => Promise<unknown>): Promise<void> => {
+      const measured = async (name: string, attack: () => Promise<unknown>): Promise<void> => {
         const longestMs: number[] = [];
         for (let round = 0; round < rounds; round += 1) {
           await attack();
@@ -65,10 +65,10 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
         }
         rows.push({ name, longestMs });
       };
-      for (const one of requests) await beside(one.name, () => sent(server, one));
+      for (const one of requests) await measured(one.name, () => sent(server, one));
       // Most are rejected, as they should be.
       for (const { name, rpc, message } of calls)
-        await beside(name, () => grpc.askBytes(pathOf(rpc), message()).then(nothing, nothing));
+        await measured(name, () => grpc.askBytes(pathOf(rpc), message()).then(nothing, nothing));
       const longest = largest(rows, ({ longestMs }) => median(longestMs));
       const firstTime = largest(rows, ({ longestMs }) => longestMs[0] ?? 0);
       return {

@@ -41,7 +41,7 @@ async function run({ size }: Options): Promise<Measured> {
     const counts = { granary: 0, duties: 0, bare: 0 };
     const engineMs: number[] = [];
     const engineCpuUs: number[] = [];
-    const ways = {
+    const variants = {
       granary: async (round: number) => {
         const cpu = process.cpuUsage();
         const perSecond = await rate(grains, async () => {
@@ -69,7 +69,7 @@ async function run({ size }: Options): Promise<Measured> {
           }
         }),
     };
-    const all = await inTurns(rounds + 1, ways);
+    const all = await inTurns(rounds + 1, variants);
     const settleStart = performance.now();
     await settle(shard);
     const settleMs = performance.now() - settleStart;

@@ -62,9 +62,9 @@ async function run({ size, profile }: Options): Promise<Measured | Skipped> {
     try {
       for (const { name, documents, questions, ...collection } of collections) {
         await importCorpus(server, { name, documents, questions, ...collection });
-        const begun = performance.now();
+        const start = performance.now();
         await embedded(server, [...documents.keys()]);
-        metrics[`${name}_embedded_s`] = (performance.now() - begun) / 1_000;
+        metrics[`${name}_embedded_s`] = (performance.now() - start) / 1_000;
         const { ranked, latenciesMs, warnings } = await recallAll(server, questions);
         if (warnings.length > 0) throw new Error(`recall warned: ${warnings[0]}`);
         Object.assign(metrics, named(`${name}_recall`, quality(questions, ranked)));

@@ -49,7 +49,7 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
       const ask = { protocol: 'grpc', connections: 1, inFlight: 1, calls: questions, what: 'recall' } as const;
       const alone: ServedLoad[] = [];
       const bare: ServedLoad[] = [];
-      const beside = rates.map((): ServedLoad[] => []);
+      const duringAdds = rates.map((): ServedLoad[] => []);
       const added = rates.map((): number[] => []);
       let seed = 1;
       for (let round = 0; round <= rounds; round++) {
@@ -59,7 +59,7 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
         for (const [at, perSecond] of rates.entries()) {
           const adds = { perSecond, seed: ++seed, memories: MEMORIES };
           const perRound = await whileAdding({ server, adder }, adds, async () => {
-            beside[at]!.push(await untilLate(asker, (begun) => asker.run(server, asked, begun)));
+            duringAdds[at]!.push(await untilLate(asker, (onStart) => asker.run(server, asked, onStart)));
           });
           added[at]!.push(perRound);
           await settled(server, looks);
@@ -71,10 +71,10 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
       const besideRates = rates.flatMap((rate, at) => {
         const name = rate === rates.at(-1) ? 'beside_adds' : `beside_${rate}_adds`;
         return [
-          [`${name}_p50_ms`, of(beside[at]!, 'p50Ms')],
-          [`${name}_p99_ms`, of(beside[at]!, 'p99Ms')],
+          [`${name}_p50_ms`, of(duringAdds[at]!, 'p50Ms')],
+          [`${name}_p99_ms`, of(duringAdds[at]!, 'p99Ms')],
           [`${name}_per_s`, median(added[at]!.slice(1))],
-          [`${name}_questions`, of(beside[at]!, 'calls')],
+          [`${name}_questions`, of(duringAdds[at]!, 'calls')],
         ] as const;
       });
       return {
@@ -100,7 +100,7 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
 }
 
 /** A run that starts no more calls after ASKING_MS. */
-async function untilLate(asker: LoadClient, run: (begun: () => void) => Promise<ServedLoad>): Promise<ServedLoad> {
+async function untilLate(asker: LoadClient, run: (onStart: () => void) => Promise<ServedLoad>): Promise<ServedLoad> {
   let timer: NodeJS.Timeout | undefined;
   try {
     return await run(() => {

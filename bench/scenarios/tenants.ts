@@ -109,9 +109,9 @@ async function measure({ folder, memories, grains }: Task): Promise<Side> {
     recallHits += shard.engine.read('recall', contextOf(1 + (question % memories)), { ...asked, query }).hits.length;
     firstRecallUs.push((performance.now() - start) * 1_000);
   }
-  const held = (await heldBytes()) - empty;
+  const heapBytes = (await heldBytes()) - empty;
   await shard.close();
-  return { addedMs, settledMs, heldBytes: held, openMs, firstRecallUs, recallHits };
+  return { addedMs, settledMs, heldBytes: heapBytes, openMs, firstRecallUs, recallHits };
 }
 
 /** The stretch's memories in turn, a few grains each time, until each has its grains. */

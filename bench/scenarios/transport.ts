@@ -31,14 +31,14 @@ const JSON_TEXT = JSON.stringify({
   purpose: 'storage, and to have a body of the usual length to measure with',
 });
 
-interface Way {
+interface Variant {
   /** The variant to compare the cost with. */
   readonly base?: string;
   readonly protocol: 'grpc' | 'http';
   start(): Promise<Listening>;
 }
 
-const WAYS: Readonly<Record<string, Way>> = {
+const WAYS: Readonly<Record<string, Variant>> = {
   grpc_js: { protocol: 'grpc', start: () => grpcEcho((request) => request) },
   grpc_listener: { base: 'grpc_js', protocol: 'grpc', start: front },
   uws: { protocol: 'http', start: uwsEcho },
@@ -60,12 +60,12 @@ async function run({ size }: Options): Promise<Measured | Skipped> {
   const calls = sized(size, { full: 30_000, quick: 10_000, smoke: 200 });
   const rounds = sized(size, { full: 7, quick: 3, smoke: 1 });
   const hasUws = !('reason' in loadUws());
-  const ways = Object.entries(WAYS).filter(([name]) => hasUws || !name.startsWith('uws'));
+  const variants = Object.entries(WAYS).filter(([name]) => hasUws || !name.startsWith('uws'));
   return inFolder(async (folder) => {
     writeFileSync(join(folder, 'grpc'), framed(MESSAGE));
     writeFileSync(join(folder, 'http'), JSON_TEXT);
     const started = await Promise.all(
-      ways.map(async ([name, { protocol, start }]) => ({ name, protocol, ...(await start()) })),
+      variants.map(async ([name, { protocol, start }]) => ({ name, protocol, ...(await start()) })),
     );
     const turns = started.map(
       ({ name, protocol, port }) => [name, () => load(protocol, port, join(folder, protocol), calls)] as const,
@@ -75,7 +75,7 @@ async function run({ size }: Options): Promise<Measured | Skipped> {
     for (const { stop } of started) stop();
     const of = (name: string, key: keyof Figure): number[] => figures[name]!.slice(1).map((one) => one[key]);
     const metrics: Record<string, number> = {};
-    for (const [name, { base }] of ways) {
+    for (const [name, { base }] of variants) {
       metrics[`${name}_calls_per_s`] = median(of(name, 'callsPerSecond'));
       metrics[`${name}_cpu_us_per_call`] = median(of(name, 'cpuUsPerCall'));
       // CPU time is steadier than calls per second; 1 would mean no cost.

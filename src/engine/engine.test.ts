@@ -21,7 +21,7 @@ interface Shard {
   reopen(how?: 'close' | 'abandon'): Promise<Engine>;
 }
 
-async function begun(t: TestContext, options: { sealGrains?: number; log?: () => Log } = {}): Promise<Shard> {
+async function setUp(t: TestContext, options: { sealGrains?: number; log?: () => Log } = {}): Promise<Shard> {
   const root = temporaryDirectory(t);
   const { log, ...others } = options;
   const open = () => openShard(root, { ...others, ...(log === undefined ? {} : { log: log() }) });
@@ -46,7 +46,7 @@ function belief(subject: string, relation: string, object: string, more: JsonObj
 const code = (expected: string) => (error: unknown) => error instanceof EngineError && error.code === expected;
 
 test('an added grain is found by address, by structure and by words, also after a restart and after a crash', async (t) => {
-  const shard = await begun(t);
+  const shard = await setUp(t);
   const added = await shard.engine.write(
     'add',
     context,
@@ -73,7 +73,7 @@ test('an added grain is found by address, by structure and by words, also after 
 });
 
 test('an exact duplicate gets the existing hash, within a group and across groups', async (t) => {
-  const { engine } = await begun(t);
+  const { engine } = await setUp(t);
   const item = belief('a', 'b', 'c');
   const [first, second] = await Promise.all([engine.write('add', context, item), engine.write('add', context, item)]);
   const third = await engine.write('add', context, item);
@@ -84,7 +84,7 @@ test('an exact duplicate gets the existing hash, within a group and across group
 });
 
 test('supersede links versions, history labels them, and the old one is not current', async (t) => {
-  const shard = await begun(t);
+  const shard = await setUp(t);
   const { hash: a } = await shard.engine.write('add', context, belief('Ada', 'lives_in', 'London'));
   const { newHash: b } = await shard.engine.write('supersede', context, { oldHash: a, fields: { object: 'Paris' } });
   const { newHash: c } = await shard.engine.write('supersede', context, { oldHash: b, fields: { object: 'Rome' } });
@@ -117,7 +117,7 @@ test('supersede links versions, history labels them, and the old one is not curr
 });
 
 test('concurrent accumulates lose no delta', async (t) => {
-  const shard = await begun(t);
+  const shard = await setUp(t);
   const { hash } = await shard.engine.write('add', context, belief('counter', 'counts', 'visits', { visits: 1 }));
   const deltas = Array.from({ length: 200 }, () =>
     shard.engine.write('accumulate', context, { target: { hash }, deltas: { visits: 2 }, set: {} }),
@@ -132,7 +132,7 @@ test('concurrent accumulates lose no delta', async (t) => {
 });
 
 test('forget removes by hash, and by subject with all versions', async (t) => {
-  const shard = await begun(t);
+  const shard = await setUp(t);
   const { hash: a } = await shard.engine.write('add', context, belief('Ada', 'lives_in', 'London'));
   const { newHash: b } = await shard.engine.write('supersede', context, { oldHash: a, fields: { object: 'Paris' } });
   const { hash: other } = await shard.engine.write('add', context, belief('Bob', 'lives_in', 'London'));
@@ -157,7 +157,7 @@ test('forget removes by hash, and by subject with all versions', async (t) => {
 });
 
 test('erasing a user destroys the key and returns a proof, which a second call repeats', async (t) => {
-  const shard = await begun(t);
+  const shard = await setUp(t);
   for (let i = 0; i < 5; i++)
     await shard.engine.write('add', context, belief(`s${i}`, 'says', 'canary words', { user_id: 'ada' }));
   const { hash: kept } = await shard.engine.write(
@@ -195,7 +195,7 @@ test('erasing a user destroys the key and returns a proof, which a second call r
 });
 
 test('an idempotency key repeats its answer and refuses another body', async (t) => {
-  const shard = await begun(t);
+  const shard = await setUp(t);
   const once = { ...context, idempotency: { key: 'k1', bodyHash: 'h1' } };
   const first = await shard.engine.write('add', once, belief('a', 'b', 'c'));
   await shard.reopen('abandon');
@@ -206,7 +206,7 @@ test('an idempotency key repeats its answer and refuses another body', async (t)
 });
 
 test('a batch under the key of another is refused as a whole, also while that one is being written', async (t) => {
-  const { engine } = await begun(t);
+  const { engine } = await setUp(t);
   const by = (bodyHash: string) => ({ ...context, idempotency: { key: 'k', bodyHash } });
   const batch = (...objects: string[]) => ({ items: objects.map((object) => belief('a', 'b', object)) });
   const first = engine.write('addBatch', by('h1'), batch('c'));
@@ -218,7 +218,7 @@ test('a batch under the key of another is refused as a whole, also while that on
 });
 
 test('flushes, exports and imports are in the audit chain', async (t) => {
-  const { engine } = await begun(t);
+  const { engine } = await setUp(t);
   await engine.write('add', context, belief('a', 'b', 'c', { user_id: 'ada' }));
   await engine.write('note', context, { event: 'memory.flushed', details: { flushed: 1 } });
   await engine.write('note', { ...context, userId: 'ada' }, { event: 'export.file', details: { grains: 1 } });
@@ -250,7 +250,7 @@ test('flushes, exports and imports are in the audit chain', async (t) => {
 });
 
 test('extracted grains have an audit event of their own, and are refused once their source is gone', async (t) => {
-  const { engine } = await begun(t);
+  const { engine } = await setUp(t);
   const said = { grainType: 'event', fields: { content: 'I live in Paris.', user_id: 'ada' } };
   const { hash } = await engine.write('add', context, { ...said, sync: false, event: 'memory.remembered' });
   const derived = (object: string) => {
@@ -281,7 +281,7 @@ test('extracted grains have an audit event of their own, and are refused once th
 });
 
 test('a bad item of a batch does not affect the others', async (t) => {
-  const { engine } = await begun(t);
+  const { engine } = await setUp(t);
   const { outcomes } = await engine.write('addBatch', context, {
     items: [
       belief('a', 'b', 'c'),
@@ -298,7 +298,7 @@ test('a bad item of a batch does not affect the others', async (t) => {
 });
 
 test('a dropped memory is gone at once and after a restart', async (t) => {
-  const shard = await begun(t);
+  const shard = await setUp(t);
   const { hash } = await shard.engine.write('add', context, belief('a', 'b', 'c', { user_id: 'u' }));
   const { keyFingerprint } = await shard.engine.write('dropMemory', context, {});
   assert.match(keyFingerprint, /^[0-9a-f]{16}$/);
@@ -316,7 +316,7 @@ test('a dropped memory is gone at once and after a restart', async (t) => {
 });
 
 test('verify passes over the remains of a dropped memory in the segments', async (t) => {
-  const { engine } = await begun(t);
+  const { engine } = await setUp(t);
   await engine.write('add', context, belief('a', 'b', 'c'));
   await engine.write('flush', context, {});
   await engine.write('dropMemory', context, {});
@@ -326,7 +326,7 @@ test('verify passes over the remains of a dropped memory in the segments', async
 });
 
 test('a file may contain a new version before the old one', async (t) => {
-  const { engine } = await begun(t);
+  const { engine } = await setUp(t);
   const { hash: a } = await engine.write('add', context, belief('Ada', 'lives_in', 'London'));
   const { newHash: b } = await engine.write('supersede', context, { oldHash: a, fields: { object: 'Paris' } });
   const blobs = [b, a].map((hash) => engine.read('getRaw', context, { hash }).blob);
@@ -346,7 +346,7 @@ test('a file may contain a new version before the old one', async (t) => {
 });
 
 test('a bound caller sees and writes only its namespace and user', async (t) => {
-  const { engine } = await begun(t);
+  const { engine } = await setUp(t);
   const bound = { ...context, namespace: 'mine', userId: 'u1' };
   const { hash: own } = await engine.write('add', bound, belief('a', 'b', 'c'));
   const { hash: foreign } = await engine.write('add', context, belief('d', 'e', 'f', { namespace: 'theirs' }));
@@ -360,7 +360,7 @@ test('a bound caller sees and writes only its namespace and user', async (t) => 
 });
 
 test('verify finds nothing wrong after seals, merges and removals', async (t) => {
-  const shard = await begun(t, { sealGrains: 50 });
+  const shard = await setUp(t, { sealGrains: 50 });
   for (let round = 0; round < 12; round++) {
     const items = Array.from({ length: 50 }, (_, i) =>
       belief(`s${i}`, 'saw', `round ${round} item ${i}`, { user_id: `u${i % 3}` }),
@@ -380,7 +380,7 @@ test('verify finds nothing wrong after seals, merges and removals', async (t) =>
 });
 
 test('writes in the same group do not see what a forget or an erasure removed', async (t) => {
-  const shard = await begun(t);
+  const shard = await setUp(t);
   const item = belief('Ada', 'says', 'the same', { user_id: 'ada', created_at: 1_700_000_000 });
   const { hash } = await shard.engine.write('add', context, item);
   const [, again, refused] = await Promise.allSettled([
@@ -407,7 +407,7 @@ test('writes in the same group do not see what a forget or an erasure removed', 
 });
 
 test('a crash right after a rebuild leaves the rebuilt segments in use', async (t) => {
-  const shard = await begun(t);
+  const shard = await setUp(t);
   const { hash } = await shard.engine.write('add', context, belief('a', 'b', 'c'));
   await shard.engine.write('flush', context, {});
   await shard.engine.write('rebuildIndexes', context, {});
@@ -417,7 +417,7 @@ test('a crash right after a rebuild leaves the rebuilt segments in use', async (
 });
 
 test('a backup opens with the segments that it was taken with, also after a rebuild', async (t) => {
-  const { engine, directory } = await begun(t);
+  const { engine, directory } = await setUp(t);
   const { hash } = await engine.write('add', context, belief('a', 'b', 'c'));
   await engine.write('rebuildIndexes', context, {});
   const root = join(directory, 'copy');
@@ -434,7 +434,7 @@ for (const method of ['flush', 'compact', 'rebuildIndexes'] as const)
   test(`${method} keeps files that the log may name until the next open when the sync of its transaction fails`, async (t) => {
     const store = new MemoryLogStore();
     let log = new FaultyLog(new MemoryLog(store));
-    const shard = await begun(t, { log: () => (log = new FaultyLog(new MemoryLog(store))) });
+    const shard = await setUp(t, { log: () => (log = new FaultyLog(new MemoryLog(store))) });
     const { hash } = await shard.engine.write('add', context, belief('a', 'b', 'c'));
     if (method === 'compact') {
       await shard.engine.write('flush', context, {});
@@ -452,7 +452,7 @@ for (const method of ['flush', 'compact', 'rebuildIndexes'] as const)
 test('a compaction that the disk refuses does not block the next seal', async (t) => {
   const store = new MemoryLogStore();
   let log = new FaultyLog(new MemoryLog(store));
-  const { engine } = await begun(t, { log: () => (log = new FaultyLog(new MemoryLog(store))) });
+  const { engine } = await setUp(t, { log: () => (log = new FaultyLog(new MemoryLog(store))) });
   for (const name of ['a', 'b']) {
     await engine.write('add', context, belief(name, 'is', name));
     await engine.write('flush', context, {});

@@ -34,10 +34,10 @@ export function audited(store: Store, trail: ReadTrail, context: CallContext, re
   }
   const { input, output } = read;
   if (input.record === undefined) return output;
-  const { beyond: _, excluded, ...told } = output;
+  const { beyond: _, excluded, ...answer } = output;
   const recallId = trail.recall(memory, context, recallRecordContent(input, output));
   return defined({
-    ...told,
+    ...answer,
     // Unless the caller asked for them, exclusions are for the record only.
     excluded: input.tellExcluded === true ? excluded : undefined,
     recallId,

@@ -35,7 +35,7 @@ async function open(t: TestContext, store: MemoryLogStore, root: string, clock =
   return { engine, log, clock };
 }
 
-async function begun(t: TestContext): Promise<Opened & { readonly store: MemoryLogStore; readonly root: string }> {
+async function setUp(t: TestContext): Promise<Opened & { readonly store: MemoryLogStore; readonly root: string }> {
   const store = new MemoryLogStore();
   const root = temporaryDirectory(t);
   const opened = await open(t, store, root);
@@ -62,7 +62,7 @@ async function namesOf(engine: Engine): Promise<readonly string[]> {
 const code = (expected: string) => (error: unknown) => error instanceof EngineError && error.code === expected;
 
 test('each operation writes its entry', async (t) => {
-  const { engine } = await begun(t);
+  const { engine } = await setUp(t);
   const hash = await add(engine, 'tea', 'u');
   let newest = hash;
   const leaves: Readonly<Record<string, { readonly events: readonly string[]; readonly run: () => unknown }>> = {
@@ -120,7 +120,7 @@ test('each operation writes its entry', async (t) => {
 });
 
 test('a page of entries ends where it has no room, and the next one continues', async (t) => {
-  const { engine } = await begun(t);
+  const { engine } = await setUp(t);
   for (let at = 0; at < 12; at += 1) await add(engine, `tea ${at}`);
   const all = await entriesOf(engine);
   const asked = { filter: {}, limit: 100, order: 'asc', bytesMax: 6_000 } as const;
@@ -143,7 +143,7 @@ test('a page of entries ends where it has no room, and the next one continues', 
 });
 
 test('reads are recorded with the next group, or after a while with a group of their own', async (t) => {
-  const { engine, clock } = await begun(t);
+  const { engine, clock } = await setUp(t);
   const hash = await add(engine, 'tea');
   const sequence = () => engine.store.log.nextSequence;
   const first = sequence();
@@ -163,7 +163,7 @@ test('reads are recorded with the next group, or after a while with a group of t
 });
 
 test('a reader of the trail waits for the entries of earlier reads, and of no later ones', async (t) => {
-  const { engine, log } = await begun(t);
+  const { engine, log } = await setUp(t);
   const hash = await add(engine, 'tea');
   const append = log.append.bind(log);
   let appends = 0;
@@ -180,7 +180,7 @@ test('a reader of the trail waits for the entries of earlier reads, and of no la
 });
 
 test('more reads than fit in a group are written in several', async (t) => {
-  const { engine } = await begun(t);
+  const { engine } = await setUp(t);
   const hash = await add(engine, 'tea');
   const reads = 2 * READ_TRAIL_GROUP + 7;
   for (let i = 0; i < reads; i++) engine.read('get', { ...context, actor: `key:${i % 600}` }, { hash });
@@ -191,7 +191,7 @@ test('more reads than fit in a group are written in several', async (t) => {
 });
 
 test('entries of a refused group are written with the next; entries over the limit are lost, and health reports it', async (t) => {
-  const { engine, log } = await begun(t);
+  const { engine, log } = await setUp(t);
   const hash = await add(engine, 'tea');
   engine.read('get', context, { hash });
   log.failNextAppend();
@@ -204,7 +204,7 @@ test('entries of a refused group are written with the next; entries over the lim
 });
 
 test('a shard that accepts no more writes continues to serve reads', async (t) => {
-  const { engine, log } = await begun(t);
+  const { engine, log } = await setUp(t);
   const hash = await add(engine, 'tea');
   log.failNextSync({ written: false });
   await assert.rejects(add(engine, 'coffee'), code('STO-E001'));
@@ -214,7 +214,7 @@ test('a shard that accepts no more writes continues to serve reads', async (t) =
 });
 
 test('records survive a close and a crash; a crash may lose those of the last reads', async (t) => {
-  const { engine, store, root } = await begun(t);
+  const { engine, store, root } = await setUp(t);
   await add(engine, 'green tea', 'u');
   const kept = engine.read('recall', context, RECORDED).recallId!;
   await engine.close();
@@ -233,7 +233,7 @@ test('records survive a close and a crash; a crash may lose those of the last re
 });
 
 test('records expire, and those of younger recalls stay', async (t) => {
-  const { engine, clock } = await begun(t);
+  const { engine, clock } = await setUp(t);
   await add(engine, 'tea');
   const old = engine.read('recall', context, RECORDED).recallId!;
   await engine.write('flush', context, {});
@@ -259,7 +259,7 @@ test('records expire, and those of younger recalls stay', async (t) => {
 
 /** Twelve entries, each in a separate record except two that share one; returns their places in the log. */
 async function chained(t: TestContext) {
-  const { engine, store, root } = await begun(t);
+  const { engine, store, root } = await setUp(t);
   for (let i = 0; i < 9; i++) await add(engine, `tea ${i}`);
   await Promise.all([add(engine, 'coffee'), add(engine, 'milk')]);
   await engine.close();
@@ -377,7 +377,7 @@ test('a check of the newest entries reads only their records, and does not see d
 });
 
 test('an actor who is a person is named by pseudonym, and by the proof once erased', async (t) => {
-  const { engine } = await begun(t);
+  const { engine } = await setUp(t);
   const ada: CallContext = { ...context, actor: 'user:ada' };
   const fields = { subject: 'a', relation: 'b', object: 'c', user_id: 'ada' };
   await engine.write('add', ada, { grainType: 'belief', fields, sync: false });
@@ -397,7 +397,7 @@ test('an actor who is a person is named by pseudonym, and by the proof once eras
 });
 
 test('no record contains a name or a word of a question', async (t) => {
-  const { engine, store } = await begun(t);
+  const { engine, store } = await setUp(t);
   await add(engine, 'tea', 'ada-the-user');
   engine.read('recall', context, {
     ...RECORDED,

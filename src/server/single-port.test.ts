@@ -46,14 +46,14 @@ function add(client: MemoryServiceClient, key: string, content: string): Promise
   });
 }
 
-interface Told {
+interface HttpAnswer {
   readonly status: number;
   readonly body: string;
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
 /** One HTTP/1.1 request; with TLS the client selects it in the handshake. */
-async function overHttp1(server: TestServer, path: string, body?: string): Promise<Told> {
+async function overHttp1(server: TestServer, path: string, body?: string): Promise<HttpAnswer> {
   const headers = { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' };
   const method = body === undefined ? 'GET' : 'POST';
   if (!server.http.startsWith('https')) {
@@ -76,13 +76,16 @@ async function overHttp1(server: TestServer, path: string, body?: string): Promi
 }
 
 /** Concurrent requests over one HTTP/2 connection. */
-async function overHttp2(server: TestServer, asks: readonly { path: string; body?: string }[]): Promise<Told[]> {
+async function overHttp2(
+  server: TestServer,
+  requests: readonly { path: string; body?: string }[],
+): Promise<HttpAnswer[]> {
   const session = connectHttp2(server.http, { ca: CERTIFICATE, servername: 'localhost' });
   try {
     return await Promise.all(
-      asks.map(
+      requests.map(
         ({ path, body }) =>
-          new Promise<Told>((resolve, reject) => {
+          new Promise<HttpAnswer>((resolve, reject) => {
             const stream = session.request({
               ':method': body === undefined ? 'GET' : 'POST',
               ':path': path,

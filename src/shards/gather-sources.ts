@@ -19,16 +19,16 @@ export async function withAllSources<T extends GrainView | null>(
   if (named.size === 0) return [...grains];
   const names = [...named];
   const { hashes } = await gatherHashes(fan, { names, shown: hidden ? undefined : true });
-  const told = new Map(names.map((name, at) => [name, hashes[at]!]));
+  const hashOf = new Map(names.map((name, at) => [name, hashes[at]!]));
   return grains.map((grain) => {
     if (grain?.sources === undefined) return grain;
     const { sources, ...rest } = grain;
-    const shown = sources.map((source) => told.get(source) ?? source).filter((hash) => hash !== '');
+    const shown = sources.map((source) => hashOf.get(source) ?? source).filter((hash) => hash !== '');
     return (shown.length === 0 ? rest : { ...rest, sources: shown }) as T; // T is the same grain view
   });
 }
 
 export async function withSources(fan: Fan, grain: GrainView): Promise<GrainView> {
-  const [told = grain] = await withAllSources(fan, [grain]);
-  return told;
+  const [shown = grain] = await withAllSources(fan, [grain]);
+  return shown;
 }

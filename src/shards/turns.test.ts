@@ -43,9 +43,9 @@ test('work about one thing never overlaps and keeps its order; other work does n
 
 test('work about another thing completes while one turn is held', async () => {
   const turns = new Turns();
-  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const { promise: gate, resolve: release } = Promise.withResolvers<void>();
   const ended: string[] = [];
-  const first = turns.take(['a', 'b'], () => held.then(() => void ended.push('first')));
+  const first = turns.take(['a', 'b'], () => gate.then(() => void ended.push('first')));
   const second = turns.take(['b', 'c'], async () => void ended.push('second'));
   await turns.take(['d'], async () => void ended.push('beside'));
   release();

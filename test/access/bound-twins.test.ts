@@ -106,13 +106,13 @@ async function pairOf(partitions: number, binding: Binding, outside: Binding): P
       })),
     });
   await crowd(crowded, { ...outside, ...('namespace' in outside ? { namespace: 'n8' } : { user_id: 'will' }) });
-  const theirs = (await crowded.get('/grains?limit=100&include_superseded=true')).grains as {
+  const foreign = (await crowded.get('/grains?limit=100&include_superseded=true')).grains as {
     blob_hash: string;
     fields: { namespace: string; user_id?: string };
   }[];
   const isOwn = ({ fields }: { fields: object }) =>
     Object.entries(binding).every(([name, value]) => Reflect.get(fields, name) === value);
-  const strangers = theirs.filter((grain) => !isOwn(grain)).map(({ blob_hash }) => blob_hash);
+  const strangers = foreign.filter((grain) => !isOwn(grain)).map(({ blob_hash }) => blob_hash);
   const trail = await crowded.get('/audit?event_type=memory.forgotten');
   const gone = trail.entries.flatMap(({ grain_hash }: { grain_hash?: string }) =>
     grain_hash === undefined ? [] : [grain_hash],
@@ -122,7 +122,7 @@ async function pairOf(partitions: number, binding: Binding, outside: Binding): P
   return {
     twins: [lone.as(await keyOf(lone.id)), crowded.as(await keyOf(crowded.id))],
     outside: [...strangers.slice(0, 3), ...gone.slice(0, 2)],
-    own: theirs.filter(isOwn).map(({ blob_hash }) => blob_hash),
+    own: foreign.filter(isOwn).map(({ blob_hash }) => blob_hash),
     strangeBlob: (await http.ask('GET', `${crowded.path}/grains/${strangers[0]}/raw`)).bytes,
   };
 }

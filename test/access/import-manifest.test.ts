@@ -61,7 +61,7 @@ class Place {
     return this.http.with(key).call('POST', `${this.path}/import-file`, { body: form, headers });
   }
 
-  async standing(hash: string): Promise<readonly [string | undefined, string | undefined]> {
+  async linksOf(hash: string): Promise<readonly [string | undefined, string | undefined]> {
     const grain = await this.http.get(`${this.path}/grains/${hash}`);
     return [grain.superseded_by, grain.fields.verification_status];
   }
@@ -111,7 +111,7 @@ for (const partitions of [1, 3])
         key,
       );
       assert.deepEqual([attack.imported, attack.errors[0].code], [2, 'AUT-E001']);
-      assert.deepEqual(await place.standing(victim), [undefined, undefined]);
+      assert.deepEqual(await place.linksOf(victim), [undefined, undefined]);
       assert.match(attack.warnings.join('\n'), new RegExp(`${victim} does not count`));
       assert.deepEqual(await place.corrections(), []);
 
@@ -122,7 +122,7 @@ for (const partitions of [1, 3])
       }
       assert.equal(answers[0], answers[1]);
       assert.match(answers[0]!, /does not count: MEM-E001/);
-      assert.deepEqual(await place.standing(b), [undefined, undefined]);
+      assert.deepEqual(await place.linksOf(b), [undefined, undefined]);
     });
 
     test('the partition of a grain does not depend on data outside the binding', async () => {
@@ -163,7 +163,7 @@ for (const partitions of [1, 3])
       );
       await place.http.post(`${place.path}/app/exec`, { command: 'unrestrict', args: { user_id: 'ada' } });
       for (const hash of [locked, soft, frozen])
-        assert.deepEqual(await place.standing(hash), [undefined, undefined], hash);
+        assert.deepEqual(await place.linksOf(hash), [undefined, undefined], hash);
       const enforced = await place.http.get(`${place.path}/audit?event_type=policy.enforced`);
       assert.ok(
         enforced.entries.some((entry: { details: object }) =>
@@ -173,7 +173,7 @@ for (const partitions of [1, 3])
 
       const { warnings: left } = await place.upload(blobs, claims, server.key, 'found wrong');
       assert.equal(left.length, 1, 'a reason unlocks a soft lock');
-      assert.deepEqual(await place.standing(soft), [undefined, 'retracted']);
+      assert.deepEqual(await place.linksOf(soft), [undefined, 'retracted']);
     });
 
     test('a policy that protects versions applies to imports', async () => {
@@ -185,7 +185,7 @@ for (const partitions of [1, 3])
       const blobs = [...own.blobs, ...(await place.blobs(old))];
       const answer = await place.upload(blobs, { [old]: { supersededBy: own.hashes[0]! } });
       assert.match(answer.warnings[0], /POL-E004/);
-      assert.deepEqual(await place.standing(old), [undefined, undefined]);
+      assert.deepEqual(await place.linksOf(old), [undefined, undefined]);
     });
 
     test('accepted entries are audited, and only make a grain less current', async () => {
@@ -198,8 +198,8 @@ for (const partitions of [1, 3])
       };
       const first = await place.upload(chain.blobs, claims);
       assert.deepEqual([first.imported, first.errors, first.warnings], [3, [], undefined]);
-      assert.deepEqual(await place.standing(one), [two, undefined]);
-      assert.deepEqual(await place.standing(two), [undefined, 'retracted']);
+      assert.deepEqual(await place.linksOf(one), [two, undefined]);
+      assert.deepEqual(await place.linksOf(two), [undefined, 'retracted']);
       const corrections = await place.corrections();
       assert.equal(corrections.length, 2);
 
@@ -208,8 +208,8 @@ for (const partitions of [1, 3])
       const other: Claims = { [one]: { supersededBy: three }, [two]: { verificationStatus: 'verified' } };
       const conflict = await place.upload(chain.blobs, other);
       assert.equal(conflict.warnings.filter((warning: string) => warning.includes('MEM-E002')).length, 2);
-      assert.deepEqual(await place.standing(one), [two, undefined]);
-      assert.deepEqual(await place.standing(two), [undefined, 'retracted']);
+      assert.deepEqual(await place.linksOf(one), [two, undefined]);
+      assert.deepEqual(await place.linksOf(two), [undefined, 'retracted']);
       assert.equal((await place.corrections()).length, 2);
     });
   });
@@ -230,6 +230,6 @@ test('a link between distant grains of a file is kept', async () => {
     form.append('file', new Blob([Uint8Array.from(bytes)]), 'f.mg');
     const answer = await copy.http.call('POST', `${copy.path}/import-file`, { body: form });
     assert.deepEqual([answer.imported, answer.warnings], [1_202, undefined]);
-    assert.deepEqual(await copy.standing(old), [next.new_hash, undefined]);
+    assert.deepEqual(await copy.linksOf(old), [next.new_hash, undefined]);
   }
 });

@@ -110,15 +110,15 @@ const WAYS: Readonly<Record<string, (fields: object) => Promise<string>>> = {
   },
 };
 
-for (const [way, ask] of Object.entries(WAYS))
-  describe(`by ${way}`, () => {
+for (const [writePath, ask] of Object.entries(WAYS))
+  describe(`by ${writePath}`, () => {
     for (const [code, what, fields] of WRONG)
       test(`${what}: ${code}`, async () => {
         const before = (await http.get(`${M}/grains?grain_type=action&limit=500`)).total;
-        const isBlob = way === 'import-file';
+        const isBlob = writePath === 'import-file';
         assert.equal(await ask(fields), code);
         // The grain that the supersede was tried on exists.
-        const made = ['supersede', 'gRPC Supersede', 'accumulate'].includes(way) ? 1 : 0;
+        const made = ['supersede', 'gRPC Supersede', 'accumulate'].includes(writePath) ? 1 : 0;
         const after = (await http.get(`${M}/grains?grain_type=action&limit=500`)).total;
         assert.equal(after - before, made, isBlob ? 'nothing is imported' : 'nothing is stored');
       });

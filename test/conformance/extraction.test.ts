@@ -136,7 +136,7 @@ for (const transport of ['HTTP', 'gRPC'])
         assert.deepEqual([answer.source_forgotten, answer.marker_status, answer.warnings], [false, 'done', []]);
         const source = await get(answer.source_hash);
         assert.equal(source.grain_type, 'event');
-        const { content, confidence, ...standing } = source.fields;
+        const { content, confidence, ...rest } = source.fields;
         assert.deepEqual([content, confidence], [TEXT, 1]);
         const stored = await beliefs();
         assert.deepEqual(stored.map(({ hash }) => hash).sort(), [...answer.extracted_hashes].sort());
@@ -145,7 +145,7 @@ for (const transport of ['HTTP', 'gRPC'])
         for (const { fields } of stored) {
           assert.deepEqual([fields['derived_from'], fields['confidence']], [answer.source_hash, 0.9]);
           for (const name of ['user_id', 'namespace', 'session_id', 'tags', 'created_at', 'source_type'])
-            assert.deepEqual(fields[name], standing[name] as Json, name);
+            assert.deepEqual(fields[name], rest[name] as Json, name);
         }
         const found = await http.post(`${M}/recall`, { query: 'Lovelace', grain_type: 'event' });
         assert.equal(found.results[0]?.hash, answer.source_hash);

@@ -224,8 +224,8 @@ for (const [transport, partitions] of FACES)
         [2, sealed['seal_hash'], true],
       );
       for (let at = 0; at < 6; at++) {
-        const held = await face.add({ session_id: `s${at}`, object: `cup ${at}` });
-        await refused(face.forget(held, 'old'), 'POL-E003');
+        const added = await face.add({ session_id: `s${at}`, object: `cup ${at}` });
+        await refused(face.forget(added, 'old'), 'POL-E003');
       }
       await refused(http.call('DELETE', M), 'POL-E003');
       await refused(http.post(`${M}/forget`, { user_id: 'u1' }), 'POL-E003');
@@ -272,11 +272,11 @@ for (const [transport, partitions] of FACES)
       const top = await goal('top');
       const middle = await goal('middle', top);
       const low = await goal('low', middle);
-      const moved = (hash: string, ...parents: string[]): Promise<ParsedJson> =>
+      const reparent = (hash: string, ...parents: string[]): Promise<ParsedJson> =>
         http.post(`${M}/supersede`, { old_hash: hash, grain_type: 'goal', fields: { parent_goals: parents } });
-      for (const parent of [top, middle, low]) await refused(moved(top, parent), 'VAL-E001');
-      await refused(moved(middle, top, low), 'VAL-E001');
-      assert.ok((await moved(low, top))['new_hash']);
+      for (const parent of [top, middle, low]) await refused(reparent(top, parent), 'VAL-E001');
+      await refused(reparent(middle, top, low), 'VAL-E001');
+      assert.ok((await reparent(low, top))['new_hash']);
     });
 
     test('personal data in texts is detected, and handled before a grain is hashed', async () => {
@@ -411,7 +411,7 @@ test('retention is reported by namespace and enforced', async () => {
   const status = await http.get(`${M}/retention/status`);
   const [row] = status.namespaces;
   assert.deepEqual(
-    [status.default_ttl_days, row.namespace, row.ttl_days, row.source, row.grains, row.expired, row.held],
+    [status.default_ttl_days, row.namespace, row.ttl_days, row.source, row.grains, row.expired, row.added],
     [30, 'default', 30, 'default', 7, 6, 0],
   );
   assert.equal(status.last_enforced_at, null);

@@ -34,7 +34,7 @@ function live(options: ErasureChildOptions): Promise<Death> {
   return new Promise((resolve) => child.once('close', (_, signal) => resolve({ done, signal, stderr })));
 }
 
-interface Held {
+interface Hashes {
   readonly scope: readonly string[];
   readonly user: readonly string[];
   readonly naming: readonly string[];
@@ -42,22 +42,22 @@ interface Held {
 }
 
 /** Partly sealed, partly in the tail. */
-async function prepare(root: string): Promise<Held> {
+async function prepare(root: string): Promise<Hashes> {
   const engine = await openShard(root);
   await engine.write('attachMemory', contextOf(1), { settings: settingsOf(1) });
-  const held = { scope: [] as string[], user: [] as string[], naming: [] as string[], others: [] as string[] };
+  const prepared = { scope: [] as string[], user: [] as string[], naming: [] as string[], others: [] as string[] };
   for (let i = 0; i < 6; i++) {
     const object = `word${i}`;
-    held.scope.push(
+    prepared.scope.push(
       await addBelief(engine, 1, { subject: 's', object, namespace: i % 2 === 0 ? 'acme' : 'acme/prod' }),
     );
-    held.user.push(await addBelief(engine, 1, { subject: `u${i}`, object, user_id: 'ann' }));
-    held.naming.push(await addBelief(engine, 1, { subject: 'ann', object, user_id: `friend${i}` }));
-    held.others.push(await addBelief(engine, 1, { subject: `o${i}`, object, user_id: 'bob' }));
+    prepared.user.push(await addBelief(engine, 1, { subject: `u${i}`, object, user_id: 'ann' }));
+    prepared.naming.push(await addBelief(engine, 1, { subject: 'ann', object, user_id: `friend${i}` }));
+    prepared.others.push(await addBelief(engine, 1, { subject: `o${i}`, object, user_id: 'bob' }));
     if (i === 3) await engine.write('flush', contextOf(1), {});
   }
   await engine.abandon();
-  return held;
+  return prepared;
 }
 
 const countOf = (engine: Engine, hashes: readonly string[]): number =>
@@ -68,8 +68,8 @@ test('an erasure killed at any step is complete or not begun, and gets completed
 }, async (t) => {
   const directory = temporaryDirectory(t);
   const base = join(directory, 'base');
-  const held = await prepare(base);
-  const all = held.scope.length;
+  const prepared = await prepare(base);
+  const all = prepared.scope.length;
   const seed = Date.now();
   const rounds = runs(6);
   let cut = 0;
@@ -84,11 +84,13 @@ test('an erasure killed at any step is complete or not begun, and gets completed
     assert.equal(signal, ended ? null : 'SIGKILL', `${what}: ${stderr}`);
     if (!ended) cut += 1;
     const engine = await openShard(root);
-    const [scope, user, naming] = [held.scope, held.user, held.naming].map((hashes) => countOf(engine, hashes));
+    const [scope, user, naming] = [prepared.scope, prepared.user, prepared.naming].map((hashes) =>
+      countOf(engine, hashes),
+    );
     assert.ok(scope === 0 || scope === all, `${what}: ${scope} of the scope are left`);
     assert.ok(user === 0 || user === all, `${what}: ${user} of the user are left`);
     assert.ok(naming === 0 || naming === all, `${what}: ${naming} that name the user are left`);
-    assert.equal(countOf(engine, held.others), all, what);
+    assert.equal(countOf(engine, prepared.others), all, what);
     const context = contextOf(1);
     const again = await engine.write('eraseScope', context, { path: 'acme' });
     const proof = await engine.write('eraseUser', context, { userId: 'ann' });

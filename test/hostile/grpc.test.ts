@@ -118,7 +118,7 @@ describe('hostile gRPC', { timeout: 600_000 }, () => {
   test('any bytes as the message of any rpc are answered by the contract', async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...RPCS), fc.uint8Array({ maxLength: 200 }), async (rpc, bytes) => {
-        await held(client, rpc, bytes);
+        await assertAnswered(client, rpc, bytes);
       }),
       { numRuns: runs(100) },
     );
@@ -164,7 +164,7 @@ describe('hostile gRPC', { timeout: 600_000 }, () => {
             const place = at % (changed.length + 1);
             changed = Buffer.concat([changed.subarray(0, place), put, changed.subarray(place + cut)]);
           }
-          await held(client, rpc, changed);
+          await assertAnswered(client, rpc, changed);
         },
       ),
       { numRuns: runs(100) },
@@ -259,7 +259,7 @@ describe('hostile gRPC', { timeout: 600_000 }, () => {
       const answer = await raw(on, pathOf('Get'), bomb, { 'grpc-encoding': 'gzip' });
       checkAnswer(answer, 'a bomb');
       assert.equal(answer.grpc, status.RESOURCE_EXHAUSTED);
-      await held(client, 'Recall', large);
+      await assertAnswered(client, 'Recall', large);
       const half = await session();
       for (let at = 0; at < 20; at++) {
         const stream = half.request({ ':method': 'POST', ':path': pathOf('Add'), 'content-type': 'application/grpc' });
@@ -280,7 +280,7 @@ describe('hostile gRPC', { timeout: 600_000 }, () => {
 });
 
 /** Sends the bytes as a message; the result must be an answer, or a refusal that a caller can cause. */
-async function held(client: GrpcClient, rpc: string, bytes: Uint8Array): Promise<void> {
+async function assertAnswered(client: GrpcClient, rpc: string, bytes: Uint8Array): Promise<void> {
   try {
     await client.askBytes(pathOf(rpc), Buffer.from(bytes));
   } catch (error) {

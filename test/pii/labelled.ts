@@ -20,7 +20,7 @@ export interface Mark {
 
 export interface Labelled {
   readonly text: string;
-  readonly marks: readonly Mark[];
+  readonly labels: readonly Mark[];
 }
 
 export interface Score {
@@ -39,7 +39,7 @@ export function labelled(half: Half): readonly Labelled[] {
 }
 
 function read(line: string): Labelled {
-  const marks: Mark[] = [];
+  const labels: Mark[] = [];
   let text = '';
   let at = 0;
   for (const { 0: all, 1: category = '', 2: marked = '', index } of line.matchAll(MARK)) {
@@ -47,18 +47,18 @@ function read(line: string): Labelled {
     text += line.slice(at, index);
     const start = Buffer.byteLength(text);
     text += marked;
-    marks.push({ category, start, end: Buffer.byteLength(text) });
+    labels.push({ category, start, end: Buffer.byteLength(text) });
     at = index + all.length;
   }
-  return { text: text + line.slice(at), marks };
+  return { text: text + line.slice(at), labels };
 }
 
 /** A finding is right when a mark of its category shares at least half of both with it; each mark is found once. */
 export function score(detector: PiiDetector, sentences: readonly Labelled[]): Score {
   let [right, wrong, missed] = [0, 0, 0];
-  for (const { text, marks } of sentences) {
-    const { wrongs, misses } = compared(detector.detect(text), marks);
-    right += marks.length - misses.length;
+  for (const { text, labels } of sentences) {
+    const { wrongs, misses } = compared(detector.detect(text), labels);
+    right += labels.length - misses.length;
     wrong += wrongs.length;
     missed += misses.length;
   }
@@ -67,9 +67,9 @@ export function score(detector: PiiDetector, sentences: readonly Labelled[]): Sc
 
 export function compared(
   findings: readonly PiiFinding[],
-  marks: readonly Mark[],
+  labels: readonly Mark[],
 ): { readonly wrongs: readonly PiiFinding[]; readonly misses: readonly Mark[] } {
-  const misses = [...marks];
+  const misses = [...labels];
   const wrongs = findings.filter((finding) => {
     const index = misses.findIndex((mark) => mark.category === finding.category && shareHalf(finding, mark));
     if (index >= 0) misses.splice(index, 1);

@@ -9,13 +9,13 @@ const detector = piiDetector({ names: await loadNameModel() });
 const byLists = piiDetector();
 
 test('the sentences that the rules were written with have no missed and no false findings', () => {
-  for (const { text, marks } of [...labelled('first'), ...labelled('third')]) {
-    const { wrongs, misses } = compared(detector.detect(text), marks);
+  for (const { text, labels } of [...labelled('first'), ...labelled('third')]) {
+    const { wrongs, misses } = compared(detector.detect(text), labels);
     assert.deepEqual({ wrongs, misses }, { wrongs: [], misses: [] }, text);
   }
   // Without the model a few names of the first set are missed.
-  for (const { text, marks } of labelled('third'))
-    assert.deepEqual(compared(byLists.detect(text), marks), { wrongs: [], misses: [] }, text);
+  for (const { text, labels } of labelled('third'))
+    assert.deepEqual(compared(byLists.detect(text), labels), { wrongs: [], misses: [] }, text);
 });
 
 test('nearly all findings of the other sentences are found and right, with and without the model of names', () => {

@@ -7,7 +7,7 @@ import type { RouterContext } from '../../src/shards/gather/fan.ts';
 import type { GrainView, Input, Output } from '../../src/shards/protocol.ts';
 import type { Random } from '../support/random.ts';
 import { outcomeOf, plainCode, same } from './compare.ts';
-import { type Held, viewOf } from './model/grain.ts';
+import { type ModelGrain, viewOf } from './model/grain.ts';
 import type { ModelMemory } from './model/memory.ts';
 import { listed, recalled } from './model/search.ts';
 import type { SimNode } from './node.ts';
@@ -27,13 +27,13 @@ export async function checkMemory(world: World, model: ModelMemory, node: SimNod
   const context = SYSTEM(model.settings.number);
   const everything: GrainFilter = { includeSuperseded: true };
   await checkList(world, model, context, { filter: everything, limit: 500, order: 'desc' }, { node });
-  for (const held of model.live) {
-    await checkBlob(node, model, context, held);
-    await checkHistory(node, model, context, held.hash);
+  for (const modelGrain of model.live) {
+    await checkBlob(node, model, context, modelGrain);
+    await checkHistory(node, model, context, modelGrain.hash);
   }
   const gone = model.grains.filter(({ removed, hash }) => removed && model.find(hash) === undefined);
-  const { held } = await node.call('locate', context, { hashes: gone.map(({ hash }) => hash) });
-  same(held.includes(true), false, `removed grains of memory ${context.memory} are gone`);
+  const { held: present } = await node.call('locate', context, { hashes: gone.map(({ hash }) => hash) });
+  same(present.includes(true), false, `removed grains of memory ${context.memory} are gone`);
   const {
     diskSpaceBytes: _,
     purgePending: __,
@@ -46,12 +46,12 @@ export async function checkMemory(world: World, model: ModelMemory, node: SimNod
   same(audit, { valid: true, checked: model.auditEntries, partition: 0 }, `audit of memory ${context.memory}`);
 }
 
-async function checkBlob(node: SimNode, model: ModelMemory, context: RouterContext, held: Held) {
-  const expected = outcomeOf(() => ({ blob: model.get(context, held.hash).blob }));
+async function checkBlob(node: SimNode, model: ModelMemory, context: RouterContext, modelGrain: ModelGrain) {
+  const expected = outcomeOf(() => ({ blob: model.get(context, modelGrain.hash).blob }));
   const actual = await outcome(
-    node.call('getRaw', context, { hash: held.hash }).then(({ blob }) => ({ blob: Buffer.from(blob) })),
+    node.call('getRaw', context, { hash: modelGrain.hash }).then(({ blob }) => ({ blob: Buffer.from(blob) })),
   );
-  same(actual, expected, `blob of ${held.hash}`);
+  same(actual, expected, `blob of ${modelGrain.hash}`);
 }
 
 export async function checkHistory(node: SimNode, model: ModelMemory, context: RouterContext, hash: string) {

@@ -4,7 +4,7 @@ import type { MemorySettings, Output } from '../../src/shards/protocol.ts';
 import { Random } from '../support/random.ts';
 import { StepClock } from '../support/step-clock.ts';
 import { Discrepancy, type Outcome, outcomeOf, plain, plainCode, same } from './compare.ts';
-import type { Held } from './model/grain.ts';
+import type { ModelGrain } from './model/grain.ts';
 import { type ExpectedProof, ModelMemory } from './model/memory.ts';
 import { Crashed, SimNode } from './node.ts';
 import { itemRequest, type Manners, type WriteMethod, type WriteRequest } from './requests.ts';
@@ -213,8 +213,8 @@ export class World {
     const undo = model.snapshot();
     const before = model.grains.length;
     const expected = outcomeOf(() => model.call(method, context, input as never));
-    const held = model.grains[before];
-    if (expected.kind === 'value' && held !== undefined && (await this.holds(model, held.hash))) {
+    const modelGrain = model.grains[before];
+    if (expected.kind === 'value' && modelGrain !== undefined && (await this.holds(model, modelGrain.hash))) {
       if (refused) throw new Discrepancy(`it was stored all the same; ${what}`);
       return;
     }
@@ -228,7 +228,7 @@ export class World {
     what: string,
   ): Promise<void> {
     if (input.check) return;
-    let targets: readonly Held[];
+    let targets: readonly ModelGrain[];
     try {
       targets = model.forgetTargets(context, input).targets;
     } catch (error) {
@@ -236,11 +236,11 @@ export class World {
       throw error;
     }
     for (const group of Map.groupBy(targets, ({ partition }) => partition).values()) {
-      const gone: Held[] = [];
-      for (const held of group) if (!(await this.holds(model, held.hash))) gone.push(held);
+      const gone: ModelGrain[] = [];
+      for (const modelGrain of group) if (!(await this.holds(model, modelGrain.hash))) gone.push(modelGrain);
       if (gone.length > 0 && (refused || gone.length < group.length))
         throw new Discrepancy(`${gone.length} of ${group.length} grains of a partition are gone; ${what}`);
-      for (const held of gone) model.remove(held);
+      for (const modelGrain of gone) model.remove(modelGrain);
     }
   }
 
@@ -252,7 +252,8 @@ export class World {
   ): Promise<void> {
     const { userId } = request.input;
     let remaining = 0;
-    for (const held of model.live) if (held.userId === userId && (await this.holds(model, held.hash))) remaining += 1;
+    for (const modelGrain of model.live)
+      if (modelGrain.userId === userId && (await this.holds(model, modelGrain.hash))) remaining += 1;
     const { idempotency: _, ...context } = request.context;
     const again = { ...request, context };
     const expected = model.call('eraseUser', context, request.input);
@@ -262,8 +263,8 @@ export class World {
   }
 
   async holds(model: ModelMemory, hash: string): Promise<boolean> {
-    const { held } = await this.node.call('locate', SYSTEM(model.settings.number), { hashes: [hash] });
-    return held[0] === true;
+    const { held: present } = await this.node.call('locate', SYSTEM(model.settings.number), { hashes: [hash] });
+    return present[0] === true;
   }
 
   /** Twins must answer alike. */

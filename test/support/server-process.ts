@@ -110,7 +110,7 @@ function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('GRANARY_')));
 }
 
-export interface Told {
+export interface HttpAnswer {
   readonly status: number;
   /** The code of an error body. */
   readonly code: string | undefined;
@@ -125,7 +125,7 @@ export async function ask(
   path: string,
   json?: unknown,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Told> {
+): Promise<HttpAnswer> {
   const response = await fetch(`${server.http}/api${path}`, {
     method: verb,
     headers: {

@@ -50,7 +50,7 @@ function both(t: TestContext, nowMs: () => number = () => 0): Both {
   return { embedder, main, mainGate, queryGate, opened, timers };
 }
 
-const shut = (gate: Int32Array): void => void Atomics.store(gate, 0, 0);
+const closeGate = (gate: Int32Array): void => void Atomics.store(gate, 0, 0);
 
 function release(gate: Int32Array): void {
   Atomics.store(gate, 0, OPEN);
@@ -63,7 +63,7 @@ const texts = (count: number) => Array.from({ length: count }, (_, i) => `backlo
 test('during a long backlog, queries get a thread of their own, which closes when no query comes', async (t) => {
   const { embedder, main, mainGate, opened, timers } = both(t);
   await ask(embedder);
-  shut(mainGate);
+  closeGate(mainGate);
   const backlog = embedder.embed(texts(QUERY_THREAD_BACKLOG_TEXTS));
   const first = ask(embedder);
   assert.equal(opened.length, 1);
@@ -113,7 +113,7 @@ test('one slow query on a busy machine starts the second thread', async (t) => {
 test('a text that hangs delays one query; later queries use the second thread', async (t) => {
   const { embedder, mainGate, opened } = both(t);
   await ask(embedder);
-  shut(mainGate);
+  closeGate(mainGate);
   const controller = new AbortController();
   const hanging = embedder.embed(['hang'], { signal: controller.signal }).catch(() => 'given up');
   const given = new AbortController();
@@ -130,7 +130,7 @@ test('a text that hangs delays one query; later queries use the second thread', 
 test('a text that kills the second thread does not kill the first, which answers the next query', async (t) => {
   const { embedder, main, mainGate, opened } = both(t);
   await embedder.embed(['warm']);
-  shut(mainGate);
+  closeGate(mainGate);
   const backlog = embedder.embed(texts(QUERY_THREAD_BACKLOG_TEXTS));
   const first = ask(embedder);
   await opened[0]!.load();

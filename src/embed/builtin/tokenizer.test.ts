@@ -53,9 +53,9 @@ test('a text has as many pieces as its words together', () => {
 function bestByTrying(vocabulary: readonly Piece[], text: string): number {
   if (text === '') return 0;
   const known = vocabulary.filter(([piece]) => text.startsWith(piece));
-  const ways = known.map(([piece, score]) => score! + bestByTrying(vocabulary, text.slice(piece.length)));
-  if (!known.some(([piece]) => piece.length === 1)) ways.push(bestByTrying(vocabulary, text.slice(1)) - 20);
-  return Math.max(...ways);
+  const scores = known.map(([piece, score]) => score! + bestByTrying(vocabulary, text.slice(piece.length)));
+  if (!known.some(([piece]) => piece.length === 1)) scores.push(bestByTrying(vocabulary, text.slice(1)) - 20);
+  return Math.max(...scores);
 }
 
 test('no other segmentation has a better score', () => {

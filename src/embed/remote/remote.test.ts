@@ -440,13 +440,13 @@ test('a slow service, before or during its answer, is abandoned after the timeou
 });
 
 test('an aborted call rejects with its reason, whether running, waiting or not begun', async () => {
-  const held: ServerResponse[] = [];
+  const pending: ServerResponse[] = [];
   let arrived = (): void => undefined;
   const first = new Promise<void>((resolve) => {
     arrived = resolve;
   });
   const service = await fake((_asked, response) => {
-    held.push(response);
+    pending.push(response);
     arrived();
   });
   const { embedder } = await open(service.url);
@@ -481,20 +481,20 @@ test('an abort ends a wait between two attempts', async () => {
 });
 
 test('queries overtake the backlog, which leaves them a slot', async () => {
-  const held: { asked: Asked; response: ServerResponse }[] = [];
+  const pending: { asked: Asked; response: ServerResponse }[] = [];
   let wanted = 0;
   let arrived = (): void => undefined;
   const arrival = (count: number): Promise<void> => {
     wanted = count;
     return new Promise((resolve) => {
       arrived = () => {
-        if (held.length >= wanted) resolve();
+        if (pending.length >= wanted) resolve();
       };
       arrived();
     });
   };
   const service = await fake((asked, response) => {
-    held.push({ asked, response });
+    pending.push({ asked, response });
     arrived();
   });
   const { embedder } = await open(service.url, { concurrency: 2 });
@@ -504,10 +504,10 @@ test('queries overtake the backlog, which leaves them a slot', async () => {
   const queries = ['q1', 'q2', 'q3'].map((text) => embedder.embed([text], { priority: 'query' }));
   for (let count = 2; count <= 5; count++) {
     await arrival(count);
-    const { asked, response } = held[count - 1]!;
-    if (count === 2) assert.deepEqual([held[0]!.asked.input[0], asked.input[0]], ['b1', 'q1']);
+    const { asked, response } = pending[count - 1]!;
+    if (count === 2) assert.deepEqual([pending[0]!.asked.input[0], asked.input[0]], ['b1', 'q1']);
     good(asked, response);
-    if (count === 3) good(held[0]!.asked, held[0]!.response);
+    if (count === 3) good(pending[0]!.asked, pending[0]!.response);
   }
   await Promise.all([...backlog, ...queries]);
   assert.deepEqual(

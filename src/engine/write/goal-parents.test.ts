@@ -19,7 +19,7 @@ async function goal(engine: Engine, description: string, ...parents: string[]): 
   return (await engine.write('add', context, { grainType: 'goal', fields, sync: false })).hash;
 }
 
-async function moved(engine: Engine, oldHash: string, ...parents: string[]): Promise<string> {
+async function reparent(engine: Engine, oldHash: string, ...parents: string[]): Promise<string> {
   return (await engine.write('supersede', context, { oldHash, fields: { parent_goals: parents } })).newHash;
 }
 
@@ -29,20 +29,20 @@ test('a goal cannot become its own parent or the parent of its ancestor', async 
   const middle = await goal(engine, 'middle', top);
   const low = await goal(engine, 'low', middle);
   for (const parent of [top, middle, low])
-    assert.equal(await codeOf(() => moved(engine, top, parent)), 'VAL-E001', 'top');
-  assert.equal(await codeOf(() => moved(engine, middle, top, low)), 'VAL-E001', 'middle');
-  const lower = await moved(engine, low, top, middle);
+    assert.equal(await codeOf(() => reparent(engine, top, parent)), 'VAL-E001', 'top');
+  assert.equal(await codeOf(() => reparent(engine, middle, top, low)), 'VAL-E001', 'middle');
+  const lower = await reparent(engine, low, top, middle);
   // Old versions and new ones name the same goal.
-  assert.equal(await codeOf(() => moved(engine, top, lower)), 'VAL-E001');
-  assert.equal(await codeOf(() => moved(engine, top, low)), 'VAL-E001');
+  assert.equal(await codeOf(() => reparent(engine, top, lower)), 'VAL-E001');
+  assert.equal(await codeOf(() => reparent(engine, top, low)), 'VAL-E001');
 });
 
 test('a former parent closes no cycle, nor does a goal that is not here', async (t) => {
   const engine = await opened(t);
   const top = await goal(engine, 'top');
   const low = await goal(engine, 'low', top);
-  await moved(engine, low);
-  const turned = await moved(engine, top, low, '0'.repeat(64));
+  await reparent(engine, low);
+  const turned = await reparent(engine, top, low, '0'.repeat(64));
   const { fields } = engine.read('get', context, { hash: turned });
   assert.deepEqual(fields['parent_goals'], [low, '0'.repeat(64)]);
   const written = { oldHash: turned, fields: { state_reason: 'as before' } };

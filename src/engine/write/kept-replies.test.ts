@@ -10,7 +10,7 @@ import { openReply } from './reply.ts';
 const context = contextOf(1);
 const once = { ...context, idempotency: { key: 'once', bodyHash: 'b' } };
 
-async function begun(t: TestContext): Promise<Engine> {
+async function setUp(t: TestContext): Promise<Engine> {
   const engine = await openShard(temporaryDirectory(t));
   t.after(() => engine.close());
   await engine.write('attachMemory', context, { settings: settingsOf(1) });
@@ -38,7 +38,7 @@ function keptPlain(engine: Engine): string[] {
 }
 
 test('a repeat gets the answer of the first call, and the stored reply quotes no grain', async (t) => {
-  const engine = await begun(t);
+  const engine = await setUp(t);
   const { accumulate } = await visitsOfAnn(engine);
   const [first, second] = await Promise.all([accumulate(), accumulate()]);
   assert.equal(first.fields['visits'], 3);
@@ -52,7 +52,7 @@ test('a repeat gets the answer of the first call, and the stored reply quotes no
 });
 
 test('a stored reply does not name a person whom an erasure removed from its grain', async (t) => {
-  const engine = await begun(t);
+  const engine = await setUp(t);
   await engine.write('add', context, {
     grainType: 'belief',
     fields: { subject: 'ann', relation: 'is', object: 'here', user_id: 'ann' },
@@ -67,7 +67,7 @@ test('a stored reply does not name a person whom an erasure removed from its gra
 });
 
 test('a stored reply shows nothing of a grain that may not be read any more', async (t) => {
-  const engine = await begun(t);
+  const engine = await setUp(t);
   const fields = { subject: 'bob', relation: 'likes', object: 'tea', visits: 1, user_id: 'bob' };
   const { hash } = await engine.write('add', context, { grainType: 'belief', fields, sync: false });
   const accumulate = () => engine.write('accumulate', once, { target: { hash }, deltas: { visits: 2 }, set: {} });

@@ -20,7 +20,7 @@ const clock = new StepClock();
 const MASTER = MasterKey.of(Buffer.alloc(32, 9));
 const AAD = Buffer.from('control key');
 
-function begun(t: TestContext) {
+function setUp(t: TestContext) {
   const directory = join(temporaryDirectory(t), 'control');
   const disk = new MemoryLogStore();
   const recordKeys = (master = MASTER) => new RecordKeys(directory, master, CONTROL_KEY);
@@ -35,7 +35,7 @@ const keyRecords = (disk: MemoryLogStore): Buffer[] =>
     .filter((bytes) => (bytes[0]! & 127) === 2);
 
 test('once its key is erased, no version of a bound key’s record can be opened', async (t) => {
-  const { disk, recordKeys, reopened } = begun(t);
+  const { disk, recordKeys, reopened } = setUp(t);
   const store = reopened();
   const keys = new Keys(store, clock);
   const { key, raw } = await keys.create({ name: 'of ann', scopes: ['read'], userId: 'ann' }, 'system');
@@ -74,7 +74,7 @@ test('once its key is erased, no version of a bound key’s record can be opened
 });
 
 test('the next start destroys the key of a record deleted by an interrupted change; others open under a new master key', async (t) => {
-  const { recordKeys, reopened } = begun(t);
+  const { recordKeys, reopened } = setUp(t);
   const store = reopened();
   const { key } = await new Keys(store, clock).create({ name: 'of ann', scopes: ['read'], userId: 'ann' }, 'system');
   await store.close();
@@ -93,7 +93,7 @@ test('the next start destroys the key of a record deleted by an interrupted chan
 });
 
 test('the error for a lost record key names its folder', async (t) => {
-  const { directory, reopened } = begun(t);
+  const { directory, reopened } = setUp(t);
   const store = reopened();
   await new Keys(store, clock).create({ name: 'of ann', scopes: ['read'], userId: 'ann' }, 'system');
   await store.close();

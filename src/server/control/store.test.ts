@@ -66,10 +66,11 @@ test('any changes leave the same state as a Map, before and after a reopen', asy
         if (waits) await commit.catch(() => undefined);
       }
       await Promise.all(commits);
-      const held = (from: ControlStore) => new Map([...from.values('setting')].map((one) => [one.name, one.value]));
-      assert.deepEqual(held(store), model);
+      const settingsOf = (from: ControlStore) =>
+        new Map([...from.values('setting')].map((one) => [one.name, one.value]));
+      assert.deepEqual(settingsOf(store), model);
       await store.close();
-      assert.deepEqual(held(ControlStore.open(new MemoryLog(disk), CONTROL_KEY, clock)), model);
+      assert.deepEqual(settingsOf(ControlStore.open(new MemoryLog(disk), CONTROL_KEY, clock)), model);
     }),
     { numRuns: runs(200) },
   );

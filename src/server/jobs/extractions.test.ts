@@ -19,7 +19,7 @@ function made() {
 }
 
 /** Work that ends on command. */
-function held() {
+function controlled() {
   let end = (_: Marker): void => undefined;
   let fail = (_: Error): void => undefined;
   const ended = new Promise<Marker>((resolve, reject) => {
@@ -34,7 +34,7 @@ const isFull = (error: unknown) => error instanceof EngineError && error.code ==
 
 test('a source is pending until its work ends, then done or failed, and its slot is free again', async () => {
   const { extractions, lines } = made();
-  const [good, bad] = [held(), held()];
+  const [good, bad] = [controlled(), controlled()];
   extractions.reserve(1, 10).start('good', good.work);
   extractions.reserve(1, 10).start('bad', bad.work);
   assert.equal(extractions.markerOf(1, 'good')?.status, 'pending');
@@ -95,7 +95,7 @@ test('memories take turns, a few jobs at a time', async () => {
 
 test('work unfinished at shutdown is marked as failed, and no more is accepted', async () => {
   const { extractions, lines } = made();
-  const stuck = Array.from({ length: EXTRACTIONS_RUNNING_MAX }, held);
+  const stuck = Array.from({ length: EXTRACTIONS_RUNNING_MAX }, controlled);
   for (const [at, { work }] of stuck.entries()) extractions.reserve(1, 1).start(`stuck${at}`, work);
   extractions.reserve(1, 1).start('waits', async () => DONE);
   const place = extractions.reserve(1, 1);
@@ -113,7 +113,7 @@ test('work unfinished at shutdown is marked as failed, and no more is accepted',
 
 test('only the newest results are kept, and no pending one is dropped', async () => {
   const { extractions } = made();
-  const stuck = held();
+  const stuck = controlled();
   extractions.reserve(1, 1).start('stuck', stuck.work);
   for (let i = 0; i < EXTRACTION_MARKERS_MAX + 50; i++) {
     await new Promise<void>((resolve) => {

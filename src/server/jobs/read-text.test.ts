@@ -60,13 +60,13 @@ test('a text that takes too long ends the thread, and the next one gets a new th
 });
 
 test('a thread that dies or throws over a text affects only that text, and its error is reported', async () => {
-  const heard: unknown[] = [];
-  const reader = readerOf({ entry: hostile, onError: (error) => heard.push(error) });
+  const logged: unknown[] = [];
+  const reader = readerOf({ entry: hostile, onError: (error) => logged.push(error) });
   for (const text of ['die', 'throw']) {
     await assert.rejects(reader.read(task(text)), refusedWith('SYS-E001'));
     assert.deepEqual(await reader.read(task('six...')), { beliefs: [], dateMs: 6 });
   }
-  assert.equal(heard.length, 2);
+  assert.equal(logged.length, 2);
 });
 
 test('the queue of texts is bounded, and a closed reader reads none', async () => {

@@ -190,7 +190,7 @@ export interface Asked {
   readonly address?: string | undefined;
 }
 
-export interface Told {
+export interface ParsedReply {
   readonly status: number;
   /** The JSON body of an answer, or the error's code and message. */
   readonly body: Record<string, unknown>;
@@ -200,7 +200,7 @@ export interface Told {
 }
 
 /** Calls a route like the HTTP transport, without a socket. `path` is as in the table, with parameters filled in. */
-export async function ask(parts: Parts, verb: string, path: string, asked: Asked = {}): Promise<Told> {
+export async function ask(parts: Parts, verb: string, path: string, asked: Asked = {}): Promise<ParsedReply> {
   const { operation, face, params } = routeOf(verb, path);
   const headers: Record<string, string> = { ...asked.headers };
   if (asked.key !== undefined) headers['authorization'] = `Bearer ${asked.key}`;

@@ -48,9 +48,9 @@ export async function recorded(
   found: Output<'recall'>,
   keep: (account: RecallRecordContent) => Promise<Output<'keepRecall'>>,
 ): Promise<Output<'recall'>> {
-  const { beyond: _, excluded, ...told } = found;
+  const { beyond: _, excluded, ...rest } = found;
   return defined({
-    ...told,
+    ...rest,
     // Unless the caller asked for them, exclusions are for the record only.
     excluded: query.tellExcluded === true ? excluded : undefined,
     ...(await keep(recallRecordContent(query, found))),

@@ -34,15 +34,15 @@ export interface Prepared {
 }
 
 /** A grain in a memory. Removed ones stay, because chains contain them. */
-export interface Held extends Prepared {
+export interface ModelGrain extends Prepared {
   readonly partition: number;
   /** Order of writing within the memory. */
   readonly place: number;
   removed: boolean;
   /** Erased with the key of its user: its hash cannot be known any more. */
   erased: boolean;
-  supersededBy: Held | undefined;
-  supersedes: Held | undefined;
+  supersededBy: ModelGrain | undefined;
+  supersedes: ModelGrain | undefined;
   verified: string;
 }
 
@@ -104,26 +104,26 @@ function describe(blob: Buffer, warnings: readonly string[], verification: strin
   };
 }
 
-export function isCurrent(held: Held): boolean {
-  return !held.removed && held.supersededBy === undefined;
+export function isCurrent(modelGrain: ModelGrain): boolean {
+  return !modelGrain.removed && modelGrain.supersededBy === undefined;
 }
 
-export function isExpired(held: Prepared, nowMs: number): boolean {
-  const expires = numberOf(held, 'expires_at');
+export function isExpired(modelGrain: Prepared, nowMs: number): boolean {
+  const expires = numberOf(modelGrain, 'expires_at');
   return expires !== undefined && expires * 1000 <= nowMs;
 }
 
 /** A number of the grain, in the units of a filter. */
-export function numberOf(held: Prepared, field: 'confidence' | 'importance' | 'valid_from' | 'expires_at') {
-  const value = held.grain.fields[field];
+export function numberOf(modelGrain: Prepared, field: 'confidence' | 'importance' | 'valid_from' | 'expires_at') {
+  const value = modelGrain.grain.fields[field];
   return typeof value === 'number' ? value : undefined;
 }
 
-export function shownFields(held: Held): JsonObject {
-  const predecessor = predecessorOf(held);
-  const fields = toApi(held.grain, predecessor === undefined ? {} : { predecessor });
-  if (held.verified !== '') fields['verification_status'] = held.verified;
-  const successor = successorOf(held);
+export function shownFields(modelGrain: ModelGrain): JsonObject {
+  const predecessor = predecessorOf(modelGrain);
+  const fields = toApi(modelGrain.grain, predecessor === undefined ? {} : { predecessor });
+  if (modelGrain.verified !== '') fields['verification_status'] = modelGrain.verified;
+  const successor = successorOf(modelGrain);
   if (successor !== undefined) fields['superseded_by'] = successor;
   return fields;
 }
@@ -132,7 +132,7 @@ export function shownFields(held: Held): JsonObject {
  * The hash that a version states it superseded. An upsert does not state it; for a forgotten version its last source is
  * used.
  */
-function predecessorOf({ grain, supersedes }: Held): string | undefined {
+function predecessorOf({ grain, supersedes }: ModelGrain): string | undefined {
   const sources = grain.fields['derived_from'];
   const last = Array.isArray(sources) ? sources.at(-1) : undefined;
   if (supersedes === undefined || typeof last !== 'string') return undefined;
@@ -143,24 +143,24 @@ function predecessorOf({ grain, supersedes }: Held): string | undefined {
 }
 
 /** The hash of its replacement, unless an erasure removed that. */
-export function successorOf({ supersededBy }: Held): string | undefined {
+export function successorOf({ supersededBy }: ModelGrain): string | undefined {
   return supersededBy === undefined || supersededBy.erased ? undefined : supersededBy.hash;
 }
 
-export function viewOf(held: Held): GrainView {
-  const successor = successorOf(held);
-  const predecessor = predecessorOf(held);
+export function viewOf(modelGrain: ModelGrain): GrainView {
+  const successor = successorOf(modelGrain);
+  const predecessor = predecessorOf(modelGrain);
   return {
-    hash: held.hash,
-    grainType: held.grain.type,
-    fields: shownFields(held),
-    createdAt: Math.floor(held.createdAtMs / 1000),
-    createdAtMs: held.createdAtMs,
-    namespace: held.namespace,
-    ...(held.userId === undefined ? {} : { userId: held.userId }),
+    hash: modelGrain.hash,
+    grainType: modelGrain.grain.type,
+    fields: shownFields(modelGrain),
+    createdAt: Math.floor(modelGrain.createdAtMs / 1000),
+    createdAtMs: modelGrain.createdAtMs,
+    namespace: modelGrain.namespace,
+    ...(modelGrain.userId === undefined ? {} : { userId: modelGrain.userId }),
     ...(successor === undefined ? {} : { supersededBy: successor }),
     ...(predecessor === undefined ? {} : { supersedes: predecessor }),
-    sizeBytes: held.blob.length,
+    sizeBytes: modelGrain.blob.length,
   };
 }
 

@@ -16,9 +16,9 @@ import type { RouterContext } from '../../../src/shards/gather/fan.ts';
 import { type Placed, partitionFor } from '../../../src/shards/gather/placement.ts';
 import type { ErasureProof, Input, JsonObject, JsonValue, Output } from '../../../src/shards/protocol.ts';
 import {
-  type Held,
   isCurrent,
   isExpired,
+  type ModelGrain,
   type Prepared,
   prepare,
   prepareBlob,
@@ -69,7 +69,7 @@ interface Writes {
 export class ModelMemory {
   readonly settings: MemorySettings;
   /** In the order of writing, removed ones included. */
-  readonly grains: Held[] = [];
+  readonly grains: ModelGrain[] = [];
   auditEntries = 0;
   /** The number of these that report refusals; it only grows. */
   refusals = 0;
@@ -79,7 +79,7 @@ export class ModelMemory {
   readonly #fingerprints = new Map<string, string>();
   readonly #replies = new Map<string, Reply>();
   readonly #nowMs: () => number;
-  readonly #byHash = new Map<string, Held[]>();
+  readonly #byHash = new Map<string, ModelGrain[]>();
 
   constructor(settings: MemorySettings, nowMs: () => number) {
     this.settings = settings;
@@ -99,9 +99,9 @@ export class ModelMemory {
     const replies = [...this.#replies];
     const { auditEntries } = this;
     return () => {
-      for (const held of this.grains.splice(count)) this.#byHash.get(held.hash)!.pop();
-      this.grains.forEach((held, i) => {
-        Object.assign(held, standings[i]);
+      for (const modelGrain of this.grains.splice(count)) this.#byHash.get(modelGrain.hash)!.pop();
+      this.grains.forEach((modelGrain, i) => {
+        Object.assign(modelGrain, standings[i]);
       });
       this.#userKeys.clear();
       for (const [user, byPartition] of keys) this.#userKeys.set(user, byPartition);
@@ -111,26 +111,26 @@ export class ModelMemory {
     };
   }
 
-  get live(): Held[] {
-    return this.grains.filter((held) => !held.removed);
+  get live(): ModelGrain[] {
+    return this.grains.filter((modelGrain) => !modelGrain.removed);
   }
 
   /** The grain with that address, if this caller can see it. */
-  find(hash: string, context: Bound = {}): Held | undefined {
-    const held = this.#alike(hash)[0];
-    return held !== undefined && isWithin(context, held) ? held : undefined;
+  find(hash: string, context: Bound = {}): ModelGrain | undefined {
+    const modelGrain = this.#alike(hash)[0];
+    return modelGrain !== undefined && isWithin(context, modelGrain) ? modelGrain : undefined;
   }
 
   /** Grains with that address, by partition: equal grains may be placed in several. */
-  #alike(hash: string): Held[] {
+  #alike(hash: string): ModelGrain[] {
     const alike = (this.#byHash.get(hash) ?? []).filter((one) => !one.removed);
     return alike.sort((a, b) => a.partition - b.partition);
   }
 
-  get(context: Bound, hash: string): Held {
-    const held = this.find(hash, context);
-    if (held === undefined || isExpired(held, this.#nowMs())) throw new EngineError('MEM-E001');
-    return held;
+  get(context: Bound, hash: string): ModelGrain {
+    const modelGrain = this.find(hash, context);
+    if (modelGrain === undefined || isExpired(modelGrain, this.#nowMs())) throw new EngineError('MEM-E001');
+    return modelGrain;
   }
 
   /** Runs a write under its idempotency key, if it has one. */
@@ -175,8 +175,8 @@ export class ModelMemory {
   /** An answer that shows a grain is repeated as long as the grain exists. */
   #isStillTrue(method: string, context: Bound, output: unknown): boolean {
     if (method !== 'accumulate') return true;
-    const held = this.find((output as Output<'accumulate'>).newHash, context);
-    return held !== undefined && !isExpired(held, this.#nowMs());
+    const modelGrain = this.find((output as Output<'accumulate'>).newHash, context);
+    return modelGrain !== undefined && !isExpired(modelGrain, this.#nowMs());
   }
 
   add(context: RouterContext, input: Placed): Output<'add'> {
@@ -201,52 +201,57 @@ export class ModelMemory {
     if (duplicate !== undefined) return { hash: duplicate.hash, duplicate: true, warnings };
     const replaced = this.settings.dedup === 'upsert' ? this.#replaced(prepared, partition) : undefined;
     if (replaced !== undefined) this.#checkInvalidation(context, replaced, 'supersede');
-    const held = this.#hold(prepared, partition);
-    if (replaced !== undefined) link(replaced, held);
+    const modelGrain = this.#hold(prepared, partition);
+    if (replaced !== undefined) link(replaced, modelGrain);
     this.auditEntries += 1;
-    return { hash: held.hash, duplicate: false, warnings };
+    return { hash: modelGrain.hash, duplicate: false, warnings };
   }
 
-  #duplicate(prepared: Prepared, partition: number): Held | undefined {
-    const same = this.#byHash.get(prepared.hash)?.findLast((held) => !held.removed && held.partition === partition);
+  #duplicate(prepared: Prepared, partition: number): ModelGrain | undefined {
+    const same = this.#byHash
+      .get(prepared.hash)
+      ?.findLast((modelGrain) => !modelGrain.removed && modelGrain.partition === partition);
     if (same !== undefined || this.settings.dedup === 'none') return same;
     const { identity } = prepared;
-    const isSame = (held: Held) =>
-      held.partition === partition && isCurrent(held) && !isExpired(held, this.#nowMs()) && held.identity === identity;
+    const isSame = (modelGrain: ModelGrain) =>
+      modelGrain.partition === partition &&
+      isCurrent(modelGrain) &&
+      !isExpired(modelGrain, this.#nowMs()) &&
+      modelGrain.identity === identity;
     const identical = identity === undefined ? undefined : this.grains.findLast(isSame);
     if (identical !== undefined || this.settings.dedup !== 'fuzzy') return identical;
     const { object = '' } = prepared.triple;
     return this.#rivals(prepared, partition).find(
-      (held) => similarity(held.triple.object ?? '', object) >= this.settings.dedupThreshold,
+      (modelGrain) => similarity(modelGrain.triple.object ?? '', object) >= this.settings.dedupThreshold,
     );
   }
 
   /** The belief that an upsert supersedes. */
-  #replaced(prepared: Prepared, partition: number): Held | undefined {
+  #replaced(prepared: Prepared, partition: number): ModelGrain | undefined {
     return this.#rivals(prepared, partition).find(({ triple }) => triple.object !== prepared.triple.object);
   }
 
   /** Current beliefs of the same subject, relation, namespace and user, newest first. */
-  #rivals(prepared: Prepared, partition: number): Held[] {
+  #rivals(prepared: Prepared, partition: number): ModelGrain[] {
     const { subject, relation } = prepared.triple;
     if (prepared.grain.type !== 'belief') return [];
     return this.grains
       .filter(
-        (held) =>
-          held.partition === partition &&
-          isCurrent(held) &&
-          !isExpired(held, this.#nowMs()) &&
-          held.grain.type === 'belief' &&
-          held.triple.subject === subject &&
-          held.triple.relation === relation &&
-          held.namespace === prepared.namespace &&
-          held.userId === prepared.userId,
+        (modelGrain) =>
+          modelGrain.partition === partition &&
+          isCurrent(modelGrain) &&
+          !isExpired(modelGrain, this.#nowMs()) &&
+          modelGrain.grain.type === 'belief' &&
+          modelGrain.triple.subject === subject &&
+          modelGrain.triple.relation === relation &&
+          modelGrain.namespace === prepared.namespace &&
+          modelGrain.userId === prepared.userId,
       )
       .reverse();
   }
 
-  #hold(prepared: Prepared, partition: number): Held {
-    const held: Held = {
+  #hold(prepared: Prepared, partition: number): ModelGrain {
+    const modelGrain: ModelGrain = {
       ...prepared,
       partition,
       place: this.grains.length,
@@ -256,15 +261,15 @@ export class ModelMemory {
       supersedes: undefined,
       verified: prepared.verification,
     };
-    this.grains.push(held);
-    const alike = this.#byHash.get(held.hash);
-    if (alike === undefined) this.#byHash.set(held.hash, [held]);
-    else alike.push(held);
-    if (held.userId !== undefined) {
-      const key = this.#keyOf(held.userId, partition);
+    this.grains.push(modelGrain);
+    const alike = this.#byHash.get(modelGrain.hash);
+    if (alike === undefined) this.#byHash.set(modelGrain.hash, [modelGrain]);
+    else alike.push(modelGrain);
+    if (modelGrain.userId !== undefined) {
+      const key = this.#keyOf(modelGrain.userId, partition);
       key.live = true;
     }
-    return held;
+    return modelGrain;
   }
 
   #keyOf(userId: string, partition: number): UserKey {
@@ -281,8 +286,8 @@ export class ModelMemory {
     return key;
   }
 
-  #checkInvalidation(context: RouterContext, held: Held, act: 'supersede' | 'forget'): void {
-    const refusal = mayInvalidate(held.grain, {
+  #checkInvalidation(context: RouterContext, modelGrain: ModelGrain, act: 'supersede' | 'forget'): void {
+    const refusal = mayInvalidate(modelGrain.grain, {
       actor: context.actor,
       act,
       nowMs: this.#nowMs(),
@@ -303,8 +308,8 @@ export class ModelMemory {
     const old = this.get(context, oldHash);
     if (old.supersededBy !== undefined) throw new EngineError('MEM-E002');
     const merged = supersedeFields(old.grain, fields, grainType);
-    const held = this.#version(context, old, merged.fields);
-    return { oldHash: old.hash, newHash: held.hash, warnings: held.warnings };
+    const modelGrain = this.#version(context, old, merged.fields);
+    return { oldHash: old.hash, newHash: modelGrain.hash, warnings: modelGrain.warnings };
   }
 
   accumulate(context: RouterContext, { target, deltas, set }: Input<'accumulate'>): Output<'accumulate'> {
@@ -313,66 +318,70 @@ export class ModelMemory {
     if (old === undefined || old.removed || isExpired(old, this.#nowMs()) || !isWithin(context, old))
       throw new EngineError('MEM-E001');
     const { fields, applied } = accumulateFields(old.grain, deltas, set);
-    const held = this.#version(context, old, fields);
+    const modelGrain = this.#version(context, old, fields);
     return {
       oldHash: old.hash,
-      newHash: held.hash,
+      newHash: modelGrain.hash,
       applied,
-      fields: toApi(held.grain, { predecessor: old.hash }),
+      fields: toApi(modelGrain.grain, { predecessor: old.hash }),
     };
   }
 
   /** Current grains of a subject and relation that the caller sees, newest first, ties by address. */
-  newestOf(context: Bound, target: { namespace?: string | undefined; subject: string; relation: string }): Held[] {
+  newestOf(
+    context: Bound,
+    target: { namespace?: string | undefined; subject: string; relation: string },
+  ): ModelGrain[] {
     const subject = tripleForm(target.subject);
     const relation = tripleForm(target.relation);
     return this.grains
       .filter(
-        (held) =>
-          isCurrent(held) &&
-          !isExpired(held, this.#nowMs()) &&
-          isWithin(context, held) &&
-          held.triple.subject === subject &&
-          held.triple.relation === relation &&
-          (target.namespace === undefined || held.namespace === target.namespace),
+        (modelGrain) =>
+          isCurrent(modelGrain) &&
+          !isExpired(modelGrain, this.#nowMs()) &&
+          isWithin(context, modelGrain) &&
+          modelGrain.triple.subject === subject &&
+          modelGrain.triple.relation === relation &&
+          (target.namespace === undefined || modelGrain.namespace === target.namespace),
       )
       .sort((a, b) => b.createdAtMs - a.createdAtMs || (a.hash < b.hash ? -1 : 1));
   }
 
-  #version(context: RouterContext, old: Held, fields: JsonObject): Held {
+  #version(context: RouterContext, old: ModelGrain, fields: JsonObject): ModelGrain {
     this.#checkInvalidation(context, old, 'supersede');
     const next: JsonObject = { ...bindFields(context, fields), derived_from: [...sourcesOf(fields), old.hash] };
     if (context.reason !== undefined && context.reason !== '') next['supersession_justification'] = context.reason;
     const prepared = prepare(old.grain.type, next, this.#nowMs());
     if (this.find(prepared.hash) !== undefined) throw new EngineError('MEM-E002');
-    const held = this.#hold(prepared, old.partition);
-    link(old, held);
+    const modelGrain = this.#hold(prepared, old.partition);
+    link(old, modelGrain);
     this.auditEntries += 1;
-    return held;
+    return modelGrain;
   }
 
   /** The grains that a forget would remove. Throws its refusal. */
   forgetTargets(context: RouterContext, input: Input<'forget'>) {
-    const targets = new Set<Held>();
+    const targets = new Set<ModelGrain>();
     const notFound: string[] = [];
-    const wants = (held: Held): boolean =>
-      isWithin(context, held) && (input.userId === undefined || held.userId === input.userId);
+    const wants = (modelGrain: ModelGrain): boolean =>
+      isWithin(context, modelGrain) && (input.userId === undefined || modelGrain.userId === input.userId);
     for (const hash of new Set(input.hashes ?? [])) {
       const wanted = this.#alike(hash).filter(wants);
-      for (const held of wanted) targets.add(held);
+      for (const modelGrain of wanted) targets.add(modelGrain);
       if (wanted.length === 0) notFound.push(hash);
     }
     if (input.subject !== undefined) {
       const subject = tripleForm(input.subject);
-      for (const held of this.live) if (held.triple.subject === subject && wants(held)) targets.add(held);
+      for (const modelGrain of this.live)
+        if (modelGrain.triple.subject === subject && wants(modelGrain)) targets.add(modelGrain);
     }
     const refusing = new Set<number>();
     let refusal: unknown;
-    for (const held of targets)
+    for (const modelGrain of targets)
       try {
-        this.#checkInvalidation(context, held, 'forget');
+        this.#checkInvalidation(context, modelGrain, 'forget');
       } catch (error) {
-        refusing.add(held.partition);
+        refusing.add(modelGrain.partition);
         refusal ??= error;
       }
     this.#tellRefusals(refusing.size);
@@ -382,13 +391,13 @@ export class ModelMemory {
 
   forget(context: RouterContext, input: Input<'forget'>): Output<'forget'> {
     const { targets, notFound } = this.forgetTargets(context, input);
-    if (!input.check) for (const held of targets) this.remove(held);
+    if (!input.check) for (const modelGrain of targets) this.remove(modelGrain);
     return { hashes: [...new Set(targets.map(({ hash }) => hash))], notFound };
   }
 
   /** Removes one forgotten grain. */
-  remove(held: Held): void {
-    held.removed = true;
+  remove(modelGrain: ModelGrain): void {
+    modelGrain.removed = true;
     this.auditEntries += 1;
   }
 
@@ -397,9 +406,9 @@ export class ModelMemory {
     const now = Math.floor(this.#nowMs() / 1000);
     if (keys.length === 0) return { userId, count: 0, keyFingerprint: '', timestamp: now };
     const isRepeat = keys.every(({ live }) => !live);
-    const erased = this.live.filter((held) => held.userId === userId);
+    const erased = this.live.filter((modelGrain) => modelGrain.userId === userId);
     this.#redactSuccessors(erased);
-    for (const held of erased) Object.assign(held, { removed: true, erased: true });
+    for (const modelGrain of erased) Object.assign(modelGrain, { removed: true, erased: true });
     for (const [key, reply] of this.#replies) {
       if (reply.userId !== userId) continue;
       // One of several partitions stores that the key is used, and by which body.
@@ -421,26 +430,26 @@ export class ModelMemory {
   }
 
   /** Versions by other users that name an erased grain among their sources are replaced by versions without it. */
-  #redactSuccessors(erased: readonly Held[]): void {
+  #redactSuccessors(erased: readonly ModelGrain[]): void {
     const result = new Set<number>();
-    for (const held of erased) {
-      const next = held.supersededBy;
+    for (const modelGrain of erased) {
+      const next = modelGrain.supersededBy;
       if (next === undefined || next.removed || erased.includes(next)) continue;
-      result.add(held.partition);
-      if (isCurrent(next)) this.#replaceWithout(next, held.hash);
+      result.add(modelGrain.partition);
+      if (isCurrent(next)) this.#replaceWithout(next, modelGrain.hash);
       next.removed = true;
     }
     this.auditEntries += result.size;
   }
 
-  #replaceWithout(next: Held, source: string): void {
+  #replaceWithout(next: ModelGrain, source: string): void {
     const { derived_from: sources, ...fields } = next.grain.fields;
     const left = (Array.isArray(sources) ? sources : []).filter((one) => one !== source);
     const redacted = reencoded(next, left.length === 0 ? fields : { ...fields, derived_from: left });
     if (redacted === undefined || this.find(redacted.hash)?.partition === next.partition) return;
-    const held = this.#hold(redacted, next.partition);
-    held.verified = next.verified;
-    link(next, held);
+    const modelGrain = this.#hold(redacted, next.partition);
+    modelGrain.verified = next.verified;
+    link(next, modelGrain);
   }
 
   /** Accepts the fingerprint of a proof; false when it cannot belong to the destroyed keys. */
@@ -526,7 +535,7 @@ export class ModelMemory {
         at = pairs.findLast(([old, next]) => old === at && next !== undefined)?.[1];
         if (at !== undefined) path.push(at);
       }
-      const near = path.map((hash) => this.find(hash)).find((held) => held !== undefined);
+      const near = path.map((hash) => this.find(hash)).find((modelGrain) => modelGrain !== undefined);
       const root = placed.find((other) => other?.hash === oldest)!;
       return near?.partition ?? partitionFor(root, this.settings.partitions, context);
     });
@@ -537,12 +546,12 @@ export class ModelMemory {
     const chain = [named];
     for (let at = named.supersedes; at !== undefined; at = at.supersedes) chain.unshift(at);
     for (let at = named.supersededBy; at !== undefined; at = at.supersededBy) chain.push(at);
-    const versions = chain.flatMap((held, i): VersionView[] => {
-      if (held.removed || isExpired(held, this.#nowMs()) || !isWithin(context, held)) return [];
+    const versions = chain.flatMap((modelGrain, i): VersionView[] => {
+      if (modelGrain.removed || isExpired(modelGrain, this.#nowMs()) || !isWithin(context, modelGrain)) return [];
       const relation = i === 0 ? 'original' : i === chain.length - 1 ? 'supersedes' : 'superseded';
-      const { hash: address, grain, createdAtMs } = held;
+      const { hash: address, grain, createdAtMs } = modelGrain;
       const createdAt = Math.floor(createdAtMs / 1000);
-      return [{ hash: address, grainType: grain.type, fields: shownFields(held), createdAt, relation }];
+      return [{ hash: address, grainType: grain.type, fields: shownFields(modelGrain), createdAt, relation }];
     });
     return { versions };
   }
@@ -550,7 +559,7 @@ export class ModelMemory {
   statistics(): Omit<Output<'statistics'>, 'diskSpaceBytes' | 'purgePending' | 'indexLag'> {
     const { live } = this;
     const typeCounts = Object.fromEntries(
-      GRAIN_TYPE_NAMES.map((type) => [type, live.filter((held) => held.grain.type === type).length]),
+      GRAIN_TYPE_NAMES.map((type) => [type, live.filter((modelGrain) => modelGrain.grain.type === type).length]),
     );
     return {
       totalGrains: live.length,
@@ -560,7 +569,7 @@ export class ModelMemory {
       supersededGrains: live.filter(({ supersededBy }) => supersededBy !== undefined).length,
       auditEntries: this.auditEntries,
       pendingWrites: 0,
-      triples: live.filter((held) => held.triple.relation !== undefined).length,
+      triples: live.filter((modelGrain) => modelGrain.triple.relation !== undefined).length,
       vectors: 0,
     };
   }
@@ -571,17 +580,20 @@ export interface Bound {
   readonly userId?: string | undefined;
 }
 
-export function isWithin({ namespace, userId }: Bound, held: Prepared): boolean {
-  return (namespace === undefined || held.namespace === namespace) && (userId === undefined || held.userId === userId);
+export function isWithin({ namespace, userId }: Bound, modelGrain: Prepared): boolean {
+  return (
+    (namespace === undefined || modelGrain.namespace === namespace) &&
+    (userId === undefined || modelGrain.userId === userId)
+  );
 }
 
-function link(old: Held, next: Held): void {
+function link(old: ModelGrain, next: ModelGrain): void {
   old.supersededBy = next;
   next.supersedes = old;
 }
 
-function tipOf(held: Held): Held {
-  let at = held;
+function tipOf(modelGrain: ModelGrain): ModelGrain {
+  let at = modelGrain;
   while (at.supersededBy !== undefined) at = at.supersededBy;
   return at;
 }

@@ -15,7 +15,7 @@ import { parseQuery, type QueryPair, type TextClause, type TextQuery } from '../
 import { COVERAGE_FULL } from '../../../src/engine/recall/legs/evidence.ts';
 import { turnOf } from '../../../src/engine/store/turn.ts';
 import type { Output } from '../../../src/shards/protocol.ts';
-import { ANALYZER, type Held, inOrder, isExpired, numberOf, type Prepared, viewOf } from './grain.ts';
+import { ANALYZER, inOrder, isExpired, type ModelGrain, numberOf, type Prepared, viewOf } from './grain.ts';
 import { type Bound, isWithin, type ModelMemory } from './memory.ts';
 
 export interface Clocked {
@@ -23,46 +23,48 @@ export interface Clocked {
 }
 
 /** True when the grain passes a filter. */
-export function passes(filter: GrainFilter, bound: Bound, held: Held, { nowMs }: Clocked): boolean {
-  const { triple } = held;
+export function passes(filter: GrainFilter, bound: Bound, modelGrain: ModelGrain, { nowMs }: Clocked): boolean {
+  const { triple } = modelGrain;
   const is = (wanted: string | undefined, value: string | undefined): boolean =>
     wanted === undefined || value === tripleForm(wanted);
-  const validFrom = numberOf(held, 'valid_from');
-  const importance = numberOf(held, 'importance');
+  const validFrom = numberOf(modelGrain, 'valid_from');
+  const importance = numberOf(modelGrain, 'importance');
   const inWindow = (value: number | undefined, low: number | undefined, high: number | undefined): boolean =>
     (low === undefined && high === undefined) ||
     (value !== undefined && (low === undefined || value >= low) && (high === undefined || value <= high));
   return (
-    !held.removed &&
-    isWithin(bound, held) &&
-    (filter.includeSuperseded === true || held.supersededBy === undefined) &&
-    !isExpired(held, nowMs) &&
-    (filter.grainTypes === undefined || filter.grainTypes.includes(held.grain.type)) &&
-    (filter.namespace === undefined || held.namespace === filter.namespace) &&
-    (filter.userId === undefined || held.userId === filter.userId) &&
-    (filter.sessionId === undefined || held.session === filter.sessionId || held.namespace === filter.sessionId) &&
+    !modelGrain.removed &&
+    isWithin(bound, modelGrain) &&
+    (filter.includeSuperseded === true || modelGrain.supersededBy === undefined) &&
+    !isExpired(modelGrain, nowMs) &&
+    (filter.grainTypes === undefined || filter.grainTypes.includes(modelGrain.grain.type)) &&
+    (filter.namespace === undefined || modelGrain.namespace === filter.namespace) &&
+    (filter.userId === undefined || modelGrain.userId === filter.userId) &&
+    (filter.sessionId === undefined ||
+      modelGrain.session === filter.sessionId ||
+      modelGrain.namespace === filter.sessionId) &&
     is(filter.subject, triple.subject) &&
     is(filter.relation, triple.relation) &&
     is(filter.object, triple.object) &&
     (filter.entity === undefined || is(filter.entity, triple.subject) || is(filter.entity, triple.object)) &&
-    (filter.tags ?? []).every((tag) => held.tags.includes(tag)) &&
-    !(filter.excludeTags ?? []).some((tag) => held.tags.includes(tag)) &&
-    inWindow(held.createdAtMs, filter.createdFromMs, filter.createdToMs) &&
+    (filter.tags ?? []).every((tag) => modelGrain.tags.includes(tag)) &&
+    !(filter.excludeTags ?? []).some((tag) => modelGrain.tags.includes(tag)) &&
+    inWindow(modelGrain.createdAtMs, filter.createdFromMs, filter.createdToMs) &&
     inWindow(validFrom, filter.validFromMs, filter.validToMs) &&
-    (filter.confidenceMin === undefined || (numberOf(held, 'confidence') ?? 1) >= filter.confidenceMin) &&
+    (filter.confidenceMin === undefined || (numberOf(modelGrain, 'confidence') ?? 1) >= filter.confidenceMin) &&
     (filter.importanceMin === undefined || (importance !== undefined && importance >= filter.importanceMin))
   );
 }
 
 /** All grains of a list, in its order. */
 export function listed(memory: ModelMemory, bound: Bound, filter: GrainFilter, order: 'asc' | 'desc', now: Clocked) {
-  return memory.grains.filter((held) => passes(filter, bound, held, now)).sort(inOrder(order));
+  return memory.grains.filter((modelGrain) => passes(filter, bound, modelGrain, now)).sort(inOrder(order));
 }
 
 const RRF_K = 60;
 
 interface Scored {
-  readonly held: Held;
+  readonly modelGrain: ModelGrain;
   /** Undefined if not in the text leg. */
   text?: TextScores | undefined;
   structural?: boolean | undefined;
@@ -72,67 +74,77 @@ interface TextScores {
   bm25: number;
   phrase: number;
   /** For a turn: its neighbours in its session, and whether it answers the one before. */
-  turn?: { readonly before: Held | undefined; readonly after: Held | undefined; readonly answers: boolean } | undefined;
+  turn?:
+    | { readonly before: ModelGrain | undefined; readonly after: ModelGrain | undefined; readonly answers: boolean }
+    | undefined;
 }
 
 export function recalled(memory: ModelMemory, bound: Bound, query: RecallQuery, now: Clocked): Output<'recall'> {
   const unless = query.wordsOnly === true ? undefined : pronounsOf(ANALYZER);
   const text = query.query === undefined ? undefined : parseQuery(query.query, ANALYZER, unless);
   const fields = (text?.fields ?? []).filter(({ field }) => field !== 'content');
-  const isMeant = (held: Held): boolean =>
-    fields.every(({ field, value, negated }) => valuesOf(held, field).includes(valueForm(field, value)) !== negated);
-  const passing = memory.grains.filter((held) => passes(query.filter, bound, held, now) && isMeant(held));
+  const isMeant = (modelGrain: ModelGrain): boolean =>
+    fields.every(
+      ({ field, value, negated }) => valuesOf(modelGrain, field).includes(valueForm(field, value)) !== negated,
+    );
+  const passing = memory.grains.filter(
+    (modelGrain) => passes(query.filter, bound, modelGrain, now) && isMeant(modelGrain),
+  );
 
-  const scored = new Map<Held, Scored>();
-  const found = (held: Held): Scored => {
-    const one = scored.get(held) ?? { held };
-    scored.set(held, one);
+  const scored = new Map<ModelGrain, Scored>();
+  const found = (modelGrain: ModelGrain): Scored => {
+    const one = scored.get(modelGrain) ?? { modelGrain };
+    scored.set(modelGrain, one);
     return one;
   };
   // Frequencies of words in other namespaces or in expired grains must not affect the caller.
-  const seen = memory.live.filter((held) => isWithin(bound, held) && !isExpired(held, now.nowMs));
+  const seen = memory.live.filter((modelGrain) => isWithin(bound, modelGrain) && !isExpired(modelGrain, now.nowMs));
   const words = text === undefined ? undefined : new Words(seen, text);
   if (text !== undefined && words !== undefined) {
-    const mayMatch = (held: Held): boolean =>
-      passing.includes(held) && text.clauses.every((clause) => holds(held, clause) === clause.required);
-    const take = (held: Held): TextScores => {
-      const one = found(held);
-      one.text ??= { bm25: words.bm25(held), phrase: words.phrase(held) };
+    const mayMatch = (modelGrain: ModelGrain): boolean =>
+      passing.includes(modelGrain) && text.clauses.every((clause) => holds(modelGrain, clause) === clause.required);
+    const take = (modelGrain: ModelGrain): TextScores => {
+      const one = found(modelGrain);
+      one.text ??= { bm25: words.bm25(modelGrain), phrase: words.phrase(modelGrain) };
       return one.text;
     };
-    for (const held of passing) if (mayMatch(held) && words.bm25(held) > 0) take(held);
+    for (const modelGrain of passing) if (mayMatch(modelGrain) && words.bm25(modelGrain) > 0) take(modelGrain);
     const standing = query.filter.includeSuperseded === true ? { includeSuperseded: true } : {};
-    const visible = memory.grains.filter((held) => passes(standing, bound, held, now));
+    const visible = memory.grains.filter((modelGrain) => passes(standing, bound, modelGrain, now));
     const matched = [...scored.keys()];
-    for (const held of matched)
-      for (const near of Object.values(around(held, visible))) if (near !== undefined && mayMatch(near)) take(near);
-    for (const { held, text: scores } of scored.values()) {
-      if (scores === undefined || !isTurn(held)) continue;
-      const { before, after } = around(held, visible);
-      const answers = before !== undefined && turnOf(before.grain)?.asks === true && hasOtherSpeaker(before, held);
+    for (const modelGrain of matched)
+      for (const near of Object.values(around(modelGrain, visible)))
+        if (near !== undefined && mayMatch(near)) take(near);
+    for (const { modelGrain, text: scores } of scored.values()) {
+      if (scores === undefined || !isTurn(modelGrain)) continue;
+      const { before, after } = around(modelGrain, visible);
+      const answers =
+        before !== undefined && turnOf(before.grain)?.asks === true && hasOtherSpeaker(before, modelGrain);
       scores.turn = { before, after, answers };
     }
   }
   // Without a search word, `field:term` is a structural question.
   const asksStructure = text?.terms.length === 0 && fields.some(({ negated }) => !negated);
   if (text === undefined || query.structural || asksStructure) {
-    for (const held of passing.sort(inOrder('desc')).slice(0, query.candidateLimit)) found(held).structural = true;
+    for (const modelGrain of passing.sort(inOrder('desc')).slice(0, query.candidateLimit))
+      found(modelGrain).structural = true;
   }
   const candidates = [...scored.values()];
   const hits = fused(candidates, query, words).slice(0, query.limit);
   const shown = new Set(hits.map(({ grain }) => grain.hash));
-  const known = words?.matched(...candidates.flatMap(({ held }) => (shown.has(held.hash) ? [held] : []))) ?? 0;
+  const known =
+    words?.matched(...candidates.flatMap(({ modelGrain }) => (shown.has(modelGrain.hash) ? [modelGrain] : []))) ?? 0;
   const coverage = text === undefined ? null : known === 0 ? 'none' : known < COVERAGE_FULL ? 'partial' : 'full';
   return { hits, total: candidates.length, coverage };
 }
 
 /** BM25 of words and pairs over every grain that the caller may see. */
 class Words {
-  readonly #live: readonly Held[];
+  readonly #live: readonly ModelGrain[];
   readonly #text: TextQuery;
   readonly #norms: LengthNorms;
 
-  constructor(live: readonly Held[], text: TextQuery) {
+  constructor(live: readonly ModelGrain[], text: TextQuery) {
     this.#live = live;
     this.#text = text;
     const lengths = live.reduce((sum, { terms }) => sum + countedLength(terms.terms.length), 0);
@@ -143,42 +155,42 @@ class Words {
     return this.#text.terms;
   }
 
-  bm25(held: Held): number {
-    return this.#sum(held, this.#text.terms, occurrences);
+  bm25(modelGrain: ModelGrain): number {
+    return this.#sum(modelGrain, this.#text.terms, occurrences);
   }
 
-  phrase(held: Held): number {
-    return this.#sum(held, this.#text.pairs, pairOccurrences);
+  phrase(modelGrain: ModelGrain): number {
+    return this.#sum(modelGrain, this.#text.pairs, pairOccurrences);
   }
 
   /** The share of the query's idf that the grains cover together. */
-  matched(...grains: readonly Held[]): number {
+  matched(...grains: readonly ModelGrain[]): number {
     const { terms } = this.#text;
     const all = terms.reduce((sum, term) => sum + this.#weight(term, occurrences), 0);
     return terms
-      .filter((term) => grains.some((held) => occurrences(held, term) > 0))
+      .filter((term) => grains.some((modelGrain) => occurrences(modelGrain, term) > 0))
       .reduce((sum, term) => sum + this.#weight(term, occurrences) / all, 0);
   }
 
-  #sum<T>(held: Held, asked: readonly T[], count: (held: Held, one: T) => number): number {
-    const norm = this.#norms.of(held.terms.terms.length);
+  #sum<T>(modelGrain: ModelGrain, asked: readonly T[], count: (modelGrain: ModelGrain, one: T) => number): number {
+    const norm = this.#norms.of(modelGrain.terms.terms.length);
     return asked.reduce((sum, one) => {
-      const frequency = count(held, one);
+      const frequency = count(modelGrain, one);
       return frequency === 0 ? sum : sum + termScore(this.#weight(one, count), frequency, norm);
     }, 0);
   }
 
-  #weight<T>(one: T, count: (held: Held, one: T) => number): number {
-    const holding = this.#live.filter((held) => count(held, one) > 0).length;
+  #weight<T>(one: T, count: (modelGrain: ModelGrain, one: T) => number): number {
+    const holding = this.#live.filter((modelGrain) => count(modelGrain, one) > 0).length;
     return inverseDocumentFrequency(this.#live.length, holding);
   }
 }
 
-function occurrences({ terms: { terms } }: Held, term: string): number {
+function occurrences({ terms: { terms } }: ModelGrain, term: string): number {
   return terms.filter((other) => other === term).length;
 }
 
-function pairOccurrences({ terms: { terms, positions } }: Held, { first, second, distance }: QueryPair): number {
+function pairOccurrences({ terms: { terms, positions } }: ModelGrain, { first, second, distance }: QueryPair): number {
   return positions.filter(
     (position, i) =>
       terms[i] === first && positions.some((other, j) => terms[j] === second && other === position + distance),
@@ -186,27 +198,31 @@ function pairOccurrences({ terms: { terms, positions } }: Held, { first, second,
 }
 
 /** The turns before and after an event in its session. */
-function around(held: Held, visible: readonly Held[]): { before: Held | undefined; after: Held | undefined } {
-  if (held.grain.type !== 'event' || held.session === undefined) return { before: undefined, after: undefined };
+function around(
+  modelGrain: ModelGrain,
+  visible: readonly ModelGrain[],
+): { before: ModelGrain | undefined; after: ModelGrain | undefined } {
+  if (modelGrain.grain.type !== 'event' || modelGrain.session === undefined)
+    return { before: undefined, after: undefined };
   const turns = visible
     .filter(
       ({ grain, session, partition }) =>
-        grain.type === 'event' && session === held.session && partition === held.partition,
+        grain.type === 'event' && session === modelGrain.session && partition === modelGrain.partition,
     )
     .sort((a, b) => a.createdAtMs - b.createdAtMs || a.place - b.place);
-  const at = turns.indexOf(held);
+  const at = turns.indexOf(modelGrain);
   return { before: turns[at - 1], after: turns[at + 1] };
 }
 
-function isTurn({ grain, session }: Held): boolean {
+function isTurn({ grain, session }: ModelGrain): boolean {
   const turn = turnOf(grain);
   return turn !== undefined && (session !== undefined || turn.speaker !== undefined || turn.role !== ROLES.none);
 }
 
 /** True if the first of two turns has a speaker that differs from the second's. */
-function hasOtherSpeaker(before: Held, held: Held): boolean {
-  const name = (of: Held): string | undefined => turnOf(of.grain)?.speaker?.replace(/:$/, '');
-  return name(before) !== undefined && name(before) !== name(held);
+function hasOtherSpeaker(before: ModelGrain, modelGrain: ModelGrain): boolean {
+  const name = (of: ModelGrain): string | undefined => turnOf(of.grain)?.speaker?.replace(/:$/, '');
+  return name(before) !== undefined && name(before) !== name(modelGrain);
 }
 
 const NO_TERMS = {
@@ -228,28 +244,30 @@ function textTerms(candidates: readonly Scored[], query: string, words: Words): 
   const most = (values: readonly number[]): number => Math.max(0, ...values);
   const bestWords = most(inText.map(({ text }) => text!.bm25));
   const bestPairs = most(inText.map(({ text }) => text!.phrase));
-  const h = (held: Held | undefined): number =>
-    held === undefined || words.bm25(held) === 0 ? 0 : Math.min(1, words.bm25(held) / bestWords);
+  const h = (modelGrain: ModelGrain | undefined): number =>
+    modelGrain === undefined || words.bm25(modelGrain) === 0 ? 0 : Math.min(1, words.bm25(modelGrain) / bestWords);
   const hasTurns = inText.some(({ text }) => text!.turn !== undefined);
-  const inSession = (a: Held, b: Held): boolean =>
+  const inSession = (a: ModelGrain, b: ModelGrain): boolean =>
     a.session !== undefined && a.session === b.session && a.partition === b.partition;
-  return ({ held, text }) => {
+  return ({ modelGrain, text }) => {
     if (text === undefined) return NO_TERMS;
     const own = {
       ...NO_TERMS,
-      bm25: h(held) / 5.2,
+      bm25: h(modelGrain) / 5.2,
       phrase: bestPairs === 0 ? 0 : (0.3 * (text.phrase / bestPairs)) / 5.2,
       role: hasTurns ? 0.4 / 5.2 : 0,
     };
     if (text.turn === undefined) return own;
     const { before, after, answers } = text.turn;
-    const turn = turnOf(held.grain);
+    const turn = turnOf(modelGrain.grain);
     const name = turn?.speaker === undefined ? [] : ANALYZER.analyze(turn.speaker).terms;
     // A heading before a colon must be present as a whole.
     const asked = turn?.speaker?.endsWith(':') === true ? name : name.slice(0, 1);
     const isNamed = name.length > 0 && asked.every((word) => words.terms.includes(word));
     const best = most(
-      inText.filter((one) => one.text!.turn !== undefined && inSession(one.held, held)).map((one) => h(one.held)),
+      inText
+        .filter((one) => one.text!.turn !== undefined && inSession(one.modelGrain, modelGrain))
+        .map((one) => h(one.modelGrain)),
     );
     return {
       ...own,
@@ -278,10 +296,12 @@ function fused(
       Object.values(terms(candidate)).reduce((sum, term) => sum + term, 0),
     );
   const ranking = inText.map((candidate) => ({ candidate, score: relevance(candidate) }));
-  ranking.sort((a, b) => b.score - a.score || newest(a.candidate.held, b.candidate.held));
+  ranking.sort((a, b) => b.score - a.score || newest(a.candidate.modelGrain, b.candidate.modelGrain));
   const byWords = inText.filter(({ text }) => text!.bm25 > 0);
-  byWords.sort((a, b) => b.text!.bm25 - a.text!.bm25 || newest(a.held, b.held));
-  const structure = candidates.filter(({ structural }) => structural).sort((a, b) => newest(a.held, b.held));
+  byWords.sort((a, b) => b.text!.bm25 - a.text!.bm25 || newest(a.modelGrain, b.modelGrain));
+  const structure = candidates
+    .filter(({ structural }) => structural)
+    .sort((a, b) => newest(a.modelGrain, b.modelGrain));
   const isMixed = query.query !== undefined && query.structural;
   const shown = !isMixed && inText.length > 0 ? inText : candidates;
   const hits = shown.map((candidate) => {
@@ -296,18 +316,18 @@ function fused(
         ? [ranking[place]!.score, text]
         : [1, 1 / (RRF_K + 1)];
     return {
-      held: candidate.held,
+      modelGrain: candidate.modelGrain,
       score,
       rrfScore: rrf,
       breakdown: { ...(isMixed || inText.length > 0 ? terms(candidate) : NO_TERMS), rrf, final: score },
       ...(word < 0 ? {} : { bm25Rank: word + 1 }),
-      ...(words === undefined ? {} : { evidence: Math.min(1, words.matched(candidate.held)) }),
+      ...(words === undefined ? {} : { evidence: Math.min(1, words.matched(candidate.modelGrain)) }),
     };
   });
-  hits.sort((a, b) => b.score - a.score || newest(a.held, b.held));
-  return hits.map(({ held, ...scores }) => ({
-    grain: viewOf(held),
-    superseded: held.supersededBy !== undefined,
+  hits.sort((a, b) => b.score - a.score || newest(a.modelGrain, b.modelGrain));
+  return hits.map(({ modelGrain, ...scores }) => ({
+    grain: viewOf(modelGrain),
+    superseded: modelGrain.supersededBy !== undefined,
     ...scores,
   }));
 }
@@ -327,11 +347,11 @@ function valueForm(field: string, value: string): string {
   return field === 'tag' || field === 'namespace' ? value : tripleForm(value);
 }
 
-function valuesOf(held: Held, field: string): readonly string[] {
-  const { subject, relation, object } = held.triple;
+function valuesOf(modelGrain: ModelGrain, field: string): readonly string[] {
+  const { subject, relation, object } = modelGrain.triple;
   const values: Readonly<Record<string, readonly (string | undefined)[]>> = {
-    tag: held.tags,
-    namespace: [held.namespace],
+    tag: modelGrain.tags,
+    namespace: [modelGrain.namespace],
     subject: [subject],
     relation: [relation],
     object: [object],

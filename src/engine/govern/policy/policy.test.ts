@@ -251,10 +251,10 @@ test('the baseline applies beneath every preset', () => {
     assert.deepEqual(looser, [], `${name} loosens`);
     assert.equal(change, 'upgraded', name);
   }
-  const held = sealNext(baseline, ['legal_hold'], {}, WHO);
-  assert.equal(held.rules['audit.reads'], true);
-  assert.equal(held.rules['provenance.record'], true);
-  assert.equal(held.rules['retention.audit_days'], 365);
+  const underHold = sealNext(baseline, ['legal_hold'], {}, WHO);
+  assert.equal(underHold.rules['audit.reads'], true);
+  assert.equal(underHold.rules['provenance.record'], true);
+  assert.equal(underHold.rules['retention.audit_days'], 365);
 });
 
 test('the first preset keeps the values of earlier overrides, and loosening an override is a downgrade', () => {
@@ -275,8 +275,8 @@ test('a policy that was sealed without the baseline gets it with the next change
 });
 
 test('a downgrade needs an administrator and a reason; that of a hold must start with release', () => {
-  const held = sealNext(unsetPolicy(), ['gdpr', 'legal_hold'], {}, WHO);
-  const errors = (change: PolicyChange, isAdmin = true) => decideChange(held, change, { isAdmin }).errors.length;
+  const underHold = sealNext(unsetPolicy(), ['gdpr', 'legal_hold'], {}, WHO);
+  const errors = (change: PolicyChange, isAdmin = true) => decideChange(underHold, change, { isAdmin }).errors.length;
   assert.equal(errors({ removePolicies: ['gdpr'] }), 1);
   assert.equal(errors({ removePolicies: ['gdpr'], reason: 'moved' }, false), 1);
   assert.equal(errors({ removePolicies: ['gdpr'], reason: 'moved' }), 0);

@@ -21,7 +21,7 @@ class WatchedLog extends FaultyLog {
   }
 }
 
-async function begun(t: TestContext) {
+async function setUp(t: TestContext) {
   const clock = { now: 1_700_000_000_000, nowMs: (): number => clock.now };
   const log = new WatchedLog(new MemoryLog());
   const engine = await openShard(temporaryDirectory(t), { clock, log });
@@ -50,7 +50,7 @@ function statesOf(log: FaultyLog, memory: number): string[] {
 }
 
 test('the remains of a dropped memory are removed in bounded steps, however slow the log is', async (t) => {
-  const { engine, log } = await begun(t);
+  const { engine, log } = await setUp(t);
   await claims(engine, 2 * CHANGES_MAX + 100);
   await addBelief(engine, 2, { subject: 'stays', object: 'here' });
   await engine.write('flush', context, {});
@@ -67,7 +67,7 @@ test('the remains of a dropped memory are removed in bounded steps, however slow
 });
 
 test('no state entry of a dropped memory remains, its statistics points included', async (t) => {
-  const { engine, log, clock } = await begun(t);
+  const { engine, log, clock } = await setUp(t);
   await addBelief(engine, 1, { subject: 'a', object: 'b', user_id: 'ann' });
   await engine.write('restrict', context, { userId: 'ann', restricted: true });
   clock.now += 3_600_000;
@@ -78,7 +78,7 @@ test('no state entry of a dropped memory remains, its statistics points included
 });
 
 test('a removal that storage refuses is repeated later', async (t) => {
-  const { engine, log, clock } = await begun(t);
+  const { engine, log, clock } = await setUp(t);
   await addBelief(engine, 1, { subject: 'a', object: 'b' });
   await engine.write('flush', context, {});
   await engine.write('dropMemory', context, {});

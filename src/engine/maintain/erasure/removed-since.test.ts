@@ -70,10 +70,10 @@ test('a user who came back after an older restore and was erased then stays eras
     await engine.write('forget', contextOf(1), { hashes: [forgotten!], check: false });
     assert.equal((await engine.write('eraseUser', contextOf(1), { userId: 'ann' })).count, 1);
   });
-  const held = await compare(late!, root);
-  assert.deepEqual(held.users, [{ memory: 1, userId: 'ann' }]);
-  assert.deepEqual([...held.forgotten], [[1, [forgotten]]]);
-  assert.ok(held.divergesAt !== undefined);
+  const removed = await compare(late!, root);
+  assert.deepEqual(removed.users, [{ memory: 1, userId: 'ann' }]);
+  assert.deepEqual([...removed.forgotten], [[1, [forgotten]]]);
+  assert.ok(removed.divergesAt !== undefined);
 });
 
 test('a user who was erased before the backup and had come back by then is not erased again', async (t) => {
@@ -86,8 +86,8 @@ test('a user who was erased before the backup and had come back by then is not e
   });
   const copy = copyOf(t, root);
   await on(root, (engine) => addBelief(engine, 1, { subject: 's', object: 'goes on' }));
-  const held = await compare(copy, root);
-  assert.deepEqual([held.users, [...held.forgotten], held.divergesAt], [[], [], undefined]);
+  const removed = await compare(copy, root);
+  assert.deepEqual([removed.users, [...removed.forgotten], removed.divergesAt], [[], [], undefined]);
 });
 
 test('a user who was erased without any grains, and an erased scope, do not come back', async (t) => {
@@ -105,9 +105,9 @@ test('a user who was erased without any grains, and an erased scope, do not come
   const late = copyOf(t, root);
   const scoped = await on(root, (engine) => engine.write('eraseScope', contextOf(1), { path: 'acme' }));
   assert.equal(scoped.proofs.length, 2);
-  const held = await compare(late, root);
-  assert.deepEqual(held.scopes.map(({ path }) => path).sort(), ['acme', 'acme/prod']);
-  assert.deepEqual([held.users, held.forgotten.get(1)?.length], [[], 2]);
+  const removed = await compare(late, root);
+  assert.deepEqual(removed.scopes.map(({ path }) => path).sort(), ['acme', 'acme/prod']);
+  assert.deepEqual([removed.users, removed.forgotten.get(1)?.length], [[], 2]);
 
   // The deployment returns to a time before she was known, and is asked to erase her all the same.
   rmSync(root, { recursive: true });

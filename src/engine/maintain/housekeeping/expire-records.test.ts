@@ -12,7 +12,7 @@ import { RECORD_KINDS } from '../../record/record.ts';
 const context = contextOf(1);
 const DAY_MS = 86_400_000;
 
-async function begun(t: TestContext) {
+async function setUp(t: TestContext) {
   const clock = { now: 1_700_000_000_000, nowMs: (): number => clock.now };
   const log = new FaultyLog(new MemoryLog());
   const engine = await openShard(temporaryDirectory(t), { clock, log });
@@ -31,7 +31,7 @@ function recordsOf(log: FaultyLog, kind: RecordKind): number[] {
 }
 
 test('stored replies leave the log when they expire, however many there are', async (t) => {
-  const { engine, log, clock } = await begun(t);
+  const { engine, log, clock } = await setUp(t);
   await Promise.all(Array.from({ length: 5_000 }, (_, i) => claim(engine, `key ${i}`)));
   clock.now += IDEMPOTENCY_KEEP_MS - 1;
   await claim(engine, 'young');
@@ -46,7 +46,7 @@ test('stored replies leave the log when they expire, however many there are', as
 });
 
 test('an unreadable recall record delays neither the others nor their expiry', async (t) => {
-  const { engine, log, clock } = await begun(t);
+  const { engine, log, clock } = await setUp(t);
   await addBelief(engine, 1, { subject: 'tea', object: 'hot' });
   const wanted = { query: 'tea', filter: {}, structural: false, limit: 5, candidateLimit: 50 };
   const keep = async (): Promise<string> => {

@@ -181,10 +181,10 @@ test('a grain without a vector counts as one of the median similarity', () => {
   near(share([plain(1, 0.2), plain(2, 0.7), plain(3)], 2), 0.5 / 5.2);
   near(share([plain(1, 0.4), plain(2)], 1), share([plain(1, 0.4), plain(2)], 0));
   assert.equal(share([plain(1), plain(2)], 1), 0, 'without vectors there is no vector term');
-  const beside: Candidate = {
+  const neighbour: Candidate = {
     ...plain(5, 0.2),
     turn: { turnFlags: 0, session: 1, before: { ordinal: 9, bm25: 0 }, after: undefined },
   };
-  const terms = new TextLeg([...some, beside]).terms(beside);
+  const terms = new TextLeg([...some, neighbour]).terms(neighbour);
   assert.ok(terms.near > 0, 'a neighbour without a vector is not dissimilar');
 });

@@ -56,18 +56,18 @@ export function bodiesConform(name: string, listen: Listen): void {
 
     test('bytes that arrive or are processed count in the budget, and are released', async () => {
       const requests = requestBudget(64);
-      const held: number[] = [];
+      const reserved: number[] = [];
       const serve = serveWith((options, handler) => listen({ ...options, requests }, handler));
       await serve(
         async (request) => {
           const body = await request.body(MESSAGE_BYTES_MAX);
-          held.push(requests.heldBytes);
+          reserved.push(requests.heldBytes);
           request.respond(200, [], String(body.length));
         },
         async ({ open }) => {
           const client = await open();
           assert.equal(String((await client.exchange('POST', '/', { body: 'x'.repeat(100_000) }))?.body), '100000');
-          const [first = 0] = held;
+          const [first = 0] = reserved;
           assert.ok(first >= 100_000 && first < 200_000, `${first} bytes were held`);
           // An abandoned request holds no bytes either.
           const gone = await open();

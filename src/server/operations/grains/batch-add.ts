@@ -281,8 +281,12 @@ export const batchAdd = defineCall({
           return item === undefined || 'refused' in item ? [] : [{ ...item, hash: blobHash }];
         });
       const { hashes, warnings } = await extractFrom(sources, context, withinRequest(context, purpose));
-      const told = [...(output.warnings ?? []), ...warnings];
-      return { ...output, extractedCount: hashes.length, warnings: told.length === 0 ? output.warnings : told };
+      const allWarnings = [...(output.warnings ?? []), ...warnings];
+      return {
+        ...output,
+        extractedCount: hashes.length,
+        warnings: allWarnings.length === 0 ? output.warnings : allWarnings,
+      };
     },
   },
 });

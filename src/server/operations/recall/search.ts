@@ -49,7 +49,7 @@ export const search = defineOperation({
       wordsOnly: true,
       record: { asked: false },
     });
-    const told = [
+    const allWarnings = [
       ...warnings,
       ...(queryCut === true ? [QUERY_CUT] : []),
       ...(truncated === true ? [truncatedWarning(hits.length)] : []),
@@ -58,7 +58,7 @@ export const search = defineOperation({
       count: hits.length,
       results: hits.map((hit) => hitOutput(hit)),
       truncated,
-      warnings: told.length === 0 ? undefined : told,
+      warnings: allWarnings.length === 0 ? undefined : allWarnings,
     };
   },
 });

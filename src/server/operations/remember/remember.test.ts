@@ -147,13 +147,13 @@ test('requests for extraction or relations are recognised by their bytes', () =>
   const item = fc.record({ grainType: fc.string(), fieldsJson: fc.string(), options: fc.option(options) });
   const messageOf = ({ options, ...rest }: { readonly options: readonly (readonly [string, boolean])[] | null }) =>
     AddRequest.fromPartial({ ...rest, ...(options === null ? {} : { options: Object.fromEntries(options) }) });
-  const asks = ({ options }: AddRequest) =>
+  const wantsExtraction = ({ options }: AddRequest) =>
     options?.extractEventDate === true || options?.extractMemories === true || options?.autoRelate === true;
   fc.assert(
     fc.property(fc.array(item, { maxLength: 4 }), (drawn) => {
       const items = drawn.map(messageOf);
-      for (const one of items) assert.equal(addAsks(AddRequest.encode(one).finish()), asks(one));
-      assert.equal(batchAsks(BatchAddRequest.encode({ items }).finish()), items.some(asks));
+      for (const one of items) assert.equal(addAsks(AddRequest.encode(one).finish()), wantsExtraction(one));
+      assert.equal(batchAsks(BatchAddRequest.encode({ items }).finish()), items.some(wantsExtraction));
     }),
   );
   fc.assert(

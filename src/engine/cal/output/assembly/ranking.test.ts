@@ -6,8 +6,11 @@ import { grainOf } from '../types.fixture.ts';
 import { ranked, type Source, shares, weightsOf, withoutRepeats } from './ranking.ts';
 
 const belief = (mark: string, subject = mark) => grainOf(mark, 'belief', { subject, relation: 'r', object: mark });
-const source = (label: string, ...marks: string[]): Source => ({ label, grains: marks.map((mark) => belief(mark)) });
-const held = (sources: readonly Source[]) => sources.map(({ grains }) => grains.map(({ hash }) => hash[0]).join(''));
+const source = (label: string, ...letters: string[]): Source => ({
+  label,
+  grains: letters.map((mark) => belief(mark)),
+});
+const keptOf = (sources: readonly Source[]) => sources.map(({ grains }) => grains.map(({ hash }) => hash[0]).join(''));
 
 test('sources that PRIORITY does not name follow in the order of FROM', () => {
   const sources = ['a', 'b', 'c', 'd'].map((label) => source(label));
@@ -25,7 +28,7 @@ test('a repeated label is E034, an unknown one E035', () => {
 
 test('D-26: a grain of several sources is kept once, in the most important one', () => {
   const sources = ranked([source('a', '1', '2', '3'), source('b', '3', '1', '4')], ['b']);
-  assert.deepEqual(held(withoutRepeats(sources, undefined)), ['314', '2']);
+  assert.deepEqual(keptOf(withoutRepeats(sources, undefined)), ['314', '2']);
 });
 
 test('dedup removes grains that a more important source has, not repeats within one nor grains without the field', () => {
@@ -34,8 +37,8 @@ test('dedup removes grains that a more important source has, not repeats within 
     label: 'b',
     grains: [belief('3', 'x'), belief('4', 'y'), belief('5', 'y'), grainOf('6', 'event', { content: 'c' })],
   };
-  assert.deepEqual(held(withoutRepeats(ranked([one, other], []), 'subject')), ['12', '456']);
-  assert.deepEqual(held(withoutRepeats(ranked([one, other], ['b']), 'subject')), ['3456', '']);
+  assert.deepEqual(keptOf(withoutRepeats(ranked([one, other], []), 'subject')), ['12', '456']);
+  assert.deepEqual(keptOf(withoutRepeats(ranked([one, other], ['b']), 'subject')), ['3456', '']);
 });
 
 test('shares equal those of the table', () => {
