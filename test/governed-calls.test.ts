@@ -244,7 +244,7 @@ for (const [at, how] of HOW.entries())
           const printed = inspect(answers, { depth: 12, maxStringLength: 100_000 });
           const raw = answers.some((answer) => bytesOf(answer).includes(CANARY));
           const marks = method === 'namespaces' ? [PLACE] : [CANARY, kept.hash];
-          assert.ok(raw || marks.some((mark) => told.includes(mark)), `${method}: ${told}`);
+          assert.ok(raw || marks.some((mark) => printed.includes(mark)), `${method}: ${printed}`);
         });
       else
         test(`${method} does not show it`, async () => {
@@ -260,8 +260,8 @@ for (const [at, how] of HOW.entries())
             const echo = /WHERE object/.test(asked) ? printed.replaceAll(`object = "${CANARY}"`, '') : printed;
             assert.ok(!echo.includes(CANARY), `${method} ${asked} shows ${printed}`);
             assert.ok(!bytesOf(answer).includes(CANARY), `${method} ${asked} gives the blob`);
-            if (how === 'denied') assert.ok(!echo.includes(PLACE), `${method} ${asked} tells the place: ${told}`);
-            if (method !== 'cal') assert.ok(!told.includes(kept.hash), `${method} ${asked} names ${told}`);
+            if (how === 'denied') assert.ok(!echo.includes(PLACE), `${method} ${asked} tells the place: ${printed}`);
+            if (method !== 'cal') assert.ok(!printed.includes(kept.hash), `${method} ${asked} names ${printed}`);
           }
         });
     }

@@ -22,18 +22,18 @@ for (const partitions of [1, 4])
     describe(`${partitions} partitions under ${dedup}`, () => {
       test('a fact that other sessions repeat is one belief with all of them as sources, wherever it is shown', async () => {
         const { at, say, beliefs } = await memory({ partitions, dedup });
-        const output: Awaited<ReturnType<typeof say>>[] = [];
+        const answers: Awaited<ReturnType<typeof say>>[] = [];
         for (const [i, session_id] of SESSIONS.entries())
-          output.push(await say({ session_id, created_at: THEN + 60 * i }));
+          answers.push(await say({ session_id, created_at: THEN + 60 * i }));
         // A repeat is the same event.
         await say({ session_id: SESSIONS[3], created_at: THEN + 180 });
         const [belief, ...more] = await beliefs();
         assert.deepEqual(more, []);
-        const [first, ...further] = output.map(({ source }) => source);
+        const [first, ...further] = answers.map(({ source }) => source);
         assert.equal(belief.fields.derived_from, first);
         const expected = further.reverse();
         assert.deepEqual(belief.sources, expected);
-        for (const { output: answer } of output.slice(1)) {
+        for (const { answer } of answers.slice(1)) {
           assert.deepEqual([answer.duplicates, answer.warnings], [[belief.hash], []]);
           assert.deepEqual(answer.extracted_hashes, [belief.hash]);
         }
@@ -46,9 +46,9 @@ for (const partitions of [1, 4])
         );
         assert.deepEqual(
           sources.map(({ hash }: { hash: string }) => hash).sort(),
-          output.map(({ source }) => source).sort(),
+          answers.map(({ source }) => source).sort(),
         );
-        const { entries } = await at('GET', `/audit?grain_hash=${output[2]?.source}`);
+        const { entries } = await at('GET', `/audit?grain_hash=${answers[2]?.source}`);
         assert.ok(
           entries.some((entry: Record<string, unknown>) => entry['event_type'] === 'memory.extracted'),
           JSON.stringify(entries),
@@ -75,11 +75,11 @@ for (const partitions of [1, 4])
 
 test('sessions that state one fact at the same moment store it once', async () => {
   const { say, beliefs } = await memory({ partitions: 4 });
-  const output = await Promise.all(SESSIONS.map((session_id, i) => say({ session_id, created_at: THEN + i })));
+  const answers = await Promise.all(SESSIONS.map((session_id, i) => say({ session_id, created_at: THEN + i })));
   const [belief, ...more] = await beliefs();
   assert.deepEqual(more, []);
   const sources = [belief.fields.derived_from, ...belief.sources].sort();
-  assert.deepEqual(sources, output.map(({ source }) => source).sort());
+  assert.deepEqual(sources, answers.map(({ source }) => source).sort());
 });
 
 test('a text with two objects leaves the last one under upsert, also when another session repeats it', async () => {
@@ -111,16 +111,16 @@ test('a fact of another user or namespace is not known, and its key shows nothin
   const acme = { key: await key({ namespace: 'acme' }) };
   const bob = { key: await key({ user_id: 'bob' }) };
   const [plain] = [await say({ text: 'Ada lives in Paris.', session_id: 's0' })];
-  const fact = plain.output.extracted_hashes[0];
+  const fact = plain.answer.extracted_hashes[0];
   for (const [how, body] of [
     [acme, { user_id: 'ada' }],
     [bob, { user_id: undefined }],
   ] as const) {
     const own: string[] = [];
     for (const session_id of SESSIONS) {
-      const { source, output } = await say({ text: 'Ada lives in Paris.', session_id, ...body }, how);
-      assert.equal(JSON.stringify(output).includes(fact), false);
-      assert.deepEqual(output.warnings, []);
+      const { source, answer } = await say({ text: 'Ada lives in Paris.', session_id, ...body }, how);
+      assert.equal(JSON.stringify(answer).includes(fact), false);
+      assert.deepEqual(answer.warnings, []);
       own.push(source);
     }
     const [belief, ...more] = await beliefs(how);
@@ -134,15 +134,15 @@ test('a fact of another user or namespace is not known, and its key shows nothin
 
 test('a retry under an idempotency key gets the first answer, whatever happened to the fact', async () => {
   const { at, say, beliefs } = await memory({ partitions: 4 });
-  const { output: first } = await say({ session_id: 's0' });
+  const { answer: first } = await say({ session_id: 's0' });
   const text = 'I live in Paris. I work at Initech.';
   for (const session_id of SESSIONS.slice(1)) {
     const once = { headers: { 'idempotency-key': `once ${session_id}` } };
     const body = { text, session_id, created_at: THEN };
-    const { output } = await say(body, once);
+    const { answer } = await say(body, once);
     const again = await say(body, once);
-    assert.deepEqual(again.output.extracted_hashes, output.extracted_hashes);
-    assert.ok(output.extracted_hashes.includes(first.extracted_hashes[0]));
+    assert.deepEqual(again.answer.extracted_hashes, answer.extracted_hashes);
+    assert.ok(answer.extracted_hashes.includes(first.extracted_hashes[0]));
   }
   const count = (await beliefs()).length;
   assert.equal(count, 2);
@@ -165,8 +165,8 @@ test('an erasure removes the fact, its sources and their names, and so does that
     assert.deepEqual(entries, []);
   }
   // Later statements start again.
-  const { output } = await say({ session_id: 's4', created_at: THEN + 999 });
-  assert.deepEqual(output.duplicates, []);
+  const { answer } = await say({ session_id: 's4', created_at: THEN + 999 });
+  assert.deepEqual(answer.duplicates, []);
   assert.equal((await beliefs()).length, 2);
 });
 
@@ -175,18 +175,18 @@ test('sources of other partitions survive a seal, a merge, a rebuild and a resta
   await say({ session_id: 's0' });
   const expected: string[] = [];
   const exec = (command: string) => at('POST', '/app/exec', { command });
-  const output = async (when: string) => assert.deepEqual((await beliefs())[0].sources, expected, when);
+  const assertSources = async (when: string) => assert.deepEqual((await beliefs())[0].sources, expected, when);
   for (const session_id of SESSIONS.slice(1)) {
     expected.unshift((await say({ session_id })).source);
     await at('POST', '/flush', {});
-    await output('after a seal');
+    await assertSources('after a seal');
   }
   await exec('compact');
-  await output('after a merge');
+  await assertSources('after a merge');
   await exec('rebuild_indexes');
-  await output('after a rebuild');
+  await assertSources('after a rebuild');
   await restarted();
-  await output('after a restart');
+  await assertSources('after a restart');
 });
 
 test('a restriction hides a source as it hides the fact, and ends with it', async () => {
@@ -205,12 +205,12 @@ test('facts without a person gain sources from wherever they lie', async () => {
     const { say, beliefs } = await memory({ partitions: 4 });
     const own = session_id === undefined ? {} : { session_id };
     const first = await say({ text: 'Ada lives in Paris.', user_id: undefined, ...own });
-    assert.deepEqual(first.output.duplicates, []);
+    assert.deepEqual(first.answer.duplicates, []);
     const expected: string[] = [];
     for (let minute = 1; minute < 6; minute++) {
       const text = `Ada lives in Paris.${' '.repeat(minute)}`;
-      const { source, output } = await say({ text, user_id: undefined, created_at: THEN + 60 * minute });
-      assert.deepEqual(output.warnings, []);
+      const { source, answer } = await say({ text, user_id: undefined, created_at: THEN + 60 * minute });
+      assert.deepEqual(answer.warnings, []);
       expected.unshift(source);
     }
     const [belief, ...more] = await beliefs();
@@ -224,16 +224,16 @@ test('removed sources in other partitions make room for new ones', async () => {
   await say({ session_id: 's0' });
   for (const session_id of ['s1', 's2', 's3', 's4']) {
     const messages = Array.from({ length: 25 }, (_, i) => ({ role: 'user', content: TEXT, time: THEN + i }));
-    const { output } = await say({ text: undefined, messages, session_id });
-    assert.deepEqual(output.warnings, []);
+    const { answer } = await say({ text: undefined, messages, session_id });
+    assert.deepEqual(answer.warnings, []);
   }
   const [{ sources: full }] = await beliefs();
   assert.equal(full.length, FURTHER_SOURCES_MAX);
   const beyond = await say({ session_id: 's5' });
-  assert.match(String(beyond.output.warnings), /100 further sources of a fact are kept/);
+  assert.match(String(beyond.answer.warnings), /100 further sources of a fact are kept/);
   for (const place of [3, 40, 70, 99]) await at('POST', '/forget', { hash: full[place] });
   const next = await say({ session_id: 's5', created_at: THEN });
-  assert.deepEqual(next.output.warnings, []);
+  assert.deepEqual(next.answer.warnings, []);
   const expected = [next.source, ...full.filter((_: string, place: number) => ![3, 40, 70, 99].includes(place))];
   assert.deepEqual((await beliefs())[0].sources, expected);
   const last = await say({ session_id: 's5', created_at: THEN + 1 });

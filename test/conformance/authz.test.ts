@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
-import type { Fields, Told } from './driver.ts';
+import type { Fields, ParsedJson } from './driver.ts';
 import { GrpcClient } from './grpc-client.ts';
 import { HttpClient } from './http-client.ts';
 import { newMemory } from './http-driver.ts';
@@ -31,9 +31,9 @@ for (const listener of LISTENERS)
           const M = `/memories/${id}`;
           const tuple = (what: 'grant' | 'revoke', subject: string, relation: string, object: string, headers = {}) =>
             http.post(`${M}/authz/${what}`, { subject, relation, object }, { headers });
-          const check = (subject: string, relation: string, object: string): Promise<Told> =>
+          const check = (subject: string, relation: string, object: string): Promise<ParsedJson> =>
             http.get(`${M}/authz/check?${new URLSearchParams({ subject, relation, object })}`);
-          const list = async (args: Fields = {}): Promise<Told> =>
+          const list = async (args: Fields = {}): Promise<ParsedJson> =>
             (await http.post(`${M}/app/exec`, { command: 'authz_list', args })).result;
           return { id, M, tuple, check, list };
         }
@@ -56,7 +56,7 @@ for (const listener of LISTENERS)
           assert.ok(Math.abs(allowed['checked_at'] - Date.now() / 1000) < 600);
           const { tuples, total, next_cursor: next } = await list();
           assert.deepEqual(
-            [tuples.map((one: Told) => one['object']), total, next],
+            [tuples.map((one: ParsedJson) => one['object']), total, next],
             [['group:eng', 'namespace:acme/prod'], 2, null],
             'newest first',
           );
@@ -76,7 +76,7 @@ for (const listener of LISTENERS)
           for (let cursor: string | undefined; ; ) {
             const page = await list({ limit: 2, ...(cursor === undefined ? {} : { cursor }) });
             assert.equal(page['total'], 5);
-            seen.push(...page['tuples'].map((one: Told) => one['subject']));
+            seen.push(...page['tuples'].map((one: ParsedJson) => one['subject']));
             if (page['next_cursor'] === null) break;
             cursor = page['next_cursor'];
           }
@@ -160,11 +160,11 @@ for (const listener of LISTENERS)
           await refused(grpc.call('Get', { hash: shut }), 'AUT-E001');
           const recalled = (await bot.post(`${M}/recall`, { query: 'tea', explanation: true })).results;
           assert.deepEqual(
-            recalled.map(({ hash }: Told) => hash),
+            recalled.map(({ hash }: ParsedJson) => hash),
             [open1],
           );
           assert.deepEqual(
-            (await grpc.call('Recall', { query: 'tea' })).results.map(({ hash }: Told) => hash),
+            (await grpc.call('Recall', { query: 'tea' })).results.map(({ hash }: ParsedJson) => hash),
             [open1],
           );
           const more = { ...fields, object: 'coffee', namespace: 'team/open' };
@@ -184,13 +184,13 @@ for (const listener of LISTENERS)
           await tuple('grant', 'agent:bot', 'auditor', `memory:${id}`);
           const { entries } = await bot.get(`${M}/audit?event_type=authz.access_denied&limit=500`);
           const denied = entries.map(
-            ({ actor, details }: Told) => `${actor} ${details['relation']} ${details['operation']}`,
+            ({ actor, details }: ParsedJson) => `${actor} ${details['relation']} ${details['operation']}`,
           );
           for (const wanted of ['viewer get', 'editor add', 'editor supersede', 'eraser forget', 'auditor auditPage'])
             assert.ok(denied.includes(`agent:bot ${wanted}`), `${wanted} is not among ${denied}`);
-          assert.ok(entries.every(({ details }: Told) => details['principal'] === 'agent:bot'));
+          assert.ok(entries.every(({ details }: ParsedJson) => details['principal'] === 'agent:bot'));
           const changed = (await bot.get(`${M}/audit?event_type=authz.changed`)).entries;
-          assert.equal(changed.filter(({ partition }: Told) => partition === 0).length, 4);
+          assert.equal(changed.filter(({ partition }: ParsedJson) => partition === 0).length, 4);
           await tuple('revoke', 'agent:bot', 'editor', 'namespace:team/open');
           await tuple('revoke', 'agent:bot', 'viewer', 'namespace:team/open');
           assert.deepEqual((await bot.post(`${M}/recall`, { query: 'coffee' })).results, []);
@@ -216,7 +216,7 @@ for (const listener of LISTENERS)
           await tuple('grant', 'user:bob', 'viewer', 'namespace:n');
           await http.post(`${M}/app/exec`, { command: 'forget_user', args: { user_id: 'ann' } });
           assert.deepEqual(
-            (await list())['tuples'].map((one: Told) => one['subject']),
+            (await list())['tuples'].map((one: ParsedJson) => one['subject']),
             ['user:bob'],
           );
           assert.equal((await check('user:ann', 'viewer', 'namespace:n'))['allowed'], false);

@@ -215,21 +215,21 @@ for (const [listener, partitions] of [
       await add('of little worth', { importance: 0.1, confidence: 0.2 });
       await add('of great worth', { importance: 1, namespace: SID, session_id: undefined, user_id: 'kim' });
       await add('about saffron', { importance: 0.5 });
-      const ask = (query: string): Promise<Told> => http.get(`${path}/sessions/${PATH}/context${query}`);
+      const ask = (query: string): Promise<ParsedJson> => http.get(`${path}/sessions/${PATH}/context${query}`);
       const whole = await ask('');
       assert.deepEqual([whole.session_id, whole.token_budget, whole.truncated], [SID, 4000, false]);
       assert.deepEqual(whole.state.fields.data, { step: 2 });
       assert.deepEqual(
-        whole.goals.map(({ description }: Told) => description),
+        whole.goals.map(({ description }: ParsedJson) => description),
         ['critical', 'high', 'words of its own', 'of no priority', 'low and new'],
       );
       assert.deepEqual(
-        whole.beliefs.map(({ fields }: Told) => fields.object),
+        whole.beliefs.map(({ fields }: ParsedJson) => fields.object),
         ['of great worth', 'about saffron', 'of little worth'],
       );
       assert.equal(whole.actions.length, 5);
       assert.deepEqual(whole.dropped, { states: 0, state_keys: 0, goals: 0, actions: 0, beliefs: 0 });
-      const sizeOf = ({ state, goals, actions, beliefs }: Told): number =>
+      const sizeOf = ({ state, goals, actions, beliefs }: ParsedJson): number =>
         JSON.stringify({ state, goals, actions, beliefs }).length;
       assert.equal(whole.estimated_tokens, Math.ceil(sizeOf(whole) / 4));
       for (const budget of [1, 20, 60, 120, 200, 300]) {

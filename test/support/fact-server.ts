@@ -45,8 +45,8 @@ export function factServer(text: string) {
       send(verb, `/memories/${id}${path}`, json, how);
     /** The event that a text became, with the answer. */
     const say = async (body: object, how?: How) => {
-      const told = await at('POST', '/remember', { text, extract_mode: 'sync', user_id: 'ada', ...body }, how);
-      return { source: told.source_hash as string, told };
+      const answer = await at('POST', '/remember', { text, extract_mode: 'sync', user_id: 'ada', ...body }, how);
+      return { source: answer.source_hash as string, answer };
     };
     const beliefs = async (how?: How) =>
       (await at('GET', '/grains?grain_type=belief&limit=50&include_superseded=true', undefined, how)).grains;

@@ -137,7 +137,8 @@ test('the codec encodes every accepted input, and decodes it to the same fields'
     }),
     { numRuns: runs(800) },
   );
-  assert.ok(encodedCount > 160, `only ${encodedCount} were accepted`);
+  // About 195 of 800 are accepted; chance makes it fewer than 120 in one run of a billion.
+  assert.ok(encodedCount > 120, `only ${encodedCount} were accepted`);
 });
 
 test('an answer is accepted as input and gives the same grain', () => {

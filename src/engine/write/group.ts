@@ -497,9 +497,9 @@ export class Group {
     for (let from = 0, to = 0; from < drafts.length; from = to) {
       to = recordEnd(drafts, from);
       const timestamp = Math.floor(this.nowMs / 1000);
-      const told = drafts.slice(from, to);
-      const { entries, head } = extendChain(before, told, timestamp);
-      const { marks, count } = marksOf(told);
+      const written = drafts.slice(from, to);
+      const { entries, head } = extendChain(before, written, timestamp);
+      const { marks, count } = marksOf(written);
       const firstSeq = before.seq + 1;
       const events = { before: before.events, atMs: this.nowMs, marks };
       const sequence = this.record({ kind: 'audit', memory, body: encodeAuditBody(entries), events });

@@ -117,8 +117,8 @@ export interface GrpcFace<Out> {
   readonly rpc: string;
   /** Appends fields that the message does not define to `unknown`. */
   readonly decode: (bytes: Uint8Array, input: SchemaNode, unknown: UnknownMember[]) => unknown;
-  /** `told` are warnings to add to the output's own; a message without a field for warnings omits them. */
-  readonly encode: (output: Out, node: SchemaNode, told: readonly string[]) => Uint8Array;
+  /** `warnings` are warnings to add to the output's own; a message without a field for warnings omits them. */
+  readonly encode: (output: Out, node: SchemaNode, warnings: readonly string[]) => Uint8Array;
   /** True when the message has a field for warnings; otherwise they travel as trailing metadata. */
   readonly carriesWarnings: boolean;
   readonly onMainThread: OnMainThread;
@@ -157,15 +157,15 @@ export function rpc<Req extends object, Res extends object, Out>(face: {
       const message = decodeMessage(face.request, bytes, unknown);
       return face.read === undefined ? fromMessage(input, message as Members) : face.read(message); // a plain object
     },
-    encode: (output, node, told) => {
+    encode: (output, node, warnings) => {
       const partial =
         face.write === undefined
           ? (toMessage(node, isMembers(output) ? output : {}, shape) as DeepPartial<Res>) // members that `shape` has
           : face.write(output);
       const encoded = face.response.encode(face.response.fromPartial(partial)).finish();
-      if (told.length === 0 || !('warnings' in shape)) return encoded;
+      if (warnings.length === 0 || !('warnings' in shape)) return encoded;
       // Protobuf decoders append a repeated field of a later message to the earlier one, so concatenation adds warnings.
-      const more = { warnings: told } as DeepPartial<Res>; // `shape` has them
+      const more = { warnings: warnings } as DeepPartial<Res>; // `shape` has them
       return Buffer.concat([encoded, face.response.encode(face.response.fromPartial(more)).finish()]);
     },
   };
@@ -311,8 +311,8 @@ export interface HttpRow {
   readonly sidecar: Sidecar | undefined;
   /** Appends unknown members and parameters to `unknown`. */
   readonly read: (parts: HttpParts, unknown: UnknownMember[]) => unknown;
-  /** Adds the warnings `told` to the output's own. */
-  readonly reply: (output: unknown, parts: HttpParts, told: readonly string[]) => HttpReply;
+  /** Adds the warnings `warnings` to the output's own. */
+  readonly reply: (output: unknown, parts: HttpParts, warnings: readonly string[]) => HttpReply;
 }
 
 export interface GrpcRow {
@@ -321,10 +321,10 @@ export interface GrpcRow {
   readonly sidecar: Sidecar | undefined;
   /** Decodes the request to an input that is not yet validated. Appends unknown fields to `unknown`. */
   readonly read: (bytes: Uint8Array, unknown: UnknownMember[]) => unknown;
-  /** Adds the warnings `told` to the output's own. */
-  readonly write: (output: unknown, told: readonly string[]) => Uint8Array;
+  /** Adds the warnings `warnings` to the output's own. */
+  readonly write: (output: unknown, warnings: readonly string[]) => Uint8Array;
   /** Warnings for the trailing metadata, because the output's message has no field for them. */
-  readonly looseWarnings: (output: unknown, told: readonly string[]) => readonly string[];
+  readonly looseWarnings: (output: unknown, warnings: readonly string[]) => readonly string[];
 }
 
 /** Makes a row. The schemas determine the static types of `run`, `read` and `write`. */
@@ -451,11 +451,15 @@ function httpRow<Out>(
       findInInput?.(candidate, unknown);
       return candidate;
     },
-    reply: (value, parts, told) => {
+    reply: (value, parts, warnings) => {
       const output = value as Out; // what the row's own run returned
-      if (face.reply !== undefined) return withNotes(face.reply(output, parts), told);
+      if (face.reply !== undefined) return withNotes(face.reply(output, parts), warnings);
       const json = face.write === undefined ? writeJson(output) : face.write(output);
-      return { kind: 'json', status: typeof status === 'number' ? status : status(output), value: warned(json, told) };
+      return {
+        kind: 'json',
+        status: typeof status === 'number' ? status : status(output),
+        value: warned(json, warnings),
+      };
     },
   };
 }
@@ -482,18 +486,18 @@ function unknownOfHttp<Out>(face: HttpFace<Out>, input: TSchema): (parts: HttpPa
   };
 }
 
-/** Adds the warnings `told` to a JSON answer. */
-function warned(json: unknown, told: readonly string[]): unknown {
-  if (told.length === 0 || !isMembers(json)) return json;
+/** Adds the warnings `warnings` to a JSON answer. */
+function warned(json: unknown, warnings: readonly string[]): unknown {
+  if (warnings.length === 0 || !isMembers(json)) return json;
   const own = json['warnings'];
-  return { ...json, warnings: Array.isArray(own) ? [...(own as readonly unknown[]), ...told] : told };
+  return { ...json, warnings: Array.isArray(own) ? [...(own as readonly unknown[]), ...warnings] : warnings };
 }
 
 /** Puts the warnings of an answer that is not JSON into a header. */
-function withNotes(reply: HttpReply, told: readonly string[]): HttpReply {
-  if (told.length === 0) return reply;
-  if (reply.kind === 'json') return { ...reply, value: warned(reply.value, told) };
-  return { ...reply, headers: { ...reply.headers, 'x-warnings': encodeURI(notesOf(told)) } };
+function withNotes(reply: HttpReply, warnings: readonly string[]): HttpReply {
+  if (warnings.length === 0) return reply;
+  if (reply.kind === 'json') return { ...reply, value: warned(reply.value, warnings) };
+  return { ...reply, headers: { ...reply.headers, 'x-warnings': encodeURI(notesOf(warnings)) } };
 }
 
 /** Merges query, body and path parameters; later ones win, because the path is the most explicit. */
@@ -522,11 +526,11 @@ function grpcRow<Out>(
       findInInput?.(candidate, unknown);
       return candidate;
     },
-    write: (value, told) => face.encode(value as Out, output, told), // what the row's own run returned
-    looseWarnings: (value, told) => {
+    write: (value, warnings) => face.encode(value as Out, output, warnings), // what the row's own run returned
+    looseWarnings: (value, warnings) => {
       if (face.carriesWarnings) return [];
-      if (!isMembers(value) || !Array.isArray(value['warnings'])) return told;
-      return [...value['warnings'].map(String), ...told];
+      if (!isMembers(value) || !Array.isArray(value['warnings'])) return warnings;
+      return [...value['warnings'].map(String), ...warnings];
     },
   };
 }

@@ -25,13 +25,13 @@ export async function gatherSession(fan: Fan, input: Input<'session'>, held: Hel
   const merged = mergedActions(parts, input.actions?.limit ?? 0);
   const actions = withinRoom(merged, room, partOfGrain);
   const actionsTotal = sumOf(parts, 'actionsTotal');
-  const told = await withAllSources(fan, [...(state === null ? [] : [state]), ...goals, ...actions]);
+  const sourced = await withAllSources(fan, [...(state === null ? [] : [state]), ...goals, ...actions]);
   const first = state === null ? 0 : 1;
   return {
-    state: state === null ? null : told[0]!,
-    goals: told.slice(first, first + goals.length),
+    state: state === null ? null : sourced[0]!,
+    goals: sourced.slice(first, first + goals.length),
     goalsTotal: sumOf(parts, 'goalsTotal'),
-    actions: told.slice(first + goals.length),
+    actions: sourced.slice(first + goals.length),
     actionsTotal,
     moreActions:
       actions.length < merged.length ||

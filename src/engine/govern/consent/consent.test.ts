@@ -42,11 +42,15 @@ for (const [what, said, status] of ROWS)
     };
     const read = new Governed(unsetPolicy(), [], { ...source, access: NO_TUPLES });
     assert.equal(read.consentStatus('u1', 'mail', 100), status);
-    const told = new Governed(unsetPolicy(), [], { consent: () => undefined, consents: () => [], access: NO_TUPLES });
-    told.allConsents();
-    for (const one of said) told.setConsent(one);
-    assert.equal(told.consentStatus('u1', 'mail', 100), status, 'a later change counts like a fact that was loaded');
-    for (const governed of [read, told]) {
+    const updated = new Governed(unsetPolicy(), [], {
+      consent: () => undefined,
+      consents: () => [],
+      access: NO_TUPLES,
+    });
+    updated.allConsents();
+    for (const one of said) updated.setConsent(one);
+    assert.equal(updated.consentStatus('u1', 'mail', 100), status, 'a later change counts like a fact that was loaded');
+    for (const governed of [read, updated]) {
       const { users } = governed.withdrawn('mail', 100);
       const isSaid = said.some(({ purpose }) => purpose === 'mail' || purpose === EVERY_PURPOSE);
       assert.deepEqual(users, isSaid && status !== 'granted' ? ['u1'] : []);
