@@ -67,18 +67,18 @@ test('sources survive a seal, a merge, a rebuild and a restart, and an erasure r
   await say({ created_at: THEN });
   const expected: string[] = [];
   const exec = (command: string) => at('POST', '/app/exec', { command });
-  const answer = async (when: string) => assert.deepEqual((await beliefs())[0].sources, expected, when);
+  const assertSources = async (when: string) => assert.deepEqual((await beliefs())[0].sources, expected, when);
   for (const seconds of [60, 120, 180]) {
     expected.unshift((await say({ created_at: THEN + seconds })).source);
     await at('POST', '/flush', {});
-    await answer('after a seal');
+    await assertSources('after a seal');
   }
   await exec('compact');
-  await answer('after a merge');
+  await assertSources('after a merge');
   await exec('rebuild_indexes');
-  await answer('after a rebuild');
+  await assertSources('after a rebuild');
   await restarted();
-  await answer('after a restart');
+  await assertSources('after a restart');
   await send('POST', `/memories/${id}/forget`, { user_id: 'ada' });
   assert.deepEqual(await beliefs(), []);
 });

@@ -411,7 +411,7 @@ test('retention is reported by namespace and enforced', async () => {
   const status = await http.get(`${M}/retention/status`);
   const [row] = status.namespaces;
   assert.deepEqual(
-    [status.default_ttl_days, row.namespace, row.ttl_days, row.source, row.grains, row.expired, row.added],
+    [status.default_ttl_days, row.namespace, row.ttl_days, row.source, row.grains, row.expired, row.held],
     [30, 'default', 30, 'default', 7, 6, 0],
   );
   assert.equal(status.last_enforced_at, null);
