@@ -37,6 +37,7 @@ const OF_SESSION = [
   { grainType: 'action', fields: { tool_name: CANARY, is_error: true, error: CANARY, parent_task_id: 't1' } },
   { grainType: 'state', fields: { data: { step: CANARY } } },
   { grainType: 'goal', fields: { description: CANARY } },
+  { grainType: 'belief', fields: { subject: 'ann', relation: 'likes', object: `${CANARY}s` } },
 ].map(({ grainType, fields }) => ({
   grainType,
   fields: { ...fields, namespace: PLACE, user_id: 'u1', session_id: 's1' },
@@ -81,6 +82,7 @@ const READS: Inputs<GovernedBy<'reads'>> = {
     { sessionId: 's1', tokenBudget: 4_000, format: 'json', relevance: [[hash, 1]] },
     { sessionId: 's1', tokenBudget: 4_000, format: 'text' },
   ],
+  sessionDuplicates: () => [{ sessionId: 's1', threshold: 0.5 }],
   sessionSummary: () => [{ sessionId: 's1' }],
   sessionChain: () => [{ sessionId: 's1', below: ['t1'], above: [], limit: 10 }],
   exportPage: () => [{ after: 0, limitBytes: 1 << 20, filter: {} }],
@@ -100,6 +102,7 @@ const WRITES: Inputs<GovernedBy<'writes'>> = {
     { hashes: [hash], check: false },
     { subject: 'ann', check: false },
   ],
+  mergeGrains: ({ hash }) => [{ canonical: hash, duplicates: [] }],
   previewRemoval: ({ hash }) => [
     { of: 'grains', hashes: [hash] },
     { of: 'grains', subject: 'ann' },

@@ -38,6 +38,8 @@ import { verify } from './maintain/reports/verify.ts';
 import { verifyAudit } from './maintain/reports/verify-audit.ts';
 import { auditRefusedRead } from './read-audit.ts';
 import { readable } from './reads.ts';
+import { duplicateGroups } from './session/duplicates.ts';
+import { sessionPlaces } from './session/places.ts';
 import type { Memory } from './store/memory.ts';
 import type { Store } from './store/store.ts';
 import { bindingOf, isBound } from './store/within.ts';
@@ -102,7 +104,11 @@ function ownCalls(services: WriteServices): OwnCalls {
       if (!(error instanceof EngineError)) throw error;
     });
   /** The memory for a long read, with the same refusals as for other reads. */
-  const readableFor = (context: CallContext, method: 'calScan' | 'events', input: unknown): Memory => {
+  const readableFor = (
+    context: CallContext,
+    method: 'calScan' | 'events' | 'sessionDuplicates',
+    input: unknown,
+  ): Memory => {
     try {
       return readable(store, context);
     } catch (error) {
@@ -238,6 +244,10 @@ function ownCalls(services: WriteServices): OwnCalls {
     rebuildIndexes: async (context) => rebuild(services, store.memory(context.memory).number),
     compact: (context) => compact(services, context),
     exportPage: (context, input) => exportPage(store, store.memory(context.memory), context, input),
+    sessionDuplicates: async (context, input) => {
+      const memory = readableFor(context, 'sessionDuplicates', input);
+      return inSlices(duplicateGroups(sessionPlaces(store, memory, context, input.sessionId), input.threshold));
+    },
     personPage: async (context, input) => inSlices(personPage(store, store.memory(context.memory), context, input)),
     verify: () => verify(services),
     backup: (_context, input) => backup(services, input),

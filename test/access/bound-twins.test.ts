@@ -34,6 +34,10 @@ const OWN = [
   { grain_type: 'event', fields: { content: 'Another day, another tea', session_id: 's2', role: 'user' } },
   { grain_type: 'goal', fields: { description: 'drink more tea', goal_state: 'active', priority: 'high' } },
   { grain_type: 'goal', fields: { description: 'find a kettle', session_id: 's1' } },
+  ...['a blue kettle', 'a blue kettle!'].map((object) => ({
+    grain_type: 'belief',
+    fields: { subject: 'Ada', relation: 'wants', object, session_id: 's1' },
+  })),
   { grain_type: 'state', fields: { data: { at: 'shop' }, session_id: 's1' } },
   { grain_type: 'action', fields: { tool_name: 'search', content: 'tea', session_id: 's1', parent_task_id: 't1' } },
   { grain_type: 'action', fields: { tool_name: 'buy', is_error: true, error: 'sold out', session_id: 's1' } },
@@ -41,6 +45,7 @@ const OWN = [
 
 /** What others did in the caller's sessions. */
 const STRANGE_ACTS = [
+  { grain_type: 'belief', fields: { subject: 'Ada', relation: 'wants', object: 'a blue kettle.', confidence: 1 } },
   { grain_type: 'state', fields: { data: { at: STRANGE } } },
   { grain_type: 'goal', fields: { description: STRANGE, priority: 'critical' } },
   { grain_type: 'action', fields: { tool_name: STRANGE, is_error: true, error: STRANGE, parent_task_id: 't1' } },
@@ -267,6 +272,11 @@ const WRITES: Readonly<Record<string, (pair: Pair) => readonly Question[]>> = {
         return form;
       },
     },
+  ],
+  session_consolidate: () => [
+    post('/sessions/s1/consolidate', { dry_run: true }),
+    post('/sessions/s1/consolidate', {}),
+    post('/sessions/n9/consolidate', {}),
   ],
   create_key: () => [],
   revoke_key: () => [],

@@ -167,6 +167,7 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
     },
   ],
   ['session_context', (http) => http.ask('GET', `${M}/sessions/s1/context?format=text&query=tea`)],
+  ['session_consolidate', (http) => http.ask('POST', `${M}/sessions/s1/consolidate`, { json: { dry_run: true } })],
   ['session_actions', (http) => http.ask('GET', `${M}/sessions/s1/actions?limit=1`)],
   ['session_actions_summary', (http) => http.ask('GET', `${M}/sessions/s1/actions/summary`)],
   ['session_actions_chain', (http) => http.ask('GET', `${M}/sessions/s1/actions/chain/t1`)],

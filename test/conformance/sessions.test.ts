@@ -253,6 +253,126 @@ for (const [listener, partitions] of [
         await refused(ask(`?${wrong}`), 'VAL-E001', 'VAL-E003');
     });
 
+    describe('consolidation', () => {
+      const belief = (object: string, fields: object = {}): Written => ({
+        grain_type: 'belief',
+        fields: { subject: 'Ada', relation: 'likes', object, session_id: SID, ...fields },
+      });
+      const event = (content: string, fields: object = {}): Written => ({
+        grain_type: 'event',
+        fields: { content, session_id: SID, role: 'user', ...fields },
+      });
+      const merges = (path: string, body: object = {}): Promise<ParsedJson> =>
+        http.post(`${path}/sessions/${PATH}/consolidate`, body);
+      const versionsOf = async (path: string, hash: string): Promise<ParsedJson[]> =>
+        (await http.post(`${path}/app/exec`, { command: 'history', args: { hash } })).result.versions;
+      const current = async (path: string): Promise<string[]> =>
+        (await http.get(`${path}/grains?limit=100`)).grains
+          .map(({ fields }: ParsedJson) => fields.object ?? fields.content)
+          .sort();
+
+      test('the most trusted, newest statement stays with a new version, and a repetition merges nothing', async () => {
+        const path = await memory([
+          belief('green tea from Japan', { confidence: 0.9, created_at: THEN, success_count: 2 }),
+          belief('green tea from Japan.', { confidence: 0.9, created_at: THEN + 5, success_count: 4, importance: 0.7 }),
+          belief('Green  tea from japan', { confidence: 0.4, created_at: THEN + 9 }),
+          belief('green tea from China', { confidence: 1 }),
+        ]);
+        const asked = await merges(path, { dry_run: true });
+        assert.deepEqual(
+          [asked.dry_run, asked.total_analyzed, asked.threshold, asked.merged, asked.groups.length],
+          [true, 4, 0.85, 2, 1],
+        );
+        assert.equal((await current(path)).length, 4);
+        const done = await merges(path);
+        const [group] = done.groups;
+        assert.deepEqual([done.merged, done.refused, group.confirmation_count], [2, [], 3]);
+        assert.deepEqual(group.duplicate_hashes.toSorted(), asked.groups[0].duplicate_hashes.toSorted());
+        assert.equal(group.similarity, asked.groups[0].similarity);
+        assert.ok(group.similarity >= 0.85 && group.similarity < 1);
+        assert.deepEqual(await current(path), ['green tea from China', 'green tea from Japan.']);
+        const { fields } = await http.get(`${path}/grains/${group.canonical_hash}`);
+        assert.deepEqual(
+          [fields.consolidation_level, fields.success_count, fields.importance, fields.created_at],
+          [1, 6, 0.7, THEN + 5],
+        );
+        assert.deepEqual(
+          fields.provenance_chain.map(({ method, source_hash }: ParsedJson) => [method, source_hash]).sort(),
+          group.duplicate_hashes.map((hash: string) => ['consolidation', hash]).sort(),
+        );
+        for (const hash of [...group.duplicate_hashes, asked.groups[0].canonical_hash]) {
+          const old = await http.get(`${path}/grains/${hash}`);
+          assert.equal(old.superseded_by, group.canonical_hash);
+          assert.equal((await versionsOf(path, hash)).at(-1)!['hash'], group.canonical_hash);
+        }
+        assert.equal((await versionsOf(path, group.canonical_hash))[0]!['hash'], asked.groups[0].canonical_hash);
+        const again = await merges(path);
+        assert.deepEqual([again.merged, again.groups, again.total_analyzed], [0, [], 2]);
+        const { entries } = await http.get(`${path}/audit?event_type=session.consolidated`);
+        assert.equal(entries.length, 1);
+        assert.deepEqual([entries[0].details['groups'], entries[0].details['merged']], [1, 2]);
+        assert.ok(!JSON.stringify(entries).includes(SID));
+      });
+
+      test('nothing is merged across types, users, namespaces, subjects, roles, numbers or negations', async () => {
+        const path = await memory([
+          belief('green tea'),
+          belief('green tea ', { user_id: 'ada' }),
+          belief('green tea', { user_id: 'bob' }),
+          belief('green tea', { namespace: 'other' }),
+          belief('green tea', { subject: 'Bob' }),
+          belief('green tea', { relation: 'hates' }),
+          event('green tea'),
+          event('green tea', { role: 'assistant' }),
+          event('room 101 of the house is taken'),
+          event('room 102 of the house is taken'),
+          event('room 101 of the house is not taken'),
+          { grain_type: 'observation', fields: { content: 'green tea', session_id: SID } },
+          action(1, { tool_name: 'brew', content: 'green tea' }),
+          action(2, { tool_name: 'brew', content: 'green tea' }),
+          goal(1, 'green tea'),
+          goal(2, 'green tea'),
+          belief('green tea', { session_id: 'another' }),
+        ]);
+        const { groups, total_analyzed } = await merges(path, { threshold: 0.8 });
+        assert.deepEqual([groups, total_analyzed], [[], 12]);
+      });
+
+      test('what a policy or a grain protects is refused as a group, and the others are merged', async () => {
+        const path = await memory([
+          belief('a green kettle of iron', { created_at: THEN }),
+          belief('a green kettle of iron!', { created_at: THEN + 1, invalidation_policy: { mode: 'locked' } }),
+          belief('a large pot of honey', { created_at: THEN }),
+          belief('a large pot of honey!', { created_at: THEN + 1 }),
+        ]);
+        const asked = await merges(path, { dry_run: true });
+        assert.deepEqual([asked.merged, asked.refused.map(({ code }: ParsedJson) => code)], [1, ['POL-E004']]);
+        const done = await merges(path);
+        assert.deepEqual([done.merged, done.refused], [1, asked.refused]);
+        assert.equal((await current(path)).length, 3);
+        await refused(merges(path), 'POL-E004');
+        await refused(merges(path, { dry_run: true }), 'POL-E004');
+        const careful = await memory([belief('a red kettle'), belief('a red kettle!')]);
+        await http.call('PUT', `${careful}/policy`, {
+          json: { overrides: { supersede: { reason_required: true } }, reason: 'test' },
+        });
+        await refused(merges(careful), 'POL-E001');
+        assert.equal((await merges(careful, { reason: 'said twice' })).merged, 1);
+      });
+
+      test('requests are checked, repeated under their key, and unknown sessions are empty', async () => {
+        const path = await memory([belief('black tea at noon'), belief('black tea at noon.')]);
+        for (const wrong of [{ threshold: 0 }, { threshold: 1.1 }, { threshold: 'x' }])
+          await refused(merges(path, wrong), 'VAL-E001', 'VAL-E003');
+        const none = await http.post(`${path}/sessions/nobody/consolidate`, {});
+        assert.deepEqual([none.total_analyzed, none.groups, none.merged], [0, [], 0]);
+        const headers = { 'idempotency-key': 'once' };
+        const first = await http.post(`${path}/sessions/${PATH}/consolidate`, {}, { headers });
+        assert.equal(first.merged, 1);
+        assert.deepEqual(await http.post(`${path}/sessions/${PATH}/consolidate`, {}, { headers }), first);
+      });
+    });
+
     test('two states are compared by path, in any version that the caller may read', async () => {
       const path = await memory([]);
       const add = async (fields: object): Promise<string> =>

@@ -146,6 +146,16 @@ export const ERASED_REMEMBERED_MAX = 65_536;
 export const ERASED_REMEMBERED_EACH = 4_096;
 /** Namespaces and users whose document sets are cached for each part of a memory, at one bit a document. */
 export const COUNTED_BINDINGS_MAX = 8;
+/**
+ * One consolidation of a session: grains compared in a partition (the newest), cells of their alignments, groups, and
+ * duplicates of one group. What is beyond is left for the next run, and the answer says so.
+ */
+export const CONSOLIDATED_GRAINS_MAX = 10_000;
+export const CONSOLIDATED_CELLS_MAX = 400_000_000;
+export const CONSOLIDATED_GROUPS_MAX = 1_000;
+export const CONSOLIDATED_GROUP_MAX = 500;
+/** Entries of a grain's provenance_chain that a merge keeps, the newest. */
+export const PROVENANCE_ENTRIES_MAX = 1_000;
 /** Tokens of a session's context. */
 export const TOKEN_BUDGET_DEFAULT = 4_000;
 export const TOKEN_BUDGET_MAX = 200_000;

@@ -71,6 +71,7 @@ export interface MemoryWideCalls {
         | 'export.file'
         | 'policy.enforced'
         | 'policy.simulated'
+        | 'session.consolidated'
         | 'user.data_exported';
       /** The person concerned; absent: the person that the caller is bound to. */
       userId?: string | undefined;

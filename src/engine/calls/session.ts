@@ -1,4 +1,4 @@
-// Calls that read one session: its state, goals and actions. A grain belongs to a session by its session id, or by a
+// Calls on one session: its state, goals and actions, and what it says more than once. A grain belongs to a session by its session id, or by a
 // namespace of the same name.
 import type { JsonObject } from '../grain/api/json-value.ts';
 import type { GrainView } from './grain.ts';
@@ -138,13 +138,41 @@ export interface CompiledContext {
   };
 }
 
-/** The calls that read a session. */
+/** Grains that say the same as another one. */
+export interface DuplicateGroup {
+  readonly canonical: string;
+  /** With how similar each one is to the canonical grain, 0 to 1. */
+  readonly duplicates: readonly { readonly hash: string; readonly similarity: number }[];
+}
+
+export interface DuplicatesFound {
+  /** Number of grains that were compared. */
+  readonly analyzed: number;
+  readonly groups: readonly DuplicateGroup[];
+  /** True if not everything was compared, or not every duplicate is named. */
+  readonly cut: boolean;
+}
+
+/** The calls on a session. */
 export interface SessionCalls {
   session: { input: SessionAsked; output: SessionView };
   /** Counts of the session's actions, from columns of the index. */
   sessionSummary: { input: { readonly sessionId: string }; output: SessionSummary };
   /** The parts of a context, before it is compiled over all partitions. */
   sessionContext: { input: ContextAsked; output: ContextFound };
+  /** What the session says more than once, within this partition. */
+  sessionDuplicates: {
+    input: { readonly sessionId: string; readonly threshold: number };
+    output: DuplicatesFound;
+  };
+  /**
+   * Replaces grains by a new version of one of them. Its hash is the output; with `check`, which changes nothing, the
+   * hash of the canonical grain.
+   */
+  mergeGrains: {
+    input: DuplicateGroup & { readonly check?: true | undefined };
+    output: { readonly hash: string };
+  };
   /** Actions of the session that hang together with those that are named. */
   sessionChain: { input: ChainAsked & { readonly sessionId: string }; output: ActionChain };
 }
@@ -168,4 +196,21 @@ export const SESSION_ROWS = {
     access: 'viewer',
   },
   sessionChain: { kind: 'read', trail: 'entry', refusal: 'first', gather: 'own', governed: 'reads', access: 'viewer' },
+  sessionDuplicates: {
+    kind: 'long',
+    changes: 'nothing',
+    gather: 'merged',
+    governed: 'reads',
+    refusal: 'first',
+    access: 'viewer',
+  },
+  mergeGrains: {
+    kind: 'write',
+    by: 'plan',
+    changes: 'grains',
+    retry: 'same',
+    gather: 'own',
+    governed: 'writes',
+    access: 'editor',
+  },
 } as const satisfies RowsOf<SessionCalls>;

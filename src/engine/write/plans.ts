@@ -19,6 +19,7 @@ import { planExpire } from './expire.ts';
 import { planEraseUser, planForget } from './forget.ts';
 import { planConsent, planConsentFacts, planRestrict, planSetPolicy } from './govern.ts';
 import { type LinkInput, planLink } from './import-links.ts';
+import { planMerge } from './merge-grains.ts';
 import { bindFields } from './narrow.ts';
 import { type PreparedGrain, prepareBlob, prepareGrain } from './prepare.ts';
 import { planPreview } from './preview-removal.ts';
@@ -199,6 +200,10 @@ export const PLANS: { readonly [M in PlannedMethod]: MemoryWrite<M> } = {
       strip: ({ fields: _, ...kept }) => kept,
     },
     plan: (group, memory, context, input) => planAccumulate(group, known(memory), context, input),
+  },
+  mergeGrains: {
+    reply: { isKept: () => false },
+    plan: (group, memory, context, input) => planMerge(group, known(memory), context, input),
   },
   forget: {
     reply: { isKept: ({ check }) => !check },

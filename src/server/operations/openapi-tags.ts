@@ -27,7 +27,7 @@ export const TAGS: readonly Tag[] = [
     description: 'What an agent does in a session: its state, goals and actions.',
     operations: [
       ...['session_bootstrap', 'session_state', 'session_actions', 'session_actions_summary'],
-      ...['session_actions_chain', 'session_failed_actions', 'session_context', 'states_diff'],
+      ...['session_actions_chain', 'session_failed_actions', 'session_context', 'session_consolidate', 'states_diff'],
     ],
   },
   {

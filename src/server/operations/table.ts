@@ -55,6 +55,7 @@ import { failedActions, sessionActions } from './sessions/actions.ts';
 import { actionsSummary } from './sessions/actions-summary.ts';
 import { bootstrap } from './sessions/bootstrap.ts';
 import { actionsChain } from './sessions/chain.ts';
+import { sessionConsolidate } from './sessions/consolidate.ts';
 import { sessionContext } from './sessions/context.ts';
 import { sessionState } from './sessions/state.ts';
 import { statesDiff } from './sessions/states-diff.ts';
@@ -89,6 +90,7 @@ const ROWS: readonly Operation[] = [
   actionsChain,
   failedActions,
   sessionContext,
+  sessionConsolidate,
   statesDiff,
   consentGrant,
   consentRevoke,

@@ -98,6 +98,11 @@ const MERGE: {
   retentionStatus: mergeRetentionStatus,
   sessionSummary: mergeSummaries,
   sessionContext: mergeContexts,
+  sessionDuplicates: (answers) => ({
+    analyzed: sumOf(answers, 'analyzed'),
+    groups: answers.flatMap(({ groups }) => groups),
+    cut: answers.some(({ cut }) => cut),
+  }),
 };
 
 /** Calls with a gather function of their own. */
@@ -120,6 +125,10 @@ const OWN: { readonly [M in GatheredBy<'own'>]: Gather<M> } = {
     await refuseCircle(fan, input);
     const partition = await fan.locate(input.oldHash);
     return partition === undefined ? fan.found('supersede', input) : fan.one(partition, 'supersede', input);
+  },
+  mergeGrains: async (fan, input) => {
+    const partition = await fan.locate(input.canonical);
+    return partition === undefined ? fan.found('mergeGrains', input) : fan.one(partition, 'mergeGrains', input);
   },
   accumulate: gatherAccumulate,
   forget: gatherForget,

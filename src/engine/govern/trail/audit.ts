@@ -47,6 +47,7 @@ export const AUDIT_EVENTS = {
   'pii.detected': 40,
   'pii.blocked': 41,
   'scope.tree_changed': 42,
+  'session.consolidated': 46,
   'authz.changed': 50,
   'authz.access_denied': 51,
   'verify.run': 90,
