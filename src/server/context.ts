@@ -11,6 +11,7 @@ import type { Embedders } from './embedding/embedders.ts';
 import type { IndexWaits } from './embedding/index-waits.ts';
 import type { QueryVectors } from './embedding/query-vector.ts';
 import type { EventBells } from './events/bells.ts';
+import type { EventHub } from './events/hub.ts';
 import type { Erasures } from './jobs/erasures.ts';
 import type { Extractions } from './jobs/extractions.ts';
 import type { ImportedFile } from './jobs/read-import.ts';
@@ -50,6 +51,8 @@ export interface Services {
   readonly indexWaits: Pick<IndexWaits, 'wait'>;
   /** Tells which memories have new events. */
   readonly eventBells: EventBells;
+  /** Streams of events. */
+  readonly events: EventHub;
   /** Models for recall. */
   readonly models: RecallModels;
   /** Seals cursors, so that they reveal nothing about other callers' data. */
@@ -73,6 +76,8 @@ export interface Context {
   readonly requestId: string;
   readonly deadlineMs: number;
   readonly reason: string | undefined;
+  /** The purpose of processing (`x-purpose`); absent: the default. */
+  readonly purpose?: string | undefined;
   /** Bindings of the key, narrowed by headers: the call reads and writes only within them. */
   readonly namespace: string | undefined;
   readonly userId: string | undefined;

@@ -4,6 +4,7 @@ import { EngineError } from '../engine/base/errors.ts';
 import { ANSWER_SHARED_BYTES_MIN, MESSAGE_BYTES_MAX } from '../engine/base/limits.ts';
 import { jsonBuffer } from '../engine/grain/api/json.ts';
 import type { ByteBudget } from './byte-budget.ts';
+import type { Services } from './context.ts';
 import type { Cors } from './http/cors.ts';
 import { respondError } from './http/errors.ts';
 import { jsonBody } from './http/json.ts';
@@ -34,6 +35,8 @@ export interface HandlerParts {
   readonly pages: PageGuard | undefined;
   /** Parses a JSON body. */
   readonly readJson: (bytes: Uint8Array) => Promise<unknown>;
+  /** For answers that go on after their operation. */
+  readonly services: Pick<Services, 'events'>;
   /** Budget of answers until clients have read them. */
   readonly answers: ByteBudget;
 }
@@ -100,7 +103,7 @@ function refuse(request: HttpRequest, error: EngineError, headers: ResponseHeade
 }
 
 async function answer(
-  { wrapper, readJson, answers }: HandlerParts,
+  { wrapper, readJson, answers, services }: HandlerParts,
   request: HttpRequest,
   match: { readonly route: Route; readonly params: Readonly<Record<string, string>> },
   always: ResponseHeaders,
@@ -135,6 +138,8 @@ async function answer(
           json,
           file,
           ifNoneMatch: request.header('if-none-match'),
+          accept: request.header('accept'),
+          lastEventId: request.header('last-event-id'),
         };
         const unknown: UnknownMember[] = [];
         return { candidate: row.read(parts, unknown), bytes, unknown };
@@ -156,7 +161,11 @@ async function answer(
   const headers: ResponseHeaders = [...always, ...Object.entries(performed.headers)];
   if (performed.ok) {
     try {
-      await send(request, performed.reply, headers, answers);
+      if (performed.reply.kind === 'open') {
+        const { reply, requestId } = performed;
+        const shown = [...Object.entries(reply.headers), ...headers];
+        reply.open(services, request, { headers: shown, requestId });
+      } else await send(request, performed.reply, headers, answers);
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
       respondError(request, error, performed.requestId, [...headers, ['retry-after', '1']]);
@@ -222,7 +231,7 @@ function queryOf(query: string): HttpParts['query'] {
 /** Throws LIM-E001 before anything is sent when there is no room for the answer. */
 async function send(
   request: HttpRequest,
-  reply: HttpReply,
+  reply: Exclude<HttpReply, { readonly kind: 'open' }>,
   headers: ResponseHeaders,
   answers: ByteBudget,
 ): Promise<void> {

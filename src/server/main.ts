@@ -15,6 +15,7 @@ import { Keys } from './control/keys.ts';
 import type { ControlStore } from './control/store.ts';
 import type { DiskWatch } from './disk-watch.ts';
 import { EventBells } from './events/bells.ts';
+import { EventHub } from './events/hub.ts';
 import { type ChosenListener, chooseListener } from './http/listen.ts';
 import { randomHex } from './identity.ts';
 import type { Erasures } from './jobs/erasures.ts';
@@ -97,7 +98,16 @@ async function start(starting: Starting): Promise<Omit<RunningServer, 'warnings'
   const secret = randomHex();
   const wrapper = openWrapper(starting, { services, authenticator, metrics, secret });
   const { bodies } = work.readers;
-  ports = await startListeners(starting, listener, { wrapper, authenticator, metrics, bodies, ports: () => ports });
+  ports = await startListeners(starting, listener, {
+    services,
+    wrapper,
+    authenticator,
+    metrics,
+    bodies,
+    ports: () => ports,
+  });
+  // Before the listeners: they wait for the ends of their streams.
+  starting.lifecycle.opened('streams of events', () => services.events.close());
   const addresses = announce(starting, ports, { secret, shards: stored.layout.shards, listener: listener.kind });
   return {
     httpPort: ports.http,
@@ -151,11 +161,14 @@ function servicesOf(
   { embedding: { embedders, queryVectors, indexWaits }, readers, disks, eventBells }: Work,
   listening: Pick<Services, 'httpListener' | 'grpcPort'>,
 ): Services {
+  const cursors = new CursorSeal(controlKey);
+  const nowMs = (): number => clock.nowMs();
   return {
     config,
     clock,
     shards: router,
-    cursors: new CursorSeal(controlKey),
+    cursors,
+    events: new EventHub({ shards: router, bells: eventBells, memories, keys, cursors, nowMs }),
     control,
     memories,
     keys,

@@ -283,6 +283,7 @@ export class Wrapper {
       requestId,
       deadlineMs,
       reason,
+      purpose: asked.purpose,
       namespace,
       userId,
       idempotency,

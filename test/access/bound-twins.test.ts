@@ -221,6 +221,10 @@ const READS: Readonly<Record<string, (pair: Pair) => readonly Question[]>> = {
   provenance_summary: () => [get('/provenance/summary')],
   get_provenance: () => [refused(get(`/provenance/${'0'.repeat(64)}`))],
   // Entries of reads are written with the next group, so their order differs.
+  events: () => [
+    get('/events?since=0', { accept: 'application/json' }),
+    get('/events?since=0&types=grain_created,crypto_erase', { accept: 'application/json' }),
+  ],
   audit: () => [get('/audit?event_type=memory.added&limit=2'), get('/audit?event_type=memory.added')],
   consent_status: () => [get('/consent/status'), get('/consent/status?purpose=ads')],
   restrictions: () => [exec('restrictions', {})],

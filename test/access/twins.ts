@@ -9,6 +9,7 @@ export interface Question {
   readonly path: string;
   readonly json?: object;
   readonly body?: () => RequestInit['body'];
+  readonly headers?: Readonly<Record<string, string>>;
   /** Of the answer; default 200. */
   readonly status?: number;
 }
@@ -16,7 +17,11 @@ export interface Question {
 /** A question that must be rejected. */
 export const refused = (question: Question, status = 404): Question => ({ ...question, status });
 
-export const get = (path: string): Question => ({ name: `GET ${path}`, path });
+export const get = (path: string, headers: Question['headers'] & {} = {}): Question => ({
+  name: `GET ${path}`,
+  path,
+  headers,
+});
 export const post = (path: string, json: object): Question => ({
   name: `POST ${path} ${JSON.stringify(json).slice(0, 160)}`,
   verb: 'POST',
@@ -58,10 +63,10 @@ export class Twin {
   }
 
   /** Status and body of any answer, without the parts that differ between equal requests. */
-  async shownTo({ verb = 'GET', path, json, body }: Question): Promise<string> {
+  async shownTo({ verb = 'GET', path, json, body, headers: more }: Question): Promise<string> {
     const asking = json === undefined ? (body === undefined ? {} : { body: body() }) : { json };
     // The request id is part of the answer.
-    const headers = { 'x-request-id': 'req_twin' };
+    const headers = { 'x-request-id': 'req_twin', ...more };
     const { status, json: value, bytes } = await this.#http.ask(verb, `${this.path}${path}`, { ...asking, headers });
     const shown = value === undefined ? Buffer.from(bytes).toString('hex') : JSON.stringify(plain(value), null, 1);
     // Each memory has its own names for people in its trail.
@@ -79,7 +84,7 @@ const VARYING: ReadonlySet<string> = new Set([
     'elapsed_ms',
     'audit_entry_hash',
     'prev_hash',
-    ...['next_cursor', 'flushed', 'salt'],
+    ...['next_cursor', 'next', 'flushed', 'salt'],
   ],
 ]);
 const NEAR_SECONDS = 3_600;
@@ -89,7 +94,8 @@ function plain(value: unknown): unknown {
   if (typeof value === 'number') return isNow(value) ? 'now' : value;
   if (typeof value !== 'object' || value === null) return value;
   const isAuditEntry = 'event_type' in value;
-  const varies = (name: string): boolean => VARYING.has(name) || (isAuditEntry && name === 'hash');
+  // An event's id is made with a key of its memory.
+  const varies = (name: string): boolean => VARYING.has(name) || (isAuditEntry && (name === 'hash' || name === 'id'));
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [name, varies(name) ? shapeOf(member) : plain(member)]),
   );

@@ -201,6 +201,7 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
     (http, { new_hash: hash }) => http.ask('POST', `${M}/accumulate`, { json: { blob_hash: hash, deltas: { n: 1 } } }),
   ],
   ['flush', (http) => http.ask('POST', `${M}/flush`, { json: {} })],
+  ['events', (http) => http.ask('GET', `${M}/events?since=0`, { headers: { accept: 'application/json' } })],
   ['export_file', (http) => http.ask('GET', `${M}/export-file`)],
   ['import_file', (http, known) => http.ask('POST', '/memories/second/import-file', { body: formOf(known.file) })],
   ['grant_consent', (http) => http.ask('POST', `${M}/consent/grant`, { json: { user_id: 'u1', purpose: 'storage' } })],

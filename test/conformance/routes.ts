@@ -127,7 +127,6 @@ const TABLE = `
 const LATER: readonly (readonly [first: number, last: number])[] = [
   [36, 36],
   [41, 45],
-  [49, 49],
   [57, 59],
   [64, 73],
   [86, 91],

@@ -316,6 +316,8 @@ export const EVENTS_QUEUED_BYTES_MAX = 4 * 1_048_576;
 export const EVENT_CHUNK_BYTES_MAX = 65_536;
 /** Streams that get their events in one turn of the event loop. */
 export const EVENT_STREAMS_TURN = 250;
+/** Time for the shard to read a page of events. */
+export const EVENTS_READ_MS = 30_000;
 /** Streams that read old events at the same time; others wait. */
 export const EVENT_REPLAYS_MAX = 16;
 /** Time between two lines that keep an idle stream open. */

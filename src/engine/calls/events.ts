@@ -37,7 +37,7 @@ export interface EventCalls {
    * The events of a partition after number `after` that the caller may see, oldest first. `next`: all events up to this
    * number were examined; ask for the next page after it, until it equals `newest`. `oldest`: the number of the oldest
    * event that is kept; events between `after` and it are gone. `newest`: the number of the newest event, 0 if there is
-   * none yet. An `after` beyond the newest event finds nothing.
+   * none yet. `isPartial`: the caller may see only a part of the memory. An `after` beyond the newest event finds nothing.
    */
   events: {
     input: {
@@ -53,6 +53,7 @@ export interface EventCalls {
       readonly next: number;
       readonly newest: number;
       readonly oldest: number;
+      readonly isPartial: boolean;
     };
   };
 }

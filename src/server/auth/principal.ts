@@ -20,6 +20,8 @@ export interface Principal {
   readonly userId?: string | undefined;
   /** The agent that a token's claim `agent_id` names. */
   readonly agentId?: string | undefined;
+  /** When the caller's token ends, in milliseconds since 1970. The record of a key says when the key ends. */
+  readonly untilMs?: number | undefined;
   /** May create memories without admin scope (anonymous callers on an open address). */
   readonly createsMemories?: true | undefined;
 }

@@ -46,8 +46,9 @@ const base64url = (value: unknown): string => Buffer.from(JSON.stringify(value))
 for (const algorithm of ['RS256', 'ES256', 'EdDSA'] as const)
   test(`a token signed with ${algorithm} names its principal`, async (t) => {
     const { verifier, token } = await begun(t, algorithm);
-    const principal = await verifier.verify(await token({ scope: 'openid memory:read memory:write' }));
+    const { untilMs, ...principal } = await verifier.verify(await token({ scope: 'openid memory:read memory:write' }));
     assert.deepEqual(principal, { actor: 'user:ann', scope: 'write' });
+    assert.equal(untilMs, (START + 3600 + TOKEN_SKEW_SECONDS) * 1000);
   });
 
 test('a token that is verified again costs no promise and no question to the issuer', async (t) => {
@@ -149,7 +150,7 @@ test('scopes come from memory_scopes, else from scope and scp, else they are rea
 
 test('claims bind a token as a key is bound', async (t) => {
   const { verifier, token, verdict } = await begun(t);
-  const bound = await verifier.verify(
+  const { untilMs: _, ...bound } = await verifier.verify(
     await token({
       scope: 'memory:admin memory:metrics',
       memories: ['a', 'b', 'a'],

@@ -85,8 +85,9 @@ export class TokenVerifier {
         throw refusalOf(again);
       });
     }
-    const principal = principalOfClaims(claims);
-    this.#remember(name, { principal, keys, ...validity(claims) });
+    const times = validity(claims);
+    const principal = { ...principalOfClaims(claims), untilMs: times.untilMs };
+    this.#remember(name, { principal, keys, ...times });
     return principal;
   }
 

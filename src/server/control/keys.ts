@@ -60,6 +60,13 @@ export class Keys {
     return this.#store.get('key', keyId);
   }
 
+  /** False for a key that is unknown, revoked or expired. */
+  isLive(keyId: string): boolean {
+    const key = this.find(keyId);
+    if (key === undefined || key.revokedAtMs !== undefined) return false;
+    return key.expiresAtMs === undefined || key.expiresAtMs > this.#clock.nowMs();
+  }
+
   /** Oldest first, ties by id. */
   list(): readonly KeyRecord[] {
     this.#sorted ??= [...this.#store.values('key')].sort((one, other) =>

@@ -34,7 +34,10 @@ export function readCursor(text: string, field: string, { memory, partitions, se
   if (!NUMBERS.test(numbers)) throw refusal(field, 'not a cursor of this service');
   const cursor = numbers.split('.').map(Number);
   if (cursor.length !== partitions)
-    throw refusal(field, `a cursor of this memory has ${partitions} numbers, joined by dots`);
+    throw refusal(
+      field,
+      `a cursor of this memory is ${partitions === 1 ? 'one number' : `${partitions} numbers, joined by dots`}`,
+    );
   return cursor;
 }
 

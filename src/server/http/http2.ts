@@ -242,6 +242,7 @@ class Http2Request implements HttpRequest {
 }
 
 class Http2ResponseStream implements ResponseStream {
+  readonly unreportedBytes = 0;
   private readonly stream: ServerHttp2Stream;
   private readonly bodiless: boolean;
   private readonly isBegun: boolean;

@@ -53,6 +53,8 @@ export interface HttpRequest {
 }
 
 export interface ResponseStream {
+  /** A write of at most this many bytes may resolve before the peer's pace is known; 0: none does. */
+  readonly unreportedBytes: number;
   /**
    * Sends some bytes; an empty chunk does nothing. Resolves when more may be sent, so a caller that awaits each write
    * holds about one chunk. Rejects with `RequestAborted` when the peer has disconnected. The chunk must not change

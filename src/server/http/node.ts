@@ -331,6 +331,7 @@ function splitTarget(sent: string): { readonly authority: string | undefined; re
 }
 
 class NodeStream implements ResponseStream {
+  readonly unreportedBytes = 0;
   private readonly response: ServerResponse;
   private readonly bodiless: boolean;
   private readonly gone: () => boolean;

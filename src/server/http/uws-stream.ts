@@ -27,6 +27,7 @@ export interface StreamOwner {
 }
 
 export class UwsStream implements ResponseStream {
+  readonly unreportedBytes = CORK_BYTES;
   private readonly response: NativeResponse;
   private readonly owner: StreamOwner;
   private over = false;

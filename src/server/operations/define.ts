@@ -9,6 +9,7 @@ import { type Reach, requireReach } from '../auth/reach.ts';
 import type { Context, Services } from '../context.ts';
 import type { MemoryRecord } from '../control/records.ts';
 import type { DeepPartial, MessageFns } from '../gen/memory/v1/memory.ts';
+import type { HttpRequest, ResponseHeaders } from '../http/listener.ts';
 import { decodeMessage } from './message-reader.ts';
 import {
   fromMessage,
@@ -35,6 +36,9 @@ export interface HttpParts {
   readonly file: UploadedFile | undefined;
   /** The `If-None-Match` header, for answers that have an ETag. */
   readonly ifNoneMatch: string | undefined;
+  /** The headers of the same names. */
+  readonly accept?: string | undefined;
+  readonly lastEventId?: string | undefined;
 }
 
 export interface UploadedFile {
@@ -56,6 +60,18 @@ export type HttpReply =
       readonly status: number;
       readonly headers: Readonly<Record<string, string>>;
       readonly body: AsyncIterable<Uint8Array>;
+    }
+  | {
+      /** An answer that goes on after the operation: `open` begins it. */
+      readonly kind: 'open';
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string>>;
+      /** Throws EngineError only before it answers. */
+      readonly open: (
+        services: Pick<Services, 'events'>,
+        request: HttpRequest,
+        asked: { readonly headers: ResponseHeaders; readonly requestId: string },
+      ) => void;
     };
 
 export type Verb = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';

@@ -57,6 +57,11 @@ export const TAGS: readonly Tag[] = [
     ],
   },
   {
+    name: 'events',
+    description: 'What changes in a memory, told as it happens.',
+    operations: ['events'],
+  },
+  {
     name: 'deployment',
     description: 'The server itself: health, configuration, API keys.',
     operations: [

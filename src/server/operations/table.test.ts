@@ -61,6 +61,7 @@ const SERVED: Readonly<Record<number, string>> = {
   46: 'GET M/sessions/{sid}/context',
   47: 'POST M/sessions/{sid}/consolidate',
   48: 'POST M/states/diff',
+  49: 'GET M/events',
   50: 'GET M/policy',
   51: 'PUT M/policy',
   52: 'POST M/policy/simulate',
@@ -88,7 +89,7 @@ const SERVED: Readonly<Record<number, string>> = {
   93: 'GET M/export-file',
 };
 /** Lines that unimplemented.ts had when the count was last lowered. It never grows. */
-const UNIMPLEMENTED_ROUTES_MAX = 55;
+const UNIMPLEMENTED_ROUTES_MAX = 53;
 const UNIMPLEMENTED_RPCS_MAX = 2;
 
 test('every rpc of the contract has one row or is in the unimplemented list', () => {

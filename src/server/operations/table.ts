@@ -15,6 +15,7 @@ import { health, healthLive, healthReady, healthRpc } from './deployment/health.
 import { tierInfo } from './deployment/tier-info.ts';
 import { verify } from './deployment/verify.ts';
 import { forgetUser } from './erasure/forget-user.ts';
+import { events } from './events/events.ts';
 import { execOperation } from './exec.ts';
 import { accumulate } from './grains/accumulate.ts';
 import { add } from './grains/add.ts';
@@ -109,6 +110,7 @@ const ROWS: readonly Operation[] = [
   revokeAccess,
   checkAccess,
   listAccess,
+  events,
   detectPii,
   detectPiiDetailed,
   nerStatus,

@@ -19,7 +19,6 @@ const ROUTES = `
 43 POST M/goals/{hash}/delegate W
 44 GET M/sessions/{sid}/goals/tree R
 45 GET M/sessions/{sid}/goals/blocked R
-49 GET M/events R
 57 GET M/hooks A
 58 POST M/hooks A
 59 DELETE M/hooks/{hook_id} A

@@ -5,6 +5,7 @@ import type { Authenticator } from '../auth/authenticate.ts';
 import { includesScope } from '../auth/principal.ts';
 import { answerBudget, requestBudget } from '../byte-budget.ts';
 import { isLoopback } from '../config.ts';
+import type { Services } from '../context.ts';
 import type { GrpcFront, GrpcOptions } from '../grpc/front.ts';
 import { listenGrpc } from '../grpc/http2.ts';
 import { grpcHandler } from '../grpc.ts';
@@ -30,6 +31,7 @@ export interface Ports {
 }
 
 export interface Served {
+  readonly services: Pick<Services, 'events'>;
   readonly wrapper: Wrapper;
   readonly authenticator: Authenticator;
   readonly metrics: Metrics;
@@ -51,6 +53,7 @@ export async function startListeners(starting: Starting, chosen: ChosenListener,
     extra: [metricsOperation(served.metrics), health, healthLive, healthReady],
     readJson: (bytes) => served.bodies.read(bytes),
     answers,
+    services: served.services,
   });
   const { refusal: _, ...shared } = options;
   const grpcOptions: GrpcOptions = {

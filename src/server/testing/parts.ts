@@ -22,6 +22,7 @@ import { ControlStore } from '../control/store.ts';
 import { Embedders } from '../embedding/embedders.ts';
 import { QueryVectors } from '../embedding/query-vector.ts';
 import { EventBells } from '../events/bells.ts';
+import { EventHub } from '../events/hub.ts';
 import { Erasures } from '../jobs/erasures.ts';
 import { Extractions } from '../jobs/extractions.ts';
 import { readImportedFile } from '../jobs/read-import.ts';
@@ -91,12 +92,14 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
   const log = makeLog(lines === undefined ? 'silent' : 'debug', { write: (line: string) => void lines?.push(line) });
   const extractions = new Extractions(log);
   const embedders = new Embedders('none', {}, { log });
+  const cursors = new CursorSeal(CONTROL_KEY);
+  const eventBells = new EventBells(router);
   const services: Services = {
     config,
     clock,
     shards,
     control,
-    cursors: new CursorSeal(CONTROL_KEY),
+    cursors,
     memories,
     keys,
     masterKeys: {
@@ -117,7 +120,8 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
       leaving: () => undefined,
     }),
     indexWaits: { wait: () => Promise.resolve(undefined) },
-    eventBells: new EventBells(router),
+    eventBells,
+    events: new EventHub({ shards, bells: eventBells, memories, keys, cursors, nowMs: () => clock.nowMs() }),
     models: recallModels(config),
     httpListener: () => 'node',
     grpcPort: () => undefined,

@@ -58,7 +58,7 @@ export function* eventPage(
       subject: pseudonym(memory, context.userId),
       details: { count: events.length },
     });
-  return { events, next: Math.max(next, input.after), newest, oldest };
+  return { events, next: Math.max(next, input.after), newest, oldest, isPartial: reader.isPartial };
 }
 
 function oldestKept(store: Store, memory: number, newest: number): number {

@@ -98,16 +98,17 @@ export class EventReader {
     if (OF_GRAIN.has(kind)) return this.#grainMembers(entry, details);
     if (OF_PERSON.has(kind)) return this.#personMembers(entry, details);
     if (kind === 'crypto_erase') return this.#erasureMembers(entry, details);
-    return this.#isBound ? undefined : { ...fingerprintOf(details) };
+    return this.isPartial ? undefined : { ...fingerprintOf(details) };
   }
 
-  get #isBound(): boolean {
+  /** True when the reader may see only a part of the memory. */
+  get isPartial(): boolean {
     return isBound(this.#binding);
   }
 
   #grainMembers(entry: AuditEntry, details: EventView['details']): Members | undefined {
     const { grain: name, old_grain: old, grain_type: type } = details;
-    if (typeof name !== 'string') return this.#isBound ? undefined : {};
+    if (typeof name !== 'string') return this.isPartial ? undefined : {};
     const grainType = typeof type === 'string' ? type : undefined;
     const hash = this.#memory.trail.addressNamed(name);
     const stored = this.#grainNamed(name, hash);
@@ -151,7 +152,7 @@ export class EventReader {
   #mayHearOfGone({ subject }: AuditEntry, name: string): boolean {
     if (this.#hiddenPeople.has(subject)) return false;
     const { namespace, userId, view } = this.#binding;
-    if (!this.#isBound) return true;
+    if (!this.isPartial) return true;
     const keys = parseName(name)?.keys;
     if (keys === undefined) return false;
     const isLive = (key: { readonly key: number; readonly live: boolean } | undefined, id: number): boolean =>
@@ -204,7 +205,7 @@ export class EventReader {
   #erasureMembers({ subject }: AuditEntry, details: EventView['details']): Members | undefined {
     const { namespace, userId } = this.#context;
     const members = { ...fingerprintOf(details), ...removedOf(details) };
-    if (!this.#isBound) return members;
+    if (!this.isPartial) return members;
     if (userId !== undefined)
       return namespace === undefined && pseudonym(this.#memory, userId) === subject ? members : undefined;
     if (namespace === undefined || this.#binding.view?.has(namespace) === false) return undefined;

@@ -1,0 +1,71 @@
+// What a stream of events is made from: who asks for what, and the place where it begins.
+import type { EventKind } from '../../engine/govern/trail/event-kinds.ts';
+import type { Principal } from '../auth/principal.ts';
+import type { ResponseHeaders } from '../http/listener.ts';
+import type { EventCursor } from './cursor.ts';
+import type { Feed } from './feed.ts';
+import type { EventReach } from './reader.ts';
+import type { Replays } from './replays.ts';
+
+/** Who asks, as operations know their caller. */
+export interface EventCaller {
+  readonly memory: { readonly id: string; readonly number: number; readonly partitions: number };
+  readonly principal: Principal;
+  readonly requestId: string;
+  readonly namespace: string | undefined;
+  readonly userId: string | undefined;
+  readonly purpose?: string | undefined;
+}
+
+/** What a client asks for. */
+export interface EventsAsked {
+  readonly kinds: readonly EventKind[];
+  /** The cursor after which events are wanted, and the name of the parameter that gave it; absent: new events only. */
+  readonly since: { readonly text: string; readonly field: string } | undefined;
+}
+
+/** A place in a memory's events that a caller may read from. */
+export interface Opened {
+  readonly reach: EventReach;
+  /** Where it begins. */
+  readonly cursor: EventCursor;
+  readonly newest: EventCursor;
+  /** Why events between the cursor that was asked for and `cursor` are not sent. */
+  readonly gap: Gap | undefined;
+  /** Counts the caller's streams. Absent for a caller that nothing identifies. */
+  readonly caller: string | undefined;
+  /** False once the caller may not read: its key was revoked or has expired, or the memory is being deleted. */
+  readonly isAllowed: () => boolean;
+}
+
+export interface Gap {
+  readonly oldest: string | number;
+  /** `expired`: older events are not kept. `ahead`: the cursor is newer than the newest event, as after a restore. */
+  readonly reason: 'expired' | 'ahead';
+}
+
+/** An opened place with the feed of its reach. */
+export interface Joined extends Opened {
+  readonly feed: Feed;
+  readonly replays: Replays;
+}
+
+/** One stream or long-poll. */
+export interface Subscription {
+  start(): Promise<void>;
+  /** Called every second. */
+  look(nowMs: number): void;
+  /** Ends it, with its last frame or an answer. */
+  end(reason: EndReason): void;
+  /** Closes its connection. */
+  cut(): void;
+}
+
+export interface ServeOptions {
+  readonly headers: ResponseHeaders;
+  readonly requestId: string;
+  readonly timeoutMs: number;
+}
+
+/** Why a stream ended, as its last frame says. */
+export type EndReason = 'timeout' | 'refused' | 'shutdown';
