@@ -39,7 +39,7 @@ export const sessionContext = defineOperation({
     ),
     format: Type.Optional(
       Type.Enum(['json', 'text'], {
-        description: 'json: the grains with the fields that matter; text: a page for a prompt; the default is json.',
+        description: 'Grains with the fields that matter (json), or a page for a prompt (text); the default is json.',
         default: 'json',
       }),
     ),
