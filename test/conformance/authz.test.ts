@@ -28,6 +28,14 @@ for (const listener of LISTENERS)
       describe(`${partitions} partitions`, { concurrency: 4 }, () => {
         async function open(options: Fields = {}) {
           const id = await newMemory(http, partitions, options);
+          const [first] = (await http.post(`/memories/${id}/app/exec`, { command: 'authz_list', args: {} })).result
+            .tuples;
+          assert.equal(first.relation, 'owner');
+          await http.post(`/memories/${id}/authz/revoke`, {
+            subject: first.subject,
+            relation: first.relation,
+            object: first.object,
+          });
           const M = `/memories/${id}`;
           const tuple = (what: 'grant' | 'revoke', subject: string, relation: string, object: string, headers = {}) =>
             http.post(`${M}/authz/${what}`, { subject, relation, object }, { headers });
@@ -67,6 +75,15 @@ for (const listener of LISTENERS)
           assert.deepEqual(await tuple('revoke', ...place), { revoked: true, existed: true, tuple: shown });
           assert.deepEqual(await tuple('revoke', ...place), { revoked: true, existed: false, tuple: shown });
           assert.deepEqual((await check('user:alice', 'viewer', 'namespace:acme/prod'))['path'], []);
+        });
+
+        test('the creator of a memory is its owner', async () => {
+          const admin = await keyOf('user:carol', ['read', 'write', 'admin']);
+          const { id } = await admin.post('/memories', { partitions });
+          const allowed = await http.get(
+            `/memories/${id}/authz/check?subject=user:carol&relation=auditor&object=memory:${id}`,
+          );
+          assert.deepEqual([allowed.allowed, allowed.path[0].relation], [true, 'owner']);
         });
 
         test('a list comes in pages', async () => {
@@ -190,7 +207,7 @@ for (const listener of LISTENERS)
             assert.ok(denied.includes(`agent:bot ${wanted}`), `${wanted} is not among ${denied}`);
           assert.ok(entries.every(({ details }: ParsedJson) => details['principal'] === 'agent:bot'));
           const changed = (await bot.get(`${M}/audit?event_type=authz.changed`)).entries;
-          assert.equal(changed.filter(({ partition }: ParsedJson) => partition === 0).length, 4);
+          assert.equal(changed.filter(({ partition }: ParsedJson) => partition === 0).length, 6);
           await tuple('revoke', 'agent:bot', 'editor', 'namespace:team/open');
           await tuple('revoke', 'agent:bot', 'viewer', 'namespace:team/open');
           assert.deepEqual((await bot.post(`${M}/recall`, { query: 'coffee' })).results, []);

@@ -4,6 +4,7 @@ import type { Clock } from '../../engine/base/clock.ts';
 import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { ERASURE_RETRY_MS } from '../../engine/base/limits.ts';
+import { subjectOf } from '../../engine/govern/access/caller.ts';
 import { compose, readOverrides } from '../../engine/govern/policy/compose.ts';
 import { egressAction } from '../../engine/govern/policy/in-force.ts';
 import { flat, withLoosest } from '../../engine/govern/policy/rules.ts';
@@ -159,7 +160,7 @@ export class Memories {
   }
 
   /**
-   * Creates a memory. Throws VAL-E001 for an invalid id or option, MEM-E004 when the given id is taken, LIM-E002 over
+   * Creates a memory, of which the caller becomes an owner. Throws VAL-E001 for an invalid id or option, MEM-E004 when the given id is taken, LIM-E002 over
    * the deployment's limit.
    */
   async create(wanted: NewMemory, by: { actor: string; requestId: string }): Promise<MemoryRecord> {
@@ -193,6 +194,9 @@ export class Memories {
     });
     try {
       await this.#shards.call('attachMemory', contextOf(memory, by), { settings: settingsOf(memory) });
+      const subject = subjectOf(by);
+      const tuple = { subject: subject ?? '', relation: 'owner', object: `memory:${memory.id}` };
+      if (subject !== undefined) await this.#shards.call('grantTuple', contextOf(memory, by), { tuple });
     } catch (error) {
       // Its keys could not be created. The memory was not announced, so drop it again, from all partitions. An
       // unreachable partition may keep leftovers, which no id refers to.
