@@ -17,6 +17,7 @@ import {
 } from './calls/calls.ts';
 import type { CallContext } from './calls/context.ts';
 import type { ShardHealth } from './calls/shard.ts';
+import { subjectOf } from './govern/access/caller.ts';
 import { refuseAccessToMemory } from './govern/decide.ts';
 import { CorruptBlock } from './index/files/section.ts';
 import { HeapBudget } from './index/heap-budget.ts';
@@ -242,6 +243,9 @@ export class Engine {
     const row = CALL_ROWS[method];
     if (!('access' in row) || typeof row.access !== 'object' || !('memory' in row.access)) return;
     if (!this.store.holds(context.memory) || this.store.isClosed(context.memory)) return;
+    const { userId } = context;
+    const isOwn = userId !== undefined && subjectOf(context) === `user:${userId}`;
+    if (isOwn && 'orOwn' in row.access) return;
     const denied = refuseAccessToMemory(this.store.memory(context.memory).governed, context, row.access.memory);
     if (denied !== undefined) throw denied;
   }

@@ -7,6 +7,7 @@ import { CALL_ROWS, type Input, type Method, type MethodsWith, type Output } fro
 import type { CallContext } from './calls/context.ts';
 import { AccessDenied } from './govern/access/denied.ts';
 import { type AuditDraft, SYSTEM_ACTOR } from './govern/trail/audit.ts';
+import { toldExcluded } from './recall/exclusion-tally.ts';
 import { recallRecordContent } from './recall/record-content.ts';
 import type { Memory } from './store/memory.ts';
 import type { Store } from './store/store.ts';
@@ -39,7 +40,7 @@ export function audited(store: Store, trail: ReadTrail, context: CallContext, re
   return defined({
     ...answer,
     // Unless the caller asked for them, exclusions are for the record only.
-    excluded: input.tellExcluded === true ? excluded : undefined,
+    excluded: toldExcluded(input, excluded),
     recallId,
   });
 }

@@ -92,11 +92,12 @@ type LongGoverned =
  * `viewer`: the call shows no grain of a namespace to which the caller lacks that relation. `editor`, `eraser`: it
  * changes or removes none. The call's own code sees to it by the same filters and decisions that the policy uses, and
  * test/governed-calls.test.ts asks each call for a foreign grain. `memory`: the call is refused before it runs, unless
- * the caller has one of the relations to the whole memory. `open`: why no relation is needed.
+ * the caller has one of the relations to the whole memory; with `orOwn`, unless the caller is a person who is bound to
+ * itself, to whom the call shows nothing else. `open`: why no relation is needed.
  */
 type Access =
   | GrainRelation
-  | { readonly memory: readonly [MemoryRelation, ...MemoryRelation[]] }
+  | { readonly memory: readonly [MemoryRelation, ...MemoryRelation[]]; readonly orOwn?: true }
   | { readonly open: string };
 
 type MemoryRow<O> = { readonly gather: Gathered<O>; readonly access: Access } & (

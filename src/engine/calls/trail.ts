@@ -185,21 +185,21 @@ export const TRAIL_ROWS = {
     changes: 'nothing',
     gather: 'first',
     governed: { nothing: 'hashes and tokens alone' },
-    access: { memory: ['auditor', 'admin'] },
+    access: { memory: ['auditor', 'admin'], orOwn: true },
   },
   recallRecord: {
     kind: 'long',
     changes: 'nothing',
     gather: 'own',
     governed: { nothing: 'hashes and tokens alone' },
-    access: { memory: ['auditor', 'admin'] },
+    access: { memory: ['auditor', 'admin'], orOwn: true },
   },
   recallTotals: {
     kind: 'long',
     changes: 'nothing',
     gather: 'first',
     governed: { nothing: 'counts' },
-    access: { memory: ['auditor', 'admin'] },
+    access: { memory: ['auditor', 'admin'], orOwn: true },
   },
   verifyAudit: {
     kind: 'long',
@@ -213,6 +213,6 @@ export const TRAIL_ROWS = {
     changes: 'nothing',
     gather: 'own',
     governed: { nothing: 'the audit chain, which holds no words' },
-    access: { memory: ['auditor', 'admin'] },
+    access: { memory: ['auditor', 'admin'], orOwn: true },
   },
 } as const satisfies RowsOf<TrailCalls>;

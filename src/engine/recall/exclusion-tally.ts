@@ -1,11 +1,21 @@
 // Why candidates are not among the hits (service contract, section 14): a count for each reason, and the first grains
 // by hash.
-import type { Excluded } from '../calls/recall.ts';
+import type { Excluded, RecallQuery } from '../calls/recall.ts';
 import { EXCLUSION_REASONS, type ExclusionReason } from '../govern/trail/exclusions.ts';
 import type { StageHit } from './stages/hit.ts';
 
 /** The number of excluded grains that a recall record names. */
 export const EXCLUDED_NAMED_MAX = 200;
+
+/**
+ * The exclusions that the caller is told, if it asked for them. How much lies outside of its access tuples is for the
+ * record alone.
+ */
+export function toldExcluded(query: Pick<RecallQuery, 'tellExcluded'>, excluded: Excluded | undefined) {
+  if (query.tellExcluded !== true || excluded === undefined) return undefined;
+  const { access_denied: _, ...counts } = excluded.counts;
+  return { counts, named: excluded.named };
+}
 
 /** Collects excluded grains with their reasons. */
 export class ExclusionTally implements Excluded {

@@ -71,11 +71,12 @@ export function hidingIn(store: Store, part: IndexPart, context: CallContext): H
   const expires = earliestEnd(part) <= nowMs ? part.numbers('expiresAtMs') : undefined;
   const { restricted, withdrawn } = people ?? {};
   const reasons: Hiding[] = [];
+  // First: the other reasons are told to the caller, who must not learn how many of its strangers are restricted.
+  if (viewed !== undefined) reasons.push({ reason: 'access_denied', hides: (doc) => !viewed.has(doc) });
   if (restricted !== undefined) reasons.push({ reason: 'processing_restricted', hides: (doc) => restricted.has(doc) });
   if (withdrawn !== undefined) reasons.push({ reason: 'consent_revoked', hides: (doc) => withdrawn.has(doc) });
   if (outlived !== undefined) reasons.push({ reason: 'ttl_expired', hides: outlived });
   if (expires !== undefined) reasons.push({ reason: 'ttl_expired', hides: (doc) => expires[doc]! <= nowMs });
-  if (viewed !== undefined) reasons.push({ reason: 'access_denied', hides: (doc) => !viewed.has(doc) });
   if (reasons.length === 0) return undefined;
   const view = governed?.viewFor(context, 'viewer')?.key ?? '';
   const key = governed === undefined ? '' : `${idOf(governed)}.${governed.stamp}.${purpose}.${view}`;
