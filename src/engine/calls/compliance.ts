@@ -158,6 +158,27 @@ export interface PolicyEvidence {
   readonly shuffledResults: number;
 }
 
+/** Access tuples, as this partition has them. */
+export interface AccessEvidence {
+  /** Tuples that the state names, those that were read, and those that do not parse or do not fit the relation table. */
+  readonly tuples: number;
+  readonly read: number;
+  readonly malformed: number;
+  /** Tuples whose userset or parent no other tuple says anything about, by their objects. */
+  readonly dangling: number;
+  /** Questions about principals that do not exist, and those of them that were allowed. */
+  readonly strangersAsked: number;
+  readonly strangersAllowed: readonly string[];
+  /** Tuples that give `owner` of the memory, and tuples that give anything else. */
+  readonly owners: number;
+  readonly others: number;
+  /** Subjects that tuples name admin or owner, and auditor, of the memory; at most 1,000 of each. */
+  readonly admins: readonly string[];
+  readonly auditors: readonly string[];
+  /** Persons among both. */
+  readonly persons: number;
+}
+
 /** Expiry of all grains. */
 export interface RetentionEvidence {
   readonly hasLimit: boolean;
@@ -294,6 +315,8 @@ export interface CanaryEvidence {
   readonly optOut: readonly RuleProbe[];
   readonly recallLimit: readonly RuleProbe[];
   readonly robustness: readonly RuleProbe[];
+  /** Acts of a principal without a tuple, where tuples decide. */
+  readonly accessRules: readonly RuleProbe[];
   readonly policyChainIntact: boolean;
   readonly policyAudited: boolean;
   readonly exportRoundTrip: boolean;
@@ -322,6 +345,7 @@ export interface PartitionEvidence {
   readonly erasures: Area<ErasureEvidence>;
   readonly trail: Area<TrailEvidence>;
   readonly policy: Area<PolicyEvidence>;
+  readonly access: Area<AccessEvidence>;
   readonly retention: Area<RetentionEvidence>;
   readonly data: Area<DataEvidence>;
   readonly index: Area<IndexEvidence>;

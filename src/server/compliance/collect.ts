@@ -51,6 +51,7 @@ function unmeasured(error: unknown): readonly PartitionEvidence[] {
       erasures: missing,
       trail: missing,
       policy: missing,
+      access: missing,
       retention: missing,
       data: missing,
       index: missing,

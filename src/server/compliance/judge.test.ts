@@ -148,7 +148,18 @@ const rule =
   };
 const set =
   (
-    area: 'blobs' | 'keys' | 'erasures' | 'trail' | 'data' | 'index' | 'recalls' | 'canary' | 'retention' | 'policy',
+    area:
+      | 'blobs'
+      | 'keys'
+      | 'erasures'
+      | 'trail'
+      | 'data'
+      | 'index'
+      | 'recalls'
+      | 'canary'
+      | 'retention'
+      | 'policy'
+      | 'access',
     members: object,
   ): Change =>
   (partition) => {
@@ -317,16 +328,23 @@ const OUTCOMES: readonly (readonly [id: string, expected: Status, change?: Chang
   ['authz_authentication_required', 'pass'],
   ['authz_authentication_required', 'fail', server({ authMode: 'none' })],
   ['authz_authentication_required', 'warn', all(server({ authMode: 'none' }), set('policy', { presets: ['gdpr'] }))],
-  ['authz_default_deny', 'warn'],
+  ['authz_default_deny', 'pass'],
+  ['authz_default_deny', 'fail', set('access', { strangersAllowed: ['viewer of a memory for user:*'] })],
+  ['authz_default_deny', 'fail', set('canary', { accessRules: accepted })],
   ['authz_tuple_integrity', 'skip'],
-  ['authz_denials_audited', 'warn'],
+  ['authz_tuple_integrity', 'pass', set('access', { tuples: 3, read: 3 })],
+  ['authz_tuple_integrity', 'warn', set('access', { tuples: 3, read: 3, dangling: 1 })],
+  ['authz_tuple_integrity', 'fail', set('access', { tuples: 3, read: 2 })],
+  ['authz_tuple_integrity', 'fail', set('access', { tuples: 3, read: 3, malformed: 1 })],
+  ['authz_denials_audited', 'pass'],
+  ['authz_denials_audited', 'fail', set('canary', { audited: ['memory.added'] })],
   ['hipaa_phi_detection', 'pass'],
   ['hipaa_phi_write_gate', 'pass'],
   ['hipaa_phi_write_gate', 'fail', set('canary', { phiGate: accepted })],
   ['hipaa_baa_registry', 'skip'],
   ['hipaa_baa_registry', 'fail', server({ services: [external] })],
   ['hipaa_baa_registry', 'pass', all(server({ services: [external] }), rule('tiering.baa_acknowledged', true))],
-  ['hipaa_access_control', 'warn'],
+  ['hipaa_access_control', 'pass'],
   ['hipaa_access_control', 'fail', rule('access.authz_required', false)],
   ['hipaa_access_control', 'fail', server({ keys: [{ name: 'a', principal: '', scopes: ['read'] }] })],
   [
@@ -387,11 +405,18 @@ const OUTCOMES: readonly (readonly [id: string, expected: Status, change?: Chang
   ['euai_transparency', 'fail', set('canary', { explanation: '', explainedParts: [] })],
   ['euai_human_oversight', 'pass'],
   ['euai_human_oversight', 'warn', set('data', { destructiveNotClient: 1 })],
+  [
+    'euai_human_oversight',
+    'pass',
+    all(server({ keys: [{ name: 'a', principal: 'key:a', scopes: ['admin'] }] }), set('access', { persons: 1 })),
+  ],
   ['euai_human_oversight', 'fail', server({ keys: [{ name: 'a', principal: 'key:a', scopes: ['admin'] }] })],
   ['euai_accuracy_metrics', 'warn'],
   ['euai_robustness', 'pass', set('canary', { robustness: refused })],
   ['euai_robustness', 'fail', set('canary', { robustness: accepted })],
-  ['euai_cybersecurity', 'warn'],
+  ['euai_cybersecurity', 'pass'],
+  ['euai_cybersecurity', 'fail', set('canary', { accessRules: accepted })],
+  ['euai_cybersecurity', 'fail', server({ masterKeySource: 'own' })],
   ['euai_log_retention', 'pass'],
   ['euai_log_retention', 'pass', rule('retention.provenance_days', null)],
   ['euai_log_retention', 'fail', rule('retention.provenance_days', 179)],
@@ -424,10 +449,15 @@ const OUTCOMES: readonly (readonly [id: string, expected: Status, change?: Chang
   ],
   ['euai_explanation_right', 'fail', set('recalls', { samples: [{ ...recall(), excluded: [{ reason: 'moon' }] }] })],
   ['soc2_logical_access', 'warn'],
+  ['soc2_logical_access', 'warn', set('access', { owners: 1 })],
+  ['soc2_logical_access', 'pass', set('access', { owners: 1, others: 1 })],
   ['soc2_logical_access', 'fail', server({ authMode: 'none' })],
   ['soc2_logical_access', 'fail', rule('access.authz_required', false)],
   ['soc2_segregation_duties', 'warn'],
-  ['soc2_segregation_duties', 'fail', server({ keys: [] })],
+  ['soc2_segregation_duties', 'warn', server({ keys: [] })],
+  ['soc2_segregation_duties', 'pass', set('access', { admins: ['user:bob'], auditors: ['user:eve'] })],
+  ['soc2_segregation_duties', 'fail', set('access', { auditors: ['user:ada'] })],
+  ['soc2_segregation_duties', 'fail', set('access', { admins: ['user:bob'], auditors: ['user:bob'] })],
   ['soc2_monitoring', 'warn'],
   ['soc2_incident_detection', 'warn'],
   ['soc2_change_management', 'pass'],
@@ -570,6 +600,7 @@ test('a check without measurements fails', () => {
         'erasures',
         'trail',
         'policy',
+        'access',
         'retention',
         'data',
         'index',

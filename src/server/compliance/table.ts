@@ -59,9 +59,9 @@ policy_deletion_control; policy; G17(3) H164.316 2-CC6.5; H; A deletion that bre
 policy_retention_enforced; policy; G5(1)(e) L15 P19 C1798.100; H; What is past its time is removed; Enforce retention: POST retention/enforce
 policy_consent_enforced; policy; G6 G7 L7 P13; C; Personal grains were agreed to; Ask for the consent that is missing, or forget the grains
 authz_authentication_required; authorization; G32 H164.312(d) 2-CC6.1; C; Callers have to say who they are; Start the server with --auth api-key, oidc or composite
-authz_default_deny; authorization; G32 H164.312(a) 2-CC6.1; C; Who is granted nothing may do nothing; Use a build with authorization by tuples
+authz_default_deny; authorization; G32 H164.312(a) 2-CC6.1; C; Who is granted nothing may do nothing; Revoke the tuples that grant everyone of a type what strangers must not do
 authz_tuple_integrity; authorization; 2-CC6.1; M; Grants of access are well formed; Revoke the tuples that are named
-authz_denials_audited; authorization; G5(2) H164.312(b) 2-CC6.3; H; A refused access leaves an entry; Use a build with authorization by tuples
+authz_denials_audited; authorization; G5(2) H164.312(b) 2-CC6.3; H; A refused access leaves an entry; Report it: a canary's denial left no entry
 hipaa_phi_detection; hipaa; H164.514(b)(2); H; The 18 identifiers of Safe Harbor are found; Replace the build: its detector misses identifiers
 hipaa_phi_write_gate; hipaa; H164.502 H164.508; C; Health information needs a consent; Apply the preset hipaa
 hipaa_baa_registry; hipaa; H164.308(b); C; Outside services are covered by an agreement; Acknowledge the agreement: tiering.baa_acknowledged, or use no outside service

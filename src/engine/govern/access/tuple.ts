@@ -21,8 +21,8 @@ export type MemoryRelation = Exclude<(typeof RELATIONS)['memory'][number], 'pare
 /** The relations that a caller needs to a namespace to act on its grains. */
 export type GrainRelation = 'viewer' | 'editor' | 'eraser';
 
-/** All relations, each once. */
-export const ALL_RELATIONS: readonly string[] = [...new Set(Object.values(RELATIONS).flat())];
+/** The relations of an object, by its type. */
+export const RELATION_TABLE: Readonly<Record<string, readonly string[]>> = RELATIONS;
 
 /** Relations of the same object that give a relation. */
 const INCLUDES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {

@@ -4,7 +4,7 @@
 
 import { createHmac } from 'node:crypto';
 import { EngineError } from '../../base/errors.ts';
-import type { CanaryEvidence } from '../../calls/compliance.ts';
+import type { CanaryEvidence, RuleProbe } from '../../calls/compliance.ts';
 import type { CallContext } from '../../calls/context.ts';
 import { BlindTokens, TERM_BYTES } from '../../crypto/blind-tokens.ts';
 import { deriveBlindKey, deriveGrainKey } from '../../crypto/derive.ts';
@@ -100,6 +100,7 @@ class Basics {
     const erased = await this.#erase(own);
     const robustness = await robustnessProbes(this.#door, this.#context, this.#name);
     const policy = await this.#policyEvidence();
+    const accessRules = await this.#accessEvidence(scoped);
     const trail = await this.#trailEvidence(erased);
     const { fingerprint: _, entryHash: __, ...erasure } = erased;
     return {
@@ -111,6 +112,7 @@ class Basics {
       exportRoundTrip,
       ...erasure,
       robustness,
+      accessRules,
       ...policy,
       ...trail,
     };
@@ -330,6 +332,25 @@ class Basics {
     };
   }
 
+  /** What a principal gets to whom no tuple grants anything, once tuples decide. */
+  async #accessEvidence(hash: string): Promise<readonly RuleProbe[]> {
+    const change = { overrides: { 'access.authz_required': true } };
+    await this.#door.write('setPolicy', this.#context, { change, isAdmin: true });
+    const stranger: CallContext = { ...this.#context, actor: `agent:${this.#name}` };
+    const fields = { subject: this.#name, relation: 'tries', object: 'a write' };
+    const acts: Readonly<Record<string, () => unknown>> = {
+      get: () => this.#door.read('get', stranger, { hash }),
+      add: () => this.#door.write('add', stranger, { grainType: 'belief', fields, sync: false }),
+      forget: () => this.#door.write('forget', stranger, { hashes: [hash], check: true }),
+      audit: () => this.#door.write('auditPage', stranger, { filter: {}, limit: 1, order: 'asc' }),
+    };
+    const probes: RuleProbe[] = [];
+    for (const [rule, act] of Object.entries(acts))
+      probes.push({ rule: `${rule} without a tuple`, wanted: ['AUT-E001'], got: await codeOf(act) });
+    const { grains } = this.#door.read('list', stranger, { filter: {}, limit: 10, order: 'asc' });
+    return [...probes, { rule: 'list without a tuple', wanted: [], got: grains.length === 0 ? '' : 'grains' }];
+  }
+
   async #entries(events: readonly string[] | undefined) {
     const filter = events === undefined ? {} : { events };
     const page = await this.#door.write('auditPage', this.#context, { filter, limit: 500, order: 'asc' });
@@ -348,6 +369,17 @@ class Basics {
         ({ eventType, details }) => eventType === 'key.destroyed' && details['key_fingerprint'] === fingerprint,
       ),
     };
+  }
+}
+
+/** The code that an act is refused with; '' if it succeeds. */
+async function codeOf(act: () => unknown): Promise<string> {
+  try {
+    await act();
+    return '';
+  } catch (error) {
+    if (error instanceof EngineError) return error.code;
+    throw error;
   }
 }
 

@@ -26,7 +26,7 @@ function belief(subject: string, object: string, more: object = {}) {
 }
 
 async function measured(engine: Engine, runId = 'vrf_a'): Promise<PartitionEvidence> {
-  const { partitions } = await engine.write('compliance', context, { runId });
+  const { partitions } = await engine.write('compliance', { ...context, owns: true }, { runId });
   return partitions[0]!;
 }
 

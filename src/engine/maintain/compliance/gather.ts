@@ -10,6 +10,7 @@ import type { Store } from '../../store/store.ts';
 import { auditPlan } from '../../write/plans.ts';
 import type { WriteQueue } from '../../write/queue.ts';
 import { inSlices } from '../housekeeping/slices.ts';
+import { accessEvidence } from './access.ts';
 import { blobEvidence } from './blobs.ts';
 import { runCanaries } from './canary.ts';
 import { dataEvidence, retentionEvidence } from './data.ts';
@@ -39,11 +40,13 @@ export interface ComplianceServices {
 /** Measures a partition. `runId` names the canaries and seeds the samples. Throws MEM-E003, AUT-E001. */
 export async function gatherCompliance(
   services: ComplianceServices,
-  context: CallContext,
+  caller: CallContext,
   { runId }: { readonly runId: string },
 ): Promise<PartitionEvidence> {
-  if (context.namespace !== undefined || context.userId !== undefined)
+  if (caller.namespace !== undefined || caller.userId !== undefined)
     throw new EngineError('AUT-E001', 'compliance concerns the whole memory, and this caller sees a part of it');
+  // The caller may run the checks, so they measure all of the memory.
+  const context: CallContext = { ...caller, owns: true };
   const { store, queue } = services;
   const memory = store.memory(context.memory);
   const seed = Number.parseInt(hash('sha256', runId, 'hex').slice(0, 8), 16);
@@ -70,6 +73,7 @@ export async function gatherCompliance(
     erasures: 'error' in trail ? trail : await ofGrains(() => erasureEvidence(store, memory, ordinals, entries)),
     trail: 'error' in trail ? trail : trail.evidence,
     policy: await area(() => inSlices(policyEvidence(store, memory, random))),
+    access: await area(() => inSlices(accessEvidence(store, memory, random))),
     retention: await area(() => inSlices(retentionEvidence(store, memory))),
     data: await ofGrains(() =>
       dataEvidence(store, memory, { live: ordinals, sampled: shares, context }, ruleOf(memory)),

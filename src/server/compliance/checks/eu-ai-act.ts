@@ -88,10 +88,12 @@ export const EU_AI_ACT: Readonly<Record<string, Judge>> = {
     const people = evidence.deployment.keys.filter(
       ({ principal, scopes }) => principal.startsWith('user:') && scopes.includes('admin'),
     );
-    if (people.length === 0) return fail('no principal user:… holds admin');
+    // Every partition has the same tuples.
+    const { persons = 0 } = areas(evidence, 'access')[0] ?? {};
+    if (people.length + persons === 0) return fail('no principal user:… is admin or auditor, by a key or by a tuple');
     const tools = sum(evidence, 'data', (data) => data.destructiveTools);
     const elsewhere = sum(evidence, 'data', (data) => data.destructiveNotClient);
-    const detail = `${people.length} persons hold admin; ${tools - elsewhere} of ${tools} sampled destructive tools are client-executed`;
+    const detail = `${people.length} admin keys of persons, ${persons} persons in charge by tuples; ${tools - elsewhere} of ${tools} sampled destructive tools are client-executed`;
     return tools > 0 && elsewhere === 0 ? pass(detail) : warn(detail);
   },
   euai_accuracy_metrics: () => absent('metrics of recall'),

@@ -1,3 +1,4 @@
+import { subjectOf } from '../../../engine/govern/access/caller.ts';
 import { areas, policyOf } from '../evidence.ts';
 import { absent, fail, type Judge, pass, warn } from '../verdict.ts';
 
@@ -8,15 +9,23 @@ export const SOC2: Readonly<Record<string, Judge>> = {
     const { authMode } = evidence.deployment;
     const required = policyOf(evidence).rules['access.authz_required'];
     const detail = `auth mode ${authMode}, access.authz_required ${required ? 'on' : 'off'}`;
-    // A key with the scope admin counts as owner. Without tuples no one else can be granted anything.
-    return authMode === 'none' || !required ? fail(detail) : warn(`${detail}; access is only through the owner's keys`);
+    if (authMode === 'none' || !required) return fail(detail);
+    // Every partition has the same tuples.
+    const [access] = areas(evidence, 'access');
+    const { owners = 0, others = 0 } = access ?? {};
+    const told = `${detail}; ${owners} tuples name an owner, ${others} give other relations`;
+    return owners > 0 && others > 0 ? pass(told) : warn(told);
   },
-  soc2_segregation_duties: ({ deployment }) => {
-    const admins = new Set(
-      deployment.keys.filter(({ scopes }) => scopes.includes('admin')).map(({ principal }) => principal),
-    );
-    if (admins.size === 1) return warn('only one principal holds admin');
-    return fail(`${admins.size} principals hold admin, and this build cannot name an auditor`);
+  // A key with the scope admin counts as owner.
+  soc2_segregation_duties: (evidence) => {
+    const holders = evidence.deployment.keys.filter(({ scopes }) => scopes.includes('admin'));
+    const byKeys = holders.flatMap(({ principal }) => subjectOf({ actor: principal }) ?? []);
+    const { admins: byTuples = [], auditors = [] } = areas(evidence, 'access')[0] ?? {};
+    const admins = new Set([...byKeys, ...byTuples]);
+    const both = auditors.filter((auditor) => admins.has(auditor)).length;
+    const detail = `${admins.size} principals are admin or owner, by a key or by a tuple; ${auditors.length} are auditors by tuples`;
+    if (both > 0) return fail(`${detail}: ${both} are both`);
+    return admins.size > 1 ? pass(detail) : warn(`${detail}: at most one principal holds admin`);
   },
   soc2_monitoring: () => absent('metrics of operations'),
   soc2_incident_detection: () => absent('a monitor of bursts'),
