@@ -264,3 +264,19 @@ test('a listener hears which memories have new events, and misses none', async (
   assert.deepEqual((await last).memories, []);
   assert.equal((await shard.engine.write('awaitEvents', context, { after: both })).memories, undefined);
 });
+
+test('relations that the server found, extractions and imports have events of their own', async (t) => {
+  const shard = await begun(t);
+  const { engine } = shard;
+  await engine.write('add', context, { ...belief('tea'), related: 3 });
+  await engine.write('note', context, { event: 'memory.extracted', details: { count: 2 } });
+  await engine.write('note', context, { event: 'memory.imported', details: { imported: 4, duplicates: 1, errors: 0 } });
+  const [created, related, extracted, imported] = await heard(shard);
+  assert.deepEqual(
+    [created?.kind, related?.kind, extracted?.kind],
+    ['grain_created', 'auto_related', 'memories_extracted'],
+  );
+  assert.deepEqual([related?.hash, related?.details], [created?.hash, { related: 3 }]);
+  assert.equal(extracted?.count, 2);
+  assert.deepEqual([imported?.kind, imported?.details], ['import_finished', { duplicates: 1, errors: 0, imported: 4 }]);
+});

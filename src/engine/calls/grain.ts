@@ -116,6 +116,8 @@ export interface AddItem {
    * grain is gone.
    */
   readonly event?: 'memory.remembered' | 'memory.extracted' | undefined;
+  /** The number of grains that the server related it to, as the caller asked (`auto_relate`). */
+  readonly related?: number | undefined;
   /** For an extracted belief over several partitions: its source, as described by the partition that holds it. */
   readonly source?: ExtractedFrom | undefined;
   /** Stores no grain: only adds the source to a known grain. MEM-E001 if no grain states the fact. */

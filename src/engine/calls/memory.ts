@@ -65,7 +65,9 @@ export interface MemoryWideCalls {
   note: {
     input: {
       event:
+        | 'memory.extracted'
         | 'memory.flushed'
+        | 'memory.imported'
         | 'memory.searched'
         | 'verify.run'
         | 'export.file'

@@ -41,7 +41,8 @@ export function planAdd(
     source,
     knownOnly,
     gone,
-  }: Pick<AddItem, 'source' | 'knownOnly' | 'gone'> & {
+    related = 0,
+  }: Pick<AddItem, 'source' | 'knownOnly' | 'gone' | 'related'> & {
     readonly event?: AddItem['event'] | 'memory.added' | 'memory.imported' | undefined;
   } = {},
 ): Added {
@@ -65,6 +66,7 @@ export function planAdd(
   if (replaced !== undefined) allowSupersede(group, memory, context, replaced.grain);
   const planned = group.addGrain(memory, prepared);
   if (replaced !== undefined) group.supersede(memory, replaced.ordinal, planned);
+  const mark = replaced === undefined ? 'grain_created' : 'grain_superseded';
   group.audit(memory, {
     event: replaced === undefined ? event : 'memory.corrected',
     actor: context.actor,
@@ -73,7 +75,9 @@ export function planAdd(
       grain: planned.name,
       grain_type: prepared.grain.type,
       old_grain: replaced?.name,
+      related: related === 0 ? undefined : related,
     }),
+    mark: related === 0 ? mark : `${mark}+auto_related`,
   });
   auditPii(group, memory, context, planned);
   return { hash: prepared.address, duplicate: false, warnings };

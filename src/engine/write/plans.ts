@@ -8,6 +8,7 @@ import type { ConsentOutcome } from '../calls/govern.ts';
 import type { AddItem } from '../calls/grain.ts';
 import { checkTuple, type Tuple } from '../govern/access/tuple.ts';
 import type { AuditDraft } from '../govern/trail/audit.ts';
+import type { EventMark } from '../govern/trail/event-kinds.ts';
 import type { Ordinal } from '../index/parts/part.ts';
 import type { Memory } from '../store/memory.ts';
 import { oldBlobKeyState } from '../store/state-names.ts';
@@ -184,6 +185,12 @@ export const linkPlan: WritePlan<LinkInput, Record<never, never>> = {
   },
 };
 
+/** Notes of whole runs, whose grains have entries of the same type. */
+const NOTE_MARKS: Readonly<Record<string, EventMark>> = {
+  'memory.extracted': 'memories_extracted',
+  'memory.imported': 'import_finished',
+};
+
 /** The calls that are a single plan in the queue, as their rows say. */
 export const PLANS: { readonly [M in PlannedMethod]: MemoryWrite<M> } = {
   supersede: {
@@ -276,7 +283,8 @@ export const PLANS: { readonly [M in PlannedMethod]: MemoryWrite<M> } = {
         const keyed = keyedText(group, held, text, userId);
         if (keyed !== undefined) details[`${name}_hmac`] = keyed;
       }
-      group.audit(held, { event, actor: context.actor, subject: pseudonym(held, userId), details });
+      const subject = pseudonym(held, userId);
+      group.audit(held, { event, actor: context.actor, subject, details, mark: NOTE_MARKS[event] });
       return {};
     },
   },

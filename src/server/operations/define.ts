@@ -261,9 +261,11 @@ export interface SingleCall<In, Out, M extends keyof MemoryCalls> {
   readonly withSidecar?: ((input: In, sidecar: Uint8Array) => In) | undefined;
   /**
    * Does the row's further work around the one call, for requests that stay on the main thread; `perform` makes the
-   * call. Workers never run this.
+   * call, with `more` members than the request can name. Workers never run this.
    */
-  readonly around?: ((input: In, context: Context, perform: (input: In) => Promise<Out>) => Promise<Out>) | undefined;
+  readonly around?:
+    | ((input: In, context: Context, perform: (input: In, more?: Partial<Input<M>>) => Promise<Out>) => Promise<Out>)
+    | undefined;
 }
 
 export interface Asked<M extends keyof MemoryCalls> {
@@ -422,9 +424,10 @@ export function defineCall<In extends TSchema, Out extends TSchema, M extends ke
     ...rest,
     on: 'memory',
     run: (input, context) => {
-      const perform = async (wanted: Static<In>): Promise<Static<Out>> => {
+      const perform = async (wanted: Static<In>, more?: Partial<Input<M>>): Promise<Static<Out>> => {
         const { input: asked, purpose } = call.ask(wanted);
-        const output = await context.call(call.method, asked, purpose === undefined ? {} : { purpose });
+        const whole = more === undefined ? asked : { ...asked, ...more };
+        const output = await context.call(call.method, whole, purpose === undefined ? {} : { purpose });
         return call.answer(output, wanted);
       };
       return call.around === undefined ? perform(input) : call.around(input, context, perform);

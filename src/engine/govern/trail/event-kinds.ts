@@ -46,6 +46,7 @@ export const EVENT_MARKS = [
   ['verify_finished'],
   ['grain_created', 'consent_granted'],
   ['grain_created', 'consent_revoked'],
+  ['grain_superseded', 'auto_related'],
 ] as const satisfies readonly (readonly EventKind[])[];
 
 type Joined<T extends readonly string[]> = T extends readonly [infer A extends string, ...infer R extends string[]]

@@ -7,7 +7,7 @@ import { inward, type Members, nodeOf, outsideSchema } from '../names.ts';
 import { addAsks, jsonAsks } from '../remember/asks-extraction.ts';
 import { datedNow, extractFrom, moreDone, wantsMore, withEventDate, withinRequest } from '../remember/extraction.ts';
 import { described, Type } from '../type.ts';
-import { withRelated } from './auto-relate.ts';
+import { type Related, withRelated } from './auto-relate.ts';
 import {
   bodyOf,
   Fields,
@@ -165,9 +165,10 @@ export const add = defineCall({
       if (!wantsMore(options)) return perform(input);
       const plain = { grainType, fields: datedNow(input.fields, context) };
       const dated = options?.extractEventDate === true ? await withEventDate(plain, context) : plain.fields;
-      const { fields, warning } =
+      const found: Related =
         options?.autoRelate === true ? await withRelated({ grainType, fields: dated }, context) : { fields: dated };
-      const stored = await perform({ ...input, fields, options: moreDone(options) });
+      const { fields, related, warning } = found;
+      const stored = await perform({ ...input, fields, options: moreDone(options) }, { related });
       const added = warning === undefined ? stored : { ...stored, warnings: [...stored.warnings, warning] };
       if (options?.extractMemories !== true) return added;
       const source = { grainType, fields, hash: added.hash };

@@ -16,6 +16,8 @@ const STORE_MS = 5_000;
 
 export interface Related {
   readonly fields: JsonObject;
+  /** The number of related grains that the search found; absent: none. */
+  readonly related?: number | undefined;
   /** The reason why the search did not run. */
   readonly warning?: string | undefined;
 }
@@ -61,7 +63,8 @@ export async function withRelated({ grainType, fields }: Source, context: Contex
     return { fields: Array.isArray(known) && known.length > 0 ? { ...fields, related_to: known } : fields };
   }
   if (near.length === 0) return { fields };
-  return { fields: { ...fields, related_to: near.slice(0, RELATED_MAX).map(relationTo) } };
+  const relations = near.slice(0, RELATED_MAX).map(relationTo);
+  return { fields: { ...fields, related_to: relations }, related: relations.length };
 }
 
 const DEFAULT_NAMESPACE = 'default';

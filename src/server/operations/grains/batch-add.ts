@@ -305,9 +305,9 @@ async function prepared(
   const plain = { ...item, fields: datedNow(item.fields, context) };
   const dated = options?.extractEventDate === true ? { ...plain, fields: await withEventDate(plain, context) } : plain;
   if (options?.autoRelate !== true) return dated;
-  const { fields, warning } = await withRelated(dated, context);
+  const { warning, ...related } = await withRelated(dated, context);
   if (warning !== undefined) unrelated.add(warning);
-  return { ...dated, fields };
+  return { ...dated, ...related };
 }
 
 function emptyOutput(): Pick<Static<typeof Output>, 'added' | 'errors' | 'duplicates'> {

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../../engine/base/errors.ts';
+import { EngineError, type ErrorCode } from '../../../engine/base/errors.ts';
 import { IMPORT_HASHES_TOLD_MAX, IMPORT_TOLD_MAX } from '../../../engine/base/limits.ts';
 import { blobsOf, entriesOf } from '../../jobs/read-import.ts';
 import { defineOperation, NO_MEMBERS } from '../define.ts';
@@ -79,6 +79,11 @@ export const importFile = defineOperation({
     }
     if (hashes.length < stored) warnings.push(`the hashes of the first ${hashes.length} grains are told`);
     if (untold > 0) warnings.push(`${untold} more errors and warnings are not told`);
+    const details = { imported: stored - duplicates, duplicates, errors: errors.length };
+    // What was stored counts, even if the shard takes no entry now.
+    await context.call('note', { event: 'memory.imported', details }).catch((error: unknown) => {
+      if (!(error instanceof EngineError && error.code === 'STO-E001')) throw error;
+    });
     return {
       imported: stored - duplicates,
       duplicates,

@@ -168,6 +168,9 @@ export async function extractFrom(
     if (items.length >= EXTRACTED_BATCH_MAX) await store();
   }
   await store();
+  const count = [...hashes].filter((hash) => !duplicates.has(hash)).length;
+  if (count > 0)
+    await problems.noted(() => context.call('note', { event: 'memory.extracted', details: { count } }, extras()));
   return { hashes: [...hashes], duplicates: [...duplicates], warnings: problems.warnings, failed: problems.any };
 }
 
@@ -211,7 +214,7 @@ class Problems {
   }
 
   /** Runs `work` and notes an EngineError as a problem. */
-  async noted(work: () => Promise<void>): Promise<void> {
+  async noted(work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
     } catch (error) {

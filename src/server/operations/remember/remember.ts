@@ -194,14 +194,15 @@ function storeSources(input: Input, context: Context): Promise<Stored> {
 }
 
 async function storeText(input: Input, text: string, context: Context): Promise<Stored> {
-  const { fields, warnings: ignored } = await withOptions(datedNow(fieldsOf(input, text), context), input, context);
+  const own = datedNow(fieldsOf(input, text), context);
+  const { fields, related, warnings: ignored } = await withOptions(own, input, context);
   const {
     hash: address,
     duplicate,
     warnings,
   } = await context.call(
     'add',
-    { grainType: 'event', fields, sync: false, event: 'memory.remembered' },
+    { grainType: 'event', fields, sync: false, event: 'memory.remembered', related },
     purposeOf(input),
   );
   const allWarnings = [...ignored, ...warnings];
@@ -224,12 +225,13 @@ async function storeMessages(
   const sessionId = input.sessionId ?? sessionOf(context);
   const times = timesOf(messages, input.createdAt ?? Math.floor(context.services.clock.nowMs() / 1000));
   const warnings = new Set<string>();
-  const items: { grainType: 'event'; fields: JsonObject; event: 'memory.remembered' }[] = [];
+  const items: { grainType: 'event'; fields: JsonObject; event: 'memory.remembered'; related: number | undefined }[] =
+    [];
   for (const [index, { role, content }] of messages.entries()) {
     const own = { ...fieldsOf(input, content), role, session_id: sessionId, created_at: times[index] ?? 0 };
-    const { fields, warnings: ignored } = await withOptions(own, input, context);
+    const { fields, related, warnings: ignored } = await withOptions(own, input, context);
     for (const warning of ignored) warnings.add(warning);
-    items.push({ grainType: 'event', fields, event: 'memory.remembered' });
+    items.push({ grainType: 'event', fields, event: 'memory.remembered', related });
   }
   const { outcomes } = await context.call('addBatch', { items }, purposeOf(input));
   const sources: StoredSource[] = [];
@@ -290,12 +292,16 @@ async function withOptions(
   fields: JsonObject,
   { extractEventDate, autoRelate }: Input,
   context: Context,
-): Promise<{ readonly fields: JsonObject; readonly warnings: readonly string[] }> {
+): Promise<{
+  readonly fields: JsonObject;
+  readonly related?: number | undefined;
+  readonly warnings: readonly string[];
+}> {
   const plain = { grainType: 'event', fields };
   const dated = extractEventDate === true ? await withEventDate(plain, context) : fields;
   if (autoRelate !== true) return { fields: dated, warnings: [] };
-  const related = await withRelated({ grainType: 'event', fields: dated }, context);
-  return { fields: related.fields, warnings: related.warning === undefined ? [] : [related.warning] };
+  const { warning, ...related } = await withRelated({ grainType: 'event', fields: dated }, context);
+  return { ...related, warnings: warning === undefined ? [] : [warning] };
 }
 
 /** The sources with their stored times. Sources that are gone or cannot be read stay unchanged. */
