@@ -20,6 +20,7 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   provenance: () => import('./scenarios/provenance.ts'),
   cal: () => import('./scenarios/cal.ts'),
   'cal-assemble': () => import('./scenarios/cal-assemble.ts'),
+  session: () => import('./scenarios/session.ts'),
   graph: () => import('./scenarios/graph.ts'),
   log: () => import('./scenarios/log.ts'),
   text: () => import('./scenarios/text.ts'),

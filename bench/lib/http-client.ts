@@ -16,6 +16,16 @@ export function postRequest(path: string, body: string, key: string | undefined)
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`);
 }
 
+/** A GET request. */
+export function getRequest(path: string, key: string | undefined): Buffer {
+  const lines = [
+    `GET ${path} HTTP/1.1`,
+    'host: localhost',
+    ...(key === undefined ? [] : [`authorization: Bearer ${key}`]),
+  ];
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
+}
+
 const HEAD_END = Buffer.from('\r\n\r\n');
 
 export class HttpConnection {
@@ -39,7 +49,7 @@ export class HttpConnection {
     });
   }
 
-  /** Sends a request of `postRequest`; the previous one must have been answered. */
+  /** Sends a request of `postRequest` or `getRequest`; the previous one must have been answered. */
   call(request: Buffer, answered: Answered): void {
     if (this.#answered !== undefined) throw new Error('a connection has one request at a time');
     if (this.#ended) {
