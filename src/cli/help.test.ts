@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { Command } from 'commander';
 import { isMembers, type Members, outsideSchema } from '../server/operations/names.ts';
 import { OPERATIONS } from '../server/operations/table.ts';
+import { registerActions } from './actions.ts';
 import { registerAdd } from './add.ts';
 import { registerAudit } from './audit.ts';
 import { registerCompliance } from './compliance.ts';
@@ -21,12 +22,13 @@ import { registerRestrict } from './restrict.ts';
 import { registerRotateKeys } from './rotate-keys.ts';
 import { registerScopes } from './scopes.ts';
 import { registerSearch } from './search.ts';
+import { registerSession } from './session.ts';
 
 const program = new Command('granary');
 for (const register of [
   ...[registerAdd, registerAudit, registerCompliance, registerConsent, registerExport, registerForget, registerKeys],
   ...[registerMemories, registerPolicy, registerRecall, registerRemember, registerRestrict, registerRotateKeys],
-  ...[registerScopes, registerSearch],
+  ...[registerScopes, registerSearch, registerSession, registerActions],
 ])
   register(program);
 
@@ -79,6 +81,8 @@ const MIRRORS: Readonly<Record<string, readonly [operation: string, options: Rea
       ...{ policy: 'policies', dedup: 'dedup', 'dedup-threshold': 'dedup_threshold' },
     },
   ],
+  session: ['session_context', { budget: 'token_budget', query: 'query', context: 'own', 'actions-limit': 'own' }],
+  actions: ['session_actions_chain', { chain: 'own', failed: 'own', limit: 'own' }],
   'memories delete': ['delete_memory', { yes: 'own' }],
   'rotate-keys': ['rotate_keys', { scope: 'scope', all: 'own' }],
   export: [

@@ -17,6 +17,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   recall: async () => (await import('./recall.ts')).registerRecall,
   search: async () => (await import('./search.ts')).registerSearch,
   cal: async () => (await import('./cal.ts')).registerCal,
+  session: async () => (await import('./session.ts')).registerSession,
+  actions: async () => (await import('./actions.ts')).registerActions,
   graph: async () => (await import('./graph.ts')).registerGraph,
   add: async () => (await import('./add.ts')).registerAdd,
   remember: async () => (await import('./remember.ts')).registerRemember,
