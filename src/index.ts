@@ -1,5 +1,5 @@
-// What a program may import of the package: a server in its own process. `granary serve` is the same server in a process
-// of its own. The types here name no other file, so that the package has one file of declarations.
+// The interface of the package for programs: a server in the process of the program. `granary serve` runs the same server
+// in a process of its own. The types here name no other file, so that the package has one file of declarations.
 import { EngineError } from './engine/base/errors.ts';
 import { optionLines, readConfig } from './server/config.ts';
 import { startServer as start } from './server/main.ts';
@@ -14,7 +14,7 @@ export interface Server {
   readonly grpc: string;
   /** The first API key, when this start made it: it is told here and kept in `keys/bootstrap.key` of the data directory. */
   readonly firstKey: string | undefined;
-  /** What an operator should know. */
+  /** Warnings for the operator. */
   readonly warnings: readonly string[];
   /** Answers what has come in and closes everything. */
   close(): Promise<void>;

@@ -302,7 +302,7 @@ export const EVENTS_EXAMINED_MAX = 5_000;
 export const EVENTS_PAGE_BYTES_MAX = 1_048_576;
 /** Bytes of one text in an event. A longer one is left out, and the event names the member. */
 export const EVENT_TEXT_BYTES_MAX = 4_096;
-/** Commits in this time are told to listeners together, after the first one. */
+/** After the first commit, the commits of this time are announced to listeners together. */
 export const EVENTS_GATHER_MS = 20;
 /** Time before a shard that failed is listened to again. */
 export const EVENTS_RETRY_MS = 250;

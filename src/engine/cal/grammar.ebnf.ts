@@ -105,7 +105,7 @@ type_plural    = "beliefs" | "events" | "states" | "workflows" | "actions" | "ob
 type_singular  = "belief" | "event" | "state" | "workflow" | "action" | "observation" | "goal"
                | "reasoning" | "consensus" | "consent" ;
 
-(* Extensions of this server, each told by the warning CAL-W008 and refused by a strict one *)
+(* Extensions of this server: each causes the warning CAL-W008, and a strict server refuses it *)
 extended_where = "WHERE" , alternatives ;
 alternatives   = all , { "OR" , all } ;
 all            = one , { "AND" , one } ;

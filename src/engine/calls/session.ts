@@ -109,7 +109,7 @@ export interface ContextPiece {
   readonly line: string;
 }
 
-/** What may enter a context: as much as would fit if this partition were the only one. */
+/** Candidates for a context: as many as would fit if this partition were the only one. */
 export interface ContextFound {
   readonly state: GrainView | null;
   readonly goals: readonly ContextPiece[];
@@ -160,7 +160,7 @@ export interface SessionCalls {
   sessionSummary: { input: { readonly sessionId: string }; output: SessionSummary };
   /** The parts of a context, before it is compiled over all partitions. */
   sessionContext: { input: ContextAsked; output: ContextFound };
-  /** What the session says more than once, within this partition. */
+  /** Statements of the session that this partition holds more than once. */
   sessionDuplicates: {
     input: { readonly sessionId: string; readonly threshold: number };
     output: DuplicatesFound;

@@ -45,7 +45,7 @@ export class Governed {
   #all: Map<string, Map<string, ConsentFact>> | undefined;
   /** The last answer of `withdrawn`: every part of the memory asks for the same. */
   #withdrawn:
-    | { readonly purpose: string; readonly stamp: number; readonly fromMs: number; readonly told: Withdrawn }
+    | { readonly purpose: string; readonly stamp: number; readonly fromMs: number; readonly answer: Withdrawn }
     | undefined;
   #stamp = 0;
   #writesFreely = false;
@@ -142,8 +142,8 @@ export class Governed {
    */
   withdrawn(purpose: string, nowMs: number): Withdrawn {
     const last = this.#withdrawn;
-    if (last?.purpose === purpose && last.stamp === this.#stamp && last.fromMs <= nowMs && nowMs < last.told.untilMs)
-      return last.told;
+    if (last?.purpose === purpose && last.stamp === this.#stamp && last.fromMs <= nowMs && nowMs < last.answer.untilMs)
+      return last.answer;
     const users: string[] = [];
     let untilMs = Number.POSITIVE_INFINITY;
     for (const [userId, facts] of this.allConsents()) {
@@ -153,7 +153,7 @@ export class Governed {
       else if (fact.expiresAtMs !== undefined) untilMs = Math.min(untilMs, fact.expiresAtMs);
     }
     const withdrawn = { users, untilMs };
-    this.#withdrawn = { purpose, stamp: this.#stamp, fromMs: nowMs, told: withdrawn };
+    this.#withdrawn = { purpose, stamp: this.#stamp, fromMs: nowMs, answer: withdrawn };
     return withdrawn;
   }
 

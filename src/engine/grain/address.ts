@@ -6,7 +6,7 @@ import type { Address } from './grain.ts';
 
 const HEX = /^[0-9a-f]{64}$/;
 
-/** What keeps `text` from being an address: its length, then its characters. */
+/** The reason why `text` is no address, if it is none: its length is judged before its characters. */
 export function addressProblem(text: string): 'ERR_HASH_LENGTH' | 'ERR_HASH_FORMAT' | undefined {
   if (text.length !== 64) return 'ERR_HASH_LENGTH';
   return HEX.test(text) ? undefined : 'ERR_HASH_FORMAT';

@@ -1,4 +1,4 @@
-// The codec's own errors: codes of the grain format, the order in which checks win, and what they become for a caller.
+// The codec's own errors: codes of the grain format, the precedence of checks, and the service's error for each.
 import { EngineError, type ErrorCode } from '../base/errors.ts';
 
 const GRAIN_ERROR_MEANINGS = {
@@ -26,7 +26,7 @@ const GRAIN_ERROR_MEANINGS = {
 
 export type GrainErrorCode = keyof typeof GRAIN_ERROR_MEANINGS;
 
-/** What is wrong with a grain, a blob, a container or an envelope. Messages name fields, never contents. */
+/** A fault in a grain, a blob, a container or an envelope. Messages name fields, never contents. */
 export class GrainError extends Error {
   override name = 'GrainError';
   readonly code: GrainErrorCode;

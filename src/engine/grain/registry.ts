@@ -72,7 +72,7 @@ const COMMON: readonly FieldRow[] = [
   ['embedding_text', 'et', STRING],
 ];
 
-/** Of delegations, which the format knows and the service has no type for. */
+/** The fields of delegations, which the format knows and for which the service has no type. */
 const DELEGATION: readonly FieldRow[] = [
   ['authorized_namespaces', 'ans', STRINGS],
   ['authorized_types', 'atypes', listOf(BYTE)],

@@ -19,7 +19,7 @@ const CHECK_FILE = 'master.check';
 const ID_PREFIX = 'granary master key id\0';
 /** The current key and those it replaces. More of them than nested rotations need indicate a mistake in the file. */
 const MASTER_KEYS_MAX = 8;
-/** Of 32 random bytes some 30 differ. Fewer than 16 practically never do. */
+/** 32 random bytes have some 30 distinct values, and practically never fewer than 16. */
 const DIFFERENT_BYTES_MIN = 16;
 
 interface Version {

@@ -1,4 +1,4 @@
-// What the log of a shard holds: the kinds of records, and the type of each. record-codec.ts has their bytes.
+// The kinds of records in the log of a shard, and the type of each. record-codec.ts has their bytes.
 
 export const RECORD_KINDS = {
   plainGrain: 1,

@@ -1,5 +1,5 @@
-// The actions of a task: those that name it, those that hang on these, and those that these hang on. One action names
-// another by its hash or its call id, in `parent_task_id`; the start and the end of a call share their call id.
+// Finds the actions of a task: the actions that name it, with their ancestors and descendants. One action names another
+// by its hash or its call id, in `parent_task_id`; the start and the end of a call share their call id.
 import type { GrainView } from '../calls/grain.ts';
 import type { ActionChain, ChainAsked } from '../calls/session.ts';
 import { AnswerRoom, partOfGrain } from '../grain/api/answer-room.ts';
@@ -8,12 +8,12 @@ import { type Doc, fieldKey, type IndexPart } from '../index/parts/part.ts';
 import { type SessionPlaces, viewPlace } from './places.ts';
 
 /**
- * The actions below and above the names, with all that hang together with them in these parts. Each action is found
- * once, so a cycle ends. `cut` if there are more than `limit`, or more than an answer holds.
+ * The actions below and above the names, with all ancestors and descendants in these parts. Each action is found once,
+ * so a cycle ends. `cut` if there are more than `limit`, or more than an answer holds.
  */
 export function actionChain(session: SessionPlaces, { below, above, limit }: ChainAsked): ActionChain {
   const chain = new Chain(session, limit);
-  // What hangs below comes first: an action that is both above and below is walked downwards too.
+  // The actions below come first, so that an action both above and below is walked downwards too.
   const under = chain.walk(below, BELOW, idsOf);
   const parents = under.flatMap(taskOf);
   const over = chain.walk([...above, ...parents], ABOVE, taskOf);
@@ -26,7 +26,7 @@ export function idsOf({ hash, fields }: GrainView): string[] {
   return typeof callId === 'string' && callId !== '' ? [hash, callId] : [hash];
 }
 
-/** The name of what this action hangs on. */
+/** The name of the parent of this action. */
 export function taskOf({ fields }: GrainView): string[] {
   const task = fields['parent_task_id'];
   return typeof task === 'string' && task !== '' ? [task] : [];

@@ -1,5 +1,5 @@
-// Compiles the context of a session: the best of it that fits a budget of tokens. Pure. The state comes first and gets at
-// most three tenths, then goals by priority, then actions and beliefs by value; what does not fit is left out.
+// Compiles the context of a session: the best grains that fit a budget of tokens. Pure. The state comes first and gets at
+// most three tenths, then goals by priority, then actions and beliefs by value. Grains that do not fit are left out.
 import type { GrainView } from '../calls/grain.ts';
 import type { CompiledContext, ContextFormat, ContextFound, ContextPiece } from '../calls/session.ts';
 import { stringifyJson } from '../grain/api/json.ts';

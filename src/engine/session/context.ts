@@ -27,13 +27,13 @@ export function contextParts(session: SessionPlaces, asked: ContextAsked): Conte
   return {
     state: currentState(session),
     goals: openedPieces(session, goals.map(goalCandidate), budget),
-    // What goals cost is not known before they are compiled: items are found as if there were none.
+    // The cost of goals is not known before they are compiled, so items are found as if there were no goals.
     items: openedPieces(session, candidates.sort(byValue), new ContextBudget(asked.tokenBudget, asked.format)),
     totals: { goals: goals.length, actions: countPlaces(actions), beliefs: countPlaces(beliefs) },
   };
 }
 
-/** Without what was taken back. */
+/** Leaves out retracted grains. */
 function standing({ store, parts }: SessionPlaces, filters: readonly PartFilter[]): readonly PartFilter[] {
   const { retracted } = store.index.verification;
   if (retracted.count === 0) return filters;
@@ -54,7 +54,7 @@ interface Candidate {
 
 const goalCandidate = (place: PartDoc): Candidate => ({ kind: 'goal', place, value: 0, createdAtMs: 0, head: 0 });
 
-/** The candidates of a kind that may fit, in any order: none of the others is worth more. */
+/** The candidates of a kind that may fit, in any order. No other candidate has a higher value. */
 function ranked(
   session: SessionPlaces,
   kind: 'action' | 'belief',

@@ -1,5 +1,5 @@
-// Finds what a session says more than once. Grains are compared only where everything but their wording agrees: type,
-// namespace, user, what they are about, and the numbers and negations in them. So a merge loses no fact.
+// Finds statements that a session repeats. Grains are compared only where everything but their wording agrees: type,
+// namespace, user, topic, and the numbers and negations in them. So a merge loses no fact.
 import { createHash } from 'node:crypto';
 import {
   CONSOLIDATED_CELLS_MAX,
@@ -17,8 +17,8 @@ import { type Letters, lettersOf, similarityOf, type Work } from './edit-similar
 import { type SessionPlaces, withValue } from './places.ts';
 
 /**
- * What states something, with the field that says it and the fields that say what it is about. Actions, states, goals,
- * workflows and consents are left alone: two of them that are alike are still two.
+ * Grain types that state something, with the fields of the statement and the fields of its topic. Actions, states,
+ * goals, workflows and consents are left alone: two similar ones are still two.
  */
 const STATEMENTS: Readonly<
   Partial<Record<GrainType, { readonly says: readonly string[]; readonly about: readonly string[] }>>
@@ -84,12 +84,12 @@ function newestStatements(session: SessionPlaces): { readonly ordinals: readonly
   const ordinals = places
     .slice(0, CONSOLIDATED_GRAINS_MAX)
     .map(({ part, doc }) => parts[part]!.ordinals[doc]!)
-    // What somebody disputes must not disappear in what nobody does.
+    // A contested statement must not disappear in an uncontested one.
     .filter((ordinal) => !retracted.get(ordinal) && !contested.get(ordinal));
   return { ordinals, isCut: places.length > CONSOLIDATED_GRAINS_MAX };
 }
 
-/** What must agree; undefined for a grain that says nothing. */
+/** The members in which duplicates must agree; undefined for a grain that states nothing. */
 function keyOf({ type, fields }: Pick<Grain, 'type' | 'fields'>): string | undefined {
   const statement = STATEMENTS[type];
   const text = saidBy(type, fields);
@@ -131,8 +131,8 @@ function byTrust(a: Statement, b: Statement): number {
 }
 
 /**
- * Each statement joins the first one before it that it is similar to. Those that stay are not similar to one another,
- * so a repetition finds nothing.
+ * Each statement joins the first earlier one that it is similar to. The canonical ones are not similar to one another,
+ * so a second run finds nothing.
  */
 function* starsOf(statements: readonly Statement[], threshold: number, work: Work): Sliced<DuplicateGroup[]> {
   const stars: { readonly canonical: Statement; readonly duplicates: DuplicateGroup['duplicates'][number][] }[] = [];

@@ -1,5 +1,5 @@
-// A grain as a part of a context: what a reader needs of it, as JSON and as a line of text. Fields that only the store
-// needs, and defaults, are left out.
+// A grain as a part of a context: the fields that a reader needs, as JSON and as a line of text. Fields that only the
+// store needs, and defaults, are left out.
 import type { GrainView } from '../calls/grain.ts';
 import type { ContextPiece } from '../calls/session.ts';
 import { stringifyJson } from '../grain/api/json.ts';

@@ -1,4 +1,4 @@
-// Finds the grains of a session by index. What a caller may not see is filtered here, as in every search.
+// Finds the grains of a session by index. Grains that the caller may not see are filtered out, as in every search.
 import type { CallContext } from '../calls/context.ts';
 import type { GrainView } from '../calls/grain.ts';
 import { intersect } from '../index/docs/docset.ts';

@@ -15,7 +15,7 @@ interface Sums {
   durationMs: number;
 }
 
-/** What was counted under one number of a column, with the last place of it: the newest in the log. */
+/** The sums of one number of a column, with its last place: the newest in the log. */
 interface Counted<T> {
   readonly sums: T;
   last: PartDoc;

@@ -1,4 +1,4 @@
-// What an agent sees of its session when it wakes up: the current state, its goals, and its last actions.
+// Finds the grains that an agent sees of its session when it wakes up: the current state, its goals, its last actions.
 import type { GrainView } from '../calls/grain.ts';
 import type { ActionsAsked, SessionAsked, SessionView } from '../calls/session.ts';
 import { AnswerRoom, partOfGrain } from '../grain/api/answer-room.ts';

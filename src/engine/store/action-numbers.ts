@@ -1,5 +1,5 @@
-// What the index knows of goals and actions besides their listed fields: ranks, outcomes, durations, and which action
-// belongs to which task. A session is summed up from these without opening its grains.
+// Columns of the index for goals and actions, besides their listed fields: ranks, outcomes, durations, and the task of an
+// action. A session is summed up from these without opening its grains.
 import { defined } from '../base/defined.ts';
 import type { Grain } from '../grain/grain.ts';
 import type { Value } from '../grain/value.ts';
@@ -8,7 +8,7 @@ import { phaseOf, type Shown, shownFields } from './indexed-fields.ts';
 import type { Memory } from './memory.ts';
 
 /**
- * The column `outcome`: what an action tells of a call. A grain may hold a whole call, or only its start (`called`) or
+ * The column `outcome`: the part of a call that an action records. A grain may hold a whole call, or only its start (`called`) or
  * its end (`returned`, `raised`), which name the call by the same id. These numbers are on the disk.
  */
 export const OUTCOMES = { succeeded: 0, failed: 1, called: 2, returned: 3, raised: 4 } as const;
@@ -32,7 +32,7 @@ const PRIORITY_RANK_LAST = 4;
 
 type Indexed = Pick<Grain, 'type' | 'fields'>;
 
-/** Of a goal: 1 for critical to 4 for low. A number that is no rank, as imported goals may have, counts as medium. */
+/** The rank of a goal, 1 (critical) to 4 (low). Another number, as imported goals may have it, counts as medium. */
 export function priorityRank({ type, fields }: Indexed): Pick<IndexedGrain['numbers'], 'priority'> {
   if (type !== 'goal') return {};
   const stored = fields['priority'];
@@ -40,7 +40,7 @@ export function priorityRank({ type, fields }: Indexed): Pick<IndexedGrain['numb
   return { priority: isRank ? stored : PRIORITY_RANK_MEDIUM };
 }
 
-/** Of an action that is no definition. */
+/** The columns of an action; none for the definition of a tool. */
 export function actionNumbers(
   memory: Pick<Memory, 'numberOf'>,
   grain: Indexed,

@@ -1,4 +1,4 @@
-// Addresses of grains that were erased since the process started, so that a request for one can be told why it is gone.
+// Addresses of grains that were erased since the process started, so that a request for one gets the reason.
 // The list is bounded and never on disk: a reader of the disk could hash guesses of an erased text and compare.
 import { ERASED_REMEMBERED_MAX } from '../base/limits.ts';
 

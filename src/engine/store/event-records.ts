@@ -7,7 +7,7 @@ import { RecentMap } from './recent-map.ts';
 /** Memories whose lists are held. Others are read again: 4 bytes for each audit record. */
 const LISTS_MAX = 64;
 
-/** What the list is made from. */
+/** The source of the lists. */
 interface Trail {
   readonly log: Log;
   allKeyed(memory: number, kind: 'audit'): readonly Sequence[];

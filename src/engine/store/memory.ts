@@ -110,8 +110,8 @@ export class Memory {
   }
 
   /**
-   * A keyed hash of a text as an exact integer of 48 bits, for columns that tell texts apart without holding them. The
-   * key keeps anyone from making two texts with the same number.
+   * A keyed hash of a text as an exact integer of 48 bits, for columns that distinguish texts without holding them.
+   * Without the key nobody can make two texts with the same number.
    */
   numberOf(text: string): number {
     const known = this.#textNumbers.get(text);

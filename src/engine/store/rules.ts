@@ -138,7 +138,7 @@ function consentOf(log: Log, memory: SealedMemory, sequence: Sequence | undefine
   return record === undefined ? undefined : (openUnlessErased(memory, record) as ConsentFact | undefined);
 }
 
-/** What the record at `sequence` says; undefined when its key was erased or lost. STO-E001 when the record is gone. */
+/** The content of the record at `sequence`; undefined when its key was erased or lost. STO-E001 when the record is gone. */
 export function readSealedRule(log: Log, memory: SealedMemory, sequence: Sequence): unknown {
   const record = readRule(log, sequence);
   if (record === undefined) throw new EngineError('STO-E001', 'a rule of this memory is gone');

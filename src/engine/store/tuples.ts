@@ -73,7 +73,7 @@ export function tupleAt(log: Log, memory: SealedMemory, sequence: Sequence): Sto
   return readSealedRule(log, memory, sequence) as StoredTuple | undefined;
 }
 
-/** What a memory's tuples say, read from the log's state. */
+/** Access by a memory's tuples, which are read from the log's state. */
 export function accessOf(log: Log, memory: SealedMemory): Access {
   return new Access(new StateSource(log, memory), memory.settings.id);
 }

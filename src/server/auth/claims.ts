@@ -1,4 +1,5 @@
-// What a token's claims allow (service contract, section 3): principal, scopes, and bindings like those of a key.
+// Reads the rights of a token from its claims (service contract, section 3): principal, scopes, and bindings like those
+// of a key.
 import type { JWTPayload } from 'jose';
 import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';

@@ -1,5 +1,5 @@
-// What was deleted or revoked in a deployment since a copy of it was made, so that a restored copy does not bring it
-// back.
+// Lists the memories and keys that were deleted or revoked since a copy of the deployment was made, so that a restored
+// copy does not bring them back.
 import type { KeyRecord, MemoryRecord } from './records.ts';
 import type { ControlStore } from './store.ts';
 

@@ -32,7 +32,7 @@ export interface Shared {
   readonly onError: ((error: unknown) => void) | undefined;
 }
 
-/** What a call needs from its connection. */
+/** The parts of a connection that a call needs. */
 export interface Carrier {
   readonly shared: Shared;
   /** The peer's IP address; empty when it disconnected at once. */

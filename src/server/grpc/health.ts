@@ -72,7 +72,7 @@ class Watch implements Conversation {
   private readonly health: Health;
   private readonly call: StreamingCall;
   private service: string | undefined;
-  private told: number | undefined;
+  private sent: number | undefined;
 
   constructor(health: Health, call: StreamingCall) {
     this.health = health;
@@ -98,8 +98,8 @@ class Watch implements Conversation {
 
   tell(): void {
     const status = this.health.statusOf(this.service ?? '');
-    if (status === this.told) return;
-    this.told = status;
+    if (status === this.sent) return;
+    this.sent = status;
     this.call.say(statusMessage(status));
   }
 }

@@ -16,7 +16,7 @@ export interface Marker {
   readonly status: 'pending' | 'done' | 'failed';
   /** Hashes of the extracted grains, once done. */
   readonly hashes: readonly string[];
-  /** Those that existed already. */
+  /** Addresses among `hashes` whose grains existed already. */
   readonly duplicates: readonly string[];
   readonly sourceForgotten: boolean;
   readonly warnings: readonly string[];

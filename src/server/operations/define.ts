@@ -187,7 +187,7 @@ export function rpc<Req extends object, Res extends object, Out>(face: {
   };
 }
 
-/** Who may call: anyone, any valid key, or a key with a scope. */
+/** The right that a caller needs: none, any valid key, or a key with a scope. */
 export type Needs = 'public' | 'key' | Scope;
 
 export type Definition<In extends TSchema, Out extends TSchema> = Described<In, Out> &

@@ -83,7 +83,7 @@ export async function startListeners(starting: Starting, chosen: ChosenListener,
 
 type SharedOptions = Omit<ListenOptions, 'host' | 'port'>;
 
-/** What all listeners have in common. */
+/** The options that all listeners share. */
 function optionsOf({ config, log, warn }: Starting): SharedOptions {
   const { host, auth, tlsCert, tlsKey } = config;
   if (auth !== 'none' && tlsCert === undefined && !isLoopback(host))

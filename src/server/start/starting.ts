@@ -1,4 +1,4 @@
-// What every step of a start gets.
+// The parameters that every step of a start gets.
 import type { Clock } from '../../engine/base/clock.ts';
 import type { Config } from '../config.ts';
 import type { DirectoryLock } from '../directory-lock.ts';

@@ -99,7 +99,7 @@ export async function gatherChain(fan: Fan, input: Input<'sessionChain'>): Promi
           if (found.below.has(action.hash) || found[side].has(action.hash)) continue;
           cut ||= found.below.size + found.above.size >= input.limit || !room.takes(partOfGrain(action));
           if (cut) break;
-          // What was found above a part of the chain may turn out to hang below another.
+          // An action above one part of the chain may turn out to be below another.
           found.above.delete(action.hash);
           found[side].set(action.hash, action);
         }

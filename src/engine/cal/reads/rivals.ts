@@ -21,7 +21,7 @@ type Reach = Pick<Search, 'store' | 'memory' | 'context'>;
 export class Rivals {
   readonly #reach: Reach;
   readonly #openedMax: number;
-  readonly #told: ReadonlySet<string> | undefined;
+  readonly #contested: ReadonlySet<string> | undefined;
   /** Contested stands, by pair. */
   readonly #byPair = new Map<string, ReadonlySet<string>>();
   /** Grains opened to compare with. */
@@ -31,14 +31,14 @@ export class Rivals {
   constructor(reach: Reach, openedMax: number, contested: Selection['contested']) {
     this.#reach = reach;
     this.#openedMax = openedMax;
-    this.#told = contested === undefined ? undefined : new Set(contested);
+    this.#contested = contested === undefined ? undefined : new Set(contested);
   }
 
   /** True if a live belief contradicts the grain; undefined if finding out would open too many grains. */
   *isContested(grain: CalGrain): Sliced<boolean | undefined> {
     const pair = pairOf(grain);
     if (pair === undefined) return false;
-    const contested = this.#told ?? (yield* this.#contestedOf(pair));
+    const contested = this.#contested ?? (yield* this.#contestedOf(pair));
     return contested?.has(standOf(grain, pair));
   }
 

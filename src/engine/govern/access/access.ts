@@ -1,4 +1,4 @@
-// Who may do what in a memory, by its tuples. Answers are cached until a tuple changes. Decisions about many grains ask
+// Decides by the tuples of a memory who may do what in it. Answers are cached until a tuple changes. Decisions about many grains ask
 // once for each namespace.
 
 import { ACCESS_ANSWERS_MAX, ACCESS_VIEWS_MAX } from '../../base/limits.ts';

@@ -36,7 +36,7 @@ const THROUGH_PARENT: Readonly<Record<string, Readonly<Record<string, string>>>>
   harness: { user: 'editor', manager: 'admin' },
 };
 
-/** What an object may have as its parent. */
+/** The types of parents that an object may have. */
 const PARENTS: Readonly<Record<Exclude<ObjectType, 'group'>, readonly TupleType[]>> = {
   memory: ['memory'],
   namespace: ['memory', 'namespace'],

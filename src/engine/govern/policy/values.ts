@@ -39,7 +39,7 @@ function ordered(rank: (value: PolicyValue) => number, problem: Kind['problem'])
   };
 }
 
-/** Of these words, later ones are stricter. */
+/** One of these words. Later words are stricter. */
 export function oneOf(...words: readonly string[]): Kind {
   return ordered(
     (value) => words.indexOf(String(value)),

@@ -55,7 +55,7 @@ function completeType(draft: Draft): void {
       completeGoal(draft);
       break;
     case 'reasoning':
-      // Of a redacted thought only the flag remains.
+      // A redacted thought keeps the flag only.
       if (draft.fields['thinking_redacted'] === true) delete draft.fields['thinking_content'];
       break;
     case 'consensus':

@@ -1,4 +1,4 @@
-// What an action holds in each phase of a tool's life: its definition, a call, the result, or all of it at once.
+// The fields of an action in each phase of a tool's life: its definition, a call, the result, or all of it at once.
 
 import { ACTION_PHASES } from '../types/action.ts';
 import type { ValueMap } from '../value.ts';
@@ -58,7 +58,7 @@ function rulesOf(phase: string | undefined): PhaseRules | undefined {
   }
 }
 
-/** Notes what an action lacks or must not have in its phase. */
+/** Notes the fields that an action lacks, or must not have, in its phase. */
 export function checkAction(fields: ValueMap, present: (name: string) => boolean): void {
   const phase = actionPhase(fields);
   const rules = rulesOf(phase);
@@ -75,7 +75,7 @@ export function checkAction(fields: ValueMap, present: (name: string) => boolean
     note(CHECKS.empty, 'derived_from', 'is empty');
 }
 
-/** Fields that an action of this phase should leave out, of those it has. */
+/** Fields of an action that its phase should leave out. */
 export function superfluousInPhase(fields: ValueMap): string[] {
   const leftOut = rulesOf(actionPhase(fields))?.leftOut ?? [];
   return leftOut.filter((name) => fields[name] !== null && fields[name] !== undefined);

@@ -1,6 +1,6 @@
 // Findings of one pass over a grain. A blob can break several rules at once, and the format says which one is
-// reported: the first in the order of checks, not the first that a single pass happens to meet. So a pass notes what
-// it finds and raises the foremost at its end. What makes going on impossible (a broken encoding) throws at once.
+// reported: the first in the order of checks, not the first that a single pass happens to meet. So a pass notes its
+// findings and throws the foremost at its end. A fault that ends the pass (a broken encoding) throws at once.
 import { GrainError, type GrainErrorCode } from '../error.ts';
 
 /** Order of the checks that can be noted; lower wins. Gaps follow the numbering of the format's table. */

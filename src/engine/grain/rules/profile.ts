@@ -9,7 +9,7 @@ export type ProfileName = 'extended' | 'standard' | 'lightweight';
 export interface Profile {
   readonly blobBytesMax: number;
   readonly depthMax: number;
-  /** The only fields there are, when the profile names them. */
+  /** The only fields that the profile allows; undefined when it allows all. */
   readonly fields?: ReadonlySet<string> | undefined;
 }
 

@@ -81,7 +81,7 @@ export const OWNER = shapeOf(
   { required: ['type', 'name'] },
 );
 
-/** Blocks are kept verbatim: types that nobody has named yet are allowed, and what stands in them is theirs. */
+/** Blocks are kept verbatim. Unknown block types are allowed, with any content. */
 export const CONTENT_BLOCK = shapeOf({ type: STRING }, { required: ['type'] });
 
 export const TOKEN_USAGE = shapeOf({

@@ -1,5 +1,5 @@
-// What a grain must hold, may not hold, and between which values. One set of rules for writer and reader; where the
-// reader is more tolerant, the rule says `writing`. Breaches are noted (findings.ts), not thrown.
+// Checks the fields of a grain: which it must have, which it must not have, and their values. Writer and reader share the
+// rules; where the reader is more tolerant, the rule says `writing`. Breaches are noted (findings.ts), not thrown.
 
 import { unreachable } from '../../base/assert.ts';
 import { addressProblem } from '../address.ts';
@@ -12,7 +12,7 @@ import { checkAction } from './action.ts';
 import { CHECKS, note } from './findings.ts';
 import { checkGraph } from './workflow.ts';
 
-/** Latest created_at: what the header's 32 bits of seconds can say. */
+/** Latest created_at: the largest number of seconds that fits the 32 bits of the header. */
 const CREATED_AT_MAX = 4_294_967_295_999;
 const UINT64_MAX = 0xffffffffffffffffn;
 const INT64_MIN = -0x8000000000000000n;
@@ -28,7 +28,7 @@ export function isMap(value: Value | undefined): value is ValueMap {
   );
 }
 
-/** Notes what is wrong with one present value. `name` is the field that errors speak of. */
+/** Notes the breaches of one present value. `name` is the field that errors name. */
 export function checkValue(kind: Kind, value: Value, name: string, writing: boolean): void {
   switch (kind.code) {
     case KIND.any:
@@ -93,7 +93,7 @@ function checkAddress(value: Value, name: string, writing: boolean): void {
     note(CHECKS.schema, name, 'is not a string');
     return;
   }
-  // Foreign blobs hold prefixed and shortened forms; they are kept as they are and point at nothing.
+  // Foreign blobs hold prefixed and shortened addresses. They are kept as they are and refer to no grain.
   if (!writing) return;
   const problem = addressProblem(value);
   if (problem === 'ERR_HASH_LENGTH') note(CHECKS.addressLength, name, 'is not 64 characters long');
@@ -161,7 +161,7 @@ function has(map: ValueMap, key: string): boolean {
 }
 
 /**
- * Notes what is wrong with a grain as a whole: required fields, empties, ranges that hang on the type. Every present
+ * Notes the breaches of a grain as a whole: required fields, empty fields, ranges that depend on the type. Every present
  * field has been through `checkValue`. A field named in `_elided` counts as present, if it is one that may be elided.
  */
 export function checkFields(spec: TypeSpec, fields: ValueMap, writing: boolean): void {

@@ -1,4 +1,5 @@
-// What the format advises against without refusing it. Words of the format only, so that they can be logged.
+// Warns of uses that the format allows but advises against. Warnings name only words of the format, so that they can be
+// logged.
 
 import { unreachable } from '../../base/assert.ts';
 import { EMBEDDING_TEXT_BYTES_MAX } from '../../base/limits.ts';

@@ -1,4 +1,4 @@
-// The graph of a workflow: its ends must exist, and what runs in a circle must say how often.
+// Checks the graph of a workflow: the ends of every edge must exist, and a cycle must have a bound.
 
 import { canonicalText } from '../text.ts';
 import type { Value, ValueMap } from '../value.ts';
@@ -60,7 +60,7 @@ function strings(value: Value | undefined): string[] {
   return Array.isArray(value) ? value.filter((element) => typeof element === 'string').map(canonicalText) : [];
 }
 
-/** Keys of a map whose values are there. */
+/** Keys of a map that have a value. */
 function names(value: Value | undefined): string[] {
   const map = mapOf(value);
   return Object.keys(map)

@@ -7,7 +7,7 @@ export const ACTION_PHASES: ReadonlySet<string> = new Set(['definition', 'call',
 
 /** `content` under another key, in actions and nowhere else. */
 export const ACTION_CONTENT: FieldRow = ['content', 'cnt', ANY];
-/** What `action_phase` is called where the type string is `tool`. */
+/** The field `action_phase` under the name that it has where the type string is `tool`. */
 export const TOOL_PHASE: FieldRow = ['tool_phase', 'aphase', STRING];
 
 export const ACTION: TypeRow = {

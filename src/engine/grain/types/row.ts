@@ -19,7 +19,7 @@ export interface TypeFormat {
   readonly fields: readonly FieldRow[];
   /** Besides created_at, which every type requires. Types with alternatives say the rest in grain/rules/validate.ts. */
   readonly required: readonly string[];
-  /** Of the required ones, those that may not be an empty string or list. */
+  /** Required fields that may not be an empty string or list. */
   readonly filled: readonly string[];
   /** True where the same words at another time are another grain: `created_at` is part of its identity. */
   readonly dated: boolean;

@@ -116,7 +116,7 @@ interface Encoding {
   readonly sink: ChunkSink;
 }
 
-/** What writes each index of a tail, in the order in which they run. */
+/** The encoder of each index of a tail, in the order in which they run. */
 const ENCODE_OF: Readonly<Record<SealedIndex, (encoding: Encoding) => Sliced<void>>> = {
   docs: ({ tail: { docCount: count, ordinals, createdAtMs, blobBytes, recordBytes }, sink }) =>
     encodeDocs({ count, ordinals, createdAtMs, blobBytes, recordBytes }, sink),

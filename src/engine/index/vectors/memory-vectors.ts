@@ -1,6 +1,6 @@
 // One memory's vectors: a vector set for each embedder with vectors, loaded from the files on demand.
-// Of two vector sets, the one that covers more serves: while a new embedder works through the memory, the old vectors
-// answer; when it has caught up, they are dropped.
+// When there are two sets, the one that covers more grains answers: the old one while a new embedder works through the
+// memory, the new one when it has caught up. Then the old one is dropped.
 import { EngineError } from '../../base/errors.ts';
 import { CorruptBlock, type Sliced } from '../files/section.ts';
 import type { IndexKeys } from '../index-keys.ts';

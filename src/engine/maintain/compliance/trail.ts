@@ -78,7 +78,7 @@ export function* walkTrail(store: Store, memory: number, nowMs: number): Sliced<
       checked,
       firstBadSeq,
       firstSeq,
-      ...counts.told(),
+      ...counts.summary(),
       notedSeq: noted?.seq,
       rewritten,
       cutOff,
@@ -204,7 +204,7 @@ class Counts {
     if (actor === '' || actor === 'anonymous' || reason === undefined) this.#looseDowngrades += 1;
   }
 
-  told() {
+  summary() {
     return {
       gaps: this.#gaps,
       regressionSeconds: this.#regression,

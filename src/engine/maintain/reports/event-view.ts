@@ -1,6 +1,6 @@
 // Shows one event to one reader. An audit entry names a grain by a name that only the grain's keys decipher, so the members
-// of an event are read from the grain and the keys as they are now: what was erased is not told, and what is hidden from
-// the reader is not heard of.
+// of an event are read from the grain and the keys as they are now. An event shows nothing that was erased, and a reader
+// gets no event about a grain that is hidden from it.
 import { createHmac } from 'node:crypto';
 import { defined } from '../../base/defined.ts';
 import { EVENT_TEXT_BYTES_MAX } from '../../base/limits.ts';
@@ -28,7 +28,7 @@ export interface EventOf {
   readonly entry: AuditEntry;
 }
 
-/** Kinds about one grain: heard by those who may read it. */
+/** Kinds about one grain. Readers that may read the grain get them. */
 const OF_GRAIN: ReadonlySet<EventKind> = new Set([
   'grain_created',
   'grain_superseded',
@@ -36,7 +36,7 @@ const OF_GRAIN: ReadonlySet<EventKind> = new Set([
   'auto_related',
   'goal_state_changed',
 ]);
-/** Kinds about a person. A hidden person's events are heard too, since they say that the person is hidden. */
+/** Kinds about a person. Events about a hidden person are shown too, since they say that the person is hidden. */
 const OF_PERSON: ReadonlySet<EventKind> = new Set([
   'consent_granted',
   'consent_revoked',
@@ -59,7 +59,7 @@ export class EventReader {
   readonly #nowMs: number;
   readonly #tellsPersonalData: boolean;
   #hidden: ReadonlySet<string> | undefined;
-  /** What the reader sees of the memory. */
+  /** The part of the memory that the reader may see. */
   readonly #binding: Binding;
   #viewed: ReadonlySet<number> | undefined;
 
@@ -72,7 +72,7 @@ export class EventReader {
     this.#tellsPersonalData = egressAction(memory.governed.rules) === 'allow';
   }
 
-  /** The event as the reader may see it; undefined when the reader must not hear of it. */
+  /** The event as the reader may see it; undefined when the reader must not learn of it. */
   view({ sequence, kind, atMs, entry }: EventOf): EventView | undefined {
     const details = JSON.parse(entry.details) as EventView['details']; // canonical JSON of a flat object
     const members = this.#membersOf(kind, entry, details);
@@ -121,7 +121,7 @@ export class EventReader {
     return { hash, oldHash: this.#hashOf(old), grainType: stored.grain.type, ...this.#said(stored) };
   }
 
-  /** What a grain says, as far as the policy lets it out. */
+  /** Members that are read from a grain, without personal data where the policy keeps them back. */
   #said({ grain: { fields } }: StoredGrain): Members {
     const { namespace, subject, relation, object, user_id: userId } = fields;
     const members: Members = { namespace: textOf(namespace) };
@@ -148,7 +148,7 @@ export class EventReader {
     return typeof name === 'string' ? this.#memory.trail.addressNamed(name) : undefined;
   }
 
-  /** Of a grain that is gone, its name tells the keys of its user and scope. An erased one is outside every binding. */
+  /** A grain that is gone is judged by the keys in its name. An erased grain is outside every binding. */
   #mayHearOfGone({ subject }: AuditEntry, name: string): boolean {
     if (this.#hiddenPeople.has(subject)) return false;
     const { namespace, userId, view } = this.#binding;
@@ -201,7 +201,7 @@ export class EventReader {
     return { ...members, grainType: stored.grain.type, userId: person };
   }
 
-  /** A bound reader hears of the erasure of its own user or namespace. */
+  /** A bound reader sees the erasure of its own user or namespace. */
   #erasureMembers({ subject }: AuditEntry, details: EventView['details']): Members | undefined {
     const { namespace, userId } = this.#context;
     const members = { ...fingerprintOf(details), ...removedOf(details) };

@@ -46,7 +46,7 @@ function* places(store: Store, memory: Memory, { object, subject }: Input): Gene
   let read = 0;
   for (const [, value] of store.log.scanState(prefix)) {
     const sequence = sequenceOf(value);
-    // Of both conditions the state knows the subject's; the object is compared here.
+    // The state is searched by subject only; the object is compared here.
     const isWanted =
       wanted === undefined || subject === undefined || tupleAt(store.log, memory, sequence)?.object === wanted;
     if (isWanted) sequences.push(sequence);

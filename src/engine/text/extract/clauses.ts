@@ -1,5 +1,5 @@
 // Splits a sentence into clauses that state a fact. Questions, conditions, wishes, hedges and reported speech are
-// dropped. Everything uncertain is dropped: a missed fact can be told again, a wrong one is believed.
+// dropped. Everything uncertain is dropped: a missed fact can be stated again, a wrong one is believed.
 import type { Sentence } from './sentences.ts';
 
 export interface Clause {

@@ -28,7 +28,7 @@ export async function signingKey(id: string, algorithm: SigningAlgorithm = 'ES25
 /** Claims of a token; one that is undefined is left out. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** What the issuer answers for a path instead of its own answer. */
+/** Replaces the answer of the issuer for a path; undefined keeps it. */
 type Answering = (path: string) => { readonly status: number; readonly body: string } | 'nothing' | undefined;
 
 export class TestIssuer {

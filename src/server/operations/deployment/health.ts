@@ -64,7 +64,7 @@ function healthFace(path: string): HttpFace<Static<typeof Output>> {
   };
 }
 
-/** What every question about health has in common. */
+/** The members that every operation about health shares. */
 const ASKED = { example: {}, on: 'deployment', reach: 'nothing', mutates: false, input: Type.Object({}) } as const;
 
 export const health = defineOperation({

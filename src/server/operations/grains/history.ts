@@ -52,7 +52,7 @@ export const history = defineOperation({
     const { versions, next } = await context.call('history', { hash, after });
     if (next === undefined) return { versions: [...versions] };
     const bytes = `${ANSWER_BYTES_MAX / 1_048_576} MiB`;
-    const warning = `the answer ends at ${bytes}: ${versions.length} versions are told, others follow`;
+    const warning = `the answer ends at ${bytes}: ${versions.length} versions are listed, others follow`;
     return {
       versions: [...versions],
       nextCursor: writeCursor({ timeMs: 0, id: next }, SCOPE, 'asc'),

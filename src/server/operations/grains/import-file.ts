@@ -51,10 +51,10 @@ export const importFile = defineOperation({
     const errors: { index: number; code: ErrorCode; error: string }[] = [];
     const warnings = [...file.warnings];
     const accepted = new Set<string>();
-    let [stored, duplicates, untold] = [0, 0, 0];
+    let [stored, duplicates, unlisted] = [0, 0, 0];
     const warn = (text: string): void => {
       if (warnings.length < IMPORT_TOLD_MAX) warnings.push(text);
-      else untold += 1;
+      else unlisted += 1;
     };
     for (const part of file.chunks) {
       const entries = entriesOf(part);
@@ -66,7 +66,7 @@ export const importFile = defineOperation({
         if ('error' in outcome) {
           const { code, message } = outcome.error;
           if (errors.length < IMPORT_TOLD_MAX) errors.push({ index, code, error: message });
-          else untold += 1;
+          else unlisted += 1;
           continue;
         }
         stored += 1;
@@ -77,8 +77,8 @@ export const importFile = defineOperation({
       }
       for (const { hash, error } of refused) warn(`what the manifest says of ${hash} does not count: ${error.message}`);
     }
-    if (hashes.length < stored) warnings.push(`the hashes of the first ${hashes.length} grains are told`);
-    if (untold > 0) warnings.push(`${untold} more errors and warnings are not told`);
+    if (hashes.length < stored) warnings.push(`only the hashes of the first ${hashes.length} grains are listed`);
+    if (unlisted > 0) warnings.push(`${unlisted} more errors and warnings are not listed`);
     const details = { imported: stored - duplicates, duplicates, errors: errors.length };
     // What was stored counts, even if the shard takes no entry now.
     await context.call('note', { event: 'memory.imported', details }).catch((error: unknown) => {

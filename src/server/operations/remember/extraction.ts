@@ -196,7 +196,7 @@ function isItself({ grainType, fields }: Source, says: Readonly<Record<string, s
 /** Collects distinct problems, so that a thousand grains with the same problem cause one warning. */
 class Problems {
   readonly #texts = new Set<string>();
-  readonly #told = new Set<string>();
+  readonly #notices = new Set<string>();
   #hasMore = false;
 
   note(text: string): void {
@@ -205,7 +205,7 @@ class Problems {
 
   /** Adds a warning that is no failure: a retry would give the same result. */
   tell(text: string): void {
-    this.#add(this.#told, text);
+    this.#add(this.#notices, text);
   }
 
   #add(texts: Set<string>, text: string): void {
@@ -228,7 +228,7 @@ class Problems {
   }
 
   get warnings(): string[] {
-    return [...this.#texts, ...this.#told, ...(this.#hasMore ? ['further problems were omitted'] : [])].map(
+    return [...this.#texts, ...this.#notices, ...(this.#hasMore ? ['further problems were omitted'] : [])].map(
       (text) => `extraction: ${text}`,
     );
   }

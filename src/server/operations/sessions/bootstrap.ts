@@ -10,7 +10,7 @@ const ACTIONS_MAX = 500;
 
 const bootstrapGoals = { states: ['active'], limit: SESSION_GOALS_MAX };
 
-/** What an agent reads when it wakes up. */
+/** An agent calls it when it wakes up. */
 export const bootstrap = defineCall({
   name: 'session_bootstrap',
   summary: 'Show what an agent needs to continue a session: state, active goals, last actions.',

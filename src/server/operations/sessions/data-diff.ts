@@ -80,7 +80,7 @@ function isObject(value: JsonValue): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What would be read as something else in a path. */
+/** Names that a path would misread without quotes. */
 const AMBIGUOUS = /[.[\]"\\]|^$/;
 
 /** `a.b`, `a[0]` for an item of a list, `a["b.c"]` for a name that would be ambiguous. */

@@ -1,4 +1,4 @@
-// What the operations on a session share: the id in the path, and the members of answers.
+// Schemas that the operations on a session share: the id in the path, and the members of answers.
 import { toNfc } from '../../../engine/base/nfc.ts';
 import { GrainOutput } from '../grains/view.ts';
 import { described, Type } from '../type.ts';

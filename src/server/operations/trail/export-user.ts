@@ -42,7 +42,7 @@ async function whole(context: Context, userId: string, portability: boolean): Pr
   return Buffer.concat(pieces).toString('utf8');
 }
 
-/** What the exports in one message have in common. */
+/** The members that exports in one message share. */
 const IN_ONE_MESSAGE = {
   description: 'An export that is larger than a message is refused: ask for it over HTTP.',
   example: { user_id: 'ada' },
