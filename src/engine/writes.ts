@@ -17,7 +17,7 @@ import type { AddOutcome, ManifestEntry, RefusedEntry } from './calls/grain.ts';
 import type { MemorySettings } from './calls/memory.ts';
 import { UNKNOWN_FINGERPRINT } from './keys/key-store.ts';
 import type { Door } from './maintain/compliance/door.ts';
-import { gatherCompliance } from './maintain/compliance/gather.ts';
+import type * as Compliance from './maintain/compliance/gather.ts';
 import { namedKeys } from './maintain/erasure/drop.ts';
 import { enforceRetention, retentionStatus } from './maintain/erasure/retention.ts';
 import { rewrapKeys } from './maintain/erasure/rewrap.ts';
@@ -64,6 +64,7 @@ type OwnCalls = Promised<Exclude<WriteMethod | LongMethod, PlannedMethod>>;
 /** A write function of any method. */
 type AnyWrite = (context: CallContext, input: never) => Promise<unknown>;
 
+const inCompliance = onDemand<typeof Compliance>(import.meta.url, './maintain/compliance/gather');
 const inCal = onDemand<typeof CalReads>(import.meta.url, './cal/reads/memory');
 
 export function writeCalls(services: WriteServices): EngineWrites {
@@ -239,7 +240,7 @@ function ownCalls(services: WriteServices): OwnCalls {
       return inSlices(recallTotals(store, store.memory(context.memory), context, input));
     },
     compliance: async (context, input) => ({
-      partitions: [await gatherCompliance(services, context, input)],
+      partitions: [await inCompliance().gatherCompliance(services, context, input)],
     }),
     rebuildIndexes: async (context) => rebuild(services, store.memory(context.memory).number),
     compact: (context) => compact(services, context),

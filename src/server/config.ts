@@ -14,6 +14,7 @@ import {
 } from '../engine/base/limits.ts';
 import { TOKEN_COUNTERS } from '../engine/calls/cal.ts';
 import { isIssuerUrl } from './auth/issuer-keys.ts';
+import { isLoopback } from './loopback.ts';
 
 interface Option<T> {
   /** Placeholder shown after the flag; absent for a switch. */
@@ -309,11 +310,6 @@ function parsed(line: OptionLine, option: Option<unknown>, given: string): unkno
     const wanted = error instanceof Error ? error.message : 'is not valid';
     throw new EngineError('VAL-E001', `${line.flag?.split(' ')[0] ?? line.env} ${wanted}`);
   }
-}
-
-/** True for names and addresses that only this machine can reach. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 function checkModels({ modelUrl, model, rerankUrl, rerankModel }: Config): void {

@@ -2,7 +2,7 @@
 // any page asks for; only the browser's own headers reveal the page. A page whose host name resolves to this machine
 // (DNS rebinding) is recognised by Host.
 import { EngineError } from '../engine/base/errors.ts';
-import { isLoopback } from './config.ts';
+import { isLoopback } from './loopback.ts';
 
 /** Origin and target of a request. */
 export interface Asking {

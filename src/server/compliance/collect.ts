@@ -3,10 +3,10 @@ import { realpathSync } from 'node:fs';
 import { sep } from 'node:path';
 import { EngineError } from '../../engine/base/errors.ts';
 import type { PartitionEvidence } from '../../engine/calls/compliance.ts';
-import { isLoopback } from '../config.ts';
 import type { Context, Services } from '../context.ts';
 import type { MemoryRecord } from '../control/records.ts';
 import { leavingForVectors } from '../embedding/egress.ts';
+import { isLoopback } from '../loopback.ts';
 import { LAST_BACKUP } from '../operations/deployment/backup.ts';
 import type { DeploymentEvidence, Evidence, KeyFact, OutsideService } from './evidence.ts';
 

@@ -7,8 +7,9 @@ import type { EgressAction } from '../../engine/govern/policy/rules.ts';
 import type { PolicyValue } from '../../engine/govern/policy/values.ts';
 import { isPiiCategory, type PiiCategory } from '../../engine/text/pii/categories.ts';
 import { withoutPii } from '../../engine/text/pii/egress.ts';
-import { type Config, isLoopback } from '../config.ts';
+import type { Config } from '../config.ts';
 import type { MemoryRecord } from '../control/records.ts';
+import { isLoopback } from '../loopback.ts';
 
 type Governed = Pick<MemoryRecord, 'governing' | 'policy' | 'sealing'>;
 

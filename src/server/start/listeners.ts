@@ -4,7 +4,6 @@ import { DRAIN_MS } from '../../engine/base/limits.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import { includesScope } from '../auth/principal.ts';
 import { answerBudget, requestBudget } from '../byte-budget.ts';
-import { isLoopback } from '../config.ts';
 import type { Services } from '../context.ts';
 import type { GrpcFront, GrpcOptions } from '../grpc/front.ts';
 import { listenGrpc } from '../grpc/http2.ts';
@@ -16,6 +15,7 @@ import type { HttpHandler, HttpListener, ListenOptions } from '../http/listener.
 import { listenNode } from '../http/node.ts';
 import { httpHandler } from '../http.ts';
 import type { JsonReader } from '../jobs/read-json.ts';
+import { isLoopback } from '../loopback.ts';
 import type { Metrics } from '../metrics.ts';
 import { health, healthLive, healthReady } from '../operations/deployment/health.ts';
 import { metricsOperation } from '../operations/deployment/metrics.ts';
