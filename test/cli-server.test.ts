@@ -328,7 +328,7 @@ test('the audit trail is shown, and a person’s data is exported', async () => 
   const entries = tail['entries'] as { readonly event_type: string }[];
   assert.deepEqual(
     [entries.map(({ event_type }) => event_type), tail['chain_valid']],
-    [['instance.created', 'memory.added', 'memory.recalled'], true],
+    [['instance.created', 'authz.changed', 'memory.added', 'memory.recalled'], true],
   );
   const people = await granary(here('audit', 'tail', '-m', 'told', '--grain', String(hash), '--verify'));
   assert.match(people.stdout, /memory\.added/);

@@ -15,6 +15,7 @@ test('every method has one kind', () => {
 test('a call of a memory is not a call of a shard, nor in two groups', () => {
   const shardWide = METHODS.filter((method) => !Object.hasOwn(MEMORY_ROWS, method));
   assert.deepEqual(shardWide.sort(), [
+    'awaitEvents',
     'backup',
     'embedPages',
     'fault',
