@@ -18,7 +18,8 @@ import {
 import type { CallContext } from './calls/context.ts';
 import type { ShardHealth } from './calls/shard.ts';
 import { subjectOf } from './govern/access/caller.ts';
-import { refuseAccessToMemory } from './govern/decide.ts';
+import { agentsOf } from './govern/agents/agents.ts';
+import { refuseAccessToMemory, refuseDeactivated } from './govern/decide.ts';
 import { CorruptBlock } from './index/files/section.ts';
 import { HeapBudget } from './index/heap-budget.ts';
 import { ShardIndex } from './index/shard-index.ts';
@@ -75,6 +76,8 @@ export interface EngineOptions {
   readonly onFatal?: ((error: unknown) => void) | undefined;
 }
 
+/** What a call may change although its caller is a deactivated agent. */
+const NOTES: ReadonlySet<string> = new Set(['nothing', 'trail', 'idempotency']);
 /** The embedder of a memory until one is known. It has made no vectors, so any existing vectors are used. */
 const NO_EMBEDDER = { name: 'none', dimensions: 1 };
 /** Maximum number of repairs in the health report. */
@@ -250,9 +253,22 @@ export class Engine {
     if (denied !== undefined) throw denied;
   }
 
+  /**
+   * Refuses a deactivated agent whatever changes the memory (AGT-E003). Its reads, and the notes that they leave, go on. The
+   * queue asks again, for writes that wait while the agent is deactivated.
+   */
+  #requireActive(method: Method, context: CallContext): void {
+    const row = CALL_ROWS[method];
+    if (!('changes' in row) || NOTES.has(row.changes) || agentsOf(context).length === 0) return;
+    if (!this.store.holds(context.memory) || this.store.isClosed(context.memory)) return;
+    const refused = refuseDeactivated(this.store.memory(context.memory).governed, context);
+    if (refused !== undefined) throw refused;
+  }
+
   /** The same, audited as a refused read: nothing of the call runs. */
   #admit(method: Method, context: CallContext, input: unknown): void {
     try {
+      this.#requireActive(method, context);
       this.#requireAccess(method, context);
     } catch (error) {
       auditRefusedRead(this.store, this.#queue.trail, context, { method, input, error });

@@ -6,6 +6,7 @@ import { EngineError } from './base/errors.ts';
 import { CALL_ROWS, type Input, type Method, type MethodsWith, type Output } from './calls/calls.ts';
 import type { CallContext } from './calls/context.ts';
 import { AccessDenied } from './govern/access/denied.ts';
+import { AgentDeactivated } from './govern/agents/deactivated.ts';
 import { type AuditDraft, SYSTEM_ACTOR } from './govern/trail/audit.ts';
 import { toldExcluded } from './recall/exclusion-tally.ts';
 import { recallRecordContent } from './recall/record-content.ts';
@@ -54,10 +55,11 @@ export function auditRefusedRead(
 ): void {
   const { memory, partition, actor, userId } = context;
   const { method, error } = read;
-  const isDenied = error instanceof AccessDenied;
+  const isDenied = error instanceof AccessDenied || error instanceof AgentDeactivated;
   if (!(error instanceof EngineError) || !(isDenied || error.code.startsWith('POL-')) || actor === SYSTEM_ACTOR) return;
   const row = CALL_ROWS[method];
-  const allRefuse = ('refusal' in row && row.refusal === 'first') || (isDenied && 'memory' in error.object);
+  const allRefuse =
+    ('refusal' in row && row.refusal === 'first') || (isDenied && !('object' in error && 'namespace' in error.object));
   if (partition !== 0 && allRefuse) return;
   const { hash, filter } = read.input as {
     readonly hash?: string | undefined;

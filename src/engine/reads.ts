@@ -12,7 +12,7 @@ import type { GrainFilter, GrainView } from './calls/grain.ts';
 import type { RecallQuery } from './calls/recall.ts';
 import type { ShardHealth } from './calls/shard.ts';
 import { checkAccess } from './govern/access/question.ts';
-import { decideLimit, refuseAccessToMemory, refuseRestricted } from './govern/decide.ts';
+import { decideLimit, refuseAccessToMemory, refuseDeactivated, refuseRestricted } from './govern/decide.ts';
 import { decideChange, decisionJson, type PolicyChange } from './govern/policy/change.ts';
 import { policyJson } from './govern/policy/seal.ts';
 import { consentsOf, restrictionsOf } from './govern/view.ts';
@@ -20,6 +20,7 @@ import { AnswerRoom } from './grain/api/answer-room.ts';
 import type { JsonObject } from './grain/api/json-value.ts';
 import { embedPages, vectorLag, vectorState } from './maintain/housekeeping/embed.ts';
 import { statisticsHistory } from './maintain/housekeeping/points.ts';
+import { identityOf } from './maintain/reports/identities.ts';
 import { memoryStatistics } from './maintain/reports/statistics.ts';
 import { hasSeenGrain } from './maintain/reports/users.ts';
 import { edges } from './recall/edges.ts';
@@ -45,6 +46,7 @@ import { refuseRead } from './store/readable.ts';
 import { policyVersion } from './store/rules.ts';
 import type { Store, StoredGrain } from './store/store.ts';
 import { bindingOf, isBound, isViewed, isWithin } from './store/within.ts';
+import { noIdentity } from './write/agents.ts';
 import { knownFacts } from './write/known-facts.ts';
 import type { ReadTrail } from './write/read-trail.ts';
 
@@ -169,6 +171,16 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
     requireAccess: (context, { relations }) => {
       const denied = refuseAccessToMemory(store.memory(context.memory).governed, context, relations);
       if (denied !== undefined) throw denied;
+      return {};
+    },
+    identity: (context, { agentId }) => {
+      const identity = identityOf(store, store.memory(context.memory), agentId);
+      if (identity === undefined) throw noIdentity(agentId);
+      return { identity };
+    },
+    requireActive: (context) => {
+      const refused = refuseDeactivated(store.memory(context.memory).governed, context);
+      if (refused !== undefined) throw refused;
       return {};
     },
     history: (context, input) => history(store, store.memory(context.memory), context, input),

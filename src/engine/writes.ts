@@ -29,6 +29,7 @@ import { auditPage } from './maintain/reports/audit-page.ts';
 import { backup } from './maintain/reports/backup.ts';
 import { eventPage } from './maintain/reports/event-page.ts';
 import { exportPage } from './maintain/reports/export.ts';
+import { listIdentities } from './maintain/reports/identities.ts';
 import { personPage } from './maintain/reports/person-page.ts';
 import { policyImpact } from './maintain/reports/policy-impact.ts';
 import { recallRecord, recallRecords, recallTotals } from './maintain/reports/recall-records.ts';
@@ -213,6 +214,7 @@ function ownCalls(services: WriteServices): OwnCalls {
         userHashes(store, store.memory(context.memory), bindingOf(store.memory(context.memory), context)),
       ),
     }),
+    identities: async (context, input) => inSlices(listIdentities(store, store.memory(context.memory), input)),
     tuples: async (context, input) => inSlices(listTuples(store, store.memory(context.memory), input)),
     calScan: async (context, input) =>
       inSlices(inCal().calReadSteps(store, readableFor(context, 'calScan', input), context, input)),

@@ -394,6 +394,7 @@ function shardContext(asked: AskedFor, admitted: Admitted, change: number | unde
     deadlineMs: asked.deadlineMs,
   };
   if (includesScope(principal, 'admin')) context.owns = true;
+  if (principal.agentId !== undefined) context.agentId = principal.agentId;
   const { reason, purpose, idempotency } = asked;
   if (asked.repeats) context.repeats = true;
   if (asked.strict) context.strict = true;

@@ -238,6 +238,10 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
     'check_access',
     (http) => http.ask('GET', `${M}/authz/check?${new URLSearchParams({ ...TUPLE, relation: 'eraser' })}`),
   ],
+  ['register_agent', (http) => http.ask('POST', `${M}/agents/identities`, { json: AGENT })],
+  ['agent_identities', (http) => http.ask('GET', `${M}/agents/identities?status=active`)],
+  ['deactivate_agent', (http) => http.ask('POST', `${M}/agents/identities/planner/deactivate`, { json: REASON })],
+  ['agent_identity', (http) => http.ask('GET', `${M}/agents/identities/planner`)],
   ['revoke_access', (http) => http.ask('POST', `${M}/authz/revoke`, { json: TUPLE })],
   ['set_scope_tree', (http) => http.ask('PUT', `${M}/scope-tree`, { json: TREE })],
   ['scope_tree', (http) => http.ask('GET', `${M}/scope-tree`)],
@@ -276,6 +280,15 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
 const BELIEF = { subject: 'ann', relation: 'likes', object: 'tea' };
 const EVENT = { grain_type: 'event', fields: { content: 'Ann had tea.' } };
 const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'namespace:acme' };
+const AGENT = {
+  agent_id: 'planner',
+  name: 'Planner',
+  did: 'did:web:example.com:planner',
+  public_key: 'z6Mk',
+  capabilities: ['plan'],
+  metadata: { team: 'ops' },
+};
+const REASON = { reason: 'replaced' };
 const TREE = { name: 'root', children: [{ name: 'a', children: [{ name: 'b' }] }] };
 
 /** Values from earlier answers; the first of each is kept. */

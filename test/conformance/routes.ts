@@ -129,7 +129,7 @@ const LATER: readonly (readonly [first: number, last: number])[] = [
   [41, 45],
   [57, 59],
   [64, 73],
-  [86, 91],
+  [90, 91],
   [94, 121],
 ];
 

@@ -471,6 +471,17 @@ export const ACCESS_OBJECTS_MAX = 4_096;
 export const ACCESS_SUBJECTS_CACHED_MAX = 16;
 /** Parts of an index for which the docs of a namespace view are cached: callers at a time. */
 export const ACCESS_CALLERS_CACHED_MAX = 32;
+/** Identities of agents in a memory, and those whose status is cached. */
+export const AGENTS_MAX = 10_000;
+export const AGENTS_CACHED_MAX = 4_096;
+/** Members of an identity. */
+export const AGENT_ID_CHARS_MAX = 256;
+export const AGENT_NAME_CHARS_MAX = 256;
+export const AGENT_DID_CHARS_MAX = 512;
+export const AGENT_PUBLIC_KEY_CHARS_MAX = 4_096;
+export const AGENT_CAPABILITIES_MAX = 64;
+export const AGENT_CAPABILITY_CHARS_MAX = 128;
+export const AGENT_METADATA_BYTES_MAX = 16 * 1024;
 /** Characters of the reason for a restriction or a policy, which is stored and shown; beyond: VAL-E001. */
 export const RULE_REASON_CHARS_MAX = 1_024;
 /** Characters of a purpose. */

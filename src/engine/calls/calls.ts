@@ -1,6 +1,7 @@
 // All calls on a shard, with one row for each.
 
 import { ACCESS_ROWS, type AccessCalls } from './access.ts';
+import { AGENT_ROWS, type AgentCalls } from './agents.ts';
 import { CAL_ROWS, type CalCalls } from './cal.ts';
 import { COMPLIANCE_ROWS, type ComplianceCalls } from './compliance.ts';
 import { ERASURE_ROWS, type ErasureCalls } from './erasure.ts';
@@ -24,6 +25,7 @@ export interface MemoryCalls
     SessionCalls,
     GovernCalls,
     AccessCalls,
+    AgentCalls,
     TrailCalls,
     EventCalls,
     ComplianceCalls {}
@@ -39,6 +41,7 @@ export const MEMORY_ROWS = {
   ...SESSION_ROWS,
   ...GOVERN_ROWS,
   ...ACCESS_ROWS,
+  ...AGENT_ROWS,
   ...TRAIL_ROWS,
   ...EVENT_ROWS,
   ...COMPLIANCE_ROWS,

@@ -12,6 +12,8 @@ export interface CallContext {
   readonly onBehalfOf?: string | undefined;
   /** The caller's key has scope admin: access tuples do not narrow it. */
   readonly owns?: true | undefined;
+  /** The agent that the caller's token names, besides its principal. */
+  readonly agentId?: string | undefined;
   readonly requestId: string;
   /** The binding or narrowing: the call sees and writes only this namespace or user. */
   readonly namespace?: string | undefined;

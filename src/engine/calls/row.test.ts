@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ACCESS_ROWS } from './access.ts';
+import { AGENT_ROWS } from './agents.ts';
 import { CAL_ROWS } from './cal.ts';
 import { CALL_ROWS, MEMORY_ROWS } from './calls.ts';
 import { COMPLIANCE_ROWS } from './compliance.ts';
@@ -142,6 +143,7 @@ test('no two groups of calls share a call name', () => {
     SESSION_ROWS,
     GOVERN_ROWS,
     ACCESS_ROWS,
+    AGENT_ROWS,
     TRAIL_ROWS,
     EVENT_ROWS,
     COMPLIANCE_ROWS,
@@ -161,11 +163,13 @@ test('exactly these calls accept an idempotency key', () => {
     'add',
     'addBatch',
     'consent',
+    'deactivateAgent',
     'eraseScope',
     'eraseUser',
     'forget',
     'grantTuple',
     'importBlobs',
+    'registerAgent',
     'restrict',
     'revokeTuple',
     'supersede',

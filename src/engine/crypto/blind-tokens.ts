@@ -38,7 +38,8 @@ export type BlindKind =
   | 'identity'
   | 'reply'
   | 'purpose'
-  | 'access';
+  | 'access'
+  | 'agent';
 
 /** HMAC-SHA256 over the UTF-8 of NFC(`value`): 32 bytes. */
 export function blindToken(blindKey: Uint8Array, value: string): Buffer {

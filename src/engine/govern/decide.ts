@@ -6,6 +6,7 @@ import type { ValueMap } from '../grain/value.ts';
 import { type Caller, subjectOf } from './access/caller.ts';
 import { AccessDenied } from './access/denied.ts';
 import type { GrainRelation, MemoryRelation } from './access/tuple.ts';
+import { AgentDeactivated } from './agents/deactivated.ts';
 import { DEFAULT_PURPOSE, isOtherBasis } from './consent/consent.ts';
 import type { Governed } from './governed.ts';
 import { matchesGuardrail } from './policy/guardrail.ts';
@@ -66,6 +67,19 @@ export function refuseAccessToMemory(
   const { access } = governed;
   if (subject !== undefined && relations.some((relation) => access.hasOnMemory(subject, relation))) return undefined;
   return new AccessDenied(relations[0], { memory: access.memoryObject.slice('memory:'.length) });
+}
+
+/** AGT-E003 for a caller that acts as a deactivated agent. */
+export function refuseDeactivated(governed: Governed, caller: Caller): AgentDeactivated | undefined {
+  const agent = governed.agents.deactivatedCaller(caller);
+  return agent === undefined ? undefined : new AgentDeactivated(agent, 'authorization');
+}
+
+/** The same for a grain that names such an agent as its author. */
+export function refuseDeactivatedAuthor({ agents }: Governed, author: unknown): AgentDeactivated | undefined {
+  return typeof author === 'string' && agents.isDeactivatedDid(author)
+    ? new AgentDeactivated(author, 'author_did')
+    : undefined;
 }
 
 /** In the contract's order: restriction, user_id, consent, personal data, residency, guardrails. */

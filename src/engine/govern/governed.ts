@@ -4,6 +4,7 @@ import { CONSENTS_CACHED_MAX } from '../base/limits.ts';
 import type { Access, AccessView } from './access/access.ts';
 import { type Caller, isExempt, subjectOf } from './access/caller.ts';
 import type { GrainRelation, Tuple } from './access/tuple.ts';
+import type { Agents } from './agents/agents.ts';
 import { type ConsentFact, type ConsentStatus, EVERY_PURPOSE, laterOf, statusOf } from './consent/consent.ts';
 import { keepsForever } from './policy/retention.ts';
 import type { Rules } from './policy/rules.ts';
@@ -36,6 +37,8 @@ const NOTHING_GRANTED: AccessView = { key: '', hasAll: false, has: () => false }
 export class Governed {
   /** The memory's access tuples. They count only where the policy requires them: see `viewFor`. */
   readonly access: Access;
+  /** Who of the memory's agents may still write. */
+  readonly agents: Agents;
   #policy: SealedPolicy;
   readonly #restrictions: Map<string, Restriction>;
   readonly #source: GovernedSource;
@@ -54,9 +57,10 @@ export class Governed {
   constructor(
     policy: SealedPolicy,
     restrictions: Iterable<Restriction>,
-    source: GovernedSource & { readonly access: Access },
+    source: GovernedSource & { readonly access: Access; readonly agents: Agents },
   ) {
     this.access = source.access;
+    this.agents = source.agents;
     this.#policy = policy;
     this.#restrictions = new Map([...restrictions].map((restriction) => [restriction.userId, restriction]));
     this.#source = source;

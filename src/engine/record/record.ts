@@ -114,7 +114,7 @@ export interface AuditRecord {
   };
 }
 /** Topics of rule records. The numbers are on disk. */
-export const RULE_TOPICS = { policy: 1, restriction: 2, consent: 3, tuple: 4 } as const;
+export const RULE_TOPICS = { policy: 1, restriction: 2, consent: 3, tuple: 4, agent: 5 } as const;
 export type RuleTopic = keyof typeof RULE_TOPICS;
 export const RULE_TOPIC_NAMES: readonly (RuleTopic | undefined)[] = [
   undefined,
@@ -122,6 +122,7 @@ export const RULE_TOPIC_NAMES: readonly (RuleTopic | undefined)[] = [
   'restriction',
   'consent',
   'tuple',
+  'agent',
 ];
 
 export interface RuleRecord {

@@ -9,6 +9,7 @@ import { type Analyzer, analyzer } from '../index/text/analyze.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { Log } from '../log/log.ts';
 import type { SettingRecord } from '../record/record.ts';
+import { agentsIn } from './agents.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { governedBy } from './rules.ts';
 import { TrailNames } from './trail-names.ts';
@@ -86,7 +87,10 @@ export class Memory {
 
   /** Policy, restrictions, consents and access tuples, loaded at the first use. STO-E001 or CRY-E001 when they cannot be read. */
   get governed(): Governed {
-    this.#governed ??= governedBy(this.#log, this, accessOf(this.#log, this));
+    this.#governed ??= governedBy(this.#log, this, {
+      access: accessOf(this.#log, this),
+      agents: agentsIn(this.#log, this),
+    });
     return this.#governed;
   }
 

@@ -13,6 +13,7 @@ import type { MemorySettings } from '../calls/memory.ts';
 import type { BlindTokens } from '../crypto/blind-tokens.ts';
 import { open, seal } from '../crypto/envelope.ts';
 import type { Access } from '../govern/access/access.ts';
+import type { Agents } from '../govern/agents/agents.ts';
 import type { ConsentFact } from '../govern/consent/consent.ts';
 import { Governed, type Restriction } from '../govern/governed.ts';
 import { readOverrides } from '../govern/policy/compose.ts';
@@ -60,7 +61,9 @@ export function consentsState(memory: SealedMemory, userId: string): string {
 
 /** Prefixes of all state entries that govern a memory, except `policyState`. */
 export function governingStates(memory: number): readonly string[] {
-  return ['policy', 'restricted', 'consent', 'tuple', 'tuple-of', 'tuple-count'].map((topic) => `${topic}/${memory}/`);
+  return [
+    ...['policy', 'restricted', 'consent', 'tuple', 'tuple-of', 'tuple-count', 'agent', 'agent-did', 'agent-count'],
+  ].map((topic) => `${topic}/${memory}/`);
 }
 
 /** Seals a rule of a user for its record. The rule includes the user's name, since the state has only its token. */
@@ -86,9 +89,14 @@ export function firstPolicy({ policy, createdAtMs }: MemorySettings): SealedPoli
 }
 
 /** STO-E001 or CRY-E001 when the rules of the memory cannot be read. Nothing is decided then. */
-export function governedBy(log: Log, memory: SealedMemory, access: Access): Governed {
+export function governedBy(
+  log: Log,
+  memory: SealedMemory,
+  { access, agents }: { readonly access: Access; readonly agents: Agents },
+): Governed {
   return new Governed(policyInForce(log, memory), restrictionsOf(log, memory), {
     access,
+    agents,
     consent: (userId, purpose) => consentOf(log, memory, sequenceAt(log, consentState(memory, userId, purpose))),
     *consents(userId) {
       const prefix = userId === undefined ? `consent/${memory.number}/` : consentsState(memory, userId);

@@ -7,6 +7,7 @@ import type { CallContext } from '../calls/context.ts';
 import { subjectOf } from '../govern/access/caller.ts';
 import { AccessDenied } from '../govern/access/denied.ts';
 import type { MemoryRelation } from '../govern/access/tuple.ts';
+import { AgentDeactivated } from '../govern/agents/deactivated.ts';
 import {
   type Circumstances,
   decideForget,
@@ -15,6 +16,7 @@ import {
   decideWrite,
   refuseAccess,
   refuseAccessToMemory,
+  refuseDeactivatedAuthor,
   refuseHeld,
 } from '../govern/decide.ts';
 import type { Governed } from '../govern/governed.ts';
@@ -39,12 +41,21 @@ function checkScope({ settings: { scopes } }: Memory, { fields }: Pick<Grain, 'f
 
 /**
  * Throws SCP-E001, AUT-E001 or the policy's code when the grain may not be written. Every grain that is stored passes
- * here. Call it before looking up anything about the grain.
+ * here. Call it before looking up anything about the grain. `stated`: the fields that the caller states, without those that a
+ * new version takes over from the old one.
  */
-export function allowWrite(group: Group, memory: Memory, context: CallContext, { grain, pii }: PreparedGrain): void {
+export function allowWrite(
+  group: Group,
+  memory: Memory,
+  context: CallContext,
+  { grain, pii }: PreparedGrain,
+  stated: Readonly<Record<string, unknown>> = grain.fields,
+): void {
   const { governed } = memory;
   checkScope(memory, grain);
-  const denied = refuseAccess(governed, context, 'editor', grain.fields['namespace']);
+  const denied =
+    refuseDeactivatedAuthor(governed, stated['author_did']) ??
+    refuseAccess(governed, context, 'editor', grain.fields['namespace']);
   if (denied !== undefined) throw denied;
   if (governed.writesFreely) return;
   const refusal = decideWrite(governed, grain, pii, circumstances(group, memory, context));
@@ -146,7 +157,7 @@ export function auditRefusal(
   { method, context }: { readonly method: string; readonly context: CallContext },
   error: EngineError,
 ): void {
-  if (error instanceof AccessDenied) {
+  if (error instanceof AccessDenied || error instanceof AgentDeactivated) {
     group.audit(memory, deniedEntry(memory, context, { method, error }));
     return;
   }

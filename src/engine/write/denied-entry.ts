@@ -1,15 +1,16 @@
 import type { CallContext } from '../calls/context.ts';
 import { subjectOf } from '../govern/access/caller.ts';
-import type { AccessDenied } from '../govern/access/denied.ts';
+import { AccessDenied } from '../govern/access/denied.ts';
+import type { AgentDeactivated } from '../govern/agents/deactivated.ts';
 import type { AuditDraft } from '../govern/trail/audit.ts';
 import type { Memory } from '../store/memory.ts';
 import { auditActor, pseudonym } from './pseudonym.ts';
 
-/** The audit entry of a refusal by access tuples: who lacked which relation to what. */
+/** The audit entry of a refusal by access tuples, with who lacked which relation to what, or of a deactivated agent. */
 export function deniedEntry(
   memory: Memory,
   context: Pick<CallContext, 'actor' | 'onBehalfOf' | 'userId'>,
-  { method, error: { relation, object } }: { readonly method: string; readonly error: AccessDenied },
+  { method, error }: { readonly method: string; readonly error: AccessDenied | AgentDeactivated },
 ): AuditDraft {
   const principal = subjectOf(context);
   return {
@@ -18,9 +19,17 @@ export function deniedEntry(
     subject: pseudonym(memory, context.userId),
     details: {
       ...(principal === undefined ? {} : { principal: auditActor(memory, principal) }),
-      relation,
-      object: 'memory' in object ? `memory:${object.memory}` : `namespace:${memory.scopeToken(object.namespace)}`,
+      ...reasonOf(memory, error),
       operation: method,
     },
+  };
+}
+
+function reasonOf(memory: Memory, error: AccessDenied | AgentDeactivated): Readonly<Record<string, string>> {
+  if (!(error instanceof AccessDenied)) return { agent: auditActor(memory, error.agent), code: error.code };
+  const { relation, object } = error;
+  return {
+    relation,
+    object: 'memory' in object ? `memory:${object.memory}` : `namespace:${memory.scopeToken(object.namespace)}`,
   };
 }

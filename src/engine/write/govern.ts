@@ -22,6 +22,7 @@ import { consentState, consentsState, policyState, restrictionState, sealPolicy,
 import { tuplesState } from '../store/tuples.ts';
 import { keyedText, reasonDetail } from './actor.ts';
 import { allowConsent, auditPii, auditRefusal } from './decided.ts';
+import { dropAgent } from './drop-agent.ts';
 import { dropTuples } from './drop-tuples.ts';
 import type { Group } from './group.ts';
 import { bindFields } from './narrow.ts';
@@ -260,6 +261,7 @@ export function dropGoverned(group: Group, memory: Memory, userId: string): void
   group.setState(restrictionState(memory, userId), null);
   for (const [key] of group.store.log.scanState(consentsState(memory, userId))) group.setState(key, null);
   dropTuples(group, memory, tuplesState(memory, { subject: `user:${userId}` }));
+  dropAgent(group, memory, `user:${userId}`);
   group.onPublish(() => memory.governed.forgetUser(userId));
 }
 

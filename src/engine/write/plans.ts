@@ -7,6 +7,7 @@ import type { ErasureProof } from '../calls/erasure.ts';
 import type { ConsentOutcome } from '../calls/govern.ts';
 import type { AddItem } from '../calls/grain.ts';
 import { checkTuple, type Tuple } from '../govern/access/tuple.ts';
+import { personOfAgent } from '../govern/agents/identity.ts';
 import type { AuditDraft } from '../govern/trail/audit.ts';
 import type { EventMark } from '../govern/trail/event-kinds.ts';
 import type { Ordinal } from '../index/parts/part.ts';
@@ -14,6 +15,7 @@ import type { Memory } from '../store/memory.ts';
 import { oldBlobKeyState } from '../store/state-names.ts';
 import { keyedText } from './actor.ts';
 import { type Added, planAdd } from './add.ts';
+import { planDeactivate, planRegister } from './agents.ts';
 import { checkDrop, planAttach, planDrop, planDropped } from './attach.ts';
 import { planEraseScope } from './erase-scope.ts';
 import { planExpire } from './expire.ts';
@@ -83,6 +85,13 @@ export const importPlan: WritePlan<
   },
 };
 
+/** The person that an agent is: its stored answer is lost with that person's key. */
+function personOfIdentity({ identity }: { readonly identity: { readonly agentId: string } }): {
+  readonly user?: string | undefined;
+} {
+  return { user: personOfAgent(identity.agentId) };
+}
+
 function stripConsents({ outcomes }: Output<'consent'>): unknown {
   return outcomes.map((outcome) => {
     if ('error' in outcome) return outcome;
@@ -122,6 +131,7 @@ export const attachPlan: MemoryWrite<'attachMemory'> = {
 
 /** The queue stores the key with the answer. The plan itself does nothing. */
 export const claimPlan: MemoryWrite<'claim'> = {
+  noteOnly: true,
   plan: (_group, memory) => {
     known(memory);
     return {};
@@ -143,6 +153,7 @@ export function underClaim<I, O>(batch: CallContext, plan: WritePlan<I, O>): Wri
 /** Its context has no idempotency key; otherwise the queue would answer with the stored reply. */
 export const releasePlan: WritePlan<NonNullable<CallContext['idempotency']>, Record<never, never>> = {
   settled: true,
+  noteOnly: true,
   plan: (group, memory, context, idempotency) => {
     releaseReply(group, known(memory), 'claim', { ...context, idempotency });
     return {};
@@ -171,6 +182,7 @@ export const enforcedPlan: WritePlan<{ readonly key: string; readonly forgotten:
 
 /** Adds audit entries of maintenance that changes nothing else in the log. */
 export const auditPlan: WritePlan<AuditDraft, Record<never, never>> = {
+  noteOnly: true,
   plan: (group, memory, _context, draft) => {
     group.audit(known(memory), draft);
     return {};
@@ -269,8 +281,19 @@ export const PLANS: { readonly [M in PlannedMethod]: MemoryWrite<M> } = {
     reply: { strip: ({ existed }) => ({ existed }), restore: restoreTuple },
     plan: (group, memory, context, input) => planRevoke(group, known(memory), context, input),
   },
+  registerAgent: {
+    reply: { isKept: ({ check, decided }) => check !== true && decided !== true, ofWhom: personOfIdentity },
+    settled: true,
+    plan: (group, memory, context, input) => planRegister(group, known(memory), context, input),
+  },
+  deactivateAgent: {
+    reply: { ofWhom: personOfIdentity },
+    settled: true,
+    plan: (group, memory, context, input) => planDeactivate(group, known(memory), context, input),
+  },
   /** Names the person whose grains these were, when the caller was narrowed to one. */
   note: {
+    noteOnly: true,
     plan: (group, memory, context, { event, details: plain, texts = {}, userId = context.userId }) => {
       const held = known(memory);
       // A person whose grains lie in another partition gets a key here, so that an erasure covers what the trail says

@@ -6,6 +6,9 @@ import { EngineError } from '../base/errors.ts';
 import { GROUP_BYTES_MAX, GROUP_CHANGES_MAX, GROUP_WRITES_MAX, SLICE_MS } from '../base/limits.ts';
 import type { MemoryCalls } from '../calls/calls.ts';
 import type { CallContext } from '../calls/context.ts';
+import { principalOf } from '../govern/access/caller.ts';
+import { refuseDeactivated } from '../govern/decide.ts';
+import { SYSTEM_ACTOR } from '../govern/trail/audit.ts';
 import type { Sequence } from '../log/log.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
@@ -32,6 +35,8 @@ export interface WritePlan<I, O> {
    * must not share a group with earlier or later ones.
    */
   readonly settled?: boolean | undefined;
+  /** True when the plan only notes in the trail what was done, or claims a key: a deactivated agent may cause it too. */
+  readonly noteOnly?: true | undefined;
   /** How its answer is stored for a repeat. Default: the whole answer, for as long as the memory lives. */
   readonly reply?: ReplyKeeping<I, O> | undefined;
 }
@@ -254,6 +259,7 @@ export class WriteQueue {
   #plan(group: Group, job: Job, memory: Memory | undefined): unknown {
     const { method, context, write } = job;
     if (memory !== undefined) {
+      this.#checkAgent(memory, job);
       const reply = storedReply(group, memory, method, context);
       if (reply !== undefined) return write.reply?.restore?.(reply.output, job.input) ?? reply.output;
     }
@@ -266,6 +272,13 @@ export class WriteQueue {
         storeReply(group, memory, job, { kept: strip?.(output) ?? output, ...ofWhom?.(output) });
     }
     return output;
+  }
+
+  /** AGT-E003 for a write of a deactivated agent, also for the repeat of one that was granted before. */
+  #checkAgent({ governed }: Memory, { context, write }: Job): void {
+    if (write.noteOnly === true || principalOf(context) === SYSTEM_ACTOR) return;
+    const refused = refuseDeactivated(governed, context);
+    if (refused !== undefined) throw refused;
   }
 
   #prepare(job: Job, memory: Memory | undefined): void {

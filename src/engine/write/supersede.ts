@@ -36,7 +36,11 @@ export function planSupersede(
   const old = versionNamed(group, memory, context, input.oldHash);
   if (group.isSuperseded(memory, old.ordinal)) throw new EngineError('MEM-E002');
   const merged = supersedeFields(old.grain, input.fields, input.grainType);
-  const { hash, warnings } = writeVersion(group, memory, context, old, merged.fields, 'memory.corrected');
+  const { hash, warnings } = writeVersion(group, memory, context, old, {
+    fields: merged.fields,
+    stated: input.fields,
+    event: 'memory.corrected',
+  });
   return { oldHash: old.address, newHash: hash, warnings };
 }
 
@@ -52,7 +56,11 @@ export function planAccumulate(
   if (named === undefined && 'hash' in target) throw whyGone(group.store, memory, context, target.hash);
   const old = versionAt(group, memory, context, named === undefined ? undefined : group.tip(memory, named));
   const { fields, applied } = accumulateFields(old.grain, input.deltas, input.set);
-  const version = writeVersion(group, memory, context, old, fields, 'memory.accumulated');
+  const version = writeVersion(group, memory, context, old, {
+    fields,
+    stated: input.set,
+    event: 'memory.accumulated',
+  });
   return { oldHash: old.address, newHash: version.hash, applied, fields: version.fields };
 }
 
@@ -72,13 +80,19 @@ export function versionAt(group: Group, memory: Memory, context: CallContext, or
   return stored;
 }
 
+interface NewVersion {
+  readonly fields: JsonObject;
+  /** The fields of them that the caller stated. */
+  readonly stated: JsonObject;
+  readonly event: 'memory.corrected' | 'memory.accumulated';
+}
+
 function writeVersion(
   group: Group,
   memory: Memory,
   context: CallContext,
   old: Version,
-  fields: JsonObject,
-  event: 'memory.corrected' | 'memory.accumulated',
+  { fields, stated, event }: NewVersion,
 ): { readonly hash: string; readonly fields: JsonObject; readonly warnings: readonly string[] } {
   allowSupersede(group, memory, context, old.grain);
   const versionFields: JsonObject = {
@@ -88,7 +102,7 @@ function writeVersion(
   if (context.reason !== undefined && context.reason !== '')
     versionFields['supersession_justification'] = context.reason;
   const prepared = prepareGrain(memory, old.grain.type, versionFields, group.nowMs, context.purpose);
-  allowWrite(group, memory, context, prepared);
+  allowWrite(group, memory, context, prepared, stated);
   checkParents(group, memory, old.ordinal, old.grain, prepared.grain);
   if (group.findOrdinal(memory, prepared.address) !== undefined) throw new EngineError('MEM-E002');
   const planned = group.addGrain(memory, prepared);

@@ -3,6 +3,7 @@
 import type { Static, TSchema } from 'typebox';
 import type { ErrorCode } from '../../engine/base/errors.ts';
 import type { MemoryRelation } from '../../engine/govern/access/tuple.ts';
+import { agentsOf } from '../../engine/govern/agents/agents.ts';
 import type { Input, MemoryCalls, Output } from '../../shards/protocol.ts';
 import { includesScope, type Scope } from '../auth/principal.ts';
 import { type Reach, requireReach } from '../auth/reach.ts';
@@ -205,6 +206,11 @@ export type Change =
        * call would not do what the caller meant. Other calls name the members in the answer's warnings.
        */
       readonly onUnknown: 'warn' | 'refuse';
+      /**
+       * True when the call changes data for some inputs only: it asks other rows or shards, and they refuse the writes of a
+       * deactivated agent.
+       */
+      readonly mayOnlyRead?: true | undefined;
       /** True when the call supports a dry run: `dry_run`, or the header `x-dry-run: 1`. */
       readonly dryRun?: true | undefined;
     };
@@ -345,14 +351,22 @@ export interface GrpcRow {
   readonly looseWarnings: (output: unknown, warnings: readonly string[]) => readonly string[];
 }
 
-/** Makes a row. The schemas determine the static types of `run`, `read` and `write`. */
-export function defineOperation<In extends TSchema, Out extends TSchema>(row: Definition<In, Out>): Operation {
+/**
+ * Makes a row. The schemas determine the static types of `run`, `read` and `write`. `isOneCall`: the row's only change is a
+ * call on a shard, which refuses a deactivated agent by itself.
+ */
+export function defineOperation<In extends TSchema, Out extends TSchema>(
+  row: Definition<In, Out>,
+  isOneCall = false,
+): Operation {
   const input = nodeOf(row.input);
   const output = nodeOf(row.output);
   const check: Validate<In> = compileCheck(row.input, { paged: row.paged ?? false });
   const writeJson = (value: unknown): unknown => outward(output, value);
   const findInBody = compileUnknown(outsideSchema(row.input));
   const { reach } = row;
+  // The row may change settings, jobs or the control log before it asks a shard.
+  const asksActive = row.mutates && row.mayOnlyRead !== true && row.on === 'memory' && !isOneCall;
   return {
     name: row.name,
     summary: row.summary,
@@ -384,6 +398,7 @@ export function defineOperation<In extends TSchema, Out extends TSchema>(row: De
       const relations = relationsFor(row, reached);
       if (relations !== undefined && !includesScope(context.principal, 'admin'))
         await context.call('requireAccess', { relations });
+      if (asksActive && agentsOf(context.principal).length > 0) await context.call('requireActive', {});
       return row.run(checked, context);
     },
     plan: undefined,
@@ -420,19 +435,16 @@ export function defineCall<In extends TSchema, Out extends TSchema, M extends ke
 ): Operation {
   const { call, ...rest } = row;
   const check: Validate<In> = compileCheck(row.input, { paged: row.paged ?? false });
-  const operation = defineOperation({
-    ...rest,
-    on: 'memory',
-    run: (input, context) => {
-      const perform = async (wanted: Static<In>, more?: Partial<Input<M>>): Promise<Static<Out>> => {
-        const { input: asked, purpose } = call.ask(wanted);
-        const whole = more === undefined ? asked : { ...asked, ...more };
-        const output = await context.call(call.method, whole, purpose === undefined ? {} : { purpose });
-        return call.answer(output, wanted);
-      };
-      return call.around === undefined ? perform(input) : call.around(input, context, perform);
-    },
-  });
+  const run: Definition<In, Out>['run'] = (input, context) => {
+    const perform = async (wanted: Static<In>, more?: Partial<Input<M>>): Promise<Static<Out>> => {
+      const { input: asked, purpose } = call.ask(wanted);
+      const whole = more === undefined ? asked : { ...asked, ...more };
+      const output = await context.call(call.method, whole, purpose === undefined ? {} : { purpose });
+      return call.answer(output, wanted);
+    };
+    return call.around === undefined ? perform(input) : call.around(input, context, perform);
+  };
+  const operation = defineOperation({ ...rest, on: 'memory', run }, true);
   const plan = (candidate: unknown, sidecar?: Uint8Array): Planned => {
     const checked = check(candidate);
     const input =

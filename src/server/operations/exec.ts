@@ -33,6 +33,7 @@ export function execOperation(rows: readonly Operation[]): Operation {
     // Each command checks its own reach.
     reach: 'nothing',
     mutates: true,
+    mayOnlyRead: true,
     // Each command applies its own rule.
     onUnknown: 'warn',
     dryRun: true,

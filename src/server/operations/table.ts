@@ -3,6 +3,8 @@
 import { grantAccess, revokeAccess } from './access/change.ts';
 import { checkAccess } from './access/check.ts';
 import { listAccess } from './access/list.ts';
+import { identities, identity } from './agents/identities.ts';
+import { deactivateAgent, registerAgent } from './agents/register.ts';
 import { calQuery } from './cal/query.ts';
 import { calSwitch } from './cal/switch.ts';
 import { complianceExport, complianceImpact, complianceMetrics, complianceViolations } from './compliance/results.ts';
@@ -111,6 +113,10 @@ const ROWS: readonly Operation[] = [
   checkAccess,
   listAccess,
   events,
+  registerAgent,
+  deactivateAgent,
+  identities,
+  identity,
   detectPii,
   detectPiiDetailed,
   nerStatus,

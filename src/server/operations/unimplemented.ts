@@ -32,10 +32,6 @@ const ROUTES = `
 71 DELETE /settings/providers/{id} A
 72 POST /settings/providers/{id}/test A
 73 PUT /settings/model-assignments A
-86 GET M/agents/identities R
-87 POST M/agents/identities W
-88 GET M/agents/identities/{agent_id} R
-89 POST M/agents/identities/{agent_id}/deactivate W
 90 POST M/import-document W
 91 POST M/extract-document R
 94 POST M/chat/stream W

@@ -153,7 +153,7 @@ async function locateAll(fan: Fan, hashes: readonly string[]): Promise<ReadonlyM
 
 /**
  * Makes one call for each partition with items and puts the outcomes back in item order. If a whole partition fails,
- * only its items fail. If that partition had all items, the call fails.
+ * only its items fail. If that partition had all items, or refuses the caller itself, the call fails.
  */
 async function byPartition(
   partitions: readonly number[],
@@ -173,7 +173,7 @@ async function byPartition(
           outcomes[index] = answer.outcomes[place]!;
         });
       } catch (error) {
-        if (!(error instanceof EngineError) || groups.size === 1) throw error;
+        if (!(error instanceof EngineError) || groups.size === 1 || error.code === 'AGT-E003') throw error;
         for (const index of indexes) outcomes[index] = { error: error.toWire(), grainType: grainTypeOf(index) };
       }
     }),

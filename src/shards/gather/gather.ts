@@ -13,6 +13,7 @@ import {
   type Output,
 } from '../protocol.ts';
 import { gatherGrant, gatherRevoke } from './access.ts';
+import { gatherDeactivate, gatherRegister } from './agents.ts';
 import { gatherAuditPage } from './audit.ts';
 import { gatherAddBatch, gatherImport } from './batch.ts';
 import { gatherCalRead, runCal } from './cal.ts';
@@ -148,6 +149,8 @@ const OWN: { readonly [M in GatheredBy<'own'>]: Gather<M> } = {
   consent: gatherConsent,
   grantTuple: gatherGrant,
   revokeTuple: gatherRevoke,
+  registerAgent: gatherRegister,
+  deactivateAgent: gatherDeactivate,
   enforceRetention: gatherEnforceRetention,
   session: (fan, input, { room }) => room.run((held) => gatherSession(fan, input, held)),
   sessionChain: (fan, input, { room }) => room.run(() => gatherChain(fan, input)),

@@ -3,7 +3,7 @@
 //
 //   u32 memory, u8 partition, u16 members (a bit each, in the order below), f64 deadline if there,
 //   then each text that is there: u32 bytes (bit 31: UTF-16LE, for what is not well-formed), the bytes
-//   texts: actor, requestId (always), namespace, userId, reason, purpose, idempotency key, body hash, onBehalfOf
+//   texts: actor, requestId (always), namespace, userId, reason, purpose, idempotency key, body hash, onBehalfOf, agentId
 import type { CallContext } from '../protocol.ts';
 
 const HAS_DEADLINE = 1;
@@ -17,6 +17,7 @@ const REPEATS = 64;
 const STRICT = 128;
 const OWNS = 256;
 const HAS_ON_BEHALF_OF = 512;
+const HAS_AGENT_ID = 1024;
 const UTF16 = 0x8000_0000;
 const FIXED_BYTES = 15;
 /** Up to this length a loop over characters is faster than the runtime's copy. */
@@ -34,6 +35,7 @@ export function contextBytesMax(context: CallContext): number {
     textBytesMax(context.reason) +
     textBytesMax(context.purpose) +
     textBytesMax(context.onBehalfOf) +
+    textBytesMax(context.agentId) +
     (idempotency === undefined ? 0 : textBytesMax(idempotency.key) + textBytesMax(idempotency.bodyHash))
   );
 }
@@ -79,6 +81,10 @@ export function writeContext(bytes: Buffer, start: number, context: CallContext)
   if (context.onBehalfOf !== undefined) {
     members |= HAS_ON_BEHALF_OF;
     at = writeText(bytes, at, context.onBehalfOf);
+  }
+  if (context.agentId !== undefined) {
+    members |= HAS_AGENT_ID;
+    at = writeText(bytes, at, context.agentId);
   }
   if (context.repeats === true) members |= REPEATS;
   if (context.strict === true) members |= STRICT;
@@ -130,6 +136,7 @@ export function readContext(bytes: Buffer, start: number): CallContext {
   if (members & HAS_PURPOSE) context.purpose = readText(bytes, at);
   if (members & HAS_IDEMPOTENCY) context.idempotency = { key: readText(bytes, at), bodyHash: readText(bytes, at) };
   if (members & HAS_ON_BEHALF_OF) context.onBehalfOf = readText(bytes, at);
+  if (members & HAS_AGENT_ID) context.agentId = readText(bytes, at);
   if (members & REPEATS) context.repeats = true;
   if (members & STRICT) context.strict = true;
   if (members & OWNS) context.owns = true;

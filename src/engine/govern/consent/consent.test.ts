@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Access } from '../access/access.ts';
+import { Agents } from '../agents/agents.ts';
 import { Governed } from '../governed.ts';
 import { unsetPolicy } from '../policy/seal.ts';
 import { type ConsentFact, EVERY_PURPOSE, isOtherBasis } from './consent.ts';
 
-const NO_TUPLES = new Access(
-  { has: () => false, usersets: () => [], parents: () => [], changed: () => undefined },
-  'm',
-);
+const NO_RULES = {
+  access: new Access({ has: () => false, usersets: () => [], parents: () => [], changed: () => undefined }, 'm'),
+  agents: new Agents({ count: () => 0, statusOf: () => undefined, statusOfDid: () => undefined }),
+};
 
 const fact = (purpose: string, granted: boolean, atMs: number, expiresAtMs?: number): ConsentFact => ({
   userId: 'u1',
@@ -40,12 +41,12 @@ for (const [what, said, status] of ROWS)
       consent: (_user: string, purpose: string) => said.find((one) => one.purpose === purpose),
       consents: () => said,
     };
-    const read = new Governed(unsetPolicy(), [], { ...source, access: NO_TUPLES });
+    const read = new Governed(unsetPolicy(), [], { ...source, ...NO_RULES });
     assert.equal(read.consentStatus('u1', 'mail', 100), status);
     const updated = new Governed(unsetPolicy(), [], {
       consent: () => undefined,
       consents: () => [],
-      access: NO_TUPLES,
+      ...NO_RULES,
     });
     updated.allConsents();
     for (const one of said) updated.setConsent(one);
@@ -62,7 +63,7 @@ test('the time until which no further grant expires is returned', () => {
   const governed = new Governed(unsetPolicy(), [], {
     consent: () => undefined,
     consents: () => said,
-    access: NO_TUPLES,
+    ...NO_RULES,
   });
   assert.deepEqual(governed.withdrawn('mail', 100), { users: [], untilMs: 300 });
   assert.deepEqual(governed.withdrawn('mail', 300), { users: ['u2'], untilMs: 500 });
@@ -73,7 +74,7 @@ test('an erased user has no consents', () => {
   const governed = new Governed(unsetPolicy(), [{ userId: 'u1', reason: '', atMs: 1, by: 'x' }], {
     consent: () => undefined,
     consents: () => said,
-    access: NO_TUPLES,
+    ...NO_RULES,
   });
   governed.allConsents();
   assert.ok(governed.isRestricted('u1') && !governed.writesFreely && !governed.hidesNothing);

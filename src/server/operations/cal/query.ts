@@ -70,6 +70,7 @@ export const calQuery = defineOperation({
   on: 'memory',
   reach: 'binding',
   mutates: true,
+  mayOnlyRead: true,
   onUnknown: 'warn',
   // Shards keep answers for retries of queries that write. Nothing may keep a read's answer: an erasure would not find it.
   keptByShards: true,
