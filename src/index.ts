@@ -12,7 +12,7 @@ export interface Server {
   readonly http: string;
   /** `host:port`. */
   readonly grpc: string;
-  /** The first API key, when this start made it: it is told here and kept in `keys/bootstrap.key` of the data directory. */
+  /** The first API key, when this start made it. It is also kept in `keys/bootstrap.key` of the data directory. */
   readonly firstKey: string | undefined;
   /** Warnings for the operator. */
   readonly warnings: readonly string[];

@@ -179,7 +179,7 @@ test('a restricted user is frozen: no write, no read by hash, no hit, no forgett
   await refused('POL-E008', () => shard.say({ userId: 'u2', granted: true }));
   await shard.say({ userId: 'u2', granted: false });
   assert.deepEqual(shard.listed(), [free]);
-  const { hits, excluded } = shard.recalled({ tellExcluded: true });
+  const { hits, excluded } = shard.recalled({ showExcluded: true });
   assert.deepEqual(
     hits.map(({ grain }) => grain.hash),
     [free],
@@ -217,7 +217,7 @@ test('a grain is gone from every read as soon as its time ends, and its space is
   assert.deepEqual(new Set(shard.listed()), new Set([ofType, kept]));
   shard.nowMs += 2 * DAY_MS;
   assert.deepEqual(shard.listed(), [kept]);
-  const { hits, excluded } = shard.recalled({ tellExcluded: true });
+  const { hits, excluded } = shard.recalled({ showExcluded: true });
   assert.deepEqual(
     hits.map(({ grain }) => grain.hash),
     [kept],

@@ -8,7 +8,7 @@ import type { CallContext } from './calls/context.ts';
 import { AccessDenied } from './govern/access/denied.ts';
 import { AgentDeactivated } from './govern/agents/deactivated.ts';
 import { type AuditDraft, SYSTEM_ACTOR } from './govern/trail/audit.ts';
-import { toldExcluded } from './recall/exclusion-tally.ts';
+import { shownExcluded } from './recall/exclusion-tally.ts';
 import { recallRecordContent } from './recall/record-content.ts';
 import type { Memory } from './store/memory.ts';
 import type { Store } from './store/store.ts';
@@ -41,7 +41,7 @@ export function audited(store: Store, trail: ReadTrail, context: CallContext, re
   return defined({
     ...answer,
     // Unless the caller asked for them, exclusions are for the record only.
-    excluded: toldExcluded(input, excluded),
+    excluded: shownExcluded(input, excluded),
     recallId,
   });
 }
@@ -107,7 +107,7 @@ function readEntry(
   }
 }
 
-/** How many grains the answer to a read of a session or of the graph tells of. */
+/** The number of grains in the answer to a read of a session or of the graph. */
 function countShown(read: Done<'session' | 'sessionSummary' | 'sessionChain' | 'sessionContext' | 'edges'>): number {
   switch (read.method) {
     case 'session': {

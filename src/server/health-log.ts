@@ -10,7 +10,7 @@ interface Looked {
 
 export class HealthLog {
   readonly #log: Pick<Logger, 'warn'>;
-  #said = new Set<string>();
+  #logged = new Set<string>();
 
   constructor(log: Pick<Logger, 'warn'>) {
     this.#log = log;
@@ -24,9 +24,9 @@ export class HealthLog {
         if (now.size >= HEALTH_LOG_REASONS_MAX) break;
         const key = `${shard} ${reason}`;
         now.add(key);
-        if (!this.#said.has(key)) this.#log.warn({ shard, reason }, 'a shard has a problem');
+        if (!this.#logged.has(key)) this.#log.warn({ shard, reason }, 'a shard has a problem');
       }
-    this.#said = now;
+    this.#logged = now;
   }
 }
 

@@ -158,7 +158,7 @@ export class Wrapper {
       }
       const { candidate, bytes, unknown } = await face.read();
       const context = this.#contextOf(arrival, admitted, requestId, bytes);
-      toldOrRefused(arrival.operation, unknown, context);
+      warnOrRefuse(arrival.operation, unknown, context);
       const output = await this.#run(arrival.operation, candidate, context);
       return { ok: true, reply: face.write(output, context.told), requestId, headers };
     } catch (caught) {
@@ -452,7 +452,7 @@ function flagHeader(arrival: Arrival, header: string): boolean {
 }
 
 /** Lists unknown members in the answer, or rejects the request for them. */
-function toldOrRefused(operation: Operation, unknown: readonly UnknownMember[], context: Context): void {
+function warnOrRefuse(operation: Operation, unknown: readonly UnknownMember[], context: Context): void {
   if (unknown.length === 0) return;
   if (context.strict || operation.onUnknown === 'refuse') throw unknownRefusal(unknown);
   context.unknown.push(...unknown);

@@ -159,7 +159,7 @@ export const PROVENANCE_ENTRIES_MAX = 1_000;
 /** Tokens of a session's context. */
 export const TOKEN_BUDGET_DEFAULT = 4_000;
 export const TOKEN_BUDGET_MAX = 200_000;
-/** Tools and error texts that the summary of a session tells apart, the most frequent first. */
+/** Tools and error texts that the summary of a session counts separately, the most frequent first. */
 export const SESSION_TOOLS_MAX = 200;
 export const SESSION_ERRORS_MAX = 50;
 /** Goals that the bootstrap of a session shows, and actions of a chain. */
@@ -554,8 +554,8 @@ export const SLOW_REQUEST_MS = 3_600_000;
 /** Bytes of blobs in one call of an import, and the target size of one page of an export. */
 export const TRANSFER_BYTES = 512 * 1_024;
 /** Hashes in the answer of an import, and errors and warnings each. Beyond: only their number is reported. */
-export const IMPORT_HASHES_TOLD_MAX = 200_000;
-export const IMPORT_TOLD_MAX = 10_000;
+export const IMPORT_HASHES_LISTED_MAX = 200_000;
+export const IMPORT_PROBLEMS_LISTED_MAX = 10_000;
 /** Grains in one call of an import. */
 export const TRANSFER_GRAINS_MAX = 500;
 /** Time that a stopping server waits for each of: its listeners, the running requests, its shards. */

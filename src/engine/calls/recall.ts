@@ -36,7 +36,7 @@ export interface RecallQuery {
   /** Rank by raw BM25 only, without pairs, vectors and context. */
   readonly wordsOnly?: boolean | undefined;
   /** Report the grains that the conditions excluded. Costs a second search. */
-  readonly tellExcluded?: boolean | undefined;
+  readonly showExcluded?: boolean | undefined;
   /**
    * Set for a caller's recall, which leaves a recall record (govern/trail/provenance.ts). `asked`: leave one even if
    * the policy does not require it.

@@ -73,7 +73,7 @@ export interface SessionSummary {
 export interface ChainAsked {
   /** Names whose actions are asked for: of a task, a call, or a hash. */
   readonly below: readonly string[];
-  /** Names, as above, of actions that others hang on. Actions beside these are not part of the chain. */
+  /** Names, as above, of actions that have children. Actions beside these are not part of the chain. */
   readonly above: readonly string[];
   readonly limit: number;
 }

@@ -8,11 +8,11 @@ import type { StageHit } from './stages/hit.ts';
 export const EXCLUDED_NAMED_MAX = 200;
 
 /**
- * The exclusions that the caller is told, if it asked for them. How much lies outside of its access tuples is for the
- * record alone.
+ * The exclusions that the answer shows, if the caller asked for them. The count of grains outside of its access tuples
+ * is for the record alone.
  */
-export function toldExcluded(query: Pick<RecallQuery, 'tellExcluded'>, excluded: Excluded | undefined) {
-  if (query.tellExcluded !== true || excluded === undefined) return undefined;
+export function shownExcluded(query: Pick<RecallQuery, 'showExcluded'>, excluded: Excluded | undefined) {
+  if (query.showExcluded !== true || excluded === undefined) return undefined;
   const { access_denied: _, ...counts } = excluded.counts;
   return { counts, named: excluded.named };
 }

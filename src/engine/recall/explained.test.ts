@@ -33,7 +33,7 @@ async function recordOf(engine: Engine, query: Partial<RecallQuery> = {}) {
 test('without the rule a record contains only the exclusions by the limit, unless explanations are asked for', async (t) => {
   const engine = await opened(t);
   assert.deepEqual((await recordOf(engine)).counts, { limit_exceeded: 1 });
-  const { counts, answer } = await recordOf(engine, { tellExcluded: true, options: { explanation: true } });
+  const { counts, answer } = await recordOf(engine, { showExcluded: true, options: { explanation: true } });
   assert.deepEqual(counts, { limit_exceeded: 1, namespace_mismatch: 4 });
   assert.deepEqual(answer.excluded?.counts, counts);
 });

@@ -340,7 +340,7 @@ const EVERY_MEMBER: Required<RecallQuery> = {
   candidateLimit: 25,
   structural: false,
   wordsOnly: false,
-  tellExcluded: true,
+  showExcluded: true,
   record: { asked: true },
   tellBeyond: true,
 };

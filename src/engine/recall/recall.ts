@@ -65,7 +65,7 @@ function plan(store: Store, memory: Memory, asked: RecallQuery): Plan {
 /** If the policy requires explanations, a recall that leaves a record also reports the grains its conditions excluded. */
 function explainable({ governed: { rules } }: Memory, query: RecallQuery): RecallQuery {
   const isKept = query.tellBeyond === true && rules['explanation.required'];
-  return isKept && query.tellExcluded !== true ? { ...query, tellExcluded: true } : query;
+  return isKept && query.showExcluded !== true ? { ...query, showExcluded: true } : query;
 }
 
 const NO_STATISTICS: BareStatistics = { docs: 0, totalLength: 0, documentFrequency: new Map() };
@@ -210,7 +210,7 @@ function excludedFrom(
   { parts, query, text, facets }: Plan,
   known: { readonly statistics: BareStatistics; readonly vectors: VectorLeg | undefined },
 ): Excluded | undefined {
-  if (query.tellExcluded !== true) return undefined;
+  if (query.showExcluded !== true) return undefined;
   return excludedByConditions({ store, context, parts, query, text, facets, ...known });
 }
 

@@ -32,7 +32,7 @@ export function currentState(session: SessionPlaces): GrainView | null {
   return null;
 }
 
-/** A damaged state gives way to the one before it, within reason. */
+/** States that are tried, newest first, until one can be read. */
 const STATES_TRIED = 3;
 
 function lastActions(

@@ -74,7 +74,7 @@ export function toolOf(shown: (name: string) => unknown): string {
   return typeof name === 'string' && name !== '' ? name : TOOL_UNKNOWN;
 }
 
-/** Characters of an error that tell patterns apart. */
+/** Characters of an error that distinguish patterns. */
 const ERROR_CHARS_MAX = 200;
 /** Where a failed action may say why, in the order of trust. */
 const ERROR_FIELDS = ['error', 'failure_detail', 'failure_cause', 'content'];

@@ -16,7 +16,7 @@ const jose = onDemand<typeof import('jose')>(import.meta.url, 'jose');
 
 type KeyOf = ReturnType<typeof import('jose').createLocalJWKSet>;
 
-/** One fetched set. A new one replaces it, so that whoever remembers a token's verdict can tell which set gave it. */
+/** One fetched set. A new set is a new object, so that a cached verdict on a token can name the set that gave it. */
 export interface FetchedKeys {
   readonly keyOf: KeyOf;
   readonly atMs: number;

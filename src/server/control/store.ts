@@ -401,16 +401,16 @@ class Group implements Change {
     if (first) this.dirty.set(address, { kind, id, sequence: before?.sequence ?? 0, own: before?.own ?? 0 });
     if (value === undefined) table.delete(id);
     else table.set(id, { value, sequence: 0, own: 0 });
-    this.#tell(kind, id, value, before?.value);
+    this.#notify(kind, id, value, before?.value);
     this.#undos.push(() => {
       if (before === undefined) table.delete(id);
       else table.set(id, before);
       if (first) this.dirty.delete(address);
-      this.#tell(kind, id, before?.value, value);
+      this.#notify(kind, id, before?.value, value);
     });
   }
 
-  #tell<K extends EntityKind>(
+  #notify<K extends EntityKind>(
     kind: K,
     id: string,
     value: Entities[K] | undefined,

@@ -29,7 +29,7 @@ export async function embedGrains(
 ): Promise<void> {
   const made = texts.map((): Float32Array[] => []);
   let reported = 0;
-  const tell = (count: number): void => {
+  const report = (count: number): void => {
     for (; reported < count; reported++) done(made[reported]!);
   };
   const call = async (windows: readonly Window[], before: Promise<void>, given: AbortSignal): Promise<void> => {
@@ -44,7 +44,7 @@ export async function embedGrains(
       if (vector !== undefined) made[windows[i]!.grain]!.push(checked(vector, embedder));
     });
     // The last text may continue in the next call.
-    tell(windows.at(-1)!.grain);
+    report(windows.at(-1)!.grain);
   };
   const failed = new AbortController();
   const given = AbortSignal.any([signal, failed.signal]);
@@ -65,7 +65,7 @@ export async function embedGrains(
     await Promise.allSettled([last]);
     throw error;
   }
-  tell(texts.length);
+  report(texts.length);
 }
 
 /** The windows of all texts, in groups for one call each. */

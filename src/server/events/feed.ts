@@ -1,5 +1,5 @@
 // The new events of one reach, read once and handed to all its followers. It holds only the events that a follower has not
-// taken yet, and not more than a bounded number: a follower that is further behind is told so and leaves.
+// taken yet, and not more than a bounded number: a follower that is further behind is notified and leaves.
 import { EngineError } from '../../engine/base/errors.ts';
 import {
   EVENT_CHUNK_BYTES_MAX,

@@ -28,7 +28,7 @@ export interface EventEntry {
   readonly json: string;
 }
 
-/** What a cursor finds. */
+/** The oldest and the newest events. */
 export interface EventEnds {
   readonly newest: EventCursor;
   /** For each partition, the number of the oldest event that is kept. */
@@ -37,7 +37,7 @@ export interface EventEnds {
   readonly isPartial: boolean;
 }
 
-/** Equal for readers that hear the same. */
+/** Equal for readers that may see the same events. */
 export function reachKey({ context, form, kinds }: EventReach): string {
   const { memory, namespace, userId, actor, owns, purpose } = context;
   const caller = [memory, namespace ?? null, userId ?? null, actor, owns ?? null, purpose ?? null];

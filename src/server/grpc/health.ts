@@ -32,7 +32,7 @@ export class Health {
     const status = serving ? SERVING : NOT_SERVING;
     if (status === this.status) return;
     this.status = status;
-    for (const watch of this.watches) watch.tell();
+    for (const watch of this.watches) watch.sendStatus();
   }
 
   statusOf(service: string): number {
@@ -84,7 +84,7 @@ class Watch implements Conversation {
       throw new ProtocolError(GRPC_STATUS.UNIMPLEMENTED, 'VAL-E002', 'Received a second request message for Watch');
     this.service = serviceIn(bytes);
     this.health.add(this);
-    this.tell();
+    this.sendStatus();
   }
 
   ended(): void {
@@ -96,7 +96,7 @@ class Watch implements Conversation {
     this.health.delete(this);
   }
 
-  tell(): void {
+  sendStatus(): void {
     const status = this.health.statusOf(this.service ?? '');
     if (status === this.sent) return;
     this.sent = status;

@@ -4,7 +4,7 @@ import { deserialize, serialize } from 'node:v8';
 import { Piscina } from 'piscina';
 import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
-import { IMPORT_TOLD_MAX, TRANSFER_BYTES, TRANSFER_GRAINS_MAX } from '../../engine/base/limits.ts';
+import { IMPORT_PROBLEMS_LISTED_MAX, TRANSFER_BYTES, TRANSFER_GRAINS_MAX } from '../../engine/base/limits.ts';
 import { readImport } from '../../engine/grain/codec/container.ts';
 import { GrainError, toEngineError } from '../../engine/grain/error.ts';
 import type { ManifestEntry } from '../../shards/protocol.ts';
@@ -135,6 +135,8 @@ function* stretchesOf(grains: readonly Read[]): Generator<{ readonly from: numbe
 
 /** As many warnings as an answer may have. */
 function firstOf(warnings: readonly string[]): string[] {
-  const more = warnings.length - IMPORT_TOLD_MAX;
-  return more <= 0 ? [...warnings] : [...warnings.slice(0, IMPORT_TOLD_MAX), `${more} more warnings for the file`];
+  const more = warnings.length - IMPORT_PROBLEMS_LISTED_MAX;
+  return more <= 0
+    ? [...warnings]
+    : [...warnings.slice(0, IMPORT_PROBLEMS_LISTED_MAX), `${more} more warnings for the file`];
 }

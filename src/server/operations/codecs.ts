@@ -76,7 +76,7 @@ function grpcCodec(row: GrpcRow, plan: Plan): Codec {
   return (bytes, context, beside) => {
     const unknown: UnknownMember[] = [];
     const candidate = row.read(bytes, unknown);
-    const warnings = toldOf(unknown, context);
+    const warnings = warningsOf(unknown, context);
     return readCall(plan(candidate, beside), context, (output) => ({
       bytes: row.write(output, warnings),
       notes: notesOf(row.looseWarnings(output, warnings)),
@@ -89,7 +89,7 @@ function httpCodec(row: HttpRow, plan: Plan): Codec {
     const parts = { params: {}, query: {}, json: parseBody(bytes), file: undefined, ifNoneMatch: undefined };
     const unknown: UnknownMember[] = [];
     const candidate = row.read(parts, unknown);
-    const warnings = toldOf(unknown, context);
+    const warnings = warningsOf(unknown, context);
     return readCall(plan(candidate, beside), context, (output) => {
       const reply = row.reply(output, parts, warnings);
       assert(
@@ -102,13 +102,13 @@ function httpCodec(row: HttpRow, plan: Plan): Codec {
 }
 
 /** These rows do not remove or govern data, so they refuse unknown members only if the caller asks for that. */
-function toldOf(unknown: readonly UnknownMember[], context: CallContext): readonly string[] {
-  if (unknown.length === 0) return NOTHING_TOLD;
+function warningsOf(unknown: readonly UnknownMember[], context: CallContext): readonly string[] {
+  if (unknown.length === 0) return NO_WARNINGS;
   if (context.strict === true) throw unknownRefusal(unknown);
   return unknownWarnings(unknown);
 }
 
-const NOTHING_TOLD: readonly string[] = [];
+const NO_WARNINGS: readonly string[] = [];
 
 function readCall(planned: Planned, context: CallContext, write: (output: unknown) => RawReply): ReadCall {
   const { method, asked, answer } = planned;

@@ -6,7 +6,7 @@ import { systemClock } from '../../engine/base/clock.ts';
 import { defined } from '../../engine/base/defined.ts';
 import { RECALL_HELD_BYTES_MAX } from '../../engine/base/limits.ts';
 import { AnswerRoom } from '../../engine/grain/api/answer-room.ts';
-import { toldExcluded } from '../../engine/recall/exclusion-tally.ts';
+import { shownExcluded } from '../../engine/recall/exclusion-tally.ts';
 import { recallRecordContent } from '../../engine/recall/record-content.ts';
 import { alikeOf } from '../../engine/recall/stages/expansion.ts';
 import { type Rerank, recallStaged } from '../../engine/recall/stages/recall-output.ts';
@@ -53,7 +53,7 @@ export async function recorded(
   return defined({
     ...rest,
     // Unless the caller asked for them, exclusions are for the record only.
-    excluded: toldExcluded(query, excluded),
+    excluded: shownExcluded(query, excluded),
     ...(await keep(recallRecordContent(query, found))),
   });
 }

@@ -164,7 +164,7 @@ export class BatchRunner {
     }
   }
 
-  /** The call in wire bytes. Undefined if the decoder met a bug, which the caller has been told. */
+  /** The call in wire bytes. Undefined if the decoder failed by a bug, which was reported to the caller. */
   #decode(id: number, codecNumber: number, raw: Uint8Array, context: CallContext): ReadCall | undefined {
     try {
       const codec = this.#options.codecs[codecNumber];

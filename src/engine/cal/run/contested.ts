@@ -12,7 +12,7 @@ import { calGrain } from './grain-of.ts';
 import type { Run } from './session.ts';
 
 /** Maximum number of contradicting grains to return for a grain. */
-const TOLD_MAX = 100;
+const RIVALS_LISTED_MAX = 100;
 /** Maximum number of beliefs to examine for one pair, namespace and user. */
 const LOOKED_AT_MAX = 1_000;
 
@@ -46,7 +46,7 @@ export function* contested(grains: readonly CalGrain[], run: Run): Running<CalGr
   return grains.map((grain) => {
     const pair = pairOf(grain);
     const known = pair === undefined ? [] : (rivals.get(standOf(grain, pair)) ?? []);
-    const others = known.filter((other) => contradicts(grain, other)).slice(0, TOLD_MAX);
+    const others = known.filter((other) => contradicts(grain, other)).slice(0, RIVALS_LISTED_MAX);
     return others.length === 0 ? grain : { ...grain, contestedBy: others.map(({ hash }) => hash) };
   });
 }

@@ -125,11 +125,11 @@ export async function enforceRetention(
     total.forgotten += counts.forgotten;
     total.held += counts.held;
   }
-  if (!dryRun) await tell(queue, context, total);
+  if (!dryRun) await recordRun(queue, context, total);
   return { ...total, byNamespace };
 }
 
-async function tell(queue: WriteQueue, context: CallContext, { forgotten, held }: Counts): Promise<void> {
+async function recordRun(queue: WriteQueue, context: CallContext, { forgotten, held }: Counts): Promise<void> {
   const { idempotency: _, ...plain } = context;
   const { actor } = context;
   if (held > 0)

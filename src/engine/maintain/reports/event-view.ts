@@ -57,7 +57,7 @@ export class EventReader {
   readonly #memory: Memory;
   readonly #context: CallContext;
   readonly #nowMs: number;
-  readonly #tellsPersonalData: boolean;
+  readonly #showsPersonalData: boolean;
   #hidden: ReadonlySet<string> | undefined;
   /** The part of the memory that the reader may see. */
   readonly #binding: Binding;
@@ -69,7 +69,7 @@ export class EventReader {
     this.#context = context;
     this.#nowMs = store.clock.nowMs();
     this.#binding = bindingOf(memory, context);
-    this.#tellsPersonalData = egressAction(memory.governed.rules) === 'allow';
+    this.#showsPersonalData = egressAction(memory.governed.rules) === 'allow';
   }
 
   /** The event as the reader may see it; undefined when the reader must not learn of it. */
@@ -118,14 +118,14 @@ export class EventReader {
     }
     if (!isWithin(this.#context, stored.grain)) return undefined;
     if (refuseRead(this.#memory, this.#context, stored.grain, this.#nowMs) !== undefined) return undefined;
-    return { hash, oldHash: this.#hashOf(old), grainType: stored.grain.type, ...this.#said(stored) };
+    return { hash, oldHash: this.#hashOf(old), grainType: stored.grain.type, ...this.#contentOf(stored) };
   }
 
   /** Members that are read from a grain, without personal data where the policy keeps them back. */
-  #said({ grain: { fields } }: StoredGrain): Members {
+  #contentOf({ grain: { fields } }: StoredGrain): Members {
     const { namespace, subject, relation, object, user_id: userId } = fields;
     const members: Members = { namespace: textOf(namespace) };
-    if (!this.#tellsPersonalData) return members;
+    if (!this.#showsPersonalData) return members;
     members.userId = textOf(userId);
     const omitted: string[] = [];
     for (const [member, value] of Object.entries({ subject, relation, object })) {
@@ -194,10 +194,10 @@ export class EventReader {
     const isPlaced = namespace !== undefined || view !== undefined;
     const isSeen = stored !== undefined && isWithin(this.#context, stored.grain) && isViewed({ view }, stored.grain);
     if (isPlaced && !isSeen) return undefined;
-    const person = this.#tellsPersonalData ? this.#nameOf(subject) : undefined;
+    const person = this.#showsPersonalData ? this.#nameOf(subject) : undefined;
     if (stored === undefined) return { userId: person };
     const isShown = refuseRead(this.#memory, this.#context, stored.grain, this.#nowMs) === undefined;
-    const members: Members = isShown ? { hash, ...this.#said(stored) } : {};
+    const members: Members = isShown ? { hash, ...this.#contentOf(stored) } : {};
     return { ...members, grainType: stored.grain.type, userId: person };
   }
 

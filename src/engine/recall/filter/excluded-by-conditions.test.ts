@@ -24,7 +24,7 @@ async function opened(t: TestContext, grains: readonly [type: string, fields: Js
 }
 
 function recallExplained(engine: Engine, asked: Partial<RecallQuery>, bound: Partial<CallContext> = {}) {
-  const query = { filter: {}, limit: 20, candidateLimit: 100, structural: false, tellExcluded: true, ...asked };
+  const query = { filter: {}, limit: 20, candidateLimit: 100, structural: false, showExcluded: true, ...asked };
   const { hits, excluded } = engine.read(
     'recall',
     { ...contextOf(1), ...bound },
@@ -94,7 +94,7 @@ test('grains that a caller may not see are reported to nobody, and nothing is co
   const engine = await opened(t, [tea(), tea({ namespace: 'other', user_id: 'u2' })]);
   const { hits, excluded } = recallExplained(engine, { query: 'tea' }, { namespace: 'default' });
   assert.deepEqual([hits.length, excluded.counts], [1, {}]);
-  assert.equal(recallExplained(engine, { query: 'tea', tellExcluded: false }).excluded, undefined);
+  assert.equal(recallExplained(engine, { query: 'tea', showExcluded: false }).excluded, undefined);
 });
 
 test('a recall can give every reason except those that only a policy knows', () => {

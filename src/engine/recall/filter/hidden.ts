@@ -71,7 +71,7 @@ export function hidingIn(store: Store, part: IndexPart, context: CallContext): H
   const expires = earliestEnd(part) <= nowMs ? part.numbers('expiresAtMs') : undefined;
   const { restricted, withdrawn } = people ?? {};
   const reasons: Hiding[] = [];
-  // First: the other reasons are told to the caller, who must not learn how many of its strangers are restricted.
+  // First: the other reasons are reported to the caller, who must not learn how many strangers are restricted.
   if (viewed !== undefined) reasons.push({ reason: 'access_denied', hides: (doc) => !viewed.has(doc) });
   if (restricted !== undefined) reasons.push({ reason: 'processing_restricted', hides: (doc) => restricted.has(doc) });
   if (withdrawn !== undefined) reasons.push({ reason: 'consent_revoked', hides: (doc) => withdrawn.has(doc) });

@@ -47,7 +47,7 @@ function begin(query: RecallQuery, tools: StageTools): Begun {
   const { options = {}, record, ...asked } = query;
   // A recall that leaves a record reports candidates beyond its limit and hits that its stages drop.
   const plain = record === undefined ? asked : { ...asked, tellBeyond: true };
-  const excluded = query.tellExcluded === true || record !== undefined ? new ExclusionTally() : undefined;
+  const excluded = query.showExcluded === true || record !== undefined ? new ExclusionTally() : undefined;
   const wide = hasStages(query, tools.reranks) ? { ...plain, limit: hitsWanted(query, options, tools.reranks) } : plain;
   return { wide, excluded, context: { query: plain, options, ...tools, excluded } };
 }

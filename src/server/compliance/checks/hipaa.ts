@@ -38,12 +38,12 @@ export const HIPAA: Readonly<Record<string, Judge>> = {
     const recalled = sum(evidence, 'trail', ({ windowEvents }) => windowEvents['memory.recalled'] ?? 0);
     const records = sum(evidence, 'recalls', ({ windowRecords }) => windowRecords);
     // Without any recall, the canaries' recalls show whether entries are written.
-    const isTold =
+    const isRecorded =
       recalled > 0 || areas(evidence, 'canary').every(({ audited }) => audited.includes('memory.recalled'));
     return passIf(
-      reads && recalled >= records && isTold,
+      reads && recalled >= records && isRecorded,
       `audit.reads ${reads ? 'on' : 'off'}; 30 days: ${recalled} entries memory.recalled, ${records} records of recalls` +
-        (recalled > 0 ? '' : `; a canary's recall left ${isTold ? 'its' : 'no'} entry`),
+        (recalled > 0 ? '' : `; a canary's recall left ${isRecorded ? 'its' : 'no'} entry`),
     );
   },
   hipaa_integrity: (evidence) => {

@@ -287,7 +287,7 @@ async function reportOf(context: Context, runId: string | undefined): Promise<Re
   const { policy } = await context.call('policy', {});
   const page = await context.call('auditPage', {
     filter: { events: ['user.erased', 'scope.erased'] },
-    limit: ERASURES_TOLD_MAX,
+    limit: ERASURES_LISTED_MAX,
     order: 'desc',
   });
   return {
@@ -304,7 +304,7 @@ async function reportOf(context: Context, runId: string | undefined): Promise<Re
   };
 }
 
-const ERASURES_TOLD_MAX = 500;
+const ERASURES_LISTED_MAX = 500;
 
 function unknown(field: string, value: string): EngineError {
   const issue = `unknown: ${value.slice(0, 64)}`;

@@ -16,7 +16,7 @@ const Output = Type.Object({
 });
 
 async function healthOf({ services }: Context): Promise<Static<typeof Output>> {
-  const shards = await heard(services.shards.health());
+  const shards = await inTime(services.shards.health());
   const control = services.control.refusing;
   const disks = services.disks();
   const reasons = [...disks, ...(control === undefined ? [] : [`control log: writes are refused: ${control}`])];
@@ -35,7 +35,7 @@ async function healthOf({ services }: Context): Promise<Static<typeof Output>> {
 }
 
 /** The answer, or undefined after HEALTH_WAIT_MS, because a health check must not hang. */
-async function heard(answer: Promise<readonly ShardHealth[]>): Promise<readonly ShardHealth[] | undefined> {
+async function inTime(answer: Promise<readonly ShardHealth[]>): Promise<readonly ShardHealth[] | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), HEALTH_WAIT_MS);

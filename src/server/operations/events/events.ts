@@ -42,7 +42,7 @@ export const events = defineOperation({
   name: 'events',
   summary: 'Stream the events of a memory, or wait for some.',
   description:
-    'Answers with server-sent events. With `Accept: application/json` it waits for events and answers with a list. A caller hears only of what it may read.',
+    'Answers with server-sent events. With `Accept: application/json` it waits for events and answers with a list. A caller gets only events about data that it may read.',
   example: { types: 'grain_created,grain_superseded', since: '0', timeout_s: 60 },
   needs: 'read',
   on: 'memory',

@@ -1,5 +1,5 @@
 import { EngineError, type ErrorCode } from '../../../engine/base/errors.ts';
-import { IMPORT_HASHES_TOLD_MAX, IMPORT_TOLD_MAX } from '../../../engine/base/limits.ts';
+import { IMPORT_HASHES_LISTED_MAX, IMPORT_PROBLEMS_LISTED_MAX } from '../../../engine/base/limits.ts';
 import { blobsOf, entriesOf } from '../../jobs/read-import.ts';
 import { defineOperation, NO_MEMBERS } from '../define.ts';
 import { Type } from '../type.ts';
@@ -53,7 +53,7 @@ export const importFile = defineOperation({
     const accepted = new Set<string>();
     let [stored, duplicates, unlisted] = [0, 0, 0];
     const warn = (text: string): void => {
-      if (warnings.length < IMPORT_TOLD_MAX) warnings.push(text);
+      if (warnings.length < IMPORT_PROBLEMS_LISTED_MAX) warnings.push(text);
       else unlisted += 1;
     };
     for (const part of file.chunks) {
@@ -65,13 +65,13 @@ export const importFile = defineOperation({
         const index = part.from + at;
         if ('error' in outcome) {
           const { code, message } = outcome.error;
-          if (errors.length < IMPORT_TOLD_MAX) errors.push({ index, code, error: message });
+          if (errors.length < IMPORT_PROBLEMS_LISTED_MAX) errors.push({ index, code, error: message });
           else unlisted += 1;
           continue;
         }
         stored += 1;
         accepted.add(outcome.hash);
-        if (hashes.length < IMPORT_HASHES_TOLD_MAX) hashes.push(outcome.hash);
+        if (hashes.length < IMPORT_HASHES_LISTED_MAX) hashes.push(outcome.hash);
         if (outcome.duplicate) duplicates += 1;
         for (const warning of outcome.warnings) warn(`grain ${index}: ${warning}`);
       }

@@ -76,7 +76,7 @@ export function stagedQuery(input: RecallInput): RecallQuery {
   return {
     ...query,
     options: recallOptions(input),
-    ...defined({ vector, tellExcluded: input.explanation === true || undefined }),
+    ...defined({ vector, showExcluded: input.explanation === true || undefined }),
   };
 }
 

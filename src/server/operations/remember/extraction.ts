@@ -141,7 +141,7 @@ export async function extractFrom(
       for (const outcome of outcomes) {
         if ('error' in outcome) problems.note(outcome.error.message);
         else {
-          if (outcome.duplicate) for (const warning of outcome.warnings) problems.tell(warning);
+          if (outcome.duplicate) for (const warning of outcome.warnings) problems.addNotice(warning);
           if (outcome.duplicate && !hashes.has(outcome.hash)) duplicates.add(outcome.hash);
           hashes.add(outcome.hash);
         }
@@ -155,7 +155,7 @@ export async function extractFrom(
     }
     await problems.noted(async () => {
       const { beliefs, left = [] } = await context.services.readText(taskOf(source, context, 'beliefs'));
-      for (const text of left) problems.tell(text);
+      for (const text of left) problems.addNotice(text);
       for (const { subject, relation, object, confidence, validFromMs } of beliefs) {
         const says = { subject, relation, object };
         if (isItself(source, says)) continue;
@@ -204,7 +204,7 @@ class Problems {
   }
 
   /** Adds a warning that is no failure: a retry would give the same result. */
-  tell(text: string): void {
+  addNotice(text: string): void {
     this.#add(this.#notices, text);
   }
 
