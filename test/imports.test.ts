@@ -102,7 +102,7 @@ test('the server and its workers load only what they use', async (t) => {
     ['@bufbuild/protobuf', 'busboy', 'cborg', 'commander', 'lmdb', 'msgpackr'].concat('pino', 'piscina', 'prom-client'),
   );
   assert.deepEqual(below(main.own, 'engine/text/pii/rules', 'server/grpc/descriptor.ts'), []);
-  assert.ok(main.count <= 900, `${main.count} modules`);
+  assert.ok(main.count <= 950, `${main.count} modules`);
 
   const worker = loadedIn(folder, 'server/shard-worker.ts');
   assert.deepEqual(
@@ -110,5 +110,5 @@ test('the server and its workers load only what they use', async (t) => {
     ['@bufbuild/protobuf', 'cborg', 'flexsearch', 'lmdb', 'msgpackr', 'piscina'].concat('wink-porter2-stemmer'),
   );
   assert.deepEqual(below(worker.own, 'engine/cal/run', 'engine/cal/parser', 'engine/text/pii/rules', 'cli'), []);
-  assert.ok(worker.count <= 550, `${worker.count} modules`);
+  assert.ok(worker.count <= 600, `${worker.count} modules`);
 });

@@ -24,5 +24,5 @@ export function openOwnServer(dataDirectory: string, options: OwnServerOptions):
     embedder: 'none',
     rateLimit: 0,
   };
-  return startServer(readConfig(flags, environment), options);
+  return startServer(readConfig(flags, environment), { ...options, sendsWebhooks: false });
 }

@@ -174,6 +174,7 @@ const OPTIONS = {
     fallback: ANSWER_MEMORY_MB,
   }),
   corsOrigins: list('LIST', 'origins that browsers may call from, separated by commas; * allows any'),
+  allowPrivateWebhooks: onOff('allow webhooks to addresses of private networks; those of this machine too'),
   allowedHosts: list('LIST', 'with --auth none: host names of this server besides those of loopback'),
   indexHeapMb: integer('heap (MiB) for open index structures, over all workers', {
     min: 16,

@@ -12,6 +12,8 @@ import type { IndexWaits } from './embedding/index-waits.ts';
 import type { QueryVectors } from './embedding/query-vector.ts';
 import type { EventBells } from './events/bells.ts';
 import type { EventHub } from './events/hub.ts';
+import type { Deliveries } from './hooks/deliveries.ts';
+import type { Hooks } from './hooks/hooks.ts';
 import type { Erasures } from './jobs/erasures.ts';
 import type { Extractions } from './jobs/extractions.ts';
 import type { ImportedFile } from './jobs/read-import.ts';
@@ -53,6 +55,10 @@ export interface Services {
   readonly eventBells: EventBells;
   /** Streams of events. */
   readonly events: EventHub;
+  /** The hooks of all memories. */
+  readonly hooks: Hooks;
+  /** The deliveries of webhooks. */
+  readonly deliveries: Deliveries;
   /** Models for recall. */
   readonly models: RecallModels;
   /** Seals cursors, so that they reveal nothing about other callers' data. */

@@ -28,6 +28,7 @@ import { CursorSeal } from './operations/cursor-seal.ts';
 import { removeServerFile, writeServerFile } from './server-file.ts';
 import { type DataDirectory, openControlLog, openDataDirectory } from './start/data.ts';
 import { type Embedding, startEmbedding } from './start/embedding.ts';
+import { type HookParts, startHooks } from './start/hooks.ts';
 import {
   openReaders,
   type Readers,
@@ -143,6 +144,7 @@ interface Work {
   readonly readers: Readers;
   readonly disks: DiskWatch;
   readonly eventBells: EventBells;
+  readonly webhooks: HookParts;
 }
 
 /** Starts what goes on beside the requests. */
@@ -153,13 +155,14 @@ function startWork(starting: Starting, stored: Stored): Work {
   const readers = openReaders(starting);
   const eventBells = new EventBells(stored.router);
   starting.lifecycle.opened('event bells', () => eventBells.close());
-  return { embedding, readers, disks: watchDisks(starting, shards), eventBells };
+  const webhooks = startHooks(starting, { ...stored, bells: eventBells });
+  return { embedding, readers, disks: watchDisks(starting, shards), eventBells, webhooks };
 }
 
 function servicesOf(
   { config, clock, lifecycle }: Starting,
   { router, memories, control, controlKey, keys, masterKeys, erasures }: Stored,
-  { embedding: { embedders, queryVectors, indexWaits }, readers, disks, eventBells }: Work,
+  { embedding: { embedders, queryVectors, indexWaits }, readers, disks, eventBells, webhooks }: Work,
   listening: Pick<Services, 'httpListener' | 'grpcPort'>,
 ): Services {
   const cursors = new CursorSeal(controlKey);
@@ -184,6 +187,7 @@ function servicesOf(
     queryVectors,
     indexWaits,
     eventBells,
+    ...webhooks,
     models: recallModels(config),
     ...listening,
     disks: () => disks.reasons,

@@ -201,6 +201,18 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
     (http, { new_hash: hash }) => http.ask('POST', `${M}/accumulate`, { json: { blob_hash: hash, deltas: { n: 1 } } }),
   ],
   ['flush', (http) => http.ask('POST', `${M}/flush`, { json: {} })],
+  [
+    'create_hook',
+    (http) => http.ask('POST', `${M}/hooks`, { json: { event_filters: ['grain_created'], generate_secret: true } }),
+  ],
+  ['list_hooks', (http) => http.ask('GET', `${M}/hooks`)],
+  [
+    'delete_hook',
+    async (http) => {
+      const { hooks } = await http.get(`${M}/hooks`);
+      return http.ask('DELETE', `${M}/hooks/${hooks[0].hook_id}`);
+    },
+  ],
   ['events', (http) => http.ask('GET', `${M}/events?since=0`, { headers: { accept: 'application/json' } })],
   ['export_file', (http) => http.ask('GET', `${M}/export-file`)],
   ['import_file', (http, known) => http.ask('POST', '/memories/second/import-file', { body: formOf(known.file) })],

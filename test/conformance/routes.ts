@@ -57,9 +57,6 @@ const TABLE = `
 54 PUT M/scope-tree A
 55 DELETE M/scope-tree A
 56 POST M/scope-erase A
-57 GET M/hooks A
-58 POST M/hooks A
-59 DELETE M/hooks/{hook_id} A
 61 POST M/authz/grant A
 62 POST M/authz/revoke A
 63 GET M/authz/check R

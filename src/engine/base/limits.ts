@@ -708,3 +708,31 @@ export const GRAPH_EDGES_MAX = 10_000;
 export const GRAPH_EDGES_PAGE = 500;
 /** Time after which a graph ends with what it has. */
 export const GRAPH_MS_MAX = 5_000;
+
+/** Hooks of one memory; beyond: HOK-E004. */
+export const HOOKS_PER_MEMORY_MAX = 50;
+/** Length of a hook's URL. */
+export const HOOK_URL_CHARS_MAX = 2_048;
+/** Time for one try of a delivery, from connecting to the answer's end. */
+export const HOOK_TIMEOUT_MS = 10_000;
+/** Bytes of a receiver's answer that are read; the connection is closed at more. */
+export const HOOK_ANSWER_BYTES_MAX = 16_384;
+/** Connections to one receiver. */
+export const HOOK_CONNECTIONS_MAX = 64;
+/** Deliveries under way at once, over all hooks: far more than the hooks of a memory, which may all be dead. */
+export const HOOK_SENDS_MAX = 1_024;
+/** Pages of events that are read for hooks at once. */
+export const HOOK_READS_MAX = 16;
+/** The longest wait that a receiver may ask for. */
+export const HOOK_RETRY_AFTER_MS_MAX = 3_600_000;
+/** Dead letters in a row that pause a hook. */
+export const HOOK_DEAD_IN_ROW_MAX = 20;
+/** Dead letters of a hook that are kept, and for how long. */
+export const HOOK_LETTERS_KEPT_MAX = 100;
+export const HOOK_LETTERS_KEPT_MS = 7 * 86_400_000;
+/** Events of a hook are dropped from memory while it waits longer than this, and read again. */
+export const HOOK_HELD_MS_MAX = 60_000;
+/** How often the progress of deliveries is written; a crash repeats what was delivered since. */
+export const HOOK_WRITE_MS = 1_000;
+/** A hook's deliveries are counted in the audit trail this often, at most. */
+export const HOOK_AUDIT_MS = 60_000;

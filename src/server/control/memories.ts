@@ -338,6 +338,10 @@ export class Memories {
         if (name.startsWith(settingsPrefix(memory.number))) change.remove('setting', name);
       for (const { id } of [...this.#store.values('reply')])
         if (id.startsWith(repliesPrefix(memory.number))) change.remove('reply', id);
+      for (const { id } of [...this.#store.values('hook')].filter((hook) => hook.memory === memory.number)) {
+        change.remove('hook', id);
+        if (this.#store.get('hookState', id) !== undefined) change.remove('hookState', id);
+      }
       change.audit({
         event: 'instance.deleted',
         actor,

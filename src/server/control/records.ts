@@ -4,12 +4,14 @@
 //
 //   kind u8 | sealed JSON                     under the control key
 //   kind u8 + 128 | key u32 | sealed JSON     under a key of its own (record-keys.ts), and the control key
+
 import type { EgressAction } from '../../engine/govern/policy/rules.ts';
+import type { EventKind } from '../../engine/govern/trail/event-kinds.ts';
 import type { JsonObject, JsonValue, MemorySettings } from '../../shards/protocol.ts';
 import type { Scope } from '../auth/principal.ts';
 
 /** Numbers on disk. Append-only. */
-export const RECORD_KINDS = { memory: 1, key: 2, reply: 3, setting: 4, audit: 5 } as const;
+export const RECORD_KINDS = { memory: 1, key: 2, reply: 3, setting: 4, audit: 5, hook: 6, hookState: 7 } as const;
 
 /** Added to the kind of a record with its own key. */
 export const UNDER_OWN_KEY = 128;
@@ -79,20 +81,74 @@ export interface SettingRecord {
   readonly value: JsonValue;
 }
 
+/** A hook: events of a memory that are sent to a URL, or read by its filters. */
+export interface HookRecord {
+  readonly id: string;
+  /** Number of the memory. */
+  readonly memory: number;
+  readonly name: string;
+  /** Absent: the events are read, not sent. */
+  readonly url?: string;
+  /** Empty: all kinds. */
+  readonly filters: readonly EventKind[];
+  readonly createdAtMs: number;
+  /** For each partition, the number of the last event before the hook began. */
+  readonly cursor: readonly number[];
+  /** Signs deliveries. */
+  readonly secret?: string;
+}
+
+/** An event that was given up. */
+export interface DeadLetter {
+  /** The event's cursor, by which it can be read again while events are kept. */
+  readonly cursor: string;
+  readonly kind: string;
+  readonly atMs: number;
+  readonly attempts: number;
+  readonly reason: string;
+}
+
+/** How far the deliveries of a webhook came. */
+export interface HookStateRecord {
+  /** Id of the hook. */
+  readonly id: string;
+  /** For each partition, the number of the last event that was delivered, given up or not wanted. */
+  readonly cursor: readonly number[];
+  /** Failed tries of the next event. */
+  readonly attempts: number;
+  /** When that event is tried again. */
+  readonly nextAtMs?: number;
+  /** Why nothing is delivered until the hook is resumed. */
+  readonly pausedReason?: string;
+  readonly deadInRow: number;
+  /** Numbers since the hook was made. */
+  readonly delivered: number;
+  readonly dead: number;
+  /** The newest ones, the newest last. */
+  readonly letters: readonly DeadLetter[];
+  /** `[hour since 1970, delivered, given up]` of the last day, the newest last. */
+  readonly hours: readonly (readonly [number, number, number])[];
+  readonly lastFailure?: { readonly reason: string; readonly atMs: number };
+}
+
 export interface Entities {
   memory: MemoryRecord;
   key: KeyRecord;
   reply: ReplyRecord;
   setting: SettingRecord;
+  hook: HookRecord;
+  hookState: HookStateRecord;
 }
 export type EntityKind = keyof Entities;
-export const ENTITY_KINDS: readonly EntityKind[] = ['memory', 'key', 'reply', 'setting'];
+export const ENTITY_KINDS: readonly EntityKind[] = ['memory', 'key', 'reply', 'setting', 'hook', 'hookState'];
 
 const ID_OF: { readonly [K in EntityKind]: (value: Entities[K]) => string } = {
   memory: ({ id }) => id,
   key: ({ keyId }) => keyId,
   reply: ({ id }) => id,
   setting: ({ name }) => name,
+  hook: ({ id }) => id,
+  hookState: ({ id }) => id,
 };
 
 export function entityId<K extends EntityKind>(kind: K, value: Entities[K]): string {

@@ -94,8 +94,22 @@ export class ControlStore {
   readonly #recordKeys: RecordKeys | undefined;
   /** Keys of deleted records that are not destroyed yet. */
   #doomedKeys: number[] = [];
-  readonly #tables: Tables = { memory: new Map(), key: new Map(), reply: new Map(), setting: new Map() };
-  readonly #watchers: { [K in EntityKind]: Watcher<K>[] } = { memory: [], key: [], reply: [], setting: [] };
+  readonly #tables: Tables = {
+    memory: new Map(),
+    key: new Map(),
+    reply: new Map(),
+    setting: new Map(),
+    hook: new Map(),
+    hookState: new Map(),
+  };
+  readonly #watchers: { [K in EntityKind]: Watcher<K>[] } = {
+    memory: [],
+    key: [],
+    reply: [],
+    setting: [],
+    hook: [],
+    hookState: [],
+  };
   readonly #waiting: Waiting[] = [];
   #draining: Promise<void> | undefined;
   #auditHead: AuditHead = GENESIS;

@@ -60,7 +60,7 @@ export const TAGS: readonly Tag[] = [
   {
     name: 'events',
     description: 'What changes in a memory, told as it happens.',
-    operations: ['events'],
+    operations: ['events', 'list_hooks', 'create_hook', 'delete_hook'],
   },
   {
     name: 'deployment',

@@ -32,6 +32,8 @@ import { importFile } from './grains/import-file.ts';
 import { list } from './grains/list.ts';
 import { supersede } from './grains/supersede.ts';
 import { graph } from './graph/graph.ts';
+import { hookResume, hooksCreate, hooksDelete, hooksList } from './hooks/hooks.ts';
+import { hookRead } from './hooks/read.ts';
 import { keysCreate } from './keys/create.ts';
 import { keysList } from './keys/list.ts';
 import { keysRevoke } from './keys/revoke.ts';
@@ -139,6 +141,11 @@ const ROWS: readonly Operation[] = [
   deleteScopeTree,
   scopeErase,
   graph,
+  hooksList,
+  hooksCreate,
+  hooksDelete,
+  hookResume,
+  hookRead,
   stats,
   statsHistory,
   tierInfo,

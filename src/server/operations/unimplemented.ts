@@ -19,9 +19,6 @@ const ROUTES = `
 43 POST M/goals/{hash}/delegate W
 44 GET M/sessions/{sid}/goals/tree R
 45 GET M/sessions/{sid}/goals/blocked R
-57 GET M/hooks A
-58 POST M/hooks A
-59 DELETE M/hooks/{hook_id} A
 64 GET /settings/llm R
 65 GET /settings/providers R
 66 GET /settings/providers/{id}/models R
@@ -68,7 +65,6 @@ const ROUTES = `
 export const UNIMPLEMENTED_COMMANDS: Readonly<Record<string, Scope>> = {
   metrics: 'read',
   harness_templates: 'read',
-  cdc_read: 'admin',
 };
 
 export interface UnimplementedRoute {

@@ -17,6 +17,8 @@ export interface ServerDeps {
   readonly repeats?: boolean | undefined;
   /** How to open embedders, instead of the configuration. Only for tests and benchmarks. */
   readonly openers?: Openers | undefined;
+  /** False for a command that opens the data by itself: webhooks wait for the next server. */
+  readonly sendsWebhooks?: boolean | undefined;
   /** False when the caller prints the warnings of the start itself. */
   readonly logsWarnings?: boolean | undefined;
   /** The lock of the data directory, if the caller has taken it. The server releases it. */

@@ -23,6 +23,9 @@ import { Embedders } from '../embedding/embedders.ts';
 import { QueryVectors } from '../embedding/query-vector.ts';
 import { EventBells } from '../events/bells.ts';
 import { EventHub } from '../events/hub.ts';
+import { Deliveries } from '../hooks/deliveries.ts';
+import { Hooks } from '../hooks/hooks.ts';
+import { Sender } from '../hooks/sender.ts';
 import { Erasures } from '../jobs/erasures.ts';
 import { Extractions } from '../jobs/extractions.ts';
 import { readImportedFile } from '../jobs/read-import.ts';
@@ -94,6 +97,11 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
   const embedders = new Embedders('none', {}, { log });
   const cursors = new CursorSeal(CONTROL_KEY);
   const eventBells = new EventBells(router);
+  const nowMs = (): number => clock.nowMs();
+  const hooks = new Hooks({ control, nowMs });
+  const rule = { privateToo: false, loopbackToo: true };
+  const sender = new Sender({ rule, nowMs });
+  const deliveries = new Deliveries({ hooks, control, shards, bells: eventBells, sender, rule, log, nowMs });
   const services: Services = {
     config,
     clock,
@@ -121,7 +129,9 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     }),
     indexWaits: { wait: () => Promise.resolve(undefined) },
     eventBells,
-    events: new EventHub({ shards, bells: eventBells, memories, keys, cursors, nowMs: () => clock.nowMs() }),
+    events: new EventHub({ shards, bells: eventBells, memories, keys, cursors, nowMs }),
+    hooks,
+    deliveries,
     models: recallModels(config),
     httpListener: () => 'node',
     grpcPort: () => undefined,

@@ -1,7 +1,6 @@
 // The events of a memory as they happen: a stream of server-sent events, or a long-poll (service contract, section 15).
 import { EngineError } from '../../../engine/base/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../../../engine/govern/trail/event-kinds.ts';
-import { hookKinds } from '../../events/hook-kinds.ts';
 import type { EventsAsked, Opened } from '../../events/subscription.ts';
 import { defineOperation, type HttpParts, mechanicalInput, NO_MEMBERS } from '../define.ts';
 import { TEXT } from '../json-schema.ts';
@@ -83,7 +82,10 @@ export const events = defineOperation({
     },
   ],
   async run({ types, since, lastEventId, hookId, timeoutS }, context) {
-    const kinds = hookId === undefined ? kindsOf(types) : both(kindsOf(types), hookKinds(context, hookId));
+    const kinds =
+      hookId === undefined
+        ? kindsOf(types)
+        : both(kindsOf(types), context.services.hooks.get(context.memory, hookId).filters);
     const opened = await context.services.events.open(context, { kinds, since: sinceOf(since, lastEventId) });
     return { opened, ...(timeoutS === undefined ? {} : { timeoutS }) };
   },
