@@ -213,6 +213,13 @@ test('one memory per field value, from standard input; exports are complete', as
   assert.equal(read['added'], 2);
   const stats = await granaryJson(here('stats', '-m', 'read'));
   assert.deepEqual([stats['memory'], stats['total_grains']], ['read', 2]);
+  const metrics = await granaryJson(here('metrics', '-m', 'read'));
+  assert.deepEqual([metrics['memory'], metrics['total'], metrics['domain']], ['read', 25, 'all']);
+  const table = await granary(here('metrics', '-m', 'read', '--domain', 'ops'));
+  assert.match(table.stdout, /^green +ops\.audit_chain_valid +1 /m);
+  assert.match(table.stdout, /^ops\.disk_quota_pct +no quota$/m);
+  const unknown = await granary(here('metrics', '-m', 'read', '--domain', 'sales'));
+  assert.equal(unknown.code, 2);
   const piped = await granary(here('export', '-m', 'conv-1', '--format', 'jsonl'));
   assert.equal(piped.stdout, readFileSync(jsonl, 'utf8'));
   writeFileSync(mg, readFileSync(mg).fill(0xff, 60, 64));

@@ -161,6 +161,8 @@ const OPEN_READS: Partial<Inputs<MethodName>> = {
   restrictions: () => [{}],
   consents: () => [{}],
   statistics: () => [{}],
+  measureOps: () => [{}],
+  measureIntel: () => [{}],
   users: () => [{}],
   flush: () => [{}],
 };

@@ -34,6 +34,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   report: async () => (await import('./report.ts')).registerReport,
   compliance: async () => (await import('./compliance.ts')).registerCompliance,
   stats: async () => (await import('./stats.ts')).registerStats,
+  metrics: async () => (await import('./metrics.ts')).registerMetrics,
   verify: async () => (await import('./verify.ts')).registerVerify,
   backup: async () => (await import('./backup.ts')).registerBackup,
   restore: async () => (await import('./restore.ts')).registerRestore,

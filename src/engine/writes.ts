@@ -25,6 +25,7 @@ import { compact } from './maintain/housekeeping/compact.ts';
 import { keepVectors } from './maintain/housekeeping/embed.ts';
 import { type RebuildServices, rebuild } from './maintain/housekeeping/rebuild.ts';
 import { inSlices } from './maintain/housekeeping/slices.ts';
+import type * as Metrics from './maintain/metrics/calls.ts';
 import { auditPage } from './maintain/reports/audit-page.ts';
 import { backup } from './maintain/reports/backup.ts';
 import { eventPage } from './maintain/reports/event-page.ts';
@@ -66,6 +67,7 @@ type OwnCalls = Promised<Exclude<WriteMethod | LongMethod, PlannedMethod>>;
 type AnyWrite = (context: CallContext, input: never) => Promise<unknown>;
 
 const inCompliance = onDemand<typeof Compliance>(import.meta.url, './maintain/compliance/gather');
+const inMetrics = onDemand<typeof Metrics>(import.meta.url, './maintain/metrics/calls');
 const inCal = onDemand<typeof CalReads>(import.meta.url, './cal/reads/memory');
 
 export function writeCalls(services: WriteServices): EngineWrites {
@@ -244,6 +246,16 @@ function ownCalls(services: WriteServices): OwnCalls {
     compliance: async (context, input) => ({
       partitions: [await inCompliance().gatherCompliance(services, context, input)],
     }),
+    measureOps: async (context) => {
+      await trailWritten();
+      return inMetrics().opsOf(services, store.memory(context.memory), context);
+    },
+    measureIntel: async (context) => {
+      await trailWritten();
+      return inMetrics().intelOf(store, store.memory(context.memory), context);
+    },
+    compareSamples: async (context, input) =>
+      inMetrics().comparisonOf(store, store.memory(context.memory), context, input),
     rebuildIndexes: async (context) => rebuild(services, store.memory(context.memory).number),
     compact: (context) => compact(services, context),
     exportPage: (context, input) => exportPage(store, store.memory(context.memory), context, input),

@@ -19,6 +19,7 @@ import type { Extractions } from './jobs/extractions.ts';
 import type { ImportedFile } from './jobs/read-import.ts';
 import type { TextOutcome, TextTask } from './jobs/read-text.ts';
 import type { MasterKeys } from './master-keys.ts';
+import type { Metering } from './metering/metering.ts';
 import type { RecallModels } from './models/models.ts';
 import type { CursorSeal } from './operations/cursor-seal.ts';
 import type { UnknownMember } from './operations/unknown-members.ts';
@@ -42,7 +43,7 @@ export interface Services {
   /** Reads the facts or the first date from a text, in a separate thread. Rejects with LIM-E001, SYS-E005, SYS-E001. */
   readonly readText: (task: TextTask) => Promise<TextOutcome>;
   /** Extractions that run after the answer. */
-  readonly extractions: Pick<Extractions, 'reserve' | 'markerOf' | 'clear'>;
+  readonly extractions: Pick<Extractions, 'reserve' | 'markerOf' | 'clear' | 'backlogOf'>;
   /** The deployment's limits for CAL, apart from those of each query. */
   readonly cal: CalGate;
   /** Embedders for texts. */
@@ -59,6 +60,8 @@ export interface Services {
   readonly hooks: Hooks;
   /** The deliveries of webhooks. */
   readonly deliveries: Deliveries;
+  /** Metrics of memories, computed on demand. */
+  readonly metering: Metering;
   /** Models for recall. */
   readonly models: RecallModels;
   /** Seals cursors, so that they reveal nothing about other callers' data. */

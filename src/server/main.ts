@@ -22,6 +22,7 @@ import type { Erasures } from './jobs/erasures.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { makeLog } from './log.ts';
 import { isLoopback } from './loopback.ts';
+import { Metering } from './metering/metering.ts';
 import { Metrics } from './metrics.ts';
 import { recallModels } from './models/models.ts';
 import { CursorSeal } from './operations/cursor-seal.ts';
@@ -96,7 +97,7 @@ async function start(starting: Starting): Promise<Omit<RunningServer, 'warnings'
   const authenticator = authenticatorOf(starting, keys);
   startUseRecords(starting, { keys, control, authenticator });
   startHealthChecks(starting, control, router);
-  const metrics = metricsOf(stored, work);
+  const metrics = metricsOf(stored, work, services);
   const secret = randomHex();
   const wrapper = openWrapper(starting, { services, authenticator, metrics, secret });
   const { bodies } = work.readers;
@@ -188,6 +189,7 @@ function servicesOf(
     indexWaits,
     eventBells,
     ...webhooks,
+    metering: new Metering(clock),
     models: recallModels(config),
     ...listening,
     disks: () => disks.reasons,
@@ -195,8 +197,13 @@ function servicesOf(
   };
 }
 
-function metricsOf({ memories, control }: Stored, { embedding: { followers }, readers }: Work): Metrics {
+function metricsOf(
+  { memories, control }: Stored,
+  { embedding: { followers }, readers }: Work,
+  { metering }: Services,
+): Metrics {
   return new Metrics({
+    windows: metering.windows,
     memories: () => memories.count,
     keys: () => control.count('key'),
     extractions: () => readers.extractions.backlog,

@@ -1,6 +1,7 @@
 // Counters of this process as Prometheus text, at GET /metrics of the HTTP listener. Except in mode `none` it requires
 // an admin key or one with the scope metrics. Labels are bounded: operations, transports and codes of the contract.
 import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
+import type { RequestWindows } from './metering/windows.ts';
 
 /** Upper bounds in seconds. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -30,6 +31,7 @@ interface Scraped {
 }
 
 export class Metrics {
+  readonly #windows: RequestWindows;
   readonly #registry = new Registry();
   readonly #answers = new Map<string, Answers>();
   readonly #times = new Map<string, Times>();
@@ -37,12 +39,15 @@ export class Metrics {
 
   /** The callbacks are called on each scrape. */
   constructor(counts: {
+    /** Gets each request too. */
+    readonly windows: RequestWindows;
     readonly memories: () => number;
     readonly keys: () => number;
     readonly extractions: () => number;
     readonly embedded: () => number;
     readonly notEmbedded: () => number;
   }) {
+    this.#windows = counts.windows;
     collectDefaultMetrics({ register: this.#registry });
     // One look-up per request: prom-client's counters would validate and join labels each time.
     this.#register({
@@ -95,6 +100,7 @@ export class Metrics {
     this.#inFlight -= 1;
     const answers = this.#answersOf(operation, face, code);
     answers.count += 1;
+    this.#windows.take(operation, code, seconds);
     const { times } = answers;
     times.seconds += seconds;
     let bucket = 0;

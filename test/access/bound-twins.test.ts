@@ -164,6 +164,7 @@ const EVERYTHING = {
 const READS: Readonly<Record<string, (pair: Pair) => readonly Question[]>> = {
   stats: () => [get('/stats')],
   tier_info: () => [get('/tier-info')],
+  memory_metrics: () => ['intel', 'ops'].map((domain) => exec('metrics', { domain })),
   get_memory: () => [get('')],
   session_bootstrap: () => ['s1', 'n1', 'n9', 'default'].map((sid) => get(`/sessions/${sid}/bootstrap`)),
   session_state: () => [get('/sessions/s1/state')],

@@ -736,3 +736,18 @@ export const HOOK_HELD_MS_MAX = 60_000;
 export const HOOK_WRITE_MS = 1_000;
 /** A hook's deliveries are counted in the audit trail this often, at most. */
 export const HOOK_AUDIT_MS = 60_000;
+
+/** Grains, and beliefs, of the samples that metrics compare with the whole memory. */
+export const METRIC_SAMPLE = 1_000;
+/** Bytes of a grain above which it is left out of the sample for duplicates. */
+export const METRIC_SAMPLE_GRAIN_BYTES = 4_096;
+/** The newest recall records, links of versions and audit entries that metrics read. */
+export const METRIC_RECALLS_MAX = 20_000;
+export const METRIC_LINKS_MAX = 200_000;
+export const METRIC_AUDIT_ENTRIES_MAX = 10_000;
+/** Time for which computed metrics are answered again. */
+export const METRICS_CACHED_MS = 30_000;
+/** Sets of computed metrics that are kept. */
+export const METRICS_CACHED_MAX = 1_000;
+/** Measurements of memories that run at the same time; others wait for their turn. */
+export const METRICS_RUNNING_MAX = 2;

@@ -9,6 +9,7 @@ import { EVENT_ROWS, type EventCalls } from './events.ts';
 import { GOVERN_ROWS, type GovernCalls } from './govern.ts';
 import { GRAIN_ROWS, type GrainCalls } from './grain.ts';
 import { MEMORY_WIDE_ROWS, type MemoryWideCalls } from './memory.ts';
+import { METRIC_ROWS, type MetricCalls } from './metrics.ts';
 import { RECALL_ROWS, type RecallCalls } from './recall.ts';
 import type { Kind, RowsOf } from './row.ts';
 import { SESSION_ROWS, type SessionCalls } from './session.ts';
@@ -28,7 +29,8 @@ export interface MemoryCalls
     AgentCalls,
     TrailCalls,
     EventCalls,
-    ComplianceCalls {}
+    ComplianceCalls,
+    MetricCalls {}
 
 export interface ShardCalls extends MemoryCalls, ShardWideCalls {}
 
@@ -45,6 +47,7 @@ export const MEMORY_ROWS = {
   ...TRAIL_ROWS,
   ...EVENT_ROWS,
   ...COMPLIANCE_ROWS,
+  ...METRIC_ROWS,
 } satisfies RowsOf<MemoryCalls>;
 
 /** The order gives each call its number in batches between threads. These numbers never reach the disk. */

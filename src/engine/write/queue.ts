@@ -49,6 +49,8 @@ interface Job {
   /** Called once: with an error, or with the plan's output. */
   settle(error: EngineError | undefined, output: unknown): void;
   prepared: PreparedGrain | EngineError | undefined;
+  /** When it was queued, in milliseconds of this process. */
+  readonly queuedAtMs: number;
 }
 
 type State = readonly (readonly [string, Uint8Array | null])[];
@@ -82,6 +84,8 @@ export class WriteQueue {
   #head = 0;
   #scheduled = false;
   #appending: Promise<void> | undefined;
+  /** The requests of the group that is being committed. */
+  #inFlight: readonly Granted[] = [];
   #failed: EngineError | undefined;
   /** State changes that the next group carries, each with its follow-up after the commit. */
   readonly #changes: Change[] = [];
@@ -99,9 +103,20 @@ export class WriteQueue {
     this.#onFull = listener;
   }
 
-  /** Writes not yet answered. */
+  /** Writes that wait for the next group. */
   get pending(): number {
     return this.#jobs.length - this.#head;
+  }
+
+  /** Writes not yet answered: those that wait, and those of the group that is being committed. */
+  get unanswered(): number {
+    return this.pending + this.#inFlight.length;
+  }
+
+  /** How long the oldest unanswered write has waited, in ms; 0 without one. */
+  get oldestWaitMs(): number {
+    const oldest = this.#inFlight[0]?.job ?? this.#jobs[this.#head];
+    return oldest === undefined ? 0 : performance.now() - oldest.queuedAtMs;
   }
 
   push<I, O>(method: string, write: WritePlan<I, O>, context: CallContext, input: I): Promise<O> {
@@ -121,7 +136,7 @@ export class WriteQueue {
     settle: (error: EngineError | undefined, output: O) => void,
   ): void {
     // The job keeps plan, input and settle together, so their types always match.
-    const job: Job = { method, context, input, write, settle, prepared: undefined };
+    const job: Job = { method, context, input, write, settle, prepared: undefined, queuedAtMs: performance.now() };
     if (this.#failed !== undefined) {
       job.settle(this.#failed, undefined);
       return;
@@ -315,9 +330,11 @@ export class WriteQueue {
       this.#refuse(error, granted, changes);
       return;
     }
+    this.#inFlight = granted;
     this.#appending = this.#store.log.append(append).then(
       () => {
         this.#appending = undefined;
+        this.#inFlight = [];
         try {
           group.publish();
         } catch (error) {
@@ -330,6 +347,7 @@ export class WriteQueue {
       },
       (error) => {
         this.#appending = undefined;
+        this.#inFlight = [];
         giveBack();
         this.#refuse(error, granted, changes);
         this.#next();

@@ -64,6 +64,11 @@ export class Extractions {
     return this.#places;
   }
 
+  /** Unfinished extractions of one memory. */
+  backlogOf(memory: number): number {
+    return this.#taken.get(memory) ?? 0;
+  }
+
   /** State of a source's extraction; undefined when it is unknown or was dropped. */
   markerOf(memory: number, source: string): Marker | undefined {
     return this.#markers.get(keyOf(memory, source));

@@ -42,6 +42,7 @@ import { memoryDelete } from './memories/delete.ts';
 import { memoryGet } from './memories/get.ts';
 import { memoriesList } from './memories/list.ts';
 import { compact, rebuildIndexes, rotateKeys, verifyAuditChain } from './memories/maintenance.ts';
+import { memoryMetrics } from './memories/metrics.ts';
 import { stats } from './memories/stats.ts';
 import { statsHistory } from './memories/stats-history.ts';
 import { openApiOperation } from './openapi.ts';
@@ -148,6 +149,7 @@ const ROWS: readonly Operation[] = [
   hookRead,
   stats,
   statsHistory,
+  memoryMetrics,
   tierInfo,
   audit,
   provenanceList,

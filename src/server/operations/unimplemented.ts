@@ -7,7 +7,6 @@ import { Type } from './type.ts';
 
 /** Methods of memory.v1.MemoryService. */
 export const UNIMPLEMENTED_RPCS: Readonly<Record<string, Scope>> = {
-  GetMetrics: 'read',
   ListHarnessTemplates: 'read',
 };
 
@@ -63,7 +62,6 @@ const ROUTES = `
 
 /** Commands of app/exec. */
 export const UNIMPLEMENTED_COMMANDS: Readonly<Record<string, Scope>> = {
-  metrics: 'read',
   harness_templates: 'read',
 };
 

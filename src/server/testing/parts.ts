@@ -31,6 +31,7 @@ import { Extractions } from '../jobs/extractions.ts';
 import { readImportedFile } from '../jobs/read-import.ts';
 import readText from '../jobs/read-text-thread.ts';
 import { makeLog } from '../log.ts';
+import { Metering } from '../metering/metering.ts';
 import { Metrics } from '../metrics.ts';
 import { recallModels } from '../models/models.ts';
 import { CursorSeal } from '../operations/cursor-seal.ts';
@@ -136,6 +137,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     httpListener: () => 'node',
     grpcPort: () => undefined,
     disks: () => [],
+    metering: new Metering(clock),
     isEnding: () => false,
   };
   const authenticator = new Authenticator({
@@ -153,6 +155,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
         ? undefined
         : new RateLimiter({ perMinute: config.rateLimit, burst: Math.max(1, config.rateLimit / 6), clock }),
     metrics: new Metrics({
+      windows: services.metering.windows,
       memories: () => services.memories.count,
       keys: () => control.count('key'),
       extractions: () => extractions.backlog,

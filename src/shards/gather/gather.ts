@@ -42,6 +42,7 @@ import {
   mergeVectorStates,
   sumOf,
 } from './merge.ts';
+import { mergeComparisons, mergeIntel, mergeOps } from './metrics.ts';
 import { gatherHashes, gatherNames, keepRecallWithNames, withHashes } from './names.ts';
 import { comesBefore, gatherExportPage, gatherList, gatherPersonPage, mergeEdges } from './pages.ts';
 import { partitionFor } from './placement.ts';
@@ -79,6 +80,9 @@ const MERGE: {
   vectorLag: (answers) => ({ waiting: sumOf(answers, 'waiting'), upTo: answers.flatMap(({ upTo }) => upTo) }),
   statisticsHistory: mergeHistories,
   verifyAudit: mergeAuditChecks,
+  measureOps: mergeOps,
+  measureIntel: mergeIntel,
+  compareSamples: mergeComparisons,
   compliance: (answers) => ({ partitions: answers.flatMap(({ partitions }) => partitions) }),
   rebuildIndexes: (answers) => ({
     grainsScanned: sumOf(answers, 'grainsScanned'),

@@ -126,6 +126,25 @@ export function* recallTotals(
   });
 }
 
+/**
+ * The content of records, newest first, with the time of each. An unreadable record is left out, but is a step like the
+ * others.
+ */
+export function* newestRecalls(
+  store: Store,
+  memory: Memory,
+): Generator<{ readonly atMs: number; readonly kept: KeptRecall } | undefined, void, void> {
+  for (const sequence of recordsOf(store, memory).reverse()) {
+    const record = recordAt(store, sequence);
+    yield record && { atMs: record.atMs, kept: decodeRecall(memory.openSmall(record.sealed, `recall:${record.id}`)) };
+  }
+}
+
+/** The number of records. */
+export function countRecalls(store: Store, memory: Memory): number {
+  return recordsOf(store, memory).length;
+}
+
 function recordsOf(store: Store, memory: Memory): Sequence[] {
   return store.allKeyed(memory.number, 'recall').filter((sequence) => !store.index.removed.get(sequence));
 }
