@@ -10,6 +10,7 @@ import { registerAdd } from './add.ts';
 import { registerAudit } from './audit.ts';
 import { registerCompliance } from './compliance.ts';
 import { registerConsent } from './consent.ts';
+import { registerEvents } from './events.ts';
 import { registerExport } from './export.ts';
 import { registerForget } from './forget.ts';
 import { registerKeys } from './keys.ts';
@@ -26,7 +27,16 @@ import { registerSession } from './session.ts';
 
 const program = new Command('granary');
 for (const register of [
-  ...[registerAdd, registerAudit, registerCompliance, registerConsent, registerExport, registerForget, registerKeys],
+  ...[
+    registerAdd,
+    registerAudit,
+    registerCompliance,
+    registerConsent,
+    registerEvents,
+    registerExport,
+    registerForget,
+    registerKeys,
+  ],
   ...[registerMemories, registerPolicy, registerRecall, registerRemember, registerRestrict, registerRotateKeys],
   ...[registerScopes, registerSearch, registerSession, registerActions],
 ])
@@ -64,6 +74,7 @@ const MIRRORS: Readonly<Record<string, readonly [operation: string, options: Rea
   'scopes erase': ['scope_erase', { reason: 'reason', yes: 'own', proof: 'own' }],
   'audit tail': ['audit', { ...auditConditions(), limit: 'own', verify: 'verify' }],
   'audit export': ['audit', { ...auditConditions(), out: 'own' }],
+  events: ['events', { follow: 'own', types: 'types', since: 'own', hook: 'hook_id' }],
   'compliance run': ['verify_compliance', { regulation: 'regulation', all: 'own', latest: 'own' }],
   'compliance violations': ['compliance_violations', { severity: 'severity', group: 'group' }],
   'compliance report': ['compliance_export', { format: 'format', output: 'own' }],

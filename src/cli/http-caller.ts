@@ -16,6 +16,8 @@ export interface Asked {
   readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>> | undefined;
   readonly json?: unknown;
   readonly reason?: string | undefined;
+  /** Further headers. */
+  readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
   /** Send no API key, and use a short timeout. */
   readonly isAnonymous?: boolean | undefined;
 }
@@ -128,7 +130,7 @@ export class HttpCaller {
           ca: this.#tlsRoots,
           headers: {
             ...headers,
-            ...defined({ authorization, 'x-reason': asked.reason }),
+            ...defined({ authorization, 'x-reason': asked.reason, ...asked.headers }),
           },
         },
         resolve,

@@ -31,6 +31,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   policy: async () => (await import('./policy.ts')).registerPolicy,
   scopes: async () => (await import('./scopes.ts')).registerScopes,
   audit: async () => (await import('./audit.ts')).registerAudit,
+  events: async () => (await import('./events.ts')).registerEvents,
   report: async () => (await import('./report.ts')).registerReport,
   compliance: async () => (await import('./compliance.ts')).registerCompliance,
   stats: async () => (await import('./stats.ts')).registerStats,

@@ -1,0 +1,55 @@
+// `granary events` against a server in another process.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { resolve } from 'node:path';
+import { test } from 'node:test';
+import { granary, granaryJson, servedForFile } from './support/cli.ts';
+
+const MAIN = resolve(import.meta.dirname, '../src/cli/main.ts');
+const { here } = servedForFile();
+
+test('the kept events are listed, with filters, as lines and as JSON lines', async () => {
+  const { hash } = await granaryJson(here('add', 'Ada', 'likes', 'tea', '--user', 'ada'));
+  await granaryJson(here('consent', 'grant', 'ada', 'ads'));
+  const listed = await granary(here('events'));
+  assert.equal(listed.code, 0, listed.stderr);
+  const lines = listed.stdout.trimEnd().split('\n');
+  assert.match(
+    lines[0]!,
+    new RegExp(`^\\d{4}-.* 1 +grain_created +${String(hash).slice(0, 12)} +Ada likes tea, user ada$`),
+  );
+  assert.equal(lines.length, 3);
+  const some = await granary(here('events', '--types', 'consent_granted', '--since', '1', '--json'));
+  const [event] = some.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.deepEqual([event.event_type, event.user_id, event.sequence], ['consent_granted', 'ada', 3]);
+  const unknown = await granary(here('events', '--types', 'grain_made'));
+  assert.notEqual(unknown.code, 0);
+  assert.match(unknown.stderr, /HOK-E002/);
+});
+
+test('--follow shows an add made by another command', async () => {
+  const follower = spawn(process.execPath, [MAIN, ...here('events', '--follow', '--json')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    // It tells nothing until it listens, so add until it tells one.
+    let text = '';
+    const told = new Promise<string>((done) => {
+      follower.stdout.on('data', (chunk: Buffer) => {
+        text += chunk.toString();
+        if (text.includes('\n')) done(text.slice(0, text.indexOf('\n')));
+      });
+    });
+    let isTold = false;
+    void told.then(() => {
+      isTold = true;
+    });
+    for (let i = 0; !isTold && i < 100; i++) await granaryJson(here('add', 'Ada', 'reads', `book ${i}`));
+    assert.match(JSON.parse(await told).object, /^book \d+$/);
+  } finally {
+    follower.kill('SIGKILL');
+  }
+});
