@@ -22,6 +22,7 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   'cal-assemble': () => import('./scenarios/cal-assemble.ts'),
   session: () => import('./scenarios/session.ts'),
   graph: () => import('./scenarios/graph.ts'),
+  webhooks: () => import('./scenarios/webhooks.ts'),
   log: () => import('./scenarios/log.ts'),
   text: () => import('./scenarios/text.ts'),
   index: () => import('./scenarios/index.ts'),
