@@ -98,6 +98,10 @@ const WRITES: Inputs<GovernedBy<'writes'>> = {
     { target: { hash }, deltas: { success_count: 1 }, set: {} },
     { target: { subject: 'ann', relation: 'likes' }, deltas: { success_count: 1 }, set: {} },
   ],
+  changeGoal: ({ hash }) => [
+    { hash, change: { to: 'failed' } },
+    { hash, change: { delegateTo: 'mole' } },
+  ],
   forget: ({ hash }) => [
     { hashes: [hash], check: false },
     { subject: 'ann', check: false },

@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { OPERATIONS } from '../../src/server/operations/table.ts';
 import { HttpClient } from '../conformance/http-client.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { askTwins, cal, exec, get, post, type Question, refused, Twin } from './twins.ts';
+import { askTwins, cal, exec, get, post, put, type Question, refused, Twin } from './twins.ts';
 
 let server: TestServer;
 let http: HttpClient;
@@ -181,6 +181,8 @@ const READS: Readonly<Record<string, (pair: Pair) => readonly Question[]>> = {
     get('/sessions/s1/context?token_budget=80&format=text'),
   ],
   session_failed_actions: () => [get('/sessions/s1/actions/failed')],
+  session_goals: () => ['s1', 'n1', 'n9'].map((sid) => get(`/sessions/${sid}/goals?state=all`)),
+  session_blocked_goals: () => [get('/sessions/s1/goals/blocked')],
   list_grains: () => [
     get('/grains?limit=2'),
     get('/grains?limit=50&include_superseded=true'),
@@ -283,6 +285,20 @@ const WRITES: Readonly<Record<string, (pair: Pair) => readonly Question[]>> = {
     ...outside.map((hash) => refused(post('/accumulate', { blob_hash: hash, deltas: { count: 1 } }))),
     refused(post('/accumulate', { subject: 'Ada', relation: 'likes', deltas: { count: 1 }, namespace: 'n9' })),
   ],
+  create_goal: ({ outside: [strange = ''], place }) => [
+    {
+      ...post('/sessions/s1/goals/create', {
+        description: `drink ${STRANGE}`,
+        parent_goals: [strange],
+        created_at: THEN,
+        ...place,
+      }),
+      status: 201,
+    },
+  ],
+  move_goal: ({ outside }) => outside.map((hash) => refused(put(`/goals/${hash}/state`, { state: 'failed' }))),
+  delegate_goal: ({ outside }) =>
+    outside.map((hash) => refused(post(`/goals/${hash}/delegate`, { target_agent: 'mole' }))),
   forget: ({ outside }) => [
     ...outside.map((hash) => refused(post('/forget', { blob_hash: hash }))),
     post('/forget', { hashes: [...outside] }),

@@ -28,6 +28,11 @@ export const post = (path: string, json: object): Question => ({
   path,
   json,
 });
+export const put = (path: string, json: object): Question => ({
+  ...post(path, json),
+  name: `PUT ${path}`,
+  verb: 'PUT',
+});
 export const exec = (command: string, args: object): Question => post('/app/exec', { command, args });
 export const cal = (query: string): Question => exec('cal', { query });
 

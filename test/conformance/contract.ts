@@ -32,6 +32,8 @@ const REFUSALS: Readonly<Record<string, readonly [http: number, grpc: number | u
   'AUT-E005': [401, status.UNAUTHENTICATED],
   'AUT-E007': [404, status.NOT_FOUND],
   'AUT-E008': [503, status.UNAVAILABLE],
+  'GOL-E001': [409, status.FAILED_PRECONDITION],
+  'GOL-E002': [409, status.FAILED_PRECONDITION],
   'POL-E001': [403, status.FAILED_PRECONDITION],
   'POL-E002': [403, status.FAILED_PRECONDITION],
   'POL-E003': [403, status.PERMISSION_DENIED],

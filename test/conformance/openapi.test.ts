@@ -166,6 +166,26 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
       return http.ask('POST', `${M}/states/diff`, { json: { from, to } });
     },
   ],
+  [
+    'create_goal',
+    (http) => http.ask('POST', `${M}/sessions/s1/goals/create`, { json: { description: 'Refund', priority: 'high' } }),
+  ],
+  ['session_goals', (http) => http.ask('GET', `${M}/sessions/s1/goals`)],
+  [
+    'move_goal',
+    async (http) => {
+      const [{ hash }] = (await http.get(`${M}/sessions/s1/goals`)).goals;
+      return http.ask('PUT', `${M}/goals/${hash}/state`, { json: { state: 'suspended', reason: 'waits' } });
+    },
+  ],
+  [
+    'delegate_goal',
+    async (http) => {
+      const [{ hash }] = (await http.get(`${M}/sessions/s1/goals/blocked`)).goals;
+      return http.ask('POST', `${M}/goals/${hash}/delegate`, { json: { target_agent: 'billing' } });
+    },
+  ],
+  ['session_blocked_goals', (http) => http.ask('GET', `${M}/sessions/s1/goals/blocked`)],
   ['session_context', (http) => http.ask('GET', `${M}/sessions/s1/context?format=text&query=tea`)],
   ['session_consolidate', (http) => http.ask('POST', `${M}/sessions/s1/consolidate`, { json: { dry_run: true } })],
   ['session_actions', (http) => http.ask('GET', `${M}/sessions/s1/actions?limit=1`)],

@@ -330,6 +330,12 @@ export const EVENT_BLIND_BYTES_MAX = 65_536;
 export const EVENT_BELL_MEMORIES_MAX = 4_096;
 /** Ancestors of a goal that are searched for a cycle. */
 export const GOALS_ABOVE_MAX = 1_000;
+/** Goals that one goal may name as its parents when it is created. */
+export const GOAL_PARENTS_MAX = 100;
+/** Entries of a goal's provenance_chain. The newest stay. */
+export const GOAL_PROVENANCE_MAX = 32;
+/** Pieces of evidence in one move of a goal. */
+export const GOAL_EVIDENCE_MAX = 100;
 /** Heads of audit chains that one seal records. */
 export const AUDIT_HEADS_NOTED_MAX = 1_000;
 /** Days that recall records are kept when no policy says otherwise. */

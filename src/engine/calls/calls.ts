@@ -6,6 +6,7 @@ import { CAL_ROWS, type CalCalls } from './cal.ts';
 import { COMPLIANCE_ROWS, type ComplianceCalls } from './compliance.ts';
 import { ERASURE_ROWS, type ErasureCalls } from './erasure.ts';
 import { EVENT_ROWS, type EventCalls } from './events.ts';
+import { GOAL_ROWS, type GoalCalls } from './goals.ts';
 import { GOVERN_ROWS, type GovernCalls } from './govern.ts';
 import { GRAIN_ROWS, type GrainCalls } from './grain.ts';
 import { MEMORY_WIDE_ROWS, type MemoryWideCalls } from './memory.ts';
@@ -24,6 +25,7 @@ export interface MemoryCalls
     RecallCalls,
     CalCalls,
     SessionCalls,
+    GoalCalls,
     GovernCalls,
     AccessCalls,
     AgentCalls,
@@ -41,6 +43,7 @@ export const MEMORY_ROWS = {
   ...RECALL_ROWS,
   ...CAL_ROWS,
   ...SESSION_ROWS,
+  ...GOAL_ROWS,
   ...GOVERN_ROWS,
   ...ACCESS_ROWS,
   ...AGENT_ROWS,

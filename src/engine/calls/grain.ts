@@ -115,7 +115,7 @@ export interface AddItem {
    * Event type of the audit entry; absent: `memory.added`. A `memory.extracted` add is refused (MEM-E001) if its source
    * grain is gone.
    */
-  readonly event?: 'memory.remembered' | 'memory.extracted' | undefined;
+  readonly event?: 'memory.remembered' | 'memory.extracted' | 'goal.created' | undefined;
   /** The number of grains that the server related it to, as the caller asked (`auto_relate`). */
   readonly related?: number | undefined;
   /** For an extracted belief over several partitions: its source, as described by the partition that holds it. */

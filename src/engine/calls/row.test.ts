@@ -8,6 +8,7 @@ import { CALL_ROWS, MEMORY_ROWS } from './calls.ts';
 import { COMPLIANCE_ROWS } from './compliance.ts';
 import { ERASURE_ROWS } from './erasure.ts';
 import { EVENT_ROWS } from './events.ts';
+import { GOAL_ROWS } from './goals.ts';
 import { GOVERN_ROWS } from './govern.ts';
 import { GRAIN_ROWS } from './grain.ts';
 import { MEMORY_WIDE_ROWS } from './memory.ts';
@@ -141,6 +142,7 @@ test('no two groups of calls share a call name', () => {
     RECALL_ROWS,
     CAL_ROWS,
     SESSION_ROWS,
+    GOAL_ROWS,
     GOVERN_ROWS,
     ACCESS_ROWS,
     AGENT_ROWS,
@@ -162,6 +164,7 @@ test('exactly these calls accept an idempotency key', () => {
     'accumulate',
     'add',
     'addBatch',
+    'changeGoal',
     'consent',
     'deactivateAgent',
     'eraseScope',

@@ -19,12 +19,24 @@ export interface ActionsAsked {
   readonly failed?: true | undefined;
 }
 
+/** Where a page of goals ended: the rank of its last goal's priority, its creation time and its hash. */
+export interface GoalPlace extends ActionPlace {
+  readonly rank: number;
+}
+
+export interface GoalsAsked {
+  readonly states: readonly string[];
+  readonly limit: number;
+  /** Only goals after this place. */
+  readonly after?: GoalPlace | undefined;
+}
+
 export interface SessionAsked {
   readonly sessionId: string;
   /** Answer with the current state. */
   readonly state?: true | undefined;
   /** Answer with the goals in these states, in the order of their priority, at most `limit`. */
-  readonly goals?: { readonly states: readonly string[]; readonly limit: number } | undefined;
+  readonly goals?: GoalsAsked | undefined;
   readonly actions?: ActionsAsked | undefined;
   /** Maximum JSON bytes of all grains; replaces the default for an answer. */
   readonly bytesMax?: number | undefined;
@@ -37,6 +49,8 @@ export interface SessionView {
   /** By priority, then newest first. Ends early if the answer has no more room. */
   readonly goals: readonly GrainView[];
   readonly goalsTotal: number;
+  /** True if more goals follow these. */
+  readonly moreGoals: boolean;
   /** Newest first. Ends early if the answer has no more room. */
   readonly actions: readonly GrainView[];
   readonly actionsTotal: number;

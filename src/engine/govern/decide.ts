@@ -82,6 +82,13 @@ export function refuseDeactivatedAuthor({ agents }: Governed, author: unknown): 
     : undefined;
 }
 
+/** The same for an agent that is to take a goal. */
+export function refuseDeactivatedTarget({ agents }: Governed, agentId: string): EngineError | undefined {
+  return agents.isDeactivated(agentId)
+    ? refused('AGT-E003', 'target_agent', 'deactivated', 'a deactivated agent takes no goal')
+    : undefined;
+}
+
 /** In the contract's order: restriction, user_id, consent, personal data, residency, guardrails. */
 export function decideWrite(
   governed: Governed,

@@ -19,7 +19,7 @@ const CONFIDENCE_DEFAULT = 1;
 const WEIGHTS = { importance: 0.4, confidence: 0.3, newness: 0.3, relevance: 0.3 } as const;
 
 export function contextParts(session: SessionPlaces, asked: ContextAsked): ContextFound {
-  const goals = goalPlaces(session, ['active']);
+  const { places: goals } = goalPlaces(session, ['active']);
   const actions = actionFilters(session);
   const beliefs = standing(session, withValue(session, 'type', 'belief'));
   const budget = new ContextBudget(asked.tokenBudget, asked.format);

@@ -13,10 +13,12 @@ export function sessionView(session: SessionPlaces, asked: SessionAsked): Sessio
   const room = new AnswerRoom(asked.bytesMax);
   const state = asked.state === true ? currentState(session) : null;
   if (state !== null) room.takes(partOfGrain(state));
-  const goals = asked.goals === undefined ? [] : goalPlaces(session, asked.goals.states);
-  const shown = opened(session, goals.slice(0, asked.goals?.limit ?? 0), room);
+  const { goals = { states: [], limit: 0 } } = asked;
+  const { places, start } = goalPlaces(session, goals.states, goals.after);
+  const shown = opened(session, places.slice(start, start + goals.limit), room);
   const actions = asked.actions === undefined ? NO_ACTIONS : lastActions(session, asked.actions, room);
-  return { state, goals: shown.grains, goalsTotal: goals.length, ...actions };
+  const moreGoals = asked.goals !== undefined && places.length > start + shown.end;
+  return { state, goals: shown.grains, goalsTotal: places.length, moreGoals, ...actions };
 }
 
 const NO_ACTIONS = { actions: [], actionsTotal: 0, moreActions: false };

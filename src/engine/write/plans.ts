@@ -20,6 +20,7 @@ import { checkDrop, planAttach, planDrop, planDropped } from './attach.ts';
 import { planEraseScope } from './erase-scope.ts';
 import { planExpire } from './expire.ts';
 import { planEraseUser, planForget } from './forget.ts';
+import { planChangeGoal } from './goal-change.ts';
 import { planConsent, planConsentFacts, planRestrict, planSetPolicy } from './govern.ts';
 import { type LinkInput, planLink } from './import-links.ts';
 import { planMerge } from './merge-grains.ts';
@@ -223,6 +224,17 @@ export const PLANS: { readonly [M in PlannedMethod]: MemoryWrite<M> } = {
   mergeGrains: {
     reply: { isKept: () => false },
     plan: (group, memory, context, input) => planMerge(group, known(memory), context, input),
+  },
+  changeGoal: {
+    reply: {
+      ofWhom: ({ hash, previousHash, fields: { user_id: user, namespace } }) => ({
+        user: typeof user === 'string' && user !== '' ? user : undefined,
+        namespace: typeof namespace === 'string' ? namespace : undefined,
+        shows: { hash, predecessor: previousHash },
+      }),
+      strip: ({ fields: _, ...kept }) => kept,
+    },
+    plan: (group, memory, context, input) => planChangeGoal(group, known(memory), context, input),
   },
   forget: {
     reply: { isKept: ({ check }) => !check },

@@ -65,7 +65,7 @@ export function planAccumulate(
 }
 
 /** Like `versionAt`; MEM-E006 for an erased one. */
-function versionNamed(group: Group, memory: Memory, context: CallContext, hash: string): Version {
+export function versionNamed(group: Group, memory: Memory, context: CallContext, hash: string): Version {
   const ordinal = group.findOrdinal(memory, hash);
   if (ordinal === undefined) throw whyGone(group.store, memory, context, hash);
   return versionAt(group, memory, context, ordinal);
@@ -80,19 +80,21 @@ export function versionAt(group: Group, memory: Memory, context: CallContext, or
   return stored;
 }
 
-interface NewVersion {
+export interface NewVersion {
   readonly fields: JsonObject;
   /** The fields of them that the caller stated. */
   readonly stated: JsonObject;
-  readonly event: 'memory.corrected' | 'memory.accumulated';
+  readonly event: 'memory.corrected' | 'memory.accumulated' | 'goal.state_changed' | 'goal.delegated';
+  /** Members of the audit entry besides those that every new version has. */
+  readonly details?: Readonly<Record<string, string>> | undefined;
 }
 
-function writeVersion(
+export function writeVersion(
   group: Group,
   memory: Memory,
   context: CallContext,
   old: Version,
-  { fields, stated, event }: NewVersion,
+  { fields, stated, event, details = {} }: NewVersion,
 ): { readonly hash: string; readonly fields: JsonObject; readonly warnings: readonly string[] } {
   allowSupersede(group, memory, context, old.grain);
   const versionFields: JsonObject = {
@@ -115,6 +117,7 @@ function writeVersion(
       grain: planned.name,
       grain_type: prepared.grain.type,
       old_grain: old.name,
+      ...details,
       ...reasonDetail(group, memory, context.reason, prepared.userId),
     },
   });

@@ -19,6 +19,9 @@ import { verify } from './deployment/verify.ts';
 import { forgetUser } from './erasure/forget-user.ts';
 import { events } from './events/events.ts';
 import { execOperation } from './exec.ts';
+import { delegateGoal, moveGoal } from './goals/change.ts';
+import { createGoal } from './goals/create.ts';
+import { blockedGoals, sessionGoals } from './goals/list.ts';
 import { accumulate } from './grains/accumulate.ts';
 import { add } from './grains/add.ts';
 import { batchAdd } from './grains/batch-add.ts';
@@ -97,6 +100,11 @@ const ROWS: readonly Operation[] = [
   failedActions,
   sessionContext,
   sessionConsolidate,
+  createGoal,
+  sessionGoals,
+  blockedGoals,
+  moveGoal,
+  delegateGoal,
   statesDiff,
   consentGrant,
   consentRevoke,

@@ -12,12 +12,7 @@ export const UNIMPLEMENTED_RPCS: Readonly<Record<string, Scope>> = {
 
 /** Number in the contract, verb, path (`M` is a memory) and scope (R, W, A). */
 const ROUTES = `
-36 GET M/sessions/{sid}/goals R
-41 POST M/sessions/{sid}/goals/create W
-42 PUT M/goals/{hash}/state W
-43 POST M/goals/{hash}/delegate W
 44 GET M/sessions/{sid}/goals/tree R
-45 GET M/sessions/{sid}/goals/blocked R
 64 GET /settings/llm R
 65 GET /settings/providers R
 66 GET /settings/providers/{id}/models R

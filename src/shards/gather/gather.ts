@@ -136,6 +136,10 @@ const OWN: { readonly [M in GatheredBy<'own'>]: Gather<M> } = {
     return partition === undefined ? fan.found('mergeGrains', input) : fan.one(partition, 'mergeGrains', input);
   },
   accumulate: gatherAccumulate,
+  changeGoal: async (fan, input) => {
+    const partition = await fan.locate(input.hash);
+    return partition === undefined ? fan.found('changeGoal', input) : fan.one(partition, 'changeGoal', input);
+  },
   forget: gatherForget,
   eraseUser: async (fan, input) => mergeProofs(await eraseEverywhere(fan, 'eraseUser', input)),
   eraseScope: async (fan, input) => mergeScopeProofs(await eraseEverywhere(fan, 'eraseScope', input)),

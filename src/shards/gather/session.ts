@@ -31,6 +31,9 @@ export async function gatherSession(fan: Fan, input: Input<'session'>, held: Hel
     state: state === null ? null : sourced[0]!,
     goals: sourced.slice(first, first + goals.length),
     goalsTotal: sumOf(parts, 'goalsTotal'),
+    moreGoals:
+      parts.some(({ moreGoals }) => moreGoals) ||
+      goals.length < parts.reduce((count, part) => count + part.goals.length, 0),
     actions: sourced.slice(first + goals.length),
     actionsTotal,
     moreActions:
@@ -49,7 +52,7 @@ const byNewest = (a: GrainView, b: GrainView): number => (comesBefore(a, b, 'des
 /** A partition without room for all of its goals ends the list: what follows there is not known. */
 function mergedGoals(parts: readonly Output<'session'>[], limit: number): readonly GrainView[] {
   const last = parts
-    .filter(({ goals, goalsTotal }) => goals.length < Math.min(limit, goalsTotal))
+    .filter(({ goals, moreGoals }) => moreGoals && goals.length < limit)
     .map(({ goals }) => goals.at(-1));
   const merged = parts.flatMap(({ goals }) => goals).sort(compareGoals);
   return merged

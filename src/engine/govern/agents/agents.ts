@@ -29,6 +29,11 @@ export class Agents {
     return agentsOf(caller).find((name) => this.#statusOf(name) === 'deactivated');
   }
 
+  /** True for the id of a deactivated agent, with or without `agent:`. */
+  isDeactivated(agentId: string): boolean {
+    return this.#statusOf(agentName(agentId)) === 'deactivated';
+  }
+
   /** True if this did is that of a deactivated agent. */
   isDeactivatedDid(did: string): boolean {
     return this.#cached(`did ${did}`, () => this.#source.statusOfDid(did)) === 'deactivated';

@@ -26,7 +26,7 @@ export const GoalOutput = Type.Object({
 });
 export type GoalOutput = Static<typeof GoalOutput>;
 
-export function goalOutput({ hash, fields, createdAt }: GrainView): GoalOutput {
+export function goalOutput({ hash, fields, createdAt }: Pick<GrainView, 'hash' | 'fields' | 'createdAt'>): GoalOutput {
   const text = (name: string): string | null => textOf(fields[name]);
   const progress = fields['progress'];
   const parents = fields['parent_goals'];

@@ -1,0 +1,202 @@
+// Goals over HTTP: created, listed, moved and delegated. On both listeners, with one partition and with four.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { refused } from './contract.ts';
+import type { ParsedJson } from './driver.ts';
+import { HttpClient, type Reply } from './http-client.ts';
+import { newMemory } from './http-driver.ts';
+
+const SID = 'run 7/ü';
+const SESSION = `/sessions/${encodeURIComponent(SID)}`;
+
+for (const [listener, partitions] of [
+  ['uws', 1],
+  ['uws', 4],
+  ['node', 1],
+  ['node', 4],
+] as const)
+  describe(`${listener}, ${partitions} partitions`, { concurrency: 4 }, () => {
+    let server: TestServer;
+    let http: HttpClient;
+    before(async () => {
+      server = await startTestServer({ http: listener, shards: '4', workers: '1' });
+      http = new HttpClient(server.http, server.key);
+    });
+    after(async () => {
+      await server.close();
+      assert.deepEqual(server.errors, []);
+    });
+
+    const memory = async (options: object = {}): Promise<string> =>
+      `/memories/${await newMemory(http, partitions, { ...options })}`;
+    const created = (path: string, goal: object): Promise<Reply['json']> =>
+      http.post(`${path}${SESSION}/goals/create`, goal);
+    const moved = (path: string, hash: string, body: object, headers = {}): Promise<Reply['json']> =>
+      http.call('PUT', `${path}/goals/${hash}/state`, { json: body, headers });
+    const listed = async (path: string, query = ''): Promise<string[]> =>
+      (await http.get(`${path}${SESSION}/goals${query}`)).goals.map(({ description }: ParsedJson) => description);
+
+    test('a created goal is active and of medium priority', async () => {
+      const path = await memory();
+      const parent = await created(path, { description: 'parent' });
+      const { status, json } = await http.ask('POST', `${path}${SESSION}/goals/create`, {
+        json: {
+          description: 'child',
+          criteria: 'it is done',
+          parent_goals: [parent.hash],
+          deadline: 1_900_000_000,
+          evidence_required: 2,
+          allowed_transitions: ['satisfied'],
+          user_id: 'ada',
+        },
+      });
+      assert.equal(status, 201);
+      const { hash, created_at, ...goal } = json;
+      assert.deepEqual(goal, {
+        blob_hash: hash,
+        description: 'child',
+        goal_state: 'active',
+        priority: 'medium',
+        criteria: 'it is done',
+        progress: null,
+        parent_goals: [parent.hash],
+        delegate_to: null,
+        state_reason: null,
+        updated_at: created_at,
+        status: 'created',
+      });
+      const { fields } = await http.get(`${path}/grains/${hash}`);
+      assert.deepEqual(
+        [fields.session_id, fields.user_id, fields.deadline, fields.evidence_required, fields.allowed_transitions],
+        [SID, 'ada', 1_900_000_000, 2, ['satisfied']],
+      );
+      const { entries } = await http.get(`${path}/audit?event_type=goal.created`);
+      assert.equal(entries.length, 2);
+      const again = await created(path, { description: 'parent' });
+      assert.deepEqual([again.hash, again.duplicate], [parent.hash, true]);
+      await refused(created(path, {}), 'VAL-E003');
+      await refused(created(path, { description: 'x', parent_goals: ['1'] }), 'VAL-E001');
+      await refused(created(path, { description: 'x', allowed_transitions: ['gone'] }), 'VAL-E001');
+    });
+
+    test('goals are listed in pages by priority, in one state', async () => {
+      const path = await memory();
+      const priorities = ['low', 'whenever', 'CRITICAL', 'high', undefined, 'low', 'critical'];
+      for (const [i, priority] of priorities.entries())
+        await http.post(`${path}/add`, {
+          grain_type: 'goal',
+          fields: {
+            description: `g${i}`,
+            priority,
+            created_at: 1_700_000_000 + i,
+            ...(i % 2 === 0 ? { session_id: SID } : { namespace: SID, user_id: `u${i}` }),
+          },
+        });
+      const all = ['g6', 'g2', 'g3', 'g4', 'g1', 'g5', 'g0'];
+      assert.deepEqual(await listed(path), all);
+      const found: string[] = [];
+      for (let cursor = ''; ; ) {
+        const page = await http.get(`${path}${SESSION}/goals?limit=2${cursor}`);
+        assert.equal(page.total, 7);
+        found.push(...page.goals.map(({ description }: ParsedJson) => description));
+        if (page.next_cursor === null) break;
+        assert.equal(page.goals.length, 2);
+        cursor = `&cursor=${page.next_cursor}`;
+      }
+      assert.deepEqual(found, all);
+      assert.deepEqual(await listed(path, '?state=suspended'), []);
+      await refused(http.get(`${path}${SESSION}/goals?state=gone`), 'VAL-E001');
+      const actions = Buffer.from('["actions",1,"x"]').toString('base64url');
+      const bent = Buffer.from('["goals active",1,"x","desc"]').toString('base64url');
+      for (const cursor of [actions, bent])
+        await refused(http.get(`${path}${SESSION}/goals?cursor=${cursor}`), 'VAL-E004');
+    });
+
+    test('a goal moves, and an older version names the newest', async () => {
+      const path = await memory();
+      const first = await created(path, { description: 'g', evidence_required: 1, user_id: 'ada' });
+      const second = await moved(path, first.hash, { state: 'suspended', reason: 'waits for the bank', progress: 0.5 });
+      assert.deepEqual(
+        [second.goal_state, second.previous_hash, second.previous_state, second.changed, second.state_reason],
+        ['suspended', first.hash, 'active', true, 'waits for the bank'],
+      );
+      assert.equal(second.progress, 0.5);
+      assert.deepEqual(await listed(path), []);
+      assert.deepEqual(await listed(path, '/blocked'), ['g']);
+      const same = await moved(path, first.hash, { goal_state: 'suspended' });
+      assert.deepEqual([same.hash, same.changed, same.previous_hash], [second.hash, false, second.hash]);
+      assert.equal(same.state_reason, 'waits for the bank');
+      await refused(moved(path, first.hash, { state: 'satisfied' }), 'GOL-E002');
+      const third = await moved(path, first.hash, { state: 'satisfied', evidence: [first.hash], progress: 0.1 });
+      assert.deepEqual([third.progress, third.state_reason, third.previous_hash], [1, null, second.hash]);
+      const { fields, supersedes } = await http.get(`${path}/grains/${third.hash}`);
+      assert.equal(supersedes, second.hash);
+      assert.deepEqual(fields.satisfaction_evidence, [first.hash]);
+      assert.deepEqual(fields.provenance_chain, [
+        { source_hash: first.hash, method: 'goal_state_transition', weight: 1 },
+        { source_hash: second.hash, method: 'goal_state_transition', weight: 1 },
+      ]);
+      const { entries } = await http.get(`${path}/audit?event_type=goal.state_changed`);
+      assert.deepEqual(
+        entries.map(({ details }: ParsedJson) => [details.from, details.to]),
+        [
+          ['suspended', 'satisfied'],
+          ['active', 'suspended'],
+        ],
+      );
+      const belief = await http.post(`${path}/add`, { subject: 'a', relation: 'b', object: 'c' });
+      await refused(moved(path, belief.blob_hash, { state: 'failed' }), 'VAL-E001');
+      await refused(moved(path, '0'.repeat(64), { state: 'failed' }), 'MEM-E001');
+      await refused(moved(path, first.hash, { state: 'done' }), 'VAL-E001');
+      await refused(moved(path, first.hash, {}), 'VAL-E003');
+    });
+
+    test('a goal is delegated from agent to agent', async () => {
+      const path = await memory();
+      const { hash } = await created(path, { description: 'g', assigned_agent: 'clerk' });
+      const one = await http.post(`${path}/goals/${hash}/delegate`, { target_agent: 'billing', reason: 'can refund' });
+      assert.deepEqual(
+        [one.delegate_to, one.delegate_from, one.changed, one.goal_state, one.state_reason],
+        ['billing', 'clerk', true, 'active', 'can refund'],
+      );
+      const two = await http.post(`${path}/goals/${hash}/delegate`, { agent_id: 'bank' });
+      assert.deepEqual([two.delegate_to, two.delegate_from, two.previous_hash], ['bank', 'billing', one.hash]);
+      const same = await http.post(`${path}/goals/${hash}/delegate`, { delegate_to: 'bank' });
+      assert.deepEqual([same.hash, same.changed], [two.hash, false]);
+      const { fields } = await http.get(`${path}/grains/${two.hash}`);
+      assert.deepEqual(fields.provenance_chain.at(-1), {
+        source_hash: one.hash,
+        method: 'goal_delegation',
+        weight: 1,
+      });
+      assert.equal((await http.get(`${path}/audit?event_type=goal.delegated`)).entries.length, 2);
+      await refused(http.post(`${path}/goals/${hash}/delegate`, {}), 'VAL-E003');
+      await http.post(`${path}/agents/identities`, { agent_id: 'clerk' });
+      await http.post(`${path}/goals/${hash}/delegate`, { target_agent: 'clerk' });
+      await http.post(`${path}/goals/${hash}/delegate`, { target_agent: 'bank' });
+      await http.post(`${path}/agents/identities/clerk/deactivate`, {});
+      for (const name of ['clerk', 'agent:clerk'])
+        await refused(http.post(`${path}/goals/${hash}/delegate`, { target_agent: name }), 'AGT-E003');
+    });
+
+    test('concurrent moves follow one another, and a key repeats its answer', async () => {
+      const path = await memory();
+      const { hash } = await created(path, { description: 'g' });
+      const states = ['suspended', 'failed', 'satisfied', 'active', 'failed', 'suspended'];
+      const answers = await Promise.all(states.map((state) => moved(path, hash, { state })));
+      const done = answers.filter(({ changed }) => changed);
+      const stateAt = new Map<string, string>([[hash, 'active']]);
+      for (const { hash: version, goal_state } of done) stateAt.set(version, goal_state);
+      assert.equal(stateAt.size, done.length + 1, 'each move makes a version of its own');
+      assert.equal(new Set(done.map(({ previous_hash }) => previous_hash)).size, done.length, 'the chain has no fork');
+      for (const { previous_hash, previous_state } of answers) assert.equal(previous_state, stateAt.get(previous_hash));
+      const tip = answers.find(({ hash: version }) => !done.some(({ previous_hash }) => previous_hash === version));
+      const target = tip.goal_state === 'failed' ? 'active' : 'failed';
+      const key = { 'idempotency-key': `k-${listener}-${partitions}` };
+      const first = await moved(path, hash, { state: target }, key);
+      await moved(path, hash, { state: 'suspended' });
+      assert.deepEqual(await moved(path, hash, { state: target }, key), first);
+      await refused(moved(path, hash, { state: 'satisfied' }, key), 'VAL-E005');
+    });
+  });
