@@ -26,10 +26,13 @@ interface Receiver {
   readonly arrived: Arrived[];
   /** The status of the next answers; 200 without it. */
   answer: (arrived: Arrived) => number | 'nothing';
+  /** Keeps answers back until the returned function is called. */
+  readonly hold: () => () => void;
 }
 
 async function receiver(t: TestContext): Promise<Receiver> {
   const arrived: Arrived[] = [];
+  let held: Promise<void> = Promise.resolve();
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (part) => {
@@ -40,7 +43,7 @@ async function receiver(t: TestContext): Promise<Receiver> {
       arrived.push(one);
       const status = made.answer(one);
       if (status === 'nothing') return;
-      response.writeHead(status).end();
+      void held.then(() => response.writeHead(status).end());
     });
   });
   await new Promise<void>((resolve) => {
@@ -51,7 +54,14 @@ async function receiver(t: TestContext): Promise<Receiver> {
     server.close();
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`; // it listens on a port
-  const made: Receiver = { url, arrived, answer: () => 200 };
+  const hold = (): (() => void) => {
+    let release: () => void = () => undefined;
+    held = new Promise((resolve) => {
+      release = resolve;
+    });
+    return () => release();
+  };
+  const made: Receiver = { url, arrived, answer: () => 200, hold };
   return made;
 }
 
@@ -157,6 +167,37 @@ for (const [listener, partitions] of [
         entries.map(({ event_type }: { readonly event_type: string }) => event_type),
         ['hook.created', 'hook.dead_lettered', 'hook.paused', 'hook.resumed'],
       );
+    });
+
+    test('a hook that is resumed several times at once sends each event once, and none after it is deleted', async (t) => {
+      const path = await memory();
+      const to = await receiver(t);
+      const { hook_id: id } = await http.post(`${path}/hooks`, { url: to.url, event_filters: ['grain_created'] });
+      const resume = () => http.post(`${path}/app/exec`, { command: 'hook_resume', args: { hook_id: id } });
+      const send = async (object: string) => {
+        await believe(path, object);
+        await eventually('it arrives', () => to.arrived.some(({ event }) => event.object === object));
+      };
+      const release = to.hold();
+      await send('before');
+      // The first call waits for the delivery that is under way.
+      const resumed = [resume(), resume(), resume()];
+      release();
+      await Promise.all(resumed);
+      for (let i = 0; i < 5; i++) await send(`after ${i}`);
+      await eventually('all are counted', async () => (await hookOf(path, id)).deliveries === 6);
+      assert.equal(to.arrived.length, 6);
+      const releaseAgain = to.hold();
+      await send('under way');
+      const late = resume().catch(() => undefined);
+      await http.call('DELETE', `${path}/hooks/${id}`);
+      releaseAgain();
+      await late;
+      const other = await receiver(t);
+      await http.post(`${path}/hooks`, { url: other.url, event_filters: ['grain_created'] });
+      await believe(path, 'nobody hears');
+      await eventually('another hook hears', () => other.arrived.length === 1);
+      assert.equal(to.arrived.length, 7);
     });
 
     test('a dead receiver holds up nobody else', async (t) => {

@@ -51,6 +51,7 @@ export class Deliveries {
   readonly #parts: DeliveriesParts;
   readonly #running = new Map<string, Running>();
   readonly #unwritten = new Map<string, HookStateRecord>();
+  readonly #resuming = new Map<string, Promise<HookStateRecord>>();
   readonly #sends = new Replays(HOOK_SENDS_MAX);
   readonly #reads = new Replays(HOOK_READS_MAX);
   readonly #counts = { delivered: 0, failed: 0, dead: 0, paused: 0 };
@@ -103,8 +104,19 @@ export class Deliveries {
     return this.#running.get(hook.id)?.courier.state ?? this.#unwritten.get(hook.id) ?? this.#parts.hooks.stateOf(hook);
   }
 
-  /** Continues a paused hook with the event that it stopped at. Also makes a waiting event be tried at once. */
-  async resume(hook: HookRecord): Promise<HookStateRecord> {
+  /**
+   * Continues a paused hook with the event that it stopped at. Also makes a waiting event be tried at once. Calls for one
+   * hook at the same time share their work: each of them would start a courier, and every event would be sent by all.
+   */
+  resume(hook: HookRecord): Promise<HookStateRecord> {
+    const known = this.#resuming.get(hook.id);
+    if (known !== undefined) return known;
+    const resuming = this.#resume(hook).finally(() => this.#resuming.delete(hook.id));
+    this.#resuming.set(hook.id, resuming);
+    return resuming;
+  }
+
+  async #resume(hook: HookRecord): Promise<HookStateRecord> {
     await this.#end(hook.id);
     const state = resumed(this.stateOf(hook));
     await this.#parts.hooks.write([state]);
@@ -126,6 +138,8 @@ export class Deliveries {
     const { url } = hook;
     const memory = this.#memoryOf(hook.memory);
     if (url === undefined || memory === undefined || this.#isClosed) return;
+    // It may have been deleted while it was being resumed.
+    if (this.#parts.control.get('hook', hook.id) === undefined) return;
     const reader = this.#readerOf(hook, memory);
     const courier = new Courier({
       hook: { ...hook, url },
