@@ -147,8 +147,8 @@ export class EventStream implements Follower, Subscription {
     this.#close();
   }
 
+  /** The connection is closed. */
   #close(): void {
-    if (this.#isOver) return;
     this.#isOver = true;
     this.opened.feed.leave(this);
     this.#over();
