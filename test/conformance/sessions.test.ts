@@ -88,7 +88,7 @@ for (const [listener, partitions] of [
     test('bootstrap shows the newest state, active goals by priority and the last actions', async () => {
       const path = await memory();
       const bootstrap = await http.get(`${path}/sessions/${PATH}/bootstrap`);
-      assert.equal(bootstrap.session_id, SID);
+      assert.deepEqual([bootstrap.session_id, bootstrap.first_seen, bootstrap.last_seen], [SID, THEN, THEN + 15]);
       assert.deepEqual(bootstrap.state.fields.data, { step: 2 });
       assert.deepEqual(
         bootstrap.active_goals.map(({ description }: ParsedJson) => description),
@@ -110,6 +110,7 @@ for (const [listener, partitions] of [
       const path = await memory([]);
       const none = await http.get(`${path}/sessions/nobody/bootstrap`);
       assert.deepEqual([none.state, none.active_goals, none.recent_actions], [null, [], []]);
+      assert.deepEqual([none.first_seen, none.last_seen], [null, null]);
       assert.equal((await http.get(`${path}/sessions/nobody/state`)).state, null);
       const actions = await http.get(`${path}/sessions/nobody/actions`);
       assert.deepEqual([actions.actions, actions.total, actions.next_cursor], [[], 0, null]);
@@ -251,6 +252,25 @@ for (const [listener, partitions] of [
       assert.deepEqual([none.state, none.goals, none.estimated_tokens, none.truncated], [null, [], 0, false]);
       for (const wrong of ['token_budget=0', 'token_budget=200001', 'token_budget=x', 'format=xml'])
         await refused(ask(`?${wrong}`), 'VAL-E001', 'VAL-E003');
+    });
+
+    test('a large context is complete, however many reads it takes', async () => {
+      const beliefs = 2_300;
+      const path = `/memories/${await newMemory(http, partitions, {})}`;
+      for (let at = 0; at < beliefs; at += 1_000)
+        await http.post(`${path}/batch-add`, {
+          grains: Array.from({ length: Math.min(1_000, beliefs - at) }, (_, i) => ({
+            grain_type: 'belief',
+            fields: { subject: `s${at + i}`, relation: 'is', object: 'x', namespace: SID, importance: i / 1_000 },
+          })),
+        });
+      const ask = (budget: number): Promise<ParsedJson> =>
+        http.get(`${path}/sessions/${PATH}/context?format=text&token_budget=${budget}`);
+      const whole = await ask(200_000);
+      assert.deepEqual([whole.truncated, whole.text.split('\n').length], [false, beliefs + 1]);
+      const half = await ask(Math.floor(whole.text.length / 8));
+      assert.ok(half.text.length <= whole.text.length / 2 && half.text.length > whole.text.length / 2 - 100);
+      assert.equal(half.dropped.beliefs, beliefs - half.text.split('\n').length + 1);
     });
 
     describe('consolidation', () => {

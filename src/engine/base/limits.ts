@@ -156,6 +156,8 @@ export const CONSOLIDATED_GROUPS_MAX = 1_000;
 export const CONSOLIDATED_GROUP_MAX = 500;
 /** Entries of a grain's provenance_chain that a merge keeps, the newest. */
 export const PROVENANCE_ENTRIES_MAX = 1_000;
+/** Goals, and actions and beliefs, that one call opens for a context: a shard answers nothing else meanwhile. */
+export const CONTEXT_OPENED_MAX = 1_000;
 /** Tokens of a session's context. */
 export const TOKEN_BUDGET_DEFAULT = 4_000;
 export const TOKEN_BUDGET_MAX = 200_000;

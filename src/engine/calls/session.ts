@@ -35,6 +35,8 @@ export interface SessionAsked {
   readonly sessionId: string;
   /** Answer with the current state. */
   readonly state?: true | undefined;
+  /** Answer with the times of the first and the last grain. */
+  readonly seen?: true | undefined;
   /** Answer with the goals in these states, in the order of their priority, at most `limit`. */
   readonly goals?: GoalsAsked | undefined;
   readonly actions?: ActionsAsked | undefined;
@@ -46,6 +48,8 @@ export interface SessionAsked {
 export interface SessionView {
   /** The newest current state of the session. */
   readonly state: GrainView | null;
+  /** Creation times of the oldest and the newest grain of the session, of any type, in ms. */
+  readonly seen: { readonly firstMs: number; readonly lastMs: number } | null;
   /** By priority, then newest first. Ends early if the answer has no more room. */
   readonly goals: readonly GrainView[];
   readonly goalsTotal: number;
@@ -108,6 +112,11 @@ export interface ContextAsked {
   readonly format: ContextFormat;
   /** How well grains match the caller's query, 0 to 1, by hash. Other grains do not match it. */
   readonly relevance?: readonly (readonly [hash: string, relevance: number])[] | undefined;
+  /**
+   * Actions and beliefs to skip, in the order of their value: those of earlier calls, which each read up to
+   * CONTEXT_OPENED_MAX of them. State and goals come with the first call.
+   */
+  readonly offset?: number | undefined;
 }
 
 /** A grain of a context, in both formats. */
@@ -131,6 +140,8 @@ export interface ContextFound {
   readonly items: readonly ContextPiece[];
   /** Number of grains of the session, with those that did not fit. */
   readonly totals: { readonly goals: number; readonly actions: number; readonly beliefs: number };
+  /** True if there is room for more actions and beliefs than one call reads. */
+  readonly more: boolean;
 }
 
 export interface CompiledContext {

@@ -38,6 +38,7 @@ const found: fc.Arbitrary<ContextFound> = fc
       ...beliefs.map((fields, i) => pieceOf('belief', viewOf('belief', fields, i), 1 - i / 90)),
     ].sort((a, b) => b.value - a.value),
     totals: { goals: goals.length, actions: actions.length, beliefs: beliefs.length },
+    more: false,
   }));
 
 test('no context exceeds its budget, whatever it is made of', () => {
@@ -78,7 +79,13 @@ test('a large budget leaves nothing out', () => {
   );
 });
 
-const nothing: ContextFound = { state: null, goals: [], items: [], totals: { goals: 0, actions: 0, beliefs: 0 } };
+const nothing: ContextFound = {
+  state: null,
+  goals: [],
+  items: [],
+  totals: { goals: 0, actions: 0, beliefs: 0 },
+  more: false,
+};
 
 test('a state gets three tenths at most and loses its largest keys first', () => {
   const data = { small: 'a', large: 'l'.repeat(400), middle: 'm'.repeat(150) };

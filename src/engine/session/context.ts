@@ -1,14 +1,15 @@
 // Finds what may enter the context of a session. Actions and beliefs are ranked by columns of the index; only those that
 // may fit are opened.
+import { CONTEXT_OPENED_MAX } from '../base/limits.ts';
 import type { GrainView } from '../calls/grain.ts';
 import type { ContextAsked, ContextFound, ContextPiece } from '../calls/session.ts';
-import type { Ordinal } from '../index/parts/part.ts';
+import type { Doc, Ordinal } from '../index/parts/part.ts';
 import type { PartFilter } from '../recall/filter/filter.ts';
 import type { PartDoc } from '../recall/legs/ordered.ts';
-import { CHARS_OF_TOKEN, ContextBudget, MISSES_MAX, PIECE_CHARS_MIN } from './compile.ts';
+import { ContextBudget } from './compile.ts';
 import { goalPlaces } from './goals-of.ts';
 import { pieceOf } from './pieces.ts';
-import { countPlaces, placesOf, type SessionPlaces, viewPlace, withValue } from './places.ts';
+import { type SessionPlaces, viewPlace, withValue } from './places.ts';
 import { actionFilters, currentState } from './view.ts';
 
 const HOUR_MS = 3_600_000;
@@ -19,17 +20,22 @@ const CONFIDENCE_DEFAULT = 1;
 const WEIGHTS = { importance: 0.4, confidence: 0.3, newness: 0.3, relevance: 0.3 } as const;
 
 export function contextParts(session: SessionPlaces, asked: ContextAsked): ContextFound {
+  const { tokenBudget, format, offset = 0 } = asked;
+  const actions = candidatesIn('action', actionFilters(session));
+  const beliefs = candidatesIn('belief', standing(session, withValue(session, 'type', 'belief')));
   const { places: goals } = goalPlaces(session, ['active']);
-  const actions = actionFilters(session);
-  const beliefs = standing(session, withValue(session, 'type', 'belief'));
-  const budget = new ContextBudget(asked.tokenBudget, asked.format);
-  const candidates = [...ranked(session, 'action', actions, asked), ...ranked(session, 'belief', beliefs, asked)];
+  const upTo = offset + CONTEXT_OPENED_MAX;
+  const ranked = mostValuable(session, [actions, beliefs], asked, upTo + 1);
+  // The cost of goals is not known before they are compiled, so items are found as if there were no goals.
+  const budget = new ContextBudget(tokenBudget, format);
+  const items = openedPieces(session, ranked.slice(offset, upTo), budget);
+  const firstGoals = offset > 0 ? [] : goals.slice(0, CONTEXT_OPENED_MAX).map(goalCandidate);
   return {
-    state: currentState(session),
-    goals: openedPieces(session, goals.map(goalCandidate), budget),
-    // The cost of goals is not known before they are compiled, so items are found as if there were no goals.
-    items: openedPieces(session, candidates.sort(byValue), new ContextBudget(asked.tokenBudget, asked.format)),
-    totals: { goals: goals.length, actions: countPlaces(actions), beliefs: countPlaces(beliefs) },
+    state: offset > 0 ? null : currentState(session),
+    goals: openedPieces(session, firstGoals, new ContextBudget(tokenBudget, format)),
+    items,
+    totals: { goals: goals.length, actions: actions.docs.length, beliefs: beliefs.docs.length },
+    more: ranked.length > upTo && !budget.isSpent,
   };
 }
 
@@ -54,47 +60,91 @@ interface Candidate {
 
 const goalCandidate = (place: PartDoc): Candidate => ({ kind: 'goal', place, value: 0, createdAtMs: 0, head: 0 });
 
-/** The candidates of a kind that may fit, in any order. No other candidate has a higher value. */
-function ranked(
+/** The docs of one kind, with the part of each. */
+interface Candidates {
+  readonly kind: 'action' | 'belief';
+  readonly parts: readonly number[];
+  readonly docs: readonly number[];
+}
+
+function candidatesIn(kind: 'action' | 'belief', filters: readonly PartFilter[]): Candidates {
+  const parts: number[] = [];
+  const docs: number[] = [];
+  for (const [part, { docs: listed = NOTHING, test }] of filters.entries())
+    for (let i = 0; i < listed.length; i++) {
+      const doc = listed[i]!;
+      if (!test(doc)) continue;
+      parts.push(part);
+      docs.push(doc);
+    }
+  return { kind, parts, docs };
+}
+
+const NOTHING = new Uint32Array(0);
+
+/** The `most` candidates with the highest values, the highest first. */
+function mostValuable(
   session: SessionPlaces,
-  kind: 'action' | 'belief',
-  filters: readonly PartFilter[],
-  { tokenBudget, format, relevance = [] }: ContextAsked,
-): Candidate[] {
-  const { store, memory, parts } = session;
+  all: readonly Candidates[],
+  asked: ContextAsked,
+  most: number,
+): readonly Candidate[] {
+  const { parts } = session;
+  const worth = valuation(session, asked);
+  const values = all.map(({ parts: partOf, docs }) => Float64Array.from(docs, (doc, i) => worth(partOf[i]!, doc)));
+  const least = leastOf(values, most);
+  const candidates: Candidate[] = [];
+  for (const [k, { kind, parts: partOf, docs }] of all.entries())
+    for (let i = 0; i < docs.length; i++) {
+      const value = values[k]![i]!;
+      if (value < least) continue;
+      const [part, doc] = [partOf[i]!, docs[i]!];
+      const { createdAtMs, addressHeads } = parts[part]!;
+      candidates.push({ kind, place: { part, doc }, value, createdAtMs: createdAtMs[doc]!, head: addressHeads[doc]! });
+    }
+  return candidates.sort(byValue).slice(0, most);
+}
+
+/** The value of a doc in a part. */
+function valuation(
+  { store, memory, parts }: SessionPlaces,
+  { relevance = [] }: ContextAsked,
+): (part: number, doc: Doc) => number {
   const nowMs = store.clock.nowMs();
   const matches = new Map<Ordinal, number>();
   for (const [hash, score] of relevance) {
     const ordinal = store.findOrdinal(memory.number, hash);
     if (ordinal !== undefined) matches.set(ordinal, score);
   }
-  const places = [...placesOf(filters)];
   const columns = parts.map((part) => ({
-    part,
-    heads: part.addressHeads,
+    createdAtMs: part.createdAtMs,
+    ordinals: part.ordinals,
     importance: part.numbers('importance'),
     confidence: part.numbers('confidence'),
   }));
-  const values = Float64Array.from(places, ({ part: at, doc }) => {
-    const { part, importance, confidence } = columns[at]!;
-    const ageHours = Math.max(0, nowMs - part.createdAtMs[doc]!) / HOUR_MS;
+  return (part, doc) => {
+    const { createdAtMs, ordinals, importance, confidence } = columns[part]!;
+    const ageHours = Math.max(0, nowMs - createdAtMs[doc]!) / HOUR_MS;
     return (
       WEIGHTS.importance * stated(importance?.[doc], IMPORTANCE_DEFAULT) +
       WEIGHTS.confidence * stated(confidence?.[doc], CONFIDENCE_DEFAULT) +
       WEIGHTS.newness / (1 + ageHours / DAY_HOURS) +
-      WEIGHTS.relevance * (matches.get(part.ordinals[doc]!) ?? 0)
+      WEIGHTS.relevance * (matches.size === 0 ? 0 : (matches.get(ordinals[doc]!) ?? 0))
     );
-  });
-  const most = Math.ceil((tokenBudget * CHARS_OF_TOKEN) / PIECE_CHARS_MIN[format]) + MISSES_MAX;
-  const least = values.length <= most ? Number.NEGATIVE_INFINITY : values.toSorted()[values.length - most]!;
-  const candidates: Candidate[] = [];
-  for (const [i, place] of places.entries()) {
-    const value = values[i]!;
-    if (value < least) continue;
-    const { part, heads } = columns[place.part]!;
-    candidates.push({ kind, place, value, createdAtMs: part.createdAtMs[place.doc]!, head: heads[place.doc]! });
+  };
+}
+
+/** The lowest of the `most` highest values. */
+function leastOf(values: readonly Float64Array[], most: number): number {
+  const count = values.reduce((sum, some) => sum + some.length, 0);
+  if (count <= most) return Number.NEGATIVE_INFINITY;
+  const sorted = new Float64Array(count);
+  let at = 0;
+  for (const some of values) {
+    sorted.set(some, at);
+    at += some.length;
   }
-  return candidates;
+  return sorted.sort()[count - most]!;
 }
 
 function stated(value: number | undefined, otherwise: number): number {
@@ -135,6 +185,7 @@ export function mergeContexts(parts: readonly ContextFound[]): ContextFound {
       .flatMap(({ items }) => items)
       .sort((a, b) => b.value - a.value || b.createdAtMs - a.createdAtMs || (a.hash < b.hash ? -1 : 1)),
     totals: { goals: sum('goals'), actions: sum('actions'), beliefs: sum('beliefs') },
+    more: parts.some(({ more }) => more),
   };
 }
 

@@ -7,7 +7,7 @@ import type { PartFilter } from '../recall/filter/filter.ts';
 import { inOrder, type PartDoc } from '../recall/legs/ordered.ts';
 import { isFailure } from '../store/action-numbers.ts';
 import { goalPlaces } from './goals-of.ts';
-import { countPlaces, passing, type SessionPlaces, viewPlace, withValue } from './places.ts';
+import { countPlaces, passing, placesOf, type SessionPlaces, viewPlace, withValue } from './places.ts';
 
 export function sessionView(session: SessionPlaces, asked: SessionAsked): SessionView {
   const room = new AnswerRoom(asked.bytesMax);
@@ -17,8 +17,20 @@ export function sessionView(session: SessionPlaces, asked: SessionAsked): Sessio
   const { places, start } = goalPlaces(session, goals.states, goals.after);
   const shown = opened(session, places.slice(start, start + goals.limit), room);
   const actions = asked.actions === undefined ? NO_ACTIONS : lastActions(session, asked.actions, room);
+  const seen = asked.seen === true ? seenTimes(session) : null;
   const moreGoals = asked.goals !== undefined && places.length > start + shown.end;
-  return { state, goals: shown.grains, goalsTotal: places.length, moreGoals, ...actions };
+  return { state, seen, goals: shown.grains, goalsTotal: places.length, moreGoals, ...actions };
+}
+
+function seenTimes({ parts, filters }: SessionPlaces): SessionView['seen'] {
+  let firstMs = Number.POSITIVE_INFINITY;
+  let lastMs = Number.NEGATIVE_INFINITY;
+  for (const { part, doc } of placesOf(filters)) {
+    const atMs = parts[part]!.createdAtMs[doc]!;
+    if (atMs < firstMs) firstMs = atMs;
+    if (atMs > lastMs) lastMs = atMs;
+  }
+  return firstMs > lastMs ? null : { firstMs, lastMs };
 }
 
 const NO_ACTIONS = { actions: [], actionsTotal: 0, moreActions: false };

@@ -29,6 +29,7 @@ export async function gatherSession(fan: Fan, input: Input<'session'>, held: Hel
   const first = state === null ? 0 : 1;
   return {
     state: state === null ? null : sourced[0]!,
+    seen: mergeSeen(parts.flatMap(({ seen }) => seen ?? [])),
     goals: sourced.slice(first, first + goals.length),
     goalsTotal: sumOf(parts, 'goalsTotal'),
     moreGoals:
@@ -44,6 +45,14 @@ export async function gatherSession(fan: Fan, input: Input<'session'>, held: Hel
           parts.map((part) => ({ count: part.actions.length })),
           'count',
         ),
+  };
+}
+
+function mergeSeen(all: readonly NonNullable<Output<'session'>['seen']>[]): Output<'session'>['seen'] {
+  if (all.length === 0) return null;
+  return {
+    firstMs: Math.min(...all.map(({ firstMs }) => firstMs)),
+    lastMs: Math.max(...all.map(({ lastMs }) => lastMs)),
   };
 }
 

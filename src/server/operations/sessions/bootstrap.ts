@@ -10,6 +10,11 @@ const ACTIONS_MAX = 500;
 
 const bootstrapGoals = { states: ['active'], limit: SESSION_GOALS_MAX };
 
+const seenTime = (which: 'first' | 'last') =>
+  Type.Union([Type.Integer(), Type.Null()], {
+    description: `Creation time of the ${which} grain of the session in Unix seconds; null where it has none.`,
+  });
+
 /** An agent calls it when it wakes up. */
 export const bootstrap = defineCall({
   name: 'session_bootstrap',
@@ -32,6 +37,8 @@ export const bootstrap = defineCall({
   }),
   output: Type.Object({
     sessionId: SessionIdOutput,
+    firstSeen: seenTime('first'),
+    lastSeen: seenTime('last'),
     state: StateOutput,
     activeGoals: Type.Array(described(GoalOutput, 'A goal.'), {
       description: 'Active goals: critical, high, medium, low, then newest first; at most 100.',
@@ -47,12 +54,15 @@ export const bootstrap = defineCall({
       input: {
         sessionId: sessionIdOf(sid),
         state: true,
+        seen: true,
         goals: bootstrapGoals,
         actions: { limit: Math.min(actionsLimit, ACTIONS_MAX) },
       },
     }),
-    answer: ({ state, goals, goalsTotal, actions, actionsTotal }, { sid }) => ({
+    answer: ({ state, seen, goals, goalsTotal, actions, actionsTotal }, { sid }) => ({
       sessionId: sid,
+      firstSeen: seen === null ? null : Math.floor(seen.firstMs / 1000),
+      lastSeen: seen === null ? null : Math.floor(seen.lastMs / 1000),
       state: state === null ? null : grainOutput(state),
       activeGoals: goals.map(goalOutput),
       activeGoalsTotal: goalsTotal,

@@ -1,4 +1,5 @@
-import { TOKEN_BUDGET_DEFAULT, TOKEN_BUDGET_MAX } from '../../../engine/base/limits.ts';
+import { CONTEXT_OPENED_MAX, TOKEN_BUDGET_DEFAULT, TOKEN_BUDGET_MAX } from '../../../engine/base/limits.ts';
+import type { ContextAsked, ContextFound } from '../../../engine/calls/session.ts';
 import { compileContext } from '../../../engine/session/compile.ts';
 import type { Context } from '../../context.ts';
 import { defineOperation } from '../define.ts';
@@ -76,7 +77,7 @@ export const sessionContext = defineOperation({
   async run({ sid, tokenBudget = TOKEN_BUDGET_DEFAULT, query = '', format = 'json' }, context) {
     const sessionId = sessionIdOf(sid);
     const relevance = query.trim() === '' ? undefined : await relevanceOf(sessionId, query, context);
-    const found = await context.call('sessionContext', { sessionId, tokenBudget, format, relevance });
+    const found = await contextParts({ sessionId, tokenBudget, format, relevance }, context);
     const { text, estimatedTokens, truncated, dropped, ...shown } = compileContext(found, { tokenBudget, format });
     const told = { sessionId: sid, tokenBudget, estimatedTokens, truncated, dropped: { ...dropped } };
     if (text !== undefined) return { ...told, text };
@@ -84,6 +85,19 @@ export const sessionContext = defineOperation({
     return { ...told, state, goals: [...goals], actions: [...actions], beliefs: [...beliefs] };
   },
 });
+
+/** The parts of the context, call by call while there is room for more of them. */
+async function contextParts(asked: ContextAsked, context: Context): Promise<ContextFound> {
+  const { tokenBudget, format } = asked;
+  let found = await context.call('sessionContext', asked);
+  for (let offset = CONTEXT_OPENED_MAX; found.more; offset += CONTEXT_OPENED_MAX) {
+    const left = tokenBudget - compileContext(found, { tokenBudget, format }).estimatedTokens;
+    if (left <= 0) break;
+    const { items, more } = await context.call('sessionContext', { ...asked, tokenBudget: left, offset });
+    found = { ...found, items: [...found.items, ...items], more };
+  }
+  return found;
+}
 
 /** How well actions and beliefs of the session match the query, by words and vectors. */
 async function relevanceOf(
