@@ -15,6 +15,7 @@ import type { Store } from './store/store.ts';
 import { deniedEntry } from './write/denied-entry.ts';
 import { pseudonym } from './write/pseudonym.ts';
 import type { ReadTrail } from './write/read-trail.ts';
+import { refusedAgent } from './write/refused-agent.ts';
 
 /** Reads that leave an entry or a record, as their rows declare. */
 type Audited = MethodsWith<'trail', 'entry' | 'record'>;
@@ -70,12 +71,13 @@ export function auditRefusedRead(
     trail.refused(held, deniedEntry(held, context, { method, error }));
     return;
   }
-  trail.refused(held, {
+  const refusal: AuditDraft = {
     event: 'policy.enforced',
     actor,
     subject: pseudonym(held, filter?.userId ?? userId),
     details: { code: error.code, ...grainDetail(store, held, hash), operation: method },
-  });
+  };
+  trail.refused(held, refusal, refusedAgent(held, context, method));
 }
 
 /** The grain's name for the entry; empty if the grain is not in this partition. */

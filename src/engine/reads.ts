@@ -46,8 +46,8 @@ import { refuseRead } from './store/readable.ts';
 import { policyVersion } from './store/rules.ts';
 import type { Store, StoredGrain } from './store/store.ts';
 import { bindingOf, isBound, isViewed, isWithin } from './store/within.ts';
-import { noIdentity } from './write/agents.ts';
 import { knownFacts } from './write/known-facts.ts';
+import { noIdentity } from './write/no-identity.ts';
 import type { ReadTrail } from './write/read-trail.ts';
 
 /** Calls that are answered synchronously. */

@@ -26,6 +26,7 @@ import { keepVectors } from './maintain/housekeeping/embed.ts';
 import { type RebuildServices, rebuild } from './maintain/housekeeping/rebuild.ts';
 import { inSlices } from './maintain/housekeeping/slices.ts';
 import type * as Metrics from './maintain/metrics/calls.ts';
+import { agentColumns, agentReport } from './maintain/reports/agents.ts';
 import { auditPage } from './maintain/reports/audit-page.ts';
 import { backup } from './maintain/reports/backup.ts';
 import { eventPage } from './maintain/reports/event-page.ts';
@@ -216,6 +217,8 @@ function ownCalls(services: WriteServices): OwnCalls {
         userHashes(store, store.memory(context.memory), bindingOf(store.memory(context.memory), context)),
       ),
     }),
+    agents: async (context) => inSlices(agentColumns(store, store.memory(context.memory))),
+    agent: async (context, input) => inSlices(agentReport(store, store.memory(context.memory), context, input)),
     identities: async (context, input) => inSlices(listIdentities(store, store.memory(context.memory), input)),
     tuples: async (context, input) => inSlices(listTuples(store, store.memory(context.memory), input)),
     calScan: async (context, input) =>

@@ -1,9 +1,10 @@
-// Identities of agents over both HTTP listeners, in memories of one partition and of four.
+// Identities of agents and their trust, over both HTTP listeners, in memories of one partition and of four.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
 import type { Fields, ParsedJson } from './driver.ts';
+import { GrpcClient } from './grpc-client.ts';
 import { HttpClient } from './http-client.ts';
 import { newMemory } from './http-driver.ts';
 
@@ -38,6 +39,8 @@ for (const listener of LISTENERS)
           const list = (query = ''): Promise<ParsedJson> => http.get(`${M}/agents/identities${query}`);
           return { id, M, register, show, deactivate, list };
         }
+        const agentKey = async (name: string, scopes: readonly string[] = ['read', 'write']): Promise<HttpClient> =>
+          http.with((await http.post('/auth/keys', { principal: `agent:${name}`, scopes })).raw_key);
 
         test('an agent is registered once, shown, listed and deactivated for ever', async () => {
           const { M, register, show, deactivate, list } = await open();
@@ -154,6 +157,106 @@ for (const listener of LISTENERS)
           await http.post(`${M}/authz/grant`, { subject: 'agent:bot', relation: 'editor', object: `memory:${id}` });
           await bot.post(`${M}/agents/identities`, { agent_id: 'x' });
           assert.equal((await bot.get(`${M}/agents/identities`)).total, 1);
+        });
+
+        test('an agent is listed with its trust, and shown with the history of it', async () => {
+          const { id, M, register } = await open();
+          await register({ agent_id: 'planner', did: DID });
+          await register({ agent_id: 'idle' });
+          const planner = await agentKey('planner');
+          const hashes: string[] = [];
+          for (let i = 0; i < 12; i++) {
+            const fields = { tool_name: 'search', tool_call_id: `c${i}`, is_error: i % 3 === 0, session_id: `s${i}` };
+            hashes.push((await planner.post(`${M}/add`, { grain_type: 'action', fields })).blob_hash);
+          }
+          await planner.post(`${M}/add`, { subject: 'ann', relation: 'likes', object: 'tea' });
+          await http.post(`${M}/add`, { subject: 'bob', relation: 'likes', object: 'tea', author_did: DID });
+          const stray = await agentKey('stray');
+          await GrpcClient.open(server.grpc, stray.key)
+            .with({ 'x-memory-id': id })
+            .call('Add', { grain_type: 'belief', fields_json: '{"subject":"a","relation":"b","object":"c"}' });
+          const shown = await http.get(`${M}/agents/planner`);
+          assert.deepEqual(
+            [shown.status, shown.grains_written, shown.successful_actions, shown.failed_actions, shown.policy_refusals],
+            ['active', 14, 8, 4, 0],
+          );
+          assert.ok(Math.abs(shown.trust_score - 9 / 14) < 1e-12);
+          assert.equal(shown.identity.did, DID);
+          const history = shown.trust_history;
+          assert.equal(history.length, 12);
+          assert.deepEqual(new Set(history.map((point: ParsedJson) => point['action_hash'])), new Set(hashes));
+          assert.equal(history[0].score, shown.trust_score, 'the newest first');
+          for (const { reason, delta, timestamp } of history) {
+            assert.equal(reason, delta > 0 ? 'action_succeeded' : 'action_failed');
+            assert.ok(Math.abs(timestamp - Date.now() / 1000) < 600);
+          }
+          const sum = history.reduce((total: number, { delta }: ParsedJson) => total + delta, 0.5);
+          assert.ok(Math.abs(sum - shown.trust_score) < 1e-9);
+          const cut = await http.get(`${M}/agents/planner?limit=3`);
+          assert.deepEqual(cut.trust_history, history.slice(0, 3));
+          const { agents, total, next_cursor: next } = await http.get(`${M}/agents`);
+          assert.deepEqual([total, next], [3, null]);
+          const rows = new Map<string, ParsedJson>(agents.map((one: ParsedJson) => [one['agent_id'], one]));
+          assert.deepEqual(rows.get('planner'), {
+            agent_id: 'planner',
+            status: 'active',
+            trust_score: shown.trust_score,
+            grains_written: 14,
+            last_seen_at: shown.last_seen_at,
+          });
+          assert.deepEqual(rows.get('idle'), {
+            agent_id: 'idle',
+            status: 'active',
+            trust_score: 0.5,
+            grains_written: 0,
+          });
+          const { last_seen_at: _, ...strayRow } = rows.get('stray')!;
+          assert.deepEqual(strayRow, {
+            agent_id: 'stray',
+            status: 'unregistered',
+            trust_score: 0.5,
+            grains_written: 1,
+          });
+          assert.equal((await http.get(`${M}/agents?status=unregistered`)).total, 1);
+          const first = await http.get(`${M}/agents?limit=2`);
+          const second = await http.get(`${M}/agents?limit=2&cursor=${first.next_cursor}`);
+          assert.deepEqual([...first.agents, ...second.agents], agents);
+          await refused(http.get(`${M}/agents/nobody`), 'AGT-E001');
+          const bound = http.with(
+            (await http.post('/auth/keys', { scopes: ['read'], memory_id: id, namespace: 'n' })).raw_key,
+          );
+          await refused(bound.get(`${M}/agents`), 'AUT-E001');
+          await refused(bound.get(`${M}/agents/planner`), 'AUT-E001');
+        });
+
+        test('refusals by the policy lower the trust, once for each request', async () => {
+          const { M, register } = await open();
+          await register({ agent_id: 'planner' });
+          const planner = await agentKey('planner', ['read', 'write', 'admin']);
+          await http.post(`${M}/app/exec`, { command: 'restrict', args: { user_id: 'ann' } });
+          await refused(
+            planner.post(`${M}/add`, { subject: 'a', relation: 'b', object: 'c', user_id: 'ann' }),
+            'POL-E008',
+          );
+          await http.call('PUT', `${M}/policy`, { json: { overrides: { 'deletion.hold': true } } });
+          await refused(
+            planner.post(`${M}/app/exec`, { command: 'forget_user', args: { user_id: 'bob' } }),
+            'POL-E003',
+          );
+          const shown = await http.get(`${M}/agents/planner`);
+          assert.deepEqual([shown.policy_refusals, shown.trust_score], [2, 1 / 6]);
+          assert.deepEqual(
+            shown.trust_history.map(({ reason }: ParsedJson) => reason),
+            ['policy_refusal', 'policy_refusal'],
+          );
+          const { entries } = await http.get(`${M}/audit?event_type=agent.trust_changed`);
+          assert.ok(
+            entries.every(({ actor, details }: ParsedJson) => actor === 'system' && details.agent === 'planner'),
+          );
+          assert.equal(
+            entries.reduce((total: number, { details }: ParsedJson) => total + details.refused, 0),
+            2,
+          );
         });
 
         test('the erasure of a person removes the identity of the agent that the person is', async () => {

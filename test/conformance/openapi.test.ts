@@ -272,6 +272,8 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
   ],
   ['register_agent', (http) => http.ask('POST', `${M}/agents/identities`, { json: AGENT })],
   ['agent_identities', (http) => http.ask('GET', `${M}/agents/identities?status=active`)],
+  ['agents', (http) => http.ask('GET', `${M}/agents?limit=5`)],
+  ['agent', (http) => http.ask('GET', `${M}/agents/planner`)],
   ['deactivate_agent', (http) => http.ask('POST', `${M}/agents/identities/planner/deactivate`, { json: REASON })],
   ['agent_identity', (http) => http.ask('GET', `${M}/agents/identities/planner`)],
   ['revoke_access', (http) => http.ask('POST', `${M}/authz/revoke`, { json: TUPLE })],

@@ -126,7 +126,8 @@ const LATER: readonly (readonly [first: number, last: number])[] = [
   [57, 59],
   [64, 73],
   [90, 91],
-  [94, 121],
+  [94, 105],
+  [108, 121],
 ];
 
 export type Scope = 'read' | 'write' | 'admin';

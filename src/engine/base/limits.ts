@@ -482,6 +482,12 @@ export const ACCESS_CALLERS_CACHED_MAX = 32;
 /** Identities of agents in a memory, and those whose status is cached. */
 export const AGENTS_MAX = 10_000;
 export const AGENTS_CACHED_MAX = 4_096;
+/** Agents without an identity whose acts a partition counts; those of more are not counted. */
+export const AGENTS_SEEN_MAX = 1_000;
+/** Changes of trust on a page, and pages that are kept of an agent: together more than the changes that are shown. */
+export const TRUST_PAGE_POINTS = 64;
+export const TRUST_PAGES = 17;
+export const TRUST_POINTS_MAX = 1_000;
 /** Members of an identity. */
 export const AGENT_ID_CHARS_MAX = 256;
 export const AGENT_NAME_CHARS_MAX = 256;

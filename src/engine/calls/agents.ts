@@ -1,7 +1,25 @@
 // Agents: their identities.
 
 import type { AgentIdentity, AgentStatus, StatedIdentity } from '../govern/agents/identity.ts';
+import type { TrustChange, TrustCounts } from '../govern/agents/trust.ts';
 import type { RowsOf } from './row.ts';
+
+export interface AgentColumns {
+  readonly ids: readonly string[];
+  readonly statuses: readonly ShownStatus[];
+  /** Times of registration in ms; 0 for an agent without an identity. */
+  readonly createdMs: readonly number[];
+  readonly seen: readonly number[];
+}
+
+/** `unregistered`: an agent that acts without an identity. */
+export type ShownStatus = AgentStatus | 'unregistered';
+
+export interface AgentSeen extends TrustCounts {
+  readonly grains: number;
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
 
 export interface AgentCalls {
   /**
@@ -30,6 +48,25 @@ export interface AgentCalls {
     };
     /** `next` is the place of the last identity; absent on the last page. */
     output: { identities: readonly AgentIdentity[]; total: number; next?: number };
+  };
+  /**
+   * Every agent of the memory with what it did in this partition, in columns: an array has one value for each agent.
+   * `seen` has six numbers for each: grains, succeeded and failed actions, refusals by the policy, and the first and last time in
+   * ms; zeros for an agent that has done nothing.
+   */
+  agents: { input: Record<never, never>; output: AgentColumns };
+  /** One agent, with its newest changes of trust. Throws AGT-E001 for one that has no identity and did nothing. */
+  agent: {
+    input: { agentId: string; limit: number };
+    output: {
+      agentId: string;
+      identity?: AgentIdentity | undefined;
+      seen: AgentSeen | null;
+      /** The counts before the first of `changes`. */
+      before: TrustCounts;
+      /** The oldest first. */
+      changes: readonly TrustChange[];
+    };
   };
   /** Refuses a caller that acts as a deactivated agent (AGT-E003). For operations that change what no shard holds. */
   requireActive: { input: Record<never, never>; output: Record<never, never> };
@@ -67,6 +104,20 @@ export const AGENT_ROWS = {
     changes: 'nothing',
     gather: 'first',
     governed: { nothing: 'rules' },
+    access: { memory: ['viewer'] },
+  },
+  agents: {
+    kind: 'long',
+    changes: 'nothing',
+    gather: 'merged',
+    governed: { nothing: 'counts' },
+    access: { memory: ['viewer'] },
+  },
+  agent: {
+    kind: 'long',
+    changes: 'nothing',
+    gather: 'own',
+    governed: { nothing: 'counts; it leaves out the hash of an action that may not be read' },
     access: { memory: ['viewer'] },
   },
   requireActive: {

@@ -77,7 +77,7 @@ export function refuseDeactivated(governed: Governed, caller: Caller): AgentDeac
 
 /** The same for a grain that names such an agent as its author. */
 export function refuseDeactivatedAuthor({ agents }: Governed, author: unknown): AgentDeactivated | undefined {
-  return typeof author === 'string' && agents.isDeactivatedDid(author)
+  return typeof author === 'string' && agents.author(author)?.status === 'deactivated'
     ? new AgentDeactivated(author, 'author_did')
     : undefined;
 }

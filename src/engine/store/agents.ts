@@ -27,7 +27,7 @@ export interface IdentityEntry {
 
 /** `name` is an id without `agent:`. */
 export function identityState(memory: SealedMemory, name: string): string {
-  return `${identitiesState(memory)}${tokenOf(memory, `id:${name}`).toString('hex')}`;
+  return `${identitiesState(memory)}${agentToken(memory, name)}`;
 }
 
 /** Prefix of the state entries of all identities. */
@@ -83,19 +83,27 @@ export function identityAt(log: Log, memory: SealedMemory, sequence: Sequence): 
   return readSealedRule(log, memory, sequence) as AgentIdentity | undefined;
 }
 
-/** What decisions ask of a memory's identities. */
+/** What decisions ask of a memory's agents. */
 export function agentsIn(log: Log, memory: SealedMemory): Agents {
   return new Agents({
     count: () => identityCount(log, memory.number),
-    statusOf: (name) => entryOf(log, memory, name)?.status,
-    statusOfDid: (did) => {
-      const token = log.getState(didState(memory, didTokenOf(memory, did)));
-      if (token === undefined) return undefined;
-      const value = log.getState(`${identitiesState(memory)}${Buffer.from(token).toString('hex')}`);
+    find: (name) => ({ name, token: agentToken(memory, name), status: entryOf(log, memory, name)?.status }),
+    findDid: (did) => {
+      const bytes = log.getState(didState(memory, didTokenOf(memory, did)));
+      if (bytes === undefined) return undefined;
+      const token = Buffer.from(bytes).toString('hex');
+      const value = log.getState(`${identitiesState(memory)}${token}`);
       assert(value !== undefined, 'a did leads to an identity');
-      return readEntry(value).status;
+      const { sequence, status } = readEntry(value);
+      const identity = identityAt(log, memory, sequence);
+      return identity === undefined ? undefined : { name: agentName(identity.agentId), token, status };
     },
   });
+}
+
+/** The token of an agent's id in hex. `name` is the id without `agent:`. */
+export function agentToken(memory: SealedMemory, name: string): string {
+  return tokenOf(memory, `id:${name}`).toString('hex');
 }
 
 function tokenOf(memory: SealedMemory, text: string): Buffer {

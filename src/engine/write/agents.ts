@@ -22,10 +22,11 @@ import {
 import type { Memory } from '../store/memory.ts';
 import { sealRule, sequenceOf } from '../store/rules.ts';
 import { reasonDetail } from './actor.ts';
+import { countValue } from './count-value.ts';
 import { dropIdentity } from './drop-agent.ts';
-import { countValue } from './drop-tuples.ts';
 import { keepRule } from './govern.ts';
 import type { Group } from './group.ts';
+import { noIdentity } from './no-identity.ts';
 import { auditActor, pseudonym } from './pseudonym.ts';
 
 export function planRegister(
@@ -82,12 +83,6 @@ export function planDeactivate(
   keepIdentity(group, memory, identity, entry.place);
   auditAgent(group, memory, context, 'agent.deactivated', identity, reason);
   return { identity };
-}
-
-export function noIdentity(agentId: string): EngineError {
-  return new EngineError('AGT-E001', 'there is no identity with this agent_id', {
-    details: [{ field: 'agent_id', issue: `not found: ${agentId.slice(0, 64)}` }],
-  });
 }
 
 function keepIdentity(group: Group, memory: Memory, identity: AgentIdentity, place?: Sequence): void {

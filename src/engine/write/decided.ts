@@ -2,7 +2,7 @@
 // removal.
 
 import { defined } from '../base/defined.ts';
-import type { EngineError } from '../base/errors.ts';
+import { EngineError } from '../base/errors.ts';
 import type { CallContext } from '../calls/context.ts';
 import { subjectOf } from '../govern/access/caller.ts';
 import { AccessDenied } from '../govern/access/denied.ts';
@@ -28,6 +28,7 @@ import { deniedEntry } from './denied-entry.ts';
 import type { Group } from './group.ts';
 import type { PreparedGrain } from './prepare.ts';
 import { pseudonym } from './pseudonym.ts';
+import { refusedAgent } from './refused-agent.ts';
 
 function circumstances(group: Group, memory: Memory, { purpose, reason }: CallContext): Circumstances {
   return { nowMs: group.nowMs, purpose, reason, region: memory.settings.region };
@@ -48,11 +49,13 @@ export function allowWrite(
   group: Group,
   memory: Memory,
   context: CallContext,
-  { grain, pii }: PreparedGrain,
-  stated: Readonly<Record<string, unknown>> = grain.fields,
+  prepared: PreparedGrain,
+  stated: Readonly<Record<string, unknown>> = prepared.grain.fields,
 ): void {
   const { governed } = memory;
+  const { grain, pii } = prepared;
   checkScope(memory, grain);
+  prepared.by = governed.agents.acting(context) ?? governed.agents.author(stated['author_did']);
   const denied =
     refuseDeactivatedAuthor(governed, stated['author_did']) ??
     refuseAccess(governed, context, 'editor', grain.fields['namespace']);
@@ -66,8 +69,10 @@ export function allowWrite(
  * The same for a consent grain, whose other rules are `decideConsent`'s. Persons may state their own consent and
  * withdraw it, whatever tuples there are.
  */
-export function allowConsent(memory: Memory, context: CallContext, grain: Pick<Grain, 'fields'>, userId: string): void {
+export function allowConsent(memory: Memory, context: CallContext, prepared: PreparedGrain, userId: string): void {
+  const { grain } = prepared;
   checkScope(memory, grain);
+  prepared.by = memory.governed.agents.acting(context);
   if (subjectOf(context) === `user:${userId}`) return;
   const denied = refuseAccess(memory.governed, context, 'editor', grain.fields['namespace']);
   if (denied !== undefined) throw denied;
@@ -154,7 +159,15 @@ function invalidation(
 export function auditRefusal(
   group: Group,
   memory: Memory,
-  { method, context }: { readonly method: string; readonly context: CallContext },
+  {
+    method,
+    context,
+    prepared,
+  }: {
+    readonly method: string;
+    readonly context: CallContext;
+    readonly prepared?: PreparedGrain | EngineError | undefined;
+  },
   error: EngineError,
 ): void {
   if (error instanceof AccessDenied || error instanceof AgentDeactivated) {
@@ -163,6 +176,9 @@ export function auditRefusal(
   }
   const { code } = error;
   if (!code.startsWith('POL-')) return;
+  const author = prepared instanceof EngineError ? undefined : prepared?.by;
+  const agent = refusedAgent(memory, context, method) ?? author;
+  if (agent !== undefined) group.actsOf(memory, agent).changes.push({ reason: 'policy_refusal', ordinal: 0 });
   group.audit(memory, {
     event: code === 'POL-E005' ? 'pii.blocked' : 'policy.enforced',
     actor: context.actor,

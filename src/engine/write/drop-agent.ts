@@ -1,18 +1,27 @@
-// Removes the identity of an agent.
+// Removes an agent: its identity, and what was counted of it.
 
-import { didState, identityCount, identityCountState, identityState, readEntry } from '../store/agents.ts';
+import { statsOf, statsState, trustStates } from '../store/agent-stats.ts';
+import { agentToken, didState, identityCount, identityCountState, identityState, readEntry } from '../store/agents.ts';
 import type { Memory } from '../store/memory.ts';
-import { countValue } from './drop-tuples.ts';
+import { countValue } from './count-value.ts';
 import type { Group } from './group.ts';
 
-/** Removes the identity of an agent who is an erased person. Only for settled writes. */
+/** Removes the agent that is an erased person. Only for settled writes. */
 export function dropAgent(group: Group, memory: Memory, name: string): void {
-  if (!dropIdentity(group, memory, name)) return;
   const { log } = group.store;
-  group.setState(identityCountState(memory.number), countValue(identityCount(log, memory.number) - 1));
+  const token = agentToken(memory, name);
+  group.overlay(memory).droppedAgents.add(token);
+  const stats = statsOf(log, memory.number, token);
+  if (stats !== undefined) {
+    group.setState(statsState(memory.number, token), null);
+    for (const [page] of log.scanState(trustStates(memory.number, token))) group.setState(page, null);
+    if (stats.nameSequence !== 0) group.removeValues([stats.nameSequence]);
+  }
+  if (dropIdentity(group, memory, name))
+    group.setState(identityCountState(memory.number), countValue(identityCount(log, memory.number) - 1));
 }
 
-/** The same, without the count of identities. False if there is none. */
+/** Removes the identity alone, without the count of identities. False if there is none. */
 export function dropIdentity(group: Group, memory: Memory, name: string): boolean {
   const state = identityState(memory, name);
   const value = group.store.log.getState(state);

@@ -4,6 +4,7 @@ import type { Sequence } from '../log/log.ts';
 import type { Memory } from '../store/memory.ts';
 import { sequenceOf } from '../store/rules.ts';
 import { bothStates, tupleCount, tupleCountState } from '../store/tuples.ts';
+import { countValue } from './count-value.ts';
 import type { Group } from './group.ts';
 
 /**
@@ -25,10 +26,4 @@ export function dropTuples(group: Group, memory: Memory, ...prefixes: readonly s
   group.setState(tupleCountState(memory.number), countValue(tupleCount(log, memory.number) - sequences.length));
   group.onPublish(() => memory.governed.setAccess());
   return sequences.length;
-}
-
-export function countValue(count: number): Uint8Array {
-  const value = Buffer.alloc(4);
-  value.writeUInt32BE(Math.max(0, count));
-  return value;
 }

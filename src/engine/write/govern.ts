@@ -191,7 +191,7 @@ function writeConsent(
     }),
   );
   const prepared = prepareGrain(memory, 'consent', fields, atMs);
-  allowConsent(memory, context, prepared.grain, userId);
+  allowConsent(memory, context, prepared, userId);
   const withheld = decideConsent(memory.governed, prepared.grain, prepared.pii);
   if (withheld !== undefined) throw withheld;
   const { address } = prepared;

@@ -13,9 +13,11 @@ import { GRAIN_BOUND_AT, GRAIN_SEALED_AT, startGrainRecord } from '../record/gra
 import { grainName } from '../record/grain-name.ts';
 import type { EngineRecord, RemovalCause, VerificationState } from '../record/record.ts';
 import { encodeRecord } from '../record/record-codec.ts';
+import { actionNumbers, isFailure, isSuccess } from '../store/action-numbers.ts';
 import type { Memory } from '../store/memory.ts';
 import { NEXT_KEY_STATE, purgeState } from '../store/state-names.ts';
 import type { Store, StoredGrain } from '../store/store.ts';
+import { type ActingAgent, AgentActs, closeActs } from './agent-acts.ts';
 import type { PreparedGrain } from './prepare.ts';
 import { auditActor } from './pseudonym.ts';
 import { writeSetting } from './setting-record.ts';
@@ -58,6 +60,12 @@ interface Overlay {
   readonly tuples: Map<string, Sequence | null>;
   /** The number of tuples after the changes of this group; undefined before the first. */
   tupleCount: number | undefined;
+  /** What agents did in this group, by their tokens. */
+  readonly acts: Map<string, AgentActs>;
+  /** Agents without an identity after this group; undefined before the first new one. */
+  agentsSeen: number | undefined;
+  /** Tokens of the agents that this group removes. */
+  readonly droppedAgents: Set<string>;
   readonly audit: FollowedDraft[];
 }
 
@@ -117,6 +125,9 @@ export class Group {
         droppedSources: new Set(),
         tuples: new Map(),
         tupleCount: undefined,
+        acts: new Map(),
+        agentsSeen: undefined,
+        droppedAgents: new Set(),
         audit: [],
       };
       this.#overlays.set(memory, overlay);
@@ -222,12 +233,44 @@ export class Group {
       this.store.vectorsFresh.add(memory.number);
     });
     if (prepared.verification !== '') this.setVerification(memory, ordinal, prepared.verification);
+    if (prepared.by !== undefined) this.#countGrain(memory, prepared.by, planned);
     return planned;
+  }
+
+  /** What an agent did in this group; the group counts it when it is closed. */
+  actsOf(memory: Memory, agent: ActingAgent): AgentActs {
+    const { acts } = this.overlay(memory);
+    const known = acts.get(agent.token);
+    if (known !== undefined) return known;
+    const made = new AgentActs(agent);
+    acts.set(agent.token, made);
+    return made;
+  }
+
+  #countGrain(memory: Memory, agent: ActingAgent, { ordinal, prepared }: PlannedGrain): void {
+    const acts = this.actsOf(memory, agent);
+    acts.grains += 1;
+    const { outcome } = prepared.indexed.numbers;
+    if (outcome === undefined) return;
+    if (isSuccess(outcome)) acts.changes.push({ reason: 'action_succeeded', ordinal });
+    else if (isFailure(outcome)) acts.changes.push({ reason: 'action_failed', ordinal });
+  }
+
+  /** A new version of an action that came to the same is no further action. */
+  #discountVersion(memory: Memory, oldOrdinal: Ordinal, { ordinal, prepared }: PlannedGrain): void {
+    const changes = prepared.by === undefined ? undefined : this.peek(memory)?.acts.get(prepared.by.token)?.changes;
+    const at = changes?.findLastIndex((change) => change.ordinal === ordinal) ?? -1;
+    const old = at < 0 ? undefined : this.read(memory, oldOrdinal)?.grain;
+    const before = old === undefined ? undefined : actionNumbers(memory, old).outcome;
+    const { outcome } = prepared.indexed.numbers;
+    if (before === undefined || outcome === undefined) return;
+    if (isSuccess(before) === isSuccess(outcome) && isFailure(before) === isFailure(outcome)) changes?.splice(at, 1);
   }
 
   /** Links two versions: `oldOrdinal` stops being current. */
   supersede(memory: Memory, oldOrdinal: Ordinal, planned: PlannedGrain): void {
     this.#link(memory, oldOrdinal, planned.ordinal, { name: planned.name, atMs: this.nowMs });
+    this.#discountVersion(memory, oldOrdinal, planned);
   }
 
   /** Links two existing grains, as an import's manifest demands. `sinceMs` is not in the future. */
@@ -473,6 +516,8 @@ export class Group {
 
   /** Closes the group: adds the audit records and makes new keys durable. Returns the append. */
   finish(): Append {
+    for (const [memory, { acts, droppedAgents }] of this.#overlays)
+      for (const [token, done] of acts) if (!droppedAgents.has(token)) closeActs(this, memory, done);
     for (const [memory, overlay] of this.#overlays) this.#closeAudit(memory.number, overlay.audit);
     for (const [number, drafts] of this.#newMemoryAudit) this.#closeAudit(number, drafts);
     if (this.#newKeys) {

@@ -1,6 +1,7 @@
 // The first step of a write, pure: it turns the request into a blob, its address and its index entries. It does not
 // read the store, so a worker can prepare the next group while the last one is being committed.
 
+import type { KnownAgent } from '../govern/agents/agents.ts';
 import { DEFAULT_PURPOSE } from '../govern/consent/consent.ts';
 import { checkPii, type PiiNeeds } from '../govern/policy/pii-needs.ts';
 import { checkToolDefinition, isToolDefinition } from '../govern/policy/tool-schema.ts';
@@ -29,6 +30,8 @@ export interface PreparedGrain {
   readonly pii: PiiNeeds | undefined;
   /** Its ordinal is 0 until a group assigns one. */
   readonly indexed: NewlyIndexed;
+  /** The agent that writes it; set when the write is allowed. */
+  by: KnownAgent | undefined;
 }
 
 /**
@@ -100,9 +103,20 @@ export function prepareBlob(
   }
 }
 
-function assemble(memory: Memory, made: Omit<PreparedGrain, 'indexed' | 'userId'>): PreparedGrain {
+function assemble(memory: Memory, made: Omit<PreparedGrain, 'indexed' | 'userId' | 'by'>): PreparedGrain {
   const { grain, blob, address, verification, warnings, policySeal, pii } = made;
   if (grain.type === 'action' && isToolDefinition(grain.fields)) checkToolDefinition(grain.fields);
   const indexed = indexedOf(memory, grain, blob, address);
-  return { blob, address, grain, userId: indexed.user, verification, warnings, policySeal, pii, indexed };
+  return {
+    blob,
+    address,
+    grain,
+    userId: indexed.user,
+    verification,
+    warnings,
+    policySeal,
+    pii,
+    indexed,
+    by: undefined,
+  };
 }

@@ -7,6 +7,7 @@ import { READ_TRAIL_GROUP, READ_TRAIL_MAX, READ_TRAIL_MS } from '../base/limits.
 import type { CallContext } from '../calls/context.ts';
 import type { RecallRecordContent } from '../calls/trail.ts';
 import { seal } from '../crypto/envelope.ts';
+import type { KnownAgent } from '../govern/agents/agents.ts';
 import type { AuditDraft } from '../govern/trail/audit.ts';
 import { type KeptNames, type KeptRecall, type KeptResult, recallIds } from '../govern/trail/provenance.ts';
 import { encodeNames, encodeRecall } from '../govern/trail/provenance-codec.ts';
@@ -23,6 +24,8 @@ interface Left {
   readonly memory: number;
   readonly draft: AuditDraft | undefined;
   readonly recall?: LeftRecall | undefined;
+  /** The agent that recalled, or whose read the policy refused. */
+  readonly by?: { readonly agent: KnownAgent; readonly act: 'recall' | 'refusal' } | undefined;
 }
 
 interface LeftRecall {
@@ -71,9 +74,12 @@ export class ReadTrail {
     if (memory.governed.rules['audit.reads']) this.#push({ memory: memory.number, draft });
   }
 
-  /** Records a refused read. Like refused writes, it is recorded whether or not reads are audited. */
-  refused(memory: Memory, draft: AuditDraft): void {
-    this.#push({ memory: memory.number, draft });
+  /**
+   * Records a refused read. Like refused writes, it is recorded whether or not reads are audited. `agent`: whose trust it
+   * lowers.
+   */
+  refused(memory: Memory, draft: AuditDraft, agent?: KnownAgent): void {
+    this.#push({ memory: memory.number, draft, by: agent === undefined ? undefined : { agent, act: 'refusal' } });
   }
 
   /** Leaves a recall record and its audit entry. Returns the record's id, or undefined when no record is wanted. */
@@ -94,8 +100,9 @@ export class ReadTrail {
           }),
         }
       : undefined;
-    if (recall !== undefined) this.#push({ memory: memory.number, draft, recall });
-    else if (draft !== undefined) this.#push({ memory: memory.number, draft });
+    const agent = draft === undefined ? undefined : memory.governed.agents.acting(context);
+    const by = agent === undefined ? undefined : ({ agent, act: 'recall' } as const);
+    if (recall !== undefined || draft !== undefined) this.#push({ memory: memory.number, draft, recall, by });
     return recall?.id;
   }
 
@@ -158,7 +165,9 @@ export class ReadTrail {
     for (const left of joined) {
       const memory = this.#memory(left.memory);
       if (memory === undefined) continue;
-      const { draft, recall } = left;
+      const { draft, recall, by } = left;
+      if (by?.act === 'recall') group.actsOf(memory, by.agent).recalls += 1;
+      else if (by !== undefined) group.actsOf(memory, by.agent).changes.push({ reason: 'policy_refusal', ordinal: 0 });
       const follow = recall === undefined ? undefined : (entry: string) => writeRecall(group, memory, recall, entry);
       if (draft !== undefined) group.audit(memory, draft, follow);
       else follow?.('');

@@ -9,7 +9,7 @@ import type { Sequence } from '../log/log.ts';
 import type { Memory } from '../store/memory.ts';
 import { sealRule, sequenceOf } from '../store/rules.ts';
 import { type StoredTuple, tupleCount, tupleCountState, tupleStates } from '../store/tuples.ts';
-import { countValue } from './drop-tuples.ts';
+import { countValue } from './count-value.ts';
 import { keepRule } from './govern.ts';
 import type { Group } from './group.ts';
 import { auditActor, pseudonym } from './pseudonym.ts';

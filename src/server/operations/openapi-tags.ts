@@ -38,7 +38,7 @@ export const TAGS: readonly Tag[] = [
       ...['policy', 'set_policy', 'simulate_policy', 'grant_consent', 'grant_consents', 'revoke_consent'],
       ...['consent_status', 'retention_status', 'enforce_retention', 'detect_pii', 'scope_tree', 'set_scope_tree'],
       ...['grant_access', 'revoke_access', 'check_access'],
-      ...['register_agent', 'deactivate_agent', 'agent_identities', 'agent_identity'],
+      ...['register_agent', 'deactivate_agent', 'agent_identities', 'agent_identity', 'agents', 'agent'],
       ...['delete_scope_tree', 'scope_erase', 'audit', 'export_user_file'],
     ],
   },

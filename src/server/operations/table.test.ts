@@ -99,9 +99,11 @@ const SERVED: Readonly<Record<number, string>> = {
   89: 'POST M/agents/identities/{agent_id}/deactivate',
   92: 'POST M/import-file',
   93: 'GET M/export-file',
+  106: 'GET M/agents',
+  107: 'GET M/agents/{agent_id}',
 };
 /** Lines that unimplemented.ts had when the count was last lowered. It never grows. */
-const UNIMPLEMENTED_ROUTES_MAX = 41;
+const UNIMPLEMENTED_ROUTES_MAX = 39;
 const UNIMPLEMENTED_RPCS_MAX = 2;
 
 test('every rpc of the contract has one row or is in the unimplemented list', () => {

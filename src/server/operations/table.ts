@@ -3,6 +3,7 @@
 import { grantAccess, revokeAccess } from './access/change.ts';
 import { checkAccess } from './access/check.ts';
 import { listAccess } from './access/list.ts';
+import { agent, agents } from './agents/agents.ts';
 import { identities, identity } from './agents/identities.ts';
 import { deactivateAgent, registerAgent } from './agents/register.ts';
 import { calQuery } from './cal/query.ts';
@@ -128,6 +129,8 @@ const ROWS: readonly Operation[] = [
   deactivateAgent,
   identities,
   identity,
+  agents,
+  agent,
   detectPii,
   detectPiiDetailed,
   nerStatus,

@@ -37,8 +37,6 @@ const ROUTES = `
 103 GET M/imports/{job_id} R
 104 GET M/imports/{job_id}/stream R
 105 POST M/imports/{job_id}/cancel W
-106 GET M/agents R
-107 GET M/agents/{agent_id} R
 108 POST M/harnesses/{slug}/chat W
 109 POST M/harnesses/{slug}/chat/resume W
 110 GET M/harnesses/{slug}/chat/sessions/{session_id} R

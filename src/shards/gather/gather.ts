@@ -13,7 +13,7 @@ import {
   type Output,
 } from '../protocol.ts';
 import { gatherGrant, gatherRevoke } from './access.ts';
-import { gatherDeactivate, gatherRegister } from './agents.ts';
+import { gatherAgent, gatherDeactivate, gatherRegister, mergeAgents } from './agents.ts';
 import { gatherAuditPage } from './audit.ts';
 import { gatherAddBatch, gatherImport } from './batch.ts';
 import { gatherCalRead, runCal } from './cal.ts';
@@ -103,6 +103,7 @@ const MERGE: {
   retentionStatus: mergeRetentionStatus,
   sessionSummary: mergeSummaries,
   sessionContext: mergeContexts,
+  agents: mergeAgents,
   sessionDuplicates: (answers) => ({
     analyzed: sumOf(answers, 'analyzed'),
     groups: answers.flatMap(({ groups }) => groups),
@@ -159,6 +160,7 @@ const OWN: { readonly [M in GatheredBy<'own'>]: Gather<M> } = {
   revokeTuple: gatherRevoke,
   registerAgent: gatherRegister,
   deactivateAgent: gatherDeactivate,
+  agent: gatherAgent,
   enforceRetention: gatherEnforceRetention,
   session: (fan, input, { room }) => room.run((held) => gatherSession(fan, input, held)),
   sessionChain: (fan, input, { room }) => room.run(() => gatherChain(fan, input)),

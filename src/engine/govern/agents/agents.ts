@@ -1,22 +1,33 @@
-// The agents of a memory, as decisions ask for them: whether the caller, or the author that a grain names, is an agent
-// that was deactivated. Answers are cached until an identity changes.
+// The agents of a memory, as decisions ask for them: which agent acts, and whether it was deactivated. Answers are cached
+// until an identity changes.
 
 import { AGENTS_CACHED_MAX } from '../../base/limits.ts';
 import { type Caller, principalOf } from '../access/caller.ts';
 import { type AgentStatus, agentName, agentOfPrincipal } from './identity.ts';
 
-/** The identities of a memory. `name` is an id without `agent:`. */
+export interface KnownAgent {
+  /** The agent's id without `agent:`. */
+  readonly name: string;
+  /** The token of the id in the log's state, in hex. */
+  readonly token: string;
+  /** Undefined for an agent without an identity. */
+  readonly status: AgentStatus | undefined;
+}
+
 export interface IdentitySource {
   /** Number of identities. */
   count(): number;
-  statusOf(name: string): AgentStatus | undefined;
-  /** The same for the identity with this did. */
-  statusOfDid(did: string): AgentStatus | undefined;
+  find(name: string): KnownAgent;
+  /** The agent whose identity has this did. */
+  findDid(did: string): KnownAgent | undefined;
 }
+
+const NO_AGENTS: readonly string[] = [];
 
 export class Agents {
   readonly #source: IdentitySource;
-  readonly #known = new Map<string, AgentStatus | null>();
+  readonly #byName = new Map<string, KnownAgent>();
+  readonly #byDid = new Map<string, KnownAgent | null>();
   /** Undefined until it is asked for, and after a change. */
   #count: number | undefined;
 
@@ -26,38 +37,53 @@ export class Agents {
 
   /** The deactivated agent as which the caller acts; undefined if there is none. */
   deactivatedCaller(caller: Caller): string | undefined {
-    return agentsOf(caller).find((name) => this.#statusOf(name) === 'deactivated');
+    return agentsOf(caller).find((name) => this.#find(name).status === 'deactivated');
   }
 
-  /** True for the id of a deactivated agent, with or without `agent:`. */
-  isDeactivated(agentId: string): boolean {
-    return this.#statusOf(agentName(agentId)) === 'deactivated';
+  /** The agent as which the caller acts, registered or not; undefined for a caller that is no agent. */
+  acting(caller: Caller): KnownAgent | undefined {
+    const [name] = agentsOf(caller);
+    return name === undefined ? undefined : this.#find(name);
   }
 
-  /** True if this did is that of a deactivated agent. */
-  isDeactivatedDid(did: string): boolean {
-    return this.#cached(`did ${did}`, () => this.#source.statusOfDid(did)) === 'deactivated';
+  /** The agent that a grain names as its author by the did of its identity. */
+  author(did: unknown): KnownAgent | undefined {
+    if (typeof did !== 'string' || this.#identities === 0) return undefined;
+    const known = this.#byDid.get(did);
+    if (known !== undefined) return known ?? undefined;
+    const agent = this.#source.findDid(did);
+    keep(this.#byDid, did, agent ?? null);
+    return agent;
+  }
+
+  isRegistered(name: string): boolean {
+    return this.#find(name).status !== undefined;
+  }
+
+  /** True for the id or the did of a deactivated agent. */
+  isDeactivated(agentIdOrDid: string): boolean {
+    const agent = this.author(agentIdOrDid) ?? this.#find(agentName(agentIdOrDid));
+    return agent.status === 'deactivated';
   }
 
   /** Drops what is cached, after an identity changed. */
   changed(): void {
-    this.#known.clear();
+    this.#byName.clear();
+    this.#byDid.clear();
     this.#count = undefined;
   }
 
-  #statusOf(name: string): AgentStatus | undefined {
-    return this.#cached(`id ${name}`, () => this.#source.statusOf(name));
+  get #identities(): number {
+    this.#count ??= this.#source.count();
+    return this.#count;
   }
 
-  #cached(key: string, look: () => AgentStatus | undefined): AgentStatus | undefined {
-    this.#count ??= this.#source.count();
-    if (this.#count === 0) return undefined;
-    const known = this.#known.get(key);
-    if (known !== undefined) return known ?? undefined;
-    const status = look();
-    if (this.#known.size >= AGENTS_CACHED_MAX) this.#known.delete(this.#known.keys().next().value ?? key);
-    this.#known.set(key, status ?? null);
-    return status;
+  #find(name: string): KnownAgent {
+    const known = this.#byName.get(name);
+    if (known !== undefined) return known;
+    const agent = this.#source.find(name);
+    keep(this.#byName, name, agent);
+    return agent;
   }
 }
 
@@ -65,7 +91,12 @@ export class Agents {
 export function agentsOf(caller: Caller): readonly string[] {
   const { agentId } = caller;
   const named = agentOfPrincipal(principalOf(caller));
-  if (agentId === undefined) return named === undefined ? [] : [named];
+  if (agentId === undefined) return named === undefined ? NO_AGENTS : [named];
   const claimed = agentName(agentId);
   return named === undefined || named === claimed ? [claimed] : [claimed, named];
+}
+
+function keep<V>(cache: Map<string, V>, key: string, value: V): void {
+  if (cache.size >= AGENTS_CACHED_MAX) cache.delete(cache.keys().next().value ?? key);
+  cache.set(key, value);
 }

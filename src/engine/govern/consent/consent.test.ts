@@ -8,7 +8,11 @@ import { type ConsentFact, EVERY_PURPOSE, isOtherBasis } from './consent.ts';
 
 const NO_RULES = {
   access: new Access({ has: () => false, usersets: () => [], parents: () => [], changed: () => undefined }, 'm'),
-  agents: new Agents({ count: () => 0, statusOf: () => undefined, statusOfDid: () => undefined }),
+  agents: new Agents({
+    count: () => 0,
+    find: (name) => ({ name, token: '', status: undefined }),
+    findDid: () => undefined,
+  }),
 };
 
 const fact = (purpose: string, granted: boolean, atMs: number, expiresAtMs?: number): ConsentFact => ({

@@ -54,6 +54,7 @@ export const AUDIT_EVENTS = {
   'agent.deactivated': 53,
   'agent.trust_changed': 54,
   'agent.write': 55,
+  'agent.recall': 56,
   'hook.created': 60,
   'hook.deleted': 61,
   'hook.delivered': 62,
