@@ -87,6 +87,7 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
       };
     },
     fetch: (context, input) => {
+      const startedMs = performance.now();
       const memory = store.memory(context.memory);
       const room = new AnswerRoom(input.bytesMax ?? RECALL_HELD_BYTES_MAX);
       const grains: (GrainView | null)[] = [];
@@ -95,6 +96,7 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
         if (grain !== null && !room.takesBytes(grain.sizeBytes)) break;
         grains.push(grain);
       }
+      store.counters.stage('fetch', startedMs);
       return { grains };
     },
     recall: (context, input) => {
@@ -198,6 +200,7 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
     },
     embedPages: (_context, input) => embedPages(store, input),
     health: () => health(),
+    counters: () => store.counters.counts,
   };
 }
 

@@ -17,6 +17,7 @@ import type {
   GetMetricsResponse,
   GetResponse,
   HealthResponse,
+  ListHarnessTemplatesResponse,
   RecallResponse,
   StatsResponse,
   SupersedeResponse,
@@ -152,7 +153,7 @@ for (const listener of ['uws', 'node'])
         ['GET', `${M}/grains/${'0'.repeat(64)}`, undefined, 404, 'MEM-E001'],
         ['GET', '/api/memories/none/stats', undefined, 404, 'MEM-E003'],
         ['POST', '/api/memories', '{"id":"copy"}', 409, 'MEM-E004'],
-        ['POST', `${M}/hooks`, '{}', 501, 'SYS-E002'],
+        ['POST', `${M}/imports`, '{}', 501, 'SYS-E002'],
         ['POST', `${M}/authz/grant`, '{}', 422, 'VAL-E003'],
         ['POST', `${M}/remember`, '{}', 422, 'VAL-E003'],
         ['GET', '/api/nothing', undefined, 404, 'SYS-E003'],
@@ -310,7 +311,11 @@ test('over gRPC: writes, reads, history, batches, and errors with their trailers
         'MEM-E003',
       ],
       [
-        () => unary<GetMetricsResponse>((metadata, done) => client.getMetrics({ domain: '' }, metadata, done), auth),
+        () =>
+          unary<ListHarnessTemplatesResponse>(
+            (metadata, done) => client.listHarnessTemplates({}, metadata, done),
+            auth,
+          ),
         12,
         'SYS-E002',
       ],

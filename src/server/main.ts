@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../engine/base/clock.ts';
 import { EngineError } from '../engine/base/errors.ts';
 import { DRAIN_MS } from '../engine/base/limits.ts';
 import { tokenCounter } from '../engine/cal/output/tokenizer.ts';
+import type { ShardPool } from '../shards/transport/pool.ts';
 import { Authenticator } from './auth/authenticate.ts';
 import { RateLimiter } from './auth/rate-limit.ts';
 import { tokenVerifier } from './auth/tokens.ts';
@@ -19,10 +20,13 @@ import { EventHub } from './events/hub.ts';
 import { type ChosenListener, chooseListener } from './http/listen.ts';
 import { randomHex } from './identity.ts';
 import type { Erasures } from './jobs/erasures.ts';
+import type { RetentionSweeps } from './jobs/retention.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { makeLog } from './log.ts';
 import { isLoopback } from './loopback.ts';
 import { Metering } from './metering/metering.ts';
+import { shardFamilies } from './metering/shard-families.ts';
+import { workFamilies } from './metering/work-families.ts';
 import { Metrics } from './metrics.ts';
 import { recallModels } from './models/models.ts';
 import { CursorSeal } from './operations/cursor-seal.ts';
@@ -125,6 +129,7 @@ async function start(starting: Starting): Promise<Omit<RunningServer, 'warnings'
 interface Stored extends DataDirectory, Placed, OpenKeys {
   readonly control: ControlStore;
   readonly erasures: Erasures;
+  readonly pool: ShardPool;
 }
 
 /** Opens what the data directory holds, and finishes what an earlier server left half-done. */
@@ -137,7 +142,7 @@ async function openStored(starting: Starting): Promise<Stored> {
   const erasures = await startErasures(starting, control, placed.router);
   const keys = await openKeys(starting, control);
   drainCallsFirst(starting, pool);
-  return { ...directory, ...placed, ...keys, control, erasures };
+  return { ...directory, ...placed, ...keys, control, erasures, pool };
 }
 
 interface Work {
@@ -146,18 +151,19 @@ interface Work {
   readonly disks: DiskWatch;
   readonly eventBells: EventBells;
   readonly webhooks: HookParts;
+  readonly sweeps: RetentionSweeps;
 }
 
 /** Starts what goes on beside the requests. */
 function startWork(starting: Starting, stored: Stored): Work {
   const { shards } = stored.layout;
   const embedding = startEmbedding(starting, stored, shards);
-  startSweeps(starting, stored);
+  const sweeps = startSweeps(starting, stored);
   const readers = openReaders(starting);
   const eventBells = new EventBells(stored.router);
   starting.lifecycle.opened('event bells', () => eventBells.close());
   const webhooks = startHooks(starting, { ...stored, bells: eventBells });
-  return { embedding, readers, disks: watchDisks(starting, shards), eventBells, webhooks };
+  return { embedding, readers, disks: watchDisks(starting, shards), eventBells, webhooks, sweeps };
 }
 
 function servicesOf(
@@ -197,18 +203,30 @@ function servicesOf(
   };
 }
 
-function metricsOf(
-  { memories, control }: Stored,
-  { embedding: { followers }, readers }: Work,
-  { metering }: Services,
-): Metrics {
+function metricsOf({ router, pool, memories, control }: Stored, work: Work, services: Services): Metrics {
+  const { followers } = work.embedding;
+  const { metering, events, deliveries } = services;
   return new Metrics({
     windows: metering.windows,
-    memories: () => memories.count,
-    keys: () => control.count('key'),
-    extractions: () => readers.extractions.backlog,
-    embedded: () => followers.embedded,
-    notEmbedded: () => followers.passedOver,
+    families: [
+      ...shardFamilies({
+        health: () => router.health(),
+        // A shard that is down has no counters.
+        counts: (shard) => router.callShard(shard, 'counters', {}).catch(() => undefined),
+        workers: () => pool.health(),
+      }),
+      ...workFamilies({
+        memories: () => memories.count,
+        keys: () => control.count('key'),
+        extractions: () => work.readers.extractions.backlog,
+        embedded: () => followers.embedded,
+        notEmbedded: () => followers.passedOver,
+        eventStreams: () => events.size,
+        webhooks: () => deliveries.size,
+        deliveries: () => deliveries.counts,
+        sweeps: () => work.sweeps.counts,
+      }),
+    ],
   });
 }
 

@@ -1,6 +1,9 @@
 // Counters of this process as Prometheus text, at GET /metrics of the HTTP listener. Except in mode `none` it requires
-// an admin key or one with the scope metrics. Labels are bounded: operations, transports and codes of the contract.
-import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
+// an admin key or one with the scope metrics. Labels are bounded: operations, transports, codes of the contract, shards
+// and stages.
+import { collectDefaultMetrics, type Metric, Registry } from 'prom-client';
+import { Histogram } from '../engine/base/histogram.ts';
+import { type Family, gauge, histogramSamples } from './metering/family.ts';
 import type { RequestWindows } from './metering/windows.ts';
 
 /** Upper bounds in seconds. */
@@ -8,14 +11,10 @@ const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 
 type Face = 'http' | 'grpc';
 
-/**
- * Times of one operation over one transport. Each is counted in the first bucket that holds it; the last bucket holds
- * the rest.
- */
+/** Times of one operation over one transport. */
 interface Times {
   readonly labels: { readonly operation: string; readonly face: Face };
-  readonly buckets: Float64Array;
-  seconds: number;
+  readonly seconds: Histogram;
 }
 
 interface Answers {
@@ -31,64 +30,45 @@ interface Scraped {
 }
 
 export class Metrics {
-  readonly #windows: RequestWindows;
   readonly #registry = new Registry();
+  readonly #windows: RequestWindows;
   readonly #answers = new Map<string, Answers>();
   readonly #times = new Map<string, Times>();
   #inFlight = 0;
 
-  /** The callbacks are called on each scrape. */
-  constructor(counts: {
-    /** Gets each request too. */
-    readonly windows: RequestWindows;
-    readonly memories: () => number;
-    readonly keys: () => number;
-    readonly extractions: () => number;
-    readonly embedded: () => number;
-    readonly notEmbedded: () => number;
-  }) {
-    this.#windows = counts.windows;
+  /** `windows` gets each request too. `families` are read at each scrape. */
+  constructor({ windows, families }: { readonly windows: RequestWindows; readonly families: readonly Family[] }) {
+    this.#windows = windows;
     collectDefaultMetrics({ register: this.#registry });
-    // One look-up per request: prom-client's counters would validate and join labels each time.
-    this.#register({
-      name: 'granary_requests_total',
-      help: 'Requests answered, by operation, face and error code (ok without one).',
-      type: 'counter',
-      values: () => [...this.#answers.values()].map(({ labels, count }) => ({ labels, value: count })),
-    });
-    this.#register({
-      name: 'granary_request_seconds',
-      help: 'Time from the request to its answer.',
-      type: 'histogram',
-      values: () => [...this.#times.values()].flatMap(histogramOf),
-    });
-    this.#gauge('granary_requests_in_flight', 'Requests being answered.', () => this.#inFlight);
-    this.#gauge('granary_memories', 'Memories that exist.', counts.memories);
-    this.#gauge('granary_api_keys', 'API keys, revoked ones included.', counts.keys);
-    this.#gauge('granary_extractions_waiting', 'Texts that await extraction.', counts.extractions);
-    this.#gauge('granary_embedded_grains', 'Grains embedded since the start.', counts.embedded);
-    this.#gauge(
-      'granary_not_embedded_grains',
-      'Grains since the start that could not be embedded.',
-      counts.notEmbedded,
-    );
+    for (const family of [...this.#requestFamilies(), ...families]) this.#register(family);
   }
 
-  #register(metric: { name: string; help: string; type: 'counter' | 'histogram'; values: () => object[] }): void {
-    const { name, help, type, values } = metric;
-    const scraped: Scraped = { name, get: async () => ({ name, help, type, aggregator: 'sum', values: values() }) };
-    this.#registry.registerMetric(scraped as unknown as Metric); // the registry needs no more
-  }
-
-  #gauge(name: string, help: string, read: () => number): void {
-    new Gauge({
-      name,
-      help,
-      registers: [this.#registry],
-      collect() {
-        this.set(read());
+  #requestFamilies(): Family[] {
+    return [
+      {
+        name: 'granary_requests_total',
+        help: 'Requests answered, by operation, face and error code (ok without one).',
+        type: 'counter',
+        values: () => [...this.#answers.values()].map(({ labels, count }) => ({ labels, value: count })),
       },
-    });
+      {
+        name: 'granary_request_seconds',
+        help: 'Time from the request to its answer, in seconds.',
+        type: 'histogram',
+        values: () =>
+          [...this.#times.values()].flatMap(({ labels, seconds }) =>
+            histogramSamples('granary_request_seconds', SECONDS, seconds.counted, labels),
+          ),
+      },
+      gauge('granary_requests_in_flight', 'Requests being answered.', () => this.#inFlight),
+    ];
+  }
+
+  /** A family in place of prom-client's counters, which would validate and join labels for each request. */
+  #register({ name, help, type, values }: Family): void {
+    const get = async () => ({ name, help, type, aggregator: 'sum', values: await values() });
+    const scraped: Scraped = { name, get };
+    this.#registry.registerMetric(scraped as unknown as Metric); // the registry needs no more
   }
 
   begin(): void {
@@ -100,12 +80,8 @@ export class Metrics {
     this.#inFlight -= 1;
     const answers = this.#answersOf(operation, face, code);
     answers.count += 1;
+    answers.times.seconds.observe(seconds);
     this.#windows.take(operation, code, seconds);
-    const { times } = answers;
-    times.seconds += seconds;
-    let bucket = 0;
-    while (bucket < SECONDS.length && seconds > SECONDS[bucket]!) bucket += 1;
-    times.buckets[bucket]! += 1;
   }
 
   #answersOf(operation: string, face: Face, code: string): Answers {
@@ -114,7 +90,7 @@ export class Metrics {
     if (known !== undefined) return known;
     let times = this.#times.get(name);
     if (times === undefined) {
-      times = { labels: { operation, face }, buckets: new Float64Array(SECONDS.length + 1), seconds: 0 };
+      times = { labels: { operation, face }, seconds: new Histogram(SECONDS) };
       this.#times.set(name, times);
     }
     const made = { labels: { operation, face, code }, times, count: 0 };
@@ -126,20 +102,4 @@ export class Metrics {
   async text(): Promise<{ readonly contentType: string; readonly text: string }> {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }
-}
-
-/** Buckets are cumulative. */
-function histogramOf({ labels, buckets, seconds }: Times): object[] {
-  const name = 'granary_request_seconds';
-  let count = 0;
-  const values: object[] = [];
-  for (const [at, more] of buckets.entries()) {
-    count += more;
-    values.push({ metricName: `${name}_bucket`, labels: { ...labels, le: SECONDS[at] ?? '+Inf' }, value: count });
-  }
-  return [
-    ...values,
-    { metricName: `${name}_sum`, labels, value: seconds },
-    { metricName: `${name}_count`, labels, value: count },
-  ];
 }

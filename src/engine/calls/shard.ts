@@ -1,4 +1,5 @@
 // Calls on a shard as a whole.
+import type { ShardCounts } from '../base/shard-counters.ts';
 import type { EmbedderStamp } from './recall.ts';
 import type { ShardRowsOf } from './row.ts';
 
@@ -32,6 +33,8 @@ export interface VerifyReport {
 /** Calls on a shard as a whole; their context's memory is 0. */
 export interface ShardWideCalls {
   health: { input: Record<never, never>; output: ShardHealth };
+  /** What the shard has done since it was opened. */
+  counters: { input: Record<never, never>; output: ShardCounts };
   verify: { input: Record<never, never>; output: VerifyReport };
   /** Copies the shard's data into `dataDirectory` and its keys into `keysDirectory` (both made by the caller). */
   backup: { input: { dataDirectory: string; keysDirectory: string }; output: { bytes: number } };
@@ -97,6 +100,7 @@ export interface ShardWideCalls {
 
 export const SHARD_ROWS = {
   health: { kind: 'read', trail: 'nothing', refusal: 'each' },
+  counters: { kind: 'read', trail: 'nothing', refusal: 'each' },
   verify: { kind: 'long', changes: 'nothing' },
   backup: { kind: 'long', changes: 'nothing' },
   rewrapKeys: { kind: 'long', changes: 'keys', retry: 'same' },

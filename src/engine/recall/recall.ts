@@ -81,6 +81,7 @@ export function recallStatistics(
   context: CallContext,
   query: RecallQuery,
 ): TextStatistics {
+  const startedMs = performance.now();
   const planned = plan(store, memory, query);
   const { text, parts } = planned;
   const counted = countedParts(store, parts, context);
@@ -88,11 +89,13 @@ export function recallStatistics(
   // Include unknown terms with frequency 0: they are part of the query's idf.
   const frequencies = (text?.terms ?? []).map((term) => [term, documentFrequency.get(term) ?? 0] as const);
   const hasPairs = text !== undefined && text.pairs.length > 0 && query.wordsOnly !== true;
+  const pairFrequency = hasPairs ? Object.fromEntries(matchPairs(counted, text.pairs).documentFrequency) : undefined;
+  store.counters.stage('statistics', startedMs);
   return defined({
     docs,
     totalLength,
     documentFrequency: Object.fromEntries(frequencies),
-    pairFrequency: hasPairs ? Object.fromEntries(matchPairs(counted, text.pairs).documentFrequency) : undefined,
+    pairFrequency,
   });
 }
 
@@ -104,6 +107,7 @@ export function recallCandidates(
   summed: TextStatistics,
   { vectors }: RecallLegs = {},
 ): MemoryCalls['recallCandidates']['output'] {
+  const startedMs = performance.now();
   const planned = plan(store, memory, query);
   const statistics = { ...summed, documentFrequency: new Map(Object.entries(summed.documentFrequency)) };
   const pairFrequency = new Map(Object.entries(summed.pairFrequency ?? {}));
@@ -112,6 +116,7 @@ export function recallCandidates(
   const held = matchedTermsOf({ parts, text }, candidates);
   // Resolve lazy hashes before candidates cross threads.
   const plain = candidates.map((candidate, i): Candidate => plainCandidate(candidate, held[i]!));
+  store.counters.stage('candidates', startedMs);
   const excluded = excludedFrom(store, context, planned, { statistics, vectors });
   return defined({
     candidates: plain,
@@ -129,9 +134,12 @@ export function recall(
   query: RecallQuery,
   legs: RecallLegs = {},
 ): MemoryCalls['recall']['output'] {
+  const { counters } = store;
+  let atMs = performance.now();
   const planned = plan(store, memory, query);
   const { parts, text } = planned;
   const statistics = statisticsOf(text === undefined ? [] : countedParts(store, parts, context), text);
+  atMs = counters.stage('statistics', atMs);
   const { candidates, legCut } = search(
     store,
     memory,
@@ -140,8 +148,11 @@ export function recall(
     { statistics, pairFrequency: undefined },
     legs,
   );
+  atMs = counters.stage('candidates', atMs);
   const fused = fuse(candidates, query);
+  atMs = counters.stage('fusion', atMs);
   const { list, isTruncated } = hitsOf(store, memory, context, planned, { fused, statistics });
+  counters.stage('fetch', atMs);
   const excluded = excludedFrom(store, context, planned, { statistics, vectors: legs.vectors });
   return defined({
     hits: list.hits,

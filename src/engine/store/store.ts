@@ -4,6 +4,7 @@
 import { assert } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
+import { ShardCounters } from '../base/shard-counters.ts';
 import { open } from '../crypto/envelope.ts';
 import { GENESIS, type TrailEnd } from '../govern/trail/audit.ts';
 import { decodeAuditBody } from '../govern/trail/audit-codec.ts';
@@ -127,6 +128,8 @@ export class Store {
   readonly changedSincePoint = new Set<number>();
   /** Memories whose audit chain grew since its head was last noted in the state. */
   readonly auditHeadsUnnoted = new Set<number>();
+  /** What the shard has done since it was opened. */
+  readonly counters = new ShardCounters();
   /** Finds the audit records that hold events. */
   readonly eventRecords = new EventRecords(this);
   /** Rings when a memory has new events. */

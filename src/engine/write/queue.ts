@@ -330,11 +330,16 @@ export class WriteQueue {
       this.#refuse(error, granted, changes);
       return;
     }
+    const { counters } = this.#store;
+    const startedMs = performance.now();
+    counters.groupWrites.observe(granted.length);
+    for (const { job } of granted) counters.queueSeconds.observe((startedMs - job.queuedAtMs) / 1000);
     this.#inFlight = granted;
     this.#appending = this.#store.log.append(append).then(
       () => {
         this.#appending = undefined;
         this.#inFlight = [];
+        counters.commitSeconds.observe((performance.now() - startedMs) / 1000);
         try {
           group.publish();
         } catch (error) {

@@ -15,6 +15,7 @@ export class RetentionSweeps {
   #timer: NodeJS.Timeout | undefined;
   #sweeping: Promise<void> | undefined;
   #closed = false;
+  readonly #counts = { sweeps: 0, grains: 0 };
 
   constructor(parts: {
     readonly memories: Pick<Memories, 'list'>;
@@ -24,6 +25,11 @@ export class RetentionSweeps {
     this.#memories = parts.memories;
     this.#shards = parts.shards;
     this.#log = parts.log;
+  }
+
+  /** Completed sweeps, and grains that they removed, since the start. */
+  get counts(): { readonly sweeps: number; readonly grains: number } {
+    return this.#counts;
   }
 
   start(): void {
@@ -46,12 +52,14 @@ export class RetentionSweeps {
       try {
         const done = await this.#shards.call('enforceRetention', { ...SYSTEM, memory: number }, { dryRun: false });
         forgotten += done.forgotten;
+        this.#counts.grains += done.forgotten;
       } catch (error) {
         // A memory deleted in the meantime has nothing left to expire.
         if (error instanceof EngineError && error.code === 'MEM-E003') continue;
         this.#log.error({ err: error, memory: id }, 'cannot remove expired grains');
       }
     }
+    this.#counts.sweeps += 1;
     if (forgotten > 0) this.#log.info({ grains: forgotten }, 'expired grains were removed');
   }
 

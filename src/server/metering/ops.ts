@@ -16,9 +16,23 @@ export interface OpsSources {
   /** True for a caller that may learn about all memories of the server. */
   readonly seesProcess: boolean;
   readonly hasVectors: boolean;
+  /** Deliveries of the memory's webhooks in 24 hours. */
+  readonly hooks: HookTally;
 }
 
-export function opsRows({ windows, shards, seesProcess, hasVectors }: OpsSources): Readonly<Record<OpsId, Measured>> {
+export interface HookTally {
+  readonly webhooks: number;
+  readonly delivered: number;
+  readonly dead: number;
+}
+
+export function opsRows({
+  windows,
+  shards,
+  seesProcess,
+  hasVectors,
+  hooks,
+}: OpsSources): Readonly<Record<OpsId, Measured>> {
   const ofProcess = (measure: () => Measured): Measured => (seesProcess ? measure() : { reason: OF_PROCESS });
   const { whole } = shards;
   const latency = (kind: 'write' | 'recall'): Measured => {
@@ -40,11 +54,20 @@ export function opsRows({ windows, shards, seesProcess, hasVectors }: OpsSources
     'ops.disk_quota_pct': { reason: 'no quota' },
     'ops.audit_chain_valid':
       whole === undefined ? { reason: OF_MEMORY } : { value: whole.auditValid ? 1 : 0, samples: whole.auditChecked },
-    'ops.hook_success_pct': { reason: 'no webhook deliveries' },
-    'ops.hook_dead_letters': { reason: 'no webhook' },
+    'ops.hook_success_pct': whole === undefined ? { reason: OF_MEMORY } : hookSuccess(hooks),
+    'ops.hook_dead_letters': whole === undefined ? { reason: OF_MEMORY } : deadLetters(hooks),
     'ops.retention_backlog': retention(whole),
     'ops.import_failure_pct': { reason: 'no import jobs' },
   };
+}
+
+function hookSuccess({ delivered, dead }: HookTally): Measured {
+  const ended = delivered + dead;
+  return ended === 0 ? { reason: 'no webhook deliveries' } : { value: (100 * delivered) / ended, samples: ended };
+}
+
+function deadLetters({ webhooks, delivered, dead }: HookTally): Measured {
+  return webhooks === 0 ? { reason: 'no webhook' } : { value: dead, samples: delivered + dead };
 }
 
 function retention(whole: OpsSources['shards']['whole']): Measured {

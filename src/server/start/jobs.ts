@@ -14,10 +14,11 @@ import { RetentionSweeps } from '../jobs/retention.ts';
 import type { Placed } from './shards.ts';
 import { type Starting, within } from './starting.ts';
 
-export function startSweeps({ log, lifecycle }: Starting, { router, memories }: Placed): void {
+export function startSweeps({ log, lifecycle }: Starting, { router, memories }: Placed): RetentionSweeps {
   const sweeps = new RetentionSweeps({ memories, shards: router, log });
   lifecycle.opened('removing what has expired', () => sweeps.close());
   sweeps.start();
+  return sweeps;
 }
 
 export interface Readers {

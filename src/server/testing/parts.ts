@@ -154,14 +154,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
       config.rateLimit === 0
         ? undefined
         : new RateLimiter({ perMinute: config.rateLimit, burst: Math.max(1, config.rateLimit / 6), clock }),
-    metrics: new Metrics({
-      windows: services.metering.windows,
-      memories: () => services.memories.count,
-      keys: () => control.count('key'),
-      extractions: () => extractions.backlog,
-      embedded: () => 0,
-      notEmbedded: () => 0,
-    }),
+    metrics: new Metrics({ windows: services.metering.windows, families: [] }),
     log,
   });
   return {

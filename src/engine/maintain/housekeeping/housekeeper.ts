@@ -247,6 +247,9 @@ export class Housekeeper {
       }
       this.#restUntilMs = this.#store.clock.nowMs() + HOUSEKEEPING_RETRY_MS;
     }
+    const { counters } = this.#store;
+    if (error === undefined && job.name === 'seal') counters.seals += 1;
+    if (error === undefined && job.name === 'merge') counters.merges += 1;
     this.#answerWaiters(job.name === 'seal' ? error : undefined);
     this.#queue.resume();
   }

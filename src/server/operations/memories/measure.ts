@@ -3,8 +3,10 @@ import { includesScope } from '../../auth/principal.ts';
 import type { Context } from '../../context.ts';
 import { intelRows } from '../../metering/intel.ts';
 import type { ComputedMetrics } from '../../metering/metering.ts';
-import { opsRows } from '../../metering/ops.ts';
+import { type HookTally, opsRows } from '../../metering/ops.ts';
 import type { Domain } from '../../metering/rows.ts';
+
+const HOUR_MS = 3_600_000;
 
 export function computed(domain: Domain, context: Context): Promise<ComputedMetrics> {
   const key = JSON.stringify([domain, ...reachOf(context)]);
@@ -33,7 +35,25 @@ function hasVectors({ services: { embedders }, memory }: Context): boolean {
 async function measuredOps(context: Context): Promise<ReturnType<typeof opsRows>> {
   const shards = await context.call('measureOps', {});
   const { windows } = context.services.metering;
-  return opsRows({ windows, shards, seesProcess: seesProcess(context), hasVectors: hasVectors(context) });
+  return opsRows({
+    windows,
+    shards,
+    seesProcess: seesProcess(context),
+    hasVectors: hasVectors(context),
+    hooks: hookTally(context),
+  });
+}
+
+/** The deliveries of the last 24 hours, in whole hours. */
+function hookTally({ services: { hooks, deliveries, clock }, memory }: Context): HookTally {
+  const sinceHour = Math.floor(clock.nowMs() / HOUR_MS) - 24;
+  const webhooks = hooks.of(memory).filter(({ url }) => url !== undefined);
+  const hours = webhooks.flatMap((hook) => deliveries.stateOf(hook).hours).filter(([hour]) => hour > sinceHour);
+  return {
+    webhooks: webhooks.length,
+    delivered: hours.reduce((sum, [, delivered]) => sum + delivered, 0),
+    dead: hours.reduce((sum, [, , dead]) => sum + dead, 0),
+  };
 }
 
 async function measuredIntel(context: Context): Promise<ReturnType<typeof intelRows>> {
