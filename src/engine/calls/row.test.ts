@@ -12,6 +12,7 @@ import { GOAL_ROWS } from './goals.ts';
 import { GOVERN_ROWS } from './govern.ts';
 import { GRAIN_ROWS } from './grain.ts';
 import { MEMORY_WIDE_ROWS } from './memory.ts';
+import { METRIC_ROWS } from './metrics.ts';
 import { RECALL_ROWS } from './recall.ts';
 import type { RowsOf, ShardRowsOf } from './row.ts';
 import { SESSION_ROWS } from './session.ts';
@@ -149,6 +150,7 @@ test('no two groups of calls share a call name', () => {
     TRAIL_ROWS,
     EVENT_ROWS,
     COMPLIANCE_ROWS,
+    METRIC_ROWS,
   ];
   const names = groups.flatMap((group) => Object.keys(group));
   assert.deepEqual(Object.keys(MEMORY_ROWS), names);

@@ -15,6 +15,8 @@ export interface DirectOptions {
 /** Serves `engine` as shard `shard`. An error that only a bug can cause rejects its call unchanged and ends the shard. */
 export function directShard(shard: number, engine: EngineDoor, options: DirectOptions = {}): RawShardCaller {
   const { codecs = {}, clock = systemClock } = options;
+  /** Its calls have been rejected then: replies under way are dropped, as those of a dead thread are. */
+  let isDead = false;
   const client = new ShardClient({
     send: (message) => runner.run(message),
     clock,
@@ -28,10 +30,12 @@ export function directShard(shard: number, engine: EngineDoor, options: DirectOp
     schedule: queueMicrotask,
     send: (message) =>
       queueMicrotask(() => {
+        if (isDead) return;
         client.receive(message);
         if (isCounted(message)) runner.taken(message.byteLength);
       }),
     onBug: (error, id) => {
+      isDead = true;
       const dead = new EngineError('STO-E002', 'the shard met an internal error');
       // The original error, so that a test shows the bug.
       client.fail(dead, id === undefined ? undefined : { id, error });
