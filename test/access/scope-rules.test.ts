@@ -1,0 +1,164 @@
+// With a scope tree, no write stores a grain in a namespace that begins with a known top-level name and is no node. Every
+// call that writes grains, and every operation that does, has an entry here: a new one fails or does not compile without.
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { inspect } from 'node:util';
+import { EngineError } from '../../src/engine/base/errors.ts';
+import type { MemoryCalls } from '../../src/engine/calls/calls.ts';
+import type { CallContext } from '../../src/engine/calls/context.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import { OPERATIONS } from '../../src/server/operations/table.ts';
+import type { Input, MethodsWith } from '../../src/shards/protocol.ts';
+import { HttpClient } from '../conformance/http-client.ts';
+import { memoryFolder } from '../support/memory-files.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { contextOf, openShard, settingsOf } from '../support/shard.ts';
+
+const LOST = 'acme/lost';
+const ROOT = { name: 'org', children: [{ name: 'acme', children: [{ name: 'prod' }] }] };
+const FIELDS = { subject: 'ada', relation: 'likes', object: 'tea', session_id: 's1' };
+
+/** Grains from before the tree: in a namespace that it lacks, and in one of its nodes. */
+interface Before {
+  readonly lost: string;
+  readonly known: string;
+  readonly blob: Uint8Array;
+}
+
+type Writer = Extract<MethodsWith<'access', 'editor'>, keyof MemoryCalls>;
+interface Try<M extends Writer> {
+  readonly input: Input<M>;
+  /** Members of the caller's context. */
+  readonly as?: Partial<CallContext>;
+}
+type Tries = { readonly [M in Writer]: (grains: Before) => readonly Try<M>[] };
+
+const WRITES: Tries = {
+  add: () => [{ input: { grainType: 'belief', fields: { ...FIELDS, namespace: LOST }, sync: false } }],
+  addBatch: () => [{ input: { items: [{ grainType: 'belief', fields: { ...FIELDS, namespace: LOST } }] } }],
+  importBlobs: ({ blob }) => [{ input: { blobs: [blob], manifest: [] } }],
+  supersede: ({ lost, known }) => [
+    { input: { oldHash: lost, fields: { object: 'coffee' } } },
+    { input: { oldHash: known, fields: { namespace: LOST } } },
+  ],
+  mergeGrains: ({ lost }) => [{ input: { canonical: lost, duplicates: [] } }],
+  accumulate: ({ lost }) => [{ input: { target: { hash: lost }, deltas: { success_count: 1 }, set: {} } }],
+  consent: () => [
+    { input: { items: [{ userId: 'ada', purpose: 'storage', granted: true }] }, as: { namespace: LOST } },
+    { input: { items: [{ userId: 'ada', purpose: 'storage', granted: false }] }, as: { namespace: LOST } },
+  ],
+};
+
+describe('every call that writes grains', () => {
+  const root = memoryFolder();
+  const context = contextOf(1);
+  let engine: Engine;
+  let grains: Before;
+  const put = async (namespace: string): Promise<string> =>
+    (await engine.write('add', context, { grainType: 'belief', fields: { ...FIELDS, namespace }, sync: false })).hash;
+  before(async () => {
+    engine = await openShard(join(root, 'data'));
+    await engine.write('attachMemory', context, { settings: settingsOf(1) });
+    const [lost, known] = [await put(LOST), await put('acme/prod')];
+    grains = { lost, known, blob: engine.read('getRaw', context, { hash: lost }).blob };
+    await engine.write('attachMemory', context, {
+      settings: { ...settingsOf(1), scopes: { root: ROOT, updatedAtMs: 1 } },
+    });
+  });
+  after(async () => {
+    await engine.close();
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  for (const [method, triesOf] of Object.entries(WRITES))
+    test(`${method} is refused`, async () => {
+      for (const { input, as } of triesOf(grains) as readonly Try<Writer>[]) {
+        // The keys of the table are methods with their own inputs.
+        const told = await engine.write(method as 'add', { ...context, ...as }, input as Input<'add'>).then(
+          (answer) => inspect(answer, { depth: 6 }),
+          (error: unknown) => (error instanceof EngineError ? error.code : inspect(error)),
+        );
+        assert.match(told, /SCP-E001/, `${method} ${inspect(input)}`);
+      }
+    });
+});
+
+/** Requests that would store a grain in the lost namespace; or why the operation stores none of the caller's choosing. */
+type Request = {
+  readonly path: string;
+  readonly json?: object;
+  readonly file?: true;
+  readonly headers?: Record<string, string>;
+};
+const cal = (query: string): Request => ({ path: '/app/exec', json: { command: 'cal', args: { query } } });
+const OPERATION_WRITES: Readonly<Record<string, string | ((grains: Omit<Before, 'blob'>) => readonly Request[])>> = {
+  add: () => [{ path: '/add', json: { ...FIELDS, namespace: LOST } }],
+  batch_add: () => [
+    { path: '/batch-add', json: { grains: [{ grain_type: 'belief', fields: { ...FIELDS, namespace: LOST } }] } },
+  ],
+  remember: () => [{ path: '/remember', json: { text: 'Ada lives in Paris.', namespace: LOST } }],
+  supersede: ({ lost, known }) => [
+    { path: '/supersede', json: { old_hash: lost, object: 'x' } },
+    { path: '/supersede', json: { old_hash: known, namespace: LOST } },
+  ],
+  accumulate: ({ lost }) => [{ path: '/accumulate', json: { blob_hash: lost, deltas: { count: 1 } } }],
+  import_file: () => [{ path: '/import-file', file: true }],
+  session_consolidate: () => [{ path: '/sessions/s1/consolidate', json: { threshold: 0.1 } }],
+  cal: ({ lost }) => [
+    cal(`SUPERSEDE sha256:${lost} SET object = "x" REASON "r"`),
+    {
+      ...cal('ADD belief SET subject = "a" SET relation = "b" SET object = "c" REASON "r"'),
+      headers: { 'x-namespace': LOST },
+    },
+  ],
+  forget: 'removes grains',
+  flush: 'stores none',
+  grant_consent: 'a caller that reaches a person is bound to no namespace; the call is tried above',
+  revoke_consent: 'the same',
+  grant_consents: 'the same',
+  exec: 'its commands are operations',
+};
+
+describe('every operation that writes grains', () => {
+  let server: TestServer;
+  let http: HttpClient;
+  before(async () => {
+    server = await startTestServer({ shards: '4', workers: '1', calTier1: 'true' });
+    http = new HttpClient(server.http, server.key);
+  });
+  after(() => server.close());
+
+  test('has an entry here', () => {
+    const writers = OPERATIONS.filter(({ mutates, on, needs }) => mutates && on === 'memory' && needs !== 'admin');
+    assert.deepEqual(
+      writers.map(({ name }) => name).filter((name) => OPERATION_WRITES[name] === undefined),
+      [],
+    );
+  });
+
+  for (const partitions of [1, 4])
+    test(`is refused over HTTP, ${partitions} partitions`, async () => {
+      const M = `/memories/scopes-${partitions}`;
+      await http.post('/memories', { id: `scopes-${partitions}`, partitions });
+      const lost = (await http.post(`${M}/add`, { ...FIELDS, namespace: LOST })).blob_hash;
+      await http.post(`${M}/add`, { ...FIELDS, object: 'tea!', namespace: LOST });
+      const known = (await http.post(`${M}/add`, { ...FIELDS, object: 'rice', namespace: 'acme/prod' })).blob_hash;
+      const blob = (await http.ask('GET', `${M}/grains/${lost}/raw`)).bytes;
+      await http.call('PUT', `${M}/scope-tree`, { json: ROOT });
+      for (const [name, requests] of Object.entries(OPERATION_WRITES)) {
+        if (typeof requests === 'string') continue;
+        for (const { path, json, file, headers = {} } of requests({ lost, known })) {
+          const body = new FormData();
+          if (file === true) body.append('file', new Blob([Uint8Array.from(blob)]), 'f.mg');
+          const { text } = await http.ask('POST', `${M}${path}`, { ...(file === true ? { body } : { json }), headers });
+          assert.match(text, /SCP-E001/, `${name} ${JSON.stringify(json)}: ${text}`);
+        }
+      }
+      const { total_grains: total } = await http.get(`${M}/stats`);
+      assert.equal(total, 3, 'nothing was stored');
+      await http.post(`${M}/add`, { ...FIELDS, namespace: 'acme/prod', object: 'a node' });
+      await http.post(`${M}/add`, { ...FIELDS, namespace: 'globex/any', object: 'another top-level name' });
+    });
+});
