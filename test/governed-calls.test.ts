@@ -131,6 +131,7 @@ type OnMemory = { readonly memory: readonly string[] };
 const WHOLE: Inputs<Extract<MethodsWith<'access', OnMemory>, MethodName>> = {
   grantTuple: () => [{ tuple: { subject: 'agent:mole', relation: 'owner', object: 'memory:denied' } }],
   revokeTuple: () => [{ tuple: { subject: 'user:owner', relation: 'owner', object: 'memory:denied' } }],
+  viewing: () => [{ actors: ['agent:mole'] }],
   tuples: () => [{ order: 'asc', offset: 0, limit: 10 }],
   registerAgent: () => [{ identity: { agentId: 'mole', capabilities: [], metadata: {} } }],
   deactivateAgent: () => [{ agentId: 'mole' }],

@@ -39,6 +39,7 @@ import { listTuples } from './maintain/reports/tuples.ts';
 import { seenDocs, userHashes } from './maintain/reports/users.ts';
 import { verify } from './maintain/reports/verify.ts';
 import { verifyAudit } from './maintain/reports/verify-audit.ts';
+import { viewing } from './maintain/reports/viewing.ts';
 import { auditRefusedRead } from './read-audit.ts';
 import { readable } from './reads.ts';
 import { duplicateGroups } from './session/duplicates.ts';
@@ -220,6 +221,7 @@ function ownCalls(services: WriteServices): OwnCalls {
     agents: async (context) => inSlices(agentColumns(store, store.memory(context.memory))),
     agent: async (context, input) => inSlices(agentReport(store, store.memory(context.memory), context, input)),
     identities: async (context, input) => inSlices(listIdentities(store, store.memory(context.memory), input)),
+    viewing: async (context, input) => inSlices(viewing(store, store.memory(context.memory), input)),
     tuples: async (context, input) => inSlices(listTuples(store, store.memory(context.memory), input)),
     calScan: async (context, input) =>
       inSlices(inCal().calReadSteps(store, readableFor(context, 'calScan', input), context, input)),

@@ -226,6 +226,34 @@ for (const listener of LISTENERS)
           assert.equal(own.allowed, false, 'callers may ask about themselves');
         });
 
+        test('a simulated policy counts the principals that would view nothing', async () => {
+          const { id, M, tuple } = await open();
+          await http.post(`${M}/add`, { subject: 'a', relation: 'b', object: 'c', namespace: 'team/x' });
+          for (const principal of ['agent:in', 'agent:out', 'user:out'])
+            await http.post('/auth/keys', { principal, scopes: ['read'], memory_id: id });
+          const losing = async (): Promise<number> => {
+            const change = { overrides: { 'access.authz_required': true } };
+            return (await http.post(`${M}/policy/simulate`, change)).impact.principals_losing_access;
+          };
+          const before = await losing();
+          await tuple('grant', 'agent:in', 'viewer', 'namespace:team');
+          assert.equal(await losing(), before - 1);
+          await tuple('grant', 'user:out', 'viewer', 'namespace:elsewhere');
+          assert.equal(await losing(), before - 1, 'there is nothing to be viewed');
+          const none = await http.post(`${M}/policy/simulate`, { add_policies: ['gdpr'] });
+          assert.equal(none.impact.principals_losing_access, 0);
+        });
+
+        test('under the segregation of duties nobody becomes both admin and auditor', async () => {
+          const { id, tuple } = await open({ policies: ['soc2'] });
+          await tuple('grant', 'user:ann', 'admin', `memory:${id}`);
+          await refused(tuple('grant', 'user:ann', 'auditor', `memory:${id}`), 'AUT-E001');
+          await tuple('grant', 'user:bob', 'auditor', `memory:${id}`);
+          await refused(tuple('grant', 'user:bob', 'owner', `memory:${id}`), 'AUT-E001');
+          await tuple('revoke', 'user:ann', 'admin', `memory:${id}`);
+          assert.equal((await tuple('grant', 'user:ann', 'auditor', `memory:${id}`)).created, true);
+        });
+
         test('the erasure of a person removes the tuples that name the person', async () => {
           const { M, tuple, check, list } = await open();
           for (const object of ['namespace:n', 'group:eng', 'memory:m'])

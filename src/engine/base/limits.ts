@@ -468,6 +468,8 @@ export const TUPLES_MAX = 100_000;
 export const TUPLE_ID_CHARS_MAX = 256;
 /** Usersets to which one relation to an object is given, and parents of an object: a check reads them all. */
 export const TUPLE_USERSETS_MAX = 10_000;
+/** Principals about whom a simulated policy asks what tuples let them view. */
+export const PRINCIPALS_ASKED_MAX = 1_000;
 /** Steps from the object that a check goes, and the pairs of object and relation that it visits; beyond: denied. */
 export const ACCESS_DEPTH_MAX = 25;
 export const ACCESS_VISITED_MAX = 20_000;

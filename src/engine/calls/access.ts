@@ -25,6 +25,8 @@ export interface AccessCalls {
     input: { relations: readonly [MemoryRelation, ...MemoryRelation[]] };
     output: Record<never, never>;
   };
+  /** For each principal whether tuples let it view any grain here, or the memory as a whole. Asks in slices. */
+  viewing: { input: { actors: readonly string[] }; output: { views: readonly boolean[] } };
   /** Tuples of an object, of a subject or of the memory, in the order of their grants. `after`: a place. */
   tuples: {
     input: {
@@ -74,6 +76,13 @@ export const ACCESS_ROWS = {
     gather: 'first',
     governed: { nothing: 'answers nothing' },
     access: { open: 'its function asks for the relation that it is given' },
+  },
+  viewing: {
+    kind: 'long',
+    changes: 'nothing',
+    gather: 'merged',
+    governed: { nothing: 'rules' },
+    access: { memory: ['viewer'] },
   },
   tuples: {
     kind: 'long',

@@ -98,6 +98,7 @@ const MERGE: {
     fingerprint: mergeFingerprints(answers.map(({ fingerprint }) => fingerprint)),
   }),
   policyImpact: mergePolicyImpacts,
+  viewing: (answers, { actors }) => ({ views: actors.map((_, at) => answers.some(({ views }) => views[at] === true)) }),
   restrictions: mergeRestrictions,
   consents: mergeConsents,
   retentionStatus: mergeRetentionStatus,

@@ -1,6 +1,6 @@
 // A memory's sealed policy: show it, change it, and preview a change.
 import { EngineError } from '../../../engine/base/errors.ts';
-import { POLICY_LIST_MAX } from '../../../engine/base/limits.ts';
+import { POLICY_LIST_MAX, PRINCIPALS_ASKED_MAX } from '../../../engine/base/limits.ts';
 import { countDistinct } from '../../../shards/gather/merge.ts';
 import type { JsonObject, PolicyChange } from '../../../shards/protocol.ts';
 import { includesScope } from '../../auth/principal.ts';
@@ -168,12 +168,33 @@ export const policySimulate = defineOperation({
         users_without_consent: countDistinct([impact.usersWithoutConsent]),
         grains_with_blocked_pii: impact.grainsWithBlockedPii,
         grains_unencrypted: 0,
-        principals_losing_access: 0,
+        principals_losing_access: paths.includes(TUPLES_DECIDE) && requires(rules) ? await losingAccess(context) : 0,
       },
       affected_checks: affectedChecks(paths),
     };
   },
 });
+
+const TUPLES_DECIDE = 'access.authz_required';
+
+function requires(rules: JsonObject): boolean {
+  return (rules['access'] as JsonObject | undefined)?.['authz_required'] === true; // rules are nested by their paths
+}
+
+/** Principals of live keys for this memory that tuples would let view nothing. Admin keys count as owners. */
+async function losingAccess(context: Context): Promise<number> {
+  const { services, memory } = context;
+  const nowMs = services.clock.nowMs();
+  const actors = new Set<string>();
+  for (const key of services.keys.list()) {
+    const isLive = key.revokedAtMs === undefined && (key.expiresAtMs === undefined || key.expiresAtMs > nowMs);
+    const isFor = key.memoryId === undefined || key.memoryId === memory.id;
+    if (isLive && isFor && !key.scopes.includes('admin')) actors.add(key.principal);
+    if (actors.size >= PRINCIPALS_ASKED_MAX) break;
+  }
+  const { views } = await context.call('viewing', { actors: [...actors] });
+  return views.filter((isViewing) => !isViewing).length;
+}
 
 /** The proposed rules of a decision, and the paths of the changed rules. */
 function partsOf({ proposed, diff }: JsonObject): { readonly rules: JsonObject; readonly paths: readonly string[] } {

@@ -230,7 +230,10 @@ export const SIMULATED: Members = objectOf({
       users_without_consent: described(COUNT, 'Number of users whose grains would lack a consent.'),
       grains_with_blocked_pii: described(COUNT, 'Number of grains with personal data that would be refused.'),
       grains_unencrypted: described(COUNT, 'Number of grains that are not encrypted, which is always 0.'),
-      principals_losing_access: described(COUNT, 'Number of principals that would lose access, which is always 0.'),
+      principals_losing_access: described(
+        COUNT,
+        'Number of principals of live keys that tuples would let view nothing, if the change made tuples decide.',
+      ),
     }),
     'What the change would mean for the grains that the memory holds.',
   ),
