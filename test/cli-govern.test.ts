@@ -49,3 +49,33 @@ test('consent is granted, revoked and shown; a user is restricted and released',
   assert.equal(lifted.stdout, 'ada is not restricted.\n');
   assert.equal((await granary(here('get', String(added['hash'])))).code, 0);
 });
+
+test('a key acts as the principal that it is made with', async () => {
+  const key = await granaryJson(here('keys', 'create', '--principal', 'agent:scribe', '--scope', 'read'));
+  assert.equal(key['principal'], 'agent:scribe');
+  assert.match((await granary(here('keys'))).stdout, /agent:scribe/);
+});
+
+test('tuples are granted, explained, listed and revoked', async () => {
+  const granted = await granary(here('grant', 'group:eng#member', 'editor', 'namespace:acme'));
+  assert.equal(granted.stdout, 'Granted: group:eng#member editor namespace:acme\n');
+  assert.match((await granary(here('grant', 'group:eng#member', 'editor', 'namespace:acme'))).stdout, /there before/);
+  await granary(here('grant', 'user:alice', 'member', 'group:eng'));
+  const allowed = await granary(here('check', 'user:alice', 'viewer', 'namespace:acme/prod'));
+  assert.deepEqual(
+    [allowed.code, allowed.stdout],
+    [
+      0,
+      'Allowed: user:alice viewer namespace:acme/prod\n  namespace:acme has the editor group:eng#member\n  group:eng has the member user:alice\n',
+    ],
+  );
+  const denied = await granary(here('check', 'user:bob', 'viewer', 'namespace:acme'));
+  assert.deepEqual([denied.code, denied.stdout], [1, 'Denied: user:bob viewer namespace:acme\n']);
+  const listed = await granary(here('tuples', '--object', 'group:eng'));
+  assert.match(listed.stdout, /user:alice +member +group:eng/);
+  assert.equal((await granaryJson(here('tuples', '--subject', 'user:alice')))['total'], 1);
+  const revoked = await granaryJson(here('revoke', 'user:alice', 'member', 'group:eng'));
+  assert.equal(revoked['existed'], true);
+  assert.equal((await granary(here('check', 'user:alice', 'viewer', 'namespace:acme'))).code, 1);
+  assert.equal((await granary(here('grant', 'alice', 'viewer', 'namespace:acme'))).code, 1);
+});

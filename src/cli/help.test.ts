@@ -81,7 +81,14 @@ const MIRRORS: Readonly<Record<string, readonly [operation: string, options: Rea
   'keys create': [
     'create_key',
     {
-      ...{ name: 'name', scope: 'scopes', memory: 'memory_id', namespace: 'namespace', user: 'user_id' },
+      ...{
+        name: 'name',
+        principal: 'principal',
+        scope: 'scopes',
+        memory: 'memory_id',
+        namespace: 'namespace',
+        user: 'user_id',
+      },
       expires: 'expires_at',
     },
   ],

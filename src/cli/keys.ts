@@ -9,6 +9,7 @@ import { allPages } from './pages.ts';
 
 interface CreateOptions extends ServerOptions {
   readonly name?: string | undefined;
+  readonly principal?: string | undefined;
   readonly scope?: readonly string[] | undefined;
   readonly memory?: string | undefined;
   readonly namespace?: string | undefined;
@@ -26,6 +27,10 @@ export function registerKeys(program: Command): void {
       .command('create')
       .description('Create a key; its secret is printed once')
       .option('--name <text>', 'name of the key')
+      .option(
+        '--principal <name>',
+        "principal that calls with the key act as; such as agent:scribe; the default is the key's id",
+      )
       .option(
         '--scope <scope>',
         "scopes of the key; read, write, admin or metrics (/metrics alone); repeat the option for more; the default is the caller's own",
@@ -49,6 +54,7 @@ async function list(options: ServerOptions): Promise<void> {
     [
       { title: 'key' },
       { title: 'name' },
+      { title: 'principal' },
       { title: 'begins' },
       { title: 'scopes' },
       { title: 'bound to' },
@@ -58,6 +64,7 @@ async function list(options: ServerOptions): Promise<void> {
     keys.map((key) => [
       text(key['key_id']),
       clipped(text(key['name']), 30),
+      clipped(text(key['principal']), 30),
       text(key['prefix']),
       Array.isArray(key['scopes']) ? key['scopes'].join(' ') : '',
       boundTo(key),
@@ -69,9 +76,10 @@ async function list(options: ServerOptions): Promise<void> {
 
 async function create(options: CreateOptions): Promise<void> {
   const { withConnection } = await import('./connection.ts');
-  const { name, scope, memory, namespace, user, expires } = options;
+  const { name, principal, scope, memory, namespace, user, expires } = options;
   const json: JsonObject = defined({
     name,
+    principal,
     scopes: scope && [...scope],
     memory_id: memory,
     namespace,

@@ -25,7 +25,7 @@ for (const listener of LISTENERS)
     });
 
     for (const partitions of [1, 4])
-      describe(`${partitions} partitions`, { concurrency: 4 }, () => {
+      describe(`${partitions} partitions`, () => {
         async function open(options: Fields = {}) {
           const id = await newMemory(http, partitions, options);
           const [first] = (await http.post(`/memories/${id}/app/exec`, { command: 'authz_list', args: {} })).result
