@@ -31,6 +31,7 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   extraction: () => import('./scenarios/extraction.ts'),
   pii: () => import('./scenarios/pii.ts'),
   govern: () => import('./scenarios/govern.ts'),
+  authz: () => import('./scenarios/authz.ts'),
   compliance: () => import('./scenarios/compliance.ts'),
   erase: () => import('./scenarios/erase.ts'),
   hostile: () => import('./scenarios/hostile.ts'),

@@ -43,7 +43,7 @@ export async function openShard(folder: string, options: { indexHeapMb?: number 
 }
 
 export function contextOf(memory: number): CallContext {
-  return { memory, partition: 0, actor: 'key:bench', requestId: 'bench' };
+  return { memory, partition: 0, actor: 'key:bench', requestId: 'bench', owns: true };
 }
 
 /** Creates memories `first` to `first + count - 1`. */

@@ -118,6 +118,8 @@ const OPERATION_WRITES: Readonly<Record<string, string | ((grains: Omit<Before, 
   grant_consent: 'a caller that reaches a person is bound to no namespace; the call is tried above',
   revoke_consent: 'the same',
   grant_consents: 'the same',
+  register_agent: 'stores an identity, no grain',
+  deactivate_agent: 'the same',
   exec: 'its commands are operations',
 };
 
