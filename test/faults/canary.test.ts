@@ -211,6 +211,19 @@ async function fill(server: ServerProcess, canaries: Canaries): Promise<void> {
     { user_id: canaries.words.get('erased user') },
     { 'idempotency-key': c('erase key') },
   );
+  for (const [subject, relation, object] of [
+    [`user:${c('granted user')}`, 'member', `group:${c('group')}`],
+    [`group:${c('granted group')}#member`, 'viewer', `namespace:${c('granted namespace')}`],
+    [`user:${c('revoked user')}`, 'manager', `harness:${c('harness')}`],
+  ] as const)
+    await done(
+      server,
+      `${M}/authz/grant`,
+      { subject, relation, object },
+      { 'idempotency-key': c(`grant ${relation}`) },
+    );
+  const revoked = { relation: 'manager', object: `harness:${canaries.words.get('harness')}` };
+  await done(server, `${M}/authz/revoke`, { ...revoked, subject: `user:${canaries.words.get('revoked user')}` });
   // A user whom somebody else names, then erased; and a scope that was written in, then erased.
   const named = c('named user');
   await done(server, `${M}/add`, { subject: 'somebody', relation: 'is', object: 'there', user_id: named });

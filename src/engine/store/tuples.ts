@@ -2,8 +2,8 @@
 // it names, else under the memory's small key. Checks ask the state alone and open only tuples whose subject is a
 // userset or a parent, so that a memory with many tuples costs nothing at open and little heap.
 //
-//   tuple/M/OBJECT/RELATION/dSUBJECT    sequence of the tuple's record; d: one subject or a wildcard
-//   tuple/M/OBJECT/RELATION/uSUBJECT    the same for a userset
+//   tuple/M/OBJECT/RELATION/gSUBJECT    sequence of the tuple's record; g: a userset
+//   tuple/M/OBJECT/RELATION/sSUBJECT    the same for one subject or a wildcard
 //   tuple-of/M/SUBJECT/…                the same, by subject: the rest is OBJECT/RELATION and the letter
 //   tuple-count/M/all                   the number of tuples
 //
@@ -27,8 +27,9 @@ export interface TupleStates {
   readonly bySubject: string;
 }
 
-const DIRECT = 'd';
-const USERSET = 'u';
+/** Usersets come before single subjects, so that one walk finds them and stops at too many subjects. */
+const USERSET = 'g';
+const DIRECT = 's';
 
 export function tupleStates(memory: SealedMemory, { subject, relation, object }: Tuple): TupleStates {
   const objectToken = tokenOf(memory, object);
@@ -111,7 +112,8 @@ class StateSource implements TupleSource {
   parents(object: string): readonly string[] {
     const known = this.#parents.get(object);
     if (known !== undefined) return known;
-    const parents = this.#texts(`${this.#place(object, 'parent')}${DIRECT}`);
+    const place = this.#place(object, 'parent');
+    const parents = this.#texts([...this.#log.scanState(place)].map(([, value]) => sequenceOf(value)));
     this.#parents.set(object, parents);
     return parents;
   }
@@ -131,25 +133,25 @@ class StateSource implements TupleSource {
     const known = this.#subjects.get(key);
     if (known !== undefined) return known;
     const place = this.#place(object, relation);
-    const subjects = { direct: this.#direct(`${place}${DIRECT}`), usersets: this.#texts(`${place}${USERSET}`) };
+    const sets: Sequence[] = [];
+    let direct: Set<string> | undefined = new Set();
+    for (const [name, value] of this.#log.scanState(place)) {
+      if (name[place.length] === USERSET) sets.push(sequenceOf(value));
+      else if (direct.size < ACCESS_SUBJECTS_CACHED_MAX) direct.add(name.slice(place.length + 1));
+      else {
+        direct = undefined;
+        break;
+      }
+    }
+    const subjects = { direct, usersets: this.#texts(sets) };
     this.#subjects.set(key, subjects);
     return subjects;
   }
 
-  #direct(prefix: string): ReadonlySet<string> | undefined {
-    const tokens = new Set<string>();
-    for (const [name] of this.#log.scanState(prefix)) {
-      if (tokens.size >= ACCESS_SUBJECTS_CACHED_MAX) return undefined;
-      tokens.add(name.slice(prefix.length));
-    }
-    return tokens;
-  }
-
   /** The subjects of these tuples, in the order of their grants. */
-  #texts(prefix: string): readonly string[] {
-    const sequences = [...this.#log.scanState(prefix)].map(([, value]) => sequenceOf(value));
+  #texts(sequences: readonly Sequence[]): readonly string[] {
     return sequences
-      .sort((one, other) => one - other)
+      .toSorted((one, other) => one - other)
       .flatMap((sequence) => tupleAt(this.#log, this.#memory, sequence)?.subject ?? []);
   }
 

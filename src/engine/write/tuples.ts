@@ -97,7 +97,6 @@ function refuseBothDuties({ governed }: Memory, { subject, relation, object }: T
   });
 }
 
-/** The names of a person and of a namespace enter the chain as tokens; other names as they are. */
 function auditChange(
   group: Group,
   memory: Memory,
@@ -113,16 +112,23 @@ function auditChange(
     details: {
       change,
       relation: tuple.relation,
-      object: auditedObject(memory, tuple.object),
-      ...(person === undefined ? { principal: auditedObject(memory, tuple.subject) } : {}),
+      object: auditedName(memory, tuple.object),
+      ...(person === undefined ? { principal: auditedName(memory, tuple.subject) } : {}),
     },
   });
   group.onPublish(() => memory.governed.setAccess(tuple));
 }
 
-/** A namespace by its token in the chain, whatever follows its name; anything else unchanged. */
-export function auditedObject(memory: Memory, text: string): string {
-  if (typeOf(text) !== 'namespace') return text;
-  const [name = '', relation] = text.slice('namespace:'.length).split('#');
-  return `namespace:${memory.scopeToken(name)}${relation === undefined ? '' : `#${relation}`}`;
+/**
+ * A name in the audit chain, which holds no words of callers: groups, namespaces and harnesses as tokens. Agents and
+ * services appear as they do as actors, the memory by its id. A namespace has the token that its erasure would name.
+ */
+export function auditedName(memory: Memory, text: string): string {
+  const [name = '', relation] = text.split('#');
+  const type = typeOf(name);
+  const id = name.slice(type.length + 1);
+  const isClear = id === '*' || type === 'agent' || type === 'service' || name === memory.governed.access.memoryObject;
+  const token = () =>
+    type === 'namespace' ? memory.scopeToken(id) : memory.tokens.facet('access', name).toString('hex');
+  return `${type}:${isClear ? id : token()}${relation === undefined ? '' : `#${relation}`}`;
 }
