@@ -24,6 +24,8 @@ const FIELDS = { subject: 'ada', relation: 'likes', object: 'tea', session_id: '
 interface Before {
   readonly lost: string;
   readonly known: string;
+  /** A goal in the namespace that the tree lacks. */
+  readonly goal: string;
   readonly blob: Uint8Array;
 }
 
@@ -42,6 +44,10 @@ const WRITES: Tries = {
   supersede: ({ lost, known }) => [
     { input: { oldHash: lost, fields: { object: 'coffee' } } },
     { input: { oldHash: known, fields: { namespace: LOST } } },
+  ],
+  changeGoal: ({ goal }) => [
+    { input: { hash: goal, change: { to: 'failed' } } },
+    { input: { hash: goal, change: { delegateTo: 'mole' } } },
   ],
   mergeGrains: ({ lost }) => [{ input: { canonical: lost, duplicates: [] } }],
   accumulate: ({ lost }) => [{ input: { target: { hash: lost }, deltas: { success_count: 1 }, set: {} } }],
@@ -62,7 +68,9 @@ describe('every call that writes grains', () => {
     engine = await openShard(join(root, 'data'));
     await engine.write('attachMemory', context, { settings: settingsOf(1) });
     const [lost, known] = [await put(LOST), await put('acme/prod')];
-    grains = { lost, known, blob: engine.read('getRaw', context, { hash: lost }).blob };
+    const fields = { description: 'leave', namespace: LOST };
+    const { hash: goal } = await engine.write('add', context, { grainType: 'goal', fields, sync: false });
+    grains = { lost, known, goal, blob: engine.read('getRaw', context, { hash: lost }).blob };
     await engine.write('attachMemory', context, {
       settings: { ...settingsOf(1), scopes: { root: ROOT, updatedAtMs: 1 } },
     });
@@ -87,6 +95,7 @@ describe('every call that writes grains', () => {
 
 /** Requests that would store a grain in the lost namespace; or why the operation stores none of the caller's choosing. */
 type Request = {
+  readonly verb?: 'PUT';
   readonly path: string;
   readonly json?: object;
   readonly file?: true;
@@ -106,6 +115,11 @@ const OPERATION_WRITES: Readonly<Record<string, string | ((grains: Omit<Before, 
   accumulate: ({ lost }) => [{ path: '/accumulate', json: { blob_hash: lost, deltas: { count: 1 } } }],
   import_file: () => [{ path: '/import-file', file: true }],
   session_consolidate: () => [{ path: '/sessions/s1/consolidate', json: { threshold: 0.1 } }],
+  create_goal: () => [
+    { path: '/sessions/s1/goals/create', json: { description: 'get out' }, headers: { 'x-namespace': LOST } },
+  ],
+  move_goal: ({ goal }) => [{ verb: 'PUT', path: `/goals/${goal}/state`, json: { state: 'failed', reason: 'lost' } }],
+  delegate_goal: ({ goal }) => [{ path: `/goals/${goal}/delegate`, json: { target_agent: 'mole' } }],
   cal: ({ lost }) => [
     cal(`SUPERSEDE sha256:${lost} SET object = "x" REASON "r"`),
     {
@@ -147,19 +161,21 @@ describe('every operation that writes grains', () => {
       const lost = (await http.post(`${M}/add`, { ...FIELDS, namespace: LOST })).blob_hash;
       await http.post(`${M}/add`, { ...FIELDS, object: 'tea!', namespace: LOST });
       const known = (await http.post(`${M}/add`, { ...FIELDS, object: 'rice', namespace: 'acme/prod' })).blob_hash;
+      const sent = { grain_type: 'goal', fields: { description: 'leave', session_id: 's1', namespace: LOST } };
+      const goal = (await http.post(`${M}/add`, sent)).blob_hash;
       const blob = (await http.ask('GET', `${M}/grains/${lost}/raw`)).bytes;
       await http.call('PUT', `${M}/scope-tree`, { json: ROOT });
       for (const [name, requests] of Object.entries(OPERATION_WRITES)) {
         if (typeof requests === 'string') continue;
-        for (const { path, json, file, headers = {} } of requests({ lost, known })) {
+        for (const { verb = 'POST', path, json, file, headers = {} } of requests({ lost, known, goal })) {
           const body = new FormData();
           if (file === true) body.append('file', new Blob([Uint8Array.from(blob)]), 'f.mg');
-          const { text } = await http.ask('POST', `${M}${path}`, { ...(file === true ? { body } : { json }), headers });
+          const { text } = await http.ask(verb, `${M}${path}`, { ...(file === true ? { body } : { json }), headers });
           assert.match(text, /SCP-E001/, `${name} ${JSON.stringify(json)}: ${text}`);
         }
       }
       const { total_grains: total } = await http.get(`${M}/stats`);
-      assert.equal(total, 3, 'nothing was stored');
+      assert.equal(total, 4, 'nothing was stored');
       await http.post(`${M}/add`, { ...FIELDS, namespace: 'acme/prod', object: 'a node' });
       await http.post(`${M}/add`, { ...FIELDS, namespace: 'globex/any', object: 'another top-level name' });
     });
