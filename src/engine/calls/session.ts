@@ -130,11 +130,25 @@ export interface ContextPiece {
   readonly rank: number;
   readonly body: JsonObject;
   readonly line: string;
+  /** Characters that it costs, with what parts it from its neighbour. */
+  readonly chars: Readonly<Record<ContextFormat, number>>;
+}
+
+/** The state of a session as far as it fits its share of a budget. */
+export interface ContextState {
+  readonly hash: string;
+  readonly createdAtMs: number;
+  /** Null if it does not fit with any of its keys. */
+  readonly shown: JsonObject | null;
+  /** Characters that it costs. */
+  readonly chars: number;
+  /** Number of keys that were left out. */
+  readonly trimmedKeys: number;
 }
 
 /** Candidates for a context: as many as would fit if this partition were the only one. */
 export interface ContextFound {
-  readonly state: GrainView | null;
+  readonly state: ContextState | null;
   readonly goals: readonly ContextPiece[];
   /** Actions and beliefs, the most valuable first. */
   readonly items: readonly ContextPiece[];

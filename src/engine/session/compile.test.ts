@@ -5,7 +5,8 @@ import type { GrainView } from '../calls/grain.ts';
 import type { ContextFormat, ContextFound } from '../calls/session.ts';
 import { stringifyJson } from '../grain/api/json.ts';
 import type { JsonObject, JsonValue } from '../grain/api/json-value.ts';
-import { compileContext } from './compile.ts';
+import { CHARS_OF_TOKEN, ContextBudget, compileContext } from './compile.ts';
+import { fittingState } from './fitting-state.ts';
 import { pieceOf } from './pieces.ts';
 
 const FORMATS: readonly ContextFormat[] = ['json', 'text'];
@@ -23,7 +24,17 @@ const text = fc.oneof(
 const json = fc.oneof(fc.jsonValue({ maxDepth: 2 }), text, fc.bigInt()) as fc.Arbitrary<JsonValue>;
 const fieldsOf = (names: readonly string[]) =>
   fc.record(Object.fromEntries(names.map((name) => [name, json])), { requiredKeys: [] }) as fc.Arbitrary<JsonObject>;
-const found: fc.Arbitrary<ContextFound> = fc
+/** What a session has, before its state is fitted to a budget. */
+type Session = Omit<ContextFound, 'state'> & { readonly state: GrainView | null };
+
+function compiled(session: Session, asked: { readonly tokenBudget: number; readonly format: ContextFormat }) {
+  const { left } = new ContextBudget(asked.tokenBudget, asked.format);
+  const room = { budgetChars: asked.tokenBudget * CHARS_OF_TOKEN, left, format: asked.format };
+  const state = session.state === null ? null : fittingState(session.state, room);
+  return compileContext({ ...session, state }, asked);
+}
+
+const found: fc.Arbitrary<Session> = fc
   .record({
     data: fc.option(fc.dictionary(text, json, { maxKeys: 8 })),
     goals: fc.array(fieldsOf(['description', 'priority', 'criteria', 'progress', 'state_reason']), { maxLength: 6 }),
@@ -48,13 +59,7 @@ test('no context exceeds its budget, whatever it is made of', () => {
       fc.oneof(fc.integer({ min: 1, max: 400 }), fc.integer({ min: 1, max: 20_000 })),
       fc.constantFrom(...FORMATS),
       (parts, tokenBudget, format) => {
-        const {
-          text: page,
-          estimatedTokens,
-          truncated,
-          dropped,
-          ...shown
-        } = compileContext(parts, { tokenBudget, format });
+        const { text: page, estimatedTokens, truncated, dropped, ...shown } = compiled(parts, { tokenBudget, format });
         const isEmpty = shown.state === null && shown.goals.length + shown.actions.length + shown.beliefs.length === 0;
         const chars = format === 'text' ? page!.length : isEmpty ? 0 : stringifyJson(shown).length;
         assert.ok(chars <= 4 * tokenBudget, `${chars} characters in ${tokenBudget} tokens`);
@@ -74,12 +79,12 @@ test('no context exceeds its budget, whatever it is made of', () => {
 test('a large budget leaves nothing out', () => {
   fc.assert(
     fc.property(found, fc.constantFrom(...FORMATS), (parts, format) => {
-      assert.equal(compileContext(parts, { tokenBudget: 1_000_000, format }).truncated, false);
+      assert.equal(compiled(parts, { tokenBudget: 1_000_000, format }).truncated, false);
     }),
   );
 });
 
-const nothing: ContextFound = {
+const nothing: Session = {
   state: null,
   goals: [],
   items: [],
@@ -91,15 +96,56 @@ test('a state gets three tenths at most and loses its largest keys first', () =>
   const data = { small: 'a', large: 'l'.repeat(400), middle: 'm'.repeat(150) };
   const parts = { ...nothing, state: viewOf('state', { data }) };
   const keysIn = (tokenBudget: number): string[] | undefined => {
-    const { state } = compileContext(parts, { tokenBudget, format: 'json' });
+    const { state } = compiled(parts, { tokenBudget, format: 'json' });
     return state === null ? undefined : Object.keys((state['fields'] as { data: JsonObject }).data);
   };
   assert.deepEqual(keysIn(1_000), ['small', 'large', 'middle']);
   assert.deepEqual(keysIn(300), ['small', 'middle']);
   assert.deepEqual(keysIn(150), ['small']);
   assert.equal(keysIn(60), undefined);
-  const cut = compileContext(parts, { tokenBudget: 300, format: 'json' });
+  const cut = compiled(parts, { tokenBudget: 300, format: 'json' });
   assert.deepEqual([cut.dropped.stateKeys, cut.dropped.states, cut.truncated], [1, 0, true]);
+});
+
+test('a state is trimmed to the most that fits', () => {
+  fc.assert(
+    fc.property(fc.dictionary(text, json, { maxKeys: 8 }), fc.integer({ min: 60, max: 2_000 }), (data, tokenBudget) => {
+      for (const format of FORMATS) {
+        const view = viewOf('state', { data: data as JsonObject });
+        const asked = { budgetChars: tokenBudget * CHARS_OF_TOKEN, left: tokenBudget * CHARS_OF_TOKEN, format };
+        const { shown, chars, trimmedKeys } = fittingState(view, asked);
+        if (shown === null) continue;
+        const room = Math.floor(asked.budgetChars * 0.3);
+        const length =
+          format === 'json'
+            ? stringifyJson(shown).length
+            : compiled({ ...nothing, state: view }, { tokenBudget, format }).text!.length;
+        assert.ok(chars <= room);
+        assert.equal(chars, length);
+        const { data: kept } = shown['fields'] as { readonly data: JsonObject };
+        assert.equal(Object.keys(kept).length + trimmedKeys, Object.keys(data).length);
+      }
+    }),
+  );
+});
+
+test('the keys of a large state are measured once each', () => {
+  let read = 0;
+  const data = Object.fromEntries(
+    Array.from({ length: 20_000 }, (_, i) => [
+      `key ${i}`,
+      {
+        toJSON: () => {
+          read += 1;
+          return 'value';
+        },
+      },
+    ]),
+  ) as unknown as JsonObject; // values that count how often they are written
+  const asked = { budgetChars: 4_000, left: 4_000, format: 'json' } as const;
+  const { trimmedKeys } = fittingState(viewOf('state', { data }), asked);
+  assert.ok(trimmedKeys > 19_000);
+  assert.equal(read, 20_000);
 });
 
 test('what does not fit is left out, and smaller things after it are taken', () => {
@@ -108,7 +154,7 @@ test('what does not fit is left out, and smaller things after it are taken', () 
   const items = [piece('x'.repeat(4_000), 9), piece('short', 5)];
   const parts = { ...nothing, items, totals: { ...nothing.totals, beliefs: 2 } };
   for (const format of FORMATS) {
-    const { beliefs, dropped, text: page } = compileContext(parts, { tokenBudget: 100, format });
+    const { beliefs, dropped, text: page } = compiled(parts, { tokenBudget: 100, format });
     assert.deepEqual([beliefs.length, dropped.beliefs], [1, 1], format);
     if (format === 'text') assert.equal(page, '## Beliefs\n- a b short');
   }

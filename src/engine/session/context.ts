@@ -1,12 +1,12 @@
 // Finds what may enter the context of a session. Actions and beliefs are ranked by columns of the index; only those that
 // may fit are opened.
 import { CONTEXT_OPENED_MAX } from '../base/limits.ts';
-import type { GrainView } from '../calls/grain.ts';
-import type { ContextAsked, ContextFound, ContextPiece } from '../calls/session.ts';
+import type { ContextAsked, ContextFound, ContextPiece, ContextState } from '../calls/session.ts';
 import type { Doc, Ordinal } from '../index/parts/part.ts';
 import type { PartFilter } from '../recall/filter/filter.ts';
 import type { PartDoc } from '../recall/legs/ordered.ts';
-import { ContextBudget } from './compile.ts';
+import { CHARS_OF_TOKEN, ContextBudget } from './compile.ts';
+import { fittingState } from './fitting-state.ts';
 import { goalPlaces } from './goals-of.ts';
 import { pieceOf } from './pieces.ts';
 import { type SessionPlaces, viewPlace, withValue } from './places.ts';
@@ -30,8 +30,10 @@ export function contextParts(session: SessionPlaces, asked: ContextAsked): Conte
   const budget = new ContextBudget(tokenBudget, format);
   const items = openedPieces(session, ranked.slice(offset, upTo), budget);
   const firstGoals = offset > 0 ? [] : goals.slice(0, CONTEXT_OPENED_MAX).map(goalCandidate);
+  const state = offset > 0 ? null : currentState(session);
+  const room = { budgetChars: tokenBudget * CHARS_OF_TOKEN, left: new ContextBudget(tokenBudget, format).left, format };
   return {
-    state: offset > 0 ? null : currentState(session),
+    state: state === null ? null : fittingState(state, room),
     goals: openedPieces(session, firstGoals, new ContextBudget(tokenBudget, format)),
     items,
     totals: { goals: goals.length, actions: actions.docs.length, beliefs: beliefs.docs.length },
@@ -189,6 +191,6 @@ export function mergeContexts(parts: readonly ContextFound[]): ContextFound {
   };
 }
 
-function byNewest(a: GrainView, b: GrainView): number {
+function byNewest(a: ContextState, b: ContextState): number {
   return b.createdAtMs - a.createdAtMs || (a.hash < b.hash ? -1 : 1);
 }

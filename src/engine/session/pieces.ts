@@ -31,11 +31,16 @@ export function pieceOf(kind: Kind, view: GrainView, value: number): ContextPiec
   const place = { kind, hash, createdAtMs, value, rank: kind === 'goal' ? rankOf(view) : 0 };
   if (kind === 'goal') {
     const goal = chosen(fields, GOAL_FIELDS);
-    return { ...place, body: { hash, ...goal, created_at: createdAt }, line: goalLine(goal) };
+    return measured(place, { hash, ...goal, created_at: createdAt }, goalLine(goal));
   }
   const shown = chosen(fields, FIELDS[kind]);
   const line = kind === 'action' ? actionLine(shown) : beliefLine(shown);
-  return { ...place, body: { hash, fields: shown, created_at: createdAt }, line };
+  return measured(place, { hash, fields: shown, created_at: createdAt }, line);
+}
+
+/** Measured here, in a worker, since the main thread chooses among the pieces of all partitions. */
+function measured(place: Omit<ContextPiece, 'body' | 'line' | 'chars'>, body: JsonObject, line: string): ContextPiece {
+  return { ...place, body, line, chars: { json: stringifyJson(body).length + 1, text: line.length + 1 } };
 }
 
 function chosen(fields: JsonObject, names: readonly string[]): JsonObject {
