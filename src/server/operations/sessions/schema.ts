@@ -3,8 +3,8 @@ import { toNfc } from '../../../engine/base/nfc.ts';
 import { GrainOutput } from '../grains/view.ts';
 import { described, Type } from '../type.ts';
 
-/** Session ids are namespaces too, and not longer than these. */
-const SESSION_ID_CHARS_MAX = 256;
+/** A grain takes an id of any length. A longer one is not reached by its path. */
+const SESSION_ID_CHARS_MAX = 1_024;
 
 export const SessionId = Type.String({
   minLength: 1,
