@@ -23,6 +23,7 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   session: () => import('./scenarios/session.ts'),
   graph: () => import('./scenarios/graph.ts'),
   webhooks: () => import('./scenarios/webhooks.ts'),
+  events: () => import('./scenarios/events.ts'),
   log: () => import('./scenarios/log.ts'),
   text: () => import('./scenarios/text.ts'),
   index: () => import('./scenarios/index.ts'),
