@@ -1,6 +1,10 @@
 // Events over HTTP: the stream, its cursors, the long-poll, and what ends it. On both listeners, with one partition and
 // with four.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { HttpClient } from './conformance/http-client.ts';
 import { EventClient } from './support/event-stream.ts';
@@ -266,4 +270,34 @@ test('a shutdown ends the streams at once', async () => {
     const last = await client.ended();
     assert.deepEqual([last?.event, last?.data.reason], ['end', 'shutdown']);
   }
+});
+
+test('a proxy that holds answers back passes a long-poll, and a stream at its end', async (t) => {
+  const server = await startTestServer({});
+  t.after(() => server.close());
+  const proxy = createServer((incoming, outgoing) => {
+    const headers = { ...incoming.headers, connection: 'close' };
+    request(`${server.http}${incoming.url}`, { headers }, async (answer) => {
+      const body = await buffer(answer);
+      outgoing
+        .writeHead(answer.statusCode ?? 500, { 'content-type': String(answer.headers['content-type']) })
+        .end(body);
+    }).end();
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  t.after(() => proxy.close());
+  const { port } = proxy.address() as AddressInfo; // it listens on TCP
+  const path = `http://127.0.0.1:${port}/api/memories/default/events`;
+  const headers = { authorization: `Bearer ${server.key}` };
+  const http = new HttpClient(server.http, server.key);
+  const polling = fetch(`${path}?timeout_s=60&since=0`, { headers: { ...headers, ...JSON_ONLY } });
+  await http.post('/memories/default/add', { subject: 'a', relation: 'b', object: 'c' });
+  const { events } = (await (await polling).json()) as { events: { object: string }[] };
+  assert.equal(events[0]?.object, 'c');
+  const client = await EventClient.open(`${path}?timeout_s=1&since=0`, headers);
+  await client.ended();
+  assert.deepEqual(
+    client.frames.map(({ event }) => event),
+    ['ready', 'grain_created', 'end'],
+  );
 });

@@ -49,6 +49,23 @@ async function resealed(engine: Engine): Promise<readonly unknown[]> {
   return entries.map(({ details }) => details['resealed']);
 }
 
+test('changes of an older build are no events, and new ones are numbered from 1', async (t) => {
+  const { root } = unpacked(t);
+  const clock = new StepClock();
+  clock.now += 2_000;
+  const engine = await openShard(root, { clock });
+  t.after(() => engine.close());
+  const none = { events: [], next: 0, newest: 0, oldest: 1, isPartial: false };
+  assert.deepEqual(await engine.write('events', context, { after: 0 }), none);
+  const fields = { subject: 'new', relation: 'is', object: 'new' };
+  await engine.write('add', context, { grainType: 'belief', fields, sync: false });
+  const { events: found } = await engine.write('events', context, { after: 0 });
+  assert.deepEqual(
+    found.map(({ sequence, kind }) => [sequence, kind]),
+    [[1, 'grain_created']],
+  );
+});
+
 test('a grain of an older build is found by its hash, in the trail as well, beside new grains', async (t) => {
   const { root, hashes } = unpacked(t);
   const clock = new StepClock();
