@@ -473,6 +473,8 @@ export const PRINCIPALS_ASKED_MAX = 1_000;
 /** Steps from the object that a check goes, and the pairs of object and relation that it visits; beyond: denied. */
 export const ACCESS_DEPTH_MAX = 25;
 export const ACCESS_VISITED_MAX = 20_000;
+/** Pairs of object and relation that the checks of a memory keep as known, over all subjects. */
+export const ACCESS_KNOWN_MAX = 32_768;
 /** Cached for a memory: answers of checks, subjects with a relation, and objects with their tuples. */
 export const ACCESS_ANSWERS_MAX = 16_384;
 export const ACCESS_VIEWS_MAX = 1_024;

@@ -1,8 +1,8 @@
 // Decides by the tuples of a memory who may do what in it. Answers are cached until a tuple changes. Decisions about many grains ask
 // once for each namespace.
 
-import { ACCESS_ANSWERS_MAX, ACCESS_VIEWS_MAX } from '../../base/limits.ts';
-import { type Checked, checkAccess, type TupleSource } from './check.ts';
+import { ACCESS_ANSWERS_MAX, ACCESS_KNOWN_MAX, ACCESS_VIEWS_MAX } from '../../base/limits.ts';
+import { type Checked, checkAccess, type Known, type TupleSource } from './check.ts';
 import { type GrainRelation, type MemoryRelation, namespaceObject, type Tuple } from './tuple.ts';
 
 /** The namespaces in which a subject has a relation to the grains. */
@@ -21,6 +21,9 @@ export class Access {
   /** Answers of checks; the oldest are dropped first. */
   readonly #answers = new Map<string, Checked>();
   readonly #views = new Map<string, AccessView>();
+  /** What the checks of each subject found on their way; the subject that was added first is dropped first. */
+  readonly #known = new Map<string, Known>();
+  #knownPairs = 0;
 
   constructor(source: TupleSource, memoryId: string) {
     this.#source = source;
@@ -37,8 +40,23 @@ export class Access {
     const key = `${tuple.subject}\n${tuple.relation}\n${tuple.object}`;
     const known = this.#answers.get(key);
     if (known !== undefined) return known;
-    const answer = checkAccess(this.#source, this.#memory, tuple);
+    const answer = this.#searched(tuple);
     keep(this.#answers, key, answer, ACCESS_ANSWERS_MAX);
+    return answer;
+  }
+
+  #searched(tuple: Tuple): Checked {
+    const { subject } = tuple;
+    const known = this.#known.get(subject) ?? { denied: new Map(), allowed: new Map() };
+    const before = pairsIn(known);
+    const answer = checkAccess(this.#source, this.#memory, tuple, known);
+    this.#known.set(subject, known);
+    this.#knownPairs += pairsIn(known) - before;
+    for (const [other, dropped] of this.#known) {
+      if (this.#knownPairs <= ACCESS_KNOWN_MAX) break;
+      this.#known.delete(other);
+      this.#knownPairs -= pairsIn(dropped);
+    }
     return answer;
   }
 
@@ -71,12 +89,18 @@ export class Access {
     this.#source.changed(tuple);
     this.#answers.clear();
     this.#views.clear();
+    this.#known.clear();
+    this.#knownPairs = 0;
   }
 
   /** The number of usersets to which the relation to the object is given. */
   usersets(object: string, relation: string): number {
     return relation === 'parent' ? this.#source.parents(object).length : this.#source.usersets(object, relation).length;
   }
+}
+
+function pairsIn({ denied, allowed }: Known): number {
+  return denied.size + allowed.size;
 }
 
 function keep<V>(cache: Map<string, V>, key: string, value: V, max: number): void {

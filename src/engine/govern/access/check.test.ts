@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { checkAccess, type TupleSource } from './check.ts';
+import { Access } from './access.ts';
+import { checkAccess, type Known, type TupleSource } from './check.ts';
 import { checkTuple, type Tuple } from './tuple.ts';
 
 const MEMORY = 'memory:m1';
@@ -125,6 +126,44 @@ test('a chain of 25 usersets is followed, and a longer one is denied with its re
   assert.deepEqual([beyond.allowed, beyond.depthExceeded], [false, true]);
 });
 
+test('what one check learns does not change the depth of another', () => {
+  const tuples = [
+    ...Array.from({ length: 30 }, (_, i) => `group:g${i}#member@group:g${i + 1}#member`),
+    'group:g30#member@user:ann',
+  ].map(parse);
+  for (const order of [
+    [0, 10, 4],
+    [10, 4, 0],
+    [4, 0, 10],
+  ]) {
+    const known: Known = { denied: new Map(), allowed: new Map() };
+    for (const from of order) {
+      const question = { subject: 'user:ann', relation: 'member', object: `group:g${from}` };
+      const { allowed, depthExceeded } = checkAccess(sourceOf(tuples), MEMORY, question, known);
+      assert.deepEqual([allowed, depthExceeded], from === 10 ? [true, false] : [false, true], `${order} at ${from}`);
+    }
+  }
+});
+
+test('the checks of many namespaces walk their common groups once', () => {
+  const groups = Array.from({ length: 500 }, (_, i) => `group:g${i}#member`);
+  for (const holder of [undefined, 'group:g499']) {
+    let walked = 0;
+    const source: TupleSource = {
+      has: (object, relation, subject) => object === holder && relation === 'member' && subject === 'user:ann',
+      usersets: (object, relation) => {
+        walked += 1;
+        return object === 'namespace:acme' && relation === 'viewer' ? groups : [];
+      },
+      parents: () => [],
+      changed: () => undefined,
+    };
+    const view = new Access(source, 'm1').view('user:ann', 'viewer');
+    for (let i = 0; i < 200; i++) assert.equal(view.has(`acme/team${i}`), holder !== undefined);
+    assert.ok(walked < 3_000, `${walked} objects were walked`);
+  }
+});
+
 /** The rules of the contract, once more and as plainly as possible: no visited set, only the bound of depth. */
 function naive(tuples: readonly Tuple[], question: Tuple, depth: number): boolean {
   const { subject, relation, object } = question;
@@ -180,7 +219,8 @@ test('the search answers as the rules do, whatever the tuples', () => {
   fc.assert(
     fc.property(fc.array(tuple, { maxLength: 8 }), (texts) => {
       const tuples = [...new Set(texts)].map(parse);
-      for (const asked of ['user:a', 'agent:a', 'group:x#member'])
+      for (const asked of ['user:a', 'agent:a', 'group:x#member']) {
+        const known: Known = { denied: new Map(), allowed: new Map() };
         for (const place of [
           'memory:m1#viewer',
           'namespace:a/b#viewer',
@@ -192,15 +232,18 @@ test('the search answers as the rules do, whatever the tuples', () => {
           const question = { subject: asked, relation, object };
           // Fewer pairs of object and relation than 12 can be reached, so a longer way has a shorter one.
           const wanted = naive(tuples, question, 12);
-          const { allowed, path } = checkAccess(sourceOf(tuples), MEMORY, question);
-          assert.equal(allowed, wanted, `${JSON.stringify(question)} ${texts.join(' ')}`);
-          for (const used of path)
-            assert.ok(
-              tuples.some(
-                (one) => one.object === used.object && one.relation === used.relation && one.subject === used.subject,
-              ),
-            );
+          for (const learnt of [undefined, known]) {
+            const { allowed, path } = checkAccess(sourceOf(tuples), MEMORY, question, learnt);
+            assert.equal(allowed, wanted, `${JSON.stringify(question)} ${texts.join(' ')}`);
+            for (const used of path)
+              assert.ok(
+                tuples.some(
+                  (one) => one.object === used.object && one.relation === used.relation && one.subject === used.subject,
+                ),
+              );
+          }
         }
+      }
     }),
     { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 1) * 200 },
   );
