@@ -219,8 +219,12 @@ for (const listener of LISTENERS)
           const { blob_hash: hash } = await http.post(`${M}/add`, { subject: 'a', relation: 'b', object: 'c' });
           assert.equal((await http.get(`${M}/grains/${hash}`)).hash, hash);
           assert.ok((await http.get(`${M}/audit`)).entries.length > 0);
+          const exported = (client: HttpClient) => client.ask('GET', `${M}/export-file`);
+          assert.ok(Buffer.from((await exported(http)).bytes).includes('mg'), 'the head of a file');
+          assert.equal(Buffer.from((await exported(http)).bytes).readUInt32BE(4), 1, 'the grain is in the file');
           assert.equal((await check('user:nobody', 'viewer', 'namespace:default'))['allowed'], false);
           const reader = await keyOf('user:nobody', ['read']);
+          assert.equal(Buffer.from((await exported(reader)).bytes).readUInt32BE(4), 0, 'no grain is');
           await refused(reader.get(`${M}/authz/check?subject=user:ann&relation=viewer&object=namespace:n`), 'AUT-E001');
           const own = await reader.get(`${M}/authz/check?subject=user:nobody&relation=viewer&object=namespace:n`);
           assert.equal(own.allowed, false, 'callers may ask about themselves');

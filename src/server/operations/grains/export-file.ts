@@ -7,6 +7,7 @@ import { ContainerWriter } from '../../../engine/grain/codec/container-writer.ts
 import type { GrainStatus } from '../../../engine/grain/codec/manifest.ts';
 import type { Address } from '../../../engine/grain/grain.ts';
 import type { CallContext, ExportedGrain, GrainFilter } from '../../../shards/protocol.ts';
+import { includesScope } from '../../auth/principal.ts';
 import type { Context } from '../../context.ts';
 import type { Shards } from '../../shards.ts';
 import { defineOperation } from '../define.ts';
@@ -101,6 +102,7 @@ class PageSource {
     this.#context = {
       memory: context.memory.number,
       actor: context.principal.actor,
+      owns: includesScope(context.principal, 'admin') || undefined,
       requestId: context.requestId,
       namespace: context.namespace,
       userId: context.userId,
