@@ -295,6 +295,28 @@ test('maintenance while the server runs: verify, compact, rebuild-indexes, rotat
   assert.match(locked.stderr, /^granary: STO-E001: .* is in use by another server: process \d+, at http:/);
 });
 
+test('a hook is created with its secret, listed, read and deleted', async () => {
+  await granaryJson(here('memories', 'create', 'hooked'));
+  const create = ['hooks', 'create', '--name', 'index', '--event', 'grain_created', '-m', 'hooked'];
+  const sent = await granary(here(...create, '--to', 'http://127.0.0.1:9/in', '--secret'));
+  assert.equal(sent.code, 0, sent.stderr);
+  assert.match(sent.stdout, /^\S+\n$/);
+  assert.match(sent.stderr, /Save its secret now/);
+  const { hook_id: pulled } = await granaryJson(here(...create));
+  const { hash } = await granaryJson(here('add', 'ada', 'likes', 'chess', '-m', 'hooked'));
+  const { events } = await granaryJson(here('hooks', 'read', String(pulled), '-m', 'hooked'));
+  assert.deepEqual(
+    (events as { readonly hash: string }[]).map((event) => event.hash),
+    [hash],
+  );
+  await granaryJson(here('hooks', 'delete', String(pulled), '-m', 'hooked'));
+  const { hooks } = await granaryJson(here('hooks', 'list', '-m', 'hooked'));
+  assert.deepEqual(
+    (hooks as { readonly url: string }[]).map(({ url }) => url),
+    ['http://127.0.0.1:9/in'],
+  );
+});
+
 test('usage errors are exit code 2, failures 1, and help says so', async () => {
   const [unknown, option, argument, nowhere, help, words] = await Promise.all([
     granary(['frobnicate']),

@@ -12,7 +12,7 @@ interface HookOptions extends ServerOptions {
 
 interface CreateOptions extends HookOptions {
   readonly name?: string | undefined;
-  readonly url?: string | undefined;
+  readonly to?: string | undefined;
   readonly event?: readonly string[] | undefined;
   readonly secret?: boolean | undefined;
 }
@@ -30,7 +30,7 @@ export function registerHooks(program: Command): void {
     hooks
       .command('create')
       .description('Create a hook: events from now on are sent to a URL, or read with its filters')
-      .option('--url <url>', 'http or https URL that events are posted to; without it events are read')
+      .option('--to <url>', 'http or https URL that events are posted to; without it events are read')
       .option('--name <text>', "name of the hook; the default is the hook's id")
       .option(
         '--event <kind>',
@@ -99,7 +99,7 @@ function stateOf(hook: JsonObject): string {
 
 async function create(options: CreateOptions): Promise<void> {
   const { withConnection } = await import('./connection.ts');
-  const { name, url, event, secret } = options;
+  const { name, to: url, event, secret } = options;
   const json: JsonObject = defined({ name, url, event_filters: event && [...event], generate_secret: secret });
   const hook = await withConnection(options, (connection) =>
     connection.json('POST', pathOf(options, '/hooks'), { json }),
