@@ -168,6 +168,7 @@ const OPEN_READS: Partial<Inputs<MethodName>> = {
   restrictions: () => [{}],
   consents: () => [{}],
   statistics: () => [{}],
+  takeStages: () => [{}],
   measureOps: () => [{}],
   measureIntel: () => [{}],
   users: () => [{}],

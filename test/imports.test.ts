@@ -74,7 +74,7 @@ test('a command that opens the data itself loads the packages of the server and 
   const { own, packages } = await ran(t, ['stats', '--data-dir', data]);
   assert.deepEqual(
     packages,
-    ['@bufbuild/protobuf', '@grpc/grpc-js', 'busboy', 'cborg', 'cli-table3', 'commander'].concat(
+    ['@bufbuild/protobuf', '@grpc/grpc-js', '@opentelemetry/api', 'busboy', 'cborg', 'cli-table3', 'commander'].concat(
       'lmdb',
       'msgpackr',
       'pino',
@@ -99,7 +99,11 @@ test('the server and its workers load only what they use', async (t) => {
   const main = loadedIn(folder, 'server/main.ts');
   assert.deepEqual(
     main.packages,
-    ['@bufbuild/protobuf', 'busboy', 'cborg', 'commander', 'lmdb', 'msgpackr'].concat('pino', 'piscina', 'prom-client'),
+    ['@bufbuild/protobuf', '@opentelemetry/api', 'busboy', 'cborg', 'commander', 'lmdb', 'msgpackr'].concat(
+      'pino',
+      'piscina',
+      'prom-client',
+    ),
   );
   assert.deepEqual(below(main.own, 'engine/text/pii/rules', 'server/grpc/descriptor.ts'), []);
   assert.ok(main.count <= 950, `${main.count} modules`);

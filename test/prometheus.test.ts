@@ -22,7 +22,7 @@ interface Exposed {
   readonly series: readonly Series[];
 }
 
-const SERIES = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (NaN|[+-]?Inf|[-+0-9.eE]+)$/;
+const SERIES = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (Na[Nn]|[+-]?Inf|[-+0-9.eE]+)$/;
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y;
 
 /** Reads the text format, and fails on every line that is not of it. */

@@ -202,11 +202,13 @@ export class Engine {
 
   #answer<M extends ReadMethod | RecordMethod>(method: M, context: CallContext, input: Input<M>): Output<M> {
     const call: AtOnce<ReadMethod | RecordMethod>[M] = this.#atOnce[method];
+    const startedMs = performance.now();
     // Each bad block removes one chunk, so the loop ends. Then answer from the readable rest.
     for (let tries = 0; ; tries++) {
       try {
         this.#requireAccess(method, context);
         const done = { method, input, output: call(context, input) };
+        if (method !== 'takeStages') this.store.stageTimes.note(context, 'read', startedMs, performance.now());
         return isAudited(done, context)
           ? // The table ties a method's output to its name, which TypeScript does not follow through a union.
             (audited(this.store, this.#queue.trail, context, done) as Output<M>)

@@ -201,6 +201,7 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
     embedPages: (_context, input) => embedPages(store, input),
     health: () => health(),
     counters: () => store.counters.counts,
+    takeStages: ({ requestId }) => ({ stages: store.stageTimes.take(requestId) }),
   };
 }
 

@@ -128,6 +128,7 @@ async function answer(
       header: (name) => request.only(name),
       remoteAddress: request.remoteAddress,
       target: operation.mutates ? targetOf(params, request.query) : undefined,
+      route: row,
     },
     {
       read: async () => {

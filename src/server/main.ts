@@ -45,6 +45,7 @@ import {
 import { type Ports, startListeners } from './start/listeners.ts';
 import { drainCallsFirst, openMemories, type Placed, startErasures, startShards } from './start/shards.ts';
 import { type ServerDeps, type Starting, within } from './start/starting.ts';
+import { openTracing, type Tracing } from './tracing.ts';
 import { Wrapper } from './wrapper.ts';
 
 export interface RunningServer {
@@ -103,7 +104,8 @@ async function start(starting: Starting): Promise<Omit<RunningServer, 'warnings'
   startHealthChecks(starting, control, router);
   const metrics = metricsOf(stored, work, services);
   const secret = randomHex();
-  const wrapper = openWrapper(starting, { services, authenticator, metrics, secret });
+  const tracing = await openTracing();
+  const wrapper = openWrapper(starting, { services, authenticator, metrics, secret, tracing });
   const { bodies } = work.readers;
   ports = await startListeners(starting, listener, {
     services,
@@ -266,6 +268,7 @@ function openWrapper(
     readonly authenticator: Authenticator;
     readonly metrics: Metrics;
     readonly secret: string;
+    readonly tracing: Tracing | undefined;
   },
 ): Wrapper {
   const limiter = limiterOf(config, clock);

@@ -28,6 +28,7 @@ import type { OnMainThread, Operation, Sidecar } from './operations/define.ts';
 import { type UnknownMember, unknownRefusal, unknownWarnings } from './operations/unknown-members.ts';
 import { ReplyCache } from './replies.ts';
 import type { MemoryContext } from './shards.ts';
+import type { RequestSpan, Tracing } from './tracing.ts';
 
 /** A request before its body is read. */
 export interface Arrival {
@@ -45,6 +46,8 @@ export interface Arrival {
   readonly remoteAddress: string;
   /** Path parameters besides the memory, and the query as sent. An idempotency key covers one such target. */
   readonly target?: string | undefined;
+  /** The route over HTTP, for traces. */
+  readonly route?: { readonly verb: string; readonly path: string } | undefined;
   /** Deadline in epoch ms. */
   readonly deadlineMs?: number | undefined;
 }
@@ -108,6 +111,9 @@ export class Wrapper {
   readonly #deadlines = new Deadlines();
   readonly #repeats: boolean;
   readonly #secret: string | undefined;
+  readonly #tracing: Tracing | undefined;
+  /** The spans of running requests. */
+  readonly #spans = new WeakMap<Arrival, RequestSpan>();
   /** Running requests, for the drain. */
   #running = 0;
   #idle: (() => void) | undefined;
@@ -122,6 +128,8 @@ export class Wrapper {
     repeats?: boolean | undefined;
     /** Proves the server's identity to local callers (identity.ts). */
     secret?: string | undefined;
+    /** Absent without an OpenTelemetry SDK. */
+    tracing?: Tracing | undefined;
   }) {
     this.#services = parts.services;
     this.#authenticator = parts.authenticator;
@@ -130,6 +138,7 @@ export class Wrapper {
     this.#log = parts.log;
     this.#repeats = parts.repeats === true;
     this.#secret = parts.secret;
+    this.#tracing = parts.tracing;
     this.#replies = new ReplyCache(parts.services.control, parts.services.clock);
   }
 
@@ -140,6 +149,8 @@ export class Wrapper {
     const headers: Record<string, string> = { 'x-request-id': requestId };
     this.#running += 1;
     this.#metrics.begin();
+    const span = this.#tracing?.begin(arrival);
+    if (span !== undefined) this.#spans.set(arrival, span);
     let code = 'ok';
     try {
       if (PROVING.has(arrival.operation.name)) this.#prove(arrival, headers);
@@ -168,6 +179,7 @@ export class Wrapper {
       if (code === 'LIM-E001') headers['retry-after'] ??= '1';
       return { ok: false, error, requestId, headers };
     } finally {
+      span?.end(code);
       this.#metrics.end(arrival.operation.name, arrival.face, code, (performance.now() - started) / 1000);
       this.#running -= 1;
       if (this.#running === 0) this.#idle?.();
@@ -248,13 +260,15 @@ export class Wrapper {
     const { deadlineMs } = asked;
     const context = shardContext(asked, admitted, arrival.operation.mutates ? 0 : undefined);
     const { shards } = this.#services;
+    const send = (number: number, bytes: Uint8Array): Promise<RawReply> =>
+      traced(shards, { asked, context, name: arrival.operation.name }, shards.callRaw(number, context, bytes));
     if (sidecar === undefined || admitted.memory === undefined)
-      return this.#untilDeadline(shards.callRaw(codec, context, body), deadlineMs);
+      return this.#untilDeadline(send(codec, body), deadlineMs);
     const making = sidecar.make(body, { services: this.#services, memory: admitted.memory, deadlineMs });
     if (making === 'here') return 'here';
-    if (making === undefined) return this.#untilDeadline(shards.callRaw(codec, context, body), deadlineMs);
+    if (making === undefined) return this.#untilDeadline(send(codec, body), deadlineMs);
     const both = framed(await making, body);
-    return this.#untilDeadline(shards.callRaw(sidecar.codec, context, both), deadlineMs);
+    return this.#untilDeadline(send(sidecar.codec, both), deadlineMs);
   }
 
   #askedOf(arrival: Arrival, admitted: Admitted, requestId: string, bytes: Uint8Array): AskedFor {
@@ -268,6 +282,7 @@ export class Wrapper {
       purpose: nameHeader(arrival, 'x-purpose'),
       strict: flagHeader(arrival, 'x-strict'),
       idempotency: idempotencyOf(arrival, admitted, bytes),
+      span: this.#spans.get(arrival),
     };
   }
 
@@ -302,7 +317,12 @@ export class Wrapper {
       call<M extends keyof MemoryCalls>(method: M, input: Input<M>, extras: CallExtras = {}): Promise<Output<M>> {
         // Each changing call of a request gets a key of its own, the same one when the request is repeated.
         const place = isKeyed(method) ? changes++ : undefined;
-        return services.shards.call(method, { ...shardContext(asked, admitted, place), ...extras }, input);
+        const shared = { ...shardContext(asked, admitted, place), ...extras };
+        return traced(
+          services.shards,
+          { asked, context: shared, name: method },
+          services.shards.call(method, shared, input),
+        );
       },
     };
   }
@@ -381,6 +401,18 @@ interface AskedFor {
   readonly purpose: string | undefined;
   readonly strict: boolean;
   readonly idempotency: Context['idempotency'];
+  readonly span: RequestSpan | undefined;
+}
+
+/** A shard call, in a span of the request's trace if it has one. */
+function traced<T>(
+  shards: Services['shards'],
+  { asked, context, name }: { readonly asked: AskedFor; readonly context: MemoryContext; readonly name: string },
+  work: Promise<T>,
+): Promise<T> {
+  const { span } = asked;
+  if (span === undefined) return work;
+  return span.call(name, work, async () => (await shards.call('takeStages', context, {})).stages);
 }
 
 /** `change`: number of this changing call within the request, from 0; undefined for a call that changes nothing. */
@@ -395,6 +427,7 @@ function shardContext(asked: AskedFor, admitted: Admitted, change: number | unde
   };
   if (includesScope(principal, 'admin')) context.owns = true;
   if (principal.agentId !== undefined) context.agentId = principal.agentId;
+  if (asked.span?.isRecording === true) context.traced = true;
   const { reason, purpose, idempotency } = asked;
   if (asked.repeats) context.repeats = true;
   if (asked.strict) context.strict = true;

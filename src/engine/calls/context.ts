@@ -28,6 +28,8 @@ export interface CallContext {
    * the original made.
    */
   readonly repeats?: true | undefined;
+  /** The request has a recorded span: shards note the times of its stages. */
+  readonly traced?: true | undefined;
   /** Refuse a request with unknown members instead of only reporting them. */
   readonly strict?: true | undefined;
 }

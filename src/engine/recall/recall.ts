@@ -4,6 +4,7 @@
 
 import { defined } from '../base/defined.ts';
 import { RECALL_HELD_BYTES_MAX } from '../base/limits.ts';
+import type { RecallStage } from '../base/shard-counters.ts';
 import type { MemoryCalls } from '../calls/calls.ts';
 import type { CallContext } from '../calls/context.ts';
 import type { Candidate, Excluded, RecallQuery, TextStatistics } from '../calls/recall.ts';
@@ -90,7 +91,7 @@ export function recallStatistics(
   const frequencies = (text?.terms ?? []).map((term) => [term, documentFrequency.get(term) ?? 0] as const);
   const hasPairs = text !== undefined && text.pairs.length > 0 && query.wordsOnly !== true;
   const pairFrequency = hasPairs ? Object.fromEntries(matchPairs(counted, text.pairs).documentFrequency) : undefined;
-  store.counters.stage('statistics', startedMs);
+  staged(store, context, 'statistics', startedMs);
   return defined({
     docs,
     totalLength,
@@ -116,7 +117,7 @@ export function recallCandidates(
   const held = matchedTermsOf({ parts, text }, candidates);
   // Resolve lazy hashes before candidates cross threads.
   const plain = candidates.map((candidate, i): Candidate => plainCandidate(candidate, held[i]!));
-  store.counters.stage('candidates', startedMs);
+  staged(store, context, 'candidates', startedMs);
   const excluded = excludedFrom(store, context, planned, { statistics, vectors });
   return defined({
     candidates: plain,
@@ -134,12 +135,11 @@ export function recall(
   query: RecallQuery,
   legs: RecallLegs = {},
 ): MemoryCalls['recall']['output'] {
-  const { counters } = store;
   let atMs = performance.now();
   const planned = plan(store, memory, query);
   const { parts, text } = planned;
   const statistics = statisticsOf(text === undefined ? [] : countedParts(store, parts, context), text);
-  atMs = counters.stage('statistics', atMs);
+  atMs = staged(store, context, 'statistics', atMs);
   const { candidates, legCut } = search(
     store,
     memory,
@@ -148,11 +148,11 @@ export function recall(
     { statistics, pairFrequency: undefined },
     legs,
   );
-  atMs = counters.stage('candidates', atMs);
+  atMs = staged(store, context, 'candidates', atMs);
   const fused = fuse(candidates, query);
-  atMs = counters.stage('fusion', atMs);
+  atMs = staged(store, context, 'fusion', atMs);
   const { list, isTruncated } = hitsOf(store, memory, context, planned, { fused, statistics });
-  counters.stage('fetch', atMs);
+  staged(store, context, 'fetch', atMs);
   const excluded = excludedFrom(store, context, planned, { statistics, vectors: legs.vectors });
   return defined({
     hits: list.hits,
@@ -164,6 +164,13 @@ export function recall(
     beyond:
       query.tellBeyond === true ? beyondLimit(candidates, fused, ({ ordinal }) => store.nameHint(ordinal)) : undefined,
   });
+}
+
+/** Counts a stage that began at `fromMs`, and notes it for a traced recall. Returns the present time. */
+function staged(store: Store, context: CallContext, stage: RecallStage, fromMs: number): number {
+  const toMs = store.counters.stage(stage, fromMs);
+  store.stageTimes.note(context, `recall ${stage}`, fromMs, toMs);
+  return toMs;
 }
 
 /** Fetches the best grains, as many as one answer holds. Leaves out grains that are gone. */

@@ -5,6 +5,7 @@ import { assert } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
 import { ShardCounters } from '../base/shard-counters.ts';
+import { StageTimes } from '../base/stage-times.ts';
 import { open } from '../crypto/envelope.ts';
 import { GENESIS, type TrailEnd } from '../govern/trail/audit.ts';
 import { decodeAuditBody } from '../govern/trail/audit-codec.ts';
@@ -130,6 +131,8 @@ export class Store {
   readonly auditHeadsUnnoted = new Set<number>();
   /** What the shard has done since it was opened. */
   readonly counters = new ShardCounters();
+  /** The stages of traced calls. */
+  readonly stageTimes = new StageTimes();
   /** Finds the audit records that hold events. */
   readonly eventRecords = new EventRecords(this);
   /** Rings when a memory has new events. */

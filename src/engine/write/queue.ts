@@ -51,6 +51,8 @@ interface Job {
   prepared: PreparedGrain | EngineError | undefined;
   /** When it was queued, in milliseconds of this process. */
   readonly queuedAtMs: number;
+  /** When its group took it up. */
+  plannedAtMs: number;
 }
 
 type State = readonly (readonly [string, Uint8Array | null])[];
@@ -136,7 +138,16 @@ export class WriteQueue {
     settle: (error: EngineError | undefined, output: O) => void,
   ): void {
     // The job keeps plan, input and settle together, so their types always match.
-    const job: Job = { method, context, input, write, settle, prepared: undefined, queuedAtMs: performance.now() };
+    const job: Job = {
+      method,
+      context,
+      input,
+      write,
+      settle,
+      prepared: undefined,
+      queuedAtMs: performance.now(),
+      plannedAtMs: 0,
+    };
     if (this.#failed !== undefined) {
       job.settle(this.#failed, undefined);
       return;
@@ -236,6 +247,7 @@ export class WriteQueue {
         job.settle(new EngineError('SYS-E005'), undefined);
         continue;
       }
+      job.plannedAtMs = performance.now();
       const bytesBefore = group.bytes;
       let memory: Memory | undefined;
       try {
@@ -272,6 +284,16 @@ export class WriteQueue {
   }
 
   #plan(group: Group, job: Job, memory: Memory | undefined): unknown {
+    const { stageTimes } = this.#store;
+    stageTimes.note(job.context, 'queue', job.queuedAtMs, job.plannedAtMs);
+    try {
+      return this.#planned(group, job, memory);
+    } finally {
+      if (job.context.traced === true) stageTimes.note(job.context, 'plan', job.plannedAtMs, performance.now());
+    }
+  }
+
+  #planned(group: Group, job: Job, memory: Memory | undefined): unknown {
     const { method, context, write } = job;
     if (memory !== undefined) {
       this.#checkAgent(memory, job);
@@ -298,12 +320,14 @@ export class WriteQueue {
 
   #prepare(job: Job, memory: Memory | undefined): void {
     if (job.prepared !== undefined || memory === undefined || job.write.prepare === undefined) return;
+    const startedMs = performance.now();
     try {
       job.prepared = job.write.prepare(memory, job.context, job.input, this.#store.clock.nowMs());
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
       job.prepared = error;
     }
+    if (job.context.traced === true) this.#store.stageTimes.note(job.context, 'prepare', startedMs, performance.now());
   }
 
   #shift(): void {
@@ -333,7 +357,7 @@ export class WriteQueue {
     const { counters } = this.#store;
     const startedMs = performance.now();
     counters.groupWrites.observe(granted.length);
-    for (const { job } of granted) counters.queueSeconds.observe((startedMs - job.queuedAtMs) / 1000);
+    for (const { job } of granted) counters.queueSeconds.observe((job.plannedAtMs - job.queuedAtMs) / 1000);
     this.#inFlight = granted;
     this.#appending = this.#store.log.append(append).then(
       () => {
@@ -346,6 +370,9 @@ export class WriteQueue {
           this.#onFatal(error);
           return;
         }
+        for (const { job } of granted)
+          if (job.context.traced === true)
+            this.#store.stageTimes.note(job.context, 'commit', startedMs, performance.now());
         answer(granted);
         for (const change of changes) change.committed();
         this.#next();

@@ -18,6 +18,7 @@ const STRICT = 128;
 const OWNS = 256;
 const HAS_ON_BEHALF_OF = 512;
 const HAS_AGENT_ID = 1024;
+const TRACED = 2048;
 const UTF16 = 0x8000_0000;
 const FIXED_BYTES = 15;
 /** Up to this length a loop over characters is faster than the runtime's copy. */
@@ -89,6 +90,7 @@ export function writeContext(bytes: Buffer, start: number, context: CallContext)
   if (context.repeats === true) members |= REPEATS;
   if (context.strict === true) members |= STRICT;
   if (context.owns === true) members |= OWNS;
+  if (context.traced === true) members |= TRACED;
   bytes.writeUInt16LE(members, start + 5);
   return at;
 }
@@ -137,6 +139,7 @@ export function readContext(bytes: Buffer, start: number): CallContext {
   if (members & HAS_IDEMPOTENCY) context.idempotency = { key: readText(bytes, at), bodyHash: readText(bytes, at) };
   if (members & HAS_ON_BEHALF_OF) context.onBehalfOf = readText(bytes, at);
   if (members & HAS_AGENT_ID) context.agentId = readText(bytes, at);
+  if (members & TRACED) context.traced = true;
   if (members & REPEATS) context.repeats = true;
   if (members & STRICT) context.strict = true;
   if (members & OWNS) context.owns = true;
