@@ -220,7 +220,7 @@ for (const listener of LISTENERS)
           assert.equal((await http.get(`${M}/grains/${hash}`)).hash, hash);
           assert.ok((await http.get(`${M}/audit`)).entries.length > 0);
           const exported = (client: HttpClient) => client.ask('GET', `${M}/export-file`);
-          assert.ok(Buffer.from((await exported(http)).bytes).includes('mg'), 'the head of a file');
+          assert.ok(Buffer.from((await exported(http)).bytes).includes('MG'), 'the head of a file');
           assert.equal(Buffer.from((await exported(http)).bytes).readUInt32BE(4), 1, 'the grain is in the file');
           assert.equal((await check('user:nobody', 'viewer', 'namespace:default'))['allowed'], false);
           const reader = await keyOf('user:nobody', ['read']);
