@@ -248,6 +248,23 @@ for (const listener of ['uws', 'node'] as const)
         assert.deepEqual([(await kept.ended())?.event, kept.events.length], ['end', 1]);
       });
 
+      test('a goal that moves is told with both states', async () => {
+        const m = await memory();
+        const { blob_hash: goal } = await http.post(`${m}/sessions/s1/goals/create`, {
+          ...{ description: 'drink tea', priority: 'high', criteria: 'it is drunk' },
+        });
+        const moved = await http.call('PUT', `${m}/goals/${goal}/state`, { json: { state: 'satisfied' } });
+        const { events } = await http.get(`${m}/events?since=0`, { headers: JSON_ONLY });
+        type Told = { event_type: string; hash: string; old_hash?: string; details: object };
+        assert.deepEqual(
+          events.map(({ event_type: kind, hash, old_hash: old, details }: Told) => [kind, hash, old, details]),
+          [
+            ['grain_created', goal, undefined, {}],
+            ['goal_state_changed', moved.blob_hash, goal, { from: 'active', to: 'satisfied' }],
+          ],
+        );
+      });
+
       test('HEAD gets the headers of a stream and no stream', async () => {
         const m = await memory();
         const reply = await fetch(`${server.http}/api${m}/events`, {
