@@ -384,6 +384,8 @@ for (const [listener, partitions] of [
         const path = await memory([belief('black tea at noon'), belief('black tea at noon.')]);
         for (const wrong of [{ threshold: 0 }, { threshold: 1.1 }, { threshold: 'x' }])
           await refused(merges(path, wrong), 'VAL-E001', 'VAL-E003');
+        // A misspelt dry run must not merge.
+        await refused(merges(path, { dryrun: true }), 'VAL-E001');
         const none = await http.post(`${path}/sessions/nobody/consolidate`, {});
         assert.deepEqual([none.total_analyzed, none.groups, none.merged], [0, [], 0]);
         const headers = { 'idempotency-key': 'once' };

@@ -55,7 +55,7 @@ export const sessionConsolidate = defineOperation({
   on: 'memory',
   reach: 'binding',
   mutates: true,
-  onUnknown: 'warn',
+  onUnknown: 'refuse',
   dryRun: true,
   slow: true,
   input: Type.Object({
