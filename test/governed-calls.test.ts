@@ -23,6 +23,8 @@ type MethodName = keyof MemoryCalls;
 interface Kept {
   readonly hash: string;
   readonly blob: Uint8Array;
+  /** Hash of the goal of the session. */
+  readonly goal: string;
 }
 type GovernedBy<V> = Extract<MethodsWith<'governed', V>, MethodName>;
 type Inputs<M extends MethodName> = { readonly [K in M]: (kept: Kept) => readonly Input<K>[] };
@@ -84,6 +86,7 @@ const READS: Inputs<GovernedBy<'reads'>> = {
   ],
   sessionDuplicates: () => [{ sessionId: 's1', threshold: 0.5 }],
   sessionSummary: () => [{ sessionId: 's1' }],
+  goalTree: ({ goal }) => [{ sessionId: 's1' }, { sessionId: 's1', named: [goal] }],
   sessionChain: () => [{ sessionId: 's1', below: ['t1'], above: [], limit: 10 }],
   exportPage: () => [{ after: 0, limitBytes: 1 << 20, filter: {} }],
 };
@@ -234,10 +237,11 @@ for (const [at, how] of HOW.entries())
         },
       });
       const { hash } = await engine.write('add', owner, { grainType: 'belief', fields: FIELDS, sync: false });
-      kept = { hash, blob: engine.read('getRaw', owner, { hash }).blob };
+      kept = { hash, blob: engine.read('getRaw', owner, { hash }).blob, goal: '' };
       const seen = engine.read('recall', owner, QUERY);
       assert.equal(seen.hits.length, 1, 'there is something to be kept back');
-      await engine.write('addBatch', here, { items: OF_SESSION });
+      const { outcomes } = await engine.write('addBatch', here, { items: OF_SESSION });
+      kept = { ...kept, goal: outcomes.map((one) => ('hash' in one ? one.hash : 'refused')).at(-1)! };
       if (how === 'restricted') await ask('restrict', { userId: 'u1', restricted: true });
       if (how === 'withdrawn') await ask('consent', { items: [{ userId: 'u1', purpose: 'storage', granted: false }] });
       if (how === 'expired') nowMs += 30 * DAY_MS;
@@ -260,7 +264,7 @@ for (const [at, how] of HOW.entries())
           for (const input of inputs(kept)) answers.push(await ask(method, input));
           const printed = inspect(answers, { depth: 12, maxStringLength: 100_000 });
           const raw = answers.some((answer) => bytesOf(answer).includes(CANARY));
-          const marks = method === 'namespaces' ? [PLACE] : [CANARY, kept.hash];
+          const marks = method === 'namespaces' ? [PLACE] : [CANARY, kept.hash, kept.goal];
           assert.ok(raw || marks.some((mark) => printed.includes(mark)), `${method}: ${printed}`);
         });
       else
@@ -278,7 +282,9 @@ for (const [at, how] of HOW.entries())
             assert.ok(!echo.includes(CANARY), `${method} ${asked} shows ${printed}`);
             assert.ok(!bytesOf(answer).includes(CANARY), `${method} ${asked} gives the blob`);
             if (how === 'denied') assert.ok(!echo.includes(PLACE), `${method} ${asked} tells the place: ${printed}`);
-            if (method !== 'cal') assert.ok(!printed.includes(kept.hash), `${method} ${asked} names ${printed}`);
+            if (method !== 'cal')
+              for (const hash of [kept.hash, kept.goal])
+                assert.ok(!printed.includes(hash), `${method} ${asked} names ${printed}`);
           }
         });
     }

@@ -20,6 +20,7 @@ import type { ShardHealth } from './calls/shard.ts';
 import { subjectOf } from './govern/access/caller.ts';
 import { agentsOf } from './govern/agents/agents.ts';
 import { refuseAccessToMemory, refuseDeactivated } from './govern/decide.ts';
+import { SYSTEM_ACTOR } from './govern/trail/audit.ts';
 import { CorruptBlock } from './index/files/section.ts';
 import { HeapBudget } from './index/heap-budget.ts';
 import { ShardIndex } from './index/shard-index.ts';
@@ -41,6 +42,7 @@ import { type AtOnce, readCalls, recordCalls } from './reads.ts';
 import { isAuditRecord } from './record/record.ts';
 import { indexKeys } from './store/index-keys.ts';
 import { Store } from './store/store.ts';
+import { expireGoals } from './write/expire-goals.ts';
 import { damagedMemory, WriteQueue } from './write/queue.ts';
 import { writeTrail } from './write/write-trail.ts';
 import { type EngineWrites, writeCalls } from './writes.ts';
@@ -284,7 +286,16 @@ export class Engine {
     if (this.store.index.damaged || this.#hasRepairable()) this.#repair();
     // If the disk rejects the entries, they wait for the next attempt.
     if (this.#queue.trail.isDue(this.store.clock.nowMs())) writeTrail(this.#queue).catch(() => undefined);
+    if (!this.store.dueGoals.isEmpty) this.#expireGoals();
     return this.#housekeeper.run(budgetMs);
+  }
+
+  /** Records the states of the goals that reads found to have expired. What fails is found again by a read or a sweep. */
+  #expireGoals(): void {
+    for (const { memory, partition, ordinals } of this.store.dueGoals.take())
+      expireGoals(this.#queue, { memory, partition, actor: SYSTEM_ACTOR, requestId: 'goal-expiry' }, [
+        ...ordinals,
+      ]).catch(() => undefined);
   }
 
   /** True if a memory's index is damaged and a rebuild would help. Checked at intervals. */

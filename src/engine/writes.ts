@@ -43,6 +43,7 @@ import { viewing } from './maintain/reports/viewing.ts';
 import { auditRefusedRead } from './read-audit.ts';
 import { readable } from './reads.ts';
 import { duplicateGroups } from './session/duplicates.ts';
+import { goalNodes } from './session/goal-tree.ts';
 import { sessionPlaces } from './session/places.ts';
 import type { Memory } from './store/memory.ts';
 import type { Store } from './store/store.ts';
@@ -112,7 +113,7 @@ function ownCalls(services: WriteServices): OwnCalls {
   /** The memory for a long read, with the same refusals as for other reads. */
   const readableFor = (
     context: CallContext,
-    method: 'calScan' | 'events' | 'sessionDuplicates',
+    method: 'calScan' | 'goalTree' | 'events' | 'sessionDuplicates',
     input: unknown,
   ): Memory => {
     try {
@@ -235,6 +236,10 @@ function ownCalls(services: WriteServices): OwnCalls {
     },
     events: async (context, input) =>
       inSlices(eventPage(services, readableFor(context, 'events', input), context, input)),
+    goalTree: async (context, input) => {
+      const places = sessionPlaces(store, readableFor(context, 'goalTree', input), context, input.sessionId);
+      return inSlices(goalNodes(places, input));
+    },
     awaitEvents: (_context, { after, release }) => store.eventBell.next(after, release),
     recallRecords: async (context, input) => {
       await trailWritten();

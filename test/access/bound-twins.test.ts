@@ -182,6 +182,7 @@ const READS: Readonly<Record<string, (pair: Pair) => readonly Question[]>> = {
   ],
   session_failed_actions: () => [get('/sessions/s1/actions/failed')],
   session_goals: () => ['s1', 'n1', 'n9'].map((sid) => get(`/sessions/${sid}/goals?state=all`)),
+  session_goal_tree: () => ['s1', 'n1', 'n9'].map((sid) => get(`/sessions/${sid}/goals/tree`)),
   session_blocked_goals: () => [get('/sessions/s1/goals/blocked')],
   list_grains: () => [
     get('/grains?limit=2'),

@@ -1,6 +1,7 @@
 // Goals over HTTP: created, listed, moved and delegated. On both listeners, with one partition and with four.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { eventually } from '../support/eventually.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
 import type { ParsedJson } from './driver.ts';
@@ -178,6 +179,62 @@ for (const [listener, partitions] of [
       await http.post(`${path}/agents/identities/clerk/deactivate`, {});
       for (const name of ['clerk', 'agent:clerk'])
         await refused(http.post(`${path}/goals/${hash}/delegate`, { target_agent: name }), 'AGT-E003');
+    });
+
+    test('the tree shows each goal once, below its parent, whichever version names it', async () => {
+      const path = await memory();
+      const tree = async (query = '') => http.get(`${path}${SESSION}/goals/tree${query}`);
+      const drawn = (nodes: ParsedJson[]): string =>
+        nodes.map(({ goal, children }) => `${goal.description}(${drawn(children)})`).join('');
+      const top = await created(path, { description: 'top', priority: 'high' });
+      await created(path, { description: 'alone', created_at: 1_700_000_000 });
+      const under = async (parent: string, description: string, fields: object = {}): Promise<string> => {
+        const goal = { description, parent_goals: [parent], created_at: 1_700_000_000, ...fields };
+        return (await http.post(`${path}/add`, { grain_type: 'goal', fields: goal })).blob_hash;
+      };
+      const middle = await under(top.hash, 'middle', { namespace: SID, user_id: 'bob' });
+      await under(middle, 'low', { namespace: SID, user_id: 'eve', goal_state: 'satisfied' });
+      await moved(path, top.hash, { state: 'suspended' });
+      await moved(path, middle, { state: 'failed' });
+      const whole = await tree();
+      assert.equal(drawn(whole.roots), 'top(middle(low()))alone()');
+      assert.deepEqual([whole.total_goals, whole.shown_goals, whole.truncated], [4, 4, false]);
+      assert.equal(whole.roots[0].goal.goal_state, 'suspended');
+      assert.equal(whole.roots[0].hash, whole.roots[0].goal.hash);
+      const cut = await tree('?limit=3');
+      assert.equal(drawn(cut.roots), 'top(middle())alone()');
+      assert.deepEqual([cut.shown_goals, cut.truncated, cut.roots[0].children[0].children_total], [3, true, 1]);
+      const none = await http.get(`${path}/sessions/nobody/goals/tree`);
+      assert.deepEqual([none.roots, none.total_goals, none.truncated], [[], 0, false]);
+    });
+
+    test('an expired goal is shown in the state that its policy gives it, which is then recorded', async () => {
+      const path = await memory();
+      const past = 1_700_000_000;
+      const hard = await created(path, { description: 'hard', expiry_policy: { deadline: past, mode: 'hard' } });
+      const soft = await created(path, { description: 'soft', deadline: past, expiry_policy: { mode: 'soft' } });
+      await created(path, { description: 'later', expiry_policy: { deadline: 4_000_000_000, mode: 'hard' } });
+      assert.deepEqual(await listed(path), ['later']);
+      const blocked = await http.get(`${path}${SESSION}/goals/blocked`);
+      assert.deepEqual([blocked.goals[0].description, blocked.goals[0].goal_state], ['soft', 'suspended']);
+      assert.match(blocked.goals[0].state_reason, /deadline/);
+      assert.deepEqual(await listed(path, '?state=failed'), ['hard']);
+      const { active_goals } = await http.get(`${path}${SESSION}/bootstrap`);
+      assert.deepEqual(
+        active_goals.map(({ description }: ParsedJson) => description),
+        ['later'],
+      );
+      // The read has it recorded.
+      const next = async (): Promise<string | undefined> =>
+        (await http.get(`${path}/grains/${hard.hash}`)).superseded_by;
+      await eventually('the failed goal is recorded', async () => (await next()) !== undefined);
+      const failed = await http.get(`${path}/grains/${await next()}`);
+      assert.deepEqual([failed.fields.goal_state, failed.fields.provenance_chain.length], ['failed', 1]);
+      // The policy acts once: who takes the goal up again has decided so.
+      const again = await moved(path, soft.hash, { state: 'active' });
+      assert.equal(again.previous_state, 'suspended');
+      assert.deepEqual((await listed(path)).toSorted(), ['later', 'soft']);
+      assert.equal((await http.post(`${path}/retention/enforce`, {})).goals, 0);
     });
 
     test('concurrent moves follow one another, and a key repeats its answer', async () => {

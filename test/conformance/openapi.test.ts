@@ -185,6 +185,7 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
       return http.ask('POST', `${M}/goals/${hash}/delegate`, { json: { target_agent: 'billing' } });
     },
   ],
+  ['session_goal_tree', (http) => http.ask('GET', `${M}/sessions/s1/goals/tree?limit=10`)],
   ['session_blocked_goals', (http) => http.ask('GET', `${M}/sessions/s1/goals/blocked`)],
   ['session_context', (http) => http.ask('GET', `${M}/sessions/s1/context?format=text&query=tea`)],
   ['session_consolidate', (http) => http.ask('POST', `${M}/sessions/s1/consolidate`, { json: { dry_run: true } })],

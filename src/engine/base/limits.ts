@@ -336,6 +336,13 @@ export const GOALS_ABOVE_MAX = 1_000;
 export const GOAL_PARENTS_MAX = 100;
 /** Entries of a goal's provenance_chain. The newest stay. */
 export const GOAL_PROVENANCE_MAX = 32;
+/** Expired goals that a shard notes until their new states are recorded, and those of one plan. */
+export const DUE_GOALS_MAX = 10_000;
+export const DUE_GOALS_BATCH_MAX = 100;
+/** Goals of a session that a partition reads for its tree, goals in the tree, and levels of the tree. */
+export const GOAL_TREE_READ_MAX = 10_000;
+export const GOAL_TREE_GOALS_MAX = 1_000;
+export const GOAL_TREE_DEPTH_MAX = 32;
 /** Pieces of evidence in one move of a goal. */
 export const GOAL_EVIDENCE_MAX = 100;
 /** Heads of audit chains that one seal records. */

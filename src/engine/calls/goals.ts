@@ -27,9 +27,36 @@ export interface ChangedGoal {
   readonly changed: boolean;
 }
 
+export interface GoalTreeAsked {
+  readonly sessionId: string;
+  /** Only finds the session's goals that these hashes name in any version. */
+  readonly named?: readonly string[] | undefined;
+}
+
+/** A goal in a tree. */
+export interface GoalNode {
+  readonly hash: string;
+  readonly createdAtMs: number;
+  /** Rank of its priority, 1 to 4. */
+  readonly rank: number;
+  readonly state: string;
+  /** The current versions of its parents in the session. Parents elsewhere are named as the goal names them. */
+  readonly parents: readonly string[];
+}
+
+export interface GoalTreeFound {
+  readonly nodes: readonly GoalNode[];
+  /** Number of the session's goals. */
+  readonly total: number;
+  /** For each hash that was asked for the current version of its goal; null for one that is not in the session. */
+  readonly named: readonly (string | null)[];
+}
+
 export interface GoalCalls {
   /** Changes the newest version of the goal that `hash` names in any version. */
   changeGoal: { input: { readonly hash: string; readonly change: GoalChange }; output: ChangedGoal };
+  /** The goals of a session in every state, with their parents. */
+  goalTree: { input: GoalTreeAsked; output: GoalTreeFound };
 }
 
 export const GOAL_ROWS = {
@@ -41,5 +68,13 @@ export const GOAL_ROWS = {
     gather: 'own',
     governed: 'writes',
     access: 'editor',
+  },
+  goalTree: {
+    kind: 'long',
+    changes: 'nothing',
+    gather: 'own',
+    governed: 'reads',
+    refusal: 'first',
+    access: 'viewer',
   },
 } as const satisfies RowsOf<GoalCalls>;

@@ -107,6 +107,8 @@ export interface GovernCalls {
       expired: number;
       forgotten: number;
       held: number;
+      /** Goals that failed or were suspended by their expiry_policy; for a dry run, that would be. */
+      goals: number;
       byNamespace: Readonly<Record<string, { expired: number; forgotten: number; held: number }>>;
     };
   };

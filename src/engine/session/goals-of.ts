@@ -1,11 +1,13 @@
 // The goals of a session, in the order in which an agent looks at them.
+import type { GoalState } from '../calls/goals.ts';
 import type { GrainView } from '../calls/grain.ts';
 import type { GoalPlace } from '../calls/session.ts';
-import { fieldKey } from '../index/parts/part.ts';
+import { type Doc, fieldKey, type IndexPart } from '../index/parts/part.ts';
 import type { PartFilter } from '../recall/filter/filter.ts';
 import type { PartDoc } from '../recall/legs/ordered.ts';
 import { PRIORITY_RANK_MEDIUM } from '../store/action-numbers.ts';
-import { placesOf, type SessionPlaces, withValue } from './places.ts';
+import { EXPIRED, type ExpiryTimes, stateByNow } from '../store/goal-expiry.ts';
+import { placesOf, type SessionPlaces, viewPlace, withValue } from './places.ts';
 
 /**
  * The places of the session's goals in these states, by priority, then newest first, ties by hash, and the index of the
@@ -16,8 +18,8 @@ export function goalPlaces(
   states: readonly string[],
   after?: GoalPlace,
 ): { readonly places: readonly PartDoc[]; readonly start: number } {
-  const found = states.flatMap((state) => [...placesOf(inState(session, state))]);
   const { store, parts } = session;
+  const found = [...placesInStates(session, states)];
   const keyed = found.map((place) => {
     const part = parts[place.part]!;
     return {
@@ -50,6 +52,40 @@ function firstAfter<T extends Ranked>(goals: readonly T[], after: GoalPlace, has
     else high = middle;
   }
   return low;
+}
+
+/** Stored states from which a goal may come to a state by its expiry_policy. */
+const EXPIRES_FROM: Readonly<Record<string, readonly GoalState[]>> = {
+  failed: ['active', 'suspended'],
+  suspended: ['active'],
+};
+
+/** Goals that are in these states by now. Those that have expired are noted, so that their new state is recorded. */
+function* placesInStates(session: SessionPlaces, states: readonly string[]): IterableIterator<PartDoc> {
+  const { store, parts, context } = session;
+  const nowMs = store.clock.nowMs();
+  const stored = new Set([...states, ...states.flatMap((state) => EXPIRES_FROM[state] ?? [])]);
+  for (const state of stored)
+    for (const place of placesOf(inState(session, state))) {
+      const part = parts[place.part]!;
+      const byNow = stateByNow(state as GoalState, timesAt(part, place.doc), nowMs); // of the caller's list
+      if (byNow !== state) store.dueGoals.note(context, part.ordinals[place.doc]!);
+      if (states.includes(byNow)) yield place;
+    }
+}
+
+function timesAt(part: IndexPart, doc: Doc): ExpiryTimes {
+  return { failsAtMs: part.numbers('failsAtMs')?.[doc], suspendsAtMs: part.numbers('suspendsAtMs')?.[doc] };
+}
+
+/** The goal in the state that it has by now. Undefined for one that cannot be read. */
+export function viewGoal(session: SessionPlaces, place: PartDoc): GrainView | undefined {
+  const { store, parts } = session;
+  const view = viewPlace(session, place);
+  const { goal_state: stored } = view?.fields ?? {};
+  if (view === undefined || typeof stored !== 'string') return view;
+  const byNow = stateByNow(stored as GoalState, timesAt(parts[place.part]!, place.doc), store.clock.nowMs()); // the codec admits no other
+  return byNow === stored ? view : { ...view, fields: { ...view.fields, goal_state: byNow, state_reason: EXPIRED } };
 }
 
 /** Only goals have a `goal_state`. */

@@ -6,7 +6,7 @@ import type { Doc, IndexPart } from '../index/parts/part.ts';
 import type { PartFilter } from '../recall/filter/filter.ts';
 import { inOrder, type PartDoc } from '../recall/legs/ordered.ts';
 import { isFailure } from '../store/action-numbers.ts';
-import { goalPlaces } from './goals-of.ts';
+import { goalPlaces, viewGoal } from './goals-of.ts';
 import { countPlaces, passing, placesOf, type SessionPlaces, viewPlace, withValue } from './places.ts';
 
 export function sessionView(session: SessionPlaces, asked: SessionAsked): SessionView {
@@ -15,7 +15,7 @@ export function sessionView(session: SessionPlaces, asked: SessionAsked): Sessio
   if (state !== null) room.takes(partOfGrain(state));
   const { goals = { states: [], limit: 0 } } = asked;
   const { places, start } = goalPlaces(session, goals.states, goals.after);
-  const shown = opened(session, places.slice(start, start + goals.limit), room);
+  const shown = opened(session, places.slice(start, start + goals.limit), room, viewGoal);
   const actions = asked.actions === undefined ? NO_ACTIONS : lastActions(session, asked.actions, room);
   const seen = asked.seen === true ? seenTimes(session) : null;
   const moreGoals = asked.goals !== undefined && places.length > start + shown.end;
@@ -89,10 +89,11 @@ function opened(
   session: SessionPlaces,
   places: readonly PartDoc[],
   room: AnswerRoom,
+  viewAt = viewPlace,
 ): { readonly grains: readonly GrainView[]; readonly end: number } {
   const grains: GrainView[] = [];
   for (const [end, place] of places.entries()) {
-    const view = viewPlace(session, place);
+    const view = viewAt(session, place);
     if (view === undefined) continue;
     if (!room.takes(partOfGrain(view))) return { grains, end };
     grains.push(view);

@@ -8,6 +8,7 @@ import type { ValueMap } from '../grain/value.ts';
 import type { IndexedGrain, NumberField, Ordinal } from '../index/parts/part.ts';
 import { GRAIN_RECORD_OVERHEAD } from '../record/grain-head.ts';
 import { actionNumbers, callKeys, priorityRank } from './action-numbers.ts';
+import { type ExpiryTimes, expiryTimes } from './goal-expiry.ts';
 import { fieldEntries } from './indexed-fields.ts';
 import type { Memory } from './memory.ts';
 import { turnOf } from './turn.ts';
@@ -42,7 +43,7 @@ export function indexedOf(
     source: texts(fields['derived_from'])[0],
     fields: fieldEntries(grain),
     calls: callKeys(grain),
-    numbers: { ...numbers(fields), ...priorityRank(grain), ...actionNumbers(memory, grain) },
+    numbers: { ...numbers(fields), ...priorityRank(grain), ...expiryTimes(grain), ...actionNumbers(memory, grain) },
     blobBytes: blob.length,
     recordBytes: blob.length + GRAIN_RECORD_OVERHEAD,
     terms: memory.analyzer.analyze(searchText(grain)),
@@ -51,7 +52,7 @@ export function indexedOf(
 }
 
 /** The numbers that a blob of any type may state. */
-type StatedNumber = Exclude<NumberField, 'priority' | 'outcome' | 'tool' | 'error' | 'durationMs'>;
+type StatedNumber = Exclude<NumberField, 'priority' | 'outcome' | 'tool' | 'error' | 'durationMs' | keyof ExpiryTimes>;
 
 /** The blob field of each stated number, and its factor. */
 const NUMBER_FIELDS: Readonly<Record<StatedNumber, readonly [name: string, factor: number]>> = {

@@ -25,6 +25,7 @@ import type { GrainRecord, KeyRecord, SettingRecord, StatusRecord, VerificationS
 import { decodeRecord } from '../record/record-codec.ts';
 import { AddressMemo } from './address-memo.ts';
 import { DamageNotes } from './damage-notes.ts';
+import { DueGoals } from './due-goals.ts';
 import { ErasedAddresses } from './erased-addresses.ts';
 import { EventBell } from './event-bell.ts';
 import { EventRecords } from './event-records.ts';
@@ -137,6 +138,7 @@ export class Store {
   readonly eventRecords = new EventRecords(this);
   /** Rings when a memory has new events. */
   readonly eventBell = new EventBell();
+  readonly dueGoals = new DueGoals();
   readonly #memories = new RecentMap<number, Memory>(OPEN_MEMORIES_MAX);
   readonly #settings = new Map<number, Sequence>();
   readonly #trailEnds = new Map<number, TrailEnd>();

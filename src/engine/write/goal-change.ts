@@ -2,15 +2,15 @@
 // that the queue puts concurrent changes in an order.
 
 import { EngineError } from '../base/errors.ts';
-import { GOAL_PROVENANCE_MAX } from '../base/limits.ts';
 import type { CallContext } from '../calls/context.ts';
 import type { ChangedGoal, GoalChange, GoalState } from '../calls/goals.ts';
 import { agentsOf } from '../govern/agents/agents.ts';
 import { refuseDeactivatedTarget } from '../govern/decide.ts';
-import type { JsonObject, JsonValue } from '../grain/api/json-value.ts';
+import type { JsonObject } from '../grain/api/json-value.ts';
 import { supersedeFields } from '../grain/api/merge.ts';
 import { toApi } from '../grain/api/output.ts';
 import type { Memory } from '../store/memory.ts';
+import { expiryOf, linked } from './goal-links.ts';
 import type { Group } from './group.ts';
 import { type NewVersion, type Version, versionAt, versionNamed, writeVersion } from './supersede.ts';
 
@@ -30,11 +30,17 @@ export function planChangeGoal(
     const issue = `names a grain of type ${old.grain.type}`;
     throw new EngineError('VAL-E001', `\`hash\` ${issue}, not a goal`, { details: [{ field: 'hash', issue }] });
   }
-  const next = 'to' in change ? moved(old, change) : delegated(memory, context, old, change);
-  const previous = { previousHash: old.address, previousState: stateOf(old) };
-  if (next === undefined) return { hash: old.address, fields: toApi(old.grain), ...previous, changed: false };
-  const { fields } = supersedeFields(old.grain, next.fields, undefined);
-  const { fields: stated, ...entry } = next;
+  // The goal changes from the state that reads show.
+  const due = expiryOf(old, group.nowMs);
+  const next = 'to' in change ? moved(old, due.state, change) : delegated(memory, context, old, change);
+  const previous = { previousHash: old.address, previousState: due.state };
+  if (next === undefined) {
+    if (due.fields !== undefined) group.store.dueGoals.note(context, old.ordinal);
+    return { hash: old.address, fields: { ...toApi(old.grain), ...due.fields }, ...previous, changed: false };
+  }
+  const { fields: own, ...entry } = next;
+  const stated = { ...due.fields, ...own };
+  const { fields } = supersedeFields(old.grain, stated, undefined);
   const written = writeVersion(group, memory, context, old, { fields, stated, ...entry });
   return { hash: written.hash, fields: written.fields, ...previous, changed: true };
 }
@@ -42,8 +48,7 @@ export function planChangeGoal(
 type Next = Pick<NewVersion, 'event' | 'details'> & { readonly fields: JsonObject };
 
 /** Undefined when the goal is in the state already. */
-function moved(old: Version, { to, reason, evidence = [], progress }: Move): Next | undefined {
-  const from = stateOf(old);
+function moved(old: Version, from: GoalState, { to, reason, evidence = [], progress }: Move): Next | undefined {
   if (from === to) return undefined;
   const { allowed_transitions: allowed, satisfaction_evidence: known } = old.grain.fields;
   if (Array.isArray(allowed) && allowed.length > 0 && !allowed.includes(to))
@@ -90,17 +95,6 @@ function delegated(
   };
   if (reason !== undefined) fields['state_reason'] = reason;
   return { fields, event: 'goal.delegated' };
-}
-
-export function stateOf({ grain: { fields } }: Pick<Version, 'grain'>): GoalState {
-  return (fields['goal_state'] ?? 'active') as GoalState; // the codec admits no other
-}
-
-/** The chain with an entry for this change. Old entries make room, as each version carries them all. */
-function linked(old: Version, method: string): JsonValue[] {
-  const { provenance_chain: chain } = toApi(old.grain);
-  const entries = Array.isArray(chain) ? chain : [];
-  return [...entries.slice(1 - GOAL_PROVENANCE_MAX), { source_hash: old.address, method, weight: 1 }];
 }
 
 function textOf(value: unknown): string | undefined {

@@ -28,7 +28,7 @@ export const TAGS: readonly Tag[] = [
     operations: [
       ...['session_bootstrap', 'session_state', 'session_actions', 'session_actions_summary'],
       ...['session_actions_chain', 'session_failed_actions', 'session_context', 'session_consolidate', 'states_diff'],
-      ...['create_goal', 'session_goals', 'session_blocked_goals', 'move_goal', 'delegate_goal'],
+      ...['create_goal', 'session_goals', 'session_blocked_goals', 'session_goal_tree', 'move_goal', 'delegate_goal'],
     ],
   },
   {

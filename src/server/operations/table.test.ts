@@ -62,6 +62,7 @@ const SERVED: Readonly<Record<number, string>> = {
   41: 'POST M/sessions/{sid}/goals/create',
   42: 'PUT M/goals/{hash}/state',
   43: 'POST M/goals/{hash}/delegate',
+  44: 'GET M/sessions/{sid}/goals/tree',
   45: 'GET M/sessions/{sid}/goals/blocked',
   46: 'GET M/sessions/{sid}/context',
   47: 'POST M/sessions/{sid}/consolidate',
@@ -103,7 +104,7 @@ const SERVED: Readonly<Record<number, string>> = {
   107: 'GET M/agents/{agent_id}',
 };
 /** Lines that unimplemented.ts had when the count was last lowered. It never grows. */
-const UNIMPLEMENTED_ROUTES_MAX = 39;
+const UNIMPLEMENTED_ROUTES_MAX = 38;
 const UNIMPLEMENTED_RPCS_MAX = 2;
 
 test('every rpc of the contract has one row or is in the unimplemented list', () => {

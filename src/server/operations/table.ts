@@ -23,6 +23,7 @@ import { execOperation } from './exec.ts';
 import { delegateGoal, moveGoal } from './goals/change.ts';
 import { createGoal } from './goals/create.ts';
 import { blockedGoals, sessionGoals } from './goals/list.ts';
+import { goalTree } from './goals/tree.ts';
 import { accumulate } from './grains/accumulate.ts';
 import { add } from './grains/add.ts';
 import { batchAdd } from './grains/batch-add.ts';
@@ -104,6 +105,7 @@ const ROWS: readonly Operation[] = [
   createGoal,
   sessionGoals,
   blockedGoals,
+  goalTree,
   moveGoal,
   delegateGoal,
   statesDiff,

@@ -12,7 +12,6 @@ export const UNIMPLEMENTED_RPCS: Readonly<Record<string, Scope>> = {
 
 /** Number in the contract, verb, path (`M` is a memory) and scope (R, W, A). */
 const ROUTES = `
-44 GET M/sessions/{sid}/goals/tree R
 64 GET /settings/llm R
 65 GET /settings/providers R
 66 GET /settings/providers/{id}/models R

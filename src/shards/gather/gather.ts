@@ -19,6 +19,7 @@ import { gatherAddBatch, gatherImport } from './batch.ts';
 import { gatherCalRead, runCal } from './cal.ts';
 import { type Fan, isNotFound, valuesOf } from './fan.ts';
 import { refuseCircle } from './goal-circle.ts';
+import { gatherGoalTree } from './goal-tree.ts';
 import {
   gatherConsent,
   gatherEnforceRetention,
@@ -139,6 +140,7 @@ const OWN: { readonly [M in GatheredBy<'own'>]: Gather<M> } = {
     return partition === undefined ? fan.found('mergeGrains', input) : fan.one(partition, 'mergeGrains', input);
   },
   accumulate: gatherAccumulate,
+  goalTree: gatherGoalTree,
   changeGoal: async (fan, input) => {
     const partition = await fan.locate(input.hash);
     return partition === undefined ? fan.found('changeGoal', input) : fan.one(partition, 'changeGoal', input);

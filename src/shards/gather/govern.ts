@@ -148,6 +148,7 @@ export async function gatherEnforceRetention(
     expired: sumOf(answers, 'expired'),
     forgotten: sumOf(answers, 'forgotten'),
     held: sumOf(answers, 'held'),
+    goals: sumOf(answers, 'goals'),
     byNamespace: Object.fromEntries(byNamespace),
   };
 }

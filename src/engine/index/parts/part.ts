@@ -46,6 +46,9 @@ export const NUMBERS = {
   tool: 9,
   error: 10,
   durationMs: 11,
+  /** When a goal fails or is suspended by its expiry_policy. */
+  failsAtMs: 12,
+  suspendsAtMs: 13,
 } as const;
 export type NumberField = keyof typeof NUMBERS;
 

@@ -138,6 +138,8 @@ export function grainOf(ordinal: number, seed: number): IndexedGrain {
       ...(seed % 29 === 1 ? { validFromMs: 1_600_000_000_000 + seed * 997 } : {}),
       ...(seed % 2 === 0 ? { expiresAtMs: 1_900_000_000_000 } : {}),
       ...(seed % 3 === 2 ? { priority: 1 + (seed % 4) } : {}),
+      ...(seed % 12 === 5 ? { failsAtMs: 1_800_000_000_000 - seed } : {}),
+      ...(seed % 12 === 8 ? { suspendsAtMs: 1_800_000_000_000 + seed } : {}),
       ...(seed % 4 === 3
         ? { outcome: seed % 5, tool: 2 ** 44 + (seed % 9) * 7_919, error: 2 ** 47 - seed * 1_009, durationMs: seed * 3 }
         : {}),

@@ -15,9 +15,11 @@ import { docsOfUsers, timesToLive } from '../../recall/filter/hidden.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import { isBound } from '../../store/within.ts';
+import { expireGoals } from '../../write/expire-goals.ts';
 import { auditPlan, enforcedPlan, expirePlan } from '../../write/plans.ts';
 import type { WriteQueue } from '../../write/queue.ts';
 import { inSlices } from '../housekeeping/slices.ts';
+import { dueGoals } from './due-goals.ts';
 
 /** State entry with the time of the last enforcement: milliseconds, 6 bytes. */
 export function enforcedState(memory: number): string {
@@ -125,8 +127,10 @@ export async function enforceRetention(
     total.forgotten += counts.forgotten;
     total.held += counts.held;
   }
+  const due = await inSlices(dueGoals(store, memory, namespace));
+  const goals = dryRun ? due.length : (await expireGoals(queue, context, due)).moved;
   if (!dryRun) await recordRun(queue, context, total);
-  return { ...total, byNamespace };
+  return { ...total, goals, byNamespace };
 }
 
 async function recordRun(queue: WriteQueue, context: CallContext, { forgotten, held }: Counts): Promise<void> {

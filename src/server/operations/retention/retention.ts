@@ -88,6 +88,10 @@ export const retentionEnforce = defineOperation({
     expired: Type.Integer({ description: 'Number of grains that have expired.' }),
     forgotten: Type.Integer({ description: 'Number of grains that were removed; for a dry run, that would be.' }),
     held: Type.Integer({ description: 'Number of expired grains that a legal hold or a restriction keeps.' }),
+    goals: Type.Integer({
+      description:
+        'Number of goals that failed or were suspended by their expiry_policy; for a dry run, that would be.',
+    }),
     dryRun: Type.Boolean({ description: 'Whether it was a dry run.' }),
     byNamespace: Type.Unsafe<JsonObject>({ type: 'object', description: 'The three numbers for each namespace.' }),
   }),
