@@ -44,6 +44,7 @@ const OF_SESSION = [
   grainType,
   fields: { ...fields, namespace: PLACE, user_id: 'u1', session_id: 's1' },
 }));
+const GOAL_OF_SESSION = OF_SESSION.findIndex(({ grainType }) => grainType === 'goal');
 const cal = (query: string) => ({ query, session: PLAIN_SESSION, vectors: [] });
 
 /** The answer contains nothing of the grain, or the call is rejected. */
@@ -241,7 +242,7 @@ for (const [at, how] of HOW.entries())
       const seen = engine.read('recall', owner, QUERY);
       assert.equal(seen.hits.length, 1, 'there is something to be kept back');
       const { outcomes } = await engine.write('addBatch', here, { items: OF_SESSION });
-      kept = { ...kept, goal: outcomes.map((one) => ('hash' in one ? one.hash : 'refused')).at(-1)! };
+      kept = { ...kept, goal: outcomes.map((one) => ('hash' in one ? one.hash : 'refused'))[GOAL_OF_SESSION]! };
       if (how === 'restricted') await ask('restrict', { userId: 'u1', restricted: true });
       if (how === 'withdrawn') await ask('consent', { items: [{ userId: 'u1', purpose: 'storage', granted: false }] });
       if (how === 'expired') nowMs += 30 * DAY_MS;

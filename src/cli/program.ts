@@ -19,6 +19,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   cal: async () => (await import('./cal.ts')).registerCal,
   session: async () => (await import('./session.ts')).registerSession,
   actions: async () => (await import('./actions.ts')).registerActions,
+  goals: async () => (await import('./goals.ts')).registerGoals,
   hooks: async () => (await import('./hooks.ts')).registerHooks,
   graph: async () => (await import('./graph.ts')).registerGraph,
   add: async () => (await import('./add.ts')).registerAdd,

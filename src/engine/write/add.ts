@@ -12,6 +12,7 @@ import { hasExpired } from '../store/readable.ts';
 import type { StoredGrain } from '../store/store.ts';
 import { allowSupersede, allowWrite, auditPii } from './decided.ts';
 import { addFurtherSource, elsewhereWhenFull, textHash } from './further-source.ts';
+import { checkNewGoal } from './goal-parents.ts';
 import type { Group } from './group.ts';
 import type { PreparedGrain } from './prepare.ts';
 import { pseudonym } from './pseudonym.ts';
@@ -62,6 +63,7 @@ export function planAdd(
     const allWarnings = unlinked === undefined ? warnings : [...warnings, unlinked];
     return { hash: duplicate, duplicate: true, warnings: allWarnings };
   }
+  checkNewGoal(group, memory, prepared);
   const replaced = memory.settings.dedup === 'upsert' ? replacedBy(group, memory, prepared) : undefined;
   if (replaced !== undefined) allowSupersede(group, memory, context, replaced.grain);
   const planned = group.addGrain(memory, prepared);

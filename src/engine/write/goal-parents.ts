@@ -1,5 +1,5 @@
-// Goals have ancestors through `parent_goals`, each entry of which names any version of a goal. A new goal cannot close
-// a cycle, as nothing names it yet. A new version of a goal can.
+// Goals have ancestors through `parent_goals`, each entry of which names any version of a goal. A new version of a goal
+// can close a cycle, and so can a new goal, if an ancestor names its hash already: a goal may name one that comes later.
 import { EngineError } from '../base/errors.ts';
 import { GOALS_ABOVE_MAX } from '../base/limits.ts';
 import type { Grain } from '../grain/grain.ts';
@@ -13,30 +13,56 @@ type Goal = Pick<Grain, 'type' | 'fields'>;
  * VAL-E001 when the next version of the goal at `current` would become its own ancestor, or get more than
  * GOALS_ABOVE_MAX ancestors. A line ends at a parent that is not in this partition.
  */
-export function checkParents(group: Group, memory: Memory, current: Ordinal, old: Goal, next: Goal): void {
-  const parents = parentsOf(next);
-  if (parents.length === 0 || String(parents) === String(parentsOf(old))) return;
-  const issue = standsAbove(group, memory, current, parents);
+export function checkParents(
+  group: Group,
+  memory: Memory,
+  current: Ordinal,
+  old: Goal,
+  next: { readonly grain: Goal; readonly address: string },
+): void {
+  const parents = parentsOf(next.grain);
+  // Goals that older builds let become their own ancestors can still be moved.
+  if (String(parents) === String(parentsOf(old))) return;
+  refuse(standsAbove(group, memory, { tip: group.tip(memory, current), address: next.address }, parents));
+}
+
+/** The same for a new goal. */
+export function checkNewGoal(
+  group: Group,
+  memory: Memory,
+  { grain, address }: { readonly grain: Goal; readonly address: string },
+): void {
+  refuse(standsAbove(group, memory, { tip: undefined, address }, parentsOf(grain)));
+}
+
+function refuse(issue: string | undefined): void {
   if (issue === undefined) return;
   throw new EngineError('VAL-E001', `\`parent_goals\` ${issue}`, { details: [{ field: 'parent_goals', issue }] });
 }
 
 /** True when the version at `next` would make the goal at `current` its own ancestor. */
 export function closesCircle(group: Group, memory: Memory, current: Ordinal, next: Ordinal): boolean {
-  const version = group.read(memory, next)?.grain;
-  return version !== undefined && standsAbove(group, memory, current, parentsOf(version)) !== undefined;
+  const version = group.read(memory, next);
+  if (version === undefined) return false;
+  const self = { tip: group.tip(memory, current), address: version.address };
+  return standsAbove(group, memory, self, parentsOf(version.grain)) !== undefined;
 }
 
-/** The problem with `parents` for the goal whose newest version is at `current`; undefined when there is none. */
-function standsAbove(group: Group, memory: Memory, current: Ordinal, parents: readonly string[]): string | undefined {
-  const tip = group.tip(memory, current);
+/** The problem with `parents` for a goal with this newest version and this next one; undefined when there is none. */
+function standsAbove(
+  group: Group,
+  memory: Memory,
+  self: { readonly tip: Ordinal | undefined; readonly address: string },
+  parents: readonly string[],
+): string | undefined {
   const seen = new Set<Ordinal>();
   const waiting = [...parents];
   for (let hash = waiting.pop(); hash !== undefined; hash = waiting.pop()) {
+    if (hash === self.address) return CIRCLE;
     const named = group.findOrdinal(memory, hash);
     if (named === undefined) continue;
     const goal = group.tip(memory, named);
-    if (goal === tip) return 'make the goal its own parent';
+    if (goal === self.tip) return CIRCLE;
     if (seen.has(goal)) continue;
     if (seen.size >= GOALS_ABOVE_MAX) return `stand below more than ${GOALS_ABOVE_MAX} goals`;
     seen.add(goal);
@@ -45,6 +71,8 @@ function standsAbove(group: Group, memory: Memory, current: Ordinal, parents: re
   }
   return undefined;
 }
+
+const CIRCLE = 'make the goal its own parent';
 
 function parentsOf({ type, fields }: Goal): string[] {
   const parents = fields['parent_goals'];

@@ -5,8 +5,9 @@ import { EngineError } from '../../engine/base/errors.ts';
 import { factsOf, routesOf } from '../known-routes.ts';
 import type { AddItem, AddOutcome, Input, ManifestEntry, Output, RefusedEntry } from '../protocol.ts';
 import type { Fan } from './fan.ts';
+import { inTurn, parentsOf, refuseCircle } from './goal-circle.ts';
 import { type Placed, partitionFor } from './placement.ts';
-import type { GatherTools, PlacementOf } from './tools.ts';
+import type { GatherTools } from './tools.ts';
 
 export function gatherAddBatch(
   fan: Fan,
@@ -64,9 +65,10 @@ async function addExtracted(fan: Fan, { items, ...how }: Input<'addBatch'>): Pro
  */
 export async function gatherImport(
   fan: Fan,
-  { blobs, manifest, accepted = [] }: Input<'importBlobs'>,
-  placementOf: PlacementOf,
+  input: Input<'importBlobs'>,
+  { placementOf, turns }: Pick<GatherTools, 'placementOf' | 'turns'>,
 ): Promise<Output<'importBlobs'>> {
+  const { blobs, manifest } = input;
   const failures = new Map<number, EngineError>();
   const placed = new Map<string, Placed>();
   const hashes = blobs.map((blob) => hash('sha256', blob, 'hex'));
@@ -78,7 +80,56 @@ export async function gatherImport(
       failures.set(index, error);
     }
   });
+  const parsed = { hashes, placed, failures };
+  const ofGoals = new Set(manifest.filter(({ supersededBy }) => mayHaveParents(placed, supersededBy)));
+  if (ofGoals.size === 0) return importPlaced(fan, input, parsed);
+  return inTurn(fan, turns, async () => {
+    const { outcomes, refused } = await importPlaced(fan, input, parsed, ofGoals);
+    // Goals are linked one by one when all grains are stored, so that each check sees the links before it.
+    const stored = outcomes.flatMap((outcome) => ('hash' in outcome ? [outcome.hash] : []));
+    const accepted = [...(input.accepted ?? []), ...stored];
+    const last: RefusedEntry[] = [];
+    for (const entry of ofGoals) last.push(...(await linkGoal(fan, entry, accepted)));
+    return { outcomes, refused: [...refused, ...last] };
+  });
+}
 
+/** True for a successor that may be a goal with parents. One that an earlier call stored is not known. */
+function mayHaveParents(placed: ReadonlyMap<string, Placed>, successor: string | undefined): boolean {
+  if (successor === undefined) return false;
+  const known = placed.get(successor);
+  return known === undefined || (known.grainType === 'goal' && known.fields['parent_goals'] !== undefined);
+}
+
+/** Applies one version link, unless it would make a goal its own ancestor. */
+async function linkGoal(fan: Fan, entry: ManifestEntry, accepted: readonly string[]): Promise<readonly RefusedEntry[]> {
+  try {
+    const parents = entry.supersededBy === undefined ? [] : await parentsOf(fan, entry.supersededBy);
+    if (parents.length > 0) await refuseCircle(fan, entry.hash, parents);
+    const partition = await fan.locate(entry.hash);
+    if (partition === undefined) throw new EngineError('MEM-E001');
+    return (await fan.one(partition, 'importBlobs', { blobs: [], manifest: [entry], accepted })).refused;
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    return [{ hash: entry.hash, error: error.toWire() }];
+  }
+}
+
+/** Imports everything but the manifest entries that come `later`, which still say what lies together. */
+async function importPlaced(
+  fan: Fan,
+  { blobs, manifest, accepted = [] }: Input<'importBlobs'>,
+  {
+    hashes,
+    placed,
+    failures,
+  }: {
+    readonly hashes: readonly string[];
+    readonly placed: ReadonlyMap<string, Placed>;
+    readonly failures: ReadonlyMap<number, EngineError>;
+  },
+  later: ReadonlySet<ManifestEntry> = new Set(),
+): Promise<Output<'importBlobs'>> {
   const older = new Map<string, string>();
   const newer = new Map<string, string>();
   for (const { hash: from, supersededBy } of manifest) {
@@ -98,7 +149,10 @@ export async function gatherImport(
     return partitionFor(placed.get(oldest) ?? own, fan.partitions, fan.context);
   });
   const home = new Map([...held, ...hashes.map((address, index) => [address, partitions[index]!] as const)]);
-  const entriesOf = Map.groupBy(manifest, (entry) => home.get(entry.hash));
+  const entriesOf = Map.groupBy(
+    manifest.filter((entry) => !later.has(entry)),
+    (entry) => home.get(entry.hash),
+  );
   const refused: RefusedEntry[] = [];
   const refuse = (entries: readonly ManifestEntry[] = [], error: EngineError): void => {
     for (const entry of entries) refused.push({ hash: entry.hash, error: error.toWire() });

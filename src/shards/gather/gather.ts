@@ -18,7 +18,7 @@ import { gatherAuditPage } from './audit.ts';
 import { gatherAddBatch, gatherImport } from './batch.ts';
 import { gatherCalRead, runCal } from './cal.ts';
 import { type Fan, isNotFound, valuesOf } from './fan.ts';
-import { refuseCircle } from './goal-circle.ts';
+import { withoutCircle } from './goal-circle.ts';
 import { gatherGoalTree } from './goal-tree.ts';
 import {
   gatherConsent,
@@ -118,7 +118,7 @@ const MERGE: {
 const OWN: { readonly [M in GatheredBy<'own'>]: Gather<M> } = {
   add: (fan, input) => fan.one(partitionFor(input, fan.partitions, fan.context), 'add', input),
   addBatch: gatherAddBatch,
-  importBlobs: (fan, input, { placementOf }) => gatherImport(fan, input, placementOf),
+  importBlobs: gatherImport,
   get: async (fan, input) => withSources(fan, await fan.found('get', input)),
   list: (fan, input, { room }) => room.run((held) => gatherList(fan, input, held)),
   fetch: (fan, { hashes }, { room }) => room.run(async (held) => ({ grains: await fetchAnywhere(fan, hashes, held) })),
@@ -130,11 +130,11 @@ const OWN: { readonly [M in GatheredBy<'own'>]: Gather<M> } = {
   calScan: (fan, ask) => gatherCalRead(fan, 'calScan', ask),
   alike: gatherAlike,
   meanings: gatherMeanings,
-  supersede: async (fan, input) => {
-    await refuseCircle(fan, input);
-    const partition = await fan.locate(input.oldHash);
-    return partition === undefined ? fan.found('supersede', input) : fan.one(partition, 'supersede', input);
-  },
+  supersede: (fan, input, { turns }) =>
+    withoutCircle(fan, turns, input, async () => {
+      const partition = await fan.locate(input.oldHash);
+      return partition === undefined ? fan.found('supersede', input) : fan.one(partition, 'supersede', input);
+    }),
   mergeGrains: async (fan, input) => {
     const partition = await fan.locate(input.canonical);
     return partition === undefined ? fan.found('mergeGrains', input) : fan.one(partition, 'mergeGrains', input);

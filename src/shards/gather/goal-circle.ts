@@ -3,17 +3,43 @@
 import { EngineError } from '../../engine/base/errors.ts';
 import { GOALS_ABOVE_MAX } from '../../engine/base/limits.ts';
 import type { Input, JsonValue, Output } from '../protocol.ts';
+import type { Turns } from '../turns.ts';
 import type { Fan } from './fan.ts';
 
 type Versions = Output<'history'>['versions'];
 
 /**
- * Throws VAL-E001 if the goal would become its own ancestor. Two concurrent supersedes do not see each other and can
- * still form a cycle.
+ * Runs a supersede after the check that the goal does not become its own ancestor (VAL-E001). Such writes of a memory
+ * take turns: two that do not see each other could close a cycle together.
  */
-export async function refuseCircle(fan: Fan, { oldHash, fields }: Input<'supersede'>): Promise<void> {
-  const waiting = hashesIn(fields['parent_goals']);
-  if (waiting.length === 0) return;
+export function withoutCircle<T>(
+  fan: Fan,
+  turns: Turns,
+  { oldHash, fields }: Input<'supersede'>,
+  write: () => Promise<T>,
+): Promise<T> {
+  const parents = hashesIn(fields['parent_goals']);
+  if (parents.length === 0) return write();
+  return inTurn(fan, turns, async () => {
+    await refuseCircle(fan, oldHash, parents);
+    return write();
+  });
+}
+
+/** Runs work that may give goals of the memory other parents, after all such work before it. */
+export function inTurn<T>(fan: Fan, turns: Turns, work: () => Promise<T>): Promise<T> {
+  return turns.take([`parent goals ${fan.context.memory}`], work);
+}
+
+/** The parents of a goal that a manifest names as a successor; none if it is no goal, or if the caller may not read it. */
+export async function parentsOf(fan: Fan, hash: string): Promise<readonly string[]> {
+  const version = (await versionsOf(fan.withoutIdempotency(), hash)).find((one) => one.hash === hash);
+  return version?.grainType === 'goal' ? hashesIn(version.fields['parent_goals']) : [];
+}
+
+/** Throws VAL-E001 if the goal would become its own ancestor by these parents. */
+export async function refuseCircle(fan: Fan, oldHash: string, parents: readonly string[]): Promise<void> {
+  const waiting = [...parents];
   const asking = fan.withoutIdempotency();
   const own = await versionsOf(asking, oldHash);
   if (own[0]?.grainType !== 'goal') return;
