@@ -22,6 +22,7 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   'cal-assemble': () => import('./scenarios/cal-assemble.ts'),
   session: () => import('./scenarios/session.ts'),
   graph: () => import('./scenarios/graph.ts'),
+  observed: () => import('./scenarios/observed.ts'),
   webhooks: () => import('./scenarios/webhooks.ts'),
   events: () => import('./scenarios/events.ts'),
   log: () => import('./scenarios/log.ts'),

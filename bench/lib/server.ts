@@ -41,12 +41,15 @@ export interface ServerOptions {
   readonly auth: 'none' | 'api-key';
   /** Folder for CPU profiles of its threads. */
   readonly profile?: string | undefined;
+  /** Share of the requests whose traces are recorded; undefined: no tracing at all. */
+  readonly tracedShare?: number | undefined;
   /** Without it there are no vectors. */
   readonly embedder?: EmbedderOptions | undefined;
 }
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const EMBEDDING = fileURLToPath(new URL('./embedding-process.ts', import.meta.url));
+const TRACES = fileURLToPath(new URL('./trace-provider.ts', import.meta.url));
 const KEY = `gr_${'be'.repeat(32)}`;
 
 /** Starts `granary serve` on free ports. */
@@ -68,9 +71,15 @@ export async function startServer({ main = MAIN, profile, embedder, ...options }
     embedder === undefined ? [main, 'serve', ...flags] : [EMBEDDING, JSON.stringify(embedder), JSON.stringify(config)];
   const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
   const key = options.auth === 'none' ? undefined : KEY;
-  const child = spawn(process.execPath, [...profiling, ...words], {
+  const { tracedShare } = options;
+  const tracing = tracedShare === undefined ? [] : ['--import', TRACES];
+  const child = spawn(process.execPath, [...profiling, ...tracing, ...words], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...(key === undefined ? {} : { GRANARY_BOOTSTRAP_KEY: key }) },
+    env: {
+      ...process.env,
+      TRACED_SHARE: String(tracedShare ?? 0),
+      ...(key === undefined ? {} : { GRANARY_BOOTSTRAP_KEY: key }),
+    },
   });
   // A failing scenario must not leave a server behind.
   const kill = (): void => void child.kill('SIGKILL');

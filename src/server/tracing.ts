@@ -103,7 +103,6 @@ export class RequestSpan {
 
   /** Runs a shard call in a span. `stages` asks for what the shards noted of it; the caller does not wait for that. */
   async call<T>(method: string, work: Promise<T>, stages: () => Promise<readonly StageTime[]>): Promise<T> {
-    if (!this.isRecording) return work;
     const span = this.#tracer.startSpan(`shard ${method}`, {}, this.#context);
     const within = this.#api.trace.setSpan(this.#context, span);
     try {
@@ -131,6 +130,10 @@ export class RequestSpan {
   /** `code` is `ok` or an error code. */
   end(code: string): void {
     const span = this.#span;
+    if (!this.isRecording) {
+      span.end();
+      return;
+    }
     const isOk = code === 'ok';
     const status = isOk ? undefined : (STATUS as Readonly<Record<string, WireStatus | undefined>>)[code];
     if (this.#request.face === 'http') span.setAttribute('http.response.status_code', status?.http ?? 200);

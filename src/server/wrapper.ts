@@ -112,7 +112,7 @@ export class Wrapper {
   readonly #repeats: boolean;
   readonly #secret: string | undefined;
   readonly #tracing: Tracing | undefined;
-  /** The spans of running requests. */
+  /** The recorded spans of running requests. */
   readonly #spans = new WeakMap<Arrival, RequestSpan>();
   /** Running requests, for the drain. */
   #running = 0;
@@ -150,7 +150,7 @@ export class Wrapper {
     this.#running += 1;
     this.#metrics.begin();
     const span = this.#tracing?.begin(arrival);
-    if (span !== undefined) this.#spans.set(arrival, span);
+    if (span?.isRecording === true) this.#spans.set(arrival, span);
     let code = 'ok';
     try {
       if (PROVING.has(arrival.operation.name)) this.#prove(arrival, headers);
@@ -427,7 +427,7 @@ function shardContext(asked: AskedFor, admitted: Admitted, change: number | unde
   };
   if (includesScope(principal, 'admin')) context.owns = true;
   if (principal.agentId !== undefined) context.agentId = principal.agentId;
-  if (asked.span?.isRecording === true) context.traced = true;
+  if (asked.span !== undefined) context.traced = true;
   const { reason, purpose, idempotency } = asked;
   if (asked.repeats) context.repeats = true;
   if (asked.strict) context.strict = true;
