@@ -20,6 +20,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   session: async () => (await import('./session.ts')).registerSession,
   actions: async () => (await import('./actions.ts')).registerActions,
   goals: async () => (await import('./goals.ts')).registerGoals,
+  agents: async () => (await import('./agents.ts')).registerAgents,
   hooks: async () => (await import('./hooks.ts')).registerHooks,
   graph: async () => (await import('./graph.ts')).registerGraph,
   add: async () => (await import('./add.ts')).registerAdd,

@@ -11,7 +11,7 @@ import { Engine } from './engine.ts';
 import { trustPoints } from './govern/agents/trust.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'granary-agents-'));
-const nowMs = 1_760_000_000_000;
+let nowMs = 1_760_000_000_000;
 let engine: Engine;
 let number = 0;
 let owner: CallContext;
@@ -217,6 +217,26 @@ test('agents without an identity are bounded; a registered one is always counted
   await engine.write('registerAgent', owner, { identity: { agentId: 'late', capabilities: [], metadata: {} } });
   await add({ ...owner, actor: 'agent:late' }, action(false));
   assert.deepEqual(await countsOf('late'), [1, 1, 0, 0]);
+});
+
+test('a report names agents without an identity, and one that recalls after its deactivation', async () => {
+  await newMemory(['soc2']);
+  await engine.write('registerAgent', owner, { identity: { agentId: 'planner', capabilities: [], metadata: {} } });
+  for (const caller of [agent, { ...agent, actor: 'agent:stray' }]) await add({ ...caller, owns: true }, action(false));
+  const trail = async () => {
+    const { partitions } = await engine.write('compliance', owner, { runId: `vrf_${nowMs}` });
+    const found = partitions[0]!.trail;
+    assert.ok(!('error' in found));
+    return found;
+  };
+  assert.deepEqual((await trail()).unregisteredAgents, ['agent:stray']);
+  await engine.write('deactivateAgent', owner, { agentId: 'planner' });
+  const quiet = await trail();
+  assert.deepEqual([quiet.deactivatedAgents, quiet.lateAgents], [1, []]);
+  nowMs += 2_000;
+  engine.read('list', agent, { filter: {}, limit: 1, order: 'asc' });
+  await entries('memory.read'); // it writes what reads left
+  assert.deepEqual((await trail()).lateAgents, ['planner']);
 });
 
 test('nothing is left of an agent that is an erased person', async () => {

@@ -105,6 +105,11 @@ export interface TrailEvidence {
   readonly exportedWholeAt?: number;
   /** Agents that act in the window, at most 100. */
   readonly agents: readonly string[];
+  /** Those of `agents` without an identity. */
+  readonly unregisteredAgents: readonly string[];
+  readonly deactivatedAgents: number;
+  /** Deactivated agents that wrote or read afterwards, at most 100. */
+  readonly lateAgents: readonly string[];
   /** Policy versions that audit entries name: sealed, upgraded or downgraded. */
   readonly sealedVersions: readonly number[];
   readonly changedVersions: readonly number[];
@@ -218,6 +223,8 @@ export interface DataEvidence {
   readonly destructiveTools: number;
   readonly destructiveNotClient: number;
   readonly agentAuthors: readonly string[];
+  /** Those of `agentAuthors` that no identity has as its did. */
+  readonly unregisteredAuthors: readonly string[];
   readonly namespaces: readonly string[];
   /** Purposes with a consent in force. */
   readonly purposes: readonly string[];

@@ -100,7 +100,7 @@ export function writeStats(stats: AgentStats): Buffer {
 }
 
 /** The page with this number, unless a newer one has replaced it. */
-export function pageOf(log: Log, memory: number, token: string, number: number): TrustPage | undefined {
+function pageOf(log: Log, memory: number, token: string, number: number): TrustPage | undefined {
   const value = log.getState(trustState(memory, token, number));
   const page = value === undefined ? undefined : readPage(value);
   return page?.number === number ? page : undefined;
@@ -117,18 +117,79 @@ export function pagesOf(log: Log, memory: number, token: string, changes: number
   return pages;
 }
 
-export function writePage({ number, before, changes }: TrustPage): Buffer {
-  const bytes = Buffer.alloc(PAGE_HEAD_BYTES + changes.length * POINT_BYTES);
-  [number, before.succeeded, before.failed, before.refused].forEach((count, i) => {
-    bytes.writeUInt32BE(Math.min(count, U32_MAX), i * 4);
-  });
-  changes.forEach(({ atMs, reason, ordinal }, i) => {
-    const at = PAGE_HEAD_BYTES + i * POINT_BYTES;
-    bytes.writeUIntBE(atMs, at, 6);
+/**
+ * Appends changes of trust to the pages of an agent. It copies bytes instead of decoding them: an import of actions makes a
+ * change for each.
+ */
+export class TrustWriter {
+  readonly #log: Log;
+  readonly #memory: number;
+  readonly #token: string;
+  /** The time of the new changes. */
+  readonly #stamp = Buffer.alloc(6);
+  #succeeded: number;
+  #failed: number;
+  #refused: number;
+  #changes: number;
+
+  constructor(log: Log, { memory, token, nowMs }: { memory: number; token: string; nowMs: number }, stats: AgentStats) {
+    this.#log = log;
+    this.#memory = memory;
+    this.#token = token;
+    this.#stamp.writeUIntBE(nowMs, 0, 6);
+    this.#succeeded = stats.succeeded;
+    this.#failed = stats.failed;
+    this.#refused = stats.refused;
+    this.#changes = stats.changes;
+  }
+
+  get counts(): TrustCounts {
+    return { succeeded: this.#succeeded, failed: this.#failed, refused: this.#refused };
+  }
+
+  /** Calls `put` with each page that the changes touch, but for those that later ones of these replace. */
+  append(
+    changes: readonly { readonly reason: TrustReason; readonly ordinal: number }[],
+    put: (state: string, page: Uint8Array) => void,
+  ): void {
+    const lastPage = Math.floor((this.#changes + changes.length - 1) / TRUST_PAGE_POINTS);
+    for (let from = 0; from < changes.length; ) {
+      const page = Math.floor(this.#changes / TRUST_PAGE_POINTS);
+      const held = this.#changes % TRUST_PAGE_POINTS;
+      const to = Math.min(changes.length, from + TRUST_PAGE_POINTS - held);
+      const bytes = this.#page(page, held, to - from);
+      for (let at = bytes.length - (to - from) * POINT_BYTES; from < to; from++, at += POINT_BYTES)
+        this.#write(bytes, at, changes[from]!);
+      if (lastPage - page < TRUST_PAGES) put(trustState(this.#memory, this.#token, page), bytes);
+    }
+  }
+
+  /** The page with its first `held` changes, and room for `more`. */
+  #page(page: number, held: number, more: number): Buffer {
+    const bytes = Buffer.alloc(PAGE_HEAD_BYTES + (held + more) * POINT_BYTES);
+    const known = held === 0 ? undefined : this.#log.getState(trustState(this.#memory, this.#token, page));
+    if (known !== undefined) bytes.set(known.subarray(0, PAGE_HEAD_BYTES + held * POINT_BYTES));
+    else {
+      bytes.writeUInt32BE(page, 0);
+      bytes.writeUInt32BE(Math.min(this.#succeeded, U32_MAX), 4);
+      bytes.writeUInt32BE(Math.min(this.#failed, U32_MAX), 8);
+      bytes.writeUInt32BE(Math.min(this.#refused, U32_MAX), 12);
+    }
+    return bytes;
+  }
+
+  #write(bytes: Buffer, at: number, { reason, ordinal }: { reason: TrustReason; ordinal: number }): void {
+    for (let i = 0; i < 6; i++) bytes[at + i] = this.#stamp[i]!;
     bytes[at + 6] = TRUST_REASONS[reason];
-    bytes.writeUInt32BE(ordinal, at + 7);
-  });
-  return bytes;
+    bytes[at + 7] = ordinal >>> 24;
+    bytes[at + 8] = ordinal >>> 16;
+    bytes[at + 9] = ordinal >>> 8;
+    bytes[at + 10] = ordinal;
+    if (reason === 'action_succeeded') this.#succeeded += 1;
+    else if (reason === 'action_failed') this.#failed += 1;
+    else this.#refused += 1;
+    this.#changes += 1;
+  }
 }
 
 function readPage(value: Uint8Array): TrustPage {

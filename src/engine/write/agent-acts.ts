@@ -1,23 +1,20 @@
 // Counts what agents did in a group, and writes it with the group: counters and changes of trust to the state, and at most
 // three entries of the trail for each agent, however many acts the group holds.
 
-import { AGENTS_SEEN_MAX, TRUST_PAGE_POINTS, TRUST_PAGES } from '../base/limits.ts';
+import { AGENTS_SEEN_MAX } from '../base/limits.ts';
 import { personOfAgent } from '../govern/agents/identity.ts';
-import { counted, NO_COUNTS, type TrustCounts, type TrustReason, trustScore } from '../govern/agents/trust.ts';
+import { NO_COUNTS, type TrustCounts, type TrustReason, trustScore } from '../govern/agents/trust.ts';
 import { type AuditDraft, SYSTEM_ACTOR } from '../govern/trail/audit.ts';
 import type { Ordinal } from '../index/parts/part.ts';
 import type { Sequence } from '../log/log.ts';
 import type { EngineRecord } from '../record/record.ts';
 import {
   type AgentStats,
-  pageOf,
-  type StoredChange,
   seenCount,
   seenCountState,
   statsOf,
   statsState,
-  trustState,
-  writePage,
+  TrustWriter,
   writeStats,
 } from '../store/agent-stats.ts';
 import type { Memory } from '../store/memory.ts';
@@ -69,7 +66,9 @@ export function closeActs(group: ClosingGroup, memory: Memory, acts: AgentActs):
     changes: 0,
     nameSequence: nameRecord(group, memory, agent),
   };
-  const after = keepChanges(group, memory, agent.token, before, changes);
+  const writer = new TrustWriter(store.log, { memory: memory.number, token: agent.token, nowMs }, before);
+  writer.append(changes, (state, page) => group.setState(state, page));
+  const after = writer.counts;
   const stats: AgentStats = {
     ...before,
     ...after,
@@ -99,44 +98,6 @@ function nameRecord(group: ClosingGroup, memory: Memory, { name }: ActingAgent):
   const key = person === undefined ? 0 : group.keyOfUser(memory, person);
   const sealed = sealRule(memory, 'agent', key, { agentId: name });
   return group.record({ kind: 'rule', memory: memory.number, about: 'agent', key, atMs: group.nowMs, sealed });
-}
-
-/** Writes the pages that the changes touch, and returns the counts after them. */
-function keepChanges(
-  group: ClosingGroup,
-  memory: Memory,
-  token: string,
-  stats: AgentStats,
-  changes: AgentActs['changes'],
-): TrustCounts {
-  let { changes: number } = stats;
-  let counts: TrustCounts = { succeeded: stats.succeeded, failed: stats.failed, refused: stats.refused };
-  if (changes.length === 0) return counts;
-  const { log } = group.store;
-  const lastPage = Math.floor((number + changes.length - 1) / TRUST_PAGE_POINTS);
-  let page = Math.floor(number / TRUST_PAGE_POINTS);
-  const begun = number % TRUST_PAGE_POINTS === 0 ? undefined : pageOf(log, memory.number, token, page);
-  let before = begun?.before ?? counts;
-  let kept: StoredChange[] = [...(begun?.changes ?? [])];
-  const close = (): void => {
-    // Pages that later ones of this group replace are not written.
-    if (lastPage - page < TRUST_PAGES)
-      group.setState(trustState(memory.number, token, page), writePage({ number: page, before, changes: kept }));
-  };
-  for (const { reason, ordinal } of changes) {
-    const own = Math.floor(number / TRUST_PAGE_POINTS);
-    if (own !== page) {
-      close();
-      page = own;
-      before = counts;
-      kept = [];
-    }
-    kept.push({ atMs: group.nowMs, reason, ordinal });
-    counts = counted(counts, reason);
-    number += 1;
-  }
-  close();
-  return counts;
 }
 
 function auditActs(

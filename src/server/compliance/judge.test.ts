@@ -505,7 +505,16 @@ const OUTCOMES: readonly (readonly [id: string, expected: Status, change?: Chang
     ],
   ),
   ['agent_identity_registered', 'skip'],
-  ['agent_identity_registered', 'fail', set('trail', { agents: ['agent:a'] })],
+  ['agent_identity_registered', 'fail', set('trail', { agents: ['agent:a'], unregisteredAgents: ['agent:a'] })],
+  ['agent_identity_registered', 'pass', set('trail', { agents: ['agent:a'] })],
+  [
+    'agent_identity_registered',
+    'warn',
+    set('trail', { agents: Array.from({ length: 20 }, (_, i) => `agent:${i}`), unregisteredAgents: ['agent:0'] }),
+  ],
+  ['agent_identity_registered', 'fail', set('data', { agentAuthors: ['did:a:b'], unregisteredAuthors: ['did:a:b'] })],
+  ['agent_identity_deactivation', 'pass', set('trail', { deactivatedAgents: 1 })],
+  ['agent_identity_deactivation', 'fail', set('trail', { deactivatedAgents: 1, lateAgents: ['a'] })],
   ['agent_identity_deactivation', 'skip'],
   ['policy_version_chain', 'pass'],
   [

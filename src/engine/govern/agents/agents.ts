@@ -2,6 +2,7 @@
 // until an identity changes.
 
 import { AGENTS_CACHED_MAX } from '../../base/limits.ts';
+import { toNfc } from '../../base/nfc.ts';
 import { type Caller, principalOf } from '../access/caller.ts';
 import { type AgentStatus, agentName, agentOfPrincipal } from './identity.ts';
 
@@ -81,13 +82,13 @@ export class Agents {
   #find(name: string): KnownAgent {
     const known = this.#byName.get(name);
     if (known !== undefined) return known;
-    const agent = this.#source.find(name);
+    const agent = this.#source.find(toNfc(name));
     keep(this.#byName, name, agent);
     return agent;
   }
 }
 
-/** The agents as which a caller acts: that of a token's claim first, then that of the principal. */
+/** The agents as which a caller acts, not normalised: that of a token's claim first, then that of the principal. */
 export function agentsOf(caller: Caller): readonly string[] {
   const { agentId } = caller;
   const named = agentOfPrincipal(principalOf(caller));

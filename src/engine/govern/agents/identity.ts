@@ -52,10 +52,10 @@ export function personOfAgent(agentId: string): string | undefined {
   return name.startsWith(PERSON) && name.length > PERSON.length ? name.slice(PERSON.length) : undefined;
 }
 
-/** The agent that a principal names; undefined for a principal that is no agent. */
+/** The agent that a principal names, as it is written there; undefined for a principal that is no agent. */
 export function agentOfPrincipal(principal: string): string | undefined {
   return principal.startsWith(PRINCIPAL) && principal.length > PRINCIPAL.length
-    ? toNfc(principal.slice(PRINCIPAL.length))
+    ? principal.slice(PRINCIPAL.length)
     : undefined;
 }
 

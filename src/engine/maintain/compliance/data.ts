@@ -18,6 +18,7 @@ import { SENSITIVE_CATEGORIES } from '../../text/pii/categories.ts';
 import { piiDetector } from '../../text/pii/detector.ts';
 import { applyPiiPolicy } from '../../text/pii/write-action.ts';
 import { personPage } from '../reports/person-page.ts';
+import { unregistered } from './agents.ts';
 import { grainKeysAt } from './keys.ts';
 
 const DAY_MS = 86_400_000;
@@ -72,6 +73,7 @@ export function* dataEvidence(
     current,
     ...tally.counts,
     agentAuthors: [...tally.agentAuthors],
+    unregisteredAuthors: unregistered(memory, [...tally.agentAuthors]),
     namespaces: [...tally.namespaces],
     purposes: [...tally.purposes],
     userExport,

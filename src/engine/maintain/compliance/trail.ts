@@ -9,11 +9,14 @@ import type { Sliced } from '../../index/files/section.ts';
 import { decodeRecord } from '../../record/record-codec.ts';
 import type { Store } from '../../store/store.ts';
 import { notedHead } from '../housekeeping/audit-heads.ts';
+import { actingAfter, deactivatedCount, unregistered } from './agents.ts';
 
 /** The hashes of the newest entries are recomputed. Older ones only pass theirs on. */
 const CHECKED_MAX = 100_000;
 const DOCTORED_ENTRIES = 20;
 const AGENTS_MAX = 100;
+/** Agents whose last act is remembered. */
+const ACTING_MAX = 10_000;
 const WINDOW_SECONDS = 30 * 86_400;
 
 /** The details of an entry `user.erased`. */
@@ -71,6 +74,8 @@ export function* walkTrail(store: Store, memory: number, nowMs: number): Sliced<
   }
   const cutOff = Math.max(0, committed.seq - head.seq, (noted?.seq ?? 0) - head.seq);
   if (cutOff > 0) firstBadSeq ??= head.seq + 1;
+  const summary = counts.summary();
+  const own = store.memory(memory);
   const doctored = doctor(beforeNewest, newest.slice(0, DOCTORED_ENTRIES));
   return {
     evidence: defined({
@@ -78,7 +83,10 @@ export function* walkTrail(store: Store, memory: number, nowMs: number): Sliced<
       checked,
       firstBadSeq,
       firstSeq,
-      ...counts.summary(),
+      ...summary,
+      unregisteredAgents: unregistered(own, summary.agents),
+      deactivatedAgents: deactivatedCount(store, own),
+      lateAgents: actingAfter(store, own, counts.lastActs),
       notedSeq: noted?.seq,
       rewritten,
       cutOff,
@@ -142,6 +150,8 @@ class Counts {
   readonly #windowEvents: Record<string, number> = {};
   readonly #newest: Record<string, number> = {};
   readonly #agents = new Set<string>();
+  /** The last write or recall of each agent, in seconds. */
+  readonly lastActs = new Map<string, number>();
   readonly #sealed: number[] = [];
   readonly #changed: number[] = [];
   readonly erased: ErasedEntry[] = [];
@@ -177,8 +187,14 @@ class Counts {
       else if (actor === 'anonymous') this.#anonymous += 1;
       if (actor.startsWith('agent:') && this.#agents.size < AGENTS_MAX) this.#agents.add(actor);
     }
+    if (event.startsWith('memory.') && actor.startsWith('agent:')) this.#act(actor.slice('agent:'.length), timestamp);
     if (event === 'memory.recalled') this.#recall(entry.hash);
     this.#takeDetails(entry);
+  }
+
+  #act(agent: string, timestamp: number): void {
+    if (this.lastActs.size >= ACTING_MAX && !this.lastActs.has(agent)) return;
+    this.lastActs.set(agent, Math.max(this.lastActs.get(agent) ?? 0, timestamp));
   }
 
   #recall(hash: string): void {
@@ -195,6 +211,7 @@ class Counts {
       this.erased.push({ user: subject, count: Number(details['count']), fingerprint, timestamp });
     if (event === 'export.file' && details['whole'] === 1) this.#exportedWholeAt = timestamp;
     if (event === 'key.destroyed') this.destroyed.add(fingerprint);
+    if (event === 'agent.write' || event === 'agent.recall') this.#act(String(details['agent']), timestamp);
     if (event === 'policy.sealed') this.#sealed.push(Number(details['version']));
     if (event === 'policy.upgraded' || event === 'policy.downgraded') this.#changed.push(Number(details['version']));
     if (event !== 'policy.downgraded') return;
@@ -232,4 +249,6 @@ const DETAILED: ReadonlySet<string> = new Set([
   'policy.upgraded',
   'policy.downgraded',
   'export.file',
+  'agent.write',
+  'agent.recall',
 ]);
