@@ -95,13 +95,16 @@ function countIf(docs: DocSet, test: (doc: Doc) => boolean): number {
 
 /** A goal was closed when its current version was written. */
 function countGoals(part: IndexPart, isCurrent: (doc: Doc) => boolean, nowMs: number, counts: Counts): void {
-  const inState = (state: string): readonly Doc[] =>
-    [...(part.facet('field', fieldKey('goal_state', state)) ?? NOTHING)].filter(isCurrent);
-  const isRecent = (doc: Doc): boolean => part.createdAtMs[doc]! >= nowMs - GOAL_WINDOW_MS;
+  const countState = (state: string, sinceMs: number): number => {
+    let count = 0;
+    for (const doc of part.facet('field', fieldKey('goal_state', state)) ?? NOTHING)
+      if (part.createdAtMs[doc]! >= sinceMs && isCurrent(doc)) count += 1;
+    return count;
+  };
   for (const doc of part.facet('type', 'goal') ?? NOTHING) if (isCurrent(doc)) counts.goals += 1;
-  counts.suspendedGoals += inState('suspended').length;
-  counts.satisfiedGoals += inState('satisfied').filter(isRecent).length;
-  counts.failedGoals += inState('failed').filter(isRecent).length;
+  counts.suspendedGoals += countState('suspended', Number.NEGATIVE_INFINITY);
+  counts.satisfiedGoals += countState('satisfied', nowMs - GOAL_WINDOW_MS);
+  counts.failedGoals += countState('failed', nowMs - GOAL_WINDOW_MS);
 }
 
 function countActions(part: IndexPart, isCurrent: (doc: Doc) => boolean, nowMs: number, counts: Counts): void {
