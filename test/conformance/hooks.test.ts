@@ -234,6 +234,10 @@ for (const [listener, partitions] of [
         objects.sort(),
         Array.from({ length: 7 }, (_, i) => `thing ${i}`),
       );
+      // An admin owns the memory, also where access tuples decide.
+      await http.call('PUT', `${path}/policy`, { json: { overrides: { 'access.authz_required': true } } });
+      const { events: stillRead } = await read({ limit: 7 });
+      assert.equal(stillRead.length, 7);
       const since = await http.get(`${path}/events?hook_id=${hook.hook_id}&since=0`, {
         headers: { accept: 'application/json' },
       });

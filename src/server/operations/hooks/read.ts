@@ -37,7 +37,8 @@ export const hookRead = defineOperation({
     const { number, partitions } = memory;
     const form = { memory: number, partitions, seal: undefined };
     const from = after === undefined ? hook.cursor : readCursor(String(after), 'after', form);
-    const context = { memory: number, actor: principal.actor, requestId };
+    // The scope admin, which this needs, owns the memory.
+    const context = { memory: number, actor: principal.actor, owns: true as const, requestId };
     const reach = { memoryId: memory.id, partitions, context, kinds: [...hook.filters].sort(), form };
     const reader = new EventReader(services.shards, reach, () => services.clock.nowMs());
     const next = [...from];
