@@ -45,13 +45,15 @@ interface Course {
 function begun(t: TestContext, { read, verdict, state = newState() }: Course) {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: START_MS });
   const sent: string[] = [];
+  const ids = new Set<string>();
   const changes: string[] = [];
   const courier = new Courier({
     hook: { id: 'hook_a', memory: 1, name: 'a', url: 'http://x/', filters: [], createdAtMs: START_MS, cursor: [0] },
     state,
     memoryId: 'm',
     read,
-    send: async ({ body, attempt }: Delivery) => {
+    send: async ({ body, attempt, deliveryId }: Delivery) => {
+      ids.add(deliveryId);
       const { n } = JSON.parse(body) as { readonly n: number };
       sent.push(`${n}/${attempt} at ${(Date.now() - START_MS) / 1000}`);
       return verdict(n, attempt);
@@ -68,8 +70,30 @@ function begun(t: TestContext, { read, verdict, state = newState() }: Course) {
     for (let i = 0; i < seconds; i++) t.mock.timers.tick(1_000);
     await settle();
   };
-  return { courier, sent, changes, settle, pass };
+  return { courier, sent, ids, changes, settle, pass };
 }
+
+test('the id of a delivery does not depend on what other partitions hold when the event is read', async (t) => {
+  let reads = 0;
+  const read = async (cursor: number[]) => {
+    reads += 1;
+    const isThere = cursor[1]! < 5;
+    // Each time the event is read, partition 0 has more events, which the hook does not want.
+    cursor[0] = reads;
+    cursor[1] = 5;
+    const entry = { partition: 1, sequence: 5, id: `${reads}.5`, kind: 'grain_created', json: '{"n":5}' };
+    return { entries: isThere ? [entry] : [], isAtEnd: true };
+  };
+  const verdict = (_: number, attempt: number) => (attempt < 4 ? FAILED : DELIVERED);
+  const { courier, sent, ids, pass, settle } = begun(t, { read, verdict, state: newState([0, 4]) });
+  courier.ring();
+  await settle();
+  for (const seconds of [10, 60, 300]) await pass(seconds);
+  assert.equal(sent.length, 4);
+  assert.ok(reads > 1, 'the event was read again');
+  assert.deepEqual([...ids], ['hook_a.1.5']);
+  await courier.stop();
+});
 
 test('events are delivered in order, and the cursor ends behind those that are not wanted', async (t) => {
   const { courier, sent, settle } = begun(t, { read: log(9, (n) => n % 2 === 1 && n < 8), verdict: () => DELIVERED });

@@ -122,7 +122,8 @@ export class Courier {
       secret: hook.secret,
       memoryId,
       hookId: hook.id,
-      deliveryId: `${hook.id}.${entry.id}`,
+      // The entry's cursor would differ when it is read again: it covers the other partitions too.
+      deliveryId: `${hook.id}.${entry.partition}.${entry.sequence}`,
       kind: entry.kind,
       attempt,
       body: entry.json,
