@@ -21,6 +21,15 @@ export function cursorText(cursor: EventCursor, { memory, seal }: CursorForm): s
   return seal === undefined ? text : seal.writeText(text, scopeOf(memory));
 }
 
+/** The later of the cursor `text` and `seen`, partition by partition. */
+export function laterText(text: string, seen: EventCursor, form: CursorForm): string {
+  const cursor = readCursor(text, 'id', form);
+  return cursorText(
+    cursor.map((number, partition) => Math.max(number, seen[partition]!)),
+    form,
+  );
+}
+
 /** In JSON, the cursor of a memory with one partition is a number. */
 export function cursorJson(cursor: EventCursor, form: CursorForm): string | number {
   const [only] = cursor;

@@ -35,7 +35,8 @@ export interface Chunk {
 
 export class Feed {
   readonly reader: EventReader;
-  readonly #position: number[];
+  /** The cursor after the newest entry. */
+  #position: EventCursor;
   readonly #followers = new Set<Follower>();
   readonly #leave: () => void;
   #entries: EventEntry[] = [];
@@ -51,7 +52,7 @@ export class Feed {
   /** `position`: a place that was read just now. */
   constructor(reader: EventReader, position: EventCursor, bells: Pick<EventBells, 'watch'>) {
     this.reader = reader;
-    this.#position = [...position];
+    this.#position = position;
     const { context, partitions } = reader.reach;
     this.#leave = bells.watch({ number: context.memory, partitions }, () => void this.#read());
     // For events that were committed between the two.
@@ -85,6 +86,11 @@ export class Feed {
     return true;
   }
 
+  /** True when later entries all lie after `cursor`. */
+  hasPassed(cursor: EventCursor): boolean {
+    return this.#position.every((number, partition) => number >= cursor[partition]!);
+  }
+
   leave(follower: Follower): void {
     this.#followers.delete(follower);
   }
@@ -111,8 +117,11 @@ export class Feed {
     try {
       while (this.#isDue && !this.#isClosed) {
         this.#isDue = false;
-        const { entries, isAtEnd } = await this.reader.next(this.#position);
+        const position = [...this.#position];
+        const { entries, isAtEnd } = await this.reader.next(position);
         if (!isAtEnd) this.#isDue = true;
+        // Together with its entries: a follower that joins in between would miss them.
+        this.#position = position;
         if (entries.length > 0) await this.#hand(entries);
       }
     } catch (error) {

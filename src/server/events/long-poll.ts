@@ -3,7 +3,7 @@ import { EngineError } from '../../engine/base/errors.ts';
 import { EVENTS_PAGE_MAX } from '../../engine/base/limits.ts';
 import { respondError } from '../http/errors.ts';
 import type { HttpRequest, ResponseHeaders } from '../http/listener.ts';
-import { cursorText } from './cursor.ts';
+import { cursorText, laterText } from './cursor.ts';
 import type { Follower } from './feed.ts';
 import type { EventEntry } from './reader.ts';
 import type { Joined, Subscription } from './subscription.ts';
@@ -47,7 +47,8 @@ export class LongPoll implements Follower, Subscription {
     try {
       while (!this.#isOver && !feed.join(this, this.#cursor)) {
         const { entries } = await replays.run(() => feed.reader.next(this.#cursor));
-        if (entries.length > 0) this.#answer(entries, this.#text);
+        if (!this.opened.isAllowed()) this.refuse(notAllowed());
+        else if (entries.length > 0) this.#answer(entries, this.#text);
       }
       if (this.#isOver) feed.leave(this);
     } catch (error) {
@@ -60,7 +61,7 @@ export class LongPoll implements Follower, Subscription {
     const { feed } = this.opened;
     if (this.#isOver) return;
     if (!this.opened.isAllowed()) {
-      this.refuse(new EngineError('AUT-E004', 'the key was revoked or has expired'));
+      this.refuse(notAllowed());
       return;
     }
     const entries: EventEntry[] = [];
@@ -69,7 +70,8 @@ export class LongPoll implements Follower, Subscription {
       if (entry !== undefined && entry.sequence > this.#cursor[entry.partition]!) entries.push(entry);
     }
     const last = entries.at(-1);
-    if (last !== undefined) this.#answer(entries, last.id);
+    // The feed may be behind the place where the poll began, in some partitions.
+    if (last !== undefined) this.#answer(entries, laterText(last.id, this.#cursor, this.opened.reach.form));
   }
 
   /** It never waits with entries that it could take. */
@@ -83,7 +85,7 @@ export class LongPoll implements Follower, Subscription {
   }
 
   look(nowMs: number): void {
-    if (!this.opened.isAllowed()) this.refuse(new EngineError('AUT-E004', 'the key was revoked or has expired'));
+    if (!this.opened.isAllowed()) this.refuse(notAllowed());
     else if (nowMs >= this.#endMs) this.#answer([], this.#text);
   }
 
@@ -127,4 +129,8 @@ export class LongPoll implements Follower, Subscription {
     this.opened.feed.leave(this);
     this.#over();
   }
+}
+
+function notAllowed(): EngineError {
+  return new EngineError('AUT-E004', 'the key was revoked or has expired');
 }

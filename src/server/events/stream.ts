@@ -1,10 +1,15 @@
 // One client of a stream of server-sent events. It reads old events by itself, at the pace of the client, and joins the
 // feed of its reach when it has caught up. It holds at most one chunk: nothing queues up for a client that does not read.
 import { EngineError } from '../../engine/base/errors.ts';
-import { EVENT_BLIND_BYTES_MAX, EVENT_KEEP_ALIVE_MS, EVENT_LAST_FRAME_MS } from '../../engine/base/limits.ts';
+import {
+  EVENT_BLIND_BYTES_MAX,
+  EVENT_CHUNK_BYTES_MAX,
+  EVENT_KEEP_ALIVE_MS,
+  EVENT_LAST_FRAME_MS,
+} from '../../engine/base/limits.ts';
 import type { HttpRequest, ResponseHeaders, ResponseStream } from '../http/listener.ts';
-import { cursorJson, cursorText } from './cursor.ts';
-import { chunkOf, type Follower } from './feed.ts';
+import { cursorJson, cursorText, laterText } from './cursor.ts';
+import { type Chunk, chunkOf, type Follower } from './feed.ts';
 import { frame, KEEP_ALIVE, RETRY } from './payload.ts';
 import type { EventEntry } from './reader.ts';
 import type { EndReason, Joined, Subscription } from './subscription.ts';
@@ -22,7 +27,7 @@ export class EventStream implements Follower, Subscription {
   #lastMs: number;
   /** The cursor after the last event that was sent. */
   #sent: string;
-  /** Set between the reading of old events and the first new one: events up to here were sent. */
+  /** Set until the feed has passed the old events: events up to here were sent. */
   #seen: number[] | undefined;
   /** The write that the client has not taken yet. */
   #writing: Promise<void> | undefined;
@@ -77,10 +82,9 @@ export class EventStream implements Follower, Subscription {
       this.#finish('end', { reason: 'refused' });
       return;
     }
-    const seen = this.#seen;
-    if (seen !== undefined) this.#skip(seen);
-    if (this.place >= feed.end) return;
-    const { bytes, to, id } = feed.chunk(this.place);
+    const chunk = this.#seen === undefined ? feed.chunk(this.place) : this.#unseen(this.#seen);
+    if (chunk === undefined) return;
+    const { bytes, to, id } = chunk;
     this.place = to;
     this.#sent = id;
     this.#send(bytes).then(
@@ -89,14 +93,28 @@ export class EventStream implements Follower, Subscription {
     );
   }
 
-  /** Passes over entries of the feed that were sent as old events. */
-  #skip(seen: readonly number[]): void {
-    const { feed } = this.opened;
-    for (; this.place < feed.end; this.place += 1) {
-      const entry = feed.entry(this.place);
-      if (entry !== undefined && entry.sequence > seen[entry.partition]!) break;
+  /**
+   * The next entries that were not sent as old events; undefined when there are none. The feed may be behind the old
+   * events in one partition and ahead in another, so their ids hold the later of both places.
+   */
+  #unseen(seen: readonly number[]): Chunk | undefined {
+    const { feed, reach } = this.opened;
+    const entries: EventEntry[] = [];
+    const places: number[] = [];
+    let bytes = 0;
+    let place = this.place;
+    for (; place < feed.end && bytes <= EVENT_CHUNK_BYTES_MAX; place += 1) {
+      const entry = feed.entry(place);
+      if (entry === undefined || entry.sequence <= seen[entry.partition]!) continue;
+      entries.push({ ...entry, id: laterText(entry.id, seen, reach.form) });
+      places.push(place);
+      bytes += entry.json.length;
     }
-    if (this.place < feed.end) this.#seen = undefined;
+    const chunk = chunkOf(entries, 0);
+    const to = places[chunk.to] ?? place;
+    if (to === feed.end && feed.hasPassed(seen)) this.#seen = undefined;
+    this.place = to;
+    return entries.length === 0 ? undefined : { ...chunk, to };
   }
 
   overflow(): void {
@@ -164,6 +182,7 @@ export class EventStream implements Follower, Subscription {
 
   async #sendAll(entries: readonly EventEntry[]): Promise<void> {
     for (let from = 0; from < entries.length && !this.#isOver; ) {
+      if (!this.opened.isAllowed()) return this.#finish('end', { reason: 'refused' });
       const { bytes, to, id } = chunkOf(entries.slice(from), from);
       this.#sent = id;
       await this.#sendNext(bytes);
