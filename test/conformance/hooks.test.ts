@@ -258,6 +258,8 @@ for (const [listener, partitions] of [
       await refused(create({ delivery_mode: 'cdc', url: 'http://127.0.0.1/' }), 'HOK-E001');
       await refused(create({ event_filters: ['grain_created', 'birthday'] }), 'HOK-E002');
       await refused(create({ delivery_mode: 'pigeon' }), 'VAL-E001');
+      for (const name of ['a\u0000', 'a\ud800', '\udc00']) await refused(create({ name }), 'VAL-E001');
+      await http.call('DELETE', `${path}/hooks/${(await create({ name: '😀 é' })).hook_id}`);
       await refused(create({ urll: 'http://127.0.0.1/' }), 'VAL-E001');
       await refused(http.call('DELETE', `${path}/hooks/hook_none`), 'HOK-E003');
       const first = await create({});
