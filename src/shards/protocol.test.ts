@@ -17,6 +17,7 @@ test('a call of a memory is not a call of a shard, nor in two groups', () => {
   assert.deepEqual(shardWide.sort(), [
     'awaitEvents',
     'backup',
+    'counters',
     'embedPages',
     'fault',
     'health',
