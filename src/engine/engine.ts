@@ -78,7 +78,7 @@ export interface EngineOptions {
   readonly onFatal?: ((error: unknown) => void) | undefined;
 }
 
-/** What a call may change although its caller is a deactivated agent. */
+/** Changes that a call may make although its caller is a deactivated agent. */
 const NOTES: ReadonlySet<string> = new Set(['nothing', 'trail', 'idempotency']);
 /** The embedder of a memory until one is known. It has made no vectors, so any existing vectors are used. */
 const NO_EMBEDDER = { name: 'none', dimensions: 1 };

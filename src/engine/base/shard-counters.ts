@@ -1,4 +1,4 @@
-// What a shard has done since it was opened, for the counters of the process.
+// Counts the work of a shard since it was opened, for the counters of the process.
 import { type Counted, Histogram } from './histogram.ts';
 
 /** Upper bounds in seconds, from a tenth of a millisecond. */

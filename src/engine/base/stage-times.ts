@@ -33,7 +33,7 @@ export class StageTimes {
     }
   }
 
-  /** What was noted for a request, once. */
+  /** The notes of a request, which are returned once. */
   take(requestId: string): readonly StageTime[] {
     const stages = this.#byRequest.get(requestId) ?? [];
     this.#byRequest.delete(requestId);

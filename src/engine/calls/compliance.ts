@@ -105,7 +105,7 @@ export interface TrailEvidence {
   readonly exportedWholeAt?: number;
   /** Agents that act in the window, at most 100. */
   readonly agents: readonly string[];
-  /** Those of `agents` without an identity. */
+  /** Members of `agents` without an identity. */
   readonly unregisteredAgents: readonly string[];
   readonly deactivatedAgents: number;
   /** Deactivated agents that wrote or read afterwards, at most 100. */
@@ -223,7 +223,7 @@ export interface DataEvidence {
   readonly destructiveTools: number;
   readonly destructiveNotClient: number;
   readonly agentAuthors: readonly string[];
-  /** Those of `agentAuthors` that no identity has as its did. */
+  /** Members of `agentAuthors` that no identity has as its did. */
   readonly unregisteredAuthors: readonly string[];
   readonly namespaces: readonly string[];
   /** Purposes with a consent in force. */

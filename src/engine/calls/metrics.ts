@@ -3,7 +3,7 @@
 import type { StageTime } from '../base/stage-times.ts';
 import type { RowsOf } from './row.ts';
 
-/** What a shard measures of its own work and of the whole memory. */
+/** Measurements of the work of a shard and of the whole memory. */
 export interface OpsMeasures {
   /** Writes that the shard holds and has not committed. */
   readonly pendingWrites: number;
@@ -58,7 +58,7 @@ export interface RecallTally {
   readonly scoreSum: number;
 }
 
-/** What a partition counts of the grains that the caller sees. */
+/** Counts of the grains in a partition that the caller sees. */
 export interface IntelMeasures {
   /** Current grains: neither removed nor superseded. */
   readonly grains: number;
@@ -88,7 +88,7 @@ export interface IntelMeasures {
 }
 
 export interface MetricCalls {
-  /** What the shards noted of the stages of a traced request (the context's request id), once. */
+  /** The stages of a traced request (the context's request id) that the shards noted. They are returned once. */
   takeStages: { input: Record<never, never>; output: { readonly stages: readonly StageTime[] } };
   measureOps: { input: Record<never, never>; output: OpsMeasures };
   /** Counts and samples. The samples hold the grains with the lowest addresses, so every partitioning draws the same. */

@@ -33,7 +33,7 @@ export interface VerifyReport {
 /** Calls on a shard as a whole; their context's memory is 0. */
 export interface ShardWideCalls {
   health: { input: Record<never, never>; output: ShardHealth };
-  /** What the shard has done since it was opened. */
+  /** Counters of the work of the shard since it was opened. */
   counters: { input: Record<never, never>; output: ShardCounts };
   verify: { input: Record<never, never>; output: VerifyReport };
   /** Copies the shard's data into `dataDirectory` and its keys into `keysDirectory` (both made by the caller). */

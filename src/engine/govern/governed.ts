@@ -37,7 +37,7 @@ const NOTHING_GRANTED: AccessView = { key: '', hasAll: false, has: () => false }
 export class Governed {
   /** The memory's access tuples. They count only where the policy requires them: see `viewFor`. */
   readonly access: Access;
-  /** Who of the memory's agents may still write. */
+  /** Knows which of the memory's agents may still write. */
   readonly agents: Agents;
   #policy: SealedPolicy;
   readonly #restrictions: Map<string, Restriction>;

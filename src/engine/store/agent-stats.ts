@@ -1,4 +1,4 @@
-// What the agents of a memory did in this partition, in the log's state. It is written with the group that it counts, so it
+// Counts the acts of a memory's agents in this partition, in the log's state. It is written with the group that it counts, so it
 // is as durable as the grains, and nothing is counted again after a crash.
 //
 //   agent-stats/M/TOKEN     u32 grains | u32 succeeded | u32 failed | u32 refused | first seen ms u48 | last seen ms u48 |

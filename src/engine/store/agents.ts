@@ -17,7 +17,7 @@ import { readSealedRule, type SealedMemory } from './rules.ts';
 const STATUS_NUMBERS: Readonly<Record<AgentStatus, number>> = { active: 1, deactivated: 2 };
 const DID_AT = 9;
 
-/** What the state holds of an identity. */
+/** The part of an identity that the state holds. */
 export interface IdentityEntry {
   readonly sequence: Sequence;
   readonly place: Sequence;
@@ -83,7 +83,7 @@ export function identityAt(log: Log, memory: SealedMemory, sequence: Sequence): 
   return readSealedRule(log, memory, sequence) as AgentIdentity | undefined;
 }
 
-/** What decisions ask of a memory's agents. */
+/** Answers what decisions need to know of a memory's agents. */
 export function agentsIn(log: Log, memory: SealedMemory): Agents {
   return new Agents({
     count: () => identityCount(log, memory.number),

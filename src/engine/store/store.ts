@@ -130,7 +130,7 @@ export class Store {
   readonly changedSincePoint = new Set<number>();
   /** Memories whose audit chain grew since its head was last noted in the state. */
   readonly auditHeadsUnnoted = new Set<number>();
-  /** What the shard has done since it was opened. */
+  /** Counters of the work of the shard since it was opened. */
   readonly counters = new ShardCounters();
   /** The stages of traced calls. */
   readonly stageTimes = new StageTimes();

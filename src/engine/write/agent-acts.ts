@@ -29,7 +29,7 @@ export interface ActingAgent {
   readonly token: string;
 }
 
-/** What one agent did in a group. */
+/** The acts of one agent in a group. */
 export class AgentActs {
   readonly agent: ActingAgent;
   grains = 0;

@@ -1,4 +1,4 @@
-// What the versions of a goal say of one another.
+// Links between the versions of a goal.
 import { GOAL_PROVENANCE_MAX } from '../base/limits.ts';
 import type { GoalState } from '../calls/goals.ts';
 import type { JsonObject, JsonValue } from '../grain/api/json-value.ts';

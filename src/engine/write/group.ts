@@ -60,7 +60,7 @@ interface Overlay {
   readonly tuples: Map<string, Sequence | null>;
   /** The number of tuples after the changes of this group; undefined before the first. */
   tupleCount: number | undefined;
-  /** What agents did in this group, by their tokens. */
+  /** Acts of agents in this group, by their tokens. */
   readonly acts: Map<string, AgentActs>;
   /** Agents without an identity after this group; undefined before the first new one. */
   agentsSeen: number | undefined;
@@ -237,7 +237,7 @@ export class Group {
     return planned;
   }
 
-  /** What an agent did in this group; the group counts it when it is closed. */
+  /** Notes an act of an agent; the group counts it when it is closed. */
   actsOf(memory: Memory, agent: ActingAgent): AgentActs {
     const { acts } = this.overlay(memory);
     const known = acts.get(agent.token);

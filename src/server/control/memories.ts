@@ -160,8 +160,8 @@ export class Memories {
   }
 
   /**
-   * Creates a memory, of which the caller becomes an owner. Throws VAL-E001 for an invalid id or option, MEM-E004 when the given id is taken, LIM-E002 over
-   * the deployment's limit.
+   * Creates a memory, and makes the caller its owner. Throws VAL-E001 for an invalid id or option, MEM-E004 when the
+   * given id is taken, LIM-E002 over the deployment's limit.
    */
   async create(wanted: NewMemory, by: { actor: string; requestId: string }): Promise<MemoryRecord> {
     if (wanted.id !== undefined && !ID_PATTERN.test(wanted.id))

@@ -1,4 +1,4 @@
-// What a stream of events is made from: who asks for what, and the place where it begins.
+// The parts of a stream of events: the caller, its request, and the place where the stream begins.
 import type { EventKind } from '../../engine/govern/trail/event-kinds.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { ResponseHeaders } from '../http/listener.ts';
@@ -7,7 +7,7 @@ import type { Feed } from './feed.ts';
 import type { EventReach } from './reader.ts';
 import type { Replays } from './replays.ts';
 
-/** Who asks, as operations know their caller. */
+/** The caller, as operations know it. */
 export interface EventCaller {
   readonly memory: { readonly id: string; readonly number: number; readonly partitions: number };
   readonly principal: Principal;
@@ -17,7 +17,7 @@ export interface EventCaller {
   readonly purpose?: string | undefined;
 }
 
-/** What a client asks for. */
+/** The request of a client. */
 export interface EventsAsked {
   readonly kinds: readonly EventKind[];
   /** The cursor after which events are wanted, and the name of the parameter that gave it; absent: new events only. */

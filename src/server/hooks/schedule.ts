@@ -5,7 +5,6 @@ const WAITS_MS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000] as const;
 /** Waits differ by up to a fifth, so that hooks of one receiver do not come back together. */
 const JITTER = 0.2;
 
-export const TRIES_MAX = WAITS_MS.length + 1;
 /** The longest wait that the schedule has. */
 export const WAIT_MS_MAX = WAITS_MS[WAITS_MS.length - 1]! * (1 + JITTER);
 

@@ -14,7 +14,7 @@ export type Comparison = Output<'compareSamples'>;
 
 export interface IntelSources {
   readonly counts: Counts;
-  /** Of the samples in `counts`, in their order. */
+  /** One for each sample in `counts`, in their order. */
   readonly comparison: Comparison;
   readonly hasVectors: boolean;
   readonly extractions: number;

@@ -77,7 +77,7 @@ export function mergeComparisons(parts: readonly Comparison[]): Comparison {
   };
 }
 
-/** What the partitions measured of the whole memory, if the caller may know it. */
+/** Measurements of the whole memory by the partitions, if the caller may know them. */
 function wholesOf<W>(parts: readonly { readonly whole?: W }[]): W[] | undefined {
   const wholes = parts.flatMap(({ whole }) => (whole === undefined ? [] : [whole]));
   return wholes.length === parts.length ? wholes : undefined;

@@ -21,7 +21,7 @@ export class Access {
   /** Answers of checks; the oldest are dropped first. */
   readonly #answers = new Map<string, Checked>();
   readonly #views = new Map<string, AccessView>();
-  /** What the checks of each subject found on their way; the subject that was added first is dropped first. */
+  /** Intermediate results of the checks of each subject. The subject that was added first is dropped first. */
   readonly #known = new Map<string, Known>();
   #knownPairs = 0;
 

@@ -34,7 +34,7 @@ interface Step {
   readonly by: Tuple | undefined;
 }
 
-/** What earlier checks of one subject found, by pair of object and relation. It holds until a tuple changes. */
+/** Results of earlier checks of one subject, by pair of object and relation. They hold until a tuple changes. */
 export interface Known {
   /**
    * Pairs that do not give the relation, with the depth from which this is so, or EVERYWHERE: a search that ended at the

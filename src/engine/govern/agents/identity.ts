@@ -16,7 +16,7 @@ import type { JsonObject } from '../../grain/api/json-value.ts';
 export const AGENT_STATUSES = ['active', 'deactivated'] as const;
 export type AgentStatus = (typeof AGENT_STATUSES)[number];
 
-/** What a caller states about an agent. */
+/** The members of an agent that a caller states. */
 export interface StatedIdentity {
   readonly agentId: string;
   readonly name?: string | undefined;

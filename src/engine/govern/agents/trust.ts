@@ -1,6 +1,6 @@
 // How far an agent is trusted: the mean of a beta distribution over what its actions came to (service contract, 17).
 
-/** What changes trust. A number is on disk: never use one again. */
+/** Acts that change trust. The numbers are on disk: never use one again. */
 export const TRUST_REASONS = { action_succeeded: 1, action_failed: 2, policy_refusal: 3 } as const;
 export type TrustReason = keyof typeof TRUST_REASONS;
 

@@ -8,7 +8,7 @@ import type { Store } from '../../store/store.ts';
 /** Agents that a report names. */
 const NAMED_MAX = 100;
 
-/** Of these principals or dids, those that no identity has. */
+/** The given principals or dids that no identity has. */
 export function unregistered({ governed: { agents } }: Memory, named: readonly string[]): readonly string[] {
   return named.filter((text) => {
     const name = agentOfPrincipal(text);

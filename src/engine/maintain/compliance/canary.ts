@@ -332,7 +332,7 @@ class Basics {
     };
   }
 
-  /** What a principal gets to whom no tuple grants anything, once tuples decide. */
+  /** The grains that a principal without a tuple gets, once tuples decide. */
   async #accessEvidence(hash: string): Promise<readonly RuleProbe[]> {
     const change = { overrides: { 'access.authz_required': true } };
     await this.#door.write('setPolicy', this.#context, { change, isAdmin: true });

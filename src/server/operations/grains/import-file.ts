@@ -80,7 +80,7 @@ export const importFile = defineOperation({
     if (hashes.length < stored) warnings.push(`only the hashes of the first ${hashes.length} grains are listed`);
     if (unlisted > 0) warnings.push(`${unlisted} more errors and warnings are not listed`);
     const details = { imported: stored - duplicates, duplicates, errors: errors.length };
-    // What was stored counts, even if the shard takes no entry now.
+    // Stored grains stay, even if the shard takes no entry now.
     await context.call('note', { event: 'memory.imported', details }).catch((error: unknown) => {
       if (!(error instanceof EngineError && error.code === 'STO-E001')) throw error;
     });
