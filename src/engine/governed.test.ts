@@ -263,6 +263,7 @@ test('expired grains of a restricted user are kept, hidden, until the restrictio
     expired: 2,
     forgotten: 0,
     held: 1,
+    goals: 0,
     byNamespace: { default: { expired: 2, forgotten: 0, held: 1 } },
   });
   const { expired, forgotten, held } = await enforce(false);
