@@ -337,12 +337,17 @@ function requestBody(row: Operation, face: HttpRow): Members {
         },
       },
     };
+  const { bodySchema = outsideSchema(row.input) } = face;
   return {
     requestBody: {
       required: (nodeOf(row.input).required ?? []).length > 0,
-      content: {
-        'application/json': { schema: shown(face.bodySchema ?? outsideSchema(row.input)), example: row.example },
-      },
+      content: { 'application/json': { schema: shown(bodySchema), example: bodyExample(row, bodySchema) } },
     },
   };
+}
+
+/** The example without the members that stand in the path alone. */
+function bodyExample({ example }: Operation, schema: Members): Members {
+  const { properties } = schema as { readonly properties?: Members }; // the schema of an object
+  return Object.fromEntries(Object.entries(example).filter(([name]) => properties === undefined || name in properties));
 }
