@@ -1,4 +1,4 @@
-// What a bound key can learn about the rest of its memory, and do to it.
+// A bound key learns nothing about the rest of its memory, and changes nothing there.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTestServer, type TestServer } from '../../test/support/server.ts';

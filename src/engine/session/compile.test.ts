@@ -24,7 +24,7 @@ const text = fc.oneof(
 const json = fc.oneof(fc.jsonValue({ maxDepth: 2 }), text, fc.bigInt()) as fc.Arbitrary<JsonValue>;
 const fieldsOf = (names: readonly string[]) =>
   fc.record(Object.fromEntries(names.map((name) => [name, json])), { requiredKeys: [] }) as fc.Arbitrary<JsonObject>;
-/** What a session has, before its state is fitted to a budget. */
+/** The parts of a session, before its state is fitted to a budget. */
 type Session = Omit<ContextFound, 'state'> & { readonly state: GrainView | null };
 
 function compiled(session: Session, asked: { readonly tokenBudget: number; readonly format: ContextFormat }) {

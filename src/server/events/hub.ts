@@ -8,12 +8,12 @@ import type { Memories } from '../control/memories.ts';
 import type { HttpRequest } from '../http/listener.ts';
 import type { CursorSeal } from '../operations/cursor-seal.ts';
 import type { Shards } from '../shards.ts';
+import { TaskSlots } from '../task-slots.ts';
 import type { EventBells } from './bells.ts';
 import { type CursorForm, cursorJson, type EventCursor, readCursor } from './cursor.ts';
 import { Feed } from './feed.ts';
 import { LongPoll } from './long-poll.ts';
 import { type EventEnds, type EventReach, EventReader, reachKey } from './reader.ts';
-import { Replays } from './replays.ts';
 import { EventStream, STREAM_HEADERS } from './stream.ts';
 import type { EventCaller, EventsAsked, Joined, Opened, ServeOptions, Subscription } from './subscription.ts';
 
@@ -32,7 +32,7 @@ interface HubParts {
 
 export class EventHub {
   readonly #parts: HubParts;
-  readonly #replays = new Replays(EVENT_REPLAYS_MAX);
+  readonly #replays = new TaskSlots(EVENT_REPLAYS_MAX);
   readonly #subscriptions = new Set<Subscription>();
   readonly #feeds = new Map<string, { readonly feed: Feed; users: number }>();
   readonly #callers = new Map<string, number>();

@@ -2,10 +2,10 @@
 import type { EventKind } from '../../engine/govern/trail/event-kinds.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { ResponseHeaders } from '../http/listener.ts';
+import type { TaskSlots } from '../task-slots.ts';
 import type { EventCursor } from './cursor.ts';
 import type { Feed } from './feed.ts';
 import type { EventReach } from './reader.ts';
-import type { Replays } from './replays.ts';
 
 /** The caller, as operations know it. */
 export interface EventCaller {
@@ -47,7 +47,7 @@ export interface Gap {
 /** An opened place with the feed of its reach. */
 export interface Joined extends Opened {
   readonly feed: Feed;
-  readonly replays: Replays;
+  readonly replays: TaskSlots;
 }
 
 /** One stream or long-poll. */

@@ -3,13 +3,14 @@
 import { HOOK_AUDIT_MS, HOOK_READS_MAX, HOOK_SENDS_MAX, HOOK_WRITE_MS } from '../../engine/base/limits.ts';
 import { SYSTEM_ACTOR } from '../../engine/govern/trail/audit.ts';
 import type { Input } from '../../shards/protocol.ts';
+import type { Memories } from '../control/memories.ts';
 import type { HookRecord, HookStateRecord, MemoryRecord } from '../control/records.ts';
 import type { ControlStore } from '../control/store.ts';
 import type { EventBells } from '../events/bells.ts';
 import { EventReader } from '../events/reader.ts';
-import { Replays } from '../events/replays.ts';
 import type { Logger } from '../log.ts';
 import type { Shards } from '../shards.ts';
+import { TaskSlots } from '../task-slots.ts';
 import type { AddressRule } from './addresses.ts';
 import { Courier, type CourierParts } from './courier.ts';
 import type { Hooks } from './hooks.ts';
@@ -28,6 +29,7 @@ export interface DeliveryCounts {
 interface DeliveriesParts {
   readonly hooks: Hooks;
   readonly control: ControlStore;
+  readonly memories: Pick<Memories, 'byNumber'>;
   readonly shards: Pick<Shards, 'call' | 'callPartition'>;
   readonly bells: Pick<EventBells, 'watch'>;
   readonly sender: Pick<Sender, 'send' | 'close'>;
@@ -52,8 +54,8 @@ export class Deliveries {
   readonly #running = new Map<string, Running>();
   readonly #unwritten = new Map<string, HookStateRecord>();
   readonly #resuming = new Map<string, Promise<HookStateRecord>>();
-  readonly #sends = new Replays(HOOK_SENDS_MAX);
-  readonly #reads = new Replays(HOOK_READS_MAX);
+  readonly #sends = new TaskSlots(HOOK_SENDS_MAX);
+  readonly #reads = new TaskSlots(HOOK_READS_MAX);
   readonly #counts = { delivered: 0, failed: 0, dead: 0, paused: 0 };
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -168,9 +170,8 @@ export class Deliveries {
   }
 
   #memoryOf(number: number): MemoryRecord | undefined {
-    for (const memory of this.#parts.control.values('memory'))
-      if (memory.number === number) return memory.deleting === true ? undefined : memory;
-    return undefined;
+    const memory = this.#parts.memories.byNumber(number);
+    return memory?.deleting === true ? undefined : memory;
   }
 
   /** A hook hears what an unbound caller may hear, as the policy has it when an event is read. */

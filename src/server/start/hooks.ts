@@ -17,13 +17,18 @@ export interface HookParts {
 /** A copy that repeats the removals of another deployment sends nothing: the original does. */
 export function startHooks(
   { config, deps, clock, log, lifecycle }: Starting,
-  { control, router, bells }: Pick<Placed, 'router'> & { readonly control: ControlStore; readonly bells: EventBells },
+  {
+    control,
+    memories,
+    router,
+    bells,
+  }: Pick<Placed, 'memories' | 'router'> & { readonly control: ControlStore; readonly bells: EventBells },
 ): HookParts {
   const nowMs = (): number => clock.nowMs();
   const hooks = new Hooks({ control, nowMs });
   const rule = { privateToo: config.allowPrivateWebhooks, loopbackToo: isLoopback(config.host) };
   const sender = new Sender({ rule, nowMs });
-  const deliveries = new Deliveries({ hooks, control, shards: router, bells, sender, rule, log, nowMs });
+  const deliveries = new Deliveries({ hooks, control, memories, shards: router, bells, sender, rule, log, nowMs });
   lifecycle.opened('deliveries of webhooks', () => deliveries.close());
   if (deps.sendsWebhooks !== false && deps.repeats !== true) deliveries.start();
   return { hooks, deliveries };

@@ -102,7 +102,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
   const hooks = new Hooks({ control, nowMs });
   const rule = { privateToo: false, loopbackToo: true };
   const sender = new Sender({ rule, nowMs });
-  const deliveries = new Deliveries({ hooks, control, shards, bells: eventBells, sender, rule, log, nowMs });
+  const deliveries = new Deliveries({ hooks, control, memories, shards, bells: eventBells, sender, rule, log, nowMs });
   const services: Services = {
     config,
     clock,

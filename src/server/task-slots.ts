@@ -1,5 +1,5 @@
 // Lets a bounded number of tasks run at the same time; others wait for their turn.
-export class Replays {
+export class TaskSlots {
   readonly #max: number;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
