@@ -1,7 +1,7 @@
-// No goal becomes its own ancestor, over four partitions: not by writes one after the other, not by two at once, and not by
-// an imported file.
+// No goal becomes its own ancestor, over four partitions: not by writes one after the other, not by two at once, not by a new
+// goal whose hash was computed beforehand, and not by an imported file.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { HttpClient } from './conformance/http-client.ts';
 import { newMemory } from './conformance/http-driver.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
@@ -69,3 +69,115 @@ test('CAL closes no cycle', async () => {
   const { fields, superseded_by } = await http.get(`${path}/grains/${other}`);
   assert.deepEqual([fields.parent_goals ?? [], superseded_by], [[], undefined]);
 });
+
+/** The hash that the goal will have, from a memory that has it already: a caller who chooses the time can compute it. */
+async function hashesBeforehand(fields: readonly object[]): Promise<string[]> {
+  const path = `/memories/${await newMemory(http, 1)}`;
+  const hashes: string[] = [];
+  for (const one of fields)
+    hashes.push((await http.post(`${path}/add`, { grain_type: 'goal', fields: one })).blob_hash);
+  return hashes;
+}
+
+const THEN = 1_700_000_000;
+
+for (const partitions of [1, 4])
+  describe(`a new goal whose hash is known beforehand, ${partitions} partitions`, () => {
+    /** A goal, and for each other user a goal that will stand below it, the last of which it stands below by now. */
+    async function closing(path: string, below: readonly string[]) {
+      const [top] = (await goals(path, 1)) as [string];
+      const fields: object[] = [];
+      const hashes = [top];
+      for (const user_id of below) {
+        const one = { description: 'low', user_id, created_at: THEN, parent_goals: [hashes.at(-1)] };
+        fields.push(one);
+        hashes.push(...(await hashesBeforehand([one])));
+      }
+      assert.ok(isHash(await raised(path, top, hashes.at(-1)!)));
+      return { fields, hashes: hashes.slice(1) };
+    }
+
+    test('it closes no circle by add', async () => {
+      for (const user_id of USERS.slice(1)) {
+        const path = `/memories/${await newMemory(http, partitions)}`;
+        const { fields } = await closing(path, [user_id]);
+        const reply = await http.ask('POST', `${path}/add`, { json: { grain_type: 'goal', fields: fields[0] } });
+        assert.deepEqual([reply.status, reply.json.error?.code], [400, 'VAL-E001'], user_id);
+      }
+    });
+
+    test('it closes no circle by a batch, whose other goals are stored', async () => {
+      const path = `/memories/${await newMemory(http, partitions)}`;
+      const { fields, hashes } = await closing(path, ['bob', 'cyd', 'dan']);
+      const grains = [
+        { grain_type: 'goal', fields: { description: 'apart', user_id: 'eve' } },
+        ...fields.map((one) => ({ grain_type: 'goal', fields: one })),
+      ];
+      const { added, errors } = await http.post(`${path}/batch-add`, { grains });
+      assert.deepEqual(
+        errors.map(({ index, code }: { index: number; code: string }) => [index, code]),
+        [[3, 'VAL-E001']],
+      );
+      assert.deepEqual(
+        added.map(({ index, blob_hash }: { index: number; blob_hash: string }) => [index, blob_hash]).slice(1),
+        [
+          [1, hashes[0]],
+          [2, hashes[1]],
+        ],
+      );
+    });
+
+    test('it closes no circle by an imported file', async () => {
+      const path = `/memories/${await newMemory(http, partitions)}`;
+      const { fields, hashes } = await closing(path, ['bob', 'cyd']);
+      const elsewhere = `/memories/${await newMemory(http, 1)}`;
+      for (const one of fields) await http.post(`${elsewhere}/add`, { grain_type: 'goal', fields: one });
+      const { bytes } = await http.ask('GET', `${elsewhere}/export-file`);
+      const form = new FormData();
+      form.append('file', new Blob([Uint8Array.from(bytes)]), 'f.mg');
+      const { imported, errors } = await http.call('POST', `${path}/import-file`, { body: form });
+      assert.deepEqual([imported, errors.map(({ code }: { code: string }) => code)], [1, ['VAL-E001']]);
+      const stored = await Promise.all(hashes.map((hash) => http.ask('GET', `${path}/grains/${hash}`)));
+      assert.deepEqual(stored.map(({ status }) => status).sort(), [200, 404]);
+    });
+
+    test('a repeated batch answers as before', async () => {
+      const path = `/memories/${await newMemory(http, partitions)}`;
+      const [parent] = (await goals(path, 1)) as [string];
+      const grains = USERS.map((user_id, at) => ({
+        grain_type: 'goal',
+        fields: { description: 'low', user_id, parent_goals: [at % 2 === 0 ? parent : '0'.repeat(64)] },
+      }));
+      const ask = () =>
+        http.call('POST', `${path}/batch-add`, { json: { grains }, headers: { 'idempotency-key': 'once' } });
+      const first = await ask();
+      assert.equal(first.total_added, USERS.length);
+      assert.deepEqual(await ask(), first);
+    });
+  });
+
+for (const partitions of [1, 4])
+  test(`a parent is a goal, unless the caller may not read it, ${partitions} partitions`, async () => {
+    const path = `/memories/${await newMemory(http, partitions)}`;
+    const hashes: string[] = [];
+    for (const object of ['tea', 'coffee', 'milk', 'water'])
+      hashes.push(
+        (await http.post(`${path}/add`, { subject: object, relation: 'is', object, namespace: 'facts' })).blob_hash,
+      );
+    const bound = { memory_id: path.split('/').at(-1), namespace: 'plans', scopes: ['read', 'write'] };
+    const own = http.with((await http.post('/auth/keys', bound)).raw_key);
+    for (const hash of hashes) {
+      const goal = { description: `below ${hash}`, parent_goals: [hash] };
+      const codes = [
+        await http.ask('POST', `${path}/sessions/s/goals/create`, { json: goal }),
+        await http.ask('POST', `${path}/add`, { json: { grain_type: 'goal', fields: goal } }),
+      ].map(({ status, json }) => [status, json.error?.code]);
+      assert.deepEqual(codes, Array(2).fill([400, 'VAL-E001']));
+      const { errors } = await http.post(`${path}/batch-add`, { grains: [{ grain_type: 'goal', fields: goal }] });
+      assert.equal(errors[0].code, 'VAL-E001');
+      const top = await http.post(`${path}/sessions/s/goals/create`, { description: `top ${hash}` });
+      assert.equal(await raised(path, top.hash, hash), 'VAL-E001');
+      // To the caller of another namespace it is a hash that is not there.
+      assert.equal((await own.ask('POST', `${path}/sessions/s/goals/create`, { json: goal })).status, 201);
+    }
+  });

@@ -127,6 +127,11 @@ export interface AddItem {
    * limit.
    */
   readonly gone?: readonly string[] | undefined;
+  /**
+   * For a goal over several partitions: hashes that goals above it name and that no partition holds. VAL-E001 if the new
+   * goal is one of them, as it would become its own ancestor.
+   */
+  readonly awaited?: readonly string[] | undefined;
 }
 
 /** The properties of a source that the known grain's partition needs. The source may lie in another partition. */

@@ -12,7 +12,7 @@ import { hasExpired } from '../store/readable.ts';
 import type { StoredGrain } from '../store/store.ts';
 import { allowSupersede, allowWrite, auditPii } from './decided.ts';
 import { addFurtherSource, elsewhereWhenFull, textHash } from './further-source.ts';
-import { checkNewGoal } from './goal-parents.ts';
+import { checkNewGoal, checkParentTypes } from './goal-parents.ts';
 import type { Group } from './group.ts';
 import type { PreparedGrain } from './prepare.ts';
 import { pseudonym } from './pseudonym.ts';
@@ -43,7 +43,8 @@ export function planAdd(
     knownOnly,
     gone,
     related = 0,
-  }: Pick<AddItem, 'source' | 'knownOnly' | 'gone' | 'related'> & {
+    awaited,
+  }: Pick<AddItem, 'source' | 'knownOnly' | 'gone' | 'related' | 'awaited'> & {
     readonly event?: AddItem['event'] | 'memory.added' | 'memory.imported' | undefined;
   } = {},
 ): Added {
@@ -63,7 +64,9 @@ export function planAdd(
     const allWarnings = unlinked === undefined ? warnings : [...warnings, unlinked];
     return { hash: duplicate, duplicate: true, warnings: allWarnings };
   }
-  checkNewGoal(group, memory, prepared);
+  // A file may hold goals of builds that did not check this.
+  if (event !== 'memory.imported') checkParentTypes(group, memory, context, prepared);
+  checkNewGoal(group, memory, prepared, awaited);
   const replaced = memory.settings.dedup === 'upsert' ? replacedBy(group, memory, prepared) : undefined;
   if (replaced !== undefined) allowSupersede(group, memory, context, replaced.grain);
   const planned = group.addGrain(memory, prepared);

@@ -1,21 +1,28 @@
 // Goals have ancestors through `parent_goals`, each entry of which names any version of a goal. A new version of a goal
-// can close a cycle, and so can a new goal, if an ancestor names its hash already: a goal may name one that comes later.
+// can close a cycle, and so can a new goal, if an ancestor names its hash already: a goal may name one that comes later,
+// and a caller who chooses the creation time can compute the hash beforehand. A parent is a goal, as far as the caller can
+// see: a hash that it may not read is treated as one that is not here.
+
 import { EngineError } from '../base/errors.ts';
 import { GOALS_ABOVE_MAX } from '../base/limits.ts';
+import type { CallContext } from '../calls/context.ts';
 import type { Grain } from '../grain/grain.ts';
 import type { Ordinal } from '../index/parts/part.ts';
 import type { Memory } from '../store/memory.ts';
+import { refuseRead } from '../store/readable.ts';
+import { isWithin } from '../store/within.ts';
 import type { Group } from './group.ts';
 
 type Goal = Pick<Grain, 'type' | 'fields'>;
 
 /**
- * VAL-E001 when the next version of the goal at `current` would become its own ancestor, or get more than
- * GOALS_ABOVE_MAX ancestors. A line ends at a parent that is not in this partition.
+ * VAL-E001 when the next version of the goal at `current` would become its own ancestor, get more than GOALS_ABOVE_MAX
+ * ancestors, or name a grain as a parent that is no goal. A line ends at a parent that is not in this partition.
  */
 export function checkParents(
   group: Group,
   memory: Memory,
+  context: CallContext,
   current: Ordinal,
   old: Goal,
   next: { readonly grain: Goal; readonly address: string },
@@ -23,16 +30,48 @@ export function checkParents(
   const parents = parentsOf(next.grain);
   // Goals that older builds let become their own ancestors can still be moved.
   if (String(parents) === String(parentsOf(old))) return;
+  refuse(namesOther(group, memory, context, parents));
   refuse(standsAbove(group, memory, { tip: group.tip(memory, current), address: next.address }, parents));
 }
 
-/** The same for a new goal. */
+/** VAL-E001 when a new goal names a grain as a parent that is no goal. */
+export function checkParentTypes(
+  group: Group,
+  memory: Memory,
+  context: CallContext,
+  { grain }: { readonly grain: Goal },
+): void {
+  refuse(namesOther(group, memory, context, parentsOf(grain)));
+}
+
+/**
+ * VAL-E001 when a new goal would be its own ancestor, or get more than GOALS_ABOVE_MAX. `awaited`: hashes that goals above
+ * it name, and that no partition holds.
+ */
 export function checkNewGoal(
   group: Group,
   memory: Memory,
   { grain, address }: { readonly grain: Goal; readonly address: string },
+  awaited: readonly string[] = [],
 ): void {
-  refuse(standsAbove(group, memory, { tip: undefined, address }, parentsOf(grain)));
+  const parents = parentsOf(grain);
+  refuse(awaited.includes(address) ? CIRCLE : standsAbove(group, memory, { tip: undefined, address }, parents));
+}
+
+/** The problem with a parent that the caller may read and that is no goal. */
+function namesOther(
+  group: Group,
+  memory: Memory,
+  context: CallContext,
+  parents: readonly string[],
+): string | undefined {
+  for (const hash of parents) {
+    const ordinal = group.findOrdinal(memory, hash);
+    const grain = ordinal === undefined ? undefined : group.read(memory, ordinal)?.grain;
+    if (grain === undefined || grain.type === 'goal' || !isWithin(context, grain)) continue;
+    if (refuseRead(memory, context, grain, group.nowMs) === undefined) return NO_GOAL;
+  }
+  return undefined;
 }
 
 function refuse(issue: string | undefined): void {
@@ -73,6 +112,7 @@ function standsAbove(
 }
 
 const CIRCLE = 'make the goal its own parent';
+const NO_GOAL = 'name a grain that is no goal';
 
 function parentsOf({ type, fields }: Goal): string[] {
   const parents = fields['parent_goals'];

@@ -105,7 +105,7 @@ export function writeVersion(
     versionFields['supersession_justification'] = context.reason;
   const prepared = prepareGrain(memory, old.grain.type, versionFields, group.nowMs, context.purpose);
   allowWrite(group, memory, context, prepared, stated);
-  checkParents(group, memory, old.ordinal, old.grain, prepared);
+  checkParents(group, memory, context, old.ordinal, old.grain, prepared);
   if (group.findOrdinal(memory, prepared.address) !== undefined) throw new EngineError('MEM-E002');
   const planned = group.addGrain(memory, prepared);
   group.supersede(memory, old.ordinal, planned);

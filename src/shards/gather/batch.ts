@@ -5,7 +5,15 @@ import { EngineError } from '../../engine/base/errors.ts';
 import { factsOf, routesOf } from '../known-routes.ts';
 import type { AddItem, AddOutcome, Input, ManifestEntry, Output, RefusedEntry } from '../protocol.ts';
 import type { Fan } from './fan.ts';
-import { inTurn, parentsOf, refuseCircle } from './goal-circle.ts';
+import {
+  awaitedAbove,
+  closingCircles,
+  inTurn,
+  type KnownGoals,
+  parentsOf,
+  parentsOfNew,
+  refuseCircle,
+} from './goal-circle.ts';
 import { type Placed, partitionFor } from './placement.ts';
 import type { GatherTools } from './tools.ts';
 
@@ -15,7 +23,9 @@ export function gatherAddBatch(
   { turns, dedup }: Pick<GatherTools, 'turns' | 'dedup'>,
 ): Promise<Output<'addBatch'>> {
   const asks = dedup !== 'none' && input.items.some(({ event }) => event === 'memory.extracted');
-  return asks ? turns.take(factsOf(fan, input.items), () => addExtracted(fan, input)) : addPlaced(fan, input);
+  if (asks) return turns.take(factsOf(fan, input.items), () => addExtracted(fan, input));
+  const hasParents = input.items.some((item) => parentsOfNew(item).length > 0);
+  return hasParents ? inTurn(fan, turns, () => addWithParents(fan, input)) : addPlaced(fan, input);
 }
 
 async function addPlaced(fan: Fan, { items, ...how }: Input<'addBatch'>): Promise<Output<'addBatch'>> {
@@ -27,6 +37,53 @@ async function addPlaced(fan: Fan, { items, ...how }: Input<'addBatch'>): Promis
   );
   return { outcomes };
 }
+
+/**
+ * Adds a batch with goals that name parents. Those whose ancestors are not all there come last, one by one, as each may be
+ * the goal that another one waits for.
+ */
+async function addWithParents(fan: Fan, { items, ...how }: Input<'addBatch'>): Promise<Output<'addBatch'>> {
+  const failures = new Map<number, EngineError>();
+  const later: number[] = [];
+  const known: KnownGoals = new Map();
+  for (const [place, item] of items.entries()) {
+    const parents = parentsOfNew(item);
+    if (parents.length === 0) continue;
+    try {
+      if ((await awaitedAbove(fan, parents, { known })).length > 0) later.push(place);
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      failures.set(place, error);
+    }
+  }
+  const partitions = items.map((item) => partitionFor(item, fan.partitions, fan.context));
+  const grainTypeOf = (place: number): string => items[place]!.grainType;
+  const store = (places: readonly number[], awaited: readonly string[]) => {
+    const chosen = places.map((place) => ({ ...items[place]!, awaited }));
+    return fan.one(partitions[places[0]!]!, 'addBatch', { ...how, items: chosen, places });
+  };
+  const waiting = new Map(later.map((place) => [place, NOT_YET]));
+  const outcomes = [
+    ...(await byPartition(
+      partitions,
+      grainTypeOf,
+      (_, places) => store(places, []),
+      new Map([...failures, ...waiting]),
+    )),
+  ];
+  for (const place of later)
+    try {
+      const awaited = await awaitedAbove(fan, parentsOfNew(items[place]!));
+      outcomes[place] = (await store([place], awaited)).outcomes[0]!;
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      outcomes[place] = { error: error.toWire(), grainType: grainTypeOf(place) };
+    }
+  return { outcomes };
+}
+
+/** Stands for the outcome of an item that is added later. */
+const NOT_YET = new EngineError('SYS-E001', 'not added yet');
 
 /**
  * Sends each belief to the partition that knows its fact, otherwise to its own. If the fact is gone when the belief
@@ -82,8 +139,16 @@ export async function gatherImport(
   });
   const parsed = { hashes, placed, failures };
   const ofGoals = new Set(manifest.filter(({ supersededBy }) => mayHaveParents(placed, supersededBy)));
-  if (ofGoals.size === 0) return importPlaced(fan, input, parsed);
+  const children = new Map(
+    [...placed].map(([address, item]) => [address, parentsOfNew(item)] as const).filter(([, { length }]) => length > 0),
+  );
+  if (ofGoals.size === 0 && children.size === 0) return importPlaced(fan, input, parsed);
   return inTurn(fan, turns, async () => {
+    const inCircles = await closingCircles(fan, children);
+    hashes.forEach((address, index) => {
+      const error = inCircles.get(address);
+      if (error !== undefined) failures.set(index, error);
+    });
     const { outcomes, refused } = await importPlaced(fan, input, parsed, ofGoals);
     // Goals are linked one by one when all grains are stored, so that each check sees the links before it.
     const stored = outcomes.flatMap((outcome) => ('hash' in outcome ? [outcome.hash] : []));

@@ -18,7 +18,7 @@ import { gatherAuditPage } from './audit.ts';
 import { gatherAddBatch, gatherImport } from './batch.ts';
 import { gatherCalRead, runCal } from './cal.ts';
 import { type Fan, isNotFound, valuesOf } from './fan.ts';
-import { withoutCircle } from './goal-circle.ts';
+import { awaitedAbove, inTurn, parentsOfNew, withoutCircle } from './goal-circle.ts';
 import { gatherGoalTree } from './goal-tree.ts';
 import {
   gatherConsent,
@@ -116,7 +116,14 @@ const MERGE: {
 
 /** Calls with a gather function of their own. */
 const OWN: { readonly [M in GatheredBy<'own'>]: Gather<M> } = {
-  add: (fan, input) => fan.one(partitionFor(input, fan.partitions, fan.context), 'add', input),
+  add: (fan, input, { turns }) => {
+    const partition = partitionFor(input, fan.partitions, fan.context);
+    const parents = parentsOfNew(input);
+    if (parents.length === 0) return fan.one(partition, 'add', input);
+    return inTurn(fan, turns, async () =>
+      fan.one(partition, 'add', { ...input, awaited: await awaitedAbove(fan, parents) }),
+    );
+  },
   addBatch: gatherAddBatch,
   importBlobs: gatherImport,
   get: async (fan, input) => withSources(fan, await fan.found('get', input)),
