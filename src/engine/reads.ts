@@ -12,7 +12,13 @@ import type { GrainFilter, GrainView } from './calls/grain.ts';
 import type { RecallQuery } from './calls/recall.ts';
 import type { ShardHealth } from './calls/shard.ts';
 import { checkAccess } from './govern/access/question.ts';
-import { decideLimit, refuseAccessToMemory, refuseDeactivated, refuseRestricted } from './govern/decide.ts';
+import {
+  decideLimit,
+  refuseAccessToHarness,
+  refuseAccessToMemory,
+  refuseDeactivated,
+  refuseRestricted,
+} from './govern/decide.ts';
 import { decideChange, decisionJson, type PolicyChange } from './govern/policy/change.ts';
 import { policyJson } from './govern/policy/seal.ts';
 import { consentsOf, restrictionsOf } from './govern/view.ts';
@@ -172,6 +178,11 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
     checkAccess: (context, { tuple }) => checkAccess(store.memory(context.memory), context, tuple),
     requireAccess: (context, { relations }) => {
       const denied = refuseAccessToMemory(store.memory(context.memory).governed, context, relations);
+      if (denied !== undefined) throw denied;
+      return {};
+    },
+    requireHarness: (context, input) => {
+      const denied = refuseAccessToHarness(store.memory(context.memory).governed, context, input);
       if (denied !== undefined) throw denied;
       return {};
     },

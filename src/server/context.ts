@@ -1,6 +1,7 @@
 // The context of an operation: caller, memory, and the parts of the server that it may use.
 import type { Clock } from '../engine/base/clock.ts';
 import type { CallContext, Input, MemoryCalls, Output } from '../shards/protocol.ts';
+import type { Turns } from '../shards/turns.ts';
 import type { Principal, Scope } from './auth/principal.ts';
 import type { CalGate } from './cal-gate.ts';
 import type { Config } from './config.ts';
@@ -64,6 +65,8 @@ export interface Services {
   readonly metering: Metering;
   /** Models for recall. */
   readonly models: RecallModels;
+  /** Changes of harness definitions: those of one harness take turns. */
+  readonly harnessChanges: Turns;
   /** Seals cursors, so that they reveal nothing about other callers' data. */
   readonly cursors: CursorSeal;
   /** The HTTP listener in use, which may differ from the requested one. */

@@ -5,6 +5,7 @@ import { EngineError } from '../engine/base/errors.ts';
 import { DRAIN_MS } from '../engine/base/limits.ts';
 import { tokenCounter } from '../engine/cal/output/tokenizer.ts';
 import type { ShardPool } from '../shards/transport/pool.ts';
+import { Turns } from '../shards/turns.ts';
 import { Authenticator } from './auth/authenticate.ts';
 import { RateLimiter } from './auth/rate-limit.ts';
 import { tokenVerifier } from './auth/tokens.ts';
@@ -199,6 +200,7 @@ function servicesOf(
     ...webhooks,
     metering: new Metering(clock),
     models: recallModels(config),
+    harnessChanges: new Turns(),
     ...listening,
     disks: () => disks.reasons,
     isEnding: () => lifecycle.isEnding,

@@ -223,6 +223,11 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
   ],
   ['flush', (http) => http.ask('POST', `${M}/flush`, { json: {} })],
   [
+    'create_harness',
+    (http) => http.ask('POST', `${M}/harnesses`, { json: { slug: 'support', name: 'Support', template: 'blank' } }),
+  ],
+  ['get_harness', (http) => http.ask('GET', `${M}/harnesses/support`)],
+  [
     'create_hook',
     (http) => http.ask('POST', `${M}/hooks`, { json: { event_filters: ['grain_created'], generate_secret: true } }),
   ],

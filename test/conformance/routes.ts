@@ -126,7 +126,8 @@ const LATER: readonly (readonly [first: number, last: number])[] = [
   [64, 73],
   [90, 91],
   [94, 105],
-  [108, 121],
+  [108, 117],
+  [120, 121],
 ];
 
 export type Scope = 'read' | 'write' | 'admin';

@@ -177,6 +177,20 @@ export const FUTURE_SECONDS_MAX = 300;
 export const REQUEST_TIMEOUT_MS = 30_000;
 /** Characters of the name of a memory, key, principal or region. */
 export const NAME_CHARS_MAX = 256;
+/**
+ * A harness's definition: its texts in characters, tools, and harnesses of one memory; beyond: VAL-E001, and LIM-E002 for
+ * numbers.
+ */
+export const HARNESS_DESCRIPTION_CHARS_MAX = 4_096;
+export const HARNESS_GOAL_CHARS_MAX = 8_192;
+export const HARNESS_PROMPT_CHARS_MAX = 65_536;
+export const HARNESS_TOOLS_MAX = 64;
+export const HARNESSES_MAX = 1_000;
+/** Grains of a definition that are read; grains beside the definition may lie in its namespace. Beyond: the oldest are left out. */
+export const HARNESS_GRAINS_MAX = 2_000;
+/** Calls of the model in one turn of a harness: the default, and the most. */
+export const HARNESS_ITERATIONS_DEFAULT = 8;
+export const HARNESS_ITERATIONS_MAX = 32;
 export const DESCRIPTION_CHARS_MAX = 4096;
 /** The settings that a memory is created with, as JSON. */
 export const MEMORY_SETTINGS_BYTES_MAX = 16 * 1024;

@@ -1,6 +1,6 @@
 // Access tuples: who may do what.
 
-import type { MemoryRelation, Tuple } from '../govern/access/tuple.ts';
+import type { HarnessRelation, MemoryRelation, Tuple } from '../govern/access/tuple.ts';
 import type { RowsOf } from './row.ts';
 
 export interface TupleView extends Tuple {
@@ -23,6 +23,11 @@ export interface AccessCalls {
   /** Refuses a caller without one of the relations to the whole memory (AUT-E001), where tuples decide. Answers nothing. */
   requireAccess: {
     input: { relations: readonly [MemoryRelation, ...MemoryRelation[]] };
+    output: Record<never, never>;
+  };
+  /** Refuses a caller without the relation to the harness (AUT-E001), where tuples decide. Answers nothing. */
+  requireHarness: {
+    input: { slug: string; relation: HarnessRelation };
     output: Record<never, never>;
   };
   /** For each principal whether tuples let it view any grain here, or the memory as a whole. Asks in slices. */
@@ -70,6 +75,14 @@ export const ACCESS_ROWS = {
     access: { open: 'its function asks for admin, unless callers ask about themselves' },
   },
   requireAccess: {
+    kind: 'read',
+    trail: 'nothing',
+    refusal: 'each',
+    gather: 'first',
+    governed: { nothing: 'answers nothing' },
+    access: { open: 'its function asks for the relation that it is given' },
+  },
+  requireHarness: {
     kind: 'read',
     trail: 'nothing',
     refusal: 'each',

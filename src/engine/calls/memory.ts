@@ -71,6 +71,8 @@ export interface MemoryWideCalls {
         | 'memory.searched'
         | 'verify.run'
         | 'export.file'
+        | 'harness.provisioned'
+        | 'harness.tool_bound'
         | 'hook.created'
         | 'hook.deleted'
         | 'hook.delivered'

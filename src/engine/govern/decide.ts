@@ -5,7 +5,7 @@ import type { GrainType } from '../grain/grain.ts';
 import type { ValueMap } from '../grain/value.ts';
 import { type Caller, subjectOf } from './access/caller.ts';
 import { AccessDenied } from './access/denied.ts';
-import type { GrainRelation, MemoryRelation } from './access/tuple.ts';
+import type { GrainRelation, HarnessRelation, MemoryRelation } from './access/tuple.ts';
 import { AgentDeactivated } from './agents/deactivated.ts';
 import { DEFAULT_PURPOSE, isOtherBasis } from './consent/consent.ts';
 import type { Governed } from './governed.ts';
@@ -67,6 +67,19 @@ export function refuseAccessToMemory(
   const { access } = governed;
   if (subject !== undefined && relations.some((relation) => access.hasOnMemory(subject, relation))) return undefined;
   return new AccessDenied(relations[0], { memory: access.memoryObject.slice('memory:'.length) });
+}
+
+/** AUT-E001 where tuples decide, for a caller that lacks the relation to the harness with this slug. */
+export function refuseAccessToHarness(
+  governed: Governed,
+  caller: Caller,
+  { slug, relation }: { readonly slug: string; readonly relation: HarnessRelation },
+): AccessDenied | undefined {
+  if (!governed.decidesAccess(caller)) return undefined;
+  const subject = subjectOf(caller);
+  const asked = { relation, object: `harness:${slug}` };
+  if (subject !== undefined && governed.access.check({ subject, ...asked }).allowed) return undefined;
+  return new AccessDenied(relation, { harness: slug });
 }
 
 /** AGT-E003 for a caller that acts as a deactivated agent. */

@@ -4,7 +4,7 @@ import { AccessDenied } from '../govern/access/denied.ts';
 import type { AgentDeactivated } from '../govern/agents/deactivated.ts';
 import type { AuditDraft } from '../govern/trail/audit.ts';
 import type { Memory } from '../store/memory.ts';
-import { auditActor, pseudonym } from './pseudonym.ts';
+import { auditActor, auditedName, pseudonym } from './pseudonym.ts';
 
 /** The audit entry of a refusal by access tuples, with who lacked which relation to what, or of a deactivated agent. */
 export function deniedEntry(
@@ -28,8 +28,10 @@ export function deniedEntry(
 function reasonOf(memory: Memory, error: AccessDenied | AgentDeactivated): Readonly<Record<string, string>> {
   if (!(error instanceof AccessDenied)) return { agent: auditActor(memory, error.agent), code: error.code };
   const { relation, object } = error;
-  return {
-    relation,
-    object: 'memory' in object ? `memory:${object.memory}` : `namespace:${memory.scopeToken(object.namespace)}`,
-  };
+  return { relation, object: auditedObject(memory, object) };
+}
+
+function auditedObject(memory: Memory, object: AccessDenied['object']): string {
+  if ('memory' in object) return `memory:${object.memory}`;
+  return auditedName(memory, 'harness' in object ? `harness:${object.harness}` : `namespace:${object.namespace}`);
 }

@@ -1,4 +1,5 @@
-// Names of persons in the audit chain.
+// Names in the audit chain.
+import { typeOf } from '../govern/access/tuple.ts';
 import type { Memory } from '../store/memory.ts';
 
 /** The name of a person in the audit chain: a token under the memory's key, so that the real name can be erased. */
@@ -12,3 +13,17 @@ export function auditActor(memory: Memory, actor: string): string {
 }
 
 export const PERSON = 'user:';
+
+/**
+ * A name in the audit chain, which holds no words of callers: groups, namespaces and harnesses as tokens. Agents and
+ * services appear as they do as actors, the memory by its id. A namespace has the token that its erasure would name.
+ */
+export function auditedName(memory: Memory, text: string): string {
+  const [name = '', relation] = text.split('#');
+  const type = typeOf(name);
+  const id = name.slice(type.length + 1);
+  const isClear = id === '*' || type === 'agent' || type === 'service' || name === memory.governed.access.memoryObject;
+  const token = () =>
+    type === 'namespace' ? memory.scopeToken(id) : memory.tokens.facet('access', name).toString('hex');
+  return `${type}:${isClear ? id : token()}${relation === undefined ? '' : `#${relation}`}`;
+}

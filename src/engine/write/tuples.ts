@@ -12,7 +12,7 @@ import { type StoredTuple, tupleCount, tupleCountState, tupleStates } from '../s
 import { countValue } from './count-value.ts';
 import { keepRule } from './govern.ts';
 import type { Group } from './group.ts';
-import { auditActor, pseudonym } from './pseudonym.ts';
+import { auditActor, auditedName, pseudonym } from './pseudonym.ts';
 
 export function planGrant(
   group: Group,
@@ -117,18 +117,4 @@ function auditChange(
     },
   });
   group.onPublish(() => memory.governed.setAccess(tuple));
-}
-
-/**
- * A name in the audit chain, which holds no words of callers: groups, namespaces and harnesses as tokens. Agents and
- * services appear as they do as actors, the memory by its id. A namespace has the token that its erasure would name.
- */
-export function auditedName(memory: Memory, text: string): string {
-  const [name = '', relation] = text.split('#');
-  const type = typeOf(name);
-  const id = name.slice(type.length + 1);
-  const isClear = id === '*' || type === 'agent' || type === 'service' || name === memory.governed.access.memoryObject;
-  const token = () =>
-    type === 'namespace' ? memory.scopeToken(id) : memory.tokens.facet('access', name).toString('hex');
-  return `${type}:${isClear ? id : token()}${relation === undefined ? '' : `#${relation}`}`;
 }

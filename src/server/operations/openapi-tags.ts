@@ -64,6 +64,11 @@ export const TAGS: readonly Tag[] = [
     operations: ['events', 'list_hooks', 'create_hook', 'delete_hook'],
   },
   {
+    name: 'harness',
+    description: 'Agents that live in a memory: their definitions, tools and conversations.',
+    operations: ['create_harness', 'get_harness'],
+  },
+  {
     name: 'deployment',
     description: 'The server itself: health, configuration, API keys.',
     operations: [

@@ -102,9 +102,11 @@ const SERVED: Readonly<Record<number, string>> = {
   93: 'GET M/export-file',
   106: 'GET M/agents',
   107: 'GET M/agents/{agent_id}',
+  118: 'POST M/harnesses',
+  119: 'GET M/harnesses/{slug}',
 };
 /** Lines that unimplemented.ts had when the count was last lowered. It never grows. */
-const UNIMPLEMENTED_ROUTES_MAX = 38;
+const UNIMPLEMENTED_ROUTES_MAX = 36;
 const UNIMPLEMENTED_RPCS_MAX = 2;
 
 test('every rpc of the contract has one row or is in the unimplemented list', () => {
@@ -172,7 +174,8 @@ test('operations that delete, erase, restrict or govern refuse unknown members, 
       .map(({ name }) => name)
       .sort();
   assert.deepEqual(named('warn'), [
-    ...['accumulate', 'add', 'backup', 'batch_add', 'cal', 'compact', 'create_goal', 'delegate_goal', 'exec'],
+    ...['accumulate', 'add', 'backup', 'batch_add', 'cal', 'compact', 'create_goal', 'create_harness'],
+    ...['delegate_goal', 'exec'],
     ...['flush', 'import_file', 'move_goal', 'rebuild_indexes', 'register_agent', 'remember', 'supersede'],
   ]);
   // Keys and memories are created with bindings and policies: a misspelt member would leave open what should be

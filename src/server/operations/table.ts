@@ -37,6 +37,8 @@ import { importFile } from './grains/import-file.ts';
 import { list } from './grains/list.ts';
 import { supersede } from './grains/supersede.ts';
 import { graph } from './graph/graph.ts';
+import { harnessCreate } from './harnesses/create.ts';
+import { harnessGet } from './harnesses/get.ts';
 import { hookResume, hooksCreate, hooksDelete, hooksList } from './hooks/hooks.ts';
 import { hookRead } from './hooks/read.ts';
 import { keysCreate } from './keys/create.ts';
@@ -155,6 +157,8 @@ const ROWS: readonly Operation[] = [
   deleteScopeTree,
   scopeErase,
   graph,
+  harnessCreate,
+  harnessGet,
   hooksList,
   hooksCreate,
   hooksDelete,

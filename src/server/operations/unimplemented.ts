@@ -46,8 +46,6 @@ const ROUTES = `
 115 GET M/harnesses/{slug}/tools R
 116 POST M/harnesses/{slug}/provision W
 117 GET M/harnesses R
-118 POST M/harnesses W
-119 GET M/harnesses/{slug} R
 120 PATCH M/harnesses/{slug} W
 121 DELETE M/harnesses/{slug} A
 `;

@@ -9,6 +9,7 @@ import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
 import { Router } from '../../shards/router.ts';
 import { TestEngine } from '../../shards/testing/test-engine.ts';
 import { directShard } from '../../shards/transport/direct.ts';
+import { Turns } from '../../shards/turns.ts';
 import { Authenticator } from '../auth/authenticate.ts';
 import type { Scope } from '../auth/principal.ts';
 import { RateLimiter } from '../auth/rate-limit.ts';
@@ -133,6 +134,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     events: new EventHub({ shards, bells: eventBells, memories, keys, cursors, nowMs }),
     hooks,
     deliveries,
+    harnessChanges: new Turns(),
     models: recallModels(config),
     httpListener: () => 'node',
     grpcPort: () => undefined,

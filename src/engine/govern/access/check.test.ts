@@ -66,7 +66,14 @@ const ROWS: readonly (readonly [what: string, tuples: readonly string[], questio
     'namespace:acme/prod#viewer@user:ann',
     2,
   ],
-  ['a harness without a parent', ['memory:m1#admin@user:ann'], 'harness:bot#manager@user:ann', false],
+  ['the memory of a harness', ['memory:m1#admin@user:ann'], 'harness:bot#manager@user:ann', 1],
+  ['an editor manages no harness', ['memory:m1#editor@user:ann'], 'harness:bot#manager@user:ann', false],
+  [
+    'a named parent of a harness instead of the memory',
+    ['harness:bot#parent@namespace:acme', 'memory:m1#owner@user:ann'],
+    'harness:bot#manager@user:ann',
+    false,
+  ],
   [
     "a harness's parent",
     ['harness:bot#parent@memory:m1', 'memory:m1#admin@user:ann'],

@@ -20,6 +20,8 @@ type ObjectType = keyof typeof RELATIONS;
 export type MemoryRelation = Exclude<(typeof RELATIONS)['memory'][number], 'parent'>;
 /** The relations that a caller needs to a namespace to act on its grains. */
 export type GrainRelation = 'viewer' | 'editor' | 'eraser';
+/** The relations that a caller needs to a harness: to talk to it, and to change its definition. */
+export type HarnessRelation = 'user' | 'manager';
 
 /** The relations of an object, by its type. */
 export const RELATION_TABLE: Readonly<Record<string, readonly string[]>> = RELATIONS;
@@ -92,6 +94,7 @@ export function namespaceObject(namespace: string): string {
 
 /** The parent of a namespace that no tuple names: the enclosing path; `memory` for a top-level name. */
 export function defaultParent(object: string, memory: string): string | undefined {
+  if (typeOf(object) === 'harness') return memory;
   if (typeOf(object) !== 'namespace') return undefined;
   const at = object.lastIndexOf('/');
   const path = at < 0 ? '' : object.slice(object.indexOf(':') + 1, at);
