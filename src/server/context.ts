@@ -8,6 +8,7 @@ import type { Config } from './config.ts';
 import type { Keys } from './control/keys.ts';
 import type { Memories, MemoryRecord } from './control/memories.ts';
 import type { ControlStore } from './control/store.ts';
+import type { Documents } from './documents/documents.ts';
 import type { Embedders } from './embedding/embedders.ts';
 import type { IndexWaits } from './embedding/index-waits.ts';
 import type { QueryVectors } from './embedding/query-vector.ts';
@@ -43,6 +44,8 @@ export interface Services {
   readonly readImport: (bytes: Uint8Array) => Promise<ImportedFile>;
   /** Reads the facts or the first date from a text, in a separate thread. Rejects with LIM-E001, SYS-E005, SYS-E001. */
   readonly readText: (task: TextTask) => Promise<TextOutcome>;
+  /** Reads uploaded documents, in separate threads. */
+  readonly documents: Pick<Documents, 'text' | 'chunks'>;
   /** Extractions that run after the answer. */
   readonly extractions: Pick<Extractions, 'reserve' | 'markerOf' | 'clear' | 'backlogOf'>;
   /** The deployment's limits for CAL, apart from those of each query. */

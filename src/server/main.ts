@@ -191,6 +191,7 @@ function servicesOf(
     startedAtMs: clock.nowMs(),
     readImport: (bytes) => readers.imports.read(bytes),
     readText: (task) => readers.texts.read(task),
+    documents: readers.documents,
     extractions: readers.extractions,
     cal: new CalGate({ control, clock, config }),
     embedders,

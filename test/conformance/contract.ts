@@ -48,6 +48,8 @@ const REFUSALS: Readonly<Record<string, readonly [http: number, grpc: number | u
   'SCP-E001': [400, status.INVALID_ARGUMENT],
   'SCP-E002': [422, undefined],
   'SCP-E003': [404, undefined],
+  'IMP-E001': [415, undefined],
+  'IMP-E004': [422, undefined],
   'AGT-E001': [404, undefined],
   'AGT-E002': [409, undefined],
   'AGT-E003': [403, status.PERMISSION_DENIED],

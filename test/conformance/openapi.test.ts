@@ -242,6 +242,10 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
   ['events', (http) => http.ask('GET', `${M}/events?since=0`, { headers: { accept: 'application/json' } })],
   ['export_file', (http) => http.ask('GET', `${M}/export-file`)],
   ['import_file', (http, known) => http.ask('POST', '/memories/second/import-file', { body: formOf(known.file) })],
+  [
+    'extract_document',
+    (http) => http.ask('POST', `${M}/extract-document`, { body: formOf(Buffer.from('# Title\nText.'), 'notes.md') }),
+  ],
   ['grant_consent', (http) => http.ask('POST', `${M}/consent/grant`, { json: { user_id: 'u1', purpose: 'storage' } })],
   [
     'grant_consents',
@@ -334,9 +338,9 @@ const TREE = { name: 'root', children: [{ name: 'a', children: [{ name: 'b' }] }
 /** Values from earlier answers; the first of each is kept. */
 type Known = Readonly<Record<string, unknown>> & { readonly file?: Uint8Array };
 
-function formOf(file: Uint8Array | undefined): FormData {
+function formOf(file: Uint8Array | undefined, name = 'memory.mg'): FormData {
   const form = new FormData();
-  form.append('file', new Blob([Uint8Array.from(file ?? [])]), 'memory.mg');
+  form.append('file', new Blob([Uint8Array.from(file ?? [])]), name);
   return form;
 }
 

@@ -793,3 +793,27 @@ export const METRICS_CACHED_MS = 30_000;
 export const METRICS_CACHED_MAX = 1_000;
 /** Measurements of memories that run at the same time; others wait for their turn. */
 export const METRICS_RUNNING_MAX = 2;
+
+/** Characters of a document's text, and chunks of it; beyond: LIM-E003. */
+export const DOCUMENT_TEXT_CHARS_MAX = 100_000_000;
+export const DOCUMENT_CHUNKS_MAX = 500_000;
+/** Pages, slides or sheets of a document; beyond: LIM-E003. */
+export const DOCUMENT_PAGES_MAX = 5_000;
+/** Bytes that come out of the compressed parts of a document; beyond: LIM-E003. */
+export const DOCUMENT_INFLATED_BYTES_MAX = 256 * 1_048_576;
+/** Entries of an office file, and parts of an e-mail; beyond: LIM-E003. */
+export const DOCUMENT_ENTRIES_MAX = 10_000;
+/** Depth of nested elements of HTML and XML; beyond: LIM-E003. */
+export const DOCUMENT_DEPTH_MAX = 2_000;
+/** Threads that read documents, and documents that wait for one; beyond: LIM-E001. A thread ends after this idle time. */
+export const DOCUMENT_THREADS_MAX = 2;
+export const DOCUMENTS_WAITING_MAX = 32;
+export const DOCUMENT_IDLE_MS = 5_000;
+/** Time to read one document, and the heap and all memory of its thread, which is looked at in this interval. */
+export const DOCUMENT_READ_MS = 120_000;
+export const DOCUMENT_HEAP_MB = 512;
+export const DOCUMENT_MEMORY_BYTES_MAX = 512 * 1_048_576;
+export const DOCUMENT_LOOK_MS = 100;
+/** Chunks, and characters of them, that a thread hands over at a time. */
+export const DOCUMENT_BATCH_CHUNKS = 250;
+export const DOCUMENT_BATCH_CHARS = 400_000;

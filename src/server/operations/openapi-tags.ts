@@ -15,6 +15,11 @@ export const TAGS: readonly Tag[] = [
     ],
   },
   {
+    name: 'documents',
+    description: 'Files of people: their text, and their import as grains.',
+    operations: ['extract_document'],
+  },
+  {
     name: 'recall',
     description: 'Finding grains, and records of what was found.',
     operations: [

@@ -98,6 +98,7 @@ const SERVED: Readonly<Record<number, string>> = {
   87: 'POST M/agents/identities',
   88: 'GET M/agents/identities/{agent_id}',
   89: 'POST M/agents/identities/{agent_id}/deactivate',
+  91: 'POST M/extract-document',
   92: 'POST M/import-file',
   93: 'GET M/export-file',
   106: 'GET M/agents',
@@ -106,7 +107,7 @@ const SERVED: Readonly<Record<number, string>> = {
   119: 'GET M/harnesses/{slug}',
 };
 /** Lines that unimplemented.ts had when the count was last lowered. It never grows. */
-const UNIMPLEMENTED_ROUTES_MAX = 36;
+const UNIMPLEMENTED_ROUTES_MAX = 35;
 const UNIMPLEMENTED_RPCS_MAX = 2;
 
 test('every rpc of the contract has one row or is in the unimplemented list', () => {

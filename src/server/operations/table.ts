@@ -17,6 +17,7 @@ import { config } from './deployment/config.ts';
 import { health, healthLive, healthReady, healthRpc } from './deployment/health.ts';
 import { tierInfo } from './deployment/tier-info.ts';
 import { verify } from './deployment/verify.ts';
+import { extractDocument } from './documents/extract-document.ts';
 import { forgetUser } from './erasure/forget-user.ts';
 import { events } from './events/events.ts';
 import { execOperation } from './exec.ts';
@@ -95,6 +96,7 @@ const ROWS: readonly Operation[] = [
   flush,
   history,
   importFile,
+  extractDocument,
   exportFile,
   bootstrap,
   sessionState,

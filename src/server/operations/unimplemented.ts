@@ -23,7 +23,6 @@ const ROUTES = `
 72 POST /settings/providers/{id}/test A
 73 PUT /settings/model-assignments A
 90 POST M/import-document W
-91 POST M/extract-document R
 94 POST M/chat/stream W
 95 GET M/chat/threads R
 96 POST M/chat/threads W

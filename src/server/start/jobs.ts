@@ -5,6 +5,7 @@ import type { Authenticator } from '../auth/authenticate.ts';
 import type { Keys } from '../control/keys.ts';
 import type { ControlStore } from '../control/store.ts';
 import { DiskWatch } from '../disk-watch.ts';
+import { Documents } from '../documents/documents.ts';
 import { watchHealth } from '../health-log.ts';
 import { Extractions } from '../jobs/extractions.ts';
 import { ImportReader } from '../jobs/read-import.ts';
@@ -25,6 +26,7 @@ export interface Readers {
   readonly imports: ImportReader;
   readonly bodies: JsonReader;
   readonly texts: TextReader;
+  readonly documents: Documents;
   readonly extractions: Extractions;
 }
 
@@ -36,9 +38,11 @@ export function openReaders({ log, lifecycle }: Starting): Readers {
   lifecycle.opened('thread of long bodies', () => bodies.close());
   const texts = new TextReader({ onError: (err) => log.error({ err }, 'the extraction thread failed') });
   lifecycle.opened('extraction thread', () => texts.close());
+  const documents = new Documents({ onError: (err) => log.error({ err }, 'a document could not be read') });
+  lifecycle.opened('threads of documents', () => documents.close());
   const extractions = new Extractions(log);
   lifecycle.opened('extractions under way', () => extractions.close(DRAIN_MS));
-  return { imports, bodies, texts, extractions };
+  return { imports, bodies, texts, documents, extractions };
 }
 
 export function watchDisks({ config, log, lifecycle }: Starting, shards: number): DiskWatch {

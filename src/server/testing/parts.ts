@@ -20,6 +20,7 @@ import type { Services } from '../context.ts';
 import { Keys, type NewKey } from '../control/keys.ts';
 import { Memories } from '../control/memories.ts';
 import { ControlStore } from '../control/store.ts';
+import { readHere } from '../documents/testing/read-here.ts';
 import { Embedders } from '../embedding/embedders.ts';
 import { QueryVectors } from '../embedding/query-vector.ts';
 import { EventBells } from '../events/bells.ts';
@@ -121,6 +122,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     startedAtMs: clock.nowMs(),
     readImport: async (bytes) => readImportedFile(bytes),
     readText: options.readText ?? readText,
+    documents: readHere(),
     extractions,
     cal: new CalGate({ control, clock, config }),
     embedders,

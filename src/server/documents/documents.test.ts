@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { eventually } from '../../../test/support/eventually.ts';
+import { EngineError, type ErrorCode } from '../../engine/base/errors.ts';
+import { DOCUMENTS_WAITING_MAX } from '../../engine/base/limits.ts';
+import { type Chunk, chunksOf } from './chunks.ts';
+import { Documents, type DocumentsOptions } from './documents.ts';
+import { parseDocument } from './parse.ts';
+
+const opened: Documents[] = [];
+function documents(options: DocumentsOptions = {}): Documents {
+  const made = new Documents(options);
+  opened.push(made);
+  return made;
+}
+after(async () => {
+  for (const each of opened) await each.close();
+});
+
+const hostile = new URL('./testing/hostile-document-thread.ts', import.meta.url);
+const bytes = (text: string): Uint8Array => Buffer.from(text);
+const refusedWith =
+  (code: ErrorCode, words = /./) =>
+  (error: unknown) =>
+    error instanceof EngineError && error.code === code && words.test(error.message);
+
+const HANDBOOK = bytes(`# Leave\n${'Everyone has thirty days. '.repeat(4_000)}\n## Sick leave\nStay at home.\n`);
+
+test('a thread gives the same text and chunks as a direct call', async () => {
+  const reader = documents();
+  const direct = await parseDocument(HANDBOOK, 'a.md');
+  const { text, kind, mimeType } = await reader.text(HANDBOOK, 'a.md');
+  assert.deepEqual([text, kind, mimeType], [direct.text, 'markdown', 'text/markdown']);
+  const window = { size: 200, overlap: 20 };
+  const chunked = await reader.chunks(HANDBOOK, 'a.md', window);
+  const chunks: Chunk[] = [];
+  let batches = 0;
+  for await (const batch of chunked.batches) {
+    chunks.push(...batch);
+    batches += 1;
+  }
+  chunked.close();
+  assert.deepEqual(chunks, chunksOf(direct, window));
+  assert.ok(chunked.count === chunks.length && batches > 1, `${batches} batches`);
+  await assert.rejects(reader.text(bytes('\x7fELF'), 'a'), refusedWith('IMP-E001'));
+  assert.ok(HANDBOOK.length > 0, 'the caller keeps its bytes');
+});
+
+test('a reader that stops early gives its thread back', async () => {
+  const reader = documents({ threads: 1 });
+  const first = await reader.chunks(HANDBOOK, 'a.md', { size: 20, overlap: 0 });
+  const waiting = reader.text(bytes('next'), 'b.txt');
+  for await (const batch of first.batches) {
+    assert.ok(batch.length > 0);
+    break;
+  }
+  first.close();
+  assert.equal((await waiting).text, 'next');
+  const unread = await reader.chunks(HANDBOOK, 'a.md', { size: 20, overlap: 0 });
+  unread.close();
+  assert.equal((await reader.text(bytes('last'), 'b.txt')).text, 'last');
+});
+
+for (const [fate, code, words] of [
+  ['spin', 'IMP-E004', /takes longer/],
+  ['heap', 'IMP-E004', /memory/],
+  ['buffers', 'IMP-E004', /memory/],
+  ['die', 'IMP-E004', /cannot be read/],
+  ['throw', 'IMP-E004', /cannot be read/],
+] as const)
+  test(`after a document whose thread ends (${fate}), the next one is read`, async () => {
+    const failures: unknown[] = [];
+    const reader = documents({
+      entry: hostile,
+      threads: 1,
+      // Only the endless one has to wait for it.
+      readMs: fate === 'spin' ? 3_000 : 600_000,
+      memoryBytes: 200 * 1_048_576,
+      onError: (error) => failures.push(error),
+    });
+    const [bad, next] = await Promise.allSettled([reader.text(bytes(fate), 'a'), reader.text(bytes('four'), 'b')]);
+    assert.ok(bad.status === 'rejected' && refusedWith(code, words)(bad.reason), JSON.stringify(bad));
+    // On a busy machine a thread may take longer to start than the endless document may take.
+    if (fate !== 'spin') assert.ok(next.status === 'fulfilled' && next.value.text === '4', JSON.stringify(next));
+    await eventually('a document is read', async () => {
+      const { text } = await reader.text(bytes('four'), 'b').catch(() => ({ text: '' }));
+      return text === '4';
+    });
+    assert.equal(failures.length, fate === 'die' || fate === 'throw' ? 1 : 0);
+  });
+
+test('documents beyond the queue are refused, and a closed reader refuses all', async () => {
+  const reader = documents({ threads: 1 });
+  const held = await reader.chunks(HANDBOOK, 'a.md', { size: 200, overlap: 0 });
+  const queued = Array.from({ length: DOCUMENTS_WAITING_MAX }, () => reader.text(bytes('x'), 'a.txt'));
+  await assert.rejects(reader.text(bytes('x'), 'a.txt'), refusedWith('LIM-E001'));
+  held.close();
+  assert.deepEqual(new Set((await Promise.all(queued)).map(({ text }) => text)), new Set(['x']));
+  const open = await reader.chunks(HANDBOOK, 'a.md', { size: 200, overlap: 0 });
+  const behind = reader.text(bytes('x'), 'a.txt');
+  behind.catch(() => undefined);
+  await reader.close();
+  await assert.rejects(behind, refusedWith('SYS-E005'));
+  await assert.rejects(reader.text(bytes('x'), 'a.txt'), refusedWith('SYS-E005'));
+  open.close();
+});
+
+test('threads end when no documents come', async () => {
+  const reader = documents({ idleMs: 50 });
+  await reader.text(bytes('one'), 'a.txt');
+  await eventually('no thread is left', () => reader.threads === 0);
+});

@@ -1,0 +1,29 @@
+// What goes to the thread that reads a document, and what comes back.
+import type { MessagePort } from 'node:worker_threads';
+import type { WireError } from '../../engine/base/errors.ts';
+import type { Chunk, ChunkWindow } from './chunks.ts';
+import type { DocumentKind } from './document.ts';
+import type { DocumentLimits } from './limits.ts';
+
+export interface DocumentTask {
+  readonly bytes: Uint8Array;
+  readonly fileName: string;
+  readonly limits: DocumentLimits;
+  /** The whole text, or chunks of this window. */
+  readonly wants: { readonly textBytesMax: number } | { readonly window: ChunkWindow };
+  /** Carries the answers. The thread works on the task until the port is closed. */
+  readonly port: MessagePort;
+}
+
+export interface DocumentHead {
+  readonly kind: DocumentKind;
+  readonly mimeType: string;
+  readonly pages?: number | undefined;
+}
+
+/** The first answer on the port. After `chunked`, each request for more is answered with chunks; none left: []. */
+export type DocumentAnswer =
+  | ({ readonly what: 'text'; readonly text: string } & DocumentHead)
+  | ({ readonly what: 'chunked'; readonly count: number } & DocumentHead)
+  | { readonly what: 'chunks'; readonly chunks: readonly Chunk[] }
+  | { readonly what: 'refused'; readonly error: WireError };

@@ -1,0 +1,22 @@
+// Reads documents on this thread, for tests that need a server without threads.
+import type { Services } from '../../context.ts';
+import { chunksOf } from '../chunks.ts';
+import { parseDocument } from '../parse.ts';
+
+export function readHere(): Services['documents'] {
+  return {
+    async text(bytes, fileName) {
+      const { kind, mimeType, pages, text } = await parseDocument(bytes, fileName);
+      return { kind, mimeType, pages, text };
+    },
+    async chunks(bytes, fileName, window) {
+      const document = await parseDocument(bytes, fileName);
+      const { kind, mimeType, pages } = document;
+      const chunks = chunksOf(document, window);
+      async function* batches() {
+        yield chunks;
+      }
+      return { kind, mimeType, pages, count: chunks.length, batches: batches(), close: () => undefined };
+    },
+  };
+}
