@@ -198,6 +198,11 @@ const OPTIONS = {
   modelUrl: optionalText('URL', "service with OpenAI's chat interface, for hyde and llm_rerank of a recall"),
   model: optionalText('NAME', 'language model to request from that service'),
   modelKey: secret('API key of the chat service'),
+  modelRegion: optionalText('NAME', 'region where the services of these options process texts, as policies name it'),
+  modelHosts: list(
+    'LIST',
+    'hosts and networks (10.1.0.0/16) of private addresses where model providers may be, separated by commas',
+  ),
   rerankUrl: optionalText('URL', 'service whose /rerank orders hits, for rerank of a recall; default: --model-url'),
   rerankModel: optionalText('NAME', 'reranker to request from that service'),
   rerankKey: secret('API key of the rerank service'),

@@ -22,7 +22,10 @@ import type { ImportedFile } from './jobs/read-import.ts';
 import type { TextOutcome, TextTask } from './jobs/read-text.ts';
 import type { MasterKeys } from './master-keys.ts';
 import type { Metering } from './metering/metering.ts';
+import type { LanguageModels } from './models/language.ts';
 import type { RecallModels } from './models/models.ts';
+import type { Outgoing } from './models/outgoing.ts';
+import type { Providers } from './models/providers.ts';
 import type { CursorSeal } from './operations/cursor-seal.ts';
 import type { UnknownMember } from './operations/unknown-members.ts';
 import type { Shards } from './shards.ts';
@@ -66,8 +69,14 @@ export interface Services {
   readonly deliveries: Deliveries;
   /** Metrics of memories, computed on demand. */
   readonly metering: Metering;
+  /** Providers of models, and the models of the roles. */
+  readonly providers: Providers;
+  /** Language models, one step at a time. What a memory's texts may leave is decided there. */
+  readonly models: LanguageModels;
+  /** HTTP requests to providers. */
+  readonly outgoing: Outgoing;
   /** Models for recall. */
-  readonly models: RecallModels;
+  readonly recallModels: RecallModels;
   /** Changes of harness definitions: those of one harness take turns. */
   readonly harnessChanges: Turns;
   /** Seals cursors, so that they reveal nothing about other callers' data. */

@@ -44,6 +44,7 @@ import {
   watchDisks,
 } from './start/jobs.ts';
 import { type Ports, startListeners } from './start/listeners.ts';
+import { type ModelParts, openModels } from './start/models.ts';
 import { drainCallsFirst, openMemories, type Placed, startErasures, startShards } from './start/shards.ts';
 import { type ServerDeps, type Starting, within } from './start/starting.ts';
 import { openTracing, type Tracing } from './tracing.ts';
@@ -154,6 +155,7 @@ interface Work {
   readonly disks: DiskWatch;
   readonly eventBells: EventBells;
   readonly webhooks: HookParts;
+  readonly models: ModelParts;
   readonly sweeps: RetentionSweeps;
 }
 
@@ -166,13 +168,14 @@ function startWork(starting: Starting, stored: Stored): Work {
   const eventBells = new EventBells(stored.router);
   starting.lifecycle.opened('event bells', () => eventBells.close());
   const webhooks = startHooks(starting, { ...stored, bells: eventBells });
-  return { embedding, readers, disks: watchDisks(starting, shards), eventBells, webhooks, sweeps };
+  const models = openModels(starting, stored.control);
+  return { embedding, readers, disks: watchDisks(starting, shards), eventBells, webhooks, models, sweeps };
 }
 
 function servicesOf(
   { config, clock, lifecycle }: Starting,
   { router, memories, control, controlKey, keys, masterKeys, erasures }: Stored,
-  { embedding: { embedders, queryVectors, indexWaits }, readers, disks, eventBells, webhooks }: Work,
+  { embedding: { embedders, queryVectors, indexWaits }, readers, disks, eventBells, webhooks, models }: Work,
   listening: Pick<Services, 'httpListener' | 'grpcPort'>,
 ): Services {
   const cursors = new CursorSeal(controlKey);
@@ -200,7 +203,8 @@ function servicesOf(
     eventBells,
     ...webhooks,
     metering: new Metering(clock),
-    models: recallModels(config),
+    ...models,
+    recallModels: recallModels(config),
     harnessChanges: new Turns(),
     ...listening,
     disks: () => disks.reasons,

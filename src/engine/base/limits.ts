@@ -288,6 +288,30 @@ export const MODEL_CALLS_MAX = 16;
 export const MODEL_QUESTION_CHARS_MAX = 4_000;
 export const MODEL_PASSAGE_CHARS_MAX = 2_000;
 export const MODEL_ANSWER_CHARS_MAX = 2_000;
+/** Time for one answer of a language model, from the request to the last byte, with all tries. */
+export const MODEL_CALL_MS = 120_000;
+/** Answers of language models that are under way at once; beyond: LIM-E001. */
+export const MODEL_STREAMS_MAX = 512;
+/** Bytes of one answer of a language model; beyond: the call fails with LLM-E002. */
+export const MODEL_RESPONSE_BYTES_MAX = 16 * 1_048_576;
+/** Bytes of an answer that reports an error, which are read so that the connection can be used again. */
+export const MODEL_ERROR_BYTES_MAX = 16_384;
+/** Bytes of a provider's list of models, and models of it that are kept. */
+export const MODEL_LIST_BYTES_MAX = 4 * 1_048_576;
+export const MODEL_LIST_MAX = 2_000;
+/** Tries of a call that the provider has not begun to answer, and the longest wait that it may ask for. */
+export const MODEL_ATTEMPTS_MAX = 3;
+export const MODEL_RETRY_AFTER_MAX_MS = 20_000;
+/** Connections to one provider. */
+export const MODEL_CONNECTIONS_MAX = 256;
+/** Characters that are redacted for a provider before the thread does something else. */
+export const MODEL_REDACT_CHARS = 8_192;
+/** Providers of a deployment; the characters of their ids, base URLs, keys and of a model's name. */
+export const PROVIDERS_MAX = 100;
+export const PROVIDER_ID_CHARS_MAX = 64;
+export const PROVIDER_URL_CHARS_MAX = 2_048;
+export const PROVIDER_KEY_CHARS_MAX = 4_096;
+export const MODEL_NAME_CHARS_MAX = 256;
 
 /**
  * Grains that one read of a CAL query opens without a pause. A read that needs more runs in short slices between other

@@ -7,7 +7,7 @@ import { API_KEYS_MAX, KEY_USE_WRITE_MAX, KEY_USE_WRITE_MS } from '../../engine/
 import type { Scope } from '../auth/principal.ts';
 import { comparePlaces, type Place } from '../operations/page.ts';
 import { randomId } from './ids.ts';
-import { isPersonal, type KeyRecord, type MemoryRecord } from './records.ts';
+import { hasOwnKey, type KeyRecord, type MemoryRecord } from './records.ts';
 import type { Change, ControlStore } from './store.ts';
 
 export type { KeyRecord } from './records.ts';
@@ -198,7 +198,7 @@ export function endKey(
   by: { readonly actor: string; readonly nowMs: number },
 ): void {
   if (key.erased === true) return;
-  if (isPersonal('key', key)) eraseKey(change, key, by);
+  if (hasOwnKey('key', key)) eraseKey(change, key, by);
   else revokeKey(change, key, by);
 }
 

@@ -388,6 +388,7 @@ function governingOf(policy: JsonObject): Governing & { readonly version: number
     egress: egressAction(whole),
     egressCategories: whole['pii.categories'],
     isHeld: whole['deletion.hold'],
+    regions: whole['residency.enforce'] ? whole['residency.regions'] : [],
   };
 }
 

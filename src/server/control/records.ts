@@ -9,9 +9,19 @@ import type { EgressAction } from '../../engine/govern/policy/rules.ts';
 import type { EventKind } from '../../engine/govern/trail/event-kinds.ts';
 import type { JsonObject, JsonValue, MemorySettings } from '../../shards/protocol.ts';
 import type { Scope } from '../auth/principal.ts';
+import type { ProviderKind } from '../models/roles.ts';
 
 /** Numbers on disk. Append-only. */
-export const RECORD_KINDS = { memory: 1, key: 2, reply: 3, setting: 4, audit: 5, hook: 6, hookState: 7 } as const;
+export const RECORD_KINDS = {
+  memory: 1,
+  key: 2,
+  reply: 3,
+  setting: 4,
+  audit: 5,
+  hook: 6,
+  hookState: 7,
+  provider: 8,
+} as const;
 
 /** Added to the kind of a record with its own key. */
 export const UNDER_OWN_KEY = 128;
@@ -44,6 +54,8 @@ export interface Governing {
   readonly egressCategories?: '*' | readonly string[] | undefined;
   /** A legal hold keeps all data. Unknown when absent, in records of older builds. */
   readonly isHeld?: boolean | undefined;
+  /** Regions that its texts are kept in; empty: any. Absent in records of older builds: any. */
+  readonly regions?: readonly string[] | undefined;
 }
 
 export interface KeyRecord {
@@ -131,6 +143,18 @@ export interface HookStateRecord {
   readonly lastFailure?: { readonly reason: string; readonly atMs: number };
 }
 
+/** A service with models. */
+export interface ProviderRecord {
+  readonly id: string;
+  readonly kind: ProviderKind;
+  /** Empty for a mock. */
+  readonly baseUrl: string;
+  readonly apiKey?: string;
+  readonly region?: string;
+  readonly enabled: boolean;
+  readonly createdAtMs: number;
+}
+
 export interface Entities {
   memory: MemoryRecord;
   key: KeyRecord;
@@ -138,9 +162,18 @@ export interface Entities {
   setting: SettingRecord;
   hook: HookRecord;
   hookState: HookStateRecord;
+  provider: ProviderRecord;
 }
 export type EntityKind = keyof Entities;
-export const ENTITY_KINDS: readonly EntityKind[] = ['memory', 'key', 'reply', 'setting', 'hook', 'hookState'];
+export const ENTITY_KINDS: readonly EntityKind[] = [
+  'memory',
+  'key',
+  'reply',
+  'setting',
+  'hook',
+  'hookState',
+  'provider',
+];
 
 const ID_OF: { readonly [K in EntityKind]: (value: Entities[K]) => string } = {
   memory: ({ id }) => id,
@@ -149,14 +182,18 @@ const ID_OF: { readonly [K in EntityKind]: (value: Entities[K]) => string } = {
   setting: ({ name }) => name,
   hook: ({ id }) => id,
   hookState: ({ id }) => id,
+  provider: ({ id }) => id,
 };
 
 export function entityId<K extends EntityKind>(kind: K, value: Entities[K]): string {
   return ID_OF[kind](value);
 }
 
-/** True for a record that may name a person: it gets its own key, which is destroyed with the record. */
-export function isPersonal<K extends EntityKind>(kind: K, value: Entities[K]): boolean {
+/**
+ * True for a record that may name a person, or holds a key of a provider: it gets its own key, which is destroyed with the
+ * record.
+ */
+export function hasOwnKey<K extends EntityKind>(kind: K, value: Entities[K]): boolean {
   switch (kind) {
     case 'key': {
       const { userId, principal } = value as KeyRecord; // by its kind
@@ -165,6 +202,7 @@ export function isPersonal<K extends EntityKind>(kind: K, value: Entities[K]): b
     case 'setting':
       return (value as SettingRecord).name.includes(ERASURE_MARK); // by its kind
     case 'reply':
+    case 'provider':
       return true;
     default:
       return false;

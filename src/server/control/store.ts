@@ -22,7 +22,7 @@ import {
   type Entities,
   type EntityKind,
   entityId,
-  isPersonal,
+  hasOwnKey,
   RECORD_KINDS,
   UNDER_OWN_KEY,
 } from './records.ts';
@@ -101,6 +101,7 @@ export class ControlStore {
     setting: new Map(),
     hook: new Map(),
     hookState: new Map(),
+    provider: new Map(),
   };
   readonly #watchers: { [K in EntityKind]: Watcher<K>[] } = {
     memory: [],
@@ -109,6 +110,7 @@ export class ControlStore {
     setting: [],
     hook: [],
     hookState: [],
+    provider: [],
   };
   readonly #waiting: Waiting[] = [];
   #draining: Promise<void> | undefined;
@@ -298,7 +300,7 @@ export class ControlStore {
     for (const { kind, id, sequence, own } of group.dirty.values()) {
       if (sequence > 0) removals.push(sequence);
       const held = this.#tables[kind].get(id);
-      const isOwn = held !== undefined && this.#recordKeys !== undefined && isPersonal(kind, held.value);
+      const isOwn = held !== undefined && this.#recordKeys !== undefined && hasOwnKey(kind, held.value);
       if (own !== 0 && !isOwn) doomed.push(own);
       if (held === undefined) continue;
       held.own = isOwn ? own || this.#recordKeys!.make() : 0;

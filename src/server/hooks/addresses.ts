@@ -1,5 +1,6 @@
-// Which addresses a webhook may reach. A hook's URL comes from a client, and the server stands inside the operator's
-// network: without this check a hook would read metadata services and speak to neighbours (server-side request forgery).
+// Which addresses a webhook or a model provider may have. Their URLs come from clients, and the server stands inside the
+// operator's network: without this check a hook would read metadata services and speak to neighbours (server-side request
+// forgery).
 import { lookup as systemLookup } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
 
@@ -8,6 +9,10 @@ export interface AddressRule {
   readonly privateToo: boolean;
   /** Addresses of this machine may be reached: nobody else can reach the server's listeners either. */
   readonly loopbackToo: boolean;
+  /** Addresses that may be reached, wherever they are. */
+  readonly allowed?: BlockList | undefined;
+  /** What is sent there, in messages; default: webhooks. */
+  readonly what?: string | undefined;
 }
 
 /** `[address, prefix]`: addresses that are not on the public internet (IANA's special-purpose registries). */
@@ -56,12 +61,13 @@ const LOOPBACK = listOf(LOOPBACK_RANGES);
 const PRIVATE = listOf(PRIVATE_RANGES);
 
 /** True when a webhook may connect to the address, an IPv4 or IPv6 address as text. False for anything else. */
-export function mayReach(address: string, { privateToo, loopbackToo }: AddressRule): boolean {
+export function mayReach(address: string, { privateToo, loopbackToo, allowed }: AddressRule): boolean {
   const bare = address.replace(/%.*$/, ''); // a zone names an interface of this machine
   const version = isIP(bare);
   if (version === 0) return false;
   if (privateToo) return true;
   const family = version === 6 ? 'ipv6' : 'ipv4';
+  if (allowed?.check(bare, family) === true) return true;
   // An IPv4-mapped address is compared with the IPv4 ranges.
   if (LOOPBACK.check(bare, family)) return loopbackToo;
   return !PRIVATE.check(bare, family);
@@ -69,8 +75,10 @@ export function mayReach(address: string, { privateToo, loopbackToo }: AddressRu
 
 /** A refusal to connect. The message names the host, never the address: a client must not map the network by hooks. */
 export class AddressRefused extends Error {
-  constructor(host: string) {
-    super(`${host} has an address that webhooks may not reach`);
+  readonly code = 'ADDRESS_REFUSED';
+
+  constructor(host: string, what = 'webhooks') {
+    super(`${host} has an address that ${what} may not reach`);
     this.name = 'AddressRefused';
   }
 }
@@ -101,7 +109,7 @@ export function guardedLookup(rule: AddressRule, resolve: Resolve = resolveBySys
       if (error !== null) return answer(error, '');
       const [first] = addresses;
       if (first === undefined || !addresses.every(({ address }) => mayReach(address, rule)))
-        return answer(new AddressRefused(host), '');
+        return answer(new AddressRefused(host, rule.what), '');
       if (options.all === true) answer(null, addresses);
       else answer(null, first.address, first.family);
     });
@@ -118,7 +126,7 @@ export function literalAddress({ hostname }: URL): string | undefined {
 export async function checkHost(url: URL, rule: AddressRule, resolve: Resolve = resolveBySystem): Promise<void> {
   const literal = literalAddress(url);
   if (literal !== undefined) {
-    if (!mayReach(literal, rule)) throw new AddressRefused(url.hostname);
+    if (!mayReach(literal, rule)) throw new AddressRefused(url.hostname, rule.what);
     return;
   }
   await new Promise<void>((done, fail) => {

@@ -35,7 +35,12 @@ import readText from '../jobs/read-text-thread.ts';
 import { makeLog } from '../log.ts';
 import { Metering } from '../metering/metering.ts';
 import { Metrics } from '../metrics.ts';
+import { LanguageModels } from '../models/language.ts';
 import { recallModels } from '../models/models.ts';
+import { Outgoing } from '../models/outgoing.ts';
+import { privateHosts } from '../models/private-hosts.ts';
+import { Providers } from '../models/providers.ts';
+import { startModels } from '../models/start-models.ts';
 import { CursorSeal } from '../operations/cursor-seal.ts';
 import type { HttpParts, HttpReply } from '../operations/define.ts';
 import { fullPath } from '../operations/openapi.ts';
@@ -105,6 +110,8 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
   const rule = { privateToo: false, loopbackToo: true };
   const sender = new Sender({ rule, nowMs });
   const deliveries = new Deliveries({ hooks, control, memories, shards, bells: eventBells, sender, rule, log, nowMs });
+  const providers = new Providers({ control, start: startModels(config), nowMs });
+  const outgoing = new Outgoing({ hosts: privateHosts(config), nowMs });
   const services: Services = {
     config,
     clock,
@@ -136,8 +143,11 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     events: new EventHub({ shards, bells: eventBells, memories, keys, cursors, nowMs }),
     hooks,
     deliveries,
+    providers,
+    outgoing,
+    models: new LanguageModels({ providers, outgoing }),
+    recallModels: recallModels(config),
     harnessChanges: new Turns(),
-    models: recallModels(config),
     httpListener: () => 'node',
     grpcPort: () => undefined,
     disks: () => [],

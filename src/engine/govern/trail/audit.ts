@@ -61,6 +61,8 @@ export const AUDIT_EVENTS = {
   'hook.dead_lettered': 63,
   'hook.paused': 64,
   'hook.resumed': 65,
+  'provider.changed': 66,
+  'provider.tested': 67,
   'goal.created': 70,
   'goal.state_changed': 71,
   'goal.delegated': 72,

@@ -50,8 +50,8 @@ export async function questionVector(
   readonly warnings: readonly string[];
   readonly hydeDone: boolean;
 }> {
-  const { embedders, models } = context.services;
-  const { imagine } = models;
+  const { embedders, recallModels } = context.services;
+  const { imagine } = recallModels;
   const hasVectors = embedders.nameOf(context.memory.vectorBackend ?? '') !== 'none';
   const leaving = leavingForModel(context.memory, context.services.config.modelUrl);
   const asksModel = input.hyde === true && imagine !== undefined && hasVectors && leaving !== undefined;
@@ -79,7 +79,7 @@ type Imagined = { readonly text: string } | { readonly failure: string };
 async function hypothesis(
   text: string,
   context: Context,
-  imagine: NonNullable<Context['services']['models']['imagine']>,
+  imagine: NonNullable<Context['services']['recallModels']['imagine']>,
 ): Promise<Imagined> {
   try {
     return { text: await imagine(text, timeLeft(context)) };
@@ -111,7 +111,7 @@ export interface Reranking {
 
 /** The reordering that the request asks for, reranker first; undefined if it asks for none or no model is available. */
 export function rerankingOf(input: RecallInput, text: string, context: Context): Reranking | undefined {
-  const { rerank, orderListwise } = context.services.models;
+  const { rerank, orderListwise } = context.services.recallModels;
   const { modelUrl, rerankUrl = modelUrl } = context.services.config;
   const steps = [
     ...(input.rerank === true && rerank !== undefined

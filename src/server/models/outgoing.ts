@@ -1,0 +1,247 @@
+// The HTTP requests to providers. Addresses are checked where the socket takes them, as for webhooks; redirects are not
+// followed; answers are bounded. Errors quote neither the key nor a text nor the provider's own words, because providers
+// echo what they are sent.
+import type { Readable } from 'node:stream';
+import type { Agent, Dispatcher } from 'undici';
+import { backoffMs, retryAfterMs, waitMs } from '../../embed/remote/retry.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import {
+  MODEL_ATTEMPTS_MAX,
+  MODEL_CALL_MS,
+  MODEL_CONNECTIONS_MAX,
+  MODEL_ERROR_BYTES_MAX,
+  MODEL_RETRY_AFTER_MAX_MS,
+} from '../../engine/base/limits.ts';
+import { onDemand } from '../../engine/base/on-demand.ts';
+import {
+  AddressRefused,
+  type AddressRule,
+  checkHost,
+  guardedLookup,
+  literalAddress,
+  mayReach,
+  type Resolve,
+} from '../hooks/addresses.ts';
+import { VERSION } from '../version.ts';
+import { type PrivateHosts, ruleOf } from './private-hosts.ts';
+
+/** Loaded with the first request: a server without providers makes none. */
+const undici = onDemand<typeof import('undici')>(import.meta.url, 'undici');
+
+const KEEP_ALIVE_MS = 30_000;
+/** Statuses that ask for another try. */
+const RETRIED = new Set([408, 409, 425, 429]);
+
+export interface OutgoingOptions {
+  /** Where requests may go besides the public internet and this machine. */
+  readonly hosts: PrivateHosts;
+  readonly nowMs: () => number;
+  readonly resolve?: Resolve | undefined;
+  /** Returns [0, 1), for the jitter. */
+  readonly random?: (() => number) | undefined;
+  /** Resolves after `ms`, or rejects with the signal's reason. */
+  readonly wait?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
+}
+
+export interface Request {
+  /** The provider's id, for errors. */
+  readonly provider: string;
+  readonly url: string;
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  readonly signal: AbortSignal;
+  /** Bytes of the answer; beyond: LLM-E002. */
+  readonly bytesMax: number;
+}
+
+export class Outgoing {
+  readonly #options: OutgoingOptions;
+  #agent: Agent | undefined;
+
+  constructor(options: OutgoingOptions) {
+    this.#options = options;
+  }
+
+  /** Throws AddressRefused for a host whose address no request may be sent to, or the resolver's error. */
+  async check(url: URL): Promise<void> {
+    await checkHost(url, this.#ruleOf(url.hostname), this.#options.resolve);
+  }
+
+  /** The answer, whose status is 2xx, after as many tries as needed. Throws LLM-E002, LLM-E003, or the signal's reason. */
+  async ask(request: Request): Promise<Response> {
+    const { nowMs, random = Math.random, wait = waitMs } = this.#options;
+    for (let failures = 1; ; failures++) {
+      const outcome = await this.#try(request);
+      if (outcome instanceof Response) return outcome;
+      const asked = outcome.retryAfter === null ? 0 : (retryAfterMs(outcome.retryAfter, nowMs()) ?? 0);
+      if (!outcome.again || failures >= MODEL_ATTEMPTS_MAX || asked > MODEL_RETRY_AFTER_MAX_MS) throw outcome.error;
+      await wait(Math.max(asked, backoffMs(failures, random)), request.signal);
+    }
+  }
+
+  async #try(request: Request): Promise<Response | Failure> {
+    let answer: Dispatcher.ResponseData;
+    try {
+      answer = await this.#send(request);
+    } catch (error) {
+      request.signal.throwIfAborted();
+      return { error: failure(request, unreachable(error)), again: !isRefused(error), retryAfter: null };
+    }
+    const { statusCode: status, headers, body } = answer;
+    if (status >= 200 && status < 300) return responseOf(answer, request);
+    await body.dump({ limit: MODEL_ERROR_BYTES_MAX }).catch(() => undefined);
+    const { 'retry-after': after } = headers;
+    const again = status >= 500 || RETRIED.has(status);
+    return { error: errorOf(status, request), again, retryAfter: typeof after === 'string' ? after : null };
+  }
+
+  /**
+   * One try, for clients with retries of their own. As the global `fetch`, except that it follows no redirect and its
+   * answer has at most `bytesMax` bytes.
+   */
+  fetcher(provider: string, bytesMax: number): typeof fetch {
+    const one = async (input: string | URL | globalThis.Request, init: RequestInit = {}): Promise<Response> => {
+      const request = requestOf(provider, String(input), init, bytesMax);
+      return responseOf(await this.#send(request), request);
+    };
+    return one as typeof fetch; // as far as clients use it: a URL, headers and a text
+  }
+
+  /** The same, but its answer is a 2xx or it throws, as `ask` does. */
+  asker(provider: string, bytesMax: number): typeof fetch {
+    const ask = (input: string | URL | globalThis.Request, init: RequestInit = {}): Promise<Response> =>
+      this.ask(requestOf(provider, String(input), init, bytesMax));
+    return ask as typeof fetch; // as above
+  }
+
+  #send({ url, method, headers, body, signal }: Request): Promise<Dispatcher.ResponseData> {
+    const literal = literalAddress(new URL(url));
+    // A socket to an address makes no lookup.
+    if (literal !== undefined && !mayReach(literal, this.#ruleOf(literal)))
+      throw new AddressRefused(new URL(url).hostname, WHAT);
+    return undici().request(url, {
+      dispatcher: this.#connections(),
+      method,
+      headers: { ...headers, 'user-agent': `Granary/${VERSION}`, 'accept-encoding': 'identity' },
+      body: body ?? null,
+      signal,
+      headersTimeout: MODEL_CALL_MS,
+      bodyTimeout: MODEL_CALL_MS,
+    });
+  }
+
+  #connections(): Agent {
+    this.#agent ??= new (undici().Agent)({
+      connect: {
+        lookup: (host, options, answer) =>
+          guardedLookup(this.#ruleOf(host), this.#options.resolve)(host, options as { all?: boolean }, answer as never),
+        timeout: 10_000,
+      },
+      connections: MODEL_CONNECTIONS_MAX,
+      pipelining: 1,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+    });
+    return this.#agent;
+  }
+
+  #ruleOf(host: string): AddressRule {
+    return { ...ruleOf(this.#options.hosts, host), what: WHAT };
+  }
+
+  /** Aborts what is under way. */
+  async close(): Promise<void> {
+    await this.#agent?.destroy();
+  }
+}
+
+const WHAT = 'requests to models';
+
+interface Failure {
+  readonly error: EngineError;
+  /** The same request may succeed later. */
+  readonly again: boolean;
+  readonly retryAfter: string | null;
+}
+
+function requestOf(provider: string, url: string, init: RequestInit, bytesMax: number): Request {
+  const headers = Object.fromEntries(new Headers(init.headers));
+  const body = typeof init.body === 'string' ? init.body : undefined;
+  const signal = init.signal ?? NEVER;
+  return { provider, url, method: init.method === 'GET' ? 'GET' : 'POST', headers, body, signal, bytesMax };
+}
+
+const NEVER = new AbortController().signal;
+
+function responseOf({ statusCode: status, headers, body }: Dispatcher.ResponseData, request: Request): Response {
+  const kept = new Headers();
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined) kept.set(name, Array.isArray(value) ? value.join(', ') : value);
+  // These statuses have no body, and Response takes none.
+  if (status === 204 || status === 205 || status === 304) return new Response(null, { status, headers: kept });
+  return new Response(bounded(body, request), { status, headers: kept });
+}
+
+/** The body, which fails when it is too long. Nothing is read ahead of its reader. */
+function bounded(body: Readable, request: Request): ReadableStream<Uint8Array> {
+  const pieces: AsyncIterator<Uint8Array> = body[Symbol.asyncIterator]();
+  let bytes = 0;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await nextOf(pieces, request);
+        if (done) return controller.close();
+        bytes += value.length;
+        if (bytes > request.bytesMax) {
+          body.destroy();
+          throw failure(request, `answered with more than ${request.bytesMax} bytes`);
+        }
+        controller.enqueue(value);
+      },
+      cancel() {
+        body.destroy();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+async function nextOf(pieces: AsyncIterator<Uint8Array>, request: Request): Promise<IteratorResult<Uint8Array>> {
+  try {
+    return await pieces.next();
+  } catch {
+    request.signal.throwIfAborted();
+    throw failure(request, 'broke off its answer');
+  }
+}
+
+function errorOf(status: number, request: Request): EngineError {
+  if (status === 404) return new EngineError('LLM-E003', `${nameOf(request)} does not know this model (404)`);
+  if (status >= 300 && status < 400) return failure(request, 'answered with a redirect, which is not followed');
+  if (status === 401 || status === 403) return failure(request, `rejects the server's API key (${status})`);
+  if (status === 429) return failure(request, 'allows no more requests at present (429)');
+  if (status < 500) return failure(request, `rejects the request (${status})`);
+  return failure(request, `failed (${status})`);
+}
+
+function failure(request: Pick<Request, 'provider'>, what: string): EngineError {
+  return new EngineError('LLM-E002', `${nameOf(request)} ${what}`);
+}
+
+function nameOf({ provider }: Pick<Request, 'provider'>): string {
+  return `the provider ${provider}`;
+}
+
+function isRefused(error: unknown): boolean {
+  return error instanceof AddressRefused || (error as { readonly cause?: unknown }).cause instanceof AddressRefused;
+}
+
+/** A code where there is one: messages of sockets name addresses. */
+function unreachable(error: unknown): string {
+  const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown }; // either may be absent
+  const refused = [error, cause].find((one) => one instanceof AddressRefused);
+  if (refused !== undefined) return `is not called: ${refused.message}`;
+  return typeof code === 'string' && /^[A-Z_0-9]{1,40}$/.test(code)
+    ? `cannot be reached (${code})`
+    : 'cannot be reached';
+}

@@ -1,0 +1,41 @@
+// Where model providers may be besides the public internet: on this machine, which is the usual place of a local model
+// server, and where the operator says.
+import { BlockList, isIP } from 'node:net';
+import { EngineError } from '../../engine/base/errors.ts';
+import type { Config } from '../config.ts';
+import type { AddressRule } from '../hooks/addresses.ts';
+
+export interface PrivateHosts {
+  /** Host names, in lower case: any address of theirs. */
+  readonly names: ReadonlySet<string>;
+  readonly networks: BlockList;
+}
+
+/** From --model-hosts, and the hosts of the start's own URLs. Throws VAL-E001. */
+export function privateHosts({
+  modelHosts,
+  modelUrl,
+  rerankUrl,
+  embeddingUrl,
+}: Pick<Config, 'modelHosts' | 'modelUrl' | 'rerankUrl' | 'embeddingUrl'>): PrivateHosts {
+  const names = new Set<string>();
+  const networks = new BlockList();
+  const own = [modelUrl, rerankUrl, embeddingUrl].flatMap((url) =>
+    url !== undefined && URL.canParse(url) ? [new URL(url).hostname.replace(/^\[|\]$/g, '')] : [],
+  );
+  for (const one of [...modelHosts, ...own]) {
+    const [address = '', prefix, ...rest] = one.split('/');
+    const version = isIP(address);
+    const bits = prefix === undefined ? (version === 6 ? 128 : 32) : Number(prefix);
+    const isWhole = rest.length === 0 && /^\d{1,3}$/.test(prefix ?? '0') && bits <= (version === 6 ? 128 : 32);
+    if (version !== 0 && isWhole) networks.addSubnet(address, bits, version === 6 ? 'ipv6' : 'ipv4');
+    else if (version === 0 && prefix === undefined && /^[a-z0-9._-]{1,253}$/i.test(one)) names.add(one.toLowerCase());
+    else throw new EngineError('VAL-E001', `--model-hosts: ${JSON.stringify(one)} is no host, address or network`);
+  }
+  return { names, networks };
+}
+
+/** The addresses that a host may have. */
+export function ruleOf({ names, networks }: PrivateHosts, host: string): AddressRule {
+  return { privateToo: names.has(host.toLowerCase()), loopbackToo: true, allowed: networks };
+}

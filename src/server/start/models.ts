@@ -1,0 +1,21 @@
+// Opens the providers of models. It loads no client of theirs: the first call does.
+import type { Services } from '../context.ts';
+import type { ControlStore } from '../control/store.ts';
+import { LanguageModels } from '../models/language.ts';
+import { Outgoing } from '../models/outgoing.ts';
+import { privateHosts } from '../models/private-hosts.ts';
+import { Providers } from '../models/providers.ts';
+import { startModels } from '../models/start-models.ts';
+import type { Starting } from './starting.ts';
+
+export type ModelParts = Pick<Services, 'providers' | 'models' | 'outgoing'>;
+
+export function openModels({ config, clock, lifecycle }: Starting, control: ControlStore): ModelParts {
+  const nowMs = (): number => clock.nowMs();
+  const providers = new Providers({ control, start: startModels(config), nowMs });
+  const outgoing = new Outgoing({ hosts: privateHosts(config), nowMs });
+  lifecycle.opened('connections to providers', () => outgoing.close());
+  const models = new LanguageModels({ providers, outgoing });
+  lifecycle.opened('answers of models', () => models.close());
+  return { providers, models, outgoing };
+}
