@@ -302,7 +302,9 @@ function recallable(store: Store, context: CallContext, { filter, askedLimit = 0
 export function readable(store: Store, context: CallContext, filter?: GrainFilter): Memory {
   const memory = store.memory(context.memory);
   const refusal =
-    refuseRestricted(memory.governed, context.userId) ?? refuseRestricted(memory.governed, filter?.userId);
+    refuseRestricted(memory.governed, context.userId) ??
+    refuseRestricted(memory.governed, filter?.userId) ??
+    refuseRestricted(memory.governed, filter?.forUser);
   if (refusal !== undefined) throw refusal;
   return memory;
 }

@@ -313,6 +313,10 @@ export const PROVIDER_URL_CHARS_MAX = 2_048;
 export const PROVIDER_KEY_CHARS_MAX = 4_096;
 export const MODEL_NAME_CHARS_MAX = 256;
 
+/** Grains that one call of a built-in tool shows to a model, and characters of each one's fields. */
+export const TOOL_HITS_MAX = 20;
+export const TOOL_TEXT_CHARS_MAX = 2_000;
+
 /**
  * Grains that one read of a CAL query opens without a pause. A read that needs more runs in short slices between other
  * calls.

@@ -33,6 +33,8 @@ export interface GrainFilter {
   readonly grainTypes?: readonly string[] | undefined;
   readonly namespace?: string | undefined;
   readonly userId?: string | undefined;
+  /** The grain is about this user, or about no user: what may be shown in a conversation with that user. */
+  readonly forUser?: string | undefined;
   /** The grain has this session, or its namespace has this name. */
   readonly sessionId?: string | undefined;
   readonly subject?: string | undefined;

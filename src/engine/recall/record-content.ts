@@ -29,7 +29,7 @@ export function recallRecordContent(
       text_sha256: query.query === undefined ? undefined : hash('sha256', query.query, 'hex'),
     }),
     namespace: filter.namespace ?? '',
-    userId,
+    userId: userId ?? filter.forUser,
     subject,
     relation,
     object,

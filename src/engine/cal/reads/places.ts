@@ -82,6 +82,7 @@ function isFacetsAlone({ filter, memory, context, isTested }: Search, part: Inde
     filter.eitherTime,
     filter.verification,
     filter.either,
+    filter.forUser,
     filter.except,
     filter.numbers,
   ];

@@ -43,6 +43,7 @@ const ROWS: readonly (readonly [reason: string, filter: GrainFilter, gone: [stri
   ['scope_mismatch', { scope: scopeView('default', false)! }, tea({ namespace: 'other' })],
   ['namespace_mismatch', { namespace: 'default' }, tea({ namespace: 'other' })],
   ['user_mismatch', { userId: 'u1' }, tea({ user_id: 'u2' })],
+  ['user_mismatch', { forUser: 'u1' }, tea({ user_id: 'u2' })],
   ['type_mismatch', { grainTypes: ['belief'] }, ['event', { content: 'green tea' }]],
   ['tag_mismatch', { tags: ['hot'] }, tea({ tags: ['cold'] })],
   ['tag_excluded', { excludeTags: ['cold'] }, tea({ tags: ['cold'] })],
@@ -106,4 +107,23 @@ test('a recall can give every reason except those that only a policy knows', () 
   ];
   const left = EXCLUSION_REASONS.filter((reason) => ![...tested, ...elsewhere, ...inStages].includes(reason));
   assert.deepEqual(left, ['processing_restricted', 'consent_revoked', 'access_denied']);
+});
+
+test('what is for a user is theirs or nobody’s, in the tail and in a segment', async (t) => {
+  const engine = await opened(t, [tea({ user_id: 'u1' }), tea({ user_id: 'u2' }), tea({ object: 'iced tea' })]);
+  const foundFor = (forUser: string) =>
+    engine
+      .read('list', contextOf(1), { filter: { forUser }, limit: 10, order: 'asc' })
+      .grains.map(({ userId }) => userId ?? 'nobody')
+      .sort();
+  for (let round = 0; round < 2; round++) {
+    assert.deepEqual(foundFor('u1'), ['nobody', 'u1']);
+    assert.deepEqual(foundFor('u3'), ['nobody']);
+    if (round === 0) await engine.write('flush', contextOf(1), {});
+  }
+  await engine.write('addBatch', contextOf(1), {
+    items: [{ grainType: 'event', fields: { content: 'x', user_id: 'u3' } }],
+  });
+  assert.deepEqual(foundFor('u3'), ['nobody', 'u3']);
+  assert.deepEqual(foundFor('u1'), ['nobody', 'u1']);
 });

@@ -134,6 +134,7 @@ const REASON_OF: Readonly<Record<Single, ExclusionReason>> = {
   namespace: 'namespace_mismatch',
   sessionId: 'namespace_mismatch',
   userId: 'user_mismatch',
+  forUser: 'user_mismatch',
   grainTypes: 'type_mismatch',
   tags: 'tag_mismatch',
   excludeTags: 'tag_excluded',

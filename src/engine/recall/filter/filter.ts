@@ -11,6 +11,7 @@ import { type Doc, type Facet, fieldKey, type IndexPart, type NumberField, pairK
 import type { Store } from '../../store/store.ts';
 import { shownIn } from './hidden.ts';
 import { containsTests, type NameTest, namedDocs } from './named.ts';
+import { ownedDocs } from './owned.ts';
 import { isInScope } from './scope.ts';
 
 export interface PartFilter {
@@ -213,6 +214,11 @@ function listTests(
     if (!term.negated) continue;
     const set = namedDocs(part, term);
     tests.push((doc) => !set.has(doc));
+  }
+  if (filter.forUser !== undefined) {
+    const owned = ownedDocs(part);
+    const own = DocSet.of(part.docCount, part.facet('user', filter.forUser) ?? NOTHING);
+    tests.push((doc) => !owned.has(doc) || own.has(doc));
   }
   for (const some of filter.either ?? []) {
     const set = new DocSet(part.docCount);

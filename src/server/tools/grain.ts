@@ -1,0 +1,39 @@
+// A grain as a model is shown it: hash, type, time, and the fields that say something, each cut to a bound.
+import { TOOL_TEXT_CHARS_MAX } from '../../engine/base/limits.ts';
+import type { GrainView, JsonObject, JsonValue } from '../../shards/protocol.ts';
+
+/** Fields that say nothing about the matter, or that `grainForModel` shows in another form. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  'namespace',
+  'user_id',
+  'created_at',
+  'temporal_type',
+  'embedding_text',
+  'content_refs',
+  'embedding_refs',
+  'provenance_chain',
+  'invalidation_policy',
+  'token_usage',
+  'content_blocks',
+  'model_id',
+  'parent_message_id',
+  'session_id',
+  'source_type',
+]);
+
+export function grainForModel({ hash, grainType, fields, createdAt }: GrainView): JsonObject {
+  const shown: Record<string, JsonValue> = { hash, type: grainType, date: new Date(createdAt * 1_000).toISOString() };
+  let left = TOOL_TEXT_CHARS_MAX;
+  for (const [name, value] of Object.entries(fields)) {
+    if (LEFT_OUT.has(name) || isEmpty(value) || (name === 'confidence' && value === 1)) continue;
+    const text = JSON.stringify(value);
+    if (text.length <= left) shown[name] = value;
+    else if (left > 0) shown[name] = `${(typeof value === 'string' ? value : text).slice(0, left).toWellFormed()}…`;
+    left -= text.length;
+  }
+  return shown;
+}
+
+function isEmpty(value: JsonValue | undefined): boolean {
+  return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
+}
