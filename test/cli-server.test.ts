@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
+import { EVENT_KINDS } from '../src/engine/govern/trail/event-kinds.ts';
 import { granary, granaryJson, servedForFile } from './support/cli.ts';
 
 const CHATS = resolve(import.meta.dirname, '../../shared/data/beam100k/corpus.jsonl');
@@ -303,6 +304,37 @@ test('a hook is created with its secret, listed, read and deleted', async () => 
   assert.match(sent.stdout, /^\S+\n$/);
   assert.match(sent.stderr, /Save its secret now/);
   const { hook_id: pulled } = await granaryJson(here(...create));
+  const long = [
+    'hooks',
+    'create',
+    '--name',
+    'n'.repeat(60),
+    '-m',
+    'hooked',
+    '--to',
+    `http://127.0.0.1:9/${'x'.repeat(200)}`,
+  ];
+  const kinds = EVENT_KINDS.flatMap((kind) => ['--event', kind]);
+  const { hook_id: wide } = await granaryJson(here(...long, ...kinds));
+  const shown = await granary(here('hooks', '-m', 'hooked'));
+  const lines = shown.stdout.split('\n');
+  assert.deepEqual(
+    lines.filter((line) => line.length > 80),
+    [],
+  );
+  for (const part of [
+    'index',
+    String(wide),
+    '0 delivered to http://127.0.0.1:9/in',
+    'read',
+    'events: grain_created',
+    'active',
+  ])
+    assert.ok(shown.stdout.includes(part), part);
+  assert.ok(EVENT_KINDS.every((kind) => shown.stdout.includes(kind)));
+  await granaryJson(here('hooks', 'delete', String(wide), '-m', 'hooked'));
+  const ahead = await granary(here('hooks', 'read', String(pulled), '-m', 'hooked', '--after', '1000000'));
+  assert.match(ahead.stderr, /newer than the newest event/);
   const { hash } = await granaryJson(here('add', 'ada', 'likes', 'chess', '-m', 'hooked'));
   const { events } = await granaryJson(here('hooks', 'read', String(pulled), '-m', 'hooked'));
   assert.deepEqual(

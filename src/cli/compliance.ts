@@ -1,6 +1,7 @@
 // `granary compliance`: runs the compliance checks on a memory and prints the results. A failed check sets exit code 1.
 import type { Command } from 'commander';
 import { defined } from '../engine/base/defined.ts';
+import { PAGE_LIMIT_MAX } from '../engine/base/limits.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { EXIT, usage } from './failure.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
@@ -86,6 +87,7 @@ async function violations(options: ComplianceOptions): Promise<void> {
   const { severity, group } = options;
   const query = new URLSearchParams(
     defined({
+      limit: String(PAGE_LIMIT_MAX),
       severity,
       group,
     }),

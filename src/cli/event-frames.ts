@@ -36,3 +36,10 @@ function frameOf(block: string): EventFrame | undefined {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   return { id: fields.get('id') ?? '', event: fields.get('event') ?? 'message', data: isObject ? value : {} };
 }
+
+/** What a reader is told about the events that it misses. */
+export function gapNote({ reason, oldest }: JsonObject): string {
+  return reason === 'ahead'
+    ? 'The id is newer than the newest event, as after a restored backup. New events follow.'
+    : `Events are missing: the oldest that is kept is ${String(oldest)}.`;
+}

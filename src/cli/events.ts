@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import type { Connection } from './connection.ts';
-import { type EventFrame, framesOf } from './event-frames.ts';
+import { type EventFrame, framesOf, gapNote } from './event-frames.ts';
 import { Failure } from './failure.ts';
 import type { Asked } from './http-caller.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
@@ -114,12 +114,6 @@ function showFrame({ event, data }: EventFrame, options: EventOptions): 'end' | 
       show(data, options);
       return undefined;
   }
-}
-
-function gapNote({ reason, oldest }: JsonObject): string {
-  return reason === 'ahead'
-    ? 'The id is newer than the newest event, as after a restored backup. New events follow.'
-    : `Events are missing: the oldest that is kept is ${String(oldest)}.`;
 }
 
 function show(event: JsonObject, { json }: EventOptions): void {

@@ -2,8 +2,9 @@
 import type { Command } from 'commander';
 import { defined } from '../engine/base/defined.ts';
 import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
+import { gapNote } from './event-frames.ts';
 import { gather, integer, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
-import { clipped, printJson, printLine, printNote, printTable, utc } from './output.ts';
+import { clipped, printJson, printLine, printNote, utc } from './output.ts';
 import { allPages } from './pages.ts';
 
 interface HookOptions extends ServerOptions {
@@ -30,7 +31,10 @@ export function registerHooks(program: Command): void {
     hooks
       .command('create')
       .description('Create a hook: events from now on are sent to a URL, or read with its filters')
-      .option('--to <url>', 'http or https URL that events are posted to; without it events are read')
+      .option(
+        '--to <url>',
+        "http or https URL that events are posted to (--url is the server's); without it events are read",
+      )
       .option('--name <text>', "name of the hook; the default is the hook's id")
       .option(
         '--event <kind>',
@@ -65,26 +69,38 @@ async function list(options: HookOptions): Promise<void> {
   const hooks = await withConnection(options, (connection) => allPages(connection, pathOf(options, '/hooks'), 'hooks'));
   if (options.json) return printJson({ hooks, total: hooks.length });
   if (hooks.length === 0) return printLine('There are no hooks.');
-  printTable(
-    [
-      { title: 'hook' },
-      { title: 'name' },
-      { title: 'sends to' },
-      { title: 'events' },
-      { title: 'state' },
-      { title: 'delivered' },
-      { title: 'last failure' },
-    ],
-    hooks.map((hook) => [
-      text(hook['hook_id']),
-      clipped(text(hook['name']), 24),
-      hook['url'] === undefined ? '(read)' : clipped(text(hook['url']), 40),
-      filtersOf(hook),
-      stateOf(hook),
-      text(hook['deliveries']),
-      clipped(text(hook['last_failure']), 40),
-    ]),
-  );
+  for (const hook of hooks) for (const line of linesOf(hook)) printLine(line);
+}
+
+/** The columns that a line of the list has at most. */
+const WIDTH = 80;
+const NAME_WIDTH = 18;
+const INDENT = '  ';
+
+/** A hook on a few lines: its id, name and state, then where its events go, which ones, and its last failure. */
+function linesOf(hook: JsonObject): string[] {
+  const name = clipped(text(hook['name']), NAME_WIDTH);
+  const [url, failure] = [hook['url'], hook['last_failure']];
+  const goes = url === undefined ? 'read' : `${text(hook['deliveries'])} delivered to ${text(url)}`;
+  return [
+    `${text(hook['hook_id'])}${INDENT}${name.padEnd(NAME_WIDTH)}${INDENT}${stateOf(hook)}`,
+    `${INDENT}${clipped(goes, WIDTH - INDENT.length)}`,
+    ...wrapped(`events: ${filtersOf(hook)}`),
+    ...(failure === undefined ? [] : [`${INDENT}${clipped(`last failure: ${text(failure)}`, WIDTH - INDENT.length)}`]),
+  ];
+}
+
+function wrapped(words: string): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of words.split(' ')) {
+    if (line !== '' && `${line} ${word}`.length > WIDTH) {
+      lines.push(line);
+      line = '';
+    }
+    line = line === '' ? `${INDENT}${word}` : `${line} ${word}`;
+  }
+  return [...lines, line];
 }
 
 function filtersOf({ event_filters: filters }: JsonObject): string {
@@ -137,6 +153,7 @@ async function read(hookId: string, options: ReadOptions): Promise<void> {
   const { after, limit } = options;
   const answer = await exec(options, 'cdc_read', defined({ hook_id: hookId, limit, after }));
   if (options.json) return printJson(answer);
+  if (answer['gap'] !== undefined) printNote(gapNote(answer['gap'] as JsonObject)); // the contract: an object
   for (const event of answer['events'] as readonly JsonValue[]) printLine(JSON.stringify(event)); // the contract: a list
   printNote(`Continue with --after ${text(answer['next'])}.`);
 }

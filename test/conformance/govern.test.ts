@@ -422,3 +422,20 @@ test('retention is reported by namespace and enforced', async () => {
   const { last_enforced_at: enforcedAt } = await http.get(`${M}/retention/status`);
   assert.ok(enforcedAt >= now, String(enforcedAt));
 });
+
+test('enforced retention counts a thousand namespaces one by one, those with most expired grains', async () => {
+  const http = new HttpClient(server.http, server.key);
+  const M = `/memories/${await newMemory(http, 4, { policies: ['retention_30d'] })}`;
+  const created_at = Math.floor(Date.now() / 1000) - 31 * 86_400;
+  const grain = (at: number) => ({
+    grain_type: 'belief',
+    fields: belief({ object: `${at}`, namespace: `n${at}`, created_at }),
+  });
+  for (const from of [0, 600])
+    await http.post(`${M}/batch-add`, { grains: Array.from({ length: 600 }, (_, at) => grain(from + at)) });
+  await http.post(`${M}/add`, belief({ object: 'a second one', namespace: 'n1199', created_at }));
+  const done = await http.post(`${M}/retention/enforce`, {});
+  assert.deepEqual([done.forgotten, done.namespaces_total], [1_201, 1_200]);
+  const names = Object.keys(done.by_namespace);
+  assert.deepEqual([names.length, names[0], done.by_namespace['n1199'].forgotten], [1_000, 'n1199', 2]);
+});

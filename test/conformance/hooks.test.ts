@@ -243,6 +243,13 @@ for (const [listener, partitions] of [
       });
       assert.equal(since.events.length, 7);
       await refused(http.post(`${path}/app/exec`, { command: 'cdc_read', args: { hook_id: 'hook_none' } }), 'HOK-E003');
+      const future = partitions === 1 ? 1_000_000 : new Array(partitions).fill(1_000_000).join('.');
+      const ahead = await read({ after: future });
+      assert.deepEqual([ahead.events, ahead.gap.reason], [[], 'ahead']);
+      assert.equal((await read({ after: 0 })).gap, undefined);
+      await believe(path, 'coffee');
+      const { events: later, gap: told } = await read({ after: ahead.next });
+      assert.deepEqual([later.map(({ object }: { object: string }) => object), told], [['coffee'], undefined]);
     });
 
     test('bad hooks are refused, and a memory has fifty', async () => {

@@ -374,6 +374,8 @@ export const EVENT_BLIND_BYTES_MAX = 65_536;
 export const EVENT_BELL_MEMORIES_MAX = 4_096;
 /** Ancestors of a goal that are searched for a cycle. */
 export const GOALS_ABOVE_MAX = 1_000;
+/** Namespaces that the answer of an enforced retention counts one by one. */
+export const RETENTION_NAMESPACES_SHOWN_MAX = 1_000;
 /** Goals that one goal may name as its parents when it is created. */
 export const GOAL_PARENTS_MAX = 100;
 /** Entries of a goal's provenance_chain. The newest stay. */

@@ -12,8 +12,12 @@ export interface ActionPlace {
 
 export interface ActionsAsked {
   readonly limit: number;
-  /** Only actions after this place, newest first. */
+  /** The default is desc: newest first. */
+  readonly order?: 'asc' | 'desc' | undefined;
+  /** Only actions after this place. */
   readonly after?: ActionPlace | undefined;
+  /** Actions to pass over, after `after`. */
+  readonly offset?: number | undefined;
   readonly toolName?: string | undefined;
   /** Only failed actions. */
   readonly failed?: true | undefined;
@@ -29,6 +33,8 @@ export interface GoalsAsked {
   readonly limit: number;
   /** Only goals after this place. */
   readonly after?: GoalPlace | undefined;
+  /** Goals to pass over, after `after`. */
+  readonly offset?: number | undefined;
 }
 
 export interface SessionAsked {
@@ -40,6 +46,8 @@ export interface SessionAsked {
   /** Answer with the goals in these states, in the order of their priority, at most `limit`. */
   readonly goals?: GoalsAsked | undefined;
   readonly actions?: ActionsAsked | undefined;
+  /** Answer with the places of the goals and actions alone, which opens no grain. */
+  readonly placesOnly?: true | undefined;
   /** Maximum JSON bytes of all grains; replaces the default for an answer. */
   readonly bytesMax?: number | undefined;
 }
@@ -60,6 +68,8 @@ export interface SessionView {
   readonly actionsTotal: number;
   /** True if there are more actions than these. */
   readonly moreActions: boolean;
+  /** With `placesOnly`, in the order of the list; the rank of an action is 0. */
+  readonly places?: readonly GoalPlace[] | undefined;
 }
 
 export interface ToolTally {

@@ -11,13 +11,13 @@ import { placesOf, type SessionPlaces, viewPlace, withValue } from './places.ts'
 
 /**
  * The places of the session's goals in these states, by priority, then newest first, ties by hash, and the index of the
- * first one after a place. Opens no goal.
+ * first one after a place. `keyOf` is the key of one in this order. Opens no goal.
  */
 export function goalPlaces(
   session: SessionPlaces,
   states: readonly string[],
   after?: GoalPlace,
-): { readonly places: readonly PartDoc[]; readonly start: number } {
+): { readonly places: readonly PartDoc[]; readonly start: number; readonly keyOf: (at: number) => GoalPlace } {
   const { store, parts } = session;
   const found = [...placesInStates(session, states)];
   const keyed = found.map((place) => {
@@ -35,6 +35,10 @@ export function goalPlaces(
   return {
     places: keyed.map(({ place }) => place),
     start: after === undefined ? 0 : firstAfter(keyed, after, ({ place }) => address(place)),
+    keyOf: (at) => {
+      const { rank, createdAtMs, place } = keyed[at]!;
+      return { rank, createdAtMs, hash: address(place) };
+    },
   };
 }
 
@@ -97,7 +101,11 @@ const WORDS = ['critical', 'high', 'medium', 'low'];
 
 /** The same order for opened goals, to merge those of several partitions. */
 export function compareGoals(a: GrainView, b: GrainView): number {
-  return rankOf(a) - rankOf(b) || b.createdAtMs - a.createdAtMs || (a.hash < b.hash ? -1 : 1);
+  return compareGoalPlaces({ ...a, rank: rankOf(a) }, { ...b, rank: rankOf(b) });
+}
+
+export function compareGoalPlaces(a: GoalPlace, b: GoalPlace): number {
+  return a.rank - b.rank || b.createdAtMs - a.createdAtMs || (a.hash < b.hash ? -1 : 1);
 }
 
 /** 1 for critical to 4 for low. Any other priority counts as medium. */

@@ -1,6 +1,6 @@
 // Finds the grains that an agent sees of its session when it wakes up: the current state, its goals, its last actions.
 import type { GrainView } from '../calls/grain.ts';
-import type { ActionsAsked, SessionAsked, SessionView } from '../calls/session.ts';
+import type { ActionsAsked, GoalPlace, SessionAsked, SessionView } from '../calls/session.ts';
 import { AnswerRoom, partOfGrain } from '../grain/api/answer-room.ts';
 import type { Doc, IndexPart } from '../index/parts/part.ts';
 import type { PartFilter } from '../recall/filter/filter.ts';
@@ -10,16 +10,35 @@ import { goalPlaces, viewGoal } from './goals-of.ts';
 import { countPlaces, passing, placesOf, type SessionPlaces, viewPlace, withValue } from './places.ts';
 
 export function sessionView(session: SessionPlaces, asked: SessionAsked): SessionView {
+  if (asked.placesOnly === true) return { ...NOTHING_SHOWN, places: listPlaces(session, asked) };
   const room = new AnswerRoom(asked.bytesMax);
   const state = asked.state === true ? currentState(session) : null;
   if (state !== null) room.takes(partOfGrain(state));
   const { goals = { states: [], limit: 0 } } = asked;
   const { places, start } = goalPlaces(session, goals.states, goals.after);
-  const shown = opened(session, places.slice(start, start + goals.limit), room, viewGoal);
+  const from = start + (goals.offset ?? 0);
+  const shown = opened(session, places.slice(from, from + goals.limit), room, viewGoal);
   const actions = asked.actions === undefined ? NO_ACTIONS : lastActions(session, asked.actions, room);
   const seen = asked.seen === true ? seenTimes(session) : null;
-  const moreGoals = asked.goals !== undefined && places.length > start + shown.end;
+  const moreGoals = asked.goals !== undefined && places.length > from + shown.end;
   return { state, seen, goals: shown.grains, goalsTotal: places.length, moreGoals, ...actions };
+}
+
+/** The keys of the goals or of the actions that a page would show. */
+function listPlaces(session: SessionPlaces, { goals, actions }: SessionAsked): GoalPlace[] {
+  if (goals !== undefined) {
+    const { places, start, keyOf } = goalPlaces(session, goals.states, goals.after);
+    const end = Math.min(places.length, start + goals.limit);
+    return Array.from({ length: Math.max(0, end - start) }, (_, at) => keyOf(start + at));
+  }
+  if (actions === undefined) return [];
+  const { store, parts } = session;
+  const { limit, order = 'desc', after } = actions;
+  return inOrder(store, parts, actionFilters(session, actions), { limit, order, after }).map(({ part, doc }) => ({
+    rank: 0,
+    createdAtMs: parts[part]!.createdAtMs[doc]!,
+    hash: store.addressOfLive(parts[part]!.ordinals[doc]!),
+  }));
 }
 
 function seenTimes({ parts, filters }: SessionPlaces): SessionView['seen'] {
@@ -34,6 +53,7 @@ function seenTimes({ parts, filters }: SessionPlaces): SessionView['seen'] {
 }
 
 const NO_ACTIONS = { actions: [], actionsTotal: 0, moreActions: false };
+const NOTHING_SHOWN = { state: null, seen: null, goals: [], goalsTotal: 0, moreGoals: false, ...NO_ACTIONS };
 
 /** The newest state that can be read. */
 export function currentState(session: SessionPlaces): GrainView | null {
@@ -51,14 +71,13 @@ const STATES_TRIED = 3;
 
 function lastActions(
   session: SessionPlaces,
-  { limit, after, toolName, failed }: ActionsAsked,
+  { limit, order = 'desc', after, offset = 0, toolName, failed }: ActionsAsked,
   room: AnswerRoom,
 ): Pick<SessionView, 'actions' | 'actionsTotal' | 'moreActions'> {
   const { store, parts } = session;
   const filters = actionFilters(session, { toolName, failed });
   // One more than asked for, to know whether there are more.
-  const stretch = { limit: limit + 1, order: 'desc', after } as const;
-  const places = inOrder(store, parts, filters, stretch);
+  const places = inOrder(store, parts, filters, { limit: offset + limit + 1, order, after }).slice(offset);
   const { grains, end } = opened(session, places.slice(0, limit), room);
   return { actions: grains, actionsTotal: countPlaces(filters), moreActions: places.length > end };
 }

@@ -10,10 +10,11 @@ import type { CursorSeal } from '../operations/cursor-seal.ts';
 import type { Shards } from '../shards.ts';
 import { TaskSlots } from '../task-slots.ts';
 import type { EventBells } from './bells.ts';
-import { type CursorForm, cursorJson, type EventCursor, readCursor } from './cursor.ts';
+import { readCursor } from './cursor.ts';
 import { Feed } from './feed.ts';
 import { LongPoll } from './long-poll.ts';
-import { type EventEnds, type EventReach, EventReader, reachKey } from './reader.ts';
+import { placeOf } from './place.ts';
+import { type EventReach, EventReader, reachKey } from './reader.ts';
 import { EventStream, STREAM_HEADERS } from './stream.ts';
 import type { EventCaller, EventsAsked, Joined, Opened, ServeOptions, Subscription } from './subscription.ts';
 
@@ -178,21 +179,4 @@ export class EventHub {
     if (this.#subscriptions.size > 0) await ended;
     clearTimeout(timer);
   }
-}
-
-/** Where a reader begins that asks for the events after `wanted`. */
-function placeOf(
-  wanted: EventCursor | undefined,
-  { newest, oldest }: EventEnds,
-  form: CursorForm,
-): Pick<Opened, 'cursor' | 'gap'> {
-  if (wanted === undefined) return { cursor: newest, gap: undefined };
-  const first = oldest.map((number) => number - 1);
-  const isAhead = wanted.some((number, partition) => number > newest[partition]!);
-  // Zero asks for what is kept.
-  const isExpired = wanted.some((number, partition) => number > 0 && number < first[partition]!);
-  const cursor = wanted.map((number, partition) => Math.min(Math.max(number, first[partition]!), newest[partition]!));
-  const reason = isAhead ? 'ahead' : isExpired ? 'expired' : undefined;
-  if (reason === undefined) return { cursor, gap: undefined };
-  return { cursor: isAhead ? newest : cursor, gap: { oldest: cursorJson(oldest, form), reason } };
 }

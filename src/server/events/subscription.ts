@@ -5,6 +5,7 @@ import type { ResponseHeaders } from '../http/listener.ts';
 import type { TaskSlots } from '../task-slots.ts';
 import type { EventCursor } from './cursor.ts';
 import type { Feed } from './feed.ts';
+import type { EventPlace } from './place.ts';
 import type { EventReach } from './reader.ts';
 
 /** The caller, as operations know it. */
@@ -25,23 +26,13 @@ export interface EventsAsked {
 }
 
 /** A place in a memory's events that a caller may read from. */
-export interface Opened {
+export interface Opened extends EventPlace {
   readonly reach: EventReach;
-  /** Where it begins. */
-  readonly cursor: EventCursor;
   readonly newest: EventCursor;
-  /** Why events between the cursor that was asked for and `cursor` are not sent. */
-  readonly gap: Gap | undefined;
   /** Counts the caller's streams. Absent for a caller that nothing identifies. */
   readonly caller: string | undefined;
   /** False once the caller may not read: its key was revoked or has expired, or the memory is being deleted. */
   readonly isAllowed: () => boolean;
-}
-
-export interface Gap {
-  readonly oldest: string | number;
-  /** `expired`: older events are not kept. `ahead`: the cursor is newer than the newest event, as after a restore. */
-  readonly reason: 'expired' | 'ahead';
 }
 
 /** An opened place with the feed of its reach. */

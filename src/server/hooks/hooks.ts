@@ -29,9 +29,7 @@ export class Hooks {
 
   /** The hooks of a memory, newest first, ties by id. */
   of({ number }: Pick<MemoryRecord, 'number'>): readonly HookRecord[] {
-    return [...this.#control.values('hook')]
-      .filter((hook) => hook.memory === number)
-      .sort((one, other) => other.createdAtMs - one.createdAtMs || (one.id < other.id ? -1 : 1));
+    return [...this.#control.values('hook')].filter((hook) => hook.memory === number);
   }
 
   *all(): IterableIterator<HookRecord> {

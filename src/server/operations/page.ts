@@ -37,6 +37,9 @@ export const PAGE_INPUT = {
   ),
 };
 
+/** Paging members of a list that has an order of its own, such as goals by priority. */
+export const ORDERED_PAGE_INPUT = { limit: PAGE_INPUT.limit, cursor: PAGE_INPUT.cursor, offset: PAGE_INPUT.offset };
+
 /** Paging members of a list's output schema. */
 export const PAGE_OUTPUT = {
   total: Type.Union([Type.Integer(), Type.Null()], {

@@ -3,7 +3,7 @@
 import { ANSWER_BYTES_MAX } from '../../engine/base/limits.ts';
 import { AnswerRoom, partOfGrain, withinRoom } from '../../engine/grain/api/answer-room.ts';
 import { idsOf, taskOf } from '../../engine/session/chain.ts';
-import { compareGoals } from '../../engine/session/goals-of.ts';
+import { compareGoalPlaces, compareGoals } from '../../engine/session/goals-of.ts';
 import type { Held } from '../gather-room.ts';
 import { withAllSources } from '../gather-sources.ts';
 import type { GrainView, Input, Output } from '../protocol.ts';
@@ -12,8 +12,9 @@ import { sumOf } from './merge.ts';
 import { comesBefore } from './pages.ts';
 import { bytesOf } from './recall.ts';
 
-/** One round: every partition answers as if it were the only one. */
-export async function gatherSession(fan: Fan, input: Input<'session'>, held: Held): Promise<Output<'session'>> {
+/** Every partition answers as if it were the only one. Usually one round; an offset is found in a round before. */
+export async function gatherSession(fan: Fan, asked: Input<'session'>, held: Held): Promise<Output<'session'>> {
+  const input = await withoutOffset(fan, asked);
   const { bytesMax = ANSWER_BYTES_MAX } = input;
   const bytesEach = Math.ceil((await held.room(2 * bytesMax)) / fan.partitions);
   const parts = await fan.all('session', { ...input, bytesMax: bytesEach });
@@ -22,7 +23,7 @@ export async function gatherSession(fan: Fan, input: Input<'session'>, held: Hel
   const [state = null] = parts.flatMap((part) => part.state ?? []).sort(byNewest);
   if (state !== null) room.takes(partOfGrain(state));
   const goals = withinRoom(mergedGoals(parts, input.goals?.limit ?? 0), room, partOfGrain);
-  const merged = mergedActions(parts, input.actions?.limit ?? 0);
+  const merged = mergedActions(parts, input.actions);
   const actions = withinRoom(merged, room, partOfGrain);
   const actionsTotal = sumOf(parts, 'actionsTotal');
   const sourced = await withAllSources(fan, [...(state === null ? [] : [state]), ...goals, ...actions]);
@@ -48,6 +49,28 @@ export async function gatherSession(fan: Fan, input: Input<'session'>, held: Hel
   };
 }
 
+/**
+ * Replaces the offset of a list by the place where the page begins. The partitions' places are merged for it, which opens
+ * no grain.
+ */
+async function withoutOffset(fan: Fan, asked: Input<'session'>): Promise<Input<'session'>> {
+  const { goals, actions } = asked;
+  const offset = goals?.offset ?? actions?.offset ?? 0;
+  if (offset === 0) return asked;
+  const isOfGoals = goals?.offset !== undefined;
+  const list = isOfGoals
+    ? { goals: { ...goals, offset: undefined, limit: offset } }
+    : { actions: { ...actions!, offset: undefined, limit: offset } };
+  const found = await fan.all('session', { sessionId: asked.sessionId, ...list, placesOnly: true });
+  const places = found.flatMap(({ places: own = [] }) => own).sort(isOfGoals ? compareGoalPlaces : byPlace(actions));
+  const after = places.slice(0, offset).at(-1);
+  const rest = isOfGoals ? { goals: { ...goals, offset: undefined } } : { actions: { ...actions!, offset: undefined } };
+  if (after === undefined) return { ...asked, ...rest };
+  return isOfGoals
+    ? { ...asked, goals: { ...rest.goals!, after } }
+    : { ...asked, actions: { ...rest.actions!, after: { createdAtMs: after.createdAtMs, hash: after.hash } } };
+}
+
 function mergeSeen(all: readonly NonNullable<Output<'session'>['seen']>[]): Output<'session'>['seen'] {
   if (all.length === 0) return null;
   return {
@@ -69,15 +92,25 @@ function mergedGoals(parts: readonly Output<'session'>[], limit: number): readon
     .filter((goal) => last.every((one) => one !== undefined && compareGoals(goal, one) <= 0));
 }
 
+type Place = Pick<GrainView, 'createdAtMs' | 'hash'>;
+
+/** The order of a list of actions: by time, ties by hash ascending. */
+function byPlace({ order = 'desc' }: { readonly order?: 'asc' | 'desc' | undefined } = {}) {
+  return (a: Place, b: Place): number => (comesBefore(a, b, order) ? -1 : 1);
+}
+
 /** As with goals: nothing is shown that another partition's next action could come before. */
-function mergedActions(parts: readonly Output<'session'>[], limit: number): readonly GrainView[] {
+function mergedActions(
+  parts: readonly Output<'session'>[],
+  { limit, order = 'desc' }: NonNullable<Input<'session'>['actions']> = { limit: 0 },
+): readonly GrainView[] {
   const last = parts
     .filter(({ actions, moreActions }) => moreActions && actions.length < limit)
     .map(({ actions }) => actions.at(-1));
-  const merged = parts.flatMap(({ actions }) => actions).sort(byNewest);
+  const merged = parts.flatMap(({ actions }) => actions).sort(byPlace({ order }));
   return merged
     .slice(0, limit)
-    .filter((action) => last.every((one) => one !== undefined && !comesBefore(one, action, 'desc')));
+    .filter((action) => last.every((one) => one !== undefined && !comesBefore(one, action, order)));
 }
 
 /** Rounds of one chain over several partitions. Each follows the names that the one before found elsewhere. */

@@ -11,6 +11,7 @@ import type { Context } from '../../context.ts';
 import { defineOperation } from '../define.ts';
 import { FIELDS, HASH, listOf, objectOf, oneOf, orNull, TEXT, TEXTS, TIME, withMembers } from '../json-schema.ts';
 import { outsideSchema } from '../names.ts';
+import { comparePlaces, ORDERED_PAGE_INPUT, PAGE_OUTPUT, type Place, pageOf, readPage } from '../page.ts';
 import { POLICY } from '../policy/schema.ts';
 import { described, Type } from '../type.ts';
 import { Citation, VerifyResult } from './verify-run.ts';
@@ -111,6 +112,7 @@ export const complianceViolations = defineOperation({
   access: ['viewer', 'auditor'],
   mutates: false,
   slow: true,
+  paged: true,
   input: Type.Object({
     severity: Type.Optional(
       Type.String({
@@ -118,6 +120,7 @@ export const complianceViolations = defineOperation({
       }),
     ),
     group: Type.Optional(Type.String({ description: 'Only violations of this group of checks; the default is all.' })),
+    ...ORDERED_PAGE_INPUT,
   }),
   output: Type.Object({
     violations: Type.Array(
@@ -131,15 +134,16 @@ export const complianceViolations = defineOperation({
         remediation: Type.String({ description: 'What to do so that the check passes.' }),
         detectedAt: Type.Integer({ description: 'Time at which the failure was found, in Unix seconds.' }),
       }),
-      { description: 'The checks that failed, the most severe first.' },
+      { description: 'The checks that failed, the most severe first, then by id.' },
     ),
-    total: Type.Integer({ description: 'Number of violations.' }),
+    ...PAGE_OUTPUT,
   }),
-  errors: ['VAL-E001', 'AUT-E001'],
+  errors: ['VAL-E001', 'VAL-E004', 'AUT-E001'],
   http: [{ verb: 'GET', path: 'M/compliance/violations' }],
-  async run({ severity, group }, context) {
+  async run({ severity, group, ...asked }, context) {
     if (severity !== undefined && !SEVERITIES.some((name) => name === severity)) throw unknown('severity', severity);
     if (group !== undefined && !GROUPS.includes(group)) throw unknown('group', group);
+    const page = readPage({ ...asked, order: 'asc' }, VIOLATIONS, context.told);
     const run = await fullRun(context);
     const violations = run.checks
       .filter(({ status }) => status === 'fail')
@@ -150,10 +154,18 @@ export const complianceViolations = defineOperation({
       })
       .filter((violation) => severity === undefined || violation.severity === severity)
       .filter((violation) => group === undefined || violation.group === group)
-      .sort((one, other) => rankOf(one.severity) - rankOf(other.severity));
-    return { violations, total: violations.length };
+      .sort((one, other) => comparePlaces(placeOfViolation(one), placeOfViolation(other)));
+    const { items, total, nextCursor } = pageOf(violations, page, placeOfViolation, VIOLATIONS);
+    return { violations: [...items], total, nextCursor };
   },
 });
+
+const VIOLATIONS = 'violations';
+
+/** The most severe first: they have no time of their own. */
+function placeOfViolation({ severity, id }: { readonly severity: string; readonly id: string }): Place {
+  return { timeMs: rankOf(severity), id };
+}
 
 const RANKS: readonly string[] = SEVERITIES;
 

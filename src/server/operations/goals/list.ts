@@ -4,15 +4,14 @@ import { rankOf } from '../../../engine/session/goals-of.ts';
 import type { GrainView } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
 import { defineOperation } from '../define.ts';
-import { PAGE_INPUT, PAGE_OUTPUT, type Place, readPage, writeCursor } from '../page.ts';
+import { ORDERED_PAGE_INPUT, PAGE_OUTPUT, type Place, readPage, writeCursor } from '../page.ts';
 import { GoalOutput, goalOutput } from '../sessions/goal-view.ts';
 import { SessionId, SessionIdOutput, sessionIdOf } from '../sessions/schema.ts';
 import { described, type Static, Type } from '../type.ts';
 
 export const GOAL_STATES = ['active', 'satisfied', 'failed', 'suspended'] as const;
 
-const GOALS_PAGE = { limit: PAGE_INPUT.limit, cursor: PAGE_INPUT.cursor };
-const BlockedInput = Type.Object({ sid: SessionId, ...GOALS_PAGE });
+const BlockedInput = Type.Object({ sid: SessionId, ...ORDERED_PAGE_INPUT });
 
 const Output = Type.Object({
   sessionId: SessionIdOutput,
@@ -32,9 +31,10 @@ export const sessionGoals = defineOperation({
   on: 'memory',
   reach: 'binding',
   mutates: false,
+  paged: true,
   input: Type.Object({
     sid: SessionId,
-    ...GOALS_PAGE,
+    ...ORDERED_PAGE_INPUT,
     state: Type.Optional(
       Type.Enum([...GOAL_STATES, 'all'], {
         description: 'Only goals in this state, or all; the default is active.',
@@ -58,6 +58,7 @@ export const blockedGoals = defineOperation({
   on: 'memory',
   reach: 'binding',
   mutates: false,
+  paged: true,
   input: BlockedInput,
   output: Output,
   errors: ['VAL-E004'],
@@ -71,10 +72,15 @@ async function goalsPage(
   scope: string,
   states: readonly string[],
 ): Promise<Static<typeof Output>> {
-  const { limit, after } = readPage(input, scope, context.told);
+  const { limit, offset, after } = readPage(input, scope, context.told);
   const { goals, goalsTotal, moreGoals } = await context.call('session', {
     sessionId: sessionIdOf(input.sid),
-    goals: { states, limit, after: after === undefined ? undefined : goalPlaceOf(after) },
+    goals: {
+      states,
+      limit,
+      offset: offset === 0 ? undefined : offset,
+      after: after === undefined ? undefined : goalPlaceOf(after),
+    },
   });
   const last = goals.at(-1);
   return {

@@ -4,7 +4,7 @@ import { HOOK_URL_CHARS_MAX, NAME_CHARS_MAX } from '../../../engine/base/limits.
 import { EVENT_KINDS, type EventKind } from '../../../engine/govern/trail/event-kinds.ts';
 import type { Context } from '../../context.ts';
 import { defineOperation } from '../define.ts';
-import { PAGE_INPUT, PAGE_OUTPUT, type Place, pageOf, readPage } from '../page.ts';
+import { comparePlaces, PAGE_INPUT, PAGE_OUTPUT, type Place, pageOf, readPage } from '../page.ts';
 import { plainText } from '../text.ts';
 import { described, Type } from '../type.ts';
 import { HookId, HookOutput, type HookView, hookView } from './view.ts';
@@ -36,7 +36,8 @@ export const hooksList = defineOperation({
     const { hooks, deliveries } = context.services;
     const placeOf = ({ createdAtMs, id }: { createdAtMs: number; id: string }): Place => ({ timeMs: createdAtMs, id });
     const page = readPage(input, SCOPE, context.told);
-    const { items, total, nextCursor } = pageOf(hooks.of(context.memory), page, placeOf, SCOPE);
+    const sorted = hooks.of(context.memory).toSorted((one, other) => comparePlaces(placeOf(one), placeOf(other)));
+    const { items, total, nextCursor } = pageOf(sorted, page, placeOf, SCOPE);
     const views = items.map((hook) => hookView(hook, deliveries.stateOf(hook), context.memory.partitions));
     return { hooks: views, total, nextCursor };
   },

@@ -1,6 +1,7 @@
 // The events that a hook selects, read page by page.
 import { EVENTS_PAGE_MAX } from '../../../engine/base/limits.ts';
 import { cursorJson, readCursor } from '../../events/cursor.ts';
+import { placeOf } from '../../events/place.ts';
 import { EventReader } from '../../events/reader.ts';
 import { defineOperation } from '../define.ts';
 import type { Members } from '../names.ts';
@@ -29,6 +30,18 @@ export const hookRead = defineOperation({
   output: Type.Object({
     events: Type.Array(Type.Unsafe<Members>({ type: 'object' }), { description: 'The events, as a stream has them.' }),
     next: described(Cursor, 'Cursor after these events.'),
+    gap: Type.Optional(
+      described(
+        Type.Object({
+          oldest: described(Cursor, 'Number of the oldest event that is kept; of each partition, joined by dots.'),
+          reason: Type.Enum(['expired', 'ahead'], {
+            description:
+              'Why events are missing: expired ones are not kept, and a cursor ahead is newer than the newest.',
+          }),
+        }),
+        'Set if events after the cursor are missing here; the events begin at the oldest, or at the newest if ahead.',
+      ),
+    ),
   }),
   errors: ['HOK-E003'],
   exec: { command: 'cdc_read' },
@@ -36,12 +49,13 @@ export const hookRead = defineOperation({
     const hook = services.hooks.get(memory, hookId);
     const { number, partitions } = memory;
     const form = { memory: number, partitions, seal: undefined };
-    const from = after === undefined ? hook.cursor : readCursor(String(after), 'after', form);
+    const wanted = after === undefined ? hook.cursor : readCursor(String(after), 'after', form);
     // The scope admin, which this needs, owns the memory.
     const context = { memory: number, actor: principal.actor, owns: true as const, requestId };
     const reach = { memoryId: memory.id, partitions, context, kinds: [...hook.filters].sort(), form };
     const reader = new EventReader(services.shards, reach, () => services.clock.nowMs());
-    const next = [...from];
+    const { cursor, gap } = placeOf(wanted, await reader.ends(), form);
+    const next = [...cursor];
     const events: Members[] = [];
     for (let isAtEnd = false; !isAtEnd && events.length < limit; ) {
       const page = [...next];
@@ -55,6 +69,6 @@ export const hookRead = defineOperation({
       next.splice(0, next.length, ...page);
       ({ isAtEnd } = found);
     }
-    return { events, next: cursorJson(next, form) };
+    return { events, next: cursorJson(next, form), gap };
   },
 });

@@ -1,13 +1,17 @@
 // Retention: show the times to live, and enforce them.
+import { RETENTION_NAMESPACES_SHOWN_MAX } from '../../../engine/base/limits.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
 import { defineOperation } from '../define.ts';
 import { isDryRun } from '../erasure/dry-run.ts';
+import { ORDERED_PAGE_INPUT, PAGE_OUTPUT, pageOf, readPage } from '../page.ts';
 import { seconds } from '../seconds.ts';
 import { Type } from '../type.ts';
 
 const Input = {
   namespace: Type.Optional(Type.String({ minLength: 1, description: 'Only this namespace; the default is all.' })),
 };
+
+const SCOPE = 'retention';
 
 export const retentionStatus = defineOperation({
   name: 'retention_status',
@@ -18,7 +22,8 @@ export const retentionStatus = defineOperation({
   on: 'memory',
   reach: 'memory',
   mutates: false,
-  input: Type.Object(Input),
+  paged: true,
+  input: Type.Object({ ...Input, ...ORDERED_PAGE_INPUT }),
   output: Type.Object({
     namespaces: Type.Array(
       Type.Object({
@@ -39,8 +44,9 @@ export const retentionStatus = defineOperation({
         }),
         held: Type.Integer({ description: 'Number of expired grains that a legal hold or a restriction keeps.' }),
       }),
-      { description: 'Retention of each namespace.' },
+      { description: 'Retention of each namespace, by name.' },
     ),
+    ...PAGE_OUTPUT,
     defaultTtlDays: Type.Union([Type.Integer(), Type.Null()], {
       description: 'Days that grains are kept by default; null for ever.',
     }),
@@ -48,17 +54,24 @@ export const retentionStatus = defineOperation({
       description: 'Time of the last enforcement in Unix seconds; null before the first.',
     }),
   }),
+  errors: ['VAL-E004'],
   http: [{ verb: 'GET', path: 'M/retention/status' }],
-  async run({ namespace }, context) {
+  async run({ namespace, ...asked }, context) {
+    const page = readPage({ ...asked, order: 'asc' }, SCOPE, context.told);
     const status = await context.call('retentionStatus', namespace === undefined ? {} : { namespace });
     const { namespaces, defaultTtlDays, lastEnforcedMs } = status;
+    // The names have no time, and come sorted.
+    const placeOf = ({ namespace: id }: { readonly namespace: string }) => ({ timeMs: 0, id });
+    const { items, total, nextCursor } = pageOf(namespaces, page, placeOf, SCOPE, (row) => row);
     return {
-      namespaces: namespaces.map(({ source, nextExpiryMs, oldestCreatedMs, ...row }) => ({
+      namespaces: items.map(({ source, nextExpiryMs, oldestCreatedMs, ...row }) => ({
         ...row,
         source: source === '' ? null : source,
         nextExpiryAt: nextExpiryMs === undefined ? null : seconds(nextExpiryMs),
         oldestCreatedAt: oldestCreatedMs === undefined ? null : seconds(oldestCreatedMs),
       })),
+      total,
+      nextCursor,
       defaultTtlDays,
       lastEnforcedAt: lastEnforcedMs === undefined ? null : seconds(lastEnforcedMs),
     };
@@ -93,13 +106,23 @@ export const retentionEnforce = defineOperation({
         'Number of goals that failed or were suspended by their expiry_policy; for a dry run, that would be.',
     }),
     dryRun: Type.Boolean({ description: 'Whether it was a dry run.' }),
-    byNamespace: Type.Unsafe<JsonObject>({ type: 'object', description: 'The three numbers for each namespace.' }),
+    byNamespace: Type.Unsafe<JsonObject>({
+      type: 'object',
+      description:
+        'The three numbers for each namespace with expired grains, the most first; at most 1,000 namespaces are shown.',
+    }),
+    namespacesTotal: Type.Integer({ description: 'Number of namespaces with expired grains, beyond those shown.' }),
   }),
   http: [{ verb: 'POST', path: 'M/retention/enforce' }],
   async run({ namespace, dryRun: isAsked = false }, context) {
     const dryRun = isDryRun({ dryRun: isAsked }, context);
     const asked = { dryRun, namespace };
     // A retry returns the first counts, without grains that have expired since.
-    return context.once(async () => ({ ...(await context.call('enforceRetention', asked)), dryRun }));
+    return context.once(async () => {
+      const { byNamespace, ...counts } = await context.call('enforceRetention', asked);
+      const rows = Object.entries(byNamespace).sort(([, one], [, other]) => other.expired - one.expired);
+      const shown = rows.slice(0, RETENTION_NAMESPACES_SHOWN_MAX);
+      return { ...counts, byNamespace: Object.fromEntries(shown), namespacesTotal: rows.length, dryRun };
+    });
   },
 });

@@ -6,12 +6,9 @@ import { PAGE_INPUT, PAGE_OUTPUT, readPage, writeCursor } from '../page.ts';
 import { type Static, Type } from '../type.ts';
 import { ActionsOutput, SessionId, SessionIdOutput, sessionIdOf } from './schema.ts';
 
-/** Newest first only: an agent looks back. */
-const ACTIONS_PAGE = { limit: PAGE_INPUT.limit, cursor: PAGE_INPUT.cursor };
-
 const ActionsInput = Type.Object({
   sid: SessionId,
-  ...ACTIONS_PAGE,
+  ...PAGE_INPUT,
   toolName: Type.Optional(Type.String({ minLength: 1, description: 'Only calls of this tool; the default is all.' })),
 });
 
@@ -24,6 +21,7 @@ export const sessionActions = defineOperation({
   on: 'memory',
   reach: 'binding',
   mutates: false,
+  paged: true,
   input: ActionsInput,
   output: Type.Object({ sessionId: SessionIdOutput, actions: ActionsOutput, ...PAGE_OUTPUT }),
   errors: ['VAL-E004'],
@@ -35,7 +33,7 @@ export const sessionActions = defineOperation({
   },
 });
 
-const FailedInput = Type.Object({ sid: SessionId, ...ACTIONS_PAGE });
+const FailedInput = Type.Object({ sid: SessionId, ...PAGE_INPUT });
 
 export const failedActions = defineOperation({
   name: 'session_failed_actions',
@@ -46,6 +44,7 @@ export const failedActions = defineOperation({
   on: 'memory',
   reach: 'binding',
   mutates: false,
+  paged: true,
   input: FailedInput,
   output: Type.Object({ sessionId: SessionIdOutput, actions: ActionsOutput, ...PAGE_OUTPUT }),
   errors: ['VAL-E004'],
@@ -67,11 +66,13 @@ async function actionsPage(
   scope: string,
   which: Pick<ActionsAsked, 'toolName' | 'failed'>,
 ): Promise<ActionsPage> {
-  const { limit, after } = readPage(input, scope, context.told);
+  const { limit, offset, order, after } = readPage(input, scope, context.told);
   const { actions, actionsTotal, moreActions } = await context.call('session', {
     sessionId: sessionIdOf(input.sid),
     actions: {
       limit,
+      order,
+      offset: offset === 0 ? undefined : offset,
       ...which,
       after: after === undefined ? undefined : { createdAtMs: after.timeMs, hash: after.id },
     },
@@ -81,8 +82,6 @@ async function actionsPage(
     actions: actions.map(grainOutput),
     total: actionsTotal,
     nextCursor:
-      moreActions && last !== undefined
-        ? writeCursor({ timeMs: last.createdAtMs, id: last.hash }, scope, 'desc')
-        : null,
+      moreActions && last !== undefined ? writeCursor({ timeMs: last.createdAtMs, id: last.hash }, scope, order) : null,
   };
 }
