@@ -102,6 +102,19 @@ const WRITES: Inputs<GovernedBy<'writes'>> = {
     { target: { hash }, deltas: { success_count: 1 }, set: {} },
     { target: { subject: 'ann', relation: 'likes' }, deltas: { success_count: 1 }, set: {} },
   ],
+  beginTurn: () => [
+    {
+      turn: {
+        sessionId: 'ses_test',
+        slug: 'support',
+        conversationId: 's1',
+        userId: 'u1',
+        namespace: PLACE,
+        server: '0'.repeat(16),
+      },
+      message: { content: 'more', namespace: PLACE, user_id: 'u1', session_id: 's1' },
+    },
+  ],
   changeGoal: ({ hash }) => [
     { hash, change: { to: 'failed' } },
     { hash, change: { delegateTo: 'mole' } },

@@ -48,10 +48,10 @@ import { writeTrail } from './write/write-trail.ts';
 import { type EngineWrites, writeCalls } from './writes.ts';
 
 /** Version of a shard's disk format. Raised when a format changes in a way that an older build cannot read. */
-export const FORMAT_VERSION = 4;
+export const FORMAT_VERSION = 5;
 /**
  * The oldest version whose logs are opened: 1 named grains by their plain hashes, 2 had no records of further sources, 3 had
- * no events.
+ * no events, 4 no turns of harnesses.
  */
 export const OLDEST_FORMAT = 1;
 

@@ -45,12 +45,14 @@ import { actionChain } from './session/chain.ts';
 import { contextParts } from './session/context.ts';
 import { type SessionPlaces, sessionPlaces } from './session/places.ts';
 import { sessionSummary } from './session/summary.ts';
+import { readTurn } from './session/turns.ts';
 import { sessionView } from './session/view.ts';
 import { whyGone } from './store/gone.ts';
 import type { Memory } from './store/memory.ts';
 import { refuseRead } from './store/readable.ts';
 import { policyVersion } from './store/rules.ts';
 import type { Store, StoredGrain } from './store/store.ts';
+import { memoriesWithTurns } from './store/turns.ts';
 import { bindingOf, isBound, isViewed, isWithin } from './store/within.ts';
 import { knownFacts } from './write/known-facts.ts';
 import { noIdentity } from './write/no-identity.ts';
@@ -212,6 +214,8 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
     embedPages: (_context, input) => embedPages(store, input),
     health: () => health(),
     counters: () => store.counters.counts,
+    turn: (context, { sessionId }) => ({ turn: readTurn(store, store.memory(context.memory), context, sessionId) }),
+    openTurns: () => ({ memories: memoriesWithTurns(store.log) }),
     takeStages: ({ requestId }) => ({ stages: store.stageTimes.take(requestId) }),
   };
 }

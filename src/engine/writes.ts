@@ -2,6 +2,7 @@
 // defined below.
 
 import { EngineError } from './base/errors.ts';
+import { TURNS_SETTLED_MAX } from './base/limits.ts';
 import { onDemand } from './base/on-demand.ts';
 import type * as CalReads from './cal/reads/memory.ts';
 import {
@@ -45,8 +46,10 @@ import { readable } from './reads.ts';
 import { duplicateGroups } from './session/duplicates.ts';
 import { goalNodes } from './session/goal-tree.ts';
 import { sessionPlaces } from './session/places.ts';
+import { listConversations } from './session/turns.ts';
 import type { Memory } from './store/memory.ts';
 import type { Store } from './store/store.ts';
+import { dueTurns } from './store/turns.ts';
 import { bindingOf, isBound } from './store/within.ts';
 import type { Added } from './write/add.ts';
 import { dropClosedPlan } from './write/drop-closed.ts';
@@ -239,6 +242,17 @@ function ownCalls(services: WriteServices): OwnCalls {
     goalTree: async (context, input) => {
       const places = sessionPlaces(store, readableFor(context, 'goalTree', input), context, input.sessionId);
       return inSlices(goalNodes(places, input));
+    },
+    conversations: async (context, input) =>
+      inSlices(listConversations(store, store.memory(context.memory), context, input)),
+    settleTurns: async (context, { server }) => {
+      const memory = store.memory(context.memory);
+      const nowMs = store.clock.nowMs();
+      const { due, nextMs } = dueTurns(store.log, memory, { nowMs, server, limit: TURNS_SETTLED_MAX });
+      const done = await Promise.all(
+        due.map((token) => queue.push('settleTurns', plans.settleTurnPlan, context, { token, server })),
+      );
+      return { settled: done.filter(({ settled }) => settled).length, nextMs };
     },
     awaitEvents: (_context, { after, release }) => store.eventBell.next(after, release),
     recallRecords: async (context, input) => {

@@ -49,6 +49,14 @@ const WRITES: Tries = {
     { input: { hash: goal, change: { to: 'failed' } } },
     { input: { hash: goal, change: { delegateTo: 'mole' } } },
   ],
+  beginTurn: () => [
+    {
+      input: {
+        turn: { sessionId: 'ses_a', slug: 'a', conversationId: 'c', namespace: LOST, server: '0'.repeat(16) },
+        message: { content: 'hello', namespace: LOST, session_id: 'c' },
+      },
+    },
+  ],
   mergeGrains: ({ lost }) => [{ input: { canonical: lost, duplicates: [] } }],
   accumulate: ({ lost }) => [{ input: { target: { hash: lost }, deltas: { success_count: 1 }, set: {} } }],
   consent: () => [

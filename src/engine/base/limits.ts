@@ -847,3 +847,13 @@ export const DOCUMENT_LOOK_MS = 100;
 /** Chunks, and characters of them, that a thread hands over at a time. */
 export const DOCUMENT_BATCH_CHUNKS = 250;
 export const DOCUMENT_BATCH_CHARS = 400_000;
+/** Time that a turn of a harness waits for its caller before it expires (service contract, section 5). */
+export const TURN_PAUSE_MS = 900_000;
+/** Time that a turn may take between two waits for its caller. */
+export const TURN_BUDGET_MS = 600_000;
+/** Turns of a conversation whose records are kept, the last one included. */
+export const TURNS_KEPT_MAX = 32;
+/** Calls of tools that one answer of a model may ask for. */
+export const TURN_CALLS_MAX = 32;
+/** Turns that one call settles. */
+export const TURNS_SETTLED_MAX = 1_000;

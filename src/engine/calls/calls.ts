@@ -16,6 +16,7 @@ import type { Kind, RowsOf } from './row.ts';
 import { SESSION_ROWS, type SessionCalls } from './session.ts';
 import { SHARD_ROWS, type ShardWideCalls } from './shard.ts';
 import { TRAIL_ROWS, type TrailCalls } from './trail.ts';
+import { TURN_ROWS, type TurnCalls } from './turns.ts';
 
 /** The calls on one memory's partition in one shard. */
 export interface MemoryCalls
@@ -29,6 +30,7 @@ export interface MemoryCalls
     GovernCalls,
     AccessCalls,
     AgentCalls,
+    TurnCalls,
     TrailCalls,
     EventCalls,
     ComplianceCalls,
@@ -47,6 +49,7 @@ export const MEMORY_ROWS = {
   ...GOVERN_ROWS,
   ...ACCESS_ROWS,
   ...AGENT_ROWS,
+  ...TURN_ROWS,
   ...TRAIL_ROWS,
   ...EVENT_ROWS,
   ...COMPLIANCE_ROWS,

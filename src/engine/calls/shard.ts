@@ -94,6 +94,8 @@ export interface ShardWideCalls {
     input: { after?: { readonly epoch: number; readonly tick: number } | undefined; release?: true | undefined };
     output: { readonly epoch: number; readonly tick: number; readonly memories?: readonly number[] | undefined };
   };
+  /** Numbers of the memories of this shard that have turns of harnesses that are not over. */
+  openTurns: { input: Record<never, never>; output: { readonly memories: readonly number[] } };
   /** Fault hook, refused unless the server was started for tests. */
   fault: { input: { kind: 'throw' | 'exit' }; output: Record<never, never> };
 }
@@ -107,5 +109,6 @@ export const SHARD_ROWS = {
   embedPages: { kind: 'read', trail: 'nothing', refusal: 'each' },
   keepVectors: { kind: 'write', by: 'own', changes: 'files', retry: 'same' },
   awaitEvents: { kind: 'long', changes: 'nothing' },
+  openTurns: { kind: 'read', trail: 'nothing', refusal: 'each' },
   fault: { kind: 'host' },
 } as const satisfies ShardRowsOf<ShardWideCalls>;

@@ -39,7 +39,8 @@ export type BlindKind =
   | 'reply'
   | 'purpose'
   | 'access'
-  | 'agent';
+  | 'agent'
+  | 'turn';
 
 /** HMAC-SHA256 over the UTF-8 of NFC(`value`): 32 bytes. */
 export function blindToken(blindKey: Uint8Array, value: string): Buffer {

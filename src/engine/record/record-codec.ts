@@ -14,7 +14,7 @@
 //               As older builds wrote it: its entries make no events.
 //   7 reply     memory u32 | token 16 | at ms u48 | sealed {bodyHash, output}
 //   8 rule      memory u32 | about u8 | key u32 | at ms u48 | sealed JSON: a policy version, a restriction, a consent, an access tuple,
-//               an agent's identity
+//               an agent's identity, a turn of a harness, its conversation
 //               key: the user's key that it is sealed under, 0 for the memory's own small key. The state names the records
 //               in force (store/rules.ts); the others are history.
 //   9 recall    memory u32 | at ms u48 | id 32 | names key u32 | names length u16 | rest id 32 | audit entry 32 |

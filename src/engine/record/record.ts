@@ -114,7 +114,15 @@ export interface AuditRecord {
   };
 }
 /** Topics of rule records. The numbers are on disk. */
-export const RULE_TOPICS = { policy: 1, restriction: 2, consent: 3, tuple: 4, agent: 5 } as const;
+export const RULE_TOPICS = {
+  policy: 1,
+  restriction: 2,
+  consent: 3,
+  tuple: 4,
+  agent: 5,
+  turn: 6,
+  conversation: 7,
+} as const;
 export type RuleTopic = keyof typeof RULE_TOPICS;
 export const RULE_TOPIC_NAMES: readonly (RuleTopic | undefined)[] = [
   undefined,
@@ -123,6 +131,8 @@ export const RULE_TOPIC_NAMES: readonly (RuleTopic | undefined)[] = [
   'consent',
   'tuple',
   'agent',
+  'turn',
+  'conversation',
 ];
 
 export interface RuleRecord {

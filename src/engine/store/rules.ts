@@ -63,7 +63,7 @@ export function consentsState(memory: SealedMemory, userId: string): string {
 export function governingStates(memory: number): readonly string[] {
   return [
     ...['policy', 'restricted', 'consent', 'tuple', 'tuple-of', 'tuple-count', 'agent', 'agent-did', 'agent-count'],
-    ...['agent-stats', 'agent-trust'],
+    ...['agent-stats', 'agent-trust', 'turn', 'turn-open', 'turn-of', 'conversation', 'conversation-at'],
   ].map((topic) => `${topic}/${memory}/`);
 }
 

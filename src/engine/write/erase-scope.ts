@@ -15,6 +15,7 @@ import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { reasonDetail } from './actor.ts';
 import { allowScopeErasure } from './decided.ts';
+import { dropTurns } from './drop-turns.ts';
 import type { Group } from './group.ts';
 import { redactSuccessors } from './redact.ts';
 
@@ -159,6 +160,7 @@ function eraseOne(
   const { store } = group;
   const token = memory.scopeToken(path);
   if (ordinals.length > 0) group.remove(memory, ordinals, 'erased');
+  dropTurns(group, memory, { namespace: path });
   const keyFingerprint = key === undefined ? '' : store.keys.proof(key);
   group.audit(memory, {
     event: 'scope.erased',

@@ -24,6 +24,7 @@ import { keyedText, reasonDetail } from './actor.ts';
 import { allowConsent, auditPii, auditRefusal } from './decided.ts';
 import { dropAgent } from './drop-agent.ts';
 import { dropTuples } from './drop-tuples.ts';
+import { dropTurns } from './drop-turns.ts';
 import type { Group } from './group.ts';
 import { bindFields } from './narrow.ts';
 import { prepareGrain } from './prepare.ts';
@@ -262,6 +263,7 @@ export function dropGoverned(group: Group, memory: Memory, userId: string): void
   for (const [key] of group.store.log.scanState(consentsState(memory, userId))) group.setState(key, null);
   dropTuples(group, memory, tuplesState(memory, { subject: `user:${userId}` }));
   dropAgent(group, memory, `user:${userId}`);
+  dropTurns(group, memory, { userId, namespace: '' });
   group.onPublish(() => memory.governed.forgetUser(userId));
 }
 

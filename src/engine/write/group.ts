@@ -17,6 +17,8 @@ import { actionNumbers, isFailure, isSuccess } from '../store/action-numbers.ts'
 import type { Memory } from '../store/memory.ts';
 import { NEXT_KEY_STATE, purgeState } from '../store/state-names.ts';
 import type { Store, StoredGrain } from '../store/store.ts';
+import type { Conversation } from '../store/turns.ts';
+import type { Turn } from '../turn/turn.ts';
 import { type ActingAgent, AgentActs, closeActs } from './agent-acts.ts';
 import type { PreparedGrain } from './prepare.ts';
 import { auditActor } from './pseudonym.ts';
@@ -60,6 +62,9 @@ interface Overlay {
   readonly tuples: Map<string, Sequence | null>;
   /** The number of tuples after the changes of this group; undefined before the first. */
   tupleCount: number | undefined;
+  /** Turns of harnesses and conversations after the changes of this group, by their state entries. */
+  readonly turns: Map<string, Turn>;
+  readonly talks: Map<string, Conversation>;
   /** Acts of agents in this group, by their tokens. */
   readonly acts: Map<string, AgentActs>;
   /** Agents without an identity after this group; undefined before the first new one. */
@@ -125,6 +130,8 @@ export class Group {
         droppedSources: new Set(),
         tuples: new Map(),
         tupleCount: undefined,
+        turns: new Map(),
+        talks: new Map(),
         acts: new Map(),
         agentsSeen: undefined,
         droppedAgents: new Set(),

@@ -34,6 +34,7 @@ import { releaseReply, storedReply } from './reply.ts';
 import { writeSetting } from './setting-record.ts';
 import { planAccumulate, planSupersede } from './supersede.ts';
 import { planGrant, planRevoke } from './tuples.ts';
+import { planBeginTurn, planChangeTurn, planSettleTurn } from './turns.ts';
 
 /** The memory must exist. Attaching is the only write that creates one. */
 function known(memory: Memory | undefined): Memory {
@@ -190,6 +191,14 @@ export const auditPlan: WritePlan<AuditDraft, Record<never, never>> = {
   },
 };
 
+/** The server ends or interrupts a turn. */
+export const settleTurnPlan: WritePlan<
+  { readonly token: string; readonly server: string },
+  { readonly settled: boolean }
+> = {
+  plan: (group, memory, context, input) => planSettleTurn(group, known(memory), context, input),
+};
+
 /** Applies one entry of an imported file's manifest. */
 export const linkPlan: WritePlan<LinkInput, Record<never, never>> = {
   plan: (group, memory, context, input) => {
@@ -302,6 +311,19 @@ export const PLANS: { readonly [M in PlannedMethod]: MemoryWrite<M> } = {
     reply: { ofWhom: personOfIdentity },
     settled: true,
     plan: (group, memory, context, input) => planDeactivate(group, known(memory), context, input),
+  },
+  /** Kept for a repeat: which turn it began. */
+  beginTurn: {
+    reply: {
+      ofWhom: ({ turn }) => ({ user: turn?.userId, namespace: turn?.namespace }),
+      strip: ({ sessionId }) => ({ sessionId }),
+      restore: (kept) => ({ ...(kept as { readonly sessionId: string }), warnings: [] }), // as `strip` left it
+    },
+    plan: (group, memory, context, input) => planBeginTurn(group, known(memory), context, input),
+  },
+  changeTurn: {
+    reply: { isKept: () => false },
+    plan: (group, memory, context, input) => planChangeTurn(group, known(memory), context, input),
   },
   /** Names the person whose grains these were, when the caller was narrowed to one. */
   note: {

@@ -89,13 +89,26 @@ export interface NewVersion {
   readonly details?: Readonly<Record<string, string>> | undefined;
 }
 
+type Written = { readonly hash: string; readonly fields: JsonObject; readonly warnings: readonly string[] };
+
 export function writeVersion(
   group: Group,
   memory: Memory,
   context: CallContext,
   old: Version,
+  next: NewVersion,
+): Written {
+  return allowVersion(group, memory, context, old, next)();
+}
+
+/** Decides on a new version, and returns what writes it. Throws before anything is changed. */
+export function allowVersion(
+  group: Group,
+  memory: Memory,
+  context: CallContext,
+  old: Version,
   { fields, stated, event, details = {} }: NewVersion,
-): { readonly hash: string; readonly fields: JsonObject; readonly warnings: readonly string[] } {
+): () => Written {
   allowSupersede(group, memory, context, old.grain);
   const versionFields: JsonObject = {
     ...bindFields(context, fields),
@@ -107,23 +120,25 @@ export function writeVersion(
   allowWrite(group, memory, context, prepared, stated);
   checkParents(group, memory, context, old.ordinal, old.grain, prepared);
   if (group.findOrdinal(memory, prepared.address) !== undefined) throw new EngineError('MEM-E002');
-  const planned = group.addGrain(memory, prepared);
-  group.supersede(memory, old.ordinal, planned);
-  group.audit(memory, {
-    event,
-    actor: context.actor,
-    subject: pseudonym(memory, prepared.userId),
-    details: {
-      grain: planned.name,
-      grain_type: prepared.grain.type,
-      old_grain: old.name,
-      ...details,
-      ...reasonDetail(group, memory, context.reason, prepared.userId),
-    },
-  });
-  auditPii(group, memory, context, planned);
-  const shown = toApi({ ...prepared.grain, header: EMPTY_HEADER }, { predecessor: old.address });
-  return { hash: prepared.address, fields: shown, warnings: prepared.warnings };
+  return () => {
+    const planned = group.addGrain(memory, prepared);
+    group.supersede(memory, old.ordinal, planned);
+    group.audit(memory, {
+      event,
+      actor: context.actor,
+      subject: pseudonym(memory, prepared.userId),
+      details: {
+        grain: planned.name,
+        grain_type: prepared.grain.type,
+        old_grain: old.name,
+        ...details,
+        ...reasonDetail(group, memory, context.reason, prepared.userId),
+      },
+    });
+    auditPii(group, memory, context, planned);
+    const shown = toApi({ ...prepared.grain, header: EMPTY_HEADER }, { predecessor: old.address });
+    return { hash: prepared.address, fields: shown, warnings: prepared.warnings };
+  };
 }
 
 /** The sources that the caller names. The predecessor's address follows them. */

@@ -50,6 +50,7 @@ import { partitionFor } from './placement.ts';
 import { gatherChain, gatherSession } from './session.ts';
 import { fetchAnywhere, gatherAlike, gatherMeanings, gatherNamespaces, gatherStagedRecall } from './staged.ts';
 import type { GatherTools } from './tools.ts';
+import { gatherTurn, mergeConversations, soonest, turnPartition } from './turns.ts';
 
 type Gather<M extends MemoryMethod> = (fan: Fan, input: Input<M>, tools: GatherTools) => Promise<Output<M>>;
 type GatheredBy<V> = Extract<MethodsWith<'gather', V>, MemoryMethod>;
@@ -107,6 +108,8 @@ const MERGE: {
   sessionSummary: mergeSummaries,
   sessionContext: mergeContexts,
   agents: mergeAgents,
+  conversations: mergeConversations,
+  settleTurns: (answers) => ({ settled: sumOf(answers, 'settled'), nextMs: soonest(answers) }),
   sessionDuplicates: (answers) => ({
     analyzed: sumOf(answers, 'analyzed'),
     groups: answers.flatMap(({ groups }) => groups),
@@ -173,6 +176,9 @@ const OWN: { readonly [M in GatheredBy<'own'>]: Gather<M> } = {
   deactivateAgent: gatherDeactivate,
   agent: gatherAgent,
   enforceRetention: gatherEnforceRetention,
+  beginTurn: (fan, input) => fan.one(turnPartition(fan, input.turn), 'beginTurn', input),
+  changeTurn: (fan, input) => fan.one(turnPartition(fan, input), 'changeTurn', input),
+  turn: gatherTurn,
   session: (fan, input, { room }) => room.run((held) => gatherSession(fan, input, held)),
   sessionChain: (fan, input, { room }) => room.run(() => gatherChain(fan, input)),
   exportPage: gatherExportPage,
