@@ -306,6 +306,12 @@ const WRITES: Readonly<Record<string, (pair: Pair) => readonly Question[]>> = {
     post('/forget', { subject: STRANGE }),
     post('/forget', { subject: 'Ada', dry_run: true }),
   ],
+  extract_document: () => [{ name: 'a text', verb: 'POST', path: '/extract-document', body: () => textForm('Plain.') }],
+  import_document: () => [
+    // The chunk that the other twin holds outside the binding is not a duplicate here.
+    { name: 'a document', verb: 'POST', path: '/import-document', body: () => textForm(`About ${STRANGE}.`) },
+    { name: 'a document outside', verb: 'POST', path: '/import-document?namespace=n9', body: () => textForm('Out.') },
+  ],
   import_file: ({ strangeBlob }) => [
     {
       name: 'import of a grain of others',
@@ -375,3 +381,9 @@ for (const [name, binding, outside, byTuples = false] of BINDINGS)
           await askTwins(pair.twins, asked);
         });
     });
+
+function textForm(text: string): FormData {
+  const form = new FormData();
+  form.append('file', new Blob([text]), 'notes.txt');
+  return form;
+}

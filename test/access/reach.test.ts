@@ -205,6 +205,7 @@ const ABOUT_NOTHING = [
     'detect_pii',
     'detect_pii_detailed',
     'exec',
+    'extract_document',
     'health',
     'health_live',
     'health_ready',

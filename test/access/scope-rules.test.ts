@@ -106,7 +106,8 @@ type Request = {
   readonly verb?: 'PUT';
   readonly path: string;
   readonly json?: object;
-  readonly file?: true;
+  /** The blob of the lost grain, or a text. */
+  readonly file?: true | 'text';
   readonly headers?: Record<string, string>;
 };
 const cal = (query: string): Request => ({ path: '/app/exec', json: { command: 'cal', args: { query } } });
@@ -122,6 +123,7 @@ const OPERATION_WRITES: Readonly<Record<string, string | ((grains: Omit<Before, 
   ],
   accumulate: ({ lost }) => [{ path: '/accumulate', json: { blob_hash: lost, deltas: { count: 1 } } }],
   import_file: () => [{ path: '/import-file', file: true }],
+  import_document: () => [{ path: `/import-document?namespace=${LOST}`, file: 'text' }],
   session_consolidate: () => [{ path: '/sessions/s1/consolidate', json: { threshold: 0.1 } }],
   create_goal: () => [
     { path: '/sessions/s1/goals/create', json: { description: 'get out' }, headers: { 'x-namespace': LOST } },
@@ -178,8 +180,12 @@ describe('every operation that writes grains', () => {
         if (typeof requests === 'string') continue;
         for (const { verb = 'POST', path, json, file, headers = {} } of requests({ lost, known, goal })) {
           const body = new FormData();
-          if (file === true) body.append('file', new Blob([Uint8Array.from(blob)]), 'f.mg');
-          const { text } = await http.ask(verb, `${M}${path}`, { ...(file === true ? { body } : { json }), headers });
+          if (file !== undefined)
+            body.append('file', new Blob([file === true ? Uint8Array.from(blob) : 'A text.']), 'f.mg');
+          const { text } = await http.ask(verb, `${M}${path}`, {
+            ...(file === undefined ? { json } : { body }),
+            headers,
+          });
           assert.match(text, /SCP-E001/, `${name} ${JSON.stringify(json)}: ${text}`);
         }
       }

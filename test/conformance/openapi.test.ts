@@ -243,6 +243,13 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
   ['export_file', (http) => http.ask('GET', `${M}/export-file`)],
   ['import_file', (http, known) => http.ask('POST', '/memories/second/import-file', { body: formOf(known.file) })],
   [
+    'import_document',
+    (http) =>
+      http.ask('POST', '/memories/second/import-document?chunk_size=100&extract=true', {
+        body: formOf(Buffer.from('# Title\nAda lives in Oslo.'), 'notes.md'),
+      }),
+  ],
+  [
     'extract_document',
     (http) => http.ask('POST', `${M}/extract-document`, { body: formOf(Buffer.from('# Title\nText.'), 'notes.md') }),
   ],

@@ -124,7 +124,6 @@ const TABLE = `
 const LATER: readonly (readonly [first: number, last: number])[] = [
   [57, 59],
   [64, 73],
-  [90, 90],
   [94, 105],
   [108, 117],
   [120, 121],

@@ -847,6 +847,15 @@ export const DOCUMENT_LOOK_MS = 100;
 /** Chunks, and characters of them, that a thread hands over at a time. */
 export const DOCUMENT_BATCH_CHUNKS = 250;
 export const DOCUMENT_BATCH_CHARS = 400_000;
+/** Characters of a document's chunk: the default, its overlap, and the range of the option. */
+export const CHUNK_CHARS_DEFAULT = 1_000;
+export const CHUNK_OVERLAP_DEFAULT = 100;
+export const CHUNK_CHARS_MIN = 20;
+export const CHUNK_CHARS_MAX = 100_000;
+/** Batches of chunks that are being stored while the next one is read. */
+export const DOCUMENT_BATCHES_OUT_MAX = 4;
+/** Characters of a document's file name that are kept. */
+export const FILE_NAME_CHARS_MAX = 255;
 /** Time that a turn of a harness waits for its caller before it expires (service contract, section 5). */
 export const TURN_PAUSE_MS = 900_000;
 /** Time that a turn may take between two waits for its caller. */

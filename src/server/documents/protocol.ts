@@ -19,6 +19,8 @@ export interface DocumentHead {
   readonly kind: DocumentKind;
   readonly mimeType: string;
   readonly pages?: number | undefined;
+  /** SHA-256 of the file, in hex. */
+  readonly sha256: string;
 }
 
 /** The first answer on the port. After `chunked`, each request for more is answered with chunks; none left: []. */

@@ -1,5 +1,6 @@
 // The thread that reads documents. It alone loads their formats. Chunks are handed over a batch at a time, when the
 // other end asks for them, so a document is not held twice.
+import { hash } from 'node:crypto';
 import type { MessagePort } from 'node:worker_threads';
 import { EngineError } from '../../engine/base/errors.ts';
 import { DOCUMENT_BATCH_CHARS, DOCUMENT_BATCH_CHUNKS } from '../../engine/base/limits.ts';
@@ -26,7 +27,12 @@ export default async function readInThread(task: DocumentTask): Promise<void> {
 
 async function answer({ bytes, fileName, limits, wants, port }: DocumentTask): Promise<void> {
   const document = await readDocument(bytes, fileName, limits);
-  const head: DocumentHead = { kind: document.kind, mimeType: MIME_TYPES[document.kind], pages: document.pages };
+  const head: DocumentHead = {
+    kind: document.kind,
+    mimeType: MIME_TYPES[document.kind],
+    pages: document.pages,
+    sha256: hash('sha256', bytes, 'hex'),
+  };
   if ('window' in wants) giveChunks(document, wants.window, head, port);
   else post(port, { what: 'text', ...head, text: boundedText(document, wants.textBytesMax) });
 }

@@ -17,7 +17,7 @@ export const TAGS: readonly Tag[] = [
   {
     name: 'documents',
     description: 'Files of people: their text, and their import as grains.',
-    operations: ['extract_document'],
+    operations: ['extract_document', 'import_document'],
   },
   {
     name: 'recall',

@@ -98,6 +98,7 @@ const SERVED: Readonly<Record<number, string>> = {
   87: 'POST M/agents/identities',
   88: 'GET M/agents/identities/{agent_id}',
   89: 'POST M/agents/identities/{agent_id}/deactivate',
+  90: 'POST M/import-document',
   91: 'POST M/extract-document',
   92: 'POST M/import-file',
   93: 'GET M/export-file',
@@ -107,7 +108,7 @@ const SERVED: Readonly<Record<number, string>> = {
   119: 'GET M/harnesses/{slug}',
 };
 /** Lines that unimplemented.ts had when the count was last lowered. It never grows. */
-const UNIMPLEMENTED_ROUTES_MAX = 35;
+const UNIMPLEMENTED_ROUTES_MAX = 34;
 const UNIMPLEMENTED_RPCS_MAX = 2;
 
 test('every rpc of the contract has one row or is in the unimplemented list', () => {
@@ -177,7 +178,16 @@ test('operations that delete, erase, restrict or govern refuse unknown members, 
   assert.deepEqual(named('warn'), [
     ...['accumulate', 'add', 'backup', 'batch_add', 'cal', 'compact', 'create_goal', 'create_harness'],
     ...['delegate_goal', 'exec'],
-    ...['flush', 'import_file', 'move_goal', 'rebuild_indexes', 'register_agent', 'remember', 'supersede'],
+    ...[
+      'flush',
+      'import_document',
+      'import_file',
+      'move_goal',
+      'rebuild_indexes',
+      'register_agent',
+      'remember',
+      'supersede',
+    ],
   ]);
   // Keys and memories are created with bindings and policies: a misspelt member would leave open what should be
   // restricted.

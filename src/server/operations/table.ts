@@ -18,6 +18,7 @@ import { health, healthLive, healthReady, healthRpc } from './deployment/health.
 import { tierInfo } from './deployment/tier-info.ts';
 import { verify } from './deployment/verify.ts';
 import { extractDocument } from './documents/extract-document.ts';
+import { importDocument } from './documents/import-document.ts';
 import { forgetUser } from './erasure/forget-user.ts';
 import { events } from './events/events.ts';
 import { execOperation } from './exec.ts';
@@ -97,6 +98,7 @@ const ROWS: readonly Operation[] = [
   history,
   importFile,
   extractDocument,
+  importDocument,
   exportFile,
   bootstrap,
   sessionState,

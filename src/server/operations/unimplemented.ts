@@ -22,7 +22,6 @@ const ROUTES = `
 71 DELETE /settings/providers/{id} A
 72 POST /settings/providers/{id}/test A
 73 PUT /settings/model-assignments A
-90 POST M/import-document W
 94 POST M/chat/stream W
 95 GET M/chat/threads R
 96 POST M/chat/threads W

@@ -17,6 +17,13 @@ test('every type has a text', () => {
     ['event', { content: 'hello', subject: 'not this' }, 'hello'],
     [
       'event',
+      { content: 'Thirty days.', context: { document: { file_name: 'a.pdf', page: 3, headings: ['Work', 'Leave'] } } },
+      'a.pdf Work Leave Thirty days.',
+    ],
+    ['event', { content: 'hello', context: { document: 'not this', place: 'nor this' } }, 'hello'],
+    ['observation', { content: 'hello', context: { document: { file_name: 'not this' } } }, 'unknown agent hello'],
+    [
+      'event',
       {
         content_blocks: [
           { type: 'text', text: 'a' },

@@ -20,7 +20,7 @@ export function tripleForm(text: string): string {
 
 /**
  * The text for words and vectors. `embedding_text` replaces the type's own text; the name of an event's speaker (extra
- * field `speaker`) precedes either. Maps contribute keys and scalars in sorted key order, so a grain has the same text
+ * field `speaker`) precedes either; so do the file and the headings that a document's chunk comes from. Maps contribute keys and scalars in sorted key order, so a grain has the same text
  * whether it comes from a request or from its blob.
  */
 export function searchText(grain: GrainFields): string {
@@ -28,10 +28,22 @@ export function searchText(grain: GrainFields): string {
   const parts: string[] = [];
   const { speaker } = fields;
   if (type === 'event' && typeof speaker === 'string' && speaker !== '') parts.push(speaker);
+  if (type === 'event') collectDocumentPath(fields['context'], parts);
   const override = fields['embedding_text'];
   if (typeof override === 'string' && override !== '') parts.push(override);
   else collectType(grain, parts);
   return parts.join(' ');
+}
+
+/**
+ * The file's name and the headings above a chunk of a document. A sentence such as "Thirty days." is found by what it is
+ * about.
+ */
+function collectDocumentPath(context: Value | undefined, parts: string[]): void {
+  const document = isMap(context) ? context['document'] : undefined;
+  if (!isMap(document)) return;
+  collect(document['file_name'], parts);
+  collect(document['headings'], parts);
 }
 
 function collectType({ type, fields }: GrainFields, parts: string[]): void {

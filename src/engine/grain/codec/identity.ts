@@ -10,11 +10,15 @@ import { endOfValue } from './msgpack.ts';
 const CREATED_AT_KEY = fieldByName('created_at')!.keyBytes;
 const CALL_ID_KEY = fieldByName('tool_call_id')!.keyBytes;
 const TYPE_KEY = TYPE_FIELD.keyBytes;
+const CONTEXT_KEY = fieldByName('context')!.keyBytes;
+const DOCUMENT_KEY = fixedText('document');
+const CHUNK_INDEX_KEY = fixedText('chunk_index');
 
 /**
  * The bytes to hash for the identity, or undefined for a grain without one (an action without tool_call_id).
  * Made from the encoded blob: type byte, four bytes of time (the created_at second of a type that is `dated`, else
- * zero), then all payload entries except `ca` and `t`. The blob must have been encoded here or decoded strictly. The
+ * zero), then all payload entries except `ca` and `t`. The time of a document's chunk is zero too: the same file imported
+ * later says nothing new. The blob must have been encoded here or decoded strictly. The
  * signed flag and the sensitivity do not affect the identity.
  */
 export function identityBytes(blob: Uint8Array): Uint8Array | undefined {
@@ -34,7 +38,9 @@ export function identityBytes(blob: Uint8Array): Uint8Array | undefined {
     const entry = at;
     const isLeftOut = keyIs(blob, at, CREATED_AT_KEY) || keyIs(blob, at, TYPE_KEY);
     hasCallId ||= keyIs(blob, at, CALL_ID_KEY);
-    at = skip(blob, skip(blob, at, end), end);
+    const value = skip(blob, at, end);
+    if (spec?.dated === true && keyIs(blob, at, CONTEXT_KEY) && isDocumentChunk(blob, value, end)) result.fill(0, 1, 5);
+    at = skip(blob, value, end);
     if (at > end) refuse('ERR_CORRUPT');
     if (!isLeftOut) continue;
     result.set(blob.subarray(copiedTo, entry), to);
@@ -44,6 +50,24 @@ export function identityBytes(blob: Uint8Array): Uint8Array | undefined {
   result.set(blob.subarray(copiedTo, at), to);
   to += at - copiedTo;
   return spec?.type === 'action' && !hasCallId ? undefined : result.subarray(0, to);
+}
+
+/** True for a context that is only the place of a chunk: `{document: {…, chunk_index, …}}`. */
+function isDocumentChunk(blob: Uint8Array, context: number, end: number): boolean {
+  if (blob[context] !== 0x81 || !keyIs(blob, context + 1, DOCUMENT_KEY)) return false;
+  let at = context + 1 + DOCUMENT_KEY.length;
+  const head = blob[at] ?? 0;
+  if (head < 0x80 || head >= 0x90) return false;
+  at += 1;
+  for (let left = head & 0x0f; left > 0 && at < end; left--) {
+    if (keyIs(blob, at, CHUNK_INDEX_KEY)) return true;
+    at = skip(blob, skip(blob, at, end), end);
+  }
+  return false;
+}
+
+function fixedText(text: string): Uint8Array {
+  return Uint8Array.of(0xa0 | text.length, ...Buffer.from(text, 'ascii'));
 }
 
 /** Number of payload entries, and position of the first one. */

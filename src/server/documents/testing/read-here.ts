@@ -1,4 +1,5 @@
 // Reads documents on this thread, for tests that need a server without threads.
+import { hash } from 'node:crypto';
 import type { Services } from '../../context.ts';
 import { chunksOf } from '../chunks.ts';
 import { parseDocument } from '../parse.ts';
@@ -7,7 +8,7 @@ export function readHere(): Services['documents'] {
   return {
     async text(bytes, fileName) {
       const { kind, mimeType, pages, text } = await parseDocument(bytes, fileName);
-      return { kind, mimeType, pages, text };
+      return { kind, mimeType, pages, text, sha256: hash('sha256', bytes, 'hex') };
     },
     async chunks(bytes, fileName, window) {
       const document = await parseDocument(bytes, fileName);
@@ -16,7 +17,8 @@ export function readHere(): Services['documents'] {
       async function* batches() {
         yield chunks;
       }
-      return { kind, mimeType, pages, count: chunks.length, batches: batches(), close: () => undefined };
+      const sha256 = hash('sha256', bytes, 'hex');
+      return { kind, mimeType, pages, sha256, count: chunks.length, batches: batches(), close: () => undefined };
     },
   };
 }
