@@ -119,6 +119,34 @@ for (const partitions of [1, 2])
       assert.ok(derived.every((source: string) => answer.source_hashes.includes(source)));
     });
 
+    test('an empty message is refused alone, unless all are', async () => {
+      const { remember, listed, at } = await memory({ partitions });
+      const messages = [
+        { role: 'assistant', content: ' ', time: THEN },
+        { role: 'user', content: 'I live in Paris.' },
+        { role: 'assistant', content: '' },
+        { role: 'user', content: 'ok' },
+      ];
+      const answer = await remember({ messages, session_id: 'gaps' });
+      assert.deepEqual(
+        answer.errors.map(({ index, code }: { index: number; code: string }) => [index, code]),
+        [
+          [0, 'VAL-E003'],
+          [2, 'VAL-E003'],
+        ],
+      );
+      const events = await listed('event', '&session_id=gaps');
+      assert.deepEqual(
+        events.map(({ fields }: { fields: Record<string, unknown> }) => [fields['content'], fields['created_at']]),
+        [
+          ['I live in Paris.', THEN + 1],
+          ['ok', THEN + 3],
+        ],
+      );
+      const empty = await at('POST', '/remember', { messages: [messages[0], messages[2]] });
+      assert.deepEqual([empty.status, empty.body.error.code], [422, 'VAL-E003']);
+    });
+
     test('messages without times keep their order, get a session, and are returned again under their key', async () => {
       const { remember, listed } = await memory({ partitions });
       const messages = Array.from({ length: 5 }, () => ({ role: 'user', content: 'yes' }));

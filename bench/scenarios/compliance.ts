@@ -2,7 +2,7 @@
 // calls.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { judge } from '../../src/server/compliance/judge.ts';
-import { BARE_DEPLOYMENT } from '../../src/server/compliance/testing/deployment.ts';
+import { BARE_DEPLOYMENT, NO_METRICS } from '../../src/server/compliance/testing/deployment.ts';
 import { addAll, batchesOf, contextOf, makeMemories, openShard, settle } from '../lib/engine.ts';
 import { inFolder } from '../lib/folder.ts';
 import { grainSource } from '../lib/grains.ts';
@@ -47,7 +47,7 @@ async function run({ size }: Options): Promise<Measured> {
       const start = performance.now();
       const { partitions } = await shard.engine.write('compliance', context, { runId: `vrf_bench${round}` });
       const gathered = performance.now();
-      const checks = judge({ partitions, deployment: BARE_DEPLOYMENT }, undefined);
+      const checks = judge({ partitions, metrics: NO_METRICS, deployment: BARE_DEPLOYMENT }, undefined);
       const end = performance.now();
       const { user, system } = process.cpuUsage(used);
       delay.disable();

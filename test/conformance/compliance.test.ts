@@ -123,6 +123,35 @@ for (const listener of ['uws', 'node'])
         grpc.close();
       });
 
+      test('the checks of metrics judge the whole memory and its server, whatever the caller sees', async () => {
+        const path = await memory();
+        const checksOf = async (by: HttpClient, regulation: string) =>
+          byId(await by.post(`${path}/verify/run`, { regulation }));
+        const unused = (await checksOf(http, 'eu_ai_act')).get('euai_accuracy_metrics');
+        assert.equal(unused?.['status'], 'fail', 'nothing was observed yet');
+        const { raw_key: key } = await http.post('/auth/keys', { memory_id: path.split('/').at(-1), scopes: ['read'] });
+        for (const by of [http, http.with(key)]) {
+          const monitored = (await checksOf(by, 'soc2')).get('soc2_monitoring');
+          assert.match(
+            String(monitored?.['detail']),
+            /^\d+ metrics green, \d+ yellow, \d+ red, \d+ without enough data/,
+          );
+          assert.notEqual(monitored?.['status'], 'skip');
+        }
+        const other = await memory();
+        await http.post(`${other}/batch-add`, {
+          grains: Array.from({ length: 30 }, (_, at) => ({
+            grain_type: 'belief',
+            fields: { subject: `s${at}`, relation: 'is', object: `o${at}`, confidence: at < 12 ? 0.1 : 0.9 },
+          })),
+        });
+        const used = byId(await http.post(`${other}/verify/run`, { regulation: 'eu_ai_act' })).get(
+          'euai_accuracy_metrics',
+        );
+        assert.equal(used?.['status'], 'warn');
+        assert.match(String(used?.['detail']), /red intel\.low_confidence_pct 40 %/);
+      });
+
       test('counts, violations, impact and reports come from the last full run', async () => {
         const path = await memory();
         await http.post(`${path}/add`, { subject: 'ada', relation: 'likes', object: 'tea', user_id: 'ada' });

@@ -19,7 +19,7 @@ test('health reports a disk that others fill, and the room that it has again', a
   const filler = join(disk, 'filler');
   const { bavail, bsize } = statfsSync(disk);
   writeFileSync(filler, Buffer.alloc(bavail * bsize - 16 * 1_024));
-  const reason = /data takes no writes: the disk is full/;
+  const reason = /^the data directory takes no writes: the disk is full/;
   await eventually('health says so', async () => {
     const { status, body } = await ask(server, 'GET', '/health');
     return status === 503 && reason.test(body.reasons.join());
@@ -42,7 +42,7 @@ test('health reports a file system that became read-only, before and after a wri
   assert.equal(first.status, 200);
   assert.equal((await ask(server, 'GET', '/health')).status, 200);
   disk.fail();
-  const reason = /data takes no writes: the file system is read-only/;
+  const reason = /^the data directory takes no writes: the file system is read-only/;
   await eventually('health says so', async () => {
     const { status, body } = await ask(server, 'GET', '/health');
     return status === 503 && reason.test(body.reasons.join());
@@ -50,6 +50,7 @@ test('health reports a file system that became read-only, before and after a wri
   const refused = await add('two');
   assert.deepEqual([refused.status, refused.code], [500, 'STO-E001']);
   const health = await ask(server, 'GET', '/health');
-  assert.match(health.body.reasons.join(), /shard 0: writes are refused: a write to .* failed/);
+  assert.match(health.body.reasons.join(), /shard 0: writes are refused: a write to shard-0\/log failed/);
+  assert.equal(health.body.reasons.join().includes(disk.directory), false, 'a stranger learns no folder');
   assert.equal((await ask(server, 'GET', `/memories/default/grains/${first.body.blob_hash}`)).status, 200);
 });

@@ -18,7 +18,7 @@ import type { GrainRecord } from '../../engine/record/record.ts';
 import { decodeRecord, encodeRecord } from '../../engine/record/record-codec.ts';
 import { sealPolicy } from '../../engine/store/rules.ts';
 import { judge } from './judge.ts';
-import { BARE_DEPLOYMENT } from './testing/deployment.ts';
+import { BARE_DEPLOYMENT, NO_METRICS } from './testing/deployment.ts';
 
 const context = contextOf(1);
 
@@ -61,7 +61,10 @@ async function broken(t: TestContext, options: Partial<EngineOptions> = {}): Pro
 async function failingOf(engine: Engine): Promise<readonly string[]> {
   const { partitions } = await engine.write('compliance', context, { runId: 'vrf_broken' });
   // Threads pass only plain data.
-  const checks = judge({ partitions: structuredClone(partitions), deployment: BARE_DEPLOYMENT }, undefined);
+  const checks = judge(
+    { partitions: structuredClone(partitions), metrics: NO_METRICS, deployment: BARE_DEPLOYMENT },
+    undefined,
+  );
   return checks.filter(({ status }) => status === 'fail').map(({ id }) => id);
 }
 
@@ -100,7 +103,7 @@ test('plaintext in the log, an edited envelope, the wrong grain under an address
   const { blobs } = partitions[0]!;
   assert.ok(!('error' in blobs));
   assert.deepEqual([blobs.plaintext, blobs.unreadable, blobs.misaddressed], [1, 2, 1]);
-  const [integrity] = judge({ partitions, deployment: BARE_DEPLOYMENT }, 'hipaa').filter(
+  const [integrity] = judge({ partitions, metrics: NO_METRICS, deployment: BARE_DEPLOYMENT }, 'hipaa').filter(
     ({ id }) => id === 'hipaa_integrity',
   );
   assert.equal(integrity?.status, 'fail');

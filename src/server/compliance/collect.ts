@@ -7,8 +7,10 @@ import type { Context, Services } from '../context.ts';
 import type { MemoryRecord } from '../control/records.ts';
 import { leavingForVectors } from '../embedding/egress.ts';
 import { isLoopback } from '../loopback.ts';
+import type { Domain } from '../metering/rows.ts';
 import { LAST_BACKUP } from '../operations/deployment/backup.ts';
-import type { DeploymentEvidence, Evidence, KeyFact, OutsideService } from './evidence.ts';
+import { computedForChecks } from '../operations/memories/measure.ts';
+import type { DeploymentEvidence, Evidence, KeyFact, MetricsEvidence, OutsideService } from './evidence.ts';
 
 /** Evidence being gathered, by deployment and memory. Concurrent runs share it. */
 const gathering = new WeakMap<Services['control'], Map<number, Promise<Gathered>>>();
@@ -59,6 +61,21 @@ function unmeasured(error: unknown): readonly PartitionEvidence[] {
       canary: missing,
     },
   ];
+}
+
+/** Both domains. A memory that cannot be measured still gets a verdict. */
+export async function metricsEvidence(context: Context): Promise<Evidence['metrics']> {
+  const of = async (domain: Domain): Promise<MetricsEvidence> => {
+    try {
+      const { computedAtMs, metrics } = await computedForChecks(domain, context);
+      return { computedAt: Math.floor(computedAtMs / 1000), metrics };
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      return { error: error.message };
+    }
+  };
+  const [ops, intel] = await Promise.all([of('ops'), of('intel')]);
+  return { ops, intel };
 }
 
 export function deploymentEvidence(

@@ -1,6 +1,7 @@
 // Evidence for verdicts: measurements by the partitions, and facts that only the server knows.
 import type { Area, PartitionEvidence, PolicyEvidence } from '../../engine/calls/compliance.ts';
 import type { Scope } from '../auth/principal.ts';
+import type { Domain, Metric } from '../metering/rows.ts';
 
 export interface KeyFact {
   readonly name: string;
@@ -42,8 +43,14 @@ export interface DeploymentEvidence {
   readonly tiers: readonly string[];
 }
 
+/** Metrics of the whole memory and its server, or why they could not be computed. */
+export type MetricsEvidence =
+  | { readonly computedAt: number; readonly metrics: readonly Metric[] }
+  | { readonly error: string };
+
 export interface Evidence {
   readonly partitions: readonly PartitionEvidence[];
+  readonly metrics: Readonly<Record<Domain, MetricsEvidence>>;
   readonly deployment: DeploymentEvidence;
 }
 

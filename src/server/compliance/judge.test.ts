@@ -7,8 +7,9 @@ import { after, before, test } from 'node:test';
 import { contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
 import type { PartitionEvidence } from '../../engine/calls/compliance.ts';
 import { RULE_PATHS } from '../../engine/govern/policy/rules.ts';
+import { type Domain, type MetricId, metricOf, ROWS } from '../metering/rows.ts';
 import { affectedChecks } from '../operations/policy/affected-checks.ts';
-import type { DeploymentEvidence, Evidence } from './evidence.ts';
+import type { DeploymentEvidence, Evidence, MetricsEvidence } from './evidence.ts';
 import { JUDGES, judge } from './judge.ts';
 import { CHECKS, REGULATIONS, regulationOf } from './table.ts';
 import type { Status } from './verdict.ts';
@@ -50,7 +51,11 @@ before(async () => {
 });
 after(() => rmSync(root, { recursive: true }));
 
-type Change = (partition: Writable<PartitionEvidence>, deployment: Writable<DeploymentEvidence>) => void;
+type Change = (
+  partition: Writable<PartitionEvidence>,
+  deployment: Writable<DeploymentEvidence>,
+  metrics: Record<Domain, Writable<MetricsEvidence>>,
+) => void;
 // Good evidence has no error, and a test may write any member.
 // biome-ignore lint/suspicious/noExplicitAny: members are broken one by one
 type Writable<T> = { -readonly [K in keyof T]: any };
@@ -105,8 +110,15 @@ function evidence(change: Change = () => undefined): Evidence {
     backedUpAt: undefined,
     tiers: [],
   };
-  change(partition, deployment);
-  return { partitions: [partition as PartitionEvidence], deployment: deployment as DeploymentEvidence };
+  const metrics = { ops: metricsOf('ops.audit_chain_valid', now), intel: metricsOf('intel.low_confidence_pct', now) };
+  change(partition, deployment, metrics);
+  return { partitions: [partition as PartitionEvidence], metrics, deployment: deployment as DeploymentEvidence };
+}
+
+/** One green metric, which was computed a minute ago. */
+function metricsOf(id: MetricId, now: number): Writable<MetricsEvidence> {
+  const { green } = ROWS[id];
+  return { computedAt: now - 60, metrics: [metricOf(id, { value: green, samples: 20 })] };
 }
 
 function recall() {
@@ -170,10 +182,17 @@ const server =
   (_, deployment) => {
     Object.assign(deployment, members);
   };
+/** Replaces the metrics of a domain, or says how old they are. */
+const metered =
+  (domain: Domain, members: object): Change =>
+  (_, __, metrics) => {
+    Object.assign(metrics[domain], members);
+  };
+const measuredAs = (id: MetricId, value: number) => ({ metrics: [metricOf(id, { value, samples: 20 })] });
 const all =
   (...changes: readonly Change[]): Change =>
-  (partition, deployment) => {
-    for (const change of changes) change(partition, deployment);
+  (...evidence) => {
+    for (const change of changes) change(...evidence);
   };
 const ago =
   (days: number): Change =>
@@ -411,7 +430,12 @@ const OUTCOMES: readonly (readonly [id: string, expected: Status, change?: Chang
     all(server({ keys: [{ name: 'a', principal: 'key:a', scopes: ['admin'] }] }), set('access', { persons: 1 })),
   ],
   ['euai_human_oversight', 'fail', server({ keys: [{ name: 'a', principal: 'key:a', scopes: ['admin'] }] })],
-  ['euai_accuracy_metrics', 'warn'],
+  ['euai_accuracy_metrics', 'pass'],
+  ['euai_accuracy_metrics', 'pass', metered('intel', measuredAs('intel.low_confidence_pct', 20))],
+  ['euai_accuracy_metrics', 'warn', metered('intel', measuredAs('intel.low_confidence_pct', 31))],
+  ['euai_accuracy_metrics', 'fail', metered('intel', { metrics: [metricOf('intel.stale_pct', { reason: 'none' })] })],
+  ['euai_accuracy_metrics', 'fail', metered('intel', { error: 'no shard answered' })],
+  ['euai_accuracy_metrics', 'fail', metered('intel', { computedAt: 1 })],
   ['euai_robustness', 'pass', set('canary', { robustness: refused })],
   ['euai_robustness', 'fail', set('canary', { robustness: accepted })],
   ['euai_cybersecurity', 'pass'],
@@ -458,7 +482,12 @@ const OUTCOMES: readonly (readonly [id: string, expected: Status, change?: Chang
   ['soc2_segregation_duties', 'pass', set('access', { admins: ['user:bob'], auditors: ['user:eve'] })],
   ['soc2_segregation_duties', 'fail', set('access', { auditors: ['user:ada'] })],
   ['soc2_segregation_duties', 'fail', set('access', { admins: ['user:bob'], auditors: ['user:bob'] })],
-  ['soc2_monitoring', 'warn'],
+  ['soc2_monitoring', 'pass'],
+  ['soc2_monitoring', 'warn', metered('ops', measuredAs('ops.hook_dead_letters', 1))],
+  ['soc2_monitoring', 'fail', metered('ops', measuredAs('ops.audit_chain_valid', 0))],
+  ['soc2_monitoring', 'fail', metered('ops', { metrics: [] })],
+  ['soc2_monitoring', 'fail', metered('ops', { error: 'no shard answered' })],
+  ['soc2_monitoring', 'fail', metered('ops', { computedAt: 1 })],
   ['soc2_incident_detection', 'warn'],
   ['soc2_change_management', 'pass'],
   [

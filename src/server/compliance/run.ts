@@ -5,7 +5,7 @@ import type { JsonValue } from '../../shards/protocol.ts';
 import type { Context } from '../context.ts';
 import { randomId } from '../control/ids.ts';
 import { settingsPrefix } from '../control/memories.ts';
-import { deploymentEvidence, gather } from './collect.ts';
+import { deploymentEvidence, gather, metricsEvidence } from './collect.ts';
 import { type Documentation, technicalDocumentation } from './documentation.ts';
 import { type Evidence, policyOf } from './evidence.ts';
 import { type Assessment, assessmentOf, FRAMEWORKS } from './impact.ts';
@@ -60,9 +60,10 @@ export async function runChecks(context: Context, filter: string | undefined): P
       details: [{ field: 'regulation', issue: 'unknown' }],
     });
   const previous = keptRun(context, 'full');
-  const gathered = await gather(context, randomId('vrf'));
+  const [gathered, metrics] = await Promise.all([gather(context, randomId('vrf')), metricsEvidence(context)]);
   const evidence: Evidence = {
     partitions: gathered.partitions,
+    metrics,
     deployment: deploymentEvidence(context, previous?.finishedAt),
   };
   const { nowSeconds } = evidence.deployment;

@@ -4,7 +4,8 @@ import { explained, isKnownReason } from '../../operations/trail/recall-record.t
 import { emptyParts, technicalDocumentation } from '../documentation.ts';
 import { areas, type Evidence, policyOf, sum } from '../evidence.ts';
 import { assessmentOf, reviewedAtOf } from '../impact.ts';
-import { absent, fail, type Judge, pass, passIf, skip, type Verdict, warn, within } from '../verdict.ts';
+import { fail, type Judge, pass, passIf, skip, type Verdict, warn, within } from '../verdict.ts';
+import { metricsSeen } from './metrics.ts';
 import { probesHold } from './policy.ts';
 
 const DAY_SECONDS = 86_400;
@@ -96,7 +97,11 @@ export const EU_AI_ACT: Readonly<Record<string, Judge>> = {
     const detail = `${people.length} admin keys of persons, ${persons} persons in charge by tuples; ${tools - elsewhere} of ${tools} sampled destructive tools are client-executed`;
     return tools > 0 && elsewhere === 0 ? pass(detail) : warn(detail);
   },
-  euai_accuracy_metrics: () => absent('metrics of recall'),
+  euai_accuracy_metrics: (evidence) => {
+    const { observed, red, ageSeconds, detail } = metricsSeen(evidence, 'intel');
+    if (observed === 0 || ageSeconds > DAY_SECONDS) return fail(detail);
+    return red.length > 0 ? warn(detail) : pass(detail);
+  },
   euai_robustness: (evidence) => probesHold(areas(evidence, 'canary').flatMap(({ robustness }) => robustness)),
   euai_cybersecurity: (_, verdicts) => {
     const ids = ['encryption_tamper_detection', 'encryption_master_key_source', 'authz_default_deny'];

@@ -1,8 +1,10 @@
 import { subjectOf } from '../../../engine/govern/access/caller.ts';
 import { areas, policyOf } from '../evidence.ts';
 import { absent, fail, type Judge, pass, warn } from '../verdict.ts';
+import { metricsSeen } from './metrics.ts';
 
 const BACKUP_DAYS = 30;
+const HOUR_SECONDS = 3_600;
 
 export const SOC2: Readonly<Record<string, Judge>> = {
   soc2_logical_access: (evidence) => {
@@ -27,7 +29,11 @@ export const SOC2: Readonly<Record<string, Judge>> = {
     if (both > 0) return fail(`${detail}: ${both} are both`);
     return admins.size > 1 ? pass(detail) : warn(`${detail}: at most one principal holds admin`);
   },
-  soc2_monitoring: () => absent('metrics of operations'),
+  soc2_monitoring: (evidence) => {
+    const { observed, red, yellow, ageSeconds, detail } = metricsSeen(evidence, 'ops');
+    if (observed === 0 || red.length > 0 || ageSeconds > HOUR_SECONDS) return fail(detail);
+    return yellow.length > 0 ? warn(detail) : pass(detail);
+  },
   soc2_incident_detection: () => absent('a monitor of bursts'),
   soc2_change_management: (evidence) => {
     const { versions, missingVersions } = policyOf(evidence);

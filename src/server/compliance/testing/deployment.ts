@@ -1,4 +1,4 @@
-import type { DeploymentEvidence } from '../evidence.ts';
+import type { DeploymentEvidence, Evidence } from '../evidence.ts';
 
 /** Server facts for tests that examine only the partitions. */
 export const BARE_DEPLOYMENT: DeploymentEvidence = {
@@ -17,3 +17,6 @@ export const BARE_DEPLOYMENT: DeploymentEvidence = {
   backedUpAt: undefined,
   tiers: [],
 };
+
+/** Metrics that nobody computed. */
+export const NO_METRICS: Evidence['metrics'] = { ops: { error: 'not asked' }, intel: { error: 'not asked' } };

@@ -2,6 +2,7 @@
 import { HEALTH_WAIT_MS } from '../../../engine/base/limits.ts';
 import type { ShardHealth } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
+import { withoutFolders } from '../../folders.ts';
 import { HealthRequest, HealthResponse } from '../../gen/memory/v1/memory.ts';
 import { VERSION } from '../../version.ts';
 import { defineOperation, type HttpFace, rpc } from '../define.ts';
@@ -30,7 +31,8 @@ async function healthOf({ services }: Context): Promise<Static<typeof Output>> {
     status: isOk ? 'ok' : 'unavailable',
     version: VERSION,
     uptimeSeconds: Math.max(0, Math.floor((services.clock.nowMs() - services.startedAtMs) / 1000)),
-    reasons,
+    // Who asks needs no key. The log has the whole text.
+    reasons: reasons.map((reason) => withoutFolders(reason, services.config.dataDir)),
   };
 }
 

@@ -1,4 +1,6 @@
 // Measures a memory for its metrics, and says which callers may share the result.
+import { SYSTEM_ACTOR } from '../../../engine/govern/trail/audit.ts';
+import type { Input, Output } from '../../../shards/protocol.ts';
 import { includesScope } from '../../auth/principal.ts';
 import type { Context } from '../../context.ts';
 import { intelRows } from '../../metering/intel.ts';
@@ -9,8 +11,38 @@ import type { Domain } from '../../metering/rows.ts';
 const HOUR_MS = 3_600_000;
 
 export function computed(domain: Domain, context: Context): Promise<ComputedMetrics> {
+  const { services, memory } = context;
   const key = JSON.stringify([domain, ...reachOf(context)]);
-  return context.services.metering.of(key, () => (domain === 'ops' ? measuredOps(context) : measuredIntel(context)));
+  const call: Asked['call'] = (method, input) => context.call(method, input);
+  return measured(domain, key, { services, memory, call, seesProcess: seesProcess(context) });
+}
+
+/** The metrics of the whole memory and its server, whatever the caller sees: for the checks of compliance. */
+export function computedForChecks(
+  domain: Domain,
+  { services, memory, requestId, deadlineMs }: Pick<Context, 'services' | 'memory' | 'requestId' | 'deadlineMs'>,
+): Promise<ComputedMetrics> {
+  const system = { memory: memory.number, actor: SYSTEM_ACTOR, owns: true as const, requestId, deadlineMs };
+  const call: Asked['call'] = (method, input) => services.shards.call(method, system, input);
+  return measured(domain, JSON.stringify([domain, memory.number, 'checks']), {
+    services,
+    memory,
+    call,
+    seesProcess: true,
+  });
+}
+
+/** A memory, and how to ask it. */
+interface Asked extends Pick<Context, 'services' | 'memory'> {
+  readonly call: <M extends 'measureOps' | 'measureIntel' | 'compareSamples'>(
+    method: M,
+    input: Input<M>,
+  ) => Promise<Output<M>>;
+  readonly seesProcess: boolean;
+}
+
+function measured(domain: Domain, key: string, asked: Asked): Promise<ComputedMetrics> {
+  return asked.services.metering.of(key, () => (domain === 'ops' ? measuredOps(asked) : measuredIntel(asked)));
 }
 
 /**
@@ -28,24 +60,24 @@ function seesProcess({ principal: { memoryIds }, namespace, userId }: Context): 
   return memoryIds === undefined && namespace === undefined && userId === undefined;
 }
 
-function hasVectors({ services: { embedders }, memory }: Context): boolean {
+function hasVectors({ services: { embedders }, memory }: Asked): boolean {
   return embedders.status(memory.vectorBackend ?? '').state !== 'none';
 }
 
-async function measuredOps(context: Context): Promise<ReturnType<typeof opsRows>> {
-  const shards = await context.call('measureOps', {});
-  const { windows } = context.services.metering;
+async function measuredOps(asked: Asked): Promise<ReturnType<typeof opsRows>> {
+  const shards = await asked.call('measureOps', {});
+  const { windows } = asked.services.metering;
   return opsRows({
     windows,
     shards,
-    seesProcess: seesProcess(context),
-    hasVectors: hasVectors(context),
-    hooks: hookTally(context),
+    seesProcess: asked.seesProcess,
+    hasVectors: hasVectors(asked),
+    hooks: hookTally(asked),
   });
 }
 
 /** The deliveries of the last 24 hours, in whole hours. */
-function hookTally({ services: { hooks, deliveries, clock }, memory }: Context): HookTally {
+function hookTally({ services: { hooks, deliveries, clock }, memory }: Asked): HookTally {
   const sinceHour = Math.floor(clock.nowMs() / HOUR_MS) - 24;
   const webhooks = hooks.of(memory).filter(({ url }) => url !== undefined);
   const hours = webhooks.flatMap((hook) => deliveries.stateOf(hook).hours).filter(([hour]) => hour > sinceHour);
@@ -56,13 +88,13 @@ function hookTally({ services: { hooks, deliveries, clock }, memory }: Context):
   };
 }
 
-async function measuredIntel(context: Context): Promise<ReturnType<typeof intelRows>> {
-  const counts = await context.call('measureIntel', {});
-  const comparison = await context.call('compareSamples', {
+async function measuredIntel(asked: Asked): Promise<ReturnType<typeof intelRows>> {
+  const counts = await asked.call('measureIntel', {});
+  const comparison = await asked.call('compareSamples', {
     identities: counts.sample.flatMap(({ identity }) => (identity === undefined ? [] : [identity])),
     beliefs: counts.beliefSample,
     names: counts.sample.flatMap(({ oldName }) => (oldName === undefined ? [] : [oldName])),
   });
-  const extractions = context.services.extractions.backlogOf(context.memory.number);
-  return intelRows({ counts, comparison, hasVectors: hasVectors(context), extractions });
+  const extractions = asked.services.extractions.backlogOf(asked.memory.number);
+  return intelRows({ counts, comparison, hasVectors: hasVectors(asked), extractions });
 }

@@ -123,14 +123,18 @@ function checkTexts(input: Input): void {
       details: [{ field: 'messages', issue: 'beside text' }],
     });
   if (messages === undefined && (text === undefined || text.trim() === '')) throw missing('text');
-  for (const [index, { content }] of (messages ?? []).entries())
-    if (content.trim() === '') throw missing(`messages[${index}].content`);
+  // Empty messages are refused one by one, unless there is no other: a transcript has turns that only call a tool.
+  if (messages?.every(isEmpty) === true) throw missing('messages[0].content');
   const bytes = bytesOf(input);
   if (bytes > REMEMBER_TEXT_BYTES_MAX)
     throw new EngineError(
       'LIM-E003',
       `${text === undefined ? 'the messages have' : 'text has'} ${bytes} bytes; the limit is ${REMEMBER_TEXT_BYTES_MAX}`,
     );
+}
+
+function isEmpty({ content }: { readonly content: string }): boolean {
+  return content.trim() === '';
 }
 
 function bytesOf({ text = '', messages = [] }: Pick<Input, 'text' | 'messages'>): number {
@@ -227,7 +231,16 @@ async function storeMessages(
   const warnings = new Set<string>();
   const items: { grainType: 'event'; fields: JsonObject; event: 'memory.remembered'; related: number | undefined }[] =
     [];
-  for (const [index, { role, content }] of messages.entries()) {
+  const indexes: number[] = [];
+  const errors: { index: number; code: ErrorCode; error: string }[] = [];
+  for (const [index, message] of messages.entries()) {
+    const { role, content } = message;
+    if (isEmpty(message)) {
+      const { code, message: error } = missing(`messages[${index}].content`);
+      errors.push({ index, code, error });
+      continue;
+    }
+    indexes.push(index);
     const own = { ...fieldsOf(input, content), role, session_id: sessionId, created_at: times[index] ?? 0 };
     const { fields, related, warnings: ignored } = await withOptions(own, input, context);
     for (const warning of ignored) warnings.add(warning);
@@ -235,16 +248,17 @@ async function storeMessages(
   }
   const { outcomes } = await context.call('addBatch', { items }, purposeOf(input));
   const sources: StoredSource[] = [];
-  const errors: { index: number; code: ErrorCode; error: string }[] = [];
-  for (const [index, outcome] of outcomes.entries()) {
-    if ('error' in outcome) errors.push({ index, code: outcome.error.code, error: outcome.error.message });
+  for (const [at, outcome] of outcomes.entries()) {
+    if ('error' in outcome)
+      errors.push({ index: indexes[at]!, code: outcome.error.code, error: outcome.error.message });
     else {
       for (const warning of outcome.warnings) warnings.add(warning);
-      const fields = items[index]?.fields ?? {};
+      const fields = items[at]?.fields ?? {};
       sources.push({ grainType: 'event', fields, hash: outcome.hash, duplicate: outcome.duplicate });
     }
   }
-  const [refused] = errors;
+  errors.sort((one, other) => one.index - other.index);
+  const refused = errors.find(({ index }) => indexes.includes(index));
   if (sources.length === 0 && refused !== undefined) throw new EngineError(refused.code, refused.error);
   const seen = context.idempotency === undefined ? sources : await asStored(sources, context);
   return { sources: seen, warnings: [...warnings], ofMessages: { sessionId, errors } };

@@ -1,0 +1,22 @@
+// Reasons of health are public: they name no folder of the machine.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { withoutFolders } from './folders.ts';
+
+for (const [told, shown] of [
+  ['/srv/acme data/one takes no writes: the disk is full', 'the data directory takes no writes: the disk is full'],
+  [
+    'writes are refused: a write to /srv/acme data/one/shard-0/log failed: EIO',
+    'writes are refused: a write to shard-0/log failed: EIO',
+  ],
+  ["the log in '/srv/acme data/one/shard-0/log' was written", "the log in 'shard-0/log' was written"],
+  ['no room in /mnt/models/use-lite (ENOSPC)', 'no room in use-lite (ENOSPC)'],
+  ['C:\\granary\\models\\use.onnx is damaged', 'use.onnx is damaged'],
+  ['https://example.com/a/b does not answer', 'https://example.com/a/b does not answer'],
+  ['record 17 is quarantined: 3/4 of it', 'record 17 is quarantined: 3/4 of it'],
+] as const)
+  test(told, () => assert.equal(withoutFolders(told, '/srv/acme data/one'), shown));
+
+test('a relative data directory is told as it resolves', () => {
+  assert.equal(withoutFolders(`${process.cwd()}/data/shard-0 is full`, './data'), 'shard-0 is full');
+});
