@@ -1,14 +1,12 @@
 // Vectors through a whole server during failures of the embedder, a text or a question. A recall is still answered,
 // reports what it lacked, and no grain is lost.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type Embedder, EmbedError } from '../src/embed/embedder.ts';
 import { ngramVector } from '../src/embed/ngram.ts';
 import { eventually } from './support/eventually.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
+import { temporaryDirectory } from './support/temporary.ts';
 import { add, call, objectsOf, recall } from './support/vector-calls.ts';
 
 const POISON = 'poisonous';
@@ -162,8 +160,7 @@ test('a memory has vectors of the embedder that it chose', async (t) => {
 });
 
 test('while another embedder processes a memory the old vectors answer', async (t) => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'granary-embedders-'));
-  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  const dataDir = temporaryDirectory(t);
   const before = await startTestServer({ auth: 'none', embedder: 'ngram', shards: '1', dataDir });
   await add(before, ['photographers', 'carpentry']);
   await hasVectors(before, 2);

@@ -4,7 +4,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { collect } from '../bench/lib/heap.ts';
 import { HttpClient } from './conformance/http-client.ts';
+import { eventually } from './support/eventually.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -86,7 +88,12 @@ before(async () => {
     await http.post(`/memories/${memory}/recall`, { query: 'wombat roots' });
   }
   await http.ask('GET', '/memories/wombat-missing/stats');
-  exposed = await scrape();
+  // Garbage collections have series once there was one, and node reports one some time after it.
+  await eventually('a collection of garbage is reported', async () => {
+    collect();
+    exposed = await scrape();
+    return total(exposed, 'nodejs_gc_duration_seconds_count') > 0;
+  });
 });
 after(() => server.close());
 

@@ -1,14 +1,14 @@
 // The same turns over every interface (HTTP batch-add, gRPC BatchAdd, `granary import`), in one partition and in four:
 // the same grains, rankings and scores, with vectors and without.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { GrpcClient } from './conformance/grpc-client.ts';
 import { granary } from './support/cli.ts';
 import { eventually } from './support/eventually.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
+import { temporaryDirectory } from './support/temporary.ts';
 
 const TURNS = 200;
 const THEN = 1_700_000_000;
@@ -81,8 +81,7 @@ async function json(server: TestServer, verb: string, path: string, body?: objec
 
 /** A filled memory for each interface. */
 async function filled(t: TestContext, server: TestServer): Promise<readonly string[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'granary-same-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryDirectory(t);
   const client = GrpcClient.open(server.grpc, '');
   t.after(() => client.close());
   const memories = ['http', 'grpc', 'import', 'http4', 'grpc4'];

@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { TestContext } from 'node:test';
 
-/** A fresh folder, deleted when the test ends. */
+/** A fresh folder, deleted when the test and all its hooks have ended. */
 export function temporaryDirectory(t: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), 'granary-test-'));
-  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  // Hooks run in the order they were added. A hook added by a hook is the last one, so what a later hook stops no longer
+  // writes to the folder.
+  t.after(() => t.after(() => rmSync(directory, { recursive: true, force: true })));
   return directory;
 }
 
