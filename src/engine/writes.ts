@@ -184,11 +184,12 @@ function ownCalls(services: WriteServices): OwnCalls {
       store.memory(context.memory);
       const claim = claimed(context);
       const plan = plans.underClaim(context, plans.addPlan);
-      const added = each(input.items, (item, i, settle) =>
-        queue.enqueue('add', plan, itemContext(context, input.places?.[i] ?? i), item, (error, added) =>
-          settle(error, outcomeOf(item.grainType, error, added)),
-        ),
-      );
+      const nowMs = performance.now();
+      const added = each(input.items, (item, i, settle) => {
+        const answer = (error: EngineError | undefined, added: Added): void =>
+          settle(error, outcomeOf(item.grainType, error, added));
+        queue.enqueue('add', plan, itemContext(context, input.places?.[i] ?? i), item, answer, nowMs);
+      });
       const [outcomes] = await Promise.all([added, claim]);
       if (input.sync === true) await sealStored(context);
       return { outcomes };
@@ -197,11 +198,12 @@ function ownCalls(services: WriteServices): OwnCalls {
       store.memory(context.memory);
       const claim = claimed(context);
       const plan = plans.underClaim(context, plans.importPlan);
-      const imported = each(input.blobs, (blob, i, settle) =>
-        queue.enqueue('importBlob', plan, itemContext(context, i), { blob }, (error, added) =>
-          settle(error, outcomeOf(added?.grainType ?? '', error, added)),
-        ),
-      );
+      const nowMs = performance.now();
+      const imported = each(input.blobs, (blob, i, settle) => {
+        const answer = (error: EngineError | undefined, added: Added & { readonly grainType: string }): void =>
+          settle(error, outcomeOf(added?.grainType ?? '', error, added));
+        queue.enqueue('importBlob', plan, itemContext(context, i), { blob }, answer, nowMs);
+      });
       const [outcomes] = await Promise.all([imported, claim]);
       const refused = await links(context, input, outcomes);
       return { outcomes, refused };

@@ -90,9 +90,11 @@ export function errorOf(shown: (name: string) => unknown): string {
 
 const CALL_KEY_FIELDS = ['parent_task_id', 'tool_call_id'] as const;
 
+const NO_KEYS: readonly string[] = [];
+
 /** The values of facet `call`: by them the actions of a task and of a call are found. */
-export function callKeys(grain: Indexed): string[] {
-  if (grain.type !== 'action') return [];
+export function callKeys(grain: Indexed): readonly string[] {
+  if (grain.type !== 'action') return NO_KEYS;
   const shown: Shown = shownFields(grain);
   return CALL_KEY_FIELDS.flatMap((name) => {
     const value = shown(name);

@@ -43,7 +43,7 @@ export function indexedOf(
     source: texts(fields['derived_from'])[0],
     fields: fieldEntries(grain),
     calls: callKeys(grain),
-    numbers: { ...numbers(fields), ...priorityRank(grain), ...expiryTimes(grain), ...actionNumbers(memory, grain) },
+    numbers: numbersOf(memory, grain),
     blobBytes: blob.length,
     recordBytes: blob.length + GRAIN_RECORD_OVERHEAD,
     terms: memory.analyzer.analyze(searchText(grain)),
@@ -65,7 +65,19 @@ const NUMBER_FIELDS: Readonly<Record<StatedNumber, readonly [name: string, facto
 };
 const NUMBER_ENTRIES = Object.entries(NUMBER_FIELDS) as [StatedNumber, readonly [string, number]][]; // its keys
 
-function numbers(fields: ValueMap): IndexedGrain['numbers'] {
+function numbersOf(memory: Memory, grain: Pick<Grain, 'type' | 'fields'>): IndexedGrain['numbers'] {
+  const stated = statedNumbers(grain.fields);
+  switch (grain.type) {
+    case 'goal':
+      return { ...stated, ...priorityRank(grain), ...expiryTimes(grain) };
+    case 'action':
+      return { ...stated, ...actionNumbers(memory, grain) };
+    default:
+      return stated;
+  }
+}
+
+function statedNumbers(fields: ValueMap): IndexedGrain['numbers'] {
   const found: Partial<Record<StatedNumber, number>> = {};
   for (const [field, [name, factor]] of NUMBER_ENTRIES) {
     const value = fields[name];

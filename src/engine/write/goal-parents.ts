@@ -54,6 +54,7 @@ export function checkNewGoal(
   { grain, address }: { readonly grain: Goal; readonly address: string },
   awaited: readonly string[] = [],
 ): void {
+  if (grain.type !== 'goal') return;
   const parents = parentsOf(grain);
   refuse(awaited.includes(address) ? CIRCLE : standsAbove(group, memory, { tip: undefined, address }, parents));
 }
@@ -94,6 +95,7 @@ function standsAbove(
   self: { readonly tip: Ordinal | undefined; readonly address: string },
   parents: readonly string[],
 ): string | undefined {
+  if (parents.length === 0) return undefined;
   const seen = new Set<Ordinal>();
   const waiting = [...parents];
   for (let hash = waiting.pop(); hash !== undefined; hash = waiting.pop()) {

@@ -51,8 +51,6 @@ interface Job {
   prepared: PreparedGrain | EngineError | undefined;
   /** When it was queued, in milliseconds of this process. */
   readonly queuedAtMs: number;
-  /** When its group took it up. */
-  plannedAtMs: number;
 }
 
 type State = readonly (readonly [string, Uint8Array | null])[];
@@ -63,6 +61,14 @@ interface Change {
   readonly removals: readonly Sequence[];
   readonly committed: () => void;
   readonly failed: (error: unknown) => void;
+}
+
+/** The planned requests of a group. */
+interface Gathered {
+  readonly group: Group;
+  readonly granted: readonly Granted[];
+  /** When the group began, in milliseconds of this process. */
+  readonly startedMs: number;
 }
 
 /** A planned request, to be answered when its group is durable. */
@@ -129,25 +135,20 @@ export class WriteQueue {
     });
   }
 
-  /** Like `push`, for many at once: a promise for each item would cost more than its plan. */
+  /**
+   * Like `push`, for many at once: a promise for each item would cost more than its plan. `queuedAtMs`: one reading of the
+   * clock serves a whole batch.
+   */
   enqueue<I, O>(
     method: string,
     write: WritePlan<I, O>,
     context: CallContext,
     input: I,
     settle: (error: EngineError | undefined, output: O) => void,
+    queuedAtMs = performance.now(),
   ): void {
     // The job keeps plan, input and settle together, so their types always match.
-    const job: Job = {
-      method,
-      context,
-      input,
-      write,
-      settle,
-      prepared: undefined,
-      queuedAtMs: performance.now(),
-      plannedAtMs: 0,
-    };
+    const job: Job = { method, context, input, write, settle, prepared: undefined, queuedAtMs };
     if (this.#failed !== undefined) {
       job.settle(this.#failed, undefined);
       return;
@@ -200,6 +201,7 @@ export class WriteQueue {
           return;
         }
         const granted: Granted[] = [];
+        const startedMs = performance.now();
         const group = this.#gather(granted);
         if (group === undefined) {
           this.#jobs = [...granted.map(({ job }) => job), ...this.#jobs.slice(this.#head)];
@@ -210,7 +212,7 @@ export class WriteQueue {
           answer(granted);
           continue;
         }
-        this.#commit(group, granted);
+        this.#commit({ group, granted, startedMs });
         return;
       }
     } catch (error) {
@@ -247,7 +249,6 @@ export class WriteQueue {
         job.settle(new EngineError('SYS-E005'), undefined);
         continue;
       }
-      job.plannedAtMs = performance.now();
       const bytesBefore = group.bytes;
       let memory: Memory | undefined;
       try {
@@ -284,12 +285,14 @@ export class WriteQueue {
   }
 
   #plan(group: Group, job: Job, memory: Memory | undefined): unknown {
+    if (job.context.traced !== true) return this.#planned(group, job, memory);
     const { stageTimes } = this.#store;
-    stageTimes.note(job.context, 'queue', job.queuedAtMs, job.plannedAtMs);
+    const startedMs = performance.now();
+    stageTimes.note(job.context, 'queue', job.queuedAtMs, startedMs);
     try {
       return this.#planned(group, job, memory);
     } finally {
-      if (job.context.traced === true) stageTimes.note(job.context, 'plan', job.plannedAtMs, performance.now());
+      stageTimes.note(job.context, 'plan', startedMs, performance.now());
     }
   }
 
@@ -320,14 +323,15 @@ export class WriteQueue {
 
   #prepare(job: Job, memory: Memory | undefined): void {
     if (job.prepared !== undefined || memory === undefined || job.write.prepare === undefined) return;
-    const startedMs = performance.now();
+    const isTraced = job.context.traced === true;
+    const startedMs = isTraced ? performance.now() : 0;
     try {
       job.prepared = job.write.prepare(memory, job.context, job.input, this.#store.clock.nowMs());
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
       job.prepared = error;
     }
-    if (job.context.traced === true) this.#store.stageTimes.note(job.context, 'prepare', startedMs, performance.now());
+    if (isTraced) this.#store.stageTimes.note(job.context, 'prepare', startedMs, performance.now());
   }
 
   #shift(): void {
@@ -338,7 +342,7 @@ export class WriteQueue {
     }
   }
 
-  #commit(group: Group, granted: readonly Granted[]): void {
+  #commit({ group, granted, startedMs }: Gathered): void {
     const changes = this.#changes.splice(0, GROUP_CHANGES_MAX);
     const giveBack = this.trail.join(group);
     for (const { state, removals } of changes) {
@@ -355,15 +359,15 @@ export class WriteQueue {
       return;
     }
     const { counters } = this.#store;
-    const startedMs = performance.now();
+    const appendedMs = performance.now();
     counters.groupWrites.observe(granted.length);
-    for (const { job } of granted) counters.queueSeconds.observe((job.plannedAtMs - job.queuedAtMs) / 1000);
+    this.#countWaits(granted, startedMs);
     this.#inFlight = granted;
     this.#appending = this.#store.log.append(append).then(
       () => {
         this.#appending = undefined;
         this.#inFlight = [];
-        counters.commitSeconds.observe((performance.now() - startedMs) / 1000);
+        counters.commitSeconds.observe((performance.now() - appendedMs) / 1000);
         try {
           group.publish();
         } catch (error) {
@@ -372,7 +376,7 @@ export class WriteQueue {
         }
         for (const { job } of granted)
           if (job.context.traced === true)
-            this.#store.stageTimes.note(job.context, 'commit', startedMs, performance.now());
+            this.#store.stageTimes.note(job.context, 'commit', appendedMs, performance.now());
         answer(granted);
         for (const change of changes) change.committed();
         this.#next();
@@ -386,6 +390,16 @@ export class WriteQueue {
       },
     );
     setImmediate(() => this.#prepareAhead());
+  }
+
+  /** The requests of a batch waited for the same time, and are counted at once. */
+  #countWaits(granted: readonly Granted[], startedMs: number): void {
+    const { queueSeconds } = this.#store.counters;
+    for (let from = 0, to = 0; from < granted.length; from = to) {
+      const { queuedAtMs } = granted[from]!.job;
+      while (to < granted.length && granted[to]!.job.queuedAtMs === queuedAtMs) to += 1;
+      queueSeconds.observe((startedMs - queuedAtMs) / 1000, to - from);
+    }
   }
 
   /** A storage error refuses the whole group, of which nothing was written. Any other error is a bug. */

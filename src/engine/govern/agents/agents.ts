@@ -38,6 +38,7 @@ export class Agents {
 
   /** The deactivated agent as which the caller acts; undefined if there is none. */
   deactivatedCaller(caller: Caller): string | undefined {
+    if (this.#identities === 0) return undefined;
     return agentsOf(caller).find((name) => this.#find(name).status === 'deactivated');
   }
 

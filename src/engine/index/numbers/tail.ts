@@ -8,7 +8,9 @@ export class NumbersTail {
 
   /** Adds the numbers of `doc`. `capacity`: docs before the next growth. */
   add(doc: number, numbers: IndexedGrain['numbers'], capacity: number): void {
-    for (const field of NUMBER_FIELDS) {
+    // A grain has one or two of the many numbers.
+    for (const name in numbers) {
+      const field = name as NumberField; // the keys of `numbers`
       const value = numbers[field];
       if (value === undefined || Number.isNaN(value)) continue;
       this.#column(field, capacity)[doc] = value;
