@@ -188,6 +188,12 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
       if (denied !== undefined) throw denied;
       return {};
     },
+    usableHarnesses: (context, { slugs }) => {
+      const { governed } = store.memory(context.memory);
+      return {
+        usable: slugs.map((slug) => refuseAccessToHarness(governed, context, { slug, relation: 'user' }) === undefined),
+      };
+    },
     identity: (context, { agentId }) => {
       const identity = identityOf(store, store.memory(context.memory), agentId);
       if (identity === undefined) throw noIdentity(agentId);

@@ -131,6 +131,15 @@ test('the checker of schemas finds what is wrong', () => {
 });
 
 const M = '/memories/default';
+const TOOL = {
+  tool_name: 'orders.find',
+  description: 'Finds an order',
+  input_schema: { type: 'object', properties: { id: { type: 'string' }, region: { type: 'string' } } },
+  location: 'client://orders',
+  locked_params: { region: 'eu' },
+  examples: [{ id: '7' }],
+  annotations: { read_only: true },
+};
 
 /** One valid request for each operation, in an order in which all succeed. */
 const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, known: Known) => Promise<Reply>])[] = [
@@ -227,6 +236,21 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
     (http) => http.ask('POST', `${M}/harnesses`, { json: { slug: 'support', name: 'Support', template: 'blank' } }),
   ],
   ['get_harness', (http) => http.ask('GET', `${M}/harnesses/support`)],
+  [
+    'provision_harness',
+    (http) => http.ask('POST', `${M}/harnesses/support/provision`, { json: { goal: 'Help', tools: [TOOL] } }),
+  ],
+  [
+    'bind_tool',
+    (http) => http.ask('POST', `${M}/harnesses/support/bind-tool`, { json: { ...TOOL, tool_name: 'other' } }),
+  ],
+  ['harness_tools', (http) => http.ask('GET', `${M}/harnesses/support/tools`)],
+  [
+    'change_harness',
+    (http) => http.ask('PATCH', `${M}/harnesses/support`, { json: { system_prompt: 'Be brief.', model: 'large' } }),
+  ],
+  ['list_harnesses', (http) => http.ask('GET', `${M}/harnesses`)],
+  ['delete_harness', (http) => http.ask('DELETE', `${M}/harnesses/support`)],
   [
     'create_hook',
     (http) => http.ask('POST', `${M}/hooks`, { json: { event_filters: ['grain_created'], generate_secret: true } }),

@@ -125,8 +125,7 @@ const LATER: readonly (readonly [first: number, last: number])[] = [
   [57, 59],
   [64, 73],
   [94, 105],
-  [108, 117],
-  [120, 121],
+  [108, 113],
 ];
 
 export type Scope = 'read' | 'write' | 'admin';

@@ -186,6 +186,17 @@ export const HARNESS_GOAL_CHARS_MAX = 8_192;
 export const HARNESS_PROMPT_CHARS_MAX = 65_536;
 export const HARNESS_TOOLS_MAX = 64;
 export const HARNESSES_MAX = 1_000;
+/** JSON bytes of one tool's definition, and characters of its location; beyond: LIM-E003, and VAL-E001. */
+export const TOOL_BYTES_MAX = 32_768;
+export const TOOL_LOCATION_CHARS_MAX = 2_048;
+/**
+ * States of the machine that a pattern of a tool's schema becomes (beyond: MEM-E106), and the work of one check of a tool's
+ * arguments: tests of a character by a state, and values (beyond: the arguments count as wrong).
+ */
+export const TOOL_PATTERN_STATES_MAX = 1_000;
+export const ARGUMENT_CHECK_STEPS_MAX = 1_000_000;
+/** Faults that one check of arguments names. */
+export const ARGUMENT_FAULTS_MAX = 16;
 /** Grains of a definition that are read; grains beside the definition may lie in its namespace. Beyond: the oldest are left out. */
 export const HARNESS_GRAINS_MAX = 2_000;
 /** Calls of the model in one turn of a harness: the default, and the most. */

@@ -30,6 +30,8 @@ export interface AccessCalls {
     input: { slug: string; relation: HarnessRelation };
     output: Record<never, never>;
   };
+  /** For each harness whether the caller may use it: always, where tuples do not decide. */
+  usableHarnesses: { input: { slugs: readonly string[] }; output: { usable: readonly boolean[] } };
   /** For each principal whether tuples let it view any grain here, or the memory as a whole. Asks in slices. */
   viewing: { input: { actors: readonly string[] }; output: { views: readonly boolean[] } };
   /** Tuples of an object, of a subject or of the memory, in the order of their grants. `after`: a place. */
@@ -89,6 +91,14 @@ export const ACCESS_ROWS = {
     gather: 'first',
     governed: { nothing: 'answers nothing' },
     access: { open: 'its function asks for the relation that it is given' },
+  },
+  usableHarnesses: {
+    kind: 'read',
+    trail: 'nothing',
+    refusal: 'each',
+    gather: 'first',
+    governed: { nothing: 'rules' },
+    access: { open: 'says what the caller itself may use' },
   },
   viewing: {
     kind: 'long',

@@ -1,14 +1,14 @@
 // Reads and writes the grains of definitions. The caller's relation to the harness decides, not its binding: a definition
 // belongs to no person and to no namespace of a caller, and a bound caller may talk to a harness of its memory.
 import { EngineError } from '../../engine/base/errors.ts';
-import { HARNESS_GRAINS_MAX } from '../../engine/base/limits.ts';
+import { HARNESS_GRAINS_MAX, HARNESSES_MAX } from '../../engine/base/limits.ts';
 import type { HarnessRelation } from '../../engine/govern/access/tuple.ts';
 import type { GrainView, Input, JsonObject, MemoryCalls, Output } from '../../shards/protocol.ts';
 import type { Context } from '../context.ts';
 import type { MemoryRecord } from '../control/records.ts';
 import type { MemoryContext } from '../shards.ts';
 import { definitionOf, type HarnessDefinition } from './definition.ts';
-import { checkSlug, defNamespaceOf } from './slug.ts';
+import { checkSlug, defNamespaceOf, slugOfNamespace } from './slug.ts';
 
 /** The members of an operation's context that a definition needs. */
 export type HarnessCaller = Pick<Context, 'principal' | 'requestId' | 'deadlineMs' | 'reason'> & {
@@ -16,6 +16,8 @@ export type HarnessCaller = Pick<Context, 'principal' | 'requestId' | 'deadlineM
 };
 
 const PAGE = 500;
+/** Goals that define harnesses have it, so that the index lists them. */
+export const HARNESS_TAG = 'granary:harness';
 const TYPES = ['goal', 'workflow', 'action'];
 
 /**
@@ -70,7 +72,8 @@ export async function putGrain(
     const { newHash } = await callOn(caller, memory, 'supersede', { oldHash: replaces, fields });
     return newHash;
   }
-  const added = { ...fields, namespace: defNamespaceOf(slug) };
+  const added: JsonObject = { ...fields, namespace: defNamespaceOf(slug) };
+  if (grainType === 'goal') added['tags'] = [HARNESS_TAG];
   return (await callOn(caller, memory, 'add', { grainType, fields: added, sync: false })).hash;
 }
 
@@ -80,6 +83,40 @@ export interface PutGrain {
   /** Of a grain that is replaced, null drops a field. */
   readonly fields: JsonObject;
   readonly replaces: string | undefined;
+}
+
+/** The namespaces in which definitions lie. */
+export async function defNamespaces(caller: HarnessCaller, memory: MemoryRecord): Promise<readonly string[]> {
+  const filter = { grainTypes: ['goal'], tags: [HARNESS_TAG] };
+  const { namespaces } = await callOn(caller, memory, 'namespaces', { filter });
+  return namespaces.filter((namespace) => slugOfNamespace(namespace) !== undefined);
+}
+
+/** LIM-E002 if the memory has as many harnesses as it may have. */
+export async function requireRoom(caller: HarnessCaller, memory: MemoryRecord): Promise<void> {
+  if ((await defNamespaces(caller, memory)).length < HARNESSES_MAX) return;
+  throw new EngineError('LIM-E002', `a memory has at most ${HARNESSES_MAX} harnesses`);
+}
+
+/**
+ * Forgets every version of every grain of the definition, the goal last: until it is gone, the harness is there and can be
+ * deleted again. The policy's refusals come before anything is removed.
+ */
+export async function forgetHarness(caller: HarnessCaller, memory: MemoryRecord, slug: string): Promise<void> {
+  const filter = { namespace: defNamespaceOf(slug), grainTypes: TYPES, includeSuperseded: true };
+  const goals: string[] = [];
+  const others: string[] = [];
+  let after: Output<'list'>['next'];
+  do {
+    const page = await callOn(caller, memory, 'list', { filter, limit: PAGE, order: 'desc', after });
+    for (const { hash, grainType } of page.grains) (grainType === 'goal' ? goals : others).push(hash);
+    after = page.more ? page.next : undefined;
+  } while (after !== undefined);
+  const batches: string[][] = [];
+  const hashes = [...others, ...goals];
+  for (let at = 0; at < hashes.length; at += PAGE) batches.push(hashes.slice(at, at + PAGE));
+  for (const check of [true, false])
+    for (const batch of batches) await callOn(caller, memory, 'forget', { hashes: batch, check });
 }
 
 /** A call on the memory without the caller's binding; tuples do not narrow it. */

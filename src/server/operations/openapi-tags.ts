@@ -71,7 +71,10 @@ export const TAGS: readonly Tag[] = [
   {
     name: 'harness',
     description: 'Agents that live in a memory: their definitions, tools and conversations.',
-    operations: ['create_harness', 'get_harness'],
+    operations: [
+      ...['list_harnesses', 'create_harness', 'get_harness', 'change_harness', 'delete_harness', 'provision_harness'],
+      ...['bind_tool', 'harness_tools'],
+    ],
   },
   {
     name: 'deployment',

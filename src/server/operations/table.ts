@@ -39,8 +39,14 @@ import { importFile } from './grains/import-file.ts';
 import { list } from './grains/list.ts';
 import { supersede } from './grains/supersede.ts';
 import { graph } from './graph/graph.ts';
+import { harnessBindTool } from './harnesses/bind-tool.ts';
+import { harnessChange } from './harnesses/change.ts';
 import { harnessCreate } from './harnesses/create.ts';
+import { harnessDelete } from './harnesses/delete.ts';
 import { harnessGet } from './harnesses/get.ts';
+import { harnessesList } from './harnesses/list.ts';
+import { harnessProvision } from './harnesses/provision.ts';
+import { harnessTools } from './harnesses/tools.ts';
 import { hookResume, hooksCreate, hooksDelete, hooksList } from './hooks/hooks.ts';
 import { hookRead } from './hooks/read.ts';
 import { keysCreate } from './keys/create.ts';
@@ -161,8 +167,14 @@ const ROWS: readonly Operation[] = [
   deleteScopeTree,
   scopeErase,
   graph,
+  harnessesList,
   harnessCreate,
   harnessGet,
+  harnessChange,
+  harnessDelete,
+  harnessProvision,
+  harnessBindTool,
+  harnessTools,
   hooksList,
   hooksCreate,
   hooksDelete,

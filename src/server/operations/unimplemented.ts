@@ -40,12 +40,6 @@ const ROUTES = `
 111 DELETE M/harnesses/{slug}/chat/sessions/{session_id} W
 112 GET M/harnesses/{slug}/conversations R
 113 GET M/harnesses/{slug}/conversations/{conversation_id} R
-114 POST M/harnesses/{slug}/bind-tool W
-115 GET M/harnesses/{slug}/tools R
-116 POST M/harnesses/{slug}/provision W
-117 GET M/harnesses R
-120 PATCH M/harnesses/{slug} W
-121 DELETE M/harnesses/{slug} A
 `;
 
 /** Commands of app/exec. */

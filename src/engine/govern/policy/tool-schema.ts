@@ -28,6 +28,12 @@ export function isToolDefinition({ kind, action_phase: phase, tool_phase: older 
 
 /** Throws MEM-E101 to MEM-E106, with the place in `details`. Absent members are not checked. */
 export function checkToolDefinition(fields: Fields): void {
+  checkToolShape(fields);
+  for (const name of SCHEMAS) checkTexts(fields[name], name);
+}
+
+/** The same without the search for personal data (MEM-E104), which takes longer. */
+export function checkToolShape(fields: Fields): void {
   const { annotations } = fields;
   if (isMap(annotations) && annotations['read_only'] === true && annotations['destructive'] === true)
     throw refused('MEM-E103', 'annotations');
@@ -36,7 +42,6 @@ export function checkToolDefinition(fields: Fields): void {
     if (schema === undefined || schema === null) continue;
     if (!isMap(schema) || schema['type'] !== 'object') throw refused('MEM-E101', name);
     checkSchema(schema, name, 0);
-    checkTexts(schema, name);
   }
 }
 

@@ -4,9 +4,10 @@ import {
   HARNESS_ITERATIONS_DEFAULT,
   NAME_CHARS_MAX,
 } from '../../../engine/base/limits.ts';
-import { ASSEMBLE_QUERY_DEFAULT, goalFields } from '../../harness/definition.ts';
+import { inTurn, putSettings } from '../../harness/change.ts';
+import { ASSEMBLE_QUERY_DEFAULT } from '../../harness/definition.ts';
 import { checkSlug } from '../../harness/slug.ts';
-import { findHarness, putGrain, readHarness, requireHarness } from '../../harness/store.ts';
+import { findHarness, readHarness, requireHarness, requireRoom } from '../../harness/store.ts';
 import { templateNamed } from '../../harness/templates.ts';
 import { defineOperation } from '../define.ts';
 import { plainText } from '../text.ts';
@@ -47,19 +48,20 @@ export const harnessCreate = defineOperation({
     const template = templateName === undefined ? undefined : templateNamed(templateName);
     await requireHarness(context, slug, 'manager');
     await context.once(() =>
-      services.harnessChanges.take([`${memory.number} ${slug}`], async () => {
+      inTurn(context, slug, async () => {
         if ((await findHarness(context, memory, slug)) !== undefined) throw taken(slug);
-        const fields = goalFields(slug, template?.goal, {
+        await requireRoom(context, memory);
+        const settings = {
           name,
           description: description ?? template?.description ?? '',
           template: template?.slug,
           systemPrompt: template?.systemPrompt ?? '',
           assembleQuery: template?.assembleQuery ?? ASSEMBLE_QUERY_DEFAULT,
           maxIterations: HARNESS_ITERATIONS_DEFAULT,
-          status: 'draft',
+          status: 'draft' as const,
           createdAt: Math.floor(services.clock.nowMs() / 1000),
-        });
-        await putGrain(context, memory, { slug, grainType: 'goal', fields, replaces: undefined });
+        };
+        await putSettings(context, slug, { goal: template?.goal, settings, before: undefined });
         return null;
       }),
     );
