@@ -79,7 +79,10 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
     },
     locate: (context, input) => {
       const memory = store.memory(context.memory);
-      return { held: input.hashes.map((hash) => isPresent(store, memory, context, hash)) };
+      return {
+        held: input.hashes.map((hash) => isPresent(store, memory, context, hash)),
+        withParents: input.successors?.map((hash) => hasParents(store, memory, context, hash)),
+      };
     },
     list: (context, input) => list(store, readable(store, context, input.filter), context, input),
     edges: (context, input) => edges(store, readable(store, context), context, input),
@@ -272,6 +275,12 @@ function isPresent(store: Store, memory: Memory, context: CallContext, hash: str
   if (ordinal === undefined || !isBound(binding)) return ordinal !== undefined;
   const stored = store.readGrain(memory, ordinal);
   return stored !== undefined && isWithin(context, stored.grain) && isViewed(binding, stored.grain);
+}
+
+/** True for a goal with parents. False for a grain that the caller may not see, as for one that is not here. */
+function hasParents(store: Store, memory: Memory, context: CallContext, hash: string): boolean {
+  const grain = find(store, memory, context, hash)?.grain;
+  return grain?.type === 'goal' && Array.isArray(grain.fields['parent_goals']);
 }
 
 function viewed(store: Store, memory: Memory, context: CallContext, hash: string): GrainView | null {

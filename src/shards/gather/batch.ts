@@ -138,49 +138,82 @@ export async function gatherImport(
     }
   });
   const parsed = { hashes, placed, failures };
-  const ofGoals = new Set(manifest.filter(({ supersededBy }) => mayHaveParents(placed, supersededBy)));
+  const located = await locateAll(fan, manifest, placed);
+  const ofGoals = new Set(
+    manifest.filter(({ supersededBy: next }) => next !== undefined && hasParents(placed, located, next)),
+  );
   const children = new Map(
     [...placed].map(([address, item]) => [address, parentsOfNew(item)] as const).filter(([, { length }]) => length > 0),
   );
-  if (ofGoals.size === 0 && children.size === 0) return importPlaced(fan, input, parsed);
+  if (ofGoals.size === 0 && children.size === 0) {
+    const { outcomes, refused } = await importPlaced(fan, input, parsed, located);
+    return { outcomes, refused };
+  }
   return inTurn(fan, turns, async () => {
     const inCircles = await closingCircles(fan, children);
     hashes.forEach((address, index) => {
       const error = inCircles.get(address);
       if (error !== undefined) failures.set(index, error);
     });
-    const { outcomes, refused } = await importPlaced(fan, input, parsed, ofGoals);
+    // Grains may have been stored while this import waited for its turn.
+    const now = await locateAll(fan, manifest, placed);
+    const { outcomes, refused, home } = await importPlaced(fan, input, parsed, now, ofGoals);
     // Goals are linked one by one when all grains are stored, so that each check sees the links before it.
     const stored = outcomes.flatMap((outcome) => ('hash' in outcome ? [outcome.hash] : []));
-    const accepted = [...(input.accepted ?? []), ...stored];
+    const accepted = new Set([...(input.accepted ?? []), ...stored]);
     const last: RefusedEntry[] = [];
-    for (const entry of ofGoals) last.push(...(await linkGoal(fan, entry, accepted)));
+    const parentsIn = (successor: string): Promise<readonly string[]> | readonly string[] => {
+      const coming = placed.get(successor);
+      return coming === undefined ? parentsOf(fan, successor) : parentsOfNew(coming);
+    };
+    for (const entry of ofGoals) last.push(...(await linkGoal(fan, entry, { accepted, home, parentsIn })));
     return { outcomes, refused: [...refused, ...last] };
   });
 }
 
-/** True for a successor that may be a goal with parents. One that an earlier call stored is not known. */
-function mayHaveParents(placed: ReadonlyMap<string, Placed>, successor: string | undefined): boolean {
-  if (successor === undefined) return false;
-  const known = placed.get(successor);
-  return known === undefined || (known.grainType === 'goal' && known.fields['parent_goals'] !== undefined);
+/** The partitions of grains that are stored, by hash, and the successors among them that are goals with parents. */
+interface Located {
+  readonly held: ReadonlyMap<string, number>;
+  readonly withParents: ReadonlySet<string>;
+}
+
+/** True for a successor that is a goal with parents: in this call, or stored by an earlier one. */
+function hasParents(placed: ReadonlyMap<string, Placed>, { withParents }: Located, successor: string): boolean {
+  const coming = placed.get(successor);
+  return coming === undefined ? withParents.has(successor) : parentsOfNew(coming).length > 0;
 }
 
 /** Applies one version link, unless it would make a goal its own ancestor. */
-async function linkGoal(fan: Fan, entry: ManifestEntry, accepted: readonly string[]): Promise<readonly RefusedEntry[]> {
+async function linkGoal(
+  fan: Fan,
+  entry: ManifestEntry,
+  {
+    accepted,
+    home,
+    parentsIn,
+  }: {
+    readonly accepted: ReadonlySet<string>;
+    readonly home: ReadonlyMap<string, number>;
+    readonly parentsIn: (successor: string) => Promise<readonly string[]> | readonly string[];
+  },
+): Promise<readonly RefusedEntry[]> {
   try {
-    const parents = entry.supersededBy === undefined ? [] : await parentsOf(fan, entry.supersededBy);
+    const parents = entry.supersededBy === undefined ? [] : await parentsIn(entry.supersededBy);
     if (parents.length > 0) await refuseCircle(fan, entry.hash, parents);
-    const partition = await fan.locate(entry.hash);
+    const partition = home.get(entry.hash);
     if (partition === undefined) throw new EngineError('MEM-E001');
-    return (await fan.one(partition, 'importBlobs', { blobs: [], manifest: [entry], accepted })).refused;
+    const own = accepted.has(entry.hash) ? [entry.hash] : [];
+    return (await fan.one(partition, 'importBlobs', { blobs: [], manifest: [entry], accepted: own })).refused;
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
     return [{ hash: entry.hash, error: error.toWire() }];
   }
 }
 
-/** Imports everything but the manifest entries that come `later`, which still say what lies together. */
+/**
+ * Imports everything but the manifest entries that come `later`, which still say what lies together. `home`: the partition
+ * of each grain of the call and of its manifest.
+ */
 async function importPlaced(
   fan: Fan,
   { blobs, manifest, accepted = [] }: Input<'importBlobs'>,
@@ -193,8 +226,9 @@ async function importPlaced(
     readonly placed: ReadonlyMap<string, Placed>;
     readonly failures: ReadonlyMap<number, EngineError>;
   },
+  { held }: Located,
   later: ReadonlySet<ManifestEntry> = new Set(),
-): Promise<Output<'importBlobs'>> {
+): Promise<Output<'importBlobs'> & { readonly home: ReadonlyMap<string, number> }> {
   const older = new Map<string, string>();
   const newer = new Map<string, string>();
   for (const { hash: from, supersededBy } of manifest) {
@@ -202,8 +236,6 @@ async function importPlaced(
     older.set(supersededBy, from);
     newer.set(from, supersededBy);
   }
-  const held = await locateAll(fan, [...new Set([...placed.keys(), ...older.keys(), ...newer.keys()])]);
-
   const partitions = hashes.map((address) => {
     const own = placed.get(address);
     if (own === undefined) return 0;
@@ -214,9 +246,10 @@ async function importPlaced(
     return partitionFor(placed.get(oldest) ?? own, fan.partitions, fan.context);
   });
   const home = new Map([...held, ...hashes.map((address, index) => [address, partitions[index]!] as const)]);
+  // A successor that is stored from now on may be a goal whose parents nobody has checked: its link does not count.
   const entriesOf = Map.groupBy(
     manifest.filter((entry) => !later.has(entry)),
-    (entry) => home.get(entry.hash),
+    ({ hash: from, supersededBy: next }) => (next === undefined || home.has(next) ? home.get(from) : undefined),
   );
   const refused: RefusedEntry[] = [];
   const refuse = (entries: readonly ManifestEntry[] = [], error: EngineError): void => {
@@ -248,7 +281,7 @@ async function importPlaced(
       await importInto(partition, []).catch((error: unknown) => {
         if (!(error instanceof EngineError)) throw error;
       });
-  return { outcomes, refused };
+  return { outcomes, refused, home };
 }
 
 /** `address` and its successors in `next`, nearest first. */
@@ -258,16 +291,30 @@ function pathFrom(address: string, next: ReadonlyMap<string, string>): string[] 
   return [...path];
 }
 
-async function locateAll(fan: Fan, hashes: readonly string[]): Promise<ReadonlyMap<string, number>> {
+/** Asks every partition once for all grains of the call and of its manifest. */
+async function locateAll(
+  fan: Fan,
+  manifest: readonly ManifestEntry[],
+  placed: ReadonlyMap<string, Placed>,
+): Promise<Located> {
   const held = new Map<string, number>();
-  if (hashes.length === 0) return held;
-  const answers = await fan.withoutIdempotency().all('locate', { hashes });
+  const withParents = new Set<string>();
+  const named = manifest.flatMap(({ hash, supersededBy: next }) => (next === undefined ? [] : [hash, next]));
+  const hashes = [...new Set([...placed.keys(), ...named])];
+  if (hashes.length === 0) return { held, withParents };
+  const successors = [...new Set(manifest.flatMap(({ supersededBy: next }) => next ?? []))].filter(
+    (next) => !placed.has(next),
+  );
+  const answers = await fan.withoutIdempotency().all('locate', { hashes, successors });
   answers.forEach((answer, partition) => {
     hashes.forEach((address, index) => {
       if (answer.held[index] === true && !held.has(address)) held.set(address, partition);
     });
+    successors.forEach((address, index) => {
+      if (answer.withParents?.[index] === true) withParents.add(address);
+    });
   });
-  return held;
+  return { held, withParents };
 }
 
 /**

@@ -60,8 +60,9 @@ const MERGE: {
   readonly [M in GatheredBy<'merged'>]: (answers: readonly Output<M>[], input: Input<M>) => Output<M>;
 } = {
   dropMemory: (answers) => ({ keyFingerprint: mergeFingerprints(answers.map(({ keyFingerprint }) => keyFingerprint)) }),
-  locate: (answers, { hashes }) => ({
+  locate: (answers, { hashes, successors }) => ({
     held: hashes.map((_, index) => answers.some(({ held }) => held[index] === true)),
+    withParents: successors?.map((_, index) => answers.some(({ withParents }) => withParents?.[index] === true)),
   }),
   edges: mergeEdges,
   recallStatistics: mergeTextStatistics,
