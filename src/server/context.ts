@@ -23,6 +23,7 @@ import type { TextOutcome, TextTask } from './jobs/read-text.ts';
 import type { MasterKeys } from './master-keys.ts';
 import type { Metering } from './metering/metering.ts';
 import type { LanguageModels } from './models/language.ts';
+import type { ModelLists } from './models/model-lists.ts';
 import type { RecallModels } from './models/models.ts';
 import type { Outgoing } from './models/outgoing.ts';
 import type { Providers } from './models/providers.ts';
@@ -73,6 +74,8 @@ export interface Services {
   readonly providers: Providers;
   /** Language models, one step at a time. What a memory's texts may leave is decided there. */
   readonly models: LanguageModels;
+  /** The models of each provider. */
+  readonly modelLists: ModelLists;
   /** HTTP requests to providers. */
   readonly outgoing: Outgoing;
   /** Models for recall. */

@@ -157,6 +157,7 @@ export class Wrapper {
       const admitting = this.#admit(arrival, headers);
       // Waiting for nothing would cost each request a turn of the event loop's queue.
       const admitted = admitting instanceof Promise ? await admitting : admitting;
+      if (arrival.operation.disclosure) headers['x-ai-disclosure'] = 'ai-generated';
       const { forward } = face;
       // A worker cannot wait for its own vectors.
       if (forward !== undefined && waitHeader(arrival) === undefined) {

@@ -18,6 +18,8 @@ import { backoffMs, retryAfterMs, waitMs } from './retry.ts';
 export interface RemoteOptions {
   /** URL of the service, with or without a final `/v1`; http or https, without query or credentials. */
   readonly baseUrl: string;
+  /** Full URL of the interface; default: `/v1/embeddings` of `baseUrl`. */
+  readonly endpoint?: string | undefined;
   readonly model: string;
   readonly apiKey?: string | undefined;
   /** Length of the model's vectors. Without it, opening sends one request with a text of our own to find out. */
@@ -174,7 +176,7 @@ class Service {
   constructor(options: RemoteOptions) {
     this.#options = options;
     const base = options.baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '');
-    this.#url = `${base}/v1/embeddings`;
+    this.#url = options.endpoint ?? `${base}/v1/embeddings`;
     this.concurrency = options.concurrency ?? CONCURRENCY;
     this.#lanes = new Lanes(this.concurrency, EMBED_WAITING_MAX);
     this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;

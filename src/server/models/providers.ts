@@ -193,7 +193,7 @@ export class Providers implements Choosing {
    * again. LLM-E003 for an unknown provider or model.
    */
   async assign(
-    wanted: Readonly<Partial<Record<Role, Assignment | null>>>,
+    wanted: { readonly [R in Role]?: Assignment | null | undefined },
     actor: string,
     chat?: ChatSettings,
   ): Promise<void> {

@@ -237,6 +237,8 @@ interface Described<In extends TSchema, Out extends TSchema> {
   readonly access?: readonly [MemoryRelation, ...MemoryRelation[]] | 'calls' | undefined;
   /** True for long calls, which the deployment's request timeout does not limit. */
   readonly slow?: true | undefined;
+  /** True when a model's words may be in the answer: its header X-AI-Disclosure says so. */
+  readonly disclosure?: true | undefined;
   /** True when the input has a list's `limit`, `cursor` and `offset`. */
   readonly paged?: true | undefined;
   readonly input: In;
@@ -304,6 +306,7 @@ export interface Operation {
   /** Checks the input; undefined for a row whose schema leaves nothing open. */
   readonly findUnknown: FindUnknown | undefined;
   readonly slow: boolean;
+  readonly disclosure: boolean;
   readonly paged: boolean;
   readonly input: TSchema;
   readonly output: TSchema;
@@ -381,6 +384,7 @@ export function defineOperation<In extends TSchema, Out extends TSchema>(
     dryRun: row.mutates && row.dryRun === true,
     findUnknown: row.findUnknown,
     slow: row.slow ?? false,
+    disclosure: row.disclosure ?? false,
     paged: row.paged ?? false,
     input: row.input,
     output: row.output,

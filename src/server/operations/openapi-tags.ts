@@ -77,6 +77,14 @@ export const TAGS: readonly Tag[] = [
     ],
   },
   {
+    name: 'models',
+    description: 'Providers of models, and the models of the roles.',
+    operations: [
+      ...['llm_settings', 'set_llm_settings', 'list_providers', 'set_provider', 'delete_provider', 'test_provider'],
+      ...['provider_models', 'list_models', 'model_assignments', 'set_model_assignments'],
+    ],
+  },
+  {
     name: 'deployment',
     description: 'The server itself: health, configuration, API keys.',
     operations: [

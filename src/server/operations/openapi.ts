@@ -144,6 +144,10 @@ const SCOPE_NODE: Members = {
   },
 };
 
+function isMemory({ on }: Operation, name: string): boolean {
+  return on === 'memory' && name === 'id';
+}
+
 function operationObject(row: Operation, face: HttpRow): Members {
   const { properties = {} } = outsideSchema(row.input) as { readonly properties?: Members | undefined };
   const inPath = [...fullPath(face.path).matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '');
@@ -158,8 +162,8 @@ function operationObject(row: Operation, face: HttpRow): Members {
         name,
         in: 'path',
         required: true,
-        description: name === 'id' ? 'Id of the memory.' : descriptionOf(properties[name]),
-        example: name === 'id' ? 'default' : row.example[name],
+        description: isMemory(row, name) ? 'Id of the memory.' : descriptionOf(properties[name]),
+        example: isMemory(row, name) ? 'default' : row.example[name],
         schema: name === 'hash' ? HASH : { type: 'string', minLength: 1 },
       })),
       ...(face.body === 'none' || face.verb === 'DELETE' ? queryParameters(row, inPath) : []),

@@ -82,6 +82,16 @@ const SERVED: Readonly<Record<number, string>> = {
   61: 'POST M/authz/grant',
   62: 'POST M/authz/revoke',
   63: 'GET M/authz/check',
+  64: 'GET /settings/llm',
+  65: 'GET /settings/providers',
+  66: 'GET /settings/providers/{id}/models',
+  67: 'GET /models',
+  68: 'GET /settings/model-assignments',
+  69: 'PUT /settings/llm',
+  70: 'PUT /settings/providers/{id}',
+  71: 'DELETE /settings/providers/{id}',
+  72: 'POST /settings/providers/{id}/test',
+  73: 'PUT /settings/model-assignments',
   74: 'GET /config',
   75: 'GET /health',
   76: 'GET /auth/keys',
@@ -114,7 +124,7 @@ const SERVED: Readonly<Record<number, string>> = {
   121: 'DELETE M/harnesses/{slug}',
 };
 /** Lines that unimplemented.ts had when the count was last lowered. It never grows. */
-const UNIMPLEMENTED_ROUTES_MAX = 28;
+const UNIMPLEMENTED_ROUTES_MAX = 18;
 const UNIMPLEMENTED_RPCS_MAX = 2;
 
 test('every rpc of the contract has one row or is in the unimplemented list', () => {

@@ -80,6 +80,10 @@ import { sessionConsolidate } from './sessions/consolidate.ts';
 import { sessionContext } from './sessions/context.ts';
 import { sessionState } from './sessions/state.ts';
 import { statesDiff } from './sessions/states-diff.ts';
+import { assignments, assignmentsPut } from './settings/assignments.ts';
+import { llm, llmPut } from './settings/llm.ts';
+import { models, providerModels } from './settings/models.ts';
+import { providerDelete, providerPut, providersList, providerTest } from './settings/providers.ts';
 import { audit } from './trail/audit.ts';
 import { exportPortability, exportPortabilityCommand, exportUser, exportUserFile } from './trail/export-user.ts';
 import { provenanceGet } from './trail/provenance-get.ts';
@@ -155,6 +159,16 @@ const ROWS: readonly Operation[] = [
   healthLive,
   healthReady,
   healthRpc,
+  llm,
+  llmPut,
+  providersList,
+  providerPut,
+  providerDelete,
+  providerTest,
+  providerModels,
+  models,
+  assignments,
+  assignmentsPut,
   keysList,
   keysCreate,
   keysRevoke,

@@ -12,16 +12,6 @@ export const UNIMPLEMENTED_RPCS: Readonly<Record<string, Scope>> = {
 
 /** Number in the contract, verb, path (`M` is a memory) and scope (R, W, A). */
 const ROUTES = `
-64 GET /settings/llm R
-65 GET /settings/providers R
-66 GET /settings/providers/{id}/models R
-67 GET /models R
-68 GET /settings/model-assignments R
-69 PUT /settings/llm A
-70 PUT /settings/providers/{id} A
-71 DELETE /settings/providers/{id} A
-72 POST /settings/providers/{id}/test A
-73 PUT /settings/model-assignments A
 94 POST M/chat/stream W
 95 GET M/chat/threads R
 96 POST M/chat/threads W

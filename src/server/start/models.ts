@@ -2,13 +2,14 @@
 import type { Services } from '../context.ts';
 import type { ControlStore } from '../control/store.ts';
 import { LanguageModels } from '../models/language.ts';
+import { ModelLists } from '../models/model-lists.ts';
 import { Outgoing } from '../models/outgoing.ts';
 import { privateHosts } from '../models/private-hosts.ts';
 import { Providers } from '../models/providers.ts';
 import { startModels } from '../models/start-models.ts';
 import type { Starting } from './starting.ts';
 
-export type ModelParts = Pick<Services, 'providers' | 'models' | 'outgoing'>;
+export type ModelParts = Pick<Services, 'providers' | 'models' | 'modelLists' | 'outgoing'>;
 
 export function openModels({ config, clock, lifecycle }: Starting, control: ControlStore): ModelParts {
   const nowMs = (): number => clock.nowMs();
@@ -17,5 +18,6 @@ export function openModels({ config, clock, lifecycle }: Starting, control: Cont
   lifecycle.opened('connections to providers', () => outgoing.close());
   const models = new LanguageModels({ providers, outgoing });
   lifecycle.opened('answers of models', () => models.close());
-  return { providers, models, outgoing };
+  const modelLists = new ModelLists({ providers, outgoing, nowMs });
+  return { providers, models, modelLists, outgoing };
 }

@@ -36,6 +36,7 @@ import { makeLog } from '../log.ts';
 import { Metering } from '../metering/metering.ts';
 import { Metrics } from '../metrics.ts';
 import { LanguageModels } from '../models/language.ts';
+import { ModelLists } from '../models/model-lists.ts';
 import { recallModels } from '../models/models.ts';
 import { Outgoing } from '../models/outgoing.ts';
 import { privateHosts } from '../models/private-hosts.ts';
@@ -146,6 +147,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     providers,
     outgoing,
     models: new LanguageModels({ providers, outgoing }),
+    modelLists: new ModelLists({ providers, outgoing, nowMs }),
     recallModels: recallModels(config),
     harnessChanges: new Turns(),
     httpListener: () => 'node',

@@ -1,0 +1,84 @@
+// The models of the roles.
+import type { Services } from '../../context.ts';
+import { vectorLength } from '../../models/probe.ts';
+import type { Assignment } from '../../models/roles.ts';
+import { defineOperation } from '../define.ts';
+import { outsideSchema } from '../names.ts';
+import { described, Type } from '../type.ts';
+import { AssignmentsOutput, assignmentsView, ModelName, ProviderId, refuseHosted } from './view.ts';
+
+export const assignments = defineOperation({
+  name: 'model_assignments',
+  summary: 'Show the model of each role.',
+  description: 'A role that was not set has the model that the start options name.',
+  example: {},
+  needs: 'read',
+  on: 'deployment',
+  reach: 'nothing',
+  mutates: false,
+  input: Type.Object({}),
+  output: AssignmentsOutput,
+  http: [{ verb: 'GET', path: '/settings/model-assignments' }],
+  run: async (_, { services }) => assignmentsView(services),
+});
+
+const Wanted = Type.Union([
+  Type.Object({ provider: ProviderId, model: described(ModelName, 'Name of the model.') }),
+  Type.Null(),
+]);
+
+const Input = Type.Object({
+  assignments: Type.Object(
+    {
+      chat: Type.Optional(described(Wanted, 'Model of chats and harnesses.')),
+      extraction: Type.Optional(described(Wanted, 'Model that finds facts in texts.')),
+      embedding: Type.Optional(described(Wanted, 'Model that makes vectors.')),
+      rerank: Type.Optional(described(Wanted, 'Model that orders the hits of a recall.')),
+      hyde: Type.Optional(described(Wanted, 'Model that imagines an answer.')),
+      consolidation: Type.Optional(described(Wanted, 'Model that proposes what to merge.')),
+    },
+    { description: 'The roles to set; the others keep their models.' },
+  ),
+});
+
+export const assignmentsPut = defineOperation({
+  name: 'set_model_assignments',
+  summary: 'Set the models of some roles; null: the role has none.',
+  description:
+    'It wins over the start options. A new embedding model gives a vector first; then memories are embedded again in the background, and old vectors answer until then.',
+  example: { assignments: { chat: { provider: 'local', model: 'llama3.2' } } },
+  needs: 'admin',
+  on: 'deployment',
+  reach: 'deployment',
+  mutates: true,
+  onUnknown: 'refuse',
+  input: Input,
+  output: AssignmentsOutput,
+  errors: ['LLM-E002', 'LLM-E003', 'AUT-E006'],
+  http: [
+    {
+      verb: 'PUT',
+      path: '/settings/model-assignments',
+      // Elsewhere null stands for an absent member; here it takes a role's model away.
+      read: ({ json }) => json,
+      bodySchema: outsideSchema(Input),
+    },
+  ],
+  async run({ assignments: wanted }, { services, principal }) {
+    refuseHosted(services);
+    const { embedding } = wanted;
+    await services.providers.assign(
+      { ...wanted, ...(embedding ? { embedding: await withDimensions(embedding, services) } : {}) },
+      principal.actor,
+    );
+    return assignmentsView(services);
+  },
+});
+
+/** The vectors that are kept have one length, so it must be known. */
+async function withDimensions(wanted: Assignment, { providers, outgoing }: Services): Promise<Assignment> {
+  const provider = providers.callable(wanted.provider);
+  const now = providers.assignmentOf('embedding');
+  if (now?.provider === wanted.provider && now.model === wanted.model) return now;
+  return { ...wanted, dimensions: await vectorLength(provider, wanted.model, outgoing) };
+}
