@@ -210,8 +210,12 @@ const ABOUT_NOTHING = [
     'health_live',
     'health_ready',
     'health_rpc',
+    'list_models',
+    'llm_settings',
+    'model_assignments',
     'ner_status',
     'openapi',
+    'provider_models',
   ],
 ];
 

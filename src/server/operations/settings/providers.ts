@@ -165,7 +165,7 @@ export const providerTest = defineOperation({
   on: 'deployment',
   reach: 'deployment',
   mutates: true,
-  onUnknown: 'warn',
+  onUnknown: 'refuse',
   input: Type.Object({
     id: ProviderId,
     model: Type.Optional(described(ModelName, 'Model to ask; the default asks the provider for its models.')),
