@@ -291,6 +291,18 @@ for (const [listener, partitions] of [
           .map(({ fields }: ParsedJson) => fields.object ?? fields.content)
           .sort();
 
+      test('the answer warns of statements that lie where they were not compared', async () => {
+        const own = { session_id: undefined, namespace: SID };
+        const spread = await memory(
+          ['ada', 'bob', 'cyd', 'dan', 'eve', 'fay'].map((user_id) => event('hello', { ...own, user_id })),
+        );
+        const { warnings } = await merges(spread, { dry_run: true });
+        if (partitions === 1) assert.equal(warnings, undefined);
+        else assert.match(warnings[0], /lie in [2-4] partitions, and those of different partitions were not compared/);
+        const together = await memory([event('hello'), event('hello', { confidence: 0.5 })]);
+        assert.equal((await merges(together, { dry_run: true })).warnings, undefined);
+      });
+
       test('the most trusted, newest statement stays with a new version, and a repetition merges nothing', async () => {
         const path = await memory([
           belief('green tea from Japan', { confidence: 0.9, created_at: THEN, success_count: 2 }),

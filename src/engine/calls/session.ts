@@ -197,6 +197,8 @@ export interface DuplicateGroup {
 export interface DuplicatesFound {
   /** Number of grains that were compared. */
   readonly analyzed: number;
+  /** Number of partitions with such grains. Only grains of one partition are compared with each other. */
+  readonly partitions: number;
   readonly groups: readonly DuplicateGroup[];
   /** True if not everything was compared, or not every duplicate is named. */
   readonly cut: boolean;

@@ -66,10 +66,10 @@ export function* duplicateGroups(session: SessionPlaces, threshold: number): Sli
     const found = yield* starsOf(statements, threshold, work);
     groups.push(...found);
     if (work.cells > CONSOLIDATED_CELLS_MAX || groups.length > CONSOLIDATED_GROUPS_MAX)
-      return { analyzed, groups: groups.slice(0, CONSOLIDATED_GROUPS_MAX), cut: true };
+      return { analyzed, partitions: 1, groups: groups.slice(0, CONSOLIDATED_GROUPS_MAX), cut: true };
   }
   const isFull = groups.some(({ duplicates }) => duplicates.length >= CONSOLIDATED_GROUP_MAX);
-  return { analyzed, groups, cut: isCut || isFull };
+  return { analyzed, partitions: Math.min(analyzed, 1), groups, cut: isCut || isFull };
 }
 
 /** Settled before the first yield. */

@@ -113,6 +113,7 @@ const MERGE: {
   settleTurns: (answers) => ({ settled: sumOf(answers, 'settled'), nextMs: soonest(answers) }),
   sessionDuplicates: (answers) => ({
     analyzed: sumOf(answers, 'analyzed'),
+    partitions: sumOf(answers, 'partitions'),
     groups: answers.flatMap(({ groups }) => groups),
     cut: answers.some(({ cut }) => cut),
   }),

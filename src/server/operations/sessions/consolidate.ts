@@ -42,6 +42,9 @@ const Output = Type.Object({
     Type.Literal(true, { description: 'True when a bound was met: another run would find more.' }),
   ),
   dryRun: Type.Boolean({ description: 'Whether it was a dry run.' }),
+  warnings: Type.Optional(
+    Type.Array(Type.String(), { description: 'Set if grains of the session lie where they were not compared.' }),
+  ),
 });
 type Output = Static<typeof Output>;
 
@@ -86,11 +89,20 @@ export const sessionConsolidate = defineOperation({
       if (done.merged > 0 && !dryRun) await note(sid, threshold, done, context);
       const { isLate, ...told } = done;
       const truncated = found.cut || isLate ? { truncated: true as const } : {};
-      return { sessionId: sid, totalAnalyzed: found.analyzed, threshold, ...told, ...truncated, dryRun };
+      const warnings = found.partitions > 1 ? { warnings: [apart(found.partitions)] } : {};
+      return { sessionId: sid, totalAnalyzed: found.analyzed, threshold, ...told, ...truncated, dryRun, ...warnings };
     };
     return dryRun ? run() : context.once(run);
   },
 });
+
+/** A chain of versions stays in its partition, so a grain cannot follow one of another partition. */
+function apart(partitions: number): string {
+  return (
+    `the session's grains lie in ${partitions} partitions, and those of different partitions were not compared: ` +
+    'grains with one session_id lie together, those of a namespace of this name may not'
+  );
+}
 
 interface Merged extends Pick<Output, 'groups' | 'refused' | 'merged'> {
   /** True if the deadline came before the last group. */
