@@ -50,6 +50,31 @@ async function newMemory(partitions: number): Promise<string> {
 const codeOf = ({ body }: CallAnswer): string | undefined => body.error?.code;
 
 for (const partitions of [1, 2]) {
+  test(`a repeated rotation of keys rotates once, and a policy is sealed once, ${partitions} partitions`, async () => {
+    const memory = await newMemory(partitions);
+    const rotate = (once?: string) =>
+      call('POST', `${memory}/app/exec`, {
+        json: { command: 'rotate_keys', args: { scope: 'memory' } },
+        ...(once === undefined ? {} : { once }),
+      });
+    const rotations = async () => (await call('GET', `${memory}/audit?event_type=key.rotated`)).body.total;
+    const first = await rotate('rotate');
+    assert.equal(first.status, 200);
+    const once = await rotations();
+    assert.deepEqual((await rotate('rotate')).body.result, first.body.result);
+    assert.equal(await rotations(), once, 'nothing was rotated again');
+    await rotate();
+    assert.equal(await rotations(), 2 * once);
+    const seal = (add_policies: string[]) =>
+      call('PUT', `${memory}/policy`, { json: { add_policies, reason: 'test' }, once: 'seal' });
+    const sealed = await seal(['gdpr']);
+    assert.equal(sealed.body.change, 'upgraded');
+    const versions = async () => (await call('GET', `${memory}/policy`)).body.version;
+    const version = await versions();
+    assert.equal((await seal(['gdpr'])).status, 200);
+    assert.equal(await versions(), version, 'the repeat seals no further version');
+  });
+
   test(`a repeated grant does not undo a later revocation, ${partitions} partitions`, async () => {
     const memory = await newMemory(partitions);
     const said = { user_id: 'ann', purpose: 'storage' };
