@@ -12,6 +12,7 @@ import { PLAIN_SESSION } from '../src/engine/cal/run/session.ts';
 import type { MemoryCalls } from '../src/engine/calls/calls.ts';
 import type { CallContext } from '../src/engine/calls/context.ts';
 import type { RecallQuery } from '../src/engine/calls/recall.ts';
+import { THREAD_TAG } from '../src/engine/calls/session.ts';
 import { Engine } from '../src/engine/engine.ts';
 import { CALL_ROWS, type Input, type MethodsWith } from '../src/shards/protocol.ts';
 
@@ -38,6 +39,7 @@ const FIELDS = { namespace: PLACE, subject: 'ann', relation: 'likes', object: CA
 const OF_SESSION = [
   { grainType: 'action', fields: { tool_name: CANARY, is_error: true, error: CANARY, parent_task_id: 't1' } },
   { grainType: 'state', fields: { data: { step: CANARY } } },
+  { grainType: 'state', fields: { data: { title: CANARY }, tags: [THREAD_TAG] } },
   { grainType: 'goal', fields: { description: CANARY } },
   { grainType: 'belief', fields: { subject: 'ann', relation: 'likes', object: `${CANARY}s` } },
 ].map(({ grainType, fields }) => ({
@@ -88,6 +90,7 @@ const READS: Inputs<GovernedBy<'reads'>> = {
   sessionDuplicates: () => [{ sessionId: 's1', threshold: 0.5 }],
   sessionSummary: () => [{ sessionId: 's1' }],
   goalTree: ({ goal }) => [{ sessionId: 's1' }, { sessionId: 's1', named: [goal] }],
+  thread: () => [{ threadId: 's1' }],
   sessionChain: () => [{ sessionId: 's1', below: ['t1'], above: [], limit: 10 }],
   exportPage: () => [{ after: 0, limitBytes: 1 << 20, filter: {} }],
 };
@@ -189,6 +192,7 @@ const OPEN_READS: Partial<Inputs<MethodName>> = {
   measureOps: () => [{}],
   measureIntel: () => [{}],
   users: () => [{}],
+  sessionSizes: () => [{ sessionIds: ['s1'] }],
   flush: () => [{}],
 };
 

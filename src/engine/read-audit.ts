@@ -110,7 +110,9 @@ function readEntry(
 }
 
 /** The number of grains in the answer to a read of a session or of the graph. */
-function countShown(read: Done<'session' | 'sessionSummary' | 'sessionChain' | 'sessionContext' | 'edges'>): number {
+function countShown(
+  read: Done<'session' | 'sessionSummary' | 'sessionChain' | 'sessionContext' | 'thread' | 'edges'>,
+): number {
   switch (read.method) {
     case 'session': {
       const { state, goals, actions } = read.output;
@@ -124,6 +126,8 @@ function countShown(read: Done<'session' | 'sessionSummary' | 'sessionChain' | '
       return read.output.calls;
     case 'sessionChain':
       return read.output.below.length + read.output.above.length;
+    case 'thread':
+      return read.output.state === null ? 0 : 1;
     case 'edges':
       return read.output.edges.length;
     default:

@@ -45,6 +45,7 @@ import { actionChain } from './session/chain.ts';
 import { contextParts } from './session/context.ts';
 import { type SessionPlaces, sessionPlaces } from './session/places.ts';
 import { sessionSummary } from './session/summary.ts';
+import { sessionSizes, threadState } from './session/thread.ts';
 import { readTurn } from './session/turns.ts';
 import { sessionView } from './session/view.ts';
 import { whyGone } from './store/gone.ts';
@@ -151,6 +152,12 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
     session: (context, input) => sessionView(placesOf(store, context, input), input),
     sessionSummary: (context, input) => sessionSummary(placesOf(store, context, input)),
     sessionContext: (context, input) => contextParts(placesOf(store, context, input), input),
+    thread: (context, { threadId }) => ({
+      state: threadState(store, store.memory(context.memory), context, threadId),
+    }),
+    sessionSizes: (context, { sessionIds }) => ({
+      sizes: sessionSizes(store, readable(store, context), context, sessionIds),
+    }),
     sessionChain: (context, input) => actionChain(placesOf(store, context, input), input),
     policy: (context, { version }) => {
       const memory = store.memory(context.memory);

@@ -40,6 +40,7 @@ const OWN = [
     fields: { subject: 'Ada', relation: 'wants', object, session_id: 's1' },
   })),
   { grain_type: 'state', fields: { data: { at: 'shop' }, session_id: 's1' } },
+  { grain_type: 'state', fields: { data: { title: 'About tea' }, session_id: 's1', tags: ['chat_thread'] } },
   { grain_type: 'action', fields: { tool_name: 'search', content: 'tea', session_id: 's1', parent_task_id: 't1' } },
   { grain_type: 'action', fields: { tool_name: 'buy', is_error: true, error: 'sold out', session_id: 's1' } },
 ] as const;
@@ -48,6 +49,7 @@ const OWN = [
 const STRANGE_ACTS = [
   { grain_type: 'belief', fields: { subject: 'Ada', relation: 'wants', object: 'a blue kettle.', confidence: 1 } },
   { grain_type: 'state', fields: { data: { at: STRANGE } } },
+  { grain_type: 'state', fields: { data: { title: STRANGE }, tags: ['chat_thread'] } },
   { grain_type: 'goal', fields: { description: STRANGE, priority: 'critical' } },
   { grain_type: 'action', fields: { tool_name: STRANGE, is_error: true, error: STRANGE, parent_task_id: 't1' } },
   { grain_type: 'action', fields: { tool_name: 'search', content: STRANGE, tool_call_id: 't1', duration_ms: 7 } },
@@ -181,6 +183,13 @@ const READS: Readonly<Record<string, (pair: Pair) => readonly Question[]>> = {
     get('/sessions/s1/context?token_budget=80&format=text'),
   ],
   session_failed_actions: () => [get('/sessions/s1/actions/failed')],
+  list_threads: () => [
+    get('/chat/threads'),
+    get('/chat/threads?archived=true'),
+    get('/chat/threads?limit=1&order=asc'),
+  ],
+  get_thread: () => [get('/chat/threads/s1'), ...['s2', 'n9'].map((id) => refused(get(`/chat/threads/${id}`)))],
+  list_messages: () => [get('/chat/threads/s1/messages?limit=1'), get('/chat/threads/s1/messages?order=desc')],
   session_goals: () => ['s1', 'n1', 'n9'].map((sid) => get(`/sessions/${sid}/goals?state=all`)),
   session_goal_tree: () => ['s1', 'n1', 'n9'].map((sid) => get(`/sessions/${sid}/goals/tree`)),
   session_blocked_goals: () => [get('/sessions/s1/goals/blocked')],
@@ -296,6 +305,15 @@ const WRITES: Readonly<Record<string, (pair: Pair) => readonly Question[]>> = {
       }),
       status: 201,
     },
+  ],
+  create_thread: ({ place }) => [{ ...post('/chat/threads', { title: `about ${STRANGE}`, ...place }), status: 201 }],
+  change_thread: () => [
+    { ...post('/chat/threads/s1', { title: 'About green tea', archived: true }), name: 'PATCH s1', verb: 'PATCH' },
+    { ...refused(post('/chat/threads/n9', { archived: true })), name: 'PATCH n9', verb: 'PATCH' },
+  ],
+  delete_thread: () => [
+    { ...refused(get('/chat/threads/n9')), name: 'DELETE n9', verb: 'DELETE' },
+    { ...get('/chat/threads/s1'), name: 'DELETE s1', verb: 'DELETE' },
   ],
   move_goal: ({ outside }) => outside.map((hash) => refused(put(`/goals/${hash}/state`, { state: 'failed' }))),
   delegate_goal: ({ outside }) =>

@@ -4,7 +4,7 @@ import type { HttpClient } from '../conformance/http-client.ts';
 
 export interface Question {
   readonly name: string;
-  readonly verb?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly verb?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
   /** Relative to the memory's path. */
   readonly path: string;
   readonly json?: object;
@@ -83,6 +83,7 @@ export class Twin {
 const VARYING: ReadonlySet<string> = new Set([
   ...[
     'recall_id',
+    'thread_id',
     'nonce',
     'execution_time_ms',
     'duration_ms',

@@ -57,6 +57,7 @@ const REFUSALS: Readonly<Record<string, readonly [http: number, grpc: number | u
   'HOK-E001': [400, undefined],
   'HOK-E002': [400, undefined],
   'HOK-E003': [404, undefined],
+  'CHT-E001': [404, undefined],
   'HOK-E004': [409, undefined],
   'LLM-E001': [503, undefined],
   'LLM-E002': [502, undefined],

@@ -157,6 +157,26 @@ const LISTS: Readonly<Record<string, List>> = {
     timeOf: ({ created_at }) => created_at,
     fill: (http, path) => each((name) => http.post(`${path}/hooks`, { name }))(),
   },
+  list_threads: {
+    at: 'M/chat/threads',
+    member: 'threads',
+    idOf: ({ thread_id }) => thread_id,
+    timeOf: ({ created_at }) => created_at,
+    fill: (http, path) => each((title) => http.post(`${path}/chat/threads`, { title }))(),
+  },
+  // Oldest first, unless asked otherwise.
+  list_messages: {
+    at: `M/chat/threads/${SID}/messages`,
+    member: 'messages',
+    idOf: ({ id }) => id,
+    fill: async (http, path) => {
+      const state = { data: { title: SID }, session_id: SID, tags: ['chat_thread'] };
+      await http.post(`${path}/add`, { grain_type: 'state', fields: state });
+      await each((content) =>
+        http.post(`${path}/add`, { grain_type: 'event', fields: { content, role: 'user', namespace: SID } }),
+      )();
+    },
+  },
   audit: {
     // A call that reads the trail adds to it unless it asks for an older part.
     at: 'M/audit?event_type=memory.added',

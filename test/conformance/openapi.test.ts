@@ -232,6 +232,26 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
   ],
   ['flush', (http) => http.ask('POST', `${M}/flush`, { json: {} })],
   [
+    'create_thread',
+    (http) => http.ask('POST', `${M}/chat/threads`, { json: { title: 'Tea', metadata: { at: 'home' } } }),
+  ],
+  ['list_threads', (http) => http.ask('GET', `${M}/chat/threads?archived=false`)],
+  ['get_thread', async (http) => http.ask('GET', `${M}/chat/threads/${await threadOf(http)}`)],
+  [
+    'change_thread',
+    async (http) => http.ask('PATCH', `${M}/chat/threads/${await threadOf(http)}`, { json: { archived: true } }),
+  ],
+  [
+    'list_messages',
+    async (http) => {
+      const thread = await threadOf(http);
+      const fields = { content: 'Is there tea?', role: 'user', session_id: thread };
+      await http.post(`${M}/add`, { grain_type: 'event', fields });
+      return http.ask('GET', `${M}/chat/threads/${thread}/messages`);
+    },
+  ],
+  ['delete_thread', async (http) => http.ask('DELETE', `${M}/chat/threads/${await threadOf(http)}`)],
+  [
     'create_harness',
     (http) => http.ask('POST', `${M}/harnesses`, { json: { slug: 'support', name: 'Support', template: 'blank' } }),
   ],
@@ -366,6 +386,12 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
 ];
 
 const BELIEF = { subject: 'ann', relation: 'likes', object: 'tea' };
+/** The thread that the test made. */
+async function threadOf(http: HttpClient): Promise<string> {
+  const { threads } = await http.get(`${M}/chat/threads`);
+  return threads[0].thread_id;
+}
+
 const EVENT = { grain_type: 'event', fields: { content: 'Ann had tea.' } };
 const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'namespace:acme' };
 const AGENT = {

@@ -324,6 +324,9 @@ export const PROVIDER_URL_CHARS_MAX = 2_048;
 export const PROVIDER_KEY_CHARS_MAX = 4_096;
 export const MODEL_NAME_CHARS_MAX = 256;
 
+/** Characters of the JSON of a chat thread's metadata. */
+export const THREAD_METADATA_CHARS_MAX = 16_384;
+
 /** Grains that one call of a built-in tool shows to a model, and characters of each one's fields. */
 export const TOOL_HITS_MAX = 20;
 export const TOOL_TEXT_CHARS_MAX = 2_000;

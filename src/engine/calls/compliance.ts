@@ -296,6 +296,9 @@ export interface CanaryEvidence {
   /** Index rows for the user's grains before and after the erasure. */
   readonly rowsBefore: number;
   readonly grainsLeft: number;
+  /** The user's chat thread and its messages, as reads return them before and after the erasure. */
+  readonly threadsBefore: number;
+  readonly threadsLeft: number;
   /** True if another instance derives the same token from the same key. */
   readonly tokenTwice: boolean;
   /** True if the canary is found by its plain name, in the tail and in a sealed file. */

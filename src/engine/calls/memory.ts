@@ -71,6 +71,8 @@ export interface MemoryWideCalls {
         | 'memory.searched'
         | 'verify.run'
         | 'export.file'
+        | 'chat.turn'
+        | 'chat.thread_deleted'
         | 'harness.provisioned'
         | 'harness.tool_bound'
         | 'hook.created'

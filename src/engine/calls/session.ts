@@ -204,6 +204,17 @@ export interface DuplicatesFound {
   readonly cut: boolean;
 }
 
+/** The tag of the state that makes its session a chat thread, and of one that is archived. */
+export const THREAD_TAG = 'chat_thread';
+export const ARCHIVED_TAG = 'chat_archived';
+
+/** The events of a session that the caller may see. */
+export interface SessionSize {
+  readonly count: number;
+  /** Creation time of the newest one in ms; 0 without any. */
+  readonly lastMs: number;
+}
+
 /** The calls on a session. */
 export interface SessionCalls {
   session: { input: SessionAsked; output: SessionView };
@@ -226,6 +237,13 @@ export interface SessionCalls {
   };
   /** Actions of the session that hang together with those that are named. */
   sessionChain: { input: ChainAsked & { readonly sessionId: string }; output: ActionChain };
+  /** The state of a chat thread (session/thread.ts); null when there is none. Refused as a read by its hash is. */
+  thread: { input: { readonly threadId: string }; output: { readonly state: GrainView | null } };
+  /** The sizes of sessions, in their order. */
+  sessionSizes: {
+    input: { readonly sessionIds: readonly string[] };
+    output: { readonly sizes: readonly SessionSize[] };
+  };
 }
 
 export const SESSION_ROWS = {
@@ -254,6 +272,15 @@ export const SESSION_ROWS = {
     governed: 'reads',
     refusal: 'first',
     access: 'viewer',
+  },
+  thread: { kind: 'read', trail: 'entry', refusal: 'each', gather: 'merged', governed: 'reads', access: 'viewer' },
+  sessionSizes: {
+    kind: 'read',
+    trail: 'nothing',
+    refusal: 'first',
+    gather: 'merged',
+    governed: { nothing: 'numbers and times of the events that the caller may see' },
+    access: { open: 'numbers and times of the events that the caller may view' },
   },
   mergeGrains: {
     kind: 'write',

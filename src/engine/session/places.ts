@@ -1,7 +1,7 @@
 // Finds the grains of a session by index. Grains that the caller may not see are filtered out, as in every search.
 import type { CallContext } from '../calls/context.ts';
 import type { GrainView } from '../calls/grain.ts';
-import { intersect } from '../index/docs/docset.ts';
+import { DocSet, intersect } from '../index/docs/docset.ts';
 import type { Doc, Facet, IndexPart } from '../index/parts/part.ts';
 import { filterPart, type PartFilter } from '../recall/filter/filter.ts';
 import { viewWithSources } from '../recall/filter/further-sources.ts';
@@ -33,6 +33,21 @@ export function withValue(places: SessionPlaces, facet: Facet, value: string): r
     // Most parts hold nothing of the session.
     const listed = docs.length === 0 ? undefined : places.parts[at]!.facet(facet, value);
     return { docs: listed === undefined ? NOTHING : intersect([docs, listed]), test };
+  });
+}
+
+/** The docs of the filters that do not have the value. */
+export function without(
+  { parts }: SessionPlaces,
+  filters: readonly PartFilter[],
+  facet: Facet,
+  value: string,
+): readonly PartFilter[] {
+  return filters.map(({ docs, test }, at) => {
+    const listed = docs?.length === 0 ? undefined : parts[at]!.facet(facet, value);
+    if (listed === undefined) return { docs, test };
+    const set = DocSet.of(parts[at]!.docCount, listed);
+    return { docs, test: (doc: Doc) => !set.has(doc) && test(doc) };
   });
 }
 

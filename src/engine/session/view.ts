@@ -1,13 +1,19 @@
 // Finds the grains that an agent sees of its session when it wakes up: the current state, its goals, its last actions.
 import type { GrainView } from '../calls/grain.ts';
-import type { ActionsAsked, GoalPlace, SessionAsked, SessionView } from '../calls/session.ts';
+import {
+  type ActionsAsked,
+  type GoalPlace,
+  type SessionAsked,
+  type SessionView,
+  THREAD_TAG,
+} from '../calls/session.ts';
 import { AnswerRoom, partOfGrain } from '../grain/api/answer-room.ts';
 import type { Doc, IndexPart } from '../index/parts/part.ts';
 import type { PartFilter } from '../recall/filter/filter.ts';
 import { inOrder, type PartDoc } from '../recall/legs/ordered.ts';
 import { isFailure } from '../store/action-numbers.ts';
 import { goalPlaces, viewGoal } from './goals-of.ts';
-import { countPlaces, passing, placesOf, type SessionPlaces, viewPlace, withValue } from './places.ts';
+import { countPlaces, passing, placesOf, type SessionPlaces, viewPlace, without, withValue } from './places.ts';
 
 export function sessionView(session: SessionPlaces, asked: SessionAsked): SessionView {
   if (asked.placesOnly === true) return { ...NOTHING_SHOWN, places: listPlaces(session, asked) };
@@ -55,10 +61,10 @@ function seenTimes({ parts, filters }: SessionPlaces): SessionView['seen'] {
 const NO_ACTIONS = { actions: [], actionsTotal: 0, moreActions: false };
 const NOTHING_SHOWN = { state: null, seen: null, goals: [], goalsTotal: 0, moreGoals: false, ...NO_ACTIONS };
 
-/** The newest state that can be read. */
+/** The newest state that can be read. The state of a chat thread is about the thread, and not about what is done in it. */
 export function currentState(session: SessionPlaces): GrainView | null {
   const { store, parts } = session;
-  const filters = withValue(session, 'type', 'state');
+  const filters = without(session, withValue(session, 'type', 'state'), 'tag', THREAD_TAG);
   for (const place of inOrder(store, parts, filters, { limit: STATES_TRIED, order: 'desc' })) {
     const view = viewPlace(session, place);
     if (view !== undefined) return view;

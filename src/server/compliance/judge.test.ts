@@ -254,6 +254,8 @@ const OUTCOMES: readonly (readonly [id: string, expected: Status, change?: Chang
   ['erasure_completeness', 'fail', set('erasures', { grainsLeft: 1 })],
   ['erasure_completeness', 'fail', set('canary', { grainsLeft: 1 })],
   ['erasure_completeness', 'fail', set('canary', { rowsBefore: 0 })],
+  ['erasure_completeness', 'fail', set('canary', { threadsLeft: 1 })],
+  ['erasure_completeness', 'fail', set('canary', { threadsBefore: 0 })],
   ['erasure_proof', 'pass'],
   ['erasure_proof', 'fail', set('erasures', { brokenProofs: 1 })],
   ['erasure_proof', 'fail', set('canary', { proofRepeats: false })],

@@ -69,6 +69,11 @@ export const TAGS: readonly Tag[] = [
     operations: ['events', 'list_hooks', 'create_hook', 'delete_hook'],
   },
   {
+    name: 'chat',
+    description: 'Conversations with a model that reads and writes a memory: their threads and messages.',
+    operations: ['list_threads', 'create_thread', 'get_thread', 'change_thread', 'delete_thread', 'list_messages'],
+  },
+  {
     name: 'harness',
     description: 'Agents that live in a memory: their definitions, tools and conversations.',
     operations: [

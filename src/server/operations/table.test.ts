@@ -109,6 +109,12 @@ const SERVED: Readonly<Record<number, string>> = {
   88: 'GET M/agents/identities/{agent_id}',
   89: 'POST M/agents/identities/{agent_id}/deactivate',
   90: 'POST M/import-document',
+  95: 'GET M/chat/threads',
+  96: 'POST M/chat/threads',
+  97: 'GET M/chat/threads/{thread_id}',
+  98: 'DELETE M/chat/threads/{thread_id}',
+  99: 'PATCH M/chat/threads/{thread_id}',
+  100: 'GET M/chat/threads/{thread_id}/messages',
   91: 'POST M/extract-document',
   92: 'POST M/import-file',
   93: 'GET M/export-file',
@@ -124,7 +130,7 @@ const SERVED: Readonly<Record<number, string>> = {
   121: 'DELETE M/harnesses/{slug}',
 };
 /** Lines that unimplemented.ts had when the count was last lowered. It never grows. */
-const UNIMPLEMENTED_ROUTES_MAX = 18;
+const UNIMPLEMENTED_ROUTES_MAX = 12;
 const UNIMPLEMENTED_RPCS_MAX = 2;
 
 test('every rpc of the contract has one row or is in the unimplemented list', () => {
@@ -200,9 +206,11 @@ test('operations that delete, erase, restrict or govern refuse unknown members, 
       'bind_tool',
       'cal',
       'change_harness',
+      'change_thread',
       'compact',
       'create_goal',
       'create_harness',
+      'create_thread',
     ],
     ...['delegate_goal', 'exec'],
     ...[
@@ -229,7 +237,11 @@ test('operations that delete, erase, restrict or govern refuse unknown members, 
       'delete_harness',
       'delete_hook',
     ],
-    ...['delete_memory', 'delete_provider', 'delete_scope_tree', 'enforce_retention'],
+    'delete_memory',
+    'delete_provider',
+    'delete_scope_tree',
+    'delete_thread',
+    'enforce_retention',
     ...['forget', 'forget_user', 'grant_access', 'grant_consent', 'grant_consents', 'lift_restriction'],
     ...[
       'restrict_processing',

@@ -8,6 +8,8 @@ import { identities, identity } from './agents/identities.ts';
 import { deactivateAgent, registerAgent } from './agents/register.ts';
 import { calQuery } from './cal/query.ts';
 import { calSwitch } from './cal/switch.ts';
+import { threadMessages } from './chat/messages.ts';
+import { threadChange, threadCreate, threadDelete, threadGet, threadsList } from './chat/threads.ts';
 import { complianceExport, complianceImpact, complianceMetrics, complianceViolations } from './compliance/results.ts';
 import { verifyCompliance, verifyLatest } from './compliance/verify-run.ts';
 import { consentGrant, consentGrantBulk, consentRevoke, consentStatus } from './consent/consent.ts';
@@ -181,6 +183,12 @@ const ROWS: readonly Operation[] = [
   deleteScopeTree,
   scopeErase,
   graph,
+  threadsList,
+  threadCreate,
+  threadGet,
+  threadChange,
+  threadDelete,
+  threadMessages,
   harnessesList,
   harnessCreate,
   harnessGet,

@@ -13,12 +13,6 @@ export const UNIMPLEMENTED_RPCS: Readonly<Record<string, Scope>> = {
 /** Number in the contract, verb, path (`M` is a memory) and scope (R, W, A). */
 const ROUTES = `
 94 POST M/chat/stream W
-95 GET M/chat/threads R
-96 POST M/chat/threads W
-97 GET M/chat/threads/{thread_id} R
-98 DELETE M/chat/threads/{thread_id} W
-99 PATCH M/chat/threads/{thread_id} W
-100 GET M/chat/threads/{thread_id}/messages R
 101 POST M/imports W
 102 GET M/imports R
 103 GET M/imports/{job_id} R

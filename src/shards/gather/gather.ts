@@ -3,6 +3,7 @@
 import { EngineError } from '../../engine/base/errors.ts';
 import { mergeContexts } from '../../engine/session/context.ts';
 import { mergeSummaries } from '../../engine/session/summary.ts';
+import { mergeSizes } from '../../engine/session/thread.ts';
 import { withSources } from '../gather-sources.ts';
 import {
   type GrainView,
@@ -108,6 +109,8 @@ const MERGE: {
   retentionStatus: mergeRetentionStatus,
   sessionSummary: mergeSummaries,
   sessionContext: mergeContexts,
+  thread: (answers) => ({ state: answers.find(({ state }) => state !== null)?.state ?? null }),
+  sessionSizes: (answers) => ({ sizes: mergeSizes(answers) }),
   agents: mergeAgents,
   conversations: mergeConversations,
   settleTurns: (answers) => ({ settled: sumOf(answers, 'settled'), nextMs: soonest(answers) }),

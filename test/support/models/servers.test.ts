@@ -3,18 +3,19 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { generateObject, generateText, jsonSchema, type LanguageModel, streamText, tool } from 'ai';
 import { startAnthropic } from './anthropic.ts';
 import { startOpenAi } from './openai.ts';
 import { gate, type Script } from './script.ts';
 import type { ModelServer, ModelServerOptions } from './server.ts';
 
+type Client = ReturnType<ReturnType<typeof createAnthropic>>;
+type Options = Parameters<Client['doStream']>[0];
+type Part = Awaited<ReturnType<Client['doStream']>>['stream'] extends ReadableStream<infer P> ? P : never;
+
 interface Face {
   readonly start: (script?: Script, options?: ModelServerOptions) => Promise<ModelServer>;
-  readonly model: (url: string) => LanguageModel;
+  readonly model: (url: string) => Client;
 }
-
-Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
 
 const FACES: Readonly<Record<string, Face>> = {
   openai: {
@@ -28,40 +29,58 @@ const FACES: Readonly<Record<string, Face>> = {
   },
 };
 
-const SUM = tool({
+const SUM: NonNullable<Options['tools']>[number] = {
+  type: 'function',
+  name: 'sum',
   description: 'Adds two numbers.',
-  inputSchema: jsonSchema<{ a: number; b: number }>({
-    type: 'object',
-    properties: { a: { type: 'number' }, b: { type: 'number' } },
-    required: ['a', 'b'],
-  }),
-});
+  inputSchema: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },
+};
+const CITY = {
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+  additionalProperties: false,
+} as const;
+
+const HELLO: Options = { prompt: [{ role: 'user', content: [{ type: 'text', text: 'hello' }] }], maxOutputTokens: 100 };
 
 for (const [name, { start, model }] of Object.entries(FACES))
   describe(name, () => {
-    const ask = (url: string, rest: object = {}) =>
-      streamText({ model: model(url), prompt: 'hello', maxRetries: 0, onError: () => undefined, ...rest });
+    const ask = async (url: string, see: (part: Part) => void = () => undefined, rest: Partial<Options> = {}) => {
+      const { stream } = await model(url).doStream({ ...HELLO, ...rest });
+      return await gathered(stream, see);
+    };
+    const textsOf = (parts: readonly Part[]): string[] =>
+      parts.flatMap((part) => (part.type === 'text-delta' ? [part.delta] : []));
+    const textOf = async (url: string): Promise<string> => {
+      const { content } = await model(url).doGenerate(HELLO);
+      return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+    };
 
     test('a text is streamed word by word, with its usage', async (t) => {
       const { url, chats } = await start([{ answer: { text: 'Ada drinks tea.', usage: { input: 3, output: 4 } } }], {
         owner: t,
         key: 'k',
       });
-      const answer = ask(url);
-      assert.deepEqual((await gathered(answer.textStream)).parts, ['Ada', ' drinks', ' tea.']);
-      assert.equal(await answer.finishReason, 'stop');
-      const { inputTokens, outputTokens } = await answer.usage;
-      assert.deepEqual([inputTokens, outputTokens, chats.length], [3, 4, 1]);
+      const { parts } = await ask(url);
+      assert.deepEqual(textsOf(parts), ['Ada', ' drinks', ' tea.']);
+      const last = parts.at(-1);
+      assert.ok(last?.type === 'finish');
+      const { finishReason, usage } = last;
+      assert.deepEqual(
+        [finishReason.unified, usage.inputTokens.total, usage.outputTokens.total, chats.length],
+        ['stop', 3, 4, 1],
+      );
       assert.equal(chats[0]!.ended, 'whole');
     });
 
     test('the first token comes when the test releases it', async (t) => {
       const first = gate();
       const { url, chat } = await start([{ answer: { text: [{ hold: first.opened }, 'late'] } }], { owner: t });
-      const text = ask(url).text;
+      const asked = ask(url);
       assert.equal((await chat(1)).ended, undefined);
       first.open();
-      assert.equal(await text, 'late');
+      assert.deepEqual(textsOf((await asked).parts), ['late']);
     });
 
     test('parallel calls arrive whole, an invalid one as it was sent', async (t) => {
@@ -71,34 +90,30 @@ for (const [name, { start, model }] of Object.entries(FACES))
         { id: 'three', name: 'unknown', arguments: {} },
       ];
       const { url } = await start([{ answer: { text: 'wait', calls } }], { owner: t });
-      const answer = ask(url, { tools: { sum: SUM } });
-      const got = (await answer.toolCalls).map(({ toolCallId, toolName, input, invalid }) => ({
-        toolCallId,
-        toolName,
-        input,
-        invalid: invalid ?? false,
-      }));
-      assert.deepEqual(got[0], { toolCallId: 'one', toolName: 'sum', input: { a: 1, b: 2 }, invalid: false });
-      assert.deepEqual([got[1]?.toolCallId, got[1]?.invalid], ['two', true]);
-      assert.deepEqual([got[2]?.toolName, got[2]?.invalid], ['unknown', true]);
-      assert.equal(await answer.finishReason, 'tool-calls');
+      const { parts } = await ask(url, undefined, { tools: [SUM] });
+      const got = parts.flatMap((part) =>
+        part.type === 'tool-call' ? [[part.toolCallId, part.toolName, part.input]] : [],
+      );
+      assert.deepEqual(got, [
+        ['one', 'sum', '{"a":1,"b":2}'],
+        ['two', 'sum', '{"a": 1,'],
+        ['three', 'unknown', '{}'],
+      ]);
+      const last = parts.at(-1);
+      assert.equal(last?.type === 'finish' && last.finishReason.unified, 'tool-calls');
     });
 
-    test('a structured answer follows its schema', async (t) => {
+    test('a structured answer is JSON', async (t) => {
       const { url } = await start([{ answer: { object: { city: 'Oslo' } } }], { owner: t });
-      const schema = jsonSchema<{ city: string }>({
-        type: 'object',
-        properties: { city: { type: 'string' } },
-        required: ['city'],
-        additionalProperties: false,
-      });
-      const { object } = await generateObject({ model: model(url), prompt: 'where?', schema, maxRetries: 0 });
-      assert.deepEqual(object, { city: 'Oslo' });
+      const responseFormat = { type: 'json', schema: CITY } as const;
+      const { content } = await model(url).doGenerate({ ...HELLO, responseFormat });
+      const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+      assert.deepEqual(JSON.parse(text), { city: 'Oslo' });
     });
 
     test('an answer without a stream has the same text', async (t) => {
       const { url } = await start([{ answer: { text: 'Ada drinks tea.' } }], { owner: t });
-      assert.equal((await generateText({ model: model(url), prompt: 'x', maxRetries: 0 })).text, 'Ada drinks tea.');
+      assert.equal(await textOf(url), 'Ada drinks tea.');
     });
 
     for (const [what, piece] of [
@@ -109,9 +124,10 @@ for (const [name, { start, model }] of Object.entries(FACES))
       test(`${what} inside a stream fails it after the text that came`, async (t) => {
         const begun = gate();
         const { url } = await start([{ answer: { text: ['begun', { hold: begun.opened }, piece] } }], { owner: t });
-        const { parts, error } = await gathered(ask(url).stream, (part) => {
-          if (part.type === 'text-delta' && part.text === 'begun') begun.open();
+        const { parts, error } = await ask(url, (part) => {
+          if (part.type === 'text-delta' && part.delta === 'begun') begun.open();
         });
+        assert.deepEqual(textsOf(parts), ['begun']);
         assert.ok(error !== undefined || parts.some(({ type }) => type === 'error'));
       });
 
@@ -124,10 +140,10 @@ for (const [name, { start, model }] of Object.entries(FACES))
         [429, '7'],
         [500, undefined],
       ])
-        await assert.rejects(generateText({ model: model(url), prompt: 'x', maxRetries: 0 }), (error) => {
-          const { statusCode, responseHeaders } = error as { statusCode: number; responseHeaders: Headers };
+        await assert.rejects(textOf(url), (error) => {
+          const { statusCode, responseHeaders } = error as Error & Record<'statusCode' | 'responseHeaders', unknown>;
           assert.equal(statusCode, status);
-          assert.equal((responseHeaders as unknown as Record<string, string>)['retry-after'], wait);
+          assert.equal((responseHeaders as Record<string, string>)['retry-after'], wait);
           return true;
         });
     });
@@ -135,8 +151,10 @@ for (const [name, { start, model }] of Object.entries(FACES))
     test('an endless answer stops when its reader goes away', async (t) => {
       const { url, chat } = await start([{ answer: { bytes: 100_000_000 } }], { owner: t });
       const abort = new AbortController();
-      for await (const _ of ask(url, { abortSignal: abort.signal }).textStream) break;
-      abort.abort();
+      const { error } = await ask(url, ({ type }) => type === 'text-delta' && abort.abort(), {
+        abortSignal: abort.signal,
+      });
+      assert.ok(error !== undefined);
       const request = await chat(1);
       await request.gone;
       assert.ok(request.sentBytes < 100_000_000, String(request.sentBytes));
@@ -144,7 +162,7 @@ for (const [name, { start, model }] of Object.entries(FACES))
 
     test('a wrong key and an unknown route are refused', async (t) => {
       const { url } = await start([], { owner: t, key: 'other' });
-      await assert.rejects(generateText({ model: model(url), prompt: 'x', maxRetries: 0 }), { statusCode: 401 });
+      await assert.rejects(textOf(url), { statusCode: 401 });
       assert.equal((await fetch(`${url}/nothing`)).status, 404);
     });
 
@@ -160,10 +178,10 @@ for (const [name, { start, model }] of Object.entries(FACES))
 
     test('a failed expectation, a step too many and an unplayed step fail the owner', async () => {
       const wrong = await start([{ expect: () => assert.fail('not this'), answer: { text: 'x' } }]);
-      await assert.rejects(generateText({ model: model(wrong.url), prompt: 'x', maxRetries: 0 }), { statusCode: 400 });
+      await assert.rejects(textOf(wrong.url), { statusCode: 400 });
       await assert.rejects(wrong.close(), /not this/);
       const short = await start([]);
-      await assert.rejects(generateText({ model: model(short.url), prompt: 'x', maxRetries: 0 }));
+      await assert.rejects(textOf(short.url));
       await assert.rejects(short.close(), /request 1 .* has no step/);
       await assert.rejects((await start([{ answer: { text: 'x' } }])).close(), /1 steps, 0 were played/);
     });

@@ -72,6 +72,8 @@ export const AUDIT_EVENTS = {
   'harness.paused': 83,
   'harness.resumed': 84,
   'harness.cancelled': 85,
+  'chat.turn': 86,
+  'chat.thread_deleted': 87,
   'verify.run': 90,
   'verify.canary': 91,
   'impact.updated': 92,

@@ -6,6 +6,7 @@ import { createHmac } from 'node:crypto';
 import { EngineError } from '../../base/errors.ts';
 import type { CanaryEvidence, RuleProbe } from '../../calls/compliance.ts';
 import type { CallContext } from '../../calls/context.ts';
+import { THREAD_TAG } from '../../calls/session.ts';
 import { BlindTokens, TERM_BYTES } from '../../crypto/blind-tokens.ts';
 import { deriveBlindKey, deriveGrainKey } from '../../crypto/derive.ts';
 import { KEY_BYTES, NONCE_BYTES, open, TAG_BYTES } from '../../crypto/envelope.ts';
@@ -83,6 +84,7 @@ class Basics {
     const loose = await this.#add(`${this.#name} loose`, {});
     const scoped = await this.#add(`${this.#name} scoped`, { namespace: CANARY_NAMESPACE });
     const all = [...own, other, loose, scoped];
+    await this.#addThread(user);
     const sealed = this.#sealedEvidence(all, own[0]!, other);
     const nonces = await inSlices(
       compareNonces(
@@ -121,6 +123,24 @@ class Basics {
   async #add(subject: string, more: JsonObject): Promise<string> {
     const fields = { subject, relation: `${this.#name} relation`, object: `${this.#name} object`, ...more };
     return (await this.#door.write('add', this.#context, { grainType: 'belief', fields, sync: false })).hash;
+  }
+
+  /** A chat thread of the canary with one message. */
+  async #addThread(user: JsonObject): Promise<void> {
+    const place = { ...user, session_id: this.#name };
+    const items = [
+      { grainType: 'state', fields: { ...place, data: { title: this.#name }, tags: [THREAD_TAG] } },
+      { grainType: 'event', fields: { ...place, content: this.#name, role: 'user' } },
+    ];
+    await this.#door.write('addBatch', this.#context, { items });
+  }
+
+  /** The canary's thread and its messages, as reads return them. */
+  #threadRows(): number {
+    const { state } = this.#door.read('thread', this.#context, { threadId: this.#name });
+    const filter = { sessionId: this.#name, grainTypes: ['event'] };
+    const { total } = this.#door.read('list', this.#context, { filter, limit: 1, order: 'asc' });
+    return (state === null ? 0 : 1) + total;
   }
 
   #ordinalOf(hash: string): number {
@@ -260,6 +280,8 @@ class Basics {
       cachesLeft: named(after.caches, true),
       rowsBefore: before.rows,
       grainsLeft: after.rows,
+      threadsBefore: before.threads,
+      threadsLeft: after.threads,
     };
   }
 
@@ -270,6 +292,7 @@ class Basics {
       ways: await waysIn(this.#door, this.#context, traced),
       caches: caches(this.#store, memory, traced),
       rows: rowsLeadingTo(this.#store, memory, traced),
+      threads: this.#threadRows(),
     };
   }
 

@@ -102,6 +102,7 @@ test('canaries follow every path and leave nothing behind', async (t) => {
   assert.deepEqual([canary.servedBy, canary.silentBefore, canary.readsTried, canary.grainsLeft], [[], [], 14, 0]);
   assert.deepEqual([canary.cachesLeft, canary.cachesEmptyBefore, canary.cachesTried], [[], [], 4]);
   assert.ok(canary.rowsBefore >= 5, String(canary.rowsBefore));
+  assert.deepEqual([canary.threadsBefore, canary.threadsLeft], [2, 0]);
   for (const member of ['proof', 'proofRepeats', 'proofEntry', 'keyGone', 'keyEntry'] as const)
     assert.equal(canary[member], true, member);
   for (const member of ['tokenTwice', 'foundByValue', 'foundSealed', 'tokenIsHmac', 'tokenDiffersElsewhere'] as const)

@@ -20,10 +20,12 @@ export const ERASURE: Readonly<Record<string, Judge>> = {
     const left = sum(evidence, 'erasures', (erasures) => erasures.grainsLeft);
     const before = sum(evidence, 'canary', (canary) => canary.rowsBefore);
     const rows = sum(evidence, 'canary', (canary) => canary.grainsLeft);
+    const threads = sum(evidence, 'canary', (canary) => canary.threadsLeft);
     return passIf(
-      left === 0 && rows === 0 && canaries(evidence, ({ rowsBefore }) => rowsBefore > 0),
-      `${left} grains of ${erased(evidence)} erased users; ${before} rows (by user, subject, address) led to the canary ` +
-        `before its erasure, ${rows} do after it`,
+      left + rows + threads === 0 &&
+        canaries(evidence, ({ rowsBefore, threadsBefore }) => rowsBefore > 0 && threadsBefore > 0),
+      `${left} grains of ${erased(evidence)} erased users, threads and messages included; ${before} rows (by user, ` +
+        `subject, address) led to the canary before its erasure, ${rows} do after it, and ${threads} threads and messages`,
     );
   },
   erasure_proof: (evidence) => {
