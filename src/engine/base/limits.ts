@@ -815,6 +815,8 @@ export const HOOK_LETTERS_KEPT_MAX = 100;
 export const HOOK_LETTERS_KEPT_MS = 7 * 86_400_000;
 /** Events of a hook are dropped from memory while it waits longer than this, and read again. */
 export const HOOK_HELD_MS_MAX = 60_000;
+/** Events of a hook are read again before they are sent if they were read longer ago: what they hold may be erased by now. */
+export const HOOK_FRESH_MS = 5_000;
 /** How often the progress of deliveries is written; a crash repeats what was delivered since. */
 export const HOOK_WRITE_MS = 1_000;
 /** A hook's deliveries are counted in the audit trail this often, at most. */

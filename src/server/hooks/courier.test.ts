@@ -126,6 +126,21 @@ test('an event that fails holds up the later ones, on the schedule, until it is 
   await courier.stop();
 });
 
+test('what was erased while an earlier event was sent is not sent', async (t) => {
+  let isErased = false;
+  const { courier, sent, settle, pass } = begun(t, {
+    read: log(3, (n) => !(isErased && n === 2)),
+    verdict: (n) => (n > 1 ? DELIVERED : new Promise((resolve) => setTimeout(() => resolve(DELIVERED), 6_000))),
+  });
+  courier.ring();
+  await settle();
+  isErased = true;
+  await pass(6);
+  assert.deepEqual(sent, ['1/1 at 0', '3/1 at 6']);
+  assert.deepEqual([courier.state.cursor, courier.state.delivered], [[3], 2]);
+  await courier.stop();
+});
+
 test('a receiver that asks for a wait gets it', async (t) => {
   const { courier, sent, settle, pass } = begun(t, {
     read: log(1),

@@ -1,7 +1,7 @@
 // Delivers the events of one webhook, strictly in order: an event that is retried holds up the later ones until it is
 // delivered or given up.
 import { EngineError } from '../../engine/base/errors.ts';
-import { EVENTS_RETRY_MS, HOOK_HELD_MS_MAX } from '../../engine/base/limits.ts';
+import { EVENTS_RETRY_MS, HOOK_FRESH_MS, HOOK_HELD_MS_MAX } from '../../engine/base/limits.ts';
 import type { HookRecord, HookStateRecord } from '../control/records.ts';
 import { WAIT_MS_MAX, waitAfter } from './schedule.ts';
 import type { Delivery, Verdict } from './sender.ts';
@@ -30,6 +30,8 @@ export class Courier {
   readonly #parts: CourierParts;
   #state: HookStateRecord;
   #entries: readonly Entry[] = [];
+  /** When the entries were read. */
+  #readMs = 0;
   /** The cursor after the last of the entries. */
   #after: number[] = [];
   #isRunning = false;
@@ -89,10 +91,13 @@ export class Courier {
 
   /** Undefined when there is none, or when it was stopped. */
   async #nextEntry(): Promise<Entry | undefined> {
+    const age = this.#parts.nowMs() - this.#readMs;
+    if (age < 0 || age > HOOK_FRESH_MS) this.#entries = [];
     while (this.#entries.length === 0 && !this.#isStopped) {
       this.#isDue = false;
       const after = [...this.#state.cursor];
       try {
+        this.#readMs = this.#parts.nowMs();
         const { entries, isAtEnd } = await this.#parts.read(after);
         this.#entries = entries;
         this.#after = after;
