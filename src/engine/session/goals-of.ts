@@ -7,7 +7,7 @@ import type { PartFilter } from '../recall/filter/filter.ts';
 import type { PartDoc } from '../recall/legs/ordered.ts';
 import { PRIORITY_RANK_MEDIUM } from '../store/action-numbers.ts';
 import { EXPIRED, type ExpiryTimes, stateByNow } from '../store/goal-expiry.ts';
-import { placesOf, type SessionPlaces, viewPlace, withValue } from './places.ts';
+import { type SessionPlaces, viewPlace, withValue } from './places.ts';
 
 /**
  * The places of the session's goals in these states, by priority, then newest first, ties by hash, and the index of the
@@ -19,18 +19,15 @@ export function goalPlaces(
   after?: GoalPlace,
 ): { readonly places: readonly PartDoc[]; readonly start: number; readonly keyOf: (at: number) => GoalPlace } {
   const { store, parts } = session;
-  const found = [...placesInStates(session, states)];
-  const keyed = found.map((place) => {
-    const part = parts[place.part]!;
-    return {
-      place,
-      rank: part.numbers('priority')?.[place.doc] ?? PRIORITY_RANK_MEDIUM,
-      createdAtMs: part.createdAtMs[place.doc]!,
-    };
-  });
+  const keyed = keyedPlaces(session, states);
   const address = ({ part, doc }: PartDoc): string => store.addressOfLive(parts[part]!.ordinals[doc]!);
+  // Goals of one batch have one time. The first 32 bits of the hash mostly decide, and are in the index.
   keyed.sort(
-    (a, b) => a.rank - b.rank || b.createdAtMs - a.createdAtMs || (address(a.place) < address(b.place) ? -1 : 1),
+    (a, b) =>
+      a.rank - b.rank ||
+      b.createdAtMs - a.createdAtMs ||
+      a.head - b.head ||
+      (address(a.place) < address(b.place) ? -1 : 1),
   );
   return {
     places: keyed.map(({ place }) => place),
@@ -64,19 +61,39 @@ const EXPIRES_FROM: Readonly<Record<string, readonly GoalState[]>> = {
   suspended: ['active'],
 };
 
+interface KeyedPlace extends Ranked {
+  readonly place: PartDoc;
+  /** The first 32 bits of the hash. */
+  readonly head: number;
+}
+
 /** Goals that are in these states by now. Those that have expired are noted, so that their new state is recorded. */
-function* placesInStates(session: SessionPlaces, states: readonly string[]): IterableIterator<PartDoc> {
+function keyedPlaces(session: SessionPlaces, states: readonly string[]): KeyedPlace[] {
   const { store, parts, context } = session;
   const nowMs = store.clock.nowMs();
   const stored = new Set([...states, ...states.flatMap((state) => EXPIRES_FROM[state] ?? [])]);
+  const keyed: KeyedPlace[] = [];
   for (const state of stored)
-    for (const place of placesOf(inState(session, state))) {
-      const part = parts[place.part]!;
-      const byNow = stateByNow(state as GoalState, timesAt(part, place.doc), nowMs); // of the caller's list
-      if (byNow !== state) store.dueGoals.note(context, part.ordinals[place.doc]!);
-      if (states.includes(byNow)) yield place;
+    for (const [at, { docs = NOTHING, test }] of inState(session, state).entries()) {
+      if (docs.length === 0) continue;
+      const part = parts[at]!;
+      const [fails, suspends] = [part.numbers('failsAtMs'), part.numbers('suspendsAtMs')];
+      const ranks = part.numbers('priority');
+      const { createdAtMs, addressHeads, ordinals } = part;
+      for (const doc of docs) {
+        if (!test(doc)) continue;
+        const times = { failsAtMs: fails?.[doc], suspendsAtMs: suspends?.[doc] };
+        const byNow = stateByNow(state as GoalState, times, nowMs); // of the caller's list
+        if (byNow !== state) store.dueGoals.note(context, ordinals[doc]!);
+        if (!states.includes(byNow)) continue;
+        const rank = ranks?.[doc] ?? PRIORITY_RANK_MEDIUM;
+        keyed.push({ place: { part: at, doc }, rank, createdAtMs: createdAtMs[doc]!, head: addressHeads[doc]! });
+      }
     }
+  return keyed;
 }
+
+const NOTHING = new Uint32Array(0);
 
 function timesAt(part: IndexPart, doc: Doc): ExpiryTimes {
   return { failsAtMs: part.numbers('failsAtMs')?.[doc], suspendsAtMs: part.numbers('suspendsAtMs')?.[doc] };

@@ -42,7 +42,13 @@ export function inOrder(
       found.push(place);
     }
   });
-  found.sort((a, b) => sign * (time(a) - time(b)) || (address(a) < address(b) ? -1 : 1));
+  // Grains of one batch have one time. The first 32 bits of the hash mostly decide, and are in the index.
+  const heads: (Uint32Array | undefined)[] = [];
+  const head = ({ part, doc }: PartDoc): number => {
+    heads[part] ??= parts[part]!.addressHeads;
+    return heads[part][doc]!;
+  };
+  found.sort((a, b) => sign * (time(a) - time(b)) || head(a) - head(b) || (address(a) < address(b) ? -1 : 1));
   return found.slice(0, limit);
 }
 
