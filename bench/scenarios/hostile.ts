@@ -1,8 +1,9 @@
-// The most costly known single requests (test/hostile/worst.ts), one after the other: how long another caller's health
+// The most costly known single requests (test/hostile), one after the other: how long another caller's health
 // request waits during each, and the server's memory. Each is sent three times: code runs slowly the first time, and a
 // single late check is chance on a machine that does other work.
 import { request } from 'node:http';
 import { GrpcClient } from '../../test/conformance/grpc-client.ts';
+import { sessionRequests } from '../../test/hostile/sessions.ts';
 import { wideRequests } from '../../test/hostile/wide.ts';
 import { pathOf, WORST_CALLS, WORST_REQUESTS, type WorstRequest } from '../../test/hostile/worst.ts';
 import { inFolder } from '../lib/folder.ts';
@@ -48,7 +49,14 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
       const quiet = await probe.waited();
       const copies = sized(size, { full: undefined, quick: undefined, smoke: 2 });
       const wide = await wideRequests((path, json) => posted(server, path, json), PARTITIONS, copies);
-      const requests = [...WORST_REQUESTS, ...wide].filter((_, at) => at % every === 0);
+      const day = sized(size, {
+        full: { grains: 100_000, agents: 10_000 },
+        quick: { grains: 20_000, agents: 1_000 },
+        smoke: { grains: 60, agents: 4 },
+      });
+      const post = (path: string, json: unknown) => posted(server, path, json);
+      const ofDay = await sessionRequests(post, { id: 'day', partitions: PARTITIONS, ...day });
+      const requests = [...WORST_REQUESTS, ...wide, ...ofDay].filter((_, at) => at % every === 0);
       const calls = WORST_CALLS.filter((_, at) => at % every === 0);
       await probe.waited();
       const rows: Row[] = [];

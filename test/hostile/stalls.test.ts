@@ -8,6 +8,7 @@ import { SocketClient } from '../../src/server/http/socket-client.ts';
 import { isCallersCode, Refusal } from '../conformance/contract.ts';
 import { GrpcClient } from '../conformance/grpc-client.ts';
 import { HttpClient } from '../conformance/http-client.ts';
+import { sessionRequests } from './sessions.ts';
 import { verdict } from './verdict.ts';
 import { startVictim, type Victim } from './victim.ts';
 import { wideRequests } from './wide.ts';
@@ -74,6 +75,14 @@ describe('the worst single requests', () => {
     const requests = await wideRequests((path, json) => http.post(path, json), 2);
     await victim.stalls();
     assert.deepEqual(await slowOf(requests, ANSWERING_MS_MAX), []);
+  });
+
+  test('a session of many grains stalls no thread', async () => {
+    const http = new HttpClient(victim.http, victim.key);
+    const day = { id: 'day', partitions: 2, grains: 4_000, agents: 200 };
+    const requests = await sessionRequests((path, json) => http.post(path, json), day);
+    await victim.stalls();
+    assert.deepEqual(await slowOf(requests), []);
   });
 
   test('calls over gRPC stall no thread', async () => {

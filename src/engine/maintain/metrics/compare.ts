@@ -22,8 +22,9 @@ export function* compareSamples(
   { identities, beliefs, names }: Compare['input'],
 ): Sliced<Compare['output']> {
   const parts: Compared[] = [];
+  const impersonal = beliefs.some(({ user }) => user === '');
   for (const part of store.parts(memory.number)) {
-    parts.push(comparedPart(store, part, binding));
+    parts.push(comparedPart(store, part, binding, impersonal ? yield* personalDocs(part) : undefined));
     yield;
   }
   const same: number[] = [];
@@ -46,27 +47,35 @@ export function* compareSamples(
 interface Compared {
   readonly part: IndexPart;
   readonly isCurrent: (doc: Doc) => boolean;
-  /** Docs about some person, read on the first demand. */
-  readonly personal: () => DocSet;
+  /** Docs about some person; undefined if no belief asks for the others. */
+  readonly personal: DocSet | undefined;
 }
 
-function comparedPart(store: Store, part: IndexPart, binding: Binding): Compared {
+function comparedPart(store: Store, part: IndexPart, binding: Binding, personal: DocSet | undefined): Compared {
   const { removed, superseded } = store.index;
   const seen = isBound(binding) ? DocSet.of(part.docCount, seenDocs(part, binding)) : undefined;
-  let personal: DocSet | undefined;
   return {
     part,
     isCurrent: (doc) => {
       const ordinal = part.ordinals[doc]!;
       return seen?.has(doc) !== false && !removed.get(ordinal) && !superseded.get(ordinal);
     },
-    personal: () => {
-      if (personal !== undefined) return personal;
-      personal = new DocSet(part.docCount);
-      for (const { docs } of part.facetLists('user')) personal.or(docs());
-      return personal;
-    },
+    personal,
   };
+}
+
+/** Users whose docs are added before other work gets its turn. */
+const SLICE_USERS = 64;
+
+function* personalDocs(part: IndexPart): Sliced<DocSet> {
+  const personal = new DocSet(part.docCount);
+  let users = 0;
+  for (const { docs } of part.facetLists('user')) {
+    personal.or(docs());
+    users += 1;
+    if (users % SLICE_USERS === 0) yield;
+  }
+  return personal;
 }
 
 /** Current beliefs with the same namespace, person, subject and relation; and those of them with the same object. */
@@ -81,7 +90,7 @@ function groupIn(
     listOf(part.facet('type', 'belief')),
     ...(user === '' ? [] : [listOf(part.facet('user', user))]),
   ]);
-  const group = near.filter((doc) => isCurrent(doc) && (user !== '' || !personal().has(doc)));
+  const group = near.filter((doc) => isCurrent(doc) && (user !== '' || personal?.has(doc) !== true));
   if (group.length === 0) return [0, 0];
   return [group.length, intersect([group, listOf(part.facet('object', object))]).length];
 }

@@ -40,29 +40,36 @@ export function* measureIntel(
   let live = 0;
   for (const part of store.parts(memory.number)) {
     const seen = isBound(binding) ? DocSet.of(part.docCount, seenDocs(part, binding)) : undefined;
+    // A column of a million grains takes milliseconds to decode.
     const isBelief = DocSet.of(part.docCount, part.facet('type', 'belief') ?? NOTHING);
+    yield;
     const confidences = part.numbers('confidence');
+    yield;
+    const { ordinals } = part;
+    yield;
+    const { addressHeads } = part;
+    yield;
+    const { blobBytes } = part;
     const { removed, superseded } = store.index;
     const isCurrent = (doc: Doc): boolean => {
-      const ordinal = part.ordinals[doc]!;
+      const ordinal = ordinals[doc]!;
       return seen?.has(doc) !== false && !removed.get(ordinal) && !superseded.get(ordinal);
     };
     for (let doc = 0; doc < part.docCount; doc++) {
-      if (doc % SLICE_DOCS === SLICE_DOCS - 1) yield;
-      const ordinal = part.ordinals[doc]!;
+      if (doc % SLICE_DOCS === 0) yield;
+      const ordinal = ordinals[doc]!;
       if (!removed.get(ordinal)) live += 1;
       if (!isCurrent(doc)) continue;
       counts.grains += 1;
+      const belief = isBelief.has(doc);
+      if (belief) counts.beliefs += 1;
       if ((confidences?.[doc] ?? 1) < LOW_CONFIDENCE) counts.lowConfidence += 1;
-      if (part.blobBytes[doc]! > METRIC_SAMPLE_GRAIN_BYTES) continue;
-      grains.take(part.addressHeads[doc]!, ordinal);
-      if (isBelief.has(doc)) beliefs.take(part.addressHeads[doc]!, ordinal);
+      if (blobBytes[doc]! > METRIC_SAMPLE_GRAIN_BYTES) continue;
+      grains.take(addressHeads[doc]!, ordinal);
+      if (belief) beliefs.take(addressHeads[doc]!, ordinal);
     }
-    counts.beliefs += countIf(isBelief, isCurrent);
-    yield;
-    countGoals(part, isCurrent, nowMs, counts);
-    countActions(part, isCurrent, nowMs, counts);
-    yield;
+    yield* countGoals(part, isCurrent, nowMs, counts);
+    yield* countActions(part, isCurrent, nowMs, counts);
   }
   return {
     ...counts,
@@ -87,35 +94,38 @@ function noCounts(): Counts {
   };
 }
 
-function countIf(docs: DocSet, test: (doc: Doc) => boolean): number {
-  let count = 0;
-  for (let doc = docs.next(0); doc < docs.docCount; doc = docs.next(doc + 1)) if (test(doc)) count += 1;
-  return count;
-}
-
 /** A goal was closed when its current version was written. */
-function countGoals(part: IndexPart, isCurrent: (doc: Doc) => boolean, nowMs: number, counts: Counts): void {
-  const countState = (state: string, sinceMs: number): number => {
-    let count = 0;
-    for (const doc of part.facet('field', fieldKey('goal_state', state)) ?? NOTHING)
-      if (part.createdAtMs[doc]! >= sinceMs && isCurrent(doc)) count += 1;
-    return count;
-  };
-  for (const doc of part.facet('type', 'goal') ?? NOTHING) if (isCurrent(doc)) counts.goals += 1;
-  counts.suspendedGoals += countState('suspended', Number.NEGATIVE_INFINITY);
-  counts.satisfiedGoals += countState('satisfied', nowMs - GOAL_WINDOW_MS);
-  counts.failedGoals += countState('failed', nowMs - GOAL_WINDOW_MS);
+function* countGoals(part: IndexPart, isCurrent: (doc: Doc) => boolean, nowMs: number, counts: Counts): Sliced<void> {
+  const inState = (state: string, sinceMs: number): Sliced<number> =>
+    countIf(
+      part.facet('field', fieldKey('goal_state', state)),
+      (doc) => part.createdAtMs[doc]! >= sinceMs && isCurrent(doc),
+    );
+  counts.goals += yield* countIf(part.facet('type', 'goal'), isCurrent);
+  counts.suspendedGoals += yield* inState('suspended', Number.NEGATIVE_INFINITY);
+  counts.satisfiedGoals += yield* inState('satisfied', nowMs - GOAL_WINDOW_MS);
+  counts.failedGoals += yield* inState('failed', nowMs - GOAL_WINDOW_MS);
 }
 
-function countActions(part: IndexPart, isCurrent: (doc: Doc) => boolean, nowMs: number, counts: Counts): void {
+function* countActions(part: IndexPart, isCurrent: (doc: Doc) => boolean, nowMs: number, counts: Counts): Sliced<void> {
   const outcomes = part.numbers('outcome');
   if (outcomes === undefined) return;
-  for (const doc of part.facet('type', 'action') ?? NOTHING) {
-    if (part.createdAtMs[doc]! < nowMs - DAY_MS || !isCurrent(doc)) continue;
+  counts.endedActions += yield* countIf(part.facet('type', 'action'), (doc) => {
+    if (part.createdAtMs[doc]! < nowMs - DAY_MS || !isCurrent(doc)) return false;
     const isFailed = isFailure(outcomes[doc]!);
     if (isFailed) counts.failedActions += 1;
-    if (isFailed || isSuccess(outcomes[doc]!)) counts.endedActions += 1;
+    return isFailed || isSuccess(outcomes[doc]!);
+  });
+}
+
+/** Yields between slices. */
+function* countIf(docs: Uint32Array = NOTHING, test: (doc: Doc) => boolean): Sliced<number> {
+  let count = 0;
+  for (let i = 0; i < docs.length; i++) {
+    if (i % SLICE_DOCS === 0) yield;
+    if (test(docs[i]!)) count += 1;
   }
+  return count;
 }
 
 function* measureWhole(store: Store, memory: Memory, live: number): Sliced<NonNullable<IntelMeasures['whole']>> {
