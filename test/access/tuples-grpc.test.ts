@@ -64,7 +64,7 @@ const ASKED: Readonly<Record<string, Asked | string>> = {
   DetectPii: 'of the text that is sent',
   DetectPiiDetailed: 'of the text that is sent',
   GetMetrics: later,
-  ListHarnessTemplates: later,
+  ListHarnessTemplates: 'of the server',
 };
 
 for (const partitions of [1, 4])

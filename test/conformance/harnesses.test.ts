@@ -1,6 +1,7 @@
 // Definitions of harnesses over HTTP: they are grains, they are provisioned again without change, and access tuples decide.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { BLANK } from '../../src/server/harness/templates/blank.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
 import { HttpClient } from './http-client.ts';
@@ -52,7 +53,7 @@ for (const [listener, partitions] of [
         description: 'Answers customers',
         template: 'blank',
         goal: null,
-        system_prompt: '',
+        system_prompt: BLANK.systemPrompt,
         assemble_query: 'agent_context',
         model: null,
         provider: null,

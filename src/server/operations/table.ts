@@ -48,6 +48,7 @@ import { harnessDelete } from './harnesses/delete.ts';
 import { harnessGet } from './harnesses/get.ts';
 import { harnessesList } from './harnesses/list.ts';
 import { harnessProvision } from './harnesses/provision.ts';
+import { harnessTemplates } from './harnesses/templates.ts';
 import { harnessTools } from './harnesses/tools.ts';
 import { hookResume, hooksCreate, hooksDelete, hooksList } from './hooks/hooks.ts';
 import { hookRead } from './hooks/read.ts';
@@ -197,6 +198,7 @@ const ROWS: readonly Operation[] = [
   harnessProvision,
   harnessBindTool,
   harnessTools,
+  harnessTemplates,
   hooksList,
   hooksCreate,
   hooksDelete,

@@ -6,9 +6,7 @@ import { defineOperation, NO_MEMBERS, type Operation, type Verb } from './define
 import { Type } from './type.ts';
 
 /** Methods of memory.v1.MemoryService. */
-export const UNIMPLEMENTED_RPCS: Readonly<Record<string, Scope>> = {
-  ListHarnessTemplates: 'read',
-};
+export const UNIMPLEMENTED_RPCS: Readonly<Record<string, Scope>> = {};
 
 /** Number in the contract, verb, path (`M` is a memory) and scope (R, W, A). */
 const ROUTES = `
@@ -27,9 +25,7 @@ const ROUTES = `
 `;
 
 /** Commands of app/exec. */
-export const UNIMPLEMENTED_COMMANDS: Readonly<Record<string, Scope>> = {
-  harness_templates: 'read',
-};
+export const UNIMPLEMENTED_COMMANDS: Readonly<Record<string, Scope>> = {};
 
 export interface UnimplementedRoute {
   readonly number: number;

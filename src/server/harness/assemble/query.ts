@@ -2,10 +2,11 @@
 // have parameters. A parameter's value takes the place of its token as one string, so no value can become words of the
 // language.
 import { EngineError } from '../../../engine/base/errors.ts';
+import { TOKEN_BUDGET_DEFAULT } from '../../../engine/base/limits.ts';
 import { CalError } from '../../../engine/cal/errors.ts';
 import { lex } from '../../../engine/cal/lexer.ts';
 import { readQuery } from '../../../engine/cal/query.ts';
-import { NAMED_QUERIES } from './named.ts';
+import { type NamedFor, namedQuery, QUERY_NAMES } from './named.ts';
 
 export const PARAMETERS = ['user', 'def_ns', 'session_id', 'query'] as const;
 export type Parameters = Readonly<Record<(typeof PARAMETERS)[number], string>>;
@@ -15,17 +16,12 @@ const SAMPLE: Parameters = { user: 'ann', def_ns: 'harnesses/x/def', session_id:
 /** Bytes of a message that a query searches for. A query has at most 8,192 bytes; longer messages search by their beginning. */
 const VALUE_BYTES_MAX = 1_500;
 
-/** True for the name of a query of the server. */
-export function isNamed(assembleQuery: string): boolean {
-  return NAMED_QUERIES.has(assembleQuery);
-}
-
 /**
  * Checks what a definition states. VAL-E001 for an unknown name, for text that is no ASSEMBLE statement, and for JSON; CAL
  * codes for text that the language refuses.
  */
 export function checkAssembleQuery(assembleQuery: string): void {
-  const text = textOf(assembleQuery);
+  const text = textOf(assembleQuery, { forUser: true, budget: TOKEN_BUDGET_DEFAULT });
   try {
     const bound = boundText(text, SAMPLE);
     const { statement } = readQuery(bound).query;
@@ -38,12 +34,12 @@ export function checkAssembleQuery(assembleQuery: string): void {
   }
 }
 
-/** The CAL text of a name or of a text. VAL-E001. */
-export function textOf(assembleQuery: string): string {
-  const named = NAMED_QUERIES.get(assembleQuery);
+/** The CAL text of a name or of a text; a text decides about users and budget itself. VAL-E001. */
+export function textOf(assembleQuery: string, asked: NamedFor): string {
+  const named = namedQuery(assembleQuery, asked);
   if (named !== undefined) return named;
   if (NAME.test(assembleQuery))
-    throw bad(`there is no query ${assembleQuery}: CAL text, or one of ${[...NAMED_QUERIES.keys()].join(', ')}`);
+    throw bad(`there is no query ${assembleQuery}: CAL text, or one of ${QUERY_NAMES.join(', ')}`);
   if (assembleQuery.trimStart().startsWith('{')) throw bad('must be CAL in its text form');
   return assembleQuery;
 }

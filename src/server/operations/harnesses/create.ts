@@ -8,7 +8,7 @@ import { inTurn, putSettings } from '../../harness/change.ts';
 import { ASSEMBLE_QUERY_DEFAULT } from '../../harness/definition.ts';
 import { checkSlug } from '../../harness/slug.ts';
 import { findHarness, readHarness, requireHarness, requireRoom } from '../../harness/store.ts';
-import { templateNamed } from '../../harness/templates.ts';
+import { templateNamed } from '../../harness/templates/table.ts';
 import { defineOperation } from '../define.ts';
 import { plainText } from '../text.ts';
 import { described, Type } from '../type.ts';

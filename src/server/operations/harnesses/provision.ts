@@ -11,8 +11,8 @@ import {
 } from '../../harness/definition.ts';
 import { defNamespaceOf } from '../../harness/slug.ts';
 import { findHarness, requireHarness, requireRoom } from '../../harness/store.ts';
-import type { HarnessTemplate } from '../../harness/template.ts';
-import { templateNamed } from '../../harness/templates.ts';
+import { TEMPLATES, templateNamed } from '../../harness/templates/table.ts';
+import type { HarnessTemplate } from '../../harness/templates/template.ts';
 import type { ToolSpec } from '../../harness/tool.ts';
 import { defineOperation } from '../define.ts';
 import { Fields } from '../grains/fields.ts';
@@ -115,8 +115,8 @@ function suggestedTools(
   template: HarnessTemplate | undefined,
   before: HarnessDefinition | undefined,
 ): readonly ToolSpec[] {
-  const first =
-    before?.status === 'draft' && before.template !== undefined ? templateNamed(before.template) : undefined;
+  // An imported definition may name a template that this build does not have.
+  const first = before?.status === 'draft' ? TEMPLATES.find(({ slug }) => slug === before.template) : undefined;
   const { tools = [] } = template ?? first ?? {};
   const held = new Set(before?.tools.map(({ toolName }) => toolName));
   return tools.filter(({ toolName, executorUri }) => executorUri.startsWith('builtin://') && !held.has(toolName));
