@@ -20,6 +20,8 @@ export class SectionWriter {
   readonly #limits: DocumentLimits;
   readonly #sections: Section[] = [];
   #place: Place = NOWHERE;
+  /** Headings above those of the part that is being read. */
+  #above: readonly string[] = [];
   #parts: string[] = [];
   /** True while the section has nothing but headings. */
   #isBare = true;
@@ -41,8 +43,22 @@ export class SectionWriter {
   /** Begins a section at `place`. */
   begin(place: Place): void {
     // A heading directly under another one would leave a section without text.
-    if (!(this.#isBare && isBelow(place, this.#place))) this.#end();
-    this.#place = place;
+    const own = this.#above.length === 0 ? place : { ...place, headings: [...this.#above, ...place.headings] };
+    if (!(this.#isBare && isBelow(own, this.#place))) this.#end();
+    this.#place = own;
+  }
+
+  /** Puts what `work` writes under `headings`, as an attachment is under its e-mail. */
+  async under(headings: readonly string[], work: () => Promise<unknown>): Promise<void> {
+    const above = this.#above;
+    this.#above = [...above, ...headings];
+    try {
+      this.begin({ headings: [] });
+      await work();
+    } finally {
+      this.#above = above;
+      this.begin({ headings: [] });
+    }
   }
 
   /** Adds the line of the section's own heading. */
@@ -91,7 +107,7 @@ export class HeadingPath {
 
   /** Enters a heading of this level and returns the path that ends with it. */
   enter(level: number, text: string): string[] {
-    while ((this.#levels.at(-1)?.level ?? 0) >= level) this.#levels.pop();
+    while ((this.#levels.at(-1)?.level ?? -1) >= level) this.#levels.pop();
     this.#levels.push({ level, text: shortened(text) });
     return this.path;
   }

@@ -1,7 +1,6 @@
 // HTML as a stream of tags: no tree is built, so a page of 50 MB costs little more than its text. Scripts, menus and
 // hidden parts are left out; of a page that marks its main part, only that part is read.
 import { Parser } from 'htmlparser2';
-import type { Place } from '../document.ts';
 import { type DocumentLimits, tooLarge } from '../limits.ts';
 import { cleanText, HeadingPath, SectionWriter } from '../section-writer.ts';
 import { TableRows } from './table-rows.ts';
@@ -32,12 +31,12 @@ const HIDDEN_STYLE = /display\s*:\s*none|visibility\s*:\s*hidden/i;
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** Reads a page into `out`, under the headings of `at`. */
-export function readHtml(source: string, out: SectionWriter, limits: DocumentLimits, at: Place = NOWHERE): void {
+/** Reads a page into `out`. */
+export function readHtml(source: string, out: SectionWriter, limits: DocumentLimits): void {
   const main = mainPartOf(source);
   if (main !== undefined) {
     const part = new SectionWriter(limits);
-    readPart(source, part, { limits, at, main });
+    readPart(source, part, { limits, main });
     if (part.chars >= MAIN_CHARS_MIN) {
       for (const { text, ...place } of part.finish()) {
         out.begin(place);
@@ -46,10 +45,8 @@ export function readHtml(source: string, out: SectionWriter, limits: DocumentLim
       return;
     }
   }
-  readPart(source, out, { limits, at, main: undefined });
+  readPart(source, out, { limits, main: undefined });
 }
-
-const NOWHERE: Place = { headings: [] };
 
 /** The element that holds the page's content, if the page marks one. */
 function mainPartOf(source: string): 'main' | 'article' | undefined {
@@ -62,7 +59,6 @@ function mainPartOf(source: string): 'main' | 'article' | undefined {
 
 interface Reading {
   readonly limits: DocumentLimits;
-  readonly at: Place;
   readonly main: 'main' | 'article' | undefined;
 }
 
@@ -85,7 +81,6 @@ function readPart(source: string, out: SectionWriter, reading: Reading): void {
 class PageText {
   readonly #out: SectionWriter;
   readonly #limits: DocumentLimits;
-  readonly #at: Place;
   readonly #main: Reading['main'];
   readonly #path = new HeadingPath();
   #depth = 0;
@@ -102,10 +97,9 @@ class PageText {
   /** The table that is read row by row; tables inside its cells are text. */
   #table: HtmlTable | undefined;
 
-  constructor(out: SectionWriter, { limits, at, main }: Reading) {
+  constructor(out: SectionWriter, { limits, main }: Reading) {
     this.#out = out;
     this.#limits = limits;
-    this.#at = at;
     this.#main = main;
   }
 
@@ -203,7 +197,7 @@ class PageText {
     const text = collapsed(cleanText(this.#takeBlock()));
     if (text === '') return;
     this.#beginAt(text);
-    this.#out.begin({ ...this.#at, headings: [...(this.#root ?? []), ...this.#path.enter(level, text)] });
+    this.#out.begin({ headings: [...(this.#root ?? []), ...this.#path.enter(level, text)] });
     this.#out.heading(`${text}\n\n`);
   }
 
@@ -212,8 +206,8 @@ class PageText {
     if (this.#root !== undefined) return;
     const title = collapsed(cleanText(this.#title));
     const isTold = title === '' || title.includes(first) || first.includes(title);
-    this.#root = isTold ? this.#at.headings : [...this.#at.headings, title];
-    this.#out.begin({ ...this.#at, headings: this.#root });
+    this.#root = isTold ? [] : [title];
+    this.#out.begin({ headings: this.#root });
     if (!isTold) this.#out.heading(`${title}\n\n`);
   }
 

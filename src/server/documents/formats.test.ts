@@ -1,0 +1,127 @@
+// Every format, from files that other programs' libraries write.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  HANDBOOK_PAGES,
+  handbookDocx,
+  MACRO_TYPE,
+  MAIL,
+  pdfOf,
+  peopleXlsx,
+  rawDocx,
+  slidesPptx,
+  wordParagraph,
+} from '../../../test/documents/corpus.ts';
+import type { ParsedDocument } from './document.ts';
+import { parseDocument } from './parse.ts';
+
+const linesOf = ({ sections }: Pick<ParsedDocument, 'sections'>): string[] =>
+  sections.map(({ headings, page, slide, sheet, text }) => {
+    const place = [page ?? slide, sheet].filter((part) => part !== undefined).join();
+    return `${place === '' ? '' : `${place} `}[${headings.join(' > ')}] ${text.trim().replace(/\s*\n\s*/g, ' / ')}`;
+  });
+
+test('DOCX gives headings by style, tables as lines, and every script', async () => {
+  const document = await parseDocument(await handbookDocx(), 'handbook.docx');
+  assert.equal(document.kind, 'docx');
+  assert.deepEqual(linesOf(document), [
+    '[Handbook > Leave] Handbook / Leave / Everyone has thirty days of leave.',
+    '[Handbook > Leave > Sick leave] Sick leave / Call before nine. שלום עולם. 病気の時は電話してください。 / ' +
+      'Grade: A; Days: 30 / Grade: B; Days: 35',
+    '[Handbook > Travel] Travel / Take the train.',
+  ]);
+});
+
+test('PPTX gives slides under their titles, with tables and notes', async () => {
+  const document = await parseDocument(await slidesPptx(), 'deck.pptx');
+  assert.deepEqual([document.kind, document.pages], ['pptx', 2]);
+  assert.deepEqual(linesOf(document), [
+    '1 [Quarterly results] Quarterly results / Revenue grew by twelve percent. / Notes: Thank the team in Oslo.',
+    '2 [Outlook] Outlook / Region: North; Target: 40',
+  ]);
+});
+
+test('XLSX gives sheets with a line a row, and dates as dates', async () => {
+  const document = await parseDocument(await peopleXlsx(), 'people.xlsx');
+  assert.deepEqual([document.kind, document.pages], ['xlsx', 2]);
+  assert.deepEqual(linesOf(document), [
+    'People [People] Name | City | Born | Share / Name: Ada; City: London; Born: 1815-12-10; Share: 0.3 / ' +
+      'Name: Grace; Born: 1906-12-09; Share: 2',
+    'Places [Places] Place | Country / Place: Oslo; Country: Norway',
+  ]);
+});
+
+test('PDF gives pages, headings of a larger size, and whole words', async () => {
+  const document = await parseDocument(await pdfOf(HANDBOOK_PAGES), 'handbook.pdf');
+  assert.deepEqual([document.kind, document.pages], ['pdf', 2]);
+  assert.deepEqual(linesOf(document), [
+    '1 [Leave] Leave / Everyone has thirty days of leave, and nobody loses / what is left of them in the new year.',
+    '2 [Travel] Travel / Take the train whenever you can. Flights need the approval of two people.',
+  ]);
+});
+
+test('CSV gives a line a row, whatever separates and quotes its fields', async () => {
+  const rows = 'Name;Note\nAda;"likes ""tea""; and\nmilk"\nGrace;\n\nLin;x';
+  const document = await parseDocument(Buffer.from(rows), 'a.csv');
+  assert.deepEqual(linesOf(document), [
+    '[] Name | Note / Name: Ada; Note: likes "tea"; and milk / Name: Grace / Name: Lin; Note: x',
+  ]);
+  const bare = await parseDocument(Buffer.from('1,2\n3,4\n'), 'a.csv');
+  assert.equal(bare.text, '1 | 2\n3 | 4');
+});
+
+test('JSON gives a line an object, under the names that lead to it', async () => {
+  const value = {
+    title: 'Team',
+    people: [
+      { name: 'Ada', tags: ['a', 'b'] },
+      { name: 'Lin', city: null },
+    ],
+    n: [[1], []],
+  };
+  const document = await parseDocument(Buffer.from(JSON.stringify(value)), 'team.json');
+  assert.deepEqual(
+    [document.kind, document.text],
+    ['json', 'title: Team\npeople: name: Ada\npeople.tags: a, b\npeople: name: Lin\nn: 1'],
+  );
+  const lines = await parseDocument(Buffer.from('{"a":1}\n\n{"a":2}\n'), 'log.jsonl');
+  assert.equal(lines.text, 'a: 1\na: 2');
+  await assert.rejects(parseDocument(Buffer.from('{"a":1}\n{"a":'), 'log.jsonl'), { code: 'IMP-E004' });
+});
+
+test('an e-mail gives its headers, its body and the documents attached', async () => {
+  const document = await parseDocument(Buffer.from(MAIL), 'mail.eml');
+  assert.equal(document.kind, 'eml');
+  assert.deepEqual(linesOf(document), [
+    '[Résumé] Subject: Résumé / From: Ada <ada@example.org> / To: Grace <grace@example.org> / ' +
+      'Date: 2026-03-02T10:00:00.000Z / The café opens at nine. / Attachment: plan.md',
+    '[Résumé > plan.md > Plan] # Plan / Buy coffee.',
+    '[Résumé] Attachment: logo.png',
+  ]);
+});
+
+test('content tells the kind, whatever the name says', async () => {
+  const cases: readonly (readonly [Uint8Array, string, string])[] = [
+    [await handbookDocx(), 'report.pdf', 'docx'],
+    [await pdfOf(HANDBOOK_PAGES), 'report.txt', 'pdf'],
+    [await slidesPptx(), 'report', 'pptx'],
+    [Buffer.from('<!doctype html><p>words</p>'), 'report.txt', 'html'],
+    [Buffer.from(MAIL), 'report.txt', 'eml'],
+    [Buffer.from('{"a": [1]}'), 'report', 'json'],
+    [
+      rawDocx(wordParagraph('Macros never run.'), { 'word/vbaProject.bin': Buffer.from('x') }, MACRO_TYPE),
+      'a.docm',
+      'docx',
+    ],
+  ];
+  for (const [bytes, name, kind] of cases) assert.equal((await parseDocument(bytes, name)).kind, kind, name);
+});
+
+test('text of a DOCX that is deleted or doubled is left out', async () => {
+  const body =
+    '<w:p><w:r><w:t>Kept</w:t></w:r><w:del><w:r><w:delText>gone</w:delText></w:r></w:del>' +
+    '<mc:AlternateContent><mc:Choice><w:txbxContent><w:p><w:r><w:t>box</w:t></w:r></w:p></w:txbxContent></mc:Choice>' +
+    '<mc:Fallback><w:p><w:r><w:t>box</w:t></w:r></w:p></mc:Fallback></mc:AlternateContent></w:p>';
+  const { text } = await parseDocument(rawDocx(body), 'a.docx');
+  assert.equal(text.replace(/\s+/g, ' '), 'box Kept');
+});
