@@ -10,7 +10,7 @@ const FLAGS =
 
 const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 const { scripts } = manifest as { readonly scripts: Readonly<Record<string, string>> }; // the shape of a manifest
-const command = (scripts['test:quick'] ?? '').replace(' --test ', ` --test ${FLAGS} `);
+const command = (scripts['test:quick'] ?? '').replace(' scripts/run-tests.ts ', ` scripts/run-tests.ts ${FLAGS} `);
 
 const quick = spawn(command, { shell: true, stdio: ['ignore', 'pipe', 'inherit'] });
 const ended = once(quick, 'close');

@@ -1,0 +1,78 @@
+// `node scripts/run-tests.ts [FLAGS of node's test runner] GLOB…`: runs test files, several in a process, as one run of
+// node's test runner, which prints all results and their sums. To run one file, give it to `node --test`.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const ROOT = resolve(import.meta.dirname, '..');
+
+/** Files that run in a process of their own, the longest first. */
+const ALONE: readonly string[] = [
+  'test/bench-smoke.test.ts', // takes the longest
+  'test/hostile/stalls.test.ts',
+  'test/conformance/conformance.test.ts',
+  'test/cli-server.test.ts',
+  'test/package.test.ts', // changes the environment of everything it starts
+];
+
+/** Files with `t.assert.snapshot`: node names the file of snapshots after the file that it started. */
+const usesSnapshots = (file: string): boolean => readFileSync(join(ROOT, file), 'utf8').includes('t.assert.snapshot(');
+
+/** How many files share a process, by folder: few where they start servers. The first folder that fits counts. */
+const SHARING: readonly (readonly [folder: string, files: number])[] = [
+  ['test/', 5],
+  ['src/server/', 14],
+  ['src/shards/', 10],
+  ['src/', 40],
+];
+
+/** In the order of their starts: long ones first, so that the last ones to end are short. */
+function groupsOf(files: readonly string[]): readonly (readonly string[])[] {
+  const alone = ALONE.filter((file) => files.includes(file)).map((file) => [file]);
+  const left = Map.groupBy(
+    files.filter((file) => !ALONE.includes(file)),
+    (file) => SHARING.find(([folder]) => file.startsWith(folder)) ?? (['', 1] as const),
+  );
+  const shared = [...SHARING].flatMap((sharing) => {
+    const own = left.get(sharing) ?? [];
+    const [, size] = sharing;
+    return Array.from({ length: Math.ceil(own.length / size) }, (_, i) => own.slice(i * size, (i + 1) * size));
+  });
+  return [...alone, ...shared];
+}
+
+/** Writes the file that runs a group. The runner starts files in the order of their names. */
+function entryOf(group: readonly string[], i: number, folder: string): string {
+  const entry = join(folder, `${String(i).padStart(3, '0')}-${group[0]?.replaceAll('/', '-')}.mjs`);
+  const code = `import { runFiles } from '${support('group.ts')}';\nawait runFiles(${JSON.stringify(group)});\n`;
+  writeFileSync(entry, code);
+  return entry;
+}
+
+function support(name: string): string {
+  return pathToFileURL(join(ROOT, 'test/support', name)).href;
+}
+
+const words = process.argv.slice(2);
+const [flags, globs] = [words.filter((word) => word.startsWith('--')), words.filter((word) => !word.startsWith('--'))];
+const files = globSync(globs, { cwd: ROOT }).toSorted();
+if (files.length === 0) throw new Error(`no file fits ${globs.join(' ')}`);
+// A selection may leave nothing of a file to run, and then node runs no hook of it, for which the next file waits.
+const isSelection = flags.some((flag) => /^--test-(name-pattern|skip-pattern|only)/.test(flag));
+const grouped = files.filter((file) => !isSelection && !usesSnapshots(file));
+
+const folder = mkdtempSync(join(tmpdir(), 'granary-tests-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+const entries = groupsOf(grouped).map((group, i) => entryOf(group, i, folder));
+const preloaded = ['compile-cache.ts', 'hang.ts'].flatMap((name) => ['--import', support(name)]);
+const ungrouped = files.filter((file) => !grouped.includes(file));
+const runner = spawn(process.execPath, [...preloaded, '--test', ...flags, ...entries, ...ungrouped], {
+  cwd: ROOT,
+  stdio: 'inherit',
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => runner.kill(signal));
+const [code] = await once(runner, 'exit');
+process.exitCode = typeof code === 'number' ? code : 1;

@@ -1,0 +1,41 @@
+// Several test files in one process, one after the other, each in a suite that has the name of the file. A process for
+// each file would spend more time on its start and on loading the same modules than on most files' tests.
+import assert from 'node:assert/strict';
+import { resolve } from 'node:path';
+import { describe, type SuiteContext, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+/** Variables that modules of the product set when they are loaded. */
+const OF_PRODUCT: ReadonlySet<string> = new Set(['UWS_HTTP_MAX_HEADERS_SIZE']);
+
+/** Files are relative to the root. */
+export async function runFiles(files: readonly string[]): Promise<void> {
+  for (const file of files) await runFile(file);
+}
+
+async function runFile(file: string): Promise<void> {
+  const variables = { ...process.env };
+  const cwd = process.cwd();
+  let suite: { readonly passed?: boolean } = {};
+  // Resolves when its tests and hooks have ended.
+  await describe(file, async (context: SuiteContext) => {
+    suite = context;
+    await import(pathToFileURL(resolve(ROOT, file)).href);
+  });
+  const changed = changedVariables(variables);
+  if (suite.passed === true && changed.length === 0 && process.cwd() === cwd) return;
+  // Node's sums count tests alone: not a suite whose hook fails, and not one that cannot be loaded.
+  await test(`the file ${file}`, () => {
+    assert.deepEqual(changed, [], 'it leaves variables changed for the files after it');
+    assert.equal(process.cwd(), cwd, 'it leaves another working directory for the files after it');
+    assert.fail('it, its tests or its hooks failed');
+  });
+}
+
+/** The names alone: values may be secrets of the machine. */
+function changedVariables(before: NodeJS.ProcessEnv): string[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(process.env)]);
+  return [...names].filter((name) => !OF_PRODUCT.has(name) && process.env[name] !== before[name]);
+}
