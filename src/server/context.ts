@@ -4,6 +4,7 @@ import type { CallContext, Input, MemoryCalls, Output } from '../shards/protocol
 import type { Turns } from '../shards/turns.ts';
 import type { Principal, Scope } from './auth/principal.ts';
 import type { CalGate } from './cal-gate.ts';
+import type { Chats } from './chat/chats.ts';
 import type { Config } from './config.ts';
 import type { Keys } from './control/keys.ts';
 import type { Memories, MemoryRecord } from './control/memories.ts';
@@ -64,6 +65,8 @@ export interface Services {
   readonly eventBells: EventBells;
   /** Streams of events. */
   readonly events: EventHub;
+  /** Chat turns under way. */
+  readonly chats: Chats;
   /** The hooks of all memories. */
   readonly hooks: Hooks;
   /** The deliveries of webhooks. */

@@ -36,7 +36,7 @@ export interface HandlerParts {
   /** Parses a JSON body. */
   readonly readJson: (bytes: Uint8Array) => Promise<unknown>;
   /** For answers that go on after their operation. */
-  readonly services: Pick<Services, 'events'>;
+  readonly services: Pick<Services, 'events' | 'chats'>;
   /** Budget of answers until clients have read them. */
   readonly answers: ByteBudget;
 }

@@ -10,6 +10,7 @@ import { Authenticator } from './auth/authenticate.ts';
 import { RateLimiter } from './auth/rate-limit.ts';
 import { tokenVerifier } from './auth/tokens.ts';
 import { CalGate } from './cal-gate.ts';
+import { Chats } from './chat/chats.ts';
 import type { Config } from './config.ts';
 import type { Services } from './context.ts';
 import { ensureBootstrapKey } from './control/bootstrap-key.ts';
@@ -119,6 +120,7 @@ async function start(starting: Starting): Promise<Omit<RunningServer, 'warnings'
   });
   // Before the listeners: they wait for the ends of their streams.
   starting.lifecycle.opened('streams of events', () => services.events.close());
+  starting.lifecycle.opened('chat turns', () => services.chats.close());
   const addresses = announce(starting, ports, { secret, shards: stored.layout.shards, listener: listener.kind });
   return {
     httpPort: ports.http,
@@ -173,7 +175,7 @@ function startWork(starting: Starting, stored: Stored): Work {
 }
 
 function servicesOf(
-  { config, clock, lifecycle }: Starting,
+  { config, clock, lifecycle, log }: Starting,
   { router, memories, control, controlKey, keys, masterKeys, erasures }: Stored,
   { embedding: { embedders, queryVectors, indexWaits }, readers, disks, eventBells, webhooks, models }: Work,
   listening: Pick<Services, 'httpListener' | 'grpcPort'>,
@@ -185,6 +187,7 @@ function servicesOf(
     clock,
     shards: router,
     cursors,
+    chats: new Chats(log),
     events: new EventHub({ shards: router, bells: eventBells, memories, keys, cursors, nowMs }),
     control,
     memories,

@@ -307,6 +307,8 @@ const WRITES: Readonly<Record<string, (pair: Pair) => readonly Question[]>> = {
     },
   ],
   create_thread: ({ place }) => [{ ...post('/chat/threads', { title: `about ${STRANGE}`, ...place }), status: 201 }],
+  // test/conformance/chat.test.ts asks a model what it is shown.
+  chat_stream: () => [],
   change_thread: () => [
     { ...post('/chat/threads/s1', { title: 'About green tea', archived: true }), name: 'PATCH s1', verb: 'PATCH' },
     { ...refused(post('/chat/threads/n9', { archived: true })), name: 'PATCH n9', verb: 'PATCH' },

@@ -235,6 +235,15 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
     'create_thread',
     (http) => http.ask('POST', `${M}/chat/threads`, { json: { title: 'Tea', metadata: { at: 'home' } } }),
   ],
+  [
+    'chat_stream',
+    async (http) => {
+      await http.call('PUT', '/settings/providers/echo', { json: { kind: 'mock' } });
+      return http.ask('POST', `${M}/chat/stream`, {
+        json: { messages: [{ role: 'user', content: 'Is there tea?' }], provider: 'echo', model: 'echo' },
+      });
+    },
+  ],
   ['list_threads', (http) => http.ask('GET', `${M}/chat/threads?archived=false`)],
   ['get_thread', async (http) => http.ask('GET', `${M}/chat/threads/${await threadOf(http)}`)],
   [

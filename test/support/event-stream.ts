@@ -26,10 +26,14 @@ export class EventClient {
     this.#reading = this.#read(response);
   }
 
-  /** `url` with path and query. Fails unless the answer is a stream. */
-  static async open(url: string, headers: Readonly<Record<string, string>> = {}): Promise<EventClient> {
+  /** `url` with path and query; `json` is posted. Fails unless the answer is a stream. */
+  static async open(url: string, headers: Readonly<Record<string, string>> = {}, json?: object): Promise<EventClient> {
     const abort = new AbortController();
-    const response = await fetch(url, { headers, signal: abort.signal });
+    const posted =
+      json === undefined
+        ? { headers }
+        : { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(json) };
+    const response = await fetch(url, { ...posted, signal: abort.signal });
     assert.equal(response.status, 200, response.status === 200 ? '' : await response.text());
     return new EventClient(response, abort);
   }

@@ -324,6 +324,22 @@ export const PROVIDER_URL_CHARS_MAX = 2_048;
 export const PROVIDER_KEY_CHARS_MAX = 4_096;
 export const MODEL_NAME_CHARS_MAX = 256;
 
+/** Messages of one chat request, and characters of all of them; messages of its thread that a model is shown. */
+export const CHAT_MESSAGES_MAX = 100;
+export const CHAT_INPUT_CHARS_MAX = 262_144;
+export const CHAT_HISTORY_MAX = 100;
+export const CHAT_HISTORY_CHARS_MAX = 262_144;
+/** Grains that are recalled for a chat turn before the model is asked. */
+export const CHAT_RECALL_LIMIT = 8;
+/** Answers of the model in one chat turn: all but the last may call tools, so many at a time. */
+export const CHAT_STEPS_MAX = 8;
+export const CHAT_STEP_CALLS_MAX = 16;
+/** Maximum duration of a chat turn, with all answers of the model and all calls of tools. */
+export const CHAT_TURN_MS = 300_000;
+/** Chat turns at one time; beyond: LIM-E001. */
+export const CHAT_TURNS_MAX = 512;
+/** Grains that the record of a chat turn names. */
+export const CHAT_SHOWN_MAX = 1_000;
 /** Characters of the JSON of a chat thread's metadata. */
 export const THREAD_METADATA_CHARS_MAX = 16_384;
 

@@ -69,7 +69,7 @@ export type HttpReply =
       readonly headers: Readonly<Record<string, string>>;
       /** Throws EngineError only before it answers. */
       readonly open: (
-        services: Pick<Services, 'events'>,
+        services: Pick<Services, 'events' | 'chats'>,
         request: HttpRequest,
         asked: { readonly headers: ResponseHeaders; readonly requestId: string },
       ) => void;

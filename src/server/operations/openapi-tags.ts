@@ -71,7 +71,15 @@ export const TAGS: readonly Tag[] = [
   {
     name: 'chat',
     description: 'Conversations with a model that reads and writes a memory: their threads and messages.',
-    operations: ['list_threads', 'create_thread', 'get_thread', 'change_thread', 'delete_thread', 'list_messages'],
+    operations: [
+      'chat_stream',
+      'list_threads',
+      'create_thread',
+      'get_thread',
+      'change_thread',
+      'delete_thread',
+      'list_messages',
+    ],
   },
   {
     name: 'harness',

@@ -109,6 +109,7 @@ const SERVED: Readonly<Record<number, string>> = {
   88: 'GET M/agents/identities/{agent_id}',
   89: 'POST M/agents/identities/{agent_id}/deactivate',
   90: 'POST M/import-document',
+  94: 'POST M/chat/stream',
   95: 'GET M/chat/threads',
   96: 'POST M/chat/threads',
   97: 'GET M/chat/threads/{thread_id}',
@@ -130,7 +131,7 @@ const SERVED: Readonly<Record<number, string>> = {
   121: 'DELETE M/harnesses/{slug}',
 };
 /** Lines that unimplemented.ts had when the count was last lowered. It never grows. */
-const UNIMPLEMENTED_ROUTES_MAX = 12;
+const UNIMPLEMENTED_ROUTES_MAX = 11;
 const UNIMPLEMENTED_RPCS_MAX = 0;
 
 test('every rpc of the contract has one row or is in the unimplemented list', () => {
@@ -207,6 +208,7 @@ test('operations that delete, erase, restrict or govern refuse unknown members, 
       'cal',
       'change_harness',
       'change_thread',
+      'chat_stream',
       'compact',
       'create_goal',
       'create_harness',

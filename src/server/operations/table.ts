@@ -9,6 +9,7 @@ import { deactivateAgent, registerAgent } from './agents/register.ts';
 import { calQuery } from './cal/query.ts';
 import { calSwitch } from './cal/switch.ts';
 import { threadMessages } from './chat/messages.ts';
+import { chatStream } from './chat/stream.ts';
 import { threadChange, threadCreate, threadDelete, threadGet, threadsList } from './chat/threads.ts';
 import { complianceExport, complianceImpact, complianceMetrics, complianceViolations } from './compliance/results.ts';
 import { verifyCompliance, verifyLatest } from './compliance/verify-run.ts';
@@ -184,6 +185,7 @@ const ROWS: readonly Operation[] = [
   deleteScopeTree,
   scopeErase,
   graph,
+  chatStream,
   threadsList,
   threadCreate,
   threadGet,

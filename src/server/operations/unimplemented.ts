@@ -10,7 +10,6 @@ export const UNIMPLEMENTED_RPCS: Readonly<Record<string, Scope>> = {};
 
 /** Number in the contract, verb, path (`M` is a memory) and scope (R, W, A). */
 const ROUTES = `
-94 POST M/chat/stream W
 101 POST M/imports W
 102 GET M/imports R
 103 GET M/imports/{job_id} R

@@ -31,7 +31,7 @@ export interface Ports {
 }
 
 export interface Served {
-  readonly services: Pick<Services, 'events'>;
+  readonly services: Pick<Services, 'events' | 'chats'>;
   readonly wrapper: Wrapper;
   readonly authenticator: Authenticator;
   readonly metrics: Metrics;

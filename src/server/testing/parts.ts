@@ -1,5 +1,6 @@
 // A server without sockets and threads, for tests: real wrapper, table, control store, router and engines, over
 // in-memory logs.
+
 import { createSecretKey, hash } from 'node:crypto';
 import { StepClock } from '../../../test/support/step-clock.ts';
 import type { EngineError } from '../../engine/base/errors.ts';
@@ -15,6 +16,7 @@ import type { Scope } from '../auth/principal.ts';
 import { RateLimiter } from '../auth/rate-limit.ts';
 import { tokenVerifier } from '../auth/tokens.ts';
 import { CalGate } from '../cal-gate.ts';
+import { Chats } from '../chat/chats.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { Services } from '../context.ts';
 import { Keys, type NewKey } from '../control/keys.ts';
@@ -119,6 +121,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     shards,
     control,
     cursors,
+    chats: new Chats(log),
     memories,
     keys,
     masterKeys: {

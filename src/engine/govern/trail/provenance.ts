@@ -7,7 +7,7 @@ import { isPlainHash } from '../../record/grain-name.ts';
 import { EXCLUSION_REASONS, type ExclusionReason } from './exclusions.ts';
 
 /** On disk by index: only append to it. */
-export const QUERY_MODES = ['structural', 'text', 'hybrid', 'chain', 'cal', 'harness'] as const;
+export const QUERY_MODES = ['structural', 'text', 'hybrid', 'chain', 'cal', 'harness', 'chat'] as const;
 export type QueryMode = (typeof QUERY_MODES)[number];
 
 /** Members of a score breakdown, sorted by name. On disk by index: only append to the end. */

@@ -15,6 +15,7 @@ export const threadMessages = defineOperation({
   needs: 'read',
   on: 'memory',
   reach: 'binding',
+  disclosure: true,
   mutates: false,
   paged: true,
   input: Type.Object({

@@ -51,6 +51,7 @@ export const threadsList = defineOperation({
   needs: 'read',
   on: 'memory',
   reach: 'binding',
+  disclosure: true,
   mutates: false,
   paged: true,
   input: Type.Object({
@@ -98,6 +99,7 @@ export const threadCreate = defineOperation({
   needs: 'write',
   on: 'memory',
   reach: 'binding',
+  disclosure: true,
   mutates: true,
   onUnknown: 'warn',
   input: Type.Object({
@@ -131,6 +133,7 @@ export const threadGet = defineOperation({
   needs: 'read',
   on: 'memory',
   reach: 'binding',
+  disclosure: true,
   mutates: false,
   input: Type.Object({ threadId: ThreadId }),
   output: ThreadOutput,
@@ -149,6 +152,7 @@ export const threadChange = defineOperation({
   needs: 'write',
   on: 'memory',
   reach: 'binding',
+  disclosure: true,
   mutates: true,
   onUnknown: 'warn',
   input: Type.Object({
@@ -177,6 +181,7 @@ export const threadDelete = defineOperation({
   needs: 'write',
   on: 'memory',
   reach: 'binding',
+  disclosure: true,
   access: 'calls',
   mutates: true,
   onUnknown: 'refuse',

@@ -1,0 +1,100 @@
+// The chat turns that are under way: serves each as a stream of server-sent events, bounds their number, ends the model's
+// work when its client goes away, and ends them all when the server does.
+import { EngineError } from '../../engine/base/errors.ts';
+import { CHAT_TURN_MS, CHAT_TURNS_MAX } from '../../engine/base/limits.ts';
+import { STREAM_HEADERS } from '../events/stream.ts';
+import { type HttpRequest, RequestAborted, type ResponseHeaders } from '../http/listener.ts';
+import { SseWriter } from '../http/sse-writer.ts';
+import type { Logger } from '../log.ts';
+import type { ChatEvent, OpenedChat } from './event.ts';
+
+interface Running {
+  readonly abort: AbortController;
+  readonly request: Pick<HttpRequest, 'cut'>;
+  readonly ended: Promise<void>;
+}
+
+/** Time for streams to end at a shutdown. */
+const END_MS = 2_000;
+
+export class Chats {
+  readonly #log: Pick<Logger, 'error'>;
+  readonly #running = new Set<Running>();
+  readonly #keys = new Set<string>();
+  #isClosed = false;
+
+  constructor(log: Pick<Logger, 'error'>) {
+    this.#log = log;
+  }
+
+  get size(): number {
+    return this.#running.size;
+  }
+
+  /** LIM-E001 when no further turn may begin, VAL-E005 while a turn with this key is under way. */
+  check(key: string | undefined): void {
+    if (this.#isClosed) throw new EngineError('STO-E002', 'the server is shutting down');
+    if (this.#running.size >= CHAT_TURNS_MAX)
+      throw new EngineError('LIM-E001', 'too many chat turns are under way: try again later');
+    if (key !== undefined && this.#keys.has(key))
+      throw new EngineError('VAL-E005', 'a request with this idempotency key is under way');
+  }
+
+  /** Serves the turn. Throws as `check` before anything is sent. */
+  open({ key, events }: OpenedChat, request: HttpRequest, headers: ResponseHeaders): void {
+    this.check(key);
+    const abort = new AbortController();
+    const stop = (): void => abort.abort(new RequestAborted());
+    if (request.aborted.aborted) stop();
+    else request.aborted.addEventListener('abort', stop, { once: true });
+    const late = setTimeout(
+      () => abort.abort(new EngineError('SYS-E005', `the turn took longer than ${CHAT_TURN_MS / 1_000} s`)),
+      CHAT_TURN_MS,
+    );
+    const out = new SseWriter(request.stream(200, [...headers, ...STREAM_HEADERS]));
+    if (key !== undefined) this.#keys.add(key);
+    const ended = this.#serve(events(abort.signal), out, abort.signal).finally(() => {
+      clearTimeout(late);
+      if (key !== undefined) this.#keys.delete(key);
+      this.#running.delete(running);
+    });
+    const running: Running = { abort, request, ended };
+    this.#running.add(running);
+  }
+
+  /** Never rejects. */
+  async #serve(events: AsyncIterable<ChatEvent>, out: SseWriter, signal: AbortSignal): Promise<void> {
+    try {
+      for await (const { event, data } of events) await out.event(event, data);
+      out.end();
+    } catch (error) {
+      const told = this.#told(error, signal);
+      if (told === undefined) return;
+      await out
+        .event('error', { code: told.code, message: told.message })
+        .then(() => out.end())
+        .catch(() => undefined); // the client is gone
+    }
+  }
+
+  /** What the client is told; undefined when it is gone. */
+  #told(error: unknown, signal: AbortSignal): EngineError | undefined {
+    const reason: unknown = signal.aborted ? signal.reason : error;
+    if (reason instanceof RequestAborted || error instanceof RequestAborted) return undefined;
+    if (reason instanceof EngineError) return reason;
+    this.#log.error({ err: error }, 'internal error in a chat turn');
+    return new EngineError('SYS-E001', 'internal error');
+  }
+
+  /** Ends all turns with an error event. Clients that do not take it are cut off. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const all = [...this.#running];
+    for (const { abort } of all) abort.abort(new EngineError('SYS-E005', 'the server is shutting down'));
+    const cut = setTimeout(() => {
+      for (const { request } of this.#running) request.cut();
+    }, END_MS);
+    await Promise.all(all.map(({ ended }) => ended));
+    clearTimeout(cut);
+  }
+}

@@ -1,0 +1,182 @@
+// A turn of a chat as a stream of server-sent events (service contract, section 18.4).
+import { EngineError } from '../../../engine/base/errors.ts';
+import {
+  CHAT_HISTORY_MAX,
+  CHAT_INPUT_CHARS_MAX,
+  CHAT_MESSAGES_MAX,
+  CHAT_TURN_MS,
+} from '../../../engine/base/limits.ts';
+import type { OpenedChat } from '../../chat/event.ts';
+import { answerTo, type Said, storeSaid } from '../../chat/messages.ts';
+import { Place } from '../../chat/place.ts';
+import { repeated } from '../../chat/repeated.ts';
+import { readThread } from '../../chat/threads.ts';
+import { Turn } from '../../chat/turn.ts';
+import type { Context } from '../../context.ts';
+import { leavingTo } from '../../models/egress.ts';
+import { defineOperation } from '../define.ts';
+import { TEXT } from '../json-schema.ts';
+import { described, Type } from '../type.ts';
+import { ThreadId } from './view.ts';
+
+const HISTORY_DEFAULT = 10;
+
+const Message = Type.Object({
+  role: Type.Enum(['system', 'user', 'assistant'], {
+    description: 'Who speaks; system adds to what the model is told and is not kept.',
+  }),
+  content: Type.String({ minLength: 1, description: 'Text of the message.' }),
+});
+
+const Input = Type.Object({
+  messages: Type.Array(described(Message, 'A message.'), {
+    minItems: 1,
+    maxItems: CHAT_MESSAGES_MAX,
+    description:
+      'What is said now, in its order; the last one is the user’s. With a thread only what is new, together at most 262,144 characters.',
+  }),
+  threadId: Type.Optional(
+    described(ThreadId, 'Thread that the messages and the answer belong to; without one nothing of them is kept.'),
+  ),
+  model: Type.Optional(Type.String({ minLength: 1, description: 'Model; the default is that of the role chat.' })),
+  provider: Type.Optional(
+    Type.String({ minLength: 1, description: 'Provider of the model; the default is that of the role chat.' }),
+  ),
+  contextLimit: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: CHAT_HISTORY_MAX,
+      description: 'Messages of the thread before these that the model is shown; the default is 10.',
+      default: HISTORY_DEFAULT,
+    }),
+  ),
+  userId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'The person whom the chat is with: the model is shown what is about that person or about nobody; the default is the person of the thread.',
+    }),
+  ),
+  namespace: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'Namespace that the model is shown and writes to; the default is that of the thread, and without a thread all.',
+    }),
+  ),
+  toolsEnabled: Type.Optional(
+    Type.Boolean({
+      description: 'Whether the model may call tools: recall, add, supersede, forget and goals; the default is true.',
+      default: true,
+    }),
+  ),
+  temperature: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 2,
+      description: 'Temperature of the model; the default is that of the settings.',
+    }),
+  ),
+  maxTokens: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      description: 'Tokens of each answer of the model at most; the default is that of the settings.',
+    }),
+  ),
+});
+
+export const chatStream = defineOperation({
+  name: 'chat_stream',
+  summary: 'Ask a model that reads and writes the memory, and stream its answer.',
+  description:
+    'Answers with server-sent events: progress, text, tool_call and tool_result, then done or error. With a thread, its last messages are shown to the model, and the messages and the answer are kept as events. When the client goes away, the model is stopped.',
+  example: {
+    messages: [{ role: 'user', content: 'What does Ada drink?' }],
+    user_id: 'ada',
+    context_limit: 10,
+  },
+  needs: 'write',
+  on: 'memory',
+  reach: 'binding',
+  disclosure: true,
+  mutates: true,
+  onUnknown: 'warn',
+  slow: true,
+  input: Input,
+  output: Type.Object({ opened: Type.Unsafe<OpenedChat>({ description: 'The turn before its stream begins.' }) }),
+  errors: ['CHT-E001', 'LLM-E001', 'LLM-E003', 'POL-E005', 'POL-E007', 'POL-E008', 'VAL-E001', 'VAL-E005'],
+  http: [
+    {
+      verb: 'POST',
+      path: 'M/chat/stream',
+      answers: { 'text/event-stream': TEXT },
+      reply: ({ opened }) => ({
+        kind: 'open',
+        status: 200,
+        headers: {},
+        open: ({ chats }, request, { headers }) => chats.open(opened, request, headers),
+      }),
+    },
+  ],
+  async run(input, context) {
+    checkSaid(input.messages);
+    const { services, idempotency } = context;
+    const choice = services.models.resolve('chat', { provider: input.provider, model: input.model });
+    // What the policy keeps from leaving is refused before anything is stored or sent.
+    leavingTo(context.memory, choice);
+    services.chats.check(idempotency?.key);
+    const thread = input.threadId === undefined ? undefined : await readThread(context, input.threadId);
+    const place = new Place(context, {
+      threadId: thread?.threadId,
+      userId: input.userId ?? thread?.userId ?? context.userId,
+      namespace: input.namespace ?? thread?.namespace ?? context.namespace,
+      deadlineMs: services.clock.nowMs() + CHAT_TURN_MS,
+    });
+    if (place.userId !== undefined) await checkPerson(context, place.userId);
+    const stored = thread === undefined ? [] : await storeSaid(context, place, input.messages);
+    const last = stored.at(-1);
+    const known = idempotency === undefined || last === undefined ? undefined : await answerTo(context, place, last);
+    if (known !== undefined) return { opened: repeated(known, idempotency?.key) };
+    const turn = new Turn({
+      context,
+      place,
+      choice,
+      said: input.messages,
+      stored,
+      contextLimit: input.contextLimit ?? HISTORY_DEFAULT,
+      toolsEnabled: input.toolsEnabled ?? true,
+      temperature: input.temperature,
+      maxTokens: input.maxTokens,
+      check: () => checkCaller(context),
+    });
+    return { opened: { key: idempotency?.key, events: (signal: AbortSignal) => turn.events(signal) } };
+  },
+});
+
+function checkSaid(messages: readonly Said[]): void {
+  const refuse = (message: string, issue: string): EngineError =>
+    new EngineError('VAL-E001', message, { details: [{ field: 'messages', issue }] });
+  if (messages.at(-1)?.role !== 'user') throw refuse('the last of `messages` must be of role user', 'not of the user');
+  if (messages.reduce((sum, { content }) => sum + content.length, 0) > CHAT_INPUT_CHARS_MAX)
+    throw refuse(`\`messages\` have more than ${CHAT_INPUT_CHARS_MAX} characters`, 'too long');
+  if (messages.some(({ content }) => !content.isWellFormed() || content.includes('\u0000')))
+    throw refuse('`messages` must be texts without NUL and half characters', 'not a text');
+}
+
+/** POL-E008 for a restricted person, before the stream begins. */
+async function checkPerson(context: Context, userId: string): Promise<void> {
+  await context.call('list', { filter: { userId }, limit: 1, order: 'desc' });
+}
+
+/** A turn may last for minutes: its caller must still be one. */
+function checkCaller({ principal, services, memory }: Context): void {
+  const { keyId, untilMs } = principal;
+  if (
+    (keyId !== undefined && !services.keys.isLive(keyId)) ||
+    (untilMs !== undefined && services.clock.nowMs() >= untilMs)
+  )
+    throw new EngineError('AUT-E004', 'the key was revoked or has expired');
+  if (services.memories.find(memory.id)?.number !== memory.number)
+    throw new EngineError('MEM-E003', 'the memory was deleted');
+}
