@@ -143,7 +143,7 @@ test('hyde searches by similarity to a hypothetical answer', async (t) => {
   assert.equal(models.asked.length, 1);
   models.answer = undefined;
   const failed = await post(server, memory, 'recall', { ...question, hyde: true });
-  assert.deepEqual(failed['warnings'], ['hyde was ignored: the language model answered 500']);
+  assert.deepEqual(failed['warnings'], ['hyde was ignored: the provider start-model failed (500)']);
   assert.deepEqual(failed['results'], plain['results']);
 });
 
@@ -168,8 +168,8 @@ test('models that fail leave the ranking as it is, with a warning each', async (
   assert.deepEqual(scoresOf(asked), scoresOf(plain));
   assert.deepEqual(asked['warnings'], [
     'hyde was ignored: there are no vectors',
-    'rerank was ignored: the reranker answered 500',
-    'llm_rerank was ignored: the language model answered 500',
+    'rerank was ignored: the provider start-rerank answered 500',
+    'llm_rerank was ignored: the provider start-model failed (500)',
   ]);
   models.answer = () => ({ results: 'none', choices: [] });
   const nonsense = await post(server, memory, 'recall', { query: 'Ada drinks', rerank: true, llm_rerank: true });
@@ -198,5 +198,5 @@ test('a model that never answers is abandoned in time for the ranking without it
   const plain = await post(server, memory, 'recall', { query: 'Ada drinks' });
   const asked = await post(server, memory, 'recall', { query: 'Ada drinks', rerank: true });
   assert.deepEqual(objectsOf(asked), objectsOf(plain));
-  assert.match(String(asked['warnings']), /^rerank was ignored: the reranker did not answer within \d+ ms$/);
+  assert.match(String(asked['warnings']), /^rerank was ignored: the provider start-rerank did not answer within \d+ ms$/);
 });

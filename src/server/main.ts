@@ -30,7 +30,6 @@ import { Metering } from './metering/metering.ts';
 import { shardFamilies } from './metering/shard-families.ts';
 import { workFamilies } from './metering/work-families.ts';
 import { Metrics } from './metrics.ts';
-import { recallModels } from './models/models.ts';
 import { CursorSeal } from './operations/cursor-seal.ts';
 import { removeServerFile, writeServerFile } from './server-file.ts';
 import { type DataDirectory, openControlLog, openDataDirectory } from './start/data.ts';
@@ -207,7 +206,6 @@ function servicesOf(
     ...webhooks,
     metering: new Metering(clock),
     ...models,
-    recallModels: recallModels(config),
     harnessChanges: new Turns(),
     ...listening,
     disks: () => disks.reasons,

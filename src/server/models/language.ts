@@ -86,12 +86,15 @@ export class LanguageModels {
 
   /** The whole text of one answer, without what a model says to itself in `<think>`. Throws as `stream`. */
   async generateText(choice: LanguageChoice, request: ModelRequest): Promise<GeneratedText> {
-    let text = '';
-    for await (const part of this.stream(choice, request)) {
-      if (part.type === 'text') text += part.delta;
-      if (part.type === 'finish') return { text: withoutThinking(text), reason: part.reason, usage: part.usage };
+    const call = this.#begin(request);
+    try {
+      const sent = await sentOf(request, choice);
+      return await this.#generated(choice, sent, call.signal);
+    } catch (error) {
+      throw call.failed(error, choice);
+    } finally {
+      call.end();
     }
-    throw new EngineError('LLM-E002', `the provider ${choice.provider} ended its answer early`);
   }
 
   /**
@@ -105,10 +108,7 @@ export class LanguageModels {
     const call = this.#begin(request);
     try {
       const sent = await sentOf(request, choice);
-      const { text, usage } =
-        choice.kind === 'mock'
-          ? { text: echoText(sent.messages), usage: undefined }
-          : await this.#generated(choice, sent, { schema: request.schema, signal: call.signal });
+      const { text, usage } = await this.#generated(choice, sent, call.signal, request.schema);
       const object = parsedOf(text);
       if (object === undefined || !compiler().Compile(request.schema).Check(object))
         throw new EngineError('LLM-E002', `the provider ${choice.provider} answered with JSON that does not fit`);
@@ -123,17 +123,19 @@ export class LanguageModels {
   async #generated(
     choice: LanguageChoice,
     request: ModelRequest,
-    { schema, signal }: { readonly schema: Readonly<Record<string, unknown>>; readonly signal: AbortSignal },
-  ): Promise<{ readonly text: string; readonly usage: TokenUsage | undefined }> {
+    signal: AbortSignal,
+    schema?: Readonly<Record<string, unknown>>,
+  ): Promise<GeneratedText> {
+    if (choice.kind === 'mock') return { text: echoText(request.messages), reason: 'stop' };
     const client = await this.#clientOf(choice);
-    const { content, usage } = await client.doGenerate({
+    // JSON Schema, which the package only passes on.
+    const json = { responseFormat: { type: 'json' as const, schema: schema as never }, providerOptions: NOT_STRICT };
+    const { content, finishReason, usage } = await client.doGenerate({
       ...optionsOf(choice, request, signal),
-      // JSON Schema, which the package only passes on.
-      responseFormat: { type: 'json', schema: schema as never },
-      providerOptions: { openaiCompatible: { strictJsonSchema: false } },
+      ...(schema === undefined ? {} : json),
     });
     const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
-    return { text: withoutThinking(text), usage: usageOf(usage) };
+    return { text: withoutThinking(text), reason: reasonOf(finishReason.unified), usage: usageOf(usage) };
   }
 
   async *#parts(choice: LanguageChoice, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
@@ -185,7 +187,7 @@ export class LanguageModels {
     return client;
   }
 
-  #begin({ signal, timeoutMs = MODEL_CALL_MS }: ModelRequest): RunningCall {
+  #begin({ signal, timeoutMs = MODEL_CALL_MS, tries }: ModelRequest): RunningCall {
     signal.throwIfAborted();
     if (this.#running >= MODEL_STREAMS_MAX)
       throw new EngineError('LIM-E001', 'too many answers of models are under way: try again later');
@@ -193,6 +195,7 @@ export class LanguageModels {
     const bound = Math.max(1, Math.min(timeoutMs, MODEL_CALL_MS));
     const late = AbortSignal.timeout(bound);
     const all = AbortSignal.any([signal, late, this.#ending.signal]);
+    if (tries !== undefined) this.#outgoing.limitTries(all, tries);
     return {
       signal: all,
       end: () => {
@@ -226,6 +229,9 @@ function ownError(error: unknown): EngineError | undefined {
     if (cause instanceof EngineError) return cause;
   return undefined;
 }
+
+/** Strict schemas need every member, and no other; schemas of ours need not be so. */
+const NOT_STRICT = { openaiCompatible: { strictJsonSchema: false } };
 
 function optionsOf(choice: LanguageChoice, request: ModelRequest, abortSignal: AbortSignal): ClientOptions {
   const { temperature = choice.temperature, maxTokens = choice.maxTokens } = request;

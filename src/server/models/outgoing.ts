@@ -53,11 +53,15 @@ export interface Request {
   readonly signal: AbortSignal;
   /** Bytes of the answer; beyond: LLM-E002. */
   readonly bytesMax: number;
+  /** Tries in all; default: MODEL_ATTEMPTS_MAX. */
+  readonly tries?: number | undefined;
 }
 
 export class Outgoing {
   readonly #options: OutgoingOptions;
   #agent: Agent | undefined;
+  /** By signal, because the clients between have no place for it. */
+  readonly #tries = new WeakMap<AbortSignal, number>();
 
   constructor(options: OutgoingOptions) {
     this.#options = options;
@@ -75,7 +79,8 @@ export class Outgoing {
       const outcome = await this.#try(request);
       if (outcome instanceof Response) return outcome;
       const asked = outcome.retryAfter === null ? 0 : (retryAfterMs(outcome.retryAfter, nowMs()) ?? 0);
-      if (!outcome.again || failures >= MODEL_ATTEMPTS_MAX || asked > MODEL_RETRY_AFTER_MAX_MS) throw outcome.error;
+      if (!outcome.again || failures >= (request.tries ?? MODEL_ATTEMPTS_MAX) || asked > MODEL_RETRY_AFTER_MAX_MS)
+        throw outcome.error;
       await wait(Math.max(asked, backoffMs(failures, random)), request.signal);
     }
   }
@@ -96,6 +101,11 @@ export class Outgoing {
     return { error: errorOf(status, request), again, retryAfter: typeof after === 'string' ? after : null };
   }
 
+  /** Limits the tries of the requests of an `asker` with this signal. */
+  limitTries(signal: AbortSignal, tries: number): void {
+    this.#tries.set(signal, tries);
+  }
+
   /**
    * One try, for clients with retries of their own. As the global `fetch`, except that it follows no redirect and its
    * answer has at most `bytesMax` bytes.
@@ -110,8 +120,10 @@ export class Outgoing {
 
   /** The same, but its answer is a 2xx or it throws, as `ask` does. */
   asker(provider: string, bytesMax: number): typeof fetch {
-    const ask = (input: string | URL | globalThis.Request, init: RequestInit = {}): Promise<Response> =>
-      this.ask(requestOf(provider, String(input), init, bytesMax));
+    const ask = (input: string | URL | globalThis.Request, init: RequestInit = {}): Promise<Response> => {
+      const request = requestOf(provider, String(input), init, bytesMax);
+      return this.ask({ ...request, tries: this.#tries.get(request.signal) });
+    };
     return ask as typeof fetch; // as above
   }
 

@@ -4,6 +4,7 @@ import { BlockList, isIP } from 'node:net';
 import { EngineError } from '../../engine/base/errors.ts';
 import type { Config } from '../config.ts';
 import type { AddressRule } from '../hooks/addresses.ts';
+import { isLoopback } from '../loopback.ts';
 
 export interface PrivateHosts {
   /** Host names, in lower case: any address of theirs. */
@@ -35,7 +36,10 @@ export function privateHosts({
   return { names, networks };
 }
 
-/** The addresses that a host may have. */
+/**
+ * The addresses that a host may have. A name of the public internet must not lead to this machine: only an address of this
+ * machine, or `localhost`, does.
+ */
 export function ruleOf({ names, networks }: PrivateHosts, host: string): AddressRule {
-  return { privateToo: names.has(host.toLowerCase()), loopbackToo: true, allowed: networks };
+  return { privateToo: names.has(host.toLowerCase()), loopbackToo: isLoopback(host), allowed: networks };
 }

@@ -18,6 +18,8 @@ export interface Choosing {
   ): Chosen;
   /** The provider with this id. Throws LLM-E003 when there is none, LLM-E001 when it is switched off. */
   callable(id: string): Provider;
+  /** True when the role has a model that can be called. */
+  has(role: Role): boolean;
 }
 
 export interface Chosen extends ChatSettings {
@@ -104,17 +106,18 @@ export class Providers implements Choosing {
 
   /** The roles' models now. */
   assignments(): Assignments {
-    const { assignments } = this.#kept();
-    return Object.fromEntries(
-      ROLES.map((role) => [
-        role,
-        assignments[role] === undefined ? (this.#start.assignments[role] ?? null) : assignments[role],
-      ]),
-    ) as unknown as Assignments; // every role has its member
+    return Object.fromEntries(ROLES.map((role) => [role, this.assignmentOf(role)])) as unknown as Assignments; // every role has its member
   }
 
   assignmentOf(role: Role): Assignment | null {
-    return this.assignments()[role];
+    const set = this.#kept().assignments[role];
+    return set === undefined ? (this.#start.assignments[role] ?? null) : set;
+  }
+
+  has(role: Role): boolean {
+    const assigned = this.assignmentOf(role);
+    if (assigned === null || (role === 'chat' && this.chat.enabled === false)) return false;
+    return this.find(assigned.provider)?.enabled === true;
   }
 
   /** True when an administrator set the role's model; false when it follows the start. */

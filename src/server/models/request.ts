@@ -43,6 +43,8 @@ export interface ModelRequest {
   readonly signal: AbortSignal;
   /** Maximum time for the whole answer; at most and by default MODEL_CALL_MS. */
   readonly timeoutMs?: number | undefined;
+  /** Tries in all, while the provider has not begun to answer; default: MODEL_ATTEMPTS_MAX. */
+  readonly tries?: number | undefined;
 }
 
 export interface TokenUsage {

@@ -3,13 +3,14 @@ import type { Services } from '../context.ts';
 import type { ControlStore } from '../control/store.ts';
 import { LanguageModels } from '../models/language.ts';
 import { ModelLists } from '../models/model-lists.ts';
+import { RecallModels } from '../models/models.ts';
 import { Outgoing } from '../models/outgoing.ts';
 import { privateHosts } from '../models/private-hosts.ts';
 import { Providers } from '../models/providers.ts';
 import { startModels } from '../models/start-models.ts';
 import type { Starting } from './starting.ts';
 
-export type ModelParts = Pick<Services, 'providers' | 'models' | 'modelLists' | 'outgoing'>;
+export type ModelParts = Pick<Services, 'providers' | 'models' | 'modelLists' | 'outgoing' | 'recallModels'>;
 
 export function openModels({ config, clock, lifecycle }: Starting, control: ControlStore): ModelParts {
   const nowMs = (): number => clock.nowMs();
@@ -19,5 +20,6 @@ export function openModels({ config, clock, lifecycle }: Starting, control: Cont
   const models = new LanguageModels({ providers, outgoing });
   lifecycle.opened('answers of models', () => models.close());
   const modelLists = new ModelLists({ providers, outgoing, nowMs });
-  return { providers, models, modelLists, outgoing };
+  const recallModels = new RecallModels({ providers, models, outgoing });
+  return { providers, models, modelLists, outgoing, recallModels };
 }

@@ -39,7 +39,7 @@ import { Metering } from '../metering/metering.ts';
 import { Metrics } from '../metrics.ts';
 import { LanguageModels } from '../models/language.ts';
 import { ModelLists } from '../models/model-lists.ts';
-import { recallModels } from '../models/models.ts';
+import { RecallModels } from '../models/models.ts';
 import { Outgoing } from '../models/outgoing.ts';
 import { privateHosts } from '../models/private-hosts.ts';
 import { Providers } from '../models/providers.ts';
@@ -115,6 +115,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
   const deliveries = new Deliveries({ hooks, control, memories, shards, bells: eventBells, sender, rule, log, nowMs });
   const providers = new Providers({ control, start: startModels(config), nowMs });
   const outgoing = new Outgoing({ hosts: privateHosts(config), nowMs });
+  const models = new LanguageModels({ providers, outgoing });
   const services: Services = {
     config,
     clock,
@@ -149,9 +150,9 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     deliveries,
     providers,
     outgoing,
-    models: new LanguageModels({ providers, outgoing }),
+    models,
     modelLists: new ModelLists({ providers, outgoing, nowMs }),
-    recallModels: recallModels(config),
+    recallModels: new RecallModels({ providers, models, outgoing }),
     harnessChanges: new Turns(),
     httpListener: () => 'node',
     grpcPort: () => undefined,

@@ -1,31 +1,18 @@
 // The steps of a recall that call models: a hypothetical answer for the vector leg (hyde) and reordering of the best hits
 // (rerank, llm_rerank). A step that fails or exceeds its time is skipped with a warning.
 
-import {
-  MODEL_PASSAGE_CHARS_MAX,
-  MODEL_QUESTION_CHARS_MAX,
-  MODEL_WAIT_MS,
-  SLICE_MS,
-} from '../../../engine/base/limits.ts';
+import { MODEL_WAIT_MS } from '../../../engine/base/limits.ts';
 import { packVectors, unpackVectors } from '../../../engine/index/vectors/transfer.ts';
 import { textOf } from '../../../engine/recall/stages/hit.ts';
 import type { Rerank } from '../../../engine/recall/stages/recall-output.ts';
-import type { Config } from '../../config.ts';
 import type { Context } from '../../context.ts';
-import { type Leaving, leavingForModel } from '../../embedding/egress.ts';
 import type { QueryVector } from '../../embedding/query-vector.ts';
-import { LISTWISE_MAX, type Order } from '../../models/models.ts';
-import { ModelError } from '../../models/service.ts';
+import { ModelError, type Orders } from '../../models/models.ts';
+import type { Order } from '../../models/reranker.ts';
 import type { RecallInput } from './fields.ts';
 
-const KEPT = "the memory's policy forbids sending its texts to external services";
 /** Time in milliseconds that models leave for the recall itself. */
 const RECALL_MS = 2_000;
-
-/** True when the deployment has a model. Only the main thread calls models. */
-export function hasModels({ modelUrl, rerankUrl }: Pick<Config, 'modelUrl' | 'rerankUrl'>): boolean {
-  return modelUrl !== undefined || rerankUrl !== undefined;
-}
 
 /** The request with the fields `done` switched off, because the main thread has handled them. */
 export function modelsDone(input: RecallInput, done: readonly (keyof RecallInput)[]): RecallInput {
@@ -51,13 +38,11 @@ export async function questionVector(
   readonly hydeDone: boolean;
 }> {
   const { embedders, recallModels } = context.services;
-  const { imagine } = recallModels;
+  const asksModel = input.hyde === true && recallModels.canImagine;
   const hasVectors = embedders.nameOf(context.memory.vectorBackend ?? '') !== 'none';
-  const leaving = leavingForModel(context.memory, context.services.config.modelUrl);
-  const asksModel = input.hyde === true && imagine !== undefined && hasVectors && leaving !== undefined;
   const [own, imagined] = await Promise.all([
     embed(text),
-    asksModel ? hypothesis(leaving(beginning(text, MODEL_QUESTION_CHARS_MAX)), context, imagine) : undefined,
+    asksModel && hasVectors ? hypothesis(text, context) : undefined,
   ]);
   const warnings = own.warning === undefined ? [] : [own.warning];
   const { vector } = own;
@@ -66,8 +51,7 @@ export async function questionVector(
     warnings: hyde === undefined ? warnings : [...warnings, `hyde was ignored: ${hyde}`],
     hydeDone: true,
   });
-  if (input.hyde !== true || imagine === undefined) return { ...ends(undefined), hydeDone: false };
-  if (leaving === undefined) return ends(KEPT);
+  if (!asksModel) return { ...ends(undefined), hydeDone: false };
   if (imagined === undefined || vector === undefined) return ends('there are no vectors');
   if ('failure' in imagined) return ends(imagined.failure);
   const joined = meanOf(vector, (await embed(imagined.text)).vector);
@@ -76,13 +60,9 @@ export async function questionVector(
 
 type Imagined = { readonly text: string } | { readonly failure: string };
 
-async function hypothesis(
-  text: string,
-  context: Context,
-  imagine: NonNullable<Context['services']['recallModels']['imagine']>,
-): Promise<Imagined> {
+async function hypothesis(text: string, context: Context): Promise<Imagined> {
   try {
-    return { text: await imagine(text, timeLeft(context)) };
+    return { text: await context.services.recallModels.imagine(context.memory, text, timeLeft(context)) };
   } catch (error) {
     if (error instanceof ModelError) return { failure: error.message };
     throw error;
@@ -111,16 +91,13 @@ export interface Reranking {
 
 /** The reordering that the request asks for, reranker first; undefined if it asks for none or no model is available. */
 export function rerankingOf(input: RecallInput, text: string, context: Context): Reranking | undefined {
-  const { rerank, orderListwise } = context.services.recallModels;
-  const { modelUrl, rerankUrl = modelUrl } = context.services.config;
-  const steps = [
-    ...(input.rerank === true && rerank !== undefined
-      ? [{ field: 'rerank' as const, ask: rerank, most: Infinity, url: rerankUrl }]
-      : []),
-    ...(input.llmRerank === true && orderListwise !== undefined
-      ? [{ field: 'llmRerank' as const, ask: orderListwise, most: LISTWISE_MAX, url: modelUrl }]
-      : []),
-  ];
+  const { recallModels } = context.services;
+  const steps: { readonly field: 'rerank' | 'llmRerank'; readonly orders: Orders }[] = [];
+  const add = (field: 'rerank' | 'llmRerank', orders: Orders | undefined): void => {
+    if (input[field] === true && orders !== undefined) steps.push({ field, orders });
+  };
+  add('rerank', recallModels.reranker);
+  add('llmRerank', recallModels.listwise);
   if (steps.length === 0 || text === '') return undefined;
   const warnings: string[] = [];
   return {
@@ -129,22 +106,20 @@ export function rerankingOf(input: RecallInput, text: string, context: Context):
     rerank: async (hits) => {
       const passages = hits.map(({ grain }) => textOf(grain));
       let order: Order | undefined;
-      for (const { field, ask, most, url } of steps) {
-        const leaving = leavingForModel(context.memory, url);
-        if (leaving === undefined) {
-          warnings.push(`${field === 'rerank' ? 'rerank' : 'llm_rerank'} was ignored: ${KEPT}`);
-          continue;
-        }
+      // One model gives one order.
+      const asked = steps.filter(
+        ({ orders }, at) => steps.findIndex((one) => one.orders.model === orders.model) === at,
+      );
+      for (const { field, orders } of asked) {
         const before: Order = order ?? [...hits.keys()];
-        const first = before.slice(0, most);
+        const first = before.slice(0, orders.most);
         try {
-          const sent = await allLeaving(
-            first.map((at) => passages[at]!),
-            leaving,
-          );
-          const question = leaving(beginning(text, MODEL_QUESTION_CHARS_MAX));
-          const places = await ask(question, sent, timeLeft(context));
-          order = [...places.map((at) => first[at]!), ...before.slice(most)];
+          const places = await orders.order(context.memory, {
+            question: text,
+            passages: first.map((at) => passages[at]!),
+            waitMs: timeLeft(context),
+          });
+          order = [...places.map((at) => first[at]!), ...before.slice(orders.most)];
         } catch (error) {
           if (!(error instanceof ModelError)) throw error;
           warnings.push(`${field === 'rerank' ? 'rerank' : 'llm_rerank'} was ignored: ${error.message}`);
@@ -153,26 +128,4 @@ export function rerankingOf(input: RecallInput, text: string, context: Context):
       return order;
     },
   };
-}
-
-/** Cuts and redacts the passages for a model. Yields to the event loop between slices, as redaction can take some ms. */
-async function allLeaving(passages: readonly string[], leaving: Leaving): Promise<string[]> {
-  const sent: string[] = [];
-  let untilMs = performance.now() + SLICE_MS;
-  for (const passage of passages) {
-    sent.push(leaving(beginning(passage, MODEL_PASSAGE_CHARS_MAX)));
-    if (performance.now() < untilMs) continue;
-    await new Promise(setImmediate);
-    untilMs = performance.now() + SLICE_MS;
-  }
-  return sent;
-}
-
-/** Cuts a long text at a word boundary: redaction might not recognise half a name or number. */
-function beginning(text: string, charsMax: number): string {
-  if (text.length <= charsMax) return text;
-  const cut = text.slice(0, charsMax);
-  const end = Math.max(cut.lastIndexOf(' '), cut.lastIndexOf('\n'));
-  // Text without spaces is cut at the limit.
-  return end < charsMax / 2 ? cut : cut.slice(0, end);
 }

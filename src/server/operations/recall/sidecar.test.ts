@@ -10,15 +10,18 @@ const vector = { bytes: new Uint8Array(Float32Array.of(0.6, 0.8).buffer), of: 'w
 interface Setting {
   readonly backend?: string;
   readonly isSettled?: boolean;
-  readonly modelUrl?: string;
+  readonly hasModels?: boolean;
   readonly made?: QueryVector;
 }
 
 /** The sidecar of a JSON body; `asked` are the embedded texts. */
-function beside(body: unknown, { backend = 'builtin', isSettled = true, modelUrl, made = { vector } }: Setting = {}) {
+function beside(
+  body: unknown,
+  { backend = 'builtin', isSettled = true, hasModels = false, made = { vector } }: Setting = {},
+) {
   const asked: string[] = [];
   const services = {
-    config: { modelUrl },
+    recallModels: { hasAny: hasModels },
     clock: { nowMs: () => 0 },
     embedders: { nameOf: () => backend },
     queryVectors: {
@@ -41,7 +44,7 @@ test('a recall without words, or of a memory without vectors, is forwarded uncha
     [{ query: 'who', embedding: [1, 0] }, {}],
     [{ query: 'who' }, { backend: 'none' }],
     [{ query: 'who', hyde: true }, { backend: 'none' }],
-    [{ query: 'who' }, { backend: 'none', modelUrl: 'http://models' }],
+    [{ query: 'who' }, { backend: 'none', hasModels: true }],
   ] as const) {
     const { result, asked } = beside(body, setting);
     assert.equal(result, undefined, JSON.stringify(body));
@@ -51,8 +54,8 @@ test('a recall without words, or of a memory without vectors, is forwarded uncha
 
 test('a recall whose shard must be asked first, or that needs a model, is read on the main thread', () => {
   assert.equal(beside({ query: 'who' }, { isSettled: false }).result, 'here');
-  assert.equal(beside({ query: 'who', hyde: true }, { modelUrl: 'http://models' }).result, 'here');
-  assert.equal(beside({ query: 'who', rerank: true }, { backend: 'none', modelUrl: 'http://models' }).result, 'here');
+  assert.equal(beside({ query: 'who', hyde: true }, { hasModels: true }).result, 'here');
+  assert.equal(beside({ query: 'who', rerank: true }, { backend: 'none', hasModels: true }).result, 'here');
 });
 
 test('any other recall carries its vector, or the reason why it has none', async () => {

@@ -4,7 +4,6 @@
 //   u16 length of the embedder's name, u16 length of the warning (little-endian), both texts (UTF-8), vector (4-byte floats)
 import type { QueryVector } from '../../embedding/query-vector.ts';
 import type { Sidecar } from '../define.ts';
-import { hasModels } from './models.ts';
 import type { Peek } from './peek.ts';
 
 /**
@@ -13,11 +12,12 @@ import type { Peek } from './peek.ts';
  */
 export function sidecarOf(glanceAt: (bytes: Uint8Array) => Peek): Sidecar {
   return (bytes, { services, memory, deadlineMs }) => {
-    const { queryVectors, embedders, config, clock } = services;
+    const { queryVectors, embedders, recallModels, clock } = services;
     const hasVectors = embedders.nameOf(memory.vectorBackend ?? '') !== 'none';
-    if (!hasVectors && !hasModels(config)) return undefined;
+    const hasModels = recallModels.hasAny;
+    if (!hasVectors && !hasModels) return undefined;
     const { text, asksModel, isLong } = glanceAt(bytes);
-    if (isLong === true || (asksModel && hasModels(config))) return 'here';
+    if (isLong === true || (asksModel && hasModels)) return 'here';
     if (text === '' || !hasVectors) return undefined;
     if (!queryVectors.isSettled(memory)) return 'here';
     return queryVectors.of(memory, text, deadlineMs - clock.nowMs()).then(packSidecar);
