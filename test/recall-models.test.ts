@@ -198,5 +198,8 @@ test('a model that never answers is abandoned in time for the ranking without it
   const plain = await post(server, memory, 'recall', { query: 'Ada drinks' });
   const asked = await post(server, memory, 'recall', { query: 'Ada drinks', rerank: true });
   assert.deepEqual(objectsOf(asked), objectsOf(plain));
-  assert.match(String(asked['warnings']), /^rerank was ignored: the provider start-rerank did not answer within \d+ ms$/);
+  assert.match(
+    String(asked['warnings']),
+    /^rerank was ignored: the provider start-rerank did not answer within \d+ ms$/,
+  );
 });

@@ -10,6 +10,7 @@ import type { Keys } from './control/keys.ts';
 import type { Memories, MemoryRecord } from './control/memories.ts';
 import type { ControlStore } from './control/store.ts';
 import type { Documents } from './documents/documents.ts';
+import type { VectorsSetup } from './embedding/egress.ts';
 import type { Embedders } from './embedding/embedders.ts';
 import type { IndexWaits } from './embedding/index-waits.ts';
 import type { QueryVectors } from './embedding/query-vector.ts';
@@ -57,6 +58,8 @@ export interface Services {
   readonly cal: CalGate;
   /** Embedders for texts. */
   readonly embedders: Pick<Embedders, 'of' | 'status' | 'check' | 'nameOf'>;
+  /** The default backend of vectors, and where the backend `remote` sends texts. */
+  readonly vectorsSetup: () => VectorsSetup;
   /** Vectors of questions. */
   readonly queryVectors: Pick<QueryVectors, 'of' | 'isSettled'>;
   /** Reads that wait for vectors. */

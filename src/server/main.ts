@@ -163,20 +163,27 @@ interface Work {
 /** Starts what goes on beside the requests. */
 function startWork(starting: Starting, stored: Stored): Work {
   const { shards } = stored.layout;
-  const embedding = startEmbedding(starting, stored, shards);
+  const models = openModels(starting, stored.control);
+  const embedding = startEmbedding(starting, stored, { ...models, shards });
   const sweeps = startSweeps(starting, stored);
   const readers = openReaders(starting);
   const eventBells = new EventBells(stored.router);
   starting.lifecycle.opened('event bells', () => eventBells.close());
   const webhooks = startHooks(starting, { ...stored, bells: eventBells });
-  const models = openModels(starting, stored.control);
   return { embedding, readers, disks: watchDisks(starting, shards), eventBells, webhooks, models, sweeps };
 }
 
 function servicesOf(
   { config, clock, lifecycle, log }: Starting,
   { router, memories, control, controlKey, keys, masterKeys, erasures }: Stored,
-  { embedding: { embedders, queryVectors, indexWaits }, readers, disks, eventBells, webhooks, models }: Work,
+  {
+    embedding: { embedders, queryVectors, indexWaits, vectorsSetup },
+    readers,
+    disks,
+    eventBells,
+    webhooks,
+    models,
+  }: Work,
   listening: Pick<Services, 'httpListener' | 'grpcPort'>,
 ): Services {
   const cursors = new CursorSeal(controlKey);
@@ -201,6 +208,7 @@ function servicesOf(
     cal: new CalGate({ control, clock, config }),
     embedders,
     queryVectors,
+    vectorsSetup,
     indexWaits,
     eventBells,
     ...webhooks,

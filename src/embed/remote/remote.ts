@@ -87,6 +87,11 @@ function needs(what: string): EmbedError {
   return new EmbedError(`a remote embedder needs ${what}`, { retryable: false });
 }
 
+/** The name of the vectors that a model of a service makes. */
+export function remoteName(model: string, dimensions: number): string {
+  return `${REMOTE_NAME_START}${model}-${dimensions}/${TREATMENT}`;
+}
+
 class RemoteEmbedder implements Embedder {
   readonly name: string;
   readonly dimensions: number;
@@ -95,7 +100,7 @@ class RemoteEmbedder implements Embedder {
   #closed = false;
 
   constructor(model: string, dimensions: number, service: Service) {
-    this.name = `${REMOTE_NAME_START}${model}-${dimensions}/${TREATMENT}`;
+    this.name = remoteName(model, dimensions);
     this.dimensions = dimensions;
     this.#service = service;
     service.dimensions = dimensions;

@@ -8,6 +8,8 @@ import type { MemoryRecord } from '../control/records.ts';
 import { leavingForVectors } from '../embedding/egress.ts';
 import { isLoopback } from '../loopback.ts';
 import type { Domain } from '../metering/rows.ts';
+import { destinationOf } from '../models/egress.ts';
+import { ROLES } from '../models/roles.ts';
 import { LAST_BACKUP } from '../operations/deployment/backup.ts';
 import { computedForChecks } from '../operations/memories/measure.ts';
 import type { DeploymentEvidence, Evidence, KeyFact, MetricsEvidence, OutsideService } from './evidence.ts';
@@ -94,13 +96,10 @@ export function deploymentEvidence(
     tls: config.tlsCert !== undefined,
     loopback: isLoopback(config.host),
     services: servicesOf(services, memory),
+    webhooks: webhooksOf(services, memory),
     keys: keysOf(services, memory),
     region: memory.region,
-    modelAssignments: {
-      embedding: services.embedders.nameOf(memory.vectorBackend ?? ''),
-      hyde: config.model ?? '',
-      rerank: config.rerankModel ?? '',
-    },
+    modelAssignments: assignedModels(services, memory),
     previousFullRunAt,
     backedUpAt: typeof backedUp === 'number' ? backedUp : undefined,
     tiers: [],
@@ -117,16 +116,31 @@ function liesIn(file: string, directory: string): boolean {
   }
 }
 
-/** Services that the memory's texts may be sent to. */
-function servicesOf({ config }: Services, memory: MemoryRecord): readonly OutsideService[] {
-  const named: readonly (readonly [name: string, url: string | undefined])[] = [
-    ['embedding', leavingForVectors(memory, config) === undefined ? undefined : config.embeddingUrl],
-    ['language model', config.modelUrl],
-    ['reranker', config.rerankUrl],
-  ];
-  return named.flatMap(([name, url]) =>
-    url === undefined || !URL.canParse(url) ? [] : [{ name, url, external: !isLoopback(new URL(url).hostname) }],
+/** Providers that the memory's texts may be sent to, with the roles of their models. */
+function servicesOf({ providers, vectorsSetup }: Services, memory: MemoryRecord): readonly OutsideService[] {
+  const roles = Map.groupBy(
+    ROLES.filter((role) => role !== 'embedding' || leavingForVectors(memory, vectorsSetup()) !== undefined),
+    (role) => providers.assignmentOf(role)?.provider,
   );
+  return [...roles].flatMap(([id, some]) => {
+    const provider = id === undefined ? undefined : providers.find(id);
+    if (provider === undefined || provider.kind === 'mock') return [];
+    const { baseUrl: url } = provider;
+    return [{ name: `${provider.id} (${some.join(', ')})`, url, ...destinationOf(provider) }];
+  });
+}
+
+function webhooksOf({ hooks }: Services, memory: MemoryRecord): readonly OutsideService[] {
+  return hooks
+    .of(memory)
+    .flatMap(({ name, url }) =>
+      url === undefined ? [] : [{ name, url, external: !isLoopback(new URL(url).hostname) }],
+    );
+}
+
+function assignedModels({ providers, embedders }: Services, memory: MemoryRecord): Record<string, string> {
+  const named = ROLES.map((role) => [role, providers.assignmentOf(role)?.model ?? '']);
+  return { ...Object.fromEntries(named), embedding: embedders.nameOf(memory.vectorBackend ?? '') };
 }
 
 function keysOf({ keys, clock }: Services, memory: MemoryRecord): readonly KeyFact[] {

@@ -15,6 +15,8 @@ export interface OutsideService {
   readonly url: string;
   /** False for a service on this machine. */
   readonly external: boolean;
+  /** Where it processes what it is sent, as policies name regions. */
+  readonly region?: string | undefined;
 }
 
 export interface DeploymentEvidence {
@@ -29,11 +31,14 @@ export interface DeploymentEvidence {
   readonly tls: boolean;
   /** True when the listeners are reachable only from this machine. */
   readonly loopback: boolean;
+  /** Providers of the models that roles have. */
   readonly services: readonly OutsideService[];
+  /** Receivers of the memory's events. */
+  readonly webhooks: readonly OutsideService[];
   /** Live keys that are valid for the memory. */
   readonly keys: readonly KeyFact[];
   readonly region: string | undefined;
-  /** Names of the embedding and language models; empty for unfilled roles. */
+  /** The model of each role; empty for unfilled ones. */
   readonly modelAssignments: Readonly<Record<string, string>>;
   /** Time of the previous full run, in seconds. */
   readonly previousFullRunAt: number | undefined;

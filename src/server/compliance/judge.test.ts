@@ -103,6 +103,7 @@ function evidence(change: Change = () => undefined): Evidence {
     tls: true,
     loopback: false,
     services: [],
+    webhooks: [],
     keys: [{ name: 'one', principal: 'user:ada', scopes: ['admin'] }],
     region: 'eu',
     modelAssignments: { embedding: 'builtin' },
@@ -395,6 +396,7 @@ const OUTCOMES: readonly (readonly [id: string, expected: Status, change?: Chang
   ['hipaa_transmission_security', 'pass'],
   ['hipaa_transmission_security', 'pass', server({ tls: false, loopback: true })],
   ['hipaa_transmission_security', 'fail', server({ tls: false })],
+  ['hipaa_transmission_security', 'fail', server({ webhooks: [external] })],
   ['hipaa_transmission_security', 'fail', server({ services: [external] })],
   ['euai_risk_management', 'pass'],
   ['euai_risk_management', 'warn', ago(400)],
@@ -529,6 +531,9 @@ const OUTCOMES: readonly (readonly [id: string, expected: Status, change?: Chang
   ['pipl_cross_border', 'pass', preset('pipl')],
   ['pipl_cross_border', 'warn', all(preset('pipl'), rule('residency.regions', []))],
   ['pipl_cross_border', 'fail', all(preset('pipl'), server({ region: 'us' }))],
+  ['pipl_cross_border', 'fail', all(preset('pipl'), server({ services: [external] }))],
+  ['pipl_cross_border', 'fail', all(preset('pipl'), server({ services: [{ ...external, region: 'us' }] }))],
+  ['pipl_cross_border', 'pass', all(preset('pipl'), server({ services: [{ ...external, region: 'eu' }] }))],
   ...['tier_encryption', 'tier_erasure_coverage', 'tier_residency', 'tier_movement_audited'].flatMap(
     (id): [string, Status, Change?][] => [
       [id, 'skip'],

@@ -87,11 +87,32 @@ test('the embedder that made vectors is found by their name and opened, unless i
 
 test("the names that memories may use for each embedder, the default's empty name included", () => {
   const open = () => Promise.resolve({ embedder: embedder('e') });
-  assert.deepEqual(new Embedders('ngram', { builtin: open, ngram: open }, { log }).choices(), [
-    ['builtin'],
-    ['ngram', ''],
-  ]);
-  assert.deepEqual(new Embedders('none', { ngram: open }, { log }).choices(), [['ngram']]);
+  const embedders = new Embedders('ngram', { builtin: open, ngram: open }, { log });
+  assert.deepEqual([embedders.namesOf('builtin'), embedders.namesOf('ngram')], [['builtin'], ['ngram', '']]);
+  embedders.reconfigure('builtin', { builtin: open }, undefined);
+  assert.deepEqual([embedders.namesOf('builtin'), embedders.namesOf('ngram')], [['builtin', ''], ['ngram']]);
+});
+
+test('an embedder that is replaced is closed, and answers questions of its vectors alone', async () => {
+  const made = new Map<string, ReturnType<typeof embedder>>();
+  const open = (name: string) => () => {
+    const one = embedder(name);
+    made.set(name, one);
+    return Promise.resolve({ embedder: one, destination: { external: false } });
+  };
+  const openEarlier = (name: string) => (name === 'remote:old-2/1' ? open(name) : undefined);
+  const embedders = new Embedders('remote', { remote: open('remote:old-2/1') }, { log, openEarlier });
+  await embedders.ready('');
+  const old = made.get('remote:old-2/1');
+  embedders.reconfigure('remote', { remote: open('remote:new-2/1') }, 'remote');
+  assert.equal(old?.closed, true);
+  assert.equal((await embedders.ready(''))?.name, 'remote:new-2/1');
+  const earlier = await embedders.named('remote:old-2/1');
+  assert.deepEqual([earlier?.embedder.name, earlier?.destination], ['remote:old-2/1', { external: false }]);
+  assert.notEqual(made.get('remote:old-2/1'), old, 'it was opened again');
+  assert.equal(await embedders.named('remote:older-2/1'), undefined);
+  await embedders.close();
+  assert.ok(made.get('remote:old-2/1')?.closed && made.get('remote:new-2/1')?.closed);
 });
 
 test('a backend must be known and configured', () => {

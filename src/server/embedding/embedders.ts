@@ -10,6 +10,7 @@ import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { EMBEDDER_REOPEN_MS } from '../../engine/base/limits.ts';
 import type { Logger } from '../log.ts';
+import type { Destination } from '../models/egress.ts';
 
 /** Values of `vector_backend`. An empty value is the deployment's default. */
 export const VECTOR_BACKENDS = ['builtin', 'remote', 'ngram', 'none'] as const;
@@ -19,10 +20,22 @@ export interface OpenedEmbedder {
   readonly embedder: Embedder;
   /** Why a fallback was opened. */
   readonly fallback?: string | undefined;
+  /** Where it sends texts; absent: it runs in this process. */
+  readonly destination?: Destination | undefined;
+}
+
+/** An embedder with what decides about its texts. */
+export interface NamedEmbedder {
+  readonly backend: VectorBackend;
+  readonly embedder: Embedder;
+  readonly destination?: Destination | undefined;
 }
 
 /** How to open each configured backend; the others are absent. */
 export type Openers = Partial<Record<Exclude<VectorBackend, 'none'>, () => Promise<OpenedEmbedder>>>;
+
+/** How to open the embedder that made vectors of this name before another took its place; undefined when it is gone. */
+export type OpenEarlier = (name: string) => (() => Promise<OpenedEmbedder>) | undefined;
 
 /** Status of the default embedder for stats and /config. */
 export interface EmbedderStatus {
@@ -40,14 +53,19 @@ interface Slot {
   opening?: Promise<void> | undefined;
   reason?: string | undefined;
   failedMs?: number | undefined;
+  /** Another embedder has taken its place. */
+  replaced?: true;
 }
 
 export class Embedders {
-  readonly #own: VectorBackend;
-  readonly #openers: Openers;
+  #own: VectorBackend;
+  #openers: Openers;
   readonly #log: Pick<Logger, 'warn' | 'info'>;
   readonly #nowMs: () => number;
   readonly #slots = new Map<VectorBackend, Slot>();
+  readonly #openEarlier: OpenEarlier;
+  /** Embedders that were replaced, by name: they answer questions while their vectors do. */
+  readonly #earlier = new Map<string, Promise<OpenedEmbedder | undefined>>();
   #closed = false;
 
   constructor(
@@ -56,12 +74,39 @@ export class Embedders {
     {
       log,
       nowMs = () => performance.now(),
-    }: { log: Pick<Logger, 'warn' | 'info'>; nowMs?: (() => number) | undefined },
+      openEarlier = () => undefined,
+    }: {
+      log: Pick<Logger, 'warn' | 'info'>;
+      nowMs?: (() => number) | undefined;
+      openEarlier?: OpenEarlier | undefined;
+    },
   ) {
+    this.#openEarlier = openEarlier;
     this.#own = own;
     this.#openers = openers;
     this.#log = log;
     this.#nowMs = nowMs;
+  }
+
+  /**
+   * Another embedder takes the place of `replaced`, or another backend is the default. What the old one has under way is
+   * refused, so that no text goes where it should not go any more.
+   */
+  reconfigure(own: VectorBackend, openers: Openers, replaced: Exclude<VectorBackend, 'none'> | undefined): void {
+    this.#own = own;
+    this.#openers = openers;
+    this.#closeEarlier();
+    if (replaced === undefined) return;
+    const slot = this.#slots.get(replaced);
+    this.#slots.delete(replaced);
+    if (slot === undefined) return;
+    slot.replaced = true;
+    void slot.opened?.embedder.close();
+  }
+
+  #closeEarlier(): void {
+    for (const opening of this.#earlier.values()) void opening.then((opened) => opened?.embedder.close());
+    this.#earlier.clear();
   }
 
   /**
@@ -85,14 +130,14 @@ export class Embedders {
     return this.#slots.get(name)?.opened?.embedder;
   }
 
-  /**
-   * The names that memories may use for each embedder: its own, and '' for the deployment's default. One list per
-   * embedder.
-   */
-  choices(): readonly (readonly string[])[] {
-    return VECTOR_BACKENDS.filter((name) => name !== 'none' && this.#openers[name] !== undefined).map((name) =>
-      name === this.#own ? [name, ''] : [name],
-    );
+  /** The names that memories may use for a backend: its own, and '' for the deployment's default. */
+  namesOf(backend: VectorBackend): readonly string[] {
+    return backend === this.#own ? [backend, ''] : [backend];
+  }
+
+  /** Where the embedder of a backend sends texts; undefined while it is not open, or when it sends none. */
+  destinationOf(backend: string): Destination | undefined {
+    return this.#slots.get(this.#resolve(backend))?.opened?.destination;
   }
 
   /** The name for a memory's `vector_backend`, resolving the deployment's default. */
@@ -104,13 +149,29 @@ export class Embedders {
    * The embedder that made vectors of this name, with its backend; opened if necessary. Undefined when this deployment
    * no longer has it.
    */
-  async named(name: string): Promise<{ readonly backend: VectorBackend; readonly embedder: Embedder } | undefined> {
-    for (const [backend, { opened }] of this.#slots)
-      if (opened?.embedder.name === name) return { backend, embedder: opened.embedder };
+  async named(name: string): Promise<NamedEmbedder | undefined> {
+    for (const [backend, { opened }] of this.#slots) if (opened?.embedder.name === name) return { backend, ...opened };
     const backend = likelyBackend(name);
-    if (backend === undefined || this.#openers[backend] === undefined) return undefined;
-    const embedder = await this.ready(backend);
-    return embedder?.name === name ? { backend, embedder } : undefined;
+    if (backend === undefined) return undefined;
+    if (this.#openers[backend] !== undefined && (await this.ready(backend))?.name === name) {
+      const opened = this.#slots.get(backend)?.opened;
+      if (opened !== undefined) return { backend, ...opened };
+    }
+    const earlier = await this.#earlierNamed(name);
+    return earlier === undefined ? undefined : { backend, ...earlier };
+  }
+
+  /** An embedder that was replaced. It never embeds grains: its backend has another one now. */
+  #earlierNamed(name: string): Promise<OpenedEmbedder | undefined> {
+    let opening = this.#earlier.get(name);
+    if (opening === undefined && !this.#closed) {
+      opening = this.#openEarlier(name)?.().then(
+        (opened) => ({ ...opened, embedder: cachedQueries(opened.embedder) }),
+        () => undefined,
+      );
+      if (opening !== undefined) this.#earlier.set(name, opening);
+    }
+    return opening ?? Promise.resolve(undefined);
   }
 
   /** Throws VAL-E001 for a `vector_backend` that this deployment does not have. */
@@ -138,6 +199,7 @@ export class Embedders {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#closeEarlier();
     for (const { opening } of this.#slots.values()) await opening;
     await Promise.all([...this.#slots.values()].map(({ opened }) => opened?.embedder.close()));
   }
@@ -170,6 +232,7 @@ export class Embedders {
     slot.opening = open()
       .then(
         (opened) => {
+          if (slot.replaced === true) return void opened.embedder.close();
           slot.opened = { ...opened, embedder: cachedQueries(opened.embedder) };
           delete slot.reason;
           if (opened.fallback !== undefined)

@@ -86,7 +86,7 @@ function clock() {
 const log = { warn: () => undefined, info: () => undefined };
 
 function follow(backlogs: readonly Backlog[], embedder: Embedder, more: Partial<FollowerOptions> = {}): Follower {
-  const follower = new Follower({ backlogs, backends: [''], embedder: () => embedder, log, ...clock(), ...more });
+  const follower = new Follower({ backlogs, backends: () => [''], embedder: () => embedder, log, ...clock(), ...more });
   follower.start();
   return follower;
 }

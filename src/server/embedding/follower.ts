@@ -18,8 +18,8 @@ import { Suspects } from './suspects.ts';
 export interface FollowerOptions {
   /** One per shard. */
   readonly backlogs: readonly Backlog[];
-  /** Names of the embedder's backend; only their pages are requested. */
-  readonly backends: readonly string[];
+  /** Names of the embedder's backend now; only their pages are requested. */
+  readonly backends: () => readonly string[];
   /** The embedder once it is open; while undefined, asked again later. */
   readonly embedder: () => Embedder | undefined;
   /** Whether a memory's texts may go to the embedder; default: all may. Other pages wait. */
@@ -129,7 +129,8 @@ export class Follower {
     const embedder = this.isOut ? undefined : this.#options.embedder();
     if (embedder === undefined) return false;
     const { name, dimensions } = embedder;
-    const stampOf: StampOf = (backend) => (this.#options.backends.includes(backend) ? { name, dimensions } : undefined);
+    const backends = this.#options.backends();
+    const stampOf: StampOf = (backend) => (backends.includes(backend) ? { name, dimensions } : undefined);
     let worked = await this.#freshen(embedder, stampOf);
     const pages = await this.#taken(() => shard.backlog.pages(stampOf, FOLLOW_PAGE_GRAINS));
     for (const [at, page] of pages.entries()) {
@@ -240,7 +241,7 @@ export class Follower {
   #failed(error: unknown): void {
     const waitMs = Math.min(FOLLOW_RETRY_MAX_MS, (this.#outage?.waitMs ?? FOLLOW_RETRY_MIN_MS / 2) * 2);
     this.#outage = { untilMs: this.#nowMs() + waitMs, waitMs };
-    const { backends } = this.#options;
+    const backends = this.#options.backends();
     this.#options.log.warn(
       { err: error, backends, retry_in_ms: waitMs },
       'embedding failed; grains wait for the embedder',

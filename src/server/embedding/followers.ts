@@ -2,13 +2,13 @@
 
 import type { Logger } from '../log.ts';
 import type { Backlog } from './backlog.ts';
-import type { Embedders } from './embedders.ts';
+import { type Embedders, VECTOR_BACKENDS } from './embedders.ts';
 import { Follower } from './follower.ts';
 
 export interface FollowersOptions {
   /** One per shard. */
   readonly backlogs: readonly Backlog[];
-  readonly embedders: Pick<Embedders, 'of' | 'choices'>;
+  readonly embedders: Pick<Embedders, 'of' | 'namesOf'>;
   /** Whether a memory has this `vector_backend`; unused embedders are not opened. */
   readonly isChosen: (backend: string) => boolean;
   /** Whether texts of the memory may be sent to the embedding service. */
@@ -22,13 +22,14 @@ export class Followers {
   readonly #followers: readonly Follower[];
 
   constructor({ backlogs, embedders, isChosen, mayLeave, log, progressed }: FollowersOptions) {
-    this.#followers = embedders.choices().map(
-      (backends) =>
+    // One for each backend, configured or not: an administrator may configure it, and change the default.
+    this.#followers = VECTOR_BACKENDS.filter((backend) => backend !== 'none').map(
+      (backend) =>
         new Follower({
           backlogs,
-          backends,
-          embedder: () => (backends.some(isChosen) ? embedders.of(backends[0] ?? '') : undefined),
-          mayEmbed: backends.includes('remote') ? mayLeave : undefined,
+          backends: () => embedders.namesOf(backend),
+          embedder: () => (embedders.namesOf(backend).some(isChosen) ? embedders.of(backend) : undefined),
+          mayEmbed: backend === 'remote' ? mayLeave : undefined,
           log,
           progressed,
         }),

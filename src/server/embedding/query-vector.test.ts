@@ -44,6 +44,7 @@ function made(setting: Setting, time: Pick<QueryVectorsOptions, 'nowMs' | 'after
         (Object.keys(embedders) as Backend[]) // keys of the record above
           .map((backend) => ({ backend, embedder: embedders[backend]! }))
           .find((one) => one.embedder.name === name),
+      destinationOf: () => undefined,
       status: () => ({ backend: 'e/1', dimensions: 2, state: setting.status ?? 'ready' }),
     },
     stateOf: async () => {

@@ -1,7 +1,6 @@
 // Gets the vector of a question in bounded time; otherwise the recall uses only words and warns. The embedder is the
 // one whose vectors currently answer for the memory, which differs from the memory's own while that is catching up.
 
-import type { Embedder } from '../../embed/embedder.ts';
 import {
   EMBED_TEXT_CHARS_MAX,
   MEMORIES_MAX,
@@ -14,8 +13,8 @@ import {
 import { packVectors } from '../../engine/index/vectors/transfer.ts';
 import type { Output, RecallQuery } from '../../shards/protocol.ts';
 import type { MemoryRecord } from '../control/records.ts';
-import type { Leaving } from './egress.ts';
-import type { Embedders } from './embedders.ts';
+import type { Destination, Leaving } from '../models/egress.ts';
+import type { Embedders, NamedEmbedder } from './embedders.ts';
 
 export interface QueryVector {
   /** Absent without vectors, and for a text without one. */
@@ -25,11 +24,11 @@ export interface QueryVector {
 }
 
 export interface QueryVectorsOptions {
-  readonly embedders: Pick<Embedders, 'of' | 'nameOf' | 'named' | 'status'>;
+  readonly embedders: Pick<Embedders, 'of' | 'nameOf' | 'named' | 'status' | 'destinationOf'>;
   /** The embedders whose vectors answer for a memory, and the number of grains without vectors. */
   readonly stateOf: (memory: number) => Promise<Output<'vectorState'>>;
-  /** How the memory's questions may be sent to the embedding service; undefined: not at all. */
-  readonly leaving: (memory: MemoryRecord) => Leaving | undefined;
+  /** How the memory's questions may be sent there; undefined: not at all. */
+  readonly leaving: (memory: MemoryRecord, destination: Destination | undefined) => Leaving | undefined;
   /** Monotonic milliseconds. */
   readonly nowMs?: (() => number) | undefined;
   /** Calls `run` once after so many milliseconds; the result cancels it. */
@@ -96,7 +95,12 @@ export class QueryVectors {
     if (name === 'none') return {};
     const own = embedders.of(backend);
     if (own !== undefined && this.#settled.get(memory.number) === own.name)
-      return this.#embedded(memory, text, [{ backend: name, embedder: own }], signal);
+      return this.#embedded(
+        memory,
+        text,
+        [{ backend: name, embedder: own, destination: embedders.destinationOf(backend) }],
+        signal,
+      );
     const { serving, lag, loading } = await this.#stateOf(memory.number, waitMs, signal);
     if (serving.length === 0 && lag === 0) return {};
     if (own === undefined && serving.length === 0) return wordsAlone(this.#failure(backend));
@@ -127,12 +131,12 @@ export class QueryVectors {
   async #embedded(
     memory: MemoryRecord,
     text: string,
-    chosen: readonly { readonly backend: string; readonly embedder: Embedder }[],
+    chosen: readonly NamedEmbedder[],
     signal: AbortSignal,
   ): Promise<QueryVector> {
-    const leaving = this.#options.leaving(memory);
-    const allowed = chosen.flatMap(({ backend, embedder }) => {
+    const allowed = chosen.flatMap(({ backend, embedder, destination }) => {
       if (backend !== 'remote') return [{ embedder, sent: text }];
+      const leaving = this.#options.leaving(memory, destination);
       // Services get no more of the text than this.
       return leaving === undefined ? [] : [{ embedder, sent: leaving(text.slice(0, EMBED_TEXT_CHARS_MAX)) }];
     });

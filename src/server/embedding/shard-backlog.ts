@@ -5,19 +5,19 @@ import type { Router } from '../../shards/router.ts';
 import type { Backlog, StampOf } from './backlog.ts';
 import { VECTOR_BACKENDS } from './embedders.ts';
 
-/** The backlog of the shard with that index. `outside`: backends whose embedders run on other machines. */
+/** The backlog of the shard with that index. `outsideNow`: backends whose embedders run on other machines. */
 export function shardBacklog(
   router: Pick<Router, 'callShard'>,
   shard: number,
-  outside: readonly string[] = [],
+  outsideNow: () => readonly string[] = () => [],
 ): Backlog {
   return {
     async fresh(stampOf, grainsMax) {
-      const embedders = embeddersOf(stampOf);
+      const [embedders, outside] = [embeddersOf(stampOf), outsideNow()];
       return (await router.callShard(shard, 'embedPages', { embedders, grainsMax, outside, fresh: true })).pages;
     },
     async pages(stampOf, grainsMax) {
-      const embedders = embeddersOf(stampOf);
+      const [embedders, outside] = [embeddersOf(stampOf), outsideNow()];
       // One call examines a bounded number of memories. Nothing is pending once all were examined.
       for (let looked = 0; ; ) {
         const found = await router.callShard(shard, 'embedPages', { embedders, grainsMax, outside });

@@ -48,6 +48,9 @@ export interface WantedProvider {
   readonly enabled?: boolean | undefined;
 }
 
+/** Earlier models for embeddings that are kept: memories that are embedded anew in between have vectors of them. */
+const EARLIER_MAX = 4;
+
 /** The setting of the control log that holds what was set while the server ran. */
 const SETTING = 'models';
 
@@ -55,6 +58,8 @@ const SETTING = 'models';
 interface Kept {
   readonly assignments: Readonly<Partial<Record<Role, Assignment | null>>>;
   readonly chat: ChatSettings;
+  /** Models that the role embedding had, the newest first. Absent: none. */
+  readonly earlierEmbedding?: readonly Assignment[] | undefined;
 }
 
 export class Providers implements Choosing {
@@ -193,12 +198,13 @@ export class Providers implements Choosing {
 
   /**
    * Sets the models of some roles; null: the role has none. A role that is set to what the start named follows the start
-   * again. LLM-E003 for an unknown provider or model.
+   * again. `vectorLength`: that of the present model for embeddings, if it is known. LLM-E003 for an unknown provider or
+   * model.
    */
   async assign(
     wanted: { readonly [R in Role]?: Assignment | null | undefined },
     actor: string,
-    chat?: ChatSettings,
+    { chat, vectorLength }: { readonly chat?: ChatSettings; readonly vectorLength?: number | undefined } = {},
   ): Promise<void> {
     await this.#control.commit((change) => {
       const kept = this.#kept();
@@ -210,7 +216,8 @@ export class Providers implements Choosing {
         if (isSame(model, this.#start.assignments[role] ?? null)) delete assignments[role];
         else assignments[role] = model;
       }
-      const value = { assignments, chat: chat ?? kept.chat } as unknown as JsonObject; // plain JSON
+      const earlierEmbedding = this.#earlierBeside(assignments, vectorLength);
+      const value = { assignments, chat: chat ?? kept.chat, earlierEmbedding } as unknown as JsonObject; // plain JSON
       change.put('setting', { name: SETTING, value });
       const roles = ROLES.filter((role) => wanted[role] !== undefined);
       change.audit({
@@ -223,6 +230,25 @@ export class Providers implements Choosing {
         }),
       });
     });
+  }
+
+  /** Models that made vectors before, and may have vectors that answer still. */
+  get earlierEmbedding(): readonly Assignment[] {
+    return this.#kept().earlierEmbedding ?? [];
+  }
+
+  /** The same, once the role has what `assignments` says. */
+  #earlierBeside(
+    { embedding }: Partial<Record<Role, Assignment | null>>,
+    vectorLength: number | undefined,
+  ): readonly Assignment[] {
+    const now = this.assignmentOf('embedding');
+    const next = embedding === undefined ? (this.#start.assignments.embedding ?? null) : embedding;
+    const dimensions = now?.dimensions ?? vectorLength;
+    const known = now === null || dimensions === undefined ? [] : [{ ...now, dimensions }];
+    return [...known, ...this.earlierEmbedding]
+      .filter((one, at, all) => !isSame(one, next) && all.findIndex((other) => isSame(one, other)) === at)
+      .slice(0, EARLIER_MAX);
   }
 
   #kept(): Kept {

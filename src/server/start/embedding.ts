@@ -1,13 +1,16 @@
 // Starts the embedders, the followers that embed new grains, and the reads that wait for them.
 import type { Router } from '../../shards/router.ts';
 import type { MemoryRecord } from '../control/memories.ts';
-import { leavingForVectors, outsideBackends } from '../embedding/egress.ts';
-import { Embedders } from '../embedding/embedders.ts';
+import { leavingForVectors, outsideBackends, type VectorsSetup } from '../embedding/egress.ts';
+import { Embedders, type Openers } from '../embedding/embedders.ts';
 import { Followers } from '../embedding/followers.ts';
 import { IndexWaits } from '../embedding/index-waits.ts';
-import { openersOf } from '../embedding/openers.ts';
+import { openEarlierOf, openersOf, ownBackend, vectorModelOf } from '../embedding/openers.ts';
 import { QueryVectors } from '../embedding/query-vector.ts';
 import { shardBacklog } from '../embedding/shard-backlog.ts';
+import { destinationOf } from '../models/egress.ts';
+import type { Assignment } from '../models/roles.ts';
+import type { ModelParts } from './models.ts';
 import type { Placed } from './shards.ts';
 import type { Starting } from './starting.ts';
 
@@ -16,41 +19,73 @@ export interface Embedding {
   readonly followers: Followers;
   readonly indexWaits: IndexWaits;
   readonly queryVectors: QueryVectors;
+  readonly vectorsSetup: () => VectorsSetup;
 }
 
-export function startEmbedding(starting: Starting, placed: Placed, shards: number): Embedding {
+export function startEmbedding(
+  starting: Starting,
+  placed: Placed,
+  { shards, ...models }: Pick<ModelParts, 'providers' | 'outgoing'> & { readonly shards: number },
+): Embedding {
   const { config, deps, log, lifecycle } = starting;
   const { router } = placed;
-  const embedders = new Embedders(config.embedder, deps.openers ?? openersOf(config, log), { log });
+  const { providers } = models;
+  const openers = (): Openers => deps.openers ?? openersOf(config, log, models);
+  const embedders = new Embedders(ownBackend(providers, config), openers(), {
+    log,
+    openEarlier: openEarlierOf(models),
+  });
   lifecycle.opened('embedders', () => embedders.close());
+  const setup = (): VectorsSetup => {
+    const model = vectorModelOf(providers);
+    return { own: ownBackend(providers, config), destination: model && destinationOf(model.provider) };
+  };
   const indexWaits = new IndexWaits({
     lagOf: (memory, upTo) => router.call('vectorLag', asSystem(memory), upTo === undefined ? {} : { upTo }),
-    isFollowed: (memory) => isFollowed(starting, embedders, memory),
+    isFollowed: (memory) => isFollowed(setup(), embedders, memory),
     wake: () => followers.wake(),
   });
-  const followers = followersOf(starting, placed, { embedders, indexWaits, shards });
+  const followers = followersOf(starting, placed, { embedders, indexWaits, shards, setup });
   lifecycle.opened('embedding', () => followers.close());
   followers.start();
   const queryVectors = new QueryVectors({
     embedders,
     stateOf: (memory) => router.call('vectorState', asSystem(memory), {}),
-    leaving: (memory) => leavingForVectors(memory, config),
+    leaving: (memory, destination) => leavingForVectors(memory, { ...setup(), destination }),
   });
-  return { embedders, followers, indexWaits, queryVectors };
+  let before = vectorModelOf(providers);
+  providers.watch(() => {
+    const now = vectorModelOf(providers);
+    const isSame = now?.provider === before?.provider && isSameModel(now?.assigned, before?.assigned);
+    before = now;
+    embedders.reconfigure(ownBackend(providers, config), openers(), isSame ? undefined : 'remote');
+    followers.wake();
+  });
+  return { embedders, followers, indexWaits, queryVectors, vectorsSetup: setup };
+}
+
+function isSameModel(one: Assignment | undefined, other: Assignment | undefined): boolean {
+  return one?.model === other?.model && one?.dimensions === other?.dimensions;
 }
 
 function followersOf(
-  { config, log }: Starting,
+  { log }: Starting,
   { router, memories }: Placed,
-  { embedders, indexWaits, shards }: Pick<Embedding, 'embedders' | 'indexWaits'> & { readonly shards: number },
+  {
+    embedders,
+    indexWaits,
+    shards,
+    setup,
+  }: Pick<Embedding, 'embedders' | 'indexWaits'> & { readonly shards: number; readonly setup: () => VectorsSetup },
 ): Followers {
+  const outside = (): readonly string[] => outsideBackends(setup());
   return new Followers({
-    backlogs: Array.from({ length: shards }, (_, shard) => shardBacklog(router, shard, outsideBackends(config))),
+    backlogs: Array.from({ length: shards }, (_, shard) => shardBacklog(router, shard, outside)),
     embedders,
     isChosen: (backend) => memories.hasBackend(backend),
     mayLeave: (number) => {
       const memory = memories.byNumber(number);
-      return memory !== undefined && leavingForVectors(memory, config) !== undefined;
+      return memory !== undefined && leavingForVectors(memory, setup()) !== undefined;
     },
     log,
     progressed: () => indexWaits.progressed(),
@@ -58,11 +93,11 @@ function followersOf(
 }
 
 /** True if the memory's new grains are being embedded. */
-function isFollowed({ config }: Starting, embedders: Embedders, memory: MemoryRecord): boolean {
+function isFollowed(setup: VectorsSetup, embedders: Embedders, memory: MemoryRecord): boolean {
   const chosen = memory.vectorBackend ?? '';
   const backend = embedders.nameOf(chosen);
   if (backend === 'none' || embedders.status(chosen).state === 'failed') return false;
-  return backend !== 'remote' || leavingForVectors(memory, config) !== undefined;
+  return backend !== 'remote' || leavingForVectors(memory, setup) !== undefined;
 }
 
 type CallerContext = Parameters<Router['call']>[1];

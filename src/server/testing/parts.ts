@@ -143,6 +143,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
       stateOf: () => Promise.resolve({ serving: [], lag: 0 }),
       leaving: () => undefined,
     }),
+    vectorsSetup: () => ({ own: 'none', destination: undefined }),
     indexWaits: { wait: () => Promise.resolve(undefined) },
     eventBells,
     events: new EventHub({ shards, bells: eventBells, memories, keys, cursors, nowMs }),

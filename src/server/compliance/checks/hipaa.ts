@@ -62,9 +62,10 @@ export const HIPAA: Readonly<Record<string, Judge>> = {
     return within(cap, 100, 500, `cap ${cap}; the largest recall of 30 days returned ${most}; ${canary.detail}`);
   },
   hipaa_transmission_security: ({ deployment }) => {
-    const plain = deployment.services.filter(({ external, url }) => external && !url.startsWith('https:'));
+    const outside = [...deployment.services, ...deployment.webhooks];
+    const plain = outside.filter(({ external, url }) => external && !url.startsWith('https:'));
     const listener = deployment.tls ? 'TLS' : deployment.loopback ? 'loopback alone' : 'plain http';
-    const detail = `listener: ${listener}; outside services without https: ${plain.map(({ name }) => name).join(', ') || 'none'}`;
+    const detail = `listener: ${listener}; outside services and webhooks without https: ${plain.map(({ name }) => name).join(', ') || 'none'}`;
     return passIf((deployment.tls || deployment.loopback) && plain.length === 0, detail);
   },
 };

@@ -52,9 +52,11 @@ export const PRIVACY: Readonly<Record<string, Judge>> = {
     const regions = policyOf(evidence).rules['residency.regions'];
     if (regions.length === 0) return warn('residency.regions is not set');
     const { region, services } = evidence.deployment;
-    const outside = services.filter(({ external }) => external).map(({ name }) => name);
+    const outside = services
+      .filter(({ external, region: place }) => external && (place === undefined || !regions.includes(place)))
+      .map(({ name }) => name);
     const placed = region !== undefined && regions.includes(region);
-    const detail = `the memory is in ${region ?? 'no named region'}, allowed ${regions.join(', ')}; services without a named region: ${outside.join(', ') || 'none'}`;
+    const detail = `the memory is in ${region ?? 'no named region'}, allowed ${regions.join(', ')}; services outside of them or without a region: ${outside.join(', ') || 'none'}`;
     return placed && outside.length === 0 ? pass(detail) : fail(detail);
   },
 };

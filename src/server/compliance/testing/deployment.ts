@@ -10,6 +10,7 @@ export const BARE_DEPLOYMENT: DeploymentEvidence = {
   tls: true,
   loopback: false,
   services: [],
+  webhooks: [],
   keys: [],
   region: undefined,
   modelAssignments: {},

@@ -70,6 +70,7 @@ export const assignmentsPut = defineOperation({
     await services.providers.assign(
       { ...wanted, ...(embedding ? { embedding: await withDimensions(embedding, services) } : {}) },
       principal.actor,
+      { vectorLength: services.embedders.status('remote').dimensions || undefined },
     );
     return assignmentsView(services);
   },

@@ -83,9 +83,11 @@ export const llmPut = defineOperation({
     refuseHosted(services);
     const { chat } = services.providers;
     await services.providers.assign({ chat: { provider, model } }, principal.actor, {
-      temperature: temperature ?? chat.temperature,
-      maxTokens: maxTokens ?? chat.maxTokens,
-      enabled: enabled ?? chat.enabled,
+      chat: {
+        temperature: temperature ?? chat.temperature,
+        maxTokens: maxTokens ?? chat.maxTokens,
+        enabled: enabled ?? chat.enabled,
+      },
     });
     return view(services);
   },
