@@ -30,6 +30,7 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   index: () => import('./scenarios/index.ts'),
   vectors: () => import('./scenarios/vectors.ts'),
   encoder: () => import('./scenarios/encoder.ts'),
+  documents: () => import('./scenarios/documents.ts'),
   extraction: () => import('./scenarios/extraction.ts'),
   pii: () => import('./scenarios/pii.ts'),
   govern: () => import('./scenarios/govern.ts'),
