@@ -1,0 +1,101 @@
+// `granary chat` in a process of its own, against a scripted model.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { granary, granaryJson, servedForFile } from './support/cli.ts';
+import { startOpenAi } from './support/models/openai.ts';
+import type { Script } from './support/models/script.ts';
+
+const { server, here } = servedForFile();
+
+async function assigned(t: TestContext, script: Script) {
+  const models = await startOpenAi(script, { owner: t });
+  const data = here().at(-1)!;
+  const key = readFileSync(join(data, 'keys', 'bootstrap.key'), 'utf8').trim();
+  const put = async (path: string, json: object): Promise<void> => {
+    const answer = await fetch(`${server().http}/api${path}`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(json),
+    });
+    assert.ok(answer.ok, await answer.text());
+  };
+  await put('/settings/providers/own', { kind: 'openai_compatible', base_url: models.url });
+  await put('/settings/model-assignments', { assignments: { chat: { provider: 'own', model: 'scripted' } } });
+  return models;
+}
+
+test('without a model the command says so and fails', async () => {
+  const { code, stderr } = await granary(here('chat', 'hello'));
+  assert.notEqual(code, 0);
+  assert.match(stderr, /LLM-E001/);
+});
+
+test('a message is answered; tools are told of on the side', async (t) => {
+  const models = await assigned(t, [
+    { answer: { calls: [{ name: 'recall', arguments: { query: 'tea' } }] } },
+    { answer: { text: ['Ada drinks\n', '\u001b[31mtea.'] } },
+    { answer: { text: 'Green.', usage: { input: 1, output: 2 } } },
+  ]);
+  const { code, stdout, stderr } = await granary(here('chat', 'What does', 'Ada drink?', '--user', 'ada'));
+  assert.equal(code, 0, stderr);
+  assert.ok(!stdout.includes('\u001b'));
+  assert.match(stdout, /^Ada drinks\n.*tea\.\n$/);
+  assert.match(stderr, /\[recall \{"query":"tea"\}\]/);
+  assert.equal(models.chats[0]!.body.messages.at(-1).content, 'What does Ada drink?');
+  const json = await granaryJson(here('chat', 'Which?', '--no-tools', '--temporary'));
+  assert.deepEqual([json['answer'], json['finish_reason'], json['thread_id']], ['Green.', 'stop', undefined]);
+  assert.equal(models.chats[2]!.body.tools, undefined);
+});
+
+test('a pipe is answered line by line in one thread, and commands work', async (t) => {
+  const models = await assigned(t, [
+    { answer: { text: 'One.' } },
+    {
+      expect: ({ body }) =>
+        assert.deepEqual(
+          body.messages.slice(1).map(({ content }: { content: string }) => content),
+          ['first', 'One.', 'second'],
+        ),
+      answer: { text: 'Two.' },
+    },
+    {
+      expect: ({ body }) => assert.equal(body.messages.length, 2),
+      answer: { text: 'Three.' },
+    },
+  ]);
+  const input = 'first\n\nsecond\n/new Another\nthird\n/threads\n/help\n/nothing\n/quit\nnever\n';
+  const { code, stdout, stderr } = await granary(here('chat', '--memory', 'default'), { input });
+  assert.equal(code, 0, stderr);
+  const [one, two, three, ...rest] = stdout.split('\n');
+  assert.deepEqual([one, two, three], ['One.', 'Two.', 'Three.']);
+  assert.match(rest[0]!, /^thr_[a-z2-7]{24} {2}.* 2 {2}Another$/);
+  assert.match(rest[1]!, /^thr_[a-z2-7]{24} {2}.* 4 {2}first$/);
+  assert.match(stderr, /There is no command \/nothing\./);
+  assert.equal(models.chats.length, 3);
+
+  const id = /^thr_\w+/.exec(rest[1]!)![0];
+  const again = await startAgain(t, id);
+  assert.match(again, /Four\./);
+});
+
+async function startAgain(t: TestContext, id: string): Promise<string> {
+  await assigned(t, [
+    {
+      expect: ({ body }) => assert.match(JSON.stringify(body.messages), /second/),
+      answer: { text: 'Four.' },
+    },
+  ]);
+  const { stdout, stderr, code } = await granary(here('chat', '--thread', id, 'fourth'));
+  assert.equal(code, 0, stderr);
+  return stdout;
+}
+
+test('a failure inside of an answer fails the command after what was said', async (t) => {
+  await assigned(t, [{ answer: { text: ['Well ', { error: 'overloaded' }] } }]);
+  const { code, stdout, stderr } = await granary(here('chat', 'hello', '--temporary'));
+  assert.notEqual(code, 0);
+  assert.match(stdout, /^Well/);
+  assert.match(stderr, /LLM-E002/);
+});
