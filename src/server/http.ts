@@ -12,7 +12,8 @@ import type { HttpHandler, HttpRequest, ResponseHeaders } from './http/listener.
 import { fileUpload } from './http/multipart.ts';
 import { Router } from './http/router.ts';
 import { codecOf, sidecarCodecOf } from './operations/codecs.ts';
-import type { HttpParts, HttpReply, HttpRow, Operation, UploadedFile } from './operations/define.ts';
+import type { Operation } from './operations/define.ts';
+import type { HttpParts, HttpReply, HttpRow, UploadedFile } from './operations/http-face.ts';
 import { fullPath } from './operations/openapi.ts';
 import { OPERATIONS } from './operations/table.ts';
 import { UNIMPLEMENTED_ROUTE_ROWS } from './operations/unimplemented.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Principal } from '../../src/server/auth/principal.ts';
 import { type Reach, requireReach } from '../../src/server/auth/reach.ts';
-import type { HttpRow } from '../../src/server/operations/define.ts';
+import type { HttpRow } from '../../src/server/operations/http-face.ts';
 import { OPERATIONS } from '../../src/server/operations/table.ts';
 import { Refusal } from '../conformance/contract.ts';
 import { GrpcClient } from '../conformance/grpc-client.ts';

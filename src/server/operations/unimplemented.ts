@@ -2,7 +2,8 @@
 // SYS-E002. Remove the line of an operation when you implement it; never add one.
 import { EngineError } from '../../engine/base/errors.ts';
 import type { Scope } from '../auth/principal.ts';
-import { defineOperation, NO_MEMBERS, type Operation, type Verb } from './define.ts';
+import { defineOperation, type Operation } from './define.ts';
+import { NO_MEMBERS, type Verb } from './http-face.ts';
 import { Type } from './type.ts';
 
 /** Methods of memory.v1.MemoryService. */

@@ -45,7 +45,7 @@ import { privateHosts } from '../models/private-hosts.ts';
 import { Providers } from '../models/providers.ts';
 import { startModels } from '../models/start-models.ts';
 import { CursorSeal } from '../operations/cursor-seal.ts';
-import type { HttpParts, HttpReply } from '../operations/define.ts';
+import type { HttpParts, HttpReply } from '../operations/http-face.ts';
 import { fullPath } from '../operations/openapi.ts';
 import { OPERATIONS } from '../operations/table.ts';
 import type { UnknownMember } from '../operations/unknown-members.ts';

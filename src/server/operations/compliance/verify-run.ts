@@ -2,7 +2,8 @@
 import { EngineError } from '../../../engine/base/errors.ts';
 import { keptRun, type Run, runChecks, shownCheck, tallyOf } from '../../compliance/run.ts';
 import { VerifyRequest, VerifyResponse } from '../../gen/memory/v1/memory.ts';
-import { defineOperation, rpc } from '../define.ts';
+import { defineOperation } from '../define.ts';
+import { rpc } from '../grpc-face.ts';
 import { type Static, Type } from '../type.ts';
 
 export const Citation = Type.Object({

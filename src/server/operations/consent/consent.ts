@@ -4,8 +4,9 @@ import { CONSENTS_BULK_MAX, PURPOSE_CHARS_MAX, USER_ID_CHARS_MAX } from '../../.
 import type { ConsentFact, ConsentItem, ConsentOutcome } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
 import { ConsentRequest, ConsentResponse } from '../../gen/memory/v1/memory.ts';
-import { defineOperation, rpc } from '../define.ts';
+import { defineOperation } from '../define.ts';
 import { missing } from '../grains/fields.ts';
+import { rpc } from '../grpc-face.ts';
 import { renamed } from '../json-schema.ts';
 import { outsideSchema } from '../names.ts';
 import { PAGE_INPUT, PAGE_OUTPUT, pageOf, readPage } from '../page.ts';

@@ -5,7 +5,9 @@ import type { Context } from '../../context.ts';
 import { withoutFolders } from '../../folders.ts';
 import { HealthRequest, HealthResponse } from '../../gen/memory/v1/memory.ts';
 import { VERSION } from '../../version.ts';
-import { defineOperation, type HttpFace, rpc } from '../define.ts';
+import { defineOperation } from '../define.ts';
+import { rpc } from '../grpc-face.ts';
+import type { HttpFace } from '../http-face.ts';
 import { objectOf, oneOf, TEXT, TEXTS } from '../json-schema.ts';
 import { described, type Static, Type } from '../type.ts';
 

@@ -1,5 +1,6 @@
-import { defineOperation, NO_MEMBERS } from '../define.ts';
+import { defineOperation } from '../define.ts';
 import { missing } from '../grains/fields.ts';
+import { NO_MEMBERS } from '../http-face.ts';
 import { Type } from '../type.ts';
 
 export const extractDocument = defineOperation({

@@ -1,7 +1,8 @@
 import { EngineError } from '../../../engine/base/errors.ts';
 import { keptFileName } from '../../documents/chunk-grain.ts';
-import { defineOperation, mechanicalInput, NO_MEMBERS } from '../define.ts';
+import { defineOperation } from '../define.ts';
 import { missing } from '../grains/fields.ts';
+import { mechanicalInput, NO_MEMBERS } from '../http-face.ts';
 import { nodeOf } from '../names.ts';
 import { ImportInput, ImportOutput, windowOf } from './schema.ts';
 import { storeChunks } from './store-chunks.ts';

@@ -1,6 +1,7 @@
 // ForgetUser: erases one user, as `forget` does with user_id alone.
 import { ErasureProofResponse, ForgetUserRequest } from '../../gen/memory/v1/memory.ts';
-import { defineOperation, rpc } from '../define.ts';
+import { defineOperation } from '../define.ts';
+import { rpc } from '../grpc-face.ts';
 import { Type } from '../type.ts';
 import { DryRun, isDryRun, previewMembers, previewOf } from './dry-run.ts';
 import { eraseUser } from './erase-user.ts';

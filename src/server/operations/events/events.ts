@@ -2,7 +2,8 @@
 import { EngineError } from '../../../engine/base/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../../../engine/govern/trail/event-kinds.ts';
 import type { EventsAsked, Opened } from '../../events/subscription.ts';
-import { defineOperation, type HttpParts, mechanicalInput, NO_MEMBERS } from '../define.ts';
+import { defineOperation } from '../define.ts';
+import { type HttpParts, mechanicalInput, NO_MEMBERS } from '../http-face.ts';
 import { TEXT } from '../json-schema.ts';
 import { nodeOf } from '../names.ts';
 import { Type } from '../type.ts';

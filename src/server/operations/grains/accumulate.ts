@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../../shards/protocol.ts';
 import { AccumulateRequest, AccumulateResponse } from '../../gen/memory/v1/memory.ts';
-import { defineOperation, rpc } from '../define.ts';
+import { defineOperation } from '../define.ts';
+import { rpc } from '../grpc-face.ts';
 import { HASH, oneOf, withMembers } from '../json-schema.ts';
 import { type Members, nodeOf, outsideSchema, outward } from '../names.ts';
 import { described, Type } from '../type.ts';

@@ -1,7 +1,8 @@
 import { GRAIN_TYPE_NAMES } from '../../../engine/grain/grain.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
 import { AddRequest, AddResponse } from '../../gen/memory/v1/memory.ts';
-import { defineCall, rpc } from '../define.ts';
+import { defineCall } from '../define.ts';
+import { rpc } from '../grpc-face.ts';
 import { COUNT, HASH, objectOf, oneOf, TEXTS } from '../json-schema.ts';
 import { inward, type Members, nodeOf, outsideSchema } from '../names.ts';
 import { addAsks, jsonAsks } from '../remember/asks-extraction.ts';

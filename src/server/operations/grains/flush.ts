@@ -1,6 +1,7 @@
 import { INDEX_WAIT_MS_MAX } from '../../../engine/base/limits.ts';
 import { FlushRequest, FlushResponse } from '../../gen/memory/v1/memory.ts';
-import { defineOperation, rpc } from '../define.ts';
+import { defineOperation } from '../define.ts';
+import { rpc } from '../grpc-face.ts';
 import { COUNT, objectOf, oneOf } from '../json-schema.ts';
 import { WaitForIndexMs, waitForIndex } from '../recall/index-wait.ts';
 import { described, Type } from '../type.ts';

@@ -1,9 +1,10 @@
 import { EngineError } from '../../../engine/base/errors.ts';
 import { BATCH_GRAINS_MAX } from '../../../engine/base/limits.ts';
 import { ForgetRequest, ForgetResponse } from '../../gen/memory/v1/memory.ts';
-import { defineOperation, rpc } from '../define.ts';
+import { defineOperation } from '../define.ts';
 import { DryRun, isDryRun, Preview, previewOf } from '../erasure/dry-run.ts';
 import { eraseUser } from '../erasure/erase-user.ts';
+import { rpc } from '../grpc-face.ts';
 import { either } from '../json-schema.ts';
 import { type Members, nodeOf, outsideSchema, outward } from '../names.ts';
 import { described, type Static, Type } from '../type.ts';

@@ -1,5 +1,6 @@
 import { GetRequest, GetResponse } from '../../gen/memory/v1/memory.ts';
-import { defineCall, rpc } from '../define.ts';
+import { defineCall } from '../define.ts';
+import { rpc } from '../grpc-face.ts';
 import { described, Type } from '../type.ts';
 import { GrainOutput, grainOutput, Hash } from './view.ts';
 

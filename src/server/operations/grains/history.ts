@@ -1,7 +1,8 @@
 import { ANSWER_BYTES_MAX } from '../../../engine/base/limits.ts';
 import { stringifyJson } from '../../../engine/grain/api/json.ts';
 import { GetHistoryRequest, GetHistoryResponse } from '../../gen/memory/v1/memory.ts';
-import { defineOperation, rpc } from '../define.ts';
+import { defineOperation } from '../define.ts';
+import { rpc } from '../grpc-face.ts';
 import { PAGE_INPUT, readPage, writeCursor } from '../page.ts';
 import { described, type Static, Type } from '../type.ts';
 import { Fields } from './fields.ts';

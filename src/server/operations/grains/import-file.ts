@@ -1,7 +1,8 @@
 import { EngineError, type ErrorCode } from '../../../engine/base/errors.ts';
 import { IMPORT_HASHES_LISTED_MAX, IMPORT_PROBLEMS_LISTED_MAX } from '../../../engine/base/limits.ts';
 import { blobsOf, entriesOf } from '../../jobs/read-import.ts';
-import { defineOperation, NO_MEMBERS } from '../define.ts';
+import { defineOperation } from '../define.ts';
+import { NO_MEMBERS } from '../http-face.ts';
 import { Type } from '../type.ts';
 import { missing } from './fields.ts';
 

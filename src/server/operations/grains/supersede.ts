@@ -1,6 +1,7 @@
 import { defined } from '../../../engine/base/defined.ts';
 import { SupersedeRequest, SupersedeResponse } from '../../gen/memory/v1/memory.ts';
-import { defineOperation, rpc } from '../define.ts';
+import { defineOperation } from '../define.ts';
+import { rpc } from '../grpc-face.ts';
 import { HASH, objectOf, oneOf, TEXTS } from '../json-schema.ts';
 import { isMembers, type Members, parsedJson } from '../names.ts';
 import { described, Type } from '../type.ts';

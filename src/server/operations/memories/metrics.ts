@@ -1,7 +1,8 @@
 import { stringifyJson } from '../../../engine/grain/api/json.ts';
 import { GetMetricsRequest, GetMetricsResponse } from '../../gen/memory/v1/memory.ts';
 import type { Domain, Metric, Status } from '../../metering/rows.ts';
-import { defineOperation, rpc } from '../define.ts';
+import { defineOperation } from '../define.ts';
+import { rpc } from '../grpc-face.ts';
 import { nodeOf, outward } from '../names.ts';
 import { type Static, Type } from '../type.ts';
 import { computed } from './measure.ts';

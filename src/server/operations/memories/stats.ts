@@ -1,7 +1,8 @@
 import { GRAIN_TYPE_NAMES } from '../../../engine/grain/grain.ts';
 import type { MemoryRecord } from '../../control/memories.ts';
 import { StatsRequest, StatsResponse } from '../../gen/memory/v1/memory.ts';
-import { defineOperation, rpc } from '../define.ts';
+import { defineOperation } from '../define.ts';
+import { rpc } from '../grpc-face.ts';
 import { renamed } from '../json-schema.ts';
 import { type Members, nodeOf, outsideSchema, outward } from '../names.ts';
 import { described, Type } from '../type.ts';

@@ -10,8 +10,9 @@ import {
   DetectPiiRequest,
   DetectPiiResponse,
 } from '../../gen/memory/v1/memory.ts';
-import { defineOperation, rpc } from '../define.ts';
+import { defineOperation } from '../define.ts';
 import { bodyOf, missing, textMember } from '../grains/fields.ts';
+import { rpc } from '../grpc-face.ts';
 import { either } from '../json-schema.ts';
 import { outsideSchema } from '../names.ts';
 import { type Static, Type } from '../type.ts';

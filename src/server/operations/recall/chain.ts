@@ -14,8 +14,9 @@ import { recallHit, stageHit } from '../../../engine/recall/stages/recall-hit.ts
 import type { Context } from '../../context.ts';
 import { type QueryVector, VECTORS_NOT_READY } from '../../embedding/query-vector.ts';
 import { RecallChainRequest, RecallChainResponse } from '../../gen/memory/v1/memory.ts';
-import { defineOperation, rpc } from '../define.ts';
+import { defineOperation } from '../define.ts';
 import { bodyOf, missing } from '../grains/fields.ts';
+import { rpc } from '../grpc-face.ts';
 import { inward, isMembers, type Members, nodeOf, outsideSchema } from '../names.ts';
 import { described, type Static, Type } from '../type.ts';
 import { cutWarnings, QUERY_CUT } from './cuts.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { QueryVector } from '../../embedding/query-vector.ts';
-import type { Sidecar } from '../define.ts';
+import type { Sidecar } from '../sidecar.ts';
 import { peekAtJson } from './peek.ts';
 import { packSidecar, sidecarOf, unpackSidecar } from './sidecar.ts';
 

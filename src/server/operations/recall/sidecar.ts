@@ -3,7 +3,7 @@
 //
 //   u16 length of the embedder's name, u16 length of the warning (little-endian), both texts (UTF-8), vector (4-byte floats)
 import type { QueryVector } from '../../embedding/query-vector.ts';
-import type { Sidecar } from '../define.ts';
+import type { Sidecar } from '../sidecar.ts';
 import type { Peek } from './peek.ts';
 
 /**

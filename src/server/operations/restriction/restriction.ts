@@ -7,8 +7,9 @@ import {
   RestrictRequest,
   RestrictResponse,
 } from '../../gen/memory/v1/memory.ts';
-import { defineOperation, rpc } from '../define.ts';
+import { defineOperation } from '../define.ts';
 import { missing } from '../grains/fields.ts';
+import { rpc } from '../grpc-face.ts';
 import { comparePlaces, PAGE_INPUT, PAGE_OUTPUT, type Place, pageOf, readPage } from '../page.ts';
 import { Type } from '../type.ts';
 

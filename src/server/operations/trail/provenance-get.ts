@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../../shards/protocol.ts';
 import { GetProvenanceRequest, GetProvenanceResponse } from '../../gen/memory/v1/memory.ts';
-import { defineOperation, rpc } from '../define.ts';
+import { defineOperation } from '../define.ts';
 import { Hash } from '../grains/view.ts';
+import { rpc } from '../grpc-face.ts';
 import { described, type Static, Type } from '../type.ts';
 import { explained, RECORD, Record } from './recall-record.ts';
 

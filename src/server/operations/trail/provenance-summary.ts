@@ -1,6 +1,7 @@
 import { defined } from '../../../engine/base/defined.ts';
 import { ProvenanceSummaryRequest, ProvenanceSummaryResponse } from '../../gen/memory/v1/memory.ts';
-import { defineOperation, rpc } from '../define.ts';
+import { defineOperation } from '../define.ts';
+import { rpc } from '../grpc-face.ts';
 import { described, type Static, Type } from '../type.ts';
 import { checkSpan } from './provenance-list.ts';
 

@@ -1,0 +1,90 @@
+// The gRPC face of an operation: its rpc, and the codecs of its messages.
+import type { DeepPartial, MessageFns } from '../gen/memory/v1/memory.ts';
+import { decodeMessage } from './message-reader.ts';
+import { fromMessage, isMembers, type Members, type SchemaNode, toMessage } from './names.ts';
+import type { OnMainThread, Sidecar } from './sidecar.ts';
+import type { FindUnknown, UnknownMember } from './unknown-members.ts';
+
+/** An rpc with its codecs. `rpc()` makes it and checks that the message types match. */
+export interface GrpcFace<Out> {
+  readonly rpc: string;
+  /** Appends fields that the message does not define to `unknown`. */
+  readonly decode: (bytes: Uint8Array, input: SchemaNode, unknown: UnknownMember[]) => unknown;
+  /** `warnings` are warnings to add to the output's own; a message without a field for warnings omits them. */
+  readonly encode: (output: Out, node: SchemaNode, warnings: readonly string[]) => Uint8Array;
+  /** True when the message has a field for warnings; otherwise they travel as trailing metadata. */
+  readonly carriesWarnings: boolean;
+  readonly onMainThread: OnMainThread;
+  readonly sidecar: Sidecar | undefined;
+}
+
+/** Set `read` and `write` only where the mechanical rules do not fit. */
+export function rpc<Req extends object, Res extends object, Out>(face: {
+  readonly rpc: string;
+  readonly request: MessageFns<Req>;
+  readonly response: MessageFns<Res>;
+  readonly read?: ((message: Req) => unknown) | undefined;
+  readonly write?: ((output: Out) => DeepPartial<Res>) | undefined;
+  readonly onMainThread?: OnMainThread | undefined;
+  readonly sidecar?: Sidecar | undefined;
+}): GrpcFace<Out> {
+  const shape = face.response.create() as Members; // a message is a plain object of its members
+  return {
+    rpc: face.rpc,
+    carriesWarnings: 'warnings' in shape,
+    onMainThread: face.onMainThread,
+    sidecar: face.sidecar,
+    decode: (bytes, input, unknown) => {
+      const message = decodeMessage(face.request, bytes, unknown);
+      return face.read === undefined ? fromMessage(input, message as Members) : face.read(message); // a plain object
+    },
+    encode: (output, node, warnings) => {
+      const partial =
+        face.write === undefined
+          ? (toMessage(node, isMembers(output) ? output : {}, shape) as DeepPartial<Res>) // members that `shape` has
+          : face.write(output);
+      const encoded = face.response.encode(face.response.fromPartial(partial)).finish();
+      if (warnings.length === 0 || !('warnings' in shape)) return encoded;
+      // Protobuf decoders append a repeated field of a later message to the earlier one, so concatenation adds warnings.
+      const more = { warnings: warnings } as DeepPartial<Res>; // `shape` has them
+      return Buffer.concat([encoded, face.response.encode(face.response.fromPartial(more)).finish()]);
+    },
+  };
+}
+
+export interface GrpcRow {
+  readonly rpc: string;
+  readonly onMainThread: OnMainThread;
+  readonly sidecar: Sidecar | undefined;
+  /** Decodes the request to an input that is not yet validated. Appends unknown fields to `unknown`. */
+  readonly read: (bytes: Uint8Array, unknown: UnknownMember[]) => unknown;
+  /** Adds the warnings `warnings` to the output's own. */
+  readonly write: (output: unknown, warnings: readonly string[]) => Uint8Array;
+  /** Warnings for the trailing metadata, because the output's message has no field for them. */
+  readonly looseWarnings: (output: unknown, warnings: readonly string[]) => readonly string[];
+}
+
+/** Makes the row of a face. */
+export function grpcRow<Out>(
+  face: GrpcFace<Out>,
+  input: SchemaNode,
+  output: SchemaNode,
+  findInInput: FindUnknown | undefined,
+): GrpcRow {
+  return {
+    rpc: face.rpc,
+    onMainThread: face.onMainThread,
+    sidecar: face.sidecar,
+    read: (bytes, unknown) => {
+      const candidate = face.decode(bytes, input, unknown);
+      findInInput?.(candidate, unknown);
+      return candidate;
+    },
+    write: (value, warnings) => face.encode(value as Out, output, warnings), // what the row's own run returned
+    looseWarnings: (value, warnings) => {
+      if (face.carriesWarnings) return [];
+      if (!isMembers(value) || !Array.isArray(value['warnings'])) return warnings;
+      return [...value['warnings'].map(String), ...warnings];
+    },
+  };
+}
