@@ -90,7 +90,7 @@ export const chatStream = defineOperation({
   name: 'chat_stream',
   summary: 'Ask a model that reads and writes the memory, and stream its answer.',
   description:
-    'Answers with server-sent events: progress, text, tool_call and tool_result, then done or error. With a thread, its last messages are shown to the model, and the messages and the answer are kept as events. When the client goes away, the model is stopped.',
+    'Streams server-sent events: progress, text, tool_call and tool_result, then done or error. A thread shows its last messages to the model and keeps the new ones. The model stops when the client leaves.',
   example: {
     messages: [{ role: 'user', content: 'What does Ada drink?' }],
     user_id: 'ada',
