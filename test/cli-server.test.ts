@@ -404,3 +404,48 @@ test('the audit trail is shown, and a person’s data is exported', async () => 
   assert.deepEqual([report['count'], report['types']], [1, { belief: 1 }]);
   assert.equal((await granary(here('export', '--user', 'eve', '--current'))).code, 2);
 });
+
+test('a harness is provisioned from a file, shown, changed, given a tool and removed', async () => {
+  await granaryJson(here('memories', 'create', 'agents'));
+  const of = (...words: readonly string[]) => here('harnesses', ...words, '-m', 'agents');
+  const file = (name: string, value: unknown): string => {
+    const path = join(directory, name);
+    writeFileSync(path, JSON.stringify(value));
+    return path;
+  };
+  const none = await granary(of());
+  assert.equal(none.stdout, 'There are no harnesses.\n');
+  const tool = {
+    tool_name: 'orders.find',
+    description: 'Finds an order by its number',
+    input_schema: { type: 'object', properties: { number: { type: 'string' } }, required: ['number'] },
+    location: 'client://orders',
+  };
+  const definition = file('support.json', { goal: 'Help customers', tools: [tool] });
+  const made = await granary(of('provision', 'support', definition, '--template', 'support-copilot'));
+  assert.equal(made.stdout, 'Harness support is provisioned with 1 tools.\n', made.stderr);
+  const prompt = join(directory, 'prompt.txt');
+  writeFileSync(prompt, 'Answer in two sentences.');
+  const changed = await granaryJson(of('edit', 'support', '--prompt', `@${prompt}`, '--iterations', '3'));
+  assert.deepEqual(
+    [changed['system_prompt'], changed['max_iterations'], changed['goal']],
+    ['Answer in two sentences.', 3, 'Help customers'],
+  );
+  const bound = await granary(of('bind-tool', 'support', file('tool.json', { ...tool, tool_name: 'refund' })));
+  assert.equal(bound.stdout, 'Tool refund is bound to support; it is run by the client.\n', bound.stderr);
+  const shown = await granary(of('show', 'support'));
+  assert.match(shown.stdout, /^tools +orders\.find, refund$/m);
+  assert.match(shown.stdout, /\n\nAnswer in two sentences\.\n$/);
+  assert.match((await granary(of('tools', 'support'))).stdout, /orders\.find +client:\/\/orders/);
+  assert.match((await granary(of())).stdout, /support +provisioned +2 +Help customers/);
+  const templates = await granaryJson(of('templates'));
+  assert.equal((templates['templates'] as readonly unknown[]).length, 7);
+  assert.match((await granary(of('templates', 'policy-library'))).stdout, /request_clarification/);
+  assert.equal((await granary(of('templates', 'none'))).code, 1);
+  assert.equal((await granary(of('edit', 'support'))).code, 2);
+  assert.equal((await granary(of('provision', 'support', join(directory, 'nothing.json')))).code, 1);
+  assert.equal((await granary(of('create', 'draft', '--template', 'blank'))).code, 0);
+  assert.equal((await granary(of('remove', 'support', '--reason', 'over'))).stdout, 'Harness support is deleted.\n');
+  const { total } = await granaryJson(of());
+  assert.equal(total, 1);
+});

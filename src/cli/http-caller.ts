@@ -10,7 +10,7 @@ import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { CHALLENGE_HEADER, isProof, PROOF_HEADER, randomHex } from '../server/identity.ts';
 import { Failure } from './failure.ts';
 
-export type Verb = 'GET' | 'POST' | 'PUT' | 'DELETE';
+export type Verb = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface Asked {
   readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>> | undefined;

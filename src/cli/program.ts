@@ -22,6 +22,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   actions: async () => (await import('./actions.ts')).registerActions,
   goals: async () => (await import('./goals.ts')).registerGoals,
   agents: async () => (await import('./agents.ts')).registerAgents,
+  harnesses: async () => (await import('./harnesses.ts')).registerHarnesses,
   hooks: async () => (await import('./hooks.ts')).registerHooks,
   graph: async () => (await import('./graph.ts')).registerGraph,
   add: async () => (await import('./add.ts')).registerAdd,
