@@ -5,7 +5,9 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { HttpClient } from './conformance/http-client.ts';
 import { granary } from './support/cli.ts';
+import { startOpenAi } from './support/models/openai.ts';
 import { startServerProcess } from './support/server-process.ts';
 import { temporaryDirectory } from './support/temporary.ts';
 
@@ -118,4 +120,25 @@ test('the server and its workers load only what they use', async (t) => {
   assert.deepEqual(below(worker.own, 'engine/cal/run', 'engine/cal/parser', 'engine/text/pii/rules', 'cli'), []);
   assert.ok(worker.foreign <= 90, `${worker.foreign} modules of packages`);
   assert.ok(worker.own.length <= 540, `${worker.own.length} modules`);
+});
+
+test('the clients of models load with the first call of a model, not with a provider', async (t) => {
+  const CLIENTS = ['@ai-sdk/anthropic', '@ai-sdk/openai-compatible', 'undici'];
+  const folder = temporaryDirectory(t);
+  const models = await startOpenAi([{ answer: { text: 'ok' } }]);
+  t.after(() => models.close());
+  const server = await startServerProcess({
+    directory: temporaryDirectory(t),
+    flags: ['--shards', '1', '--workers', '1', '--model-url', models.url, '--model', 'scripted'],
+    preload: PRELOAD,
+    env: { LOADED_MODULES: folder },
+  });
+  const loaded = (): string[] =>
+    loadedIn(folder, 'server/main.ts').packages.filter((name) => CLIENTS.includes(name) || name === 'ai');
+  const http = new HttpClient(server.http, server.key);
+  await http.get('/settings/providers');
+  assert.deepEqual(loaded(), []);
+  assert.equal((await http.post('/settings/providers/start-model/test', { model: 'scripted' })).ok, true);
+  assert.deepEqual(loaded(), CLIENTS);
+  await server.stop();
 });

@@ -23,6 +23,9 @@ export const scenario: Scenario = {
     { metric: 'stats_without_server_cpu_ms', atMost: 800 },
     // Half of the 228 ms from when every worker loaded the whole program.
     { metric: 'worker_cpu_ms', atMost: 114 },
+    // A twentieth above what a server without providers took before it could have any.
+    { metric: 'server_ready_cpu_ms', atMost: 620 },
+    { metric: 'server_ready_resident_mb', atMost: 217 },
   ],
   run,
 };
