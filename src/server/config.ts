@@ -199,6 +199,7 @@ const OPTIONS = {
   model: optionalText('NAME', 'language model to request from that service'),
   modelKey: secret('API key of the chat service'),
   modelRegion: optionalText('NAME', 'region where the services of these options process texts, as policies name it'),
+  executors: optionalText('FILE', 'JSON file of the programs that tools of harnesses may run, by name'),
   modelHosts: list(
     'LIST',
     'hosts and networks (10.1.0.0/16) of private addresses where model providers may be, separated by commas',

@@ -16,6 +16,7 @@ import type { IndexWaits } from './embedding/index-waits.ts';
 import type { QueryVectors } from './embedding/query-vector.ts';
 import type { EventBells } from './events/bells.ts';
 import type { EventHub } from './events/hub.ts';
+import type { HarnessTurns } from './harness/turns/turn-service.ts';
 import type { Deliveries } from './hooks/deliveries.ts';
 import type { Hooks } from './hooks/hooks.ts';
 import type { Erasures } from './jobs/erasures.ts';
@@ -86,6 +87,8 @@ export interface Services {
   readonly outgoing: Outgoing;
   /** Models for recall. */
   readonly recallModels: RecallModels;
+  /** Turns of harnesses, and how their tools run. */
+  readonly turns: HarnessTurns;
   /** Changes of harness definitions: those of one harness take turns. */
   readonly harnessChanges: Turns;
   /** Seals cursors, so that they reveal nothing about other callers' data. */

@@ -19,6 +19,7 @@ import type { ControlStore } from './control/store.ts';
 import type { DiskWatch } from './disk-watch.ts';
 import { EventBells } from './events/bells.ts';
 import { EventHub } from './events/hub.ts';
+import type { HarnessTurns } from './harness/turns/turn-service.ts';
 import { type ChosenListener, chooseListener } from './http/listen.ts';
 import { randomHex } from './identity.ts';
 import type { Erasures } from './jobs/erasures.ts';
@@ -47,6 +48,7 @@ import { type Ports, startListeners } from './start/listeners.ts';
 import { type ModelParts, openModels } from './start/models.ts';
 import { drainCallsFirst, openMemories, type Placed, startErasures, startShards } from './start/shards.ts';
 import { type ServerDeps, type Starting, within } from './start/starting.ts';
+import { startTurns } from './start/turns.ts';
 import { openTracing, type Tracing } from './tracing.ts';
 import { Wrapper } from './wrapper.ts';
 
@@ -92,7 +94,7 @@ async function start(starting: Starting): Promise<Omit<RunningServer, 'warnings'
   const { config } = starting;
   loadTokenCounter(config);
   const stored = await openStored(starting);
-  const work = startWork(starting, stored);
+  const work = await startWork(starting, stored);
   const listener = chooseListener(config.singlePort ? 'node' : config.http);
   if (listener.reason !== undefined) starting.warn(`HTTP is served by node:http: ${listener.reason}`);
   let ports: Ports | undefined;
@@ -158,10 +160,11 @@ interface Work {
   readonly webhooks: HookParts;
   readonly models: ModelParts;
   readonly sweeps: RetentionSweeps;
+  readonly turns: HarnessTurns;
 }
 
 /** Starts what goes on beside the requests. */
-function startWork(starting: Starting, stored: Stored): Work {
+async function startWork(starting: Starting, stored: Stored): Promise<Work> {
   const { shards } = stored.layout;
   const models = openModels(starting, stored.control);
   const embedding = startEmbedding(starting, stored, { ...models, shards });
@@ -170,7 +173,8 @@ function startWork(starting: Starting, stored: Stored): Work {
   const eventBells = new EventBells(stored.router);
   starting.lifecycle.opened('event bells', () => eventBells.close());
   const webhooks = startHooks(starting, { ...stored, bells: eventBells });
-  return { embedding, readers, disks: watchDisks(starting, shards), eventBells, webhooks, models, sweeps };
+  const turns = await startTurns(starting, stored);
+  return { embedding, readers, disks: watchDisks(starting, shards), eventBells, webhooks, models, sweeps, turns };
 }
 
 function servicesOf(
@@ -183,6 +187,7 @@ function servicesOf(
     eventBells,
     webhooks,
     models,
+    turns,
   }: Work,
   listening: Pick<Services, 'httpListener' | 'grpcPort'>,
 ): Services {
@@ -214,6 +219,7 @@ function servicesOf(
     ...webhooks,
     metering: new Metering(clock),
     ...models,
+    turns,
     harnessChanges: new Turns(),
     ...listening,
     disks: () => disks.reasons,

@@ -13,6 +13,7 @@ let http: HttpClient;
 before(async () => {
   server = await startTestServer({ shards: '3', calTier1: 'true' });
   http = new HttpClient(server.http, server.key);
+  await http.call('PUT', '/settings/providers/test', { json: { kind: 'mock' } });
 });
 after(() => server.close());
 
@@ -107,6 +108,8 @@ async function pairOf(partitions: number, binding: Binding, outside: Binding, by
     overrides: { retention: { by_namespace: { ...KEPT, n8: 4_000, n9: 4_000 } } },
     reason: `for ${STRANGE}`,
   });
+  for (const twin of [lone, crowded])
+    await twin.post('/harnesses/support/provision', { goal: 'Help.', provider: 'test', model: 'echo' });
   await crowd(crowded, outside);
   for (const twin of [lone, crowded])
     await twin.post('/batch-add', {
@@ -145,6 +148,7 @@ async function pairOf(partitions: number, binding: Binding, outside: Binding, by
 async function requireTuples(twin: Twin): Promise<void> {
   for (const relation of ['editor', 'eraser'])
     await twin.post('/authz/grant', { subject: 'user:bound', relation, object: 'namespace:n1' });
+  await twin.post('/authz/grant', { subject: 'user:bound', relation: 'user', object: 'harness:support' });
   await twin.put('/policy', { overrides: { 'access.authz_required': true } });
 }
 
@@ -188,6 +192,12 @@ const READS: Readonly<Record<string, (pair: Pair) => readonly Question[]>> = {
     get('/chat/threads?archived=true'),
     get('/chat/threads?limit=1&order=asc'),
   ],
+  list_harness_conversations: () => [get('/harnesses/support/conversations')],
+  get_harness_conversation: () => [
+    get('/harnesses/support/conversations/s1'),
+    refused(get('/harnesses/support/conversations/s3')),
+  ],
+  get_harness_session: () => [refused(get('/harnesses/support/chat/sessions/ses_nothing'))],
   get_thread: () => [get('/chat/threads/s1'), ...['s2', 'n9'].map((id) => refused(get(`/chat/threads/${id}`)))],
   list_messages: () => [get('/chat/threads/s1/messages?limit=1'), get('/chat/threads/s1/messages?order=desc')],
   session_goals: () => ['s1', 'n1', 'n9'].map((sid) => get(`/sessions/${sid}/goals?state=all`)),
@@ -305,6 +315,21 @@ const WRITES: Readonly<Record<string, (pair: Pair) => readonly Question[]>> = {
       }),
       status: 201,
     },
+  ],
+  harness_chat: ({ place: { namespace } }) => {
+    // A caller that tuples narrow says where it writes.
+    const headers: Record<string, string> = namespace === undefined ? {} : { 'x-namespace': namespace };
+    return [
+      { ...post('/harnesses/support/chat', { conversation_id: 's1', user_message: 'hello' }), headers },
+      { ...post('/harnesses/support/chat', { conversation_id: 'n9', user_message: `about ${STRANGE}` }), headers },
+      get('/harnesses/support/conversations'),
+    ];
+  },
+  harness_resume: () => [
+    refused(post('/harnesses/support/chat/resume', { session_id: 'ses_nothing', tool_outputs: [] })),
+  ],
+  cancel_harness_session: () => [
+    { ...refused(get('/harnesses/support/chat/sessions/ses_nothing')), name: 'DELETE a session', verb: 'DELETE' },
   ],
   create_thread: ({ place }) => [{ ...post('/chat/threads', { title: `about ${STRANGE}`, ...place }), status: 201 }],
   // test/conformance/chat.test.ts asks a model what it is shown.

@@ -206,6 +206,7 @@ const ABOUT_NOTHING = [
     'detect_pii_detailed',
     'exec',
     'extract_document',
+    'harness_templates',
     'health',
     'health_live',
     'health_ready',

@@ -75,7 +75,8 @@ export class Twin {
     const { status, json: value, bytes } = await this.#http.ask(verb, `${this.path}${path}`, { ...asking, headers });
     const shown = value === undefined ? Buffer.from(bytes).toString('hex') : JSON.stringify(plain(value), null, 1);
     // Each memory has its own names for people in its trail.
-    return `${status} ${shown.replaceAll(this.id, 'TWIN').replace(/user:[0-9a-f]{32}/g, 'user:TOKEN')}`;
+    const named = shown.replaceAll(this.id, 'TWIN').replace(/user:[0-9a-f]{32}/g, 'user:TOKEN');
+    return `${status} ${named.replace(/ses_[a-z2-7]{24}/g, 'ses_ID')}`;
   }
 }
 
@@ -90,7 +91,7 @@ const VARYING: ReadonlySet<string> = new Set([
     'elapsed_ms',
     'audit_entry_hash',
     'prev_hash',
-    ...['next_cursor', 'next', 'flushed', 'salt'],
+    ...['next_cursor', 'next', 'flushed', 'salt', 'user_event_hash', 'assistant_event_hash'],
   ],
 ]);
 const NEAR_SECONDS = 3_600;

@@ -3,12 +3,15 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { TAGS } from '../../src/server/operations/openapi-tags.ts';
 import { faultsIn } from '../support/json-schema.ts';
+import { startOpenAi } from '../support/models/openai.ts';
+import type { ModelServer } from '../support/models/server.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { HttpClient, type Reply } from './http-client.ts';
 import { CHECKED, DOCUMENT } from './openapi-answers.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of JSON, looked into member by member
 type Json = any;
+let models: ModelServer;
 const document: Json = DOCUMENT;
 
 interface Place {
@@ -286,6 +289,27 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
     'bind_tool',
     (http) => http.ask('POST', `${M}/harnesses/support/bind-tool`, { json: { ...TOOL, tool_name: 'other' } }),
   ],
+  ['harness_chat', async (http) => (await pausedTurn(http)).reply],
+  [
+    'get_harness_session',
+    async (http) => http.ask('GET', `${M}/harnesses/support/chat/sessions/${(await pausedTurn(http)).session}`),
+  ],
+  [
+    'harness_resume',
+    async (http) => {
+      const { session, reply } = await pausedTurn(http);
+      const [{ tool_call_id: id }] = reply.json.pending_tool_calls;
+      return http.ask('POST', `${M}/harnesses/support/chat/resume`, {
+        json: { session_id: session, tool_outputs: [{ tool_call_id: id, output: { state: 'shipped' } }] },
+      });
+    },
+  ],
+  [
+    'cancel_harness_session',
+    async (http) => http.ask('DELETE', `${M}/harnesses/support/chat/sessions/${(await pausedTurn(http)).session}`),
+  ],
+  ['list_harness_conversations', (http) => http.ask('GET', `${M}/harnesses/support/conversations`)],
+  ['get_harness_conversation', (http) => http.ask('GET', `${M}/harnesses/support/conversations/c${conversations - 1}`)],
   ['harness_tools', (http) => http.ask('GET', `${M}/harnesses/support/tools`)],
   [
     'change_harness',
@@ -401,6 +425,23 @@ async function threadOf(http: HttpClient): Promise<string> {
   return threads[0].thread_id;
 }
 
+let conversations = 0;
+
+/** A turn that awaits its caller: the model asks for a tool, and answers when it has the result. */
+async function pausedTurn(http: HttpClient): Promise<{ readonly reply: Reply; readonly session: string }> {
+  await http.call('PUT', '/settings/providers/turns', { json: { kind: 'openai_compatible', base_url: models.url } });
+  const reply = await http.ask('POST', `${M}/harnesses/support/chat`, {
+    json: {
+      conversation_id: `c${conversations++}`,
+      user_message: 'Where is it?',
+      provider: 'turns',
+      model: 'scripted',
+      client_tools: [{ tool_name: 'track', description: 'Tracks an order', input_schema: { type: 'object' } }],
+    },
+  });
+  return { reply, session: reply.json.session_id };
+}
+
 const EVENT = { grain_type: 'event', fields: { content: 'Ann had tea.' } };
 const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'namespace:acme' };
 const AGENT = {
@@ -428,9 +469,15 @@ for (const listener of ['uws', 'node'])
     let server: TestServer;
     before(async () => {
       server = await startTestServer({ http: listener });
+      models = await startOpenAi(({ body }) =>
+        body.messages.at(-1).role === 'tool'
+          ? { text: 'It is on its way.' }
+          : { calls: [{ name: 'track', arguments: {} }] },
+      );
     });
     after(async () => {
       await server.close();
+      await models.close();
       assert.deepEqual(server.errors, []);
     });
 

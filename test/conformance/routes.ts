@@ -124,7 +124,6 @@ const TABLE = `
 const LATER: readonly (readonly [first: number, last: number])[] = [
   [57, 59],
   [101, 105],
-  [108, 113],
 ];
 
 export type Scope = 'read' | 'write' | 'admin';

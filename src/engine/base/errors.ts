@@ -181,6 +181,10 @@ export const ERROR_MEANINGS = {
 
 export type ErrorCode = keyof typeof ERROR_MEANINGS;
 
+export function isErrorCode(text: string | undefined): text is ErrorCode {
+  return text !== undefined && Object.hasOwn(ERROR_MEANINGS, text);
+}
+
 export interface ErrorDetail {
   readonly field: string;
   readonly issue: string;

@@ -898,3 +898,29 @@ export const TURNS_KEPT_MAX = 32;
 export const TURN_CALLS_MAX = 32;
 /** Turns that one call settles. */
 export const TURNS_SETTLED_MAX = 1_000;
+/** Time that one call of a tool may take (service contract, section 18.2). */
+export const TOOL_CALL_MS = 30_000;
+/** Bytes of the answer of an HTTP tool, and of its headers. */
+export const TOOL_OUTPUT_BYTES_MAX = 262_144;
+export const TOOL_HEADER_BYTES_MAX = 16_384;
+/** Connections to one host of tools. */
+export const TOOL_CONNECTIONS_MAX = 16;
+/** Named executors, the bytes of their file, and of the output of one. */
+export const EXECUTORS_MAX = 256;
+export const EXECUTOR_FILE_BYTES_MAX = 1_048_576;
+export const EXECUTOR_OUTPUT_BYTES_MAX = 262_144;
+/** Programs of executors that run at once. */
+export const EXECUTORS_RUNNING_MAX = 16;
+/** Tools of one turn, and those that a caller may offer for it. */
+export const TURN_TOOLS_MAX = 128;
+export const CLIENT_TOOLS_MAX = 32;
+/** Characters of a tool's result that a model is shown. */
+export const TOOL_RESULT_CHARS_MAX = 32_768;
+/** Characters of a message to a harness, of the id of its conversation, and bytes of an output that a caller sends. */
+export const TURN_MESSAGE_CHARS_MAX = 262_144;
+export const CONVERSATION_ID_CHARS_MAX = 256;
+export const CLIENT_OUTPUT_BYTES_MAX = 262_144;
+/** Messages of a conversation that a model is shown before the one that it answers. */
+export const TURN_HISTORY_MAX = 12;
+/** Turns that run at once. */
+export const TURNS_RUNNING_MAX = 1_000;

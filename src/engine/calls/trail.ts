@@ -52,6 +52,16 @@ export interface RecallRecordContent {
   /** Total number of results, if `results` does not list all. */
   readonly resultCount?: number;
   readonly excluded: Excluded;
+  /** The turn of a harness that showed the results to a model. The grains that it names are among the results. */
+  readonly turn?: {
+    readonly slug: string;
+    readonly conversationId: string;
+    readonly provider: string;
+    readonly model: string;
+    readonly userEvent: string;
+    readonly assistantEvent: string | null;
+    readonly actions: readonly string[];
+  };
 }
 
 /** Selects recall records. Times in seconds, inclusive. */

@@ -63,6 +63,13 @@ export interface TurnCalls {
   };
   /** Throws HRN-E004, HRN-E005 where its state does not allow the change, HRN-E006, HRN-E010 for another version. */
   changeTurn: { input: TurnChange; output: { readonly turn: Turn; readonly warnings: readonly string[] } };
+  /**
+   * A change by the event `resumed`. A repeat under the same idempotency key changes nothing and has no turn.
+   */
+  resumeTurn: {
+    input: TurnChange;
+    output: { readonly sessionId: string; readonly turn?: Turn | undefined; readonly warnings: readonly string[] };
+  };
   /** Throws HRN-E004. */
   turn: { input: { readonly sessionId: string }; output: { readonly turn: Turn } };
   /** Newest first. */
@@ -102,6 +109,15 @@ export const TURN_ROWS = {
     by: 'plan',
     changes: 'grains',
     retry: 'again',
+    gather: 'own',
+    governed: { nothing: 'each grain that it writes is decided like any other' },
+    access: { open: 'asks for editor of the namespace of the turn' },
+  },
+  resumeTurn: {
+    kind: 'write',
+    by: 'plan',
+    changes: 'grains',
+    retry: 'keyed',
     gather: 'own',
     governed: { nothing: 'each grain that it writes is decided like any other' },
     access: { open: 'asks for editor of the namespace of the turn' },

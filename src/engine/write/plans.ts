@@ -321,6 +321,17 @@ export const PLANS: { readonly [M in PlannedMethod]: MemoryWrite<M> } = {
     },
     plan: (group, memory, context, input) => planBeginTurn(group, known(memory), context, input),
   },
+  resumeTurn: {
+    reply: {
+      ofWhom: ({ turn }) => ({ user: turn?.userId, namespace: turn?.namespace }),
+      strip: ({ sessionId }) => ({ sessionId }),
+      restore: (kept) => ({ ...(kept as { readonly sessionId: string }), warnings: [] }), // as `strip` left it
+    },
+    plan: (group, memory, context, input) => ({
+      sessionId: input.sessionId,
+      ...planChangeTurn(group, known(memory), context, input),
+    }),
+  },
   changeTurn: {
     reply: { isKept: () => false },
     plan: (group, memory, context, input) => planChangeTurn(group, known(memory), context, input),

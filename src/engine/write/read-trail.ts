@@ -9,7 +9,13 @@ import type { RecallRecordContent } from '../calls/trail.ts';
 import { seal } from '../crypto/envelope.ts';
 import type { KnownAgent } from '../govern/agents/agents.ts';
 import type { AuditDraft } from '../govern/trail/audit.ts';
-import { type KeptNames, type KeptRecall, type KeptResult, recallIds } from '../govern/trail/provenance.ts';
+import {
+  type KeptNames,
+  type KeptRecall,
+  type KeptResult,
+  type KeptTurn,
+  recallIds,
+} from '../govern/trail/provenance.ts';
 import { encodeNames, encodeRecall } from '../govern/trail/provenance-codec.ts';
 import { isPlainHash, NO_NAME } from '../record/grain-name.ts';
 import { recallKey } from '../record/record.ts';
@@ -214,6 +220,7 @@ function namesOf(memory: Memory, content: RecallRecordContent, user: string | un
     object: object === undefined ? undefined : entityToken(object),
     relation: relation === undefined ? undefined : memory.tokens.facet('relation', relation).toString('hex'),
     subject: subject === undefined ? undefined : entityToken(subject),
+    harness: turnOf(content),
     user_id: user,
   });
   if (Object.keys(names).length === 0) return undefined;
@@ -223,6 +230,21 @@ function namesOf(memory: Memory, content: RecallRecordContent, user: string | un
     salt: randomBytes(SALT_BYTES).toString('hex'),
     text_sha256: user === undefined ? undefined : text,
   });
+}
+
+function turnOf({ turn, results }: RecallRecordContent): KeptTurn | undefined {
+  if (turn === undefined) return undefined;
+  const ranks = new Map(results.map(({ hash }, at) => [hash, at + 1]));
+  const rankOf = (hash: string): number => ranks.get(hash) ?? 0;
+  return {
+    action_ranks: turn.actions.map(rankOf),
+    assistant_event_rank: turn.assistantEvent === null ? null : rankOf(turn.assistantEvent),
+    conversation_id: turn.conversationId,
+    model: turn.model,
+    provider: turn.provider,
+    slug: turn.slug,
+    user_event_rank: rankOf(turn.userEvent),
+  };
 }
 
 /** A stage names a grain by its hash, the limit by its name. Each grain is listed once, with its first reason. */

@@ -17,7 +17,7 @@ export function executorKindOf(location: string): ExecutorKind {
 /** VAL-E001 for a location at which this server can run no tool. */
 export async function checkLocation(
   location: string,
-  { deliveries, executors }: Pick<Services, 'deliveries'> & { readonly executors: ReadonlySet<string> },
+  { deliveries, turns }: Pick<Services, 'deliveries' | 'turns'>,
 ): Promise<void> {
   const [, scheme, rest = ''] = LOCATION.exec(location) ?? [];
   if (location.length > TOOL_LOCATION_CHARS_MAX) throw bad(`has more than ${TOOL_LOCATION_CHARS_MAX} characters`);
@@ -32,7 +32,7 @@ export async function checkLocation(
       await checkUrl(location, deliveries);
       return;
     case 'executor':
-      if (!executors.has(rest)) throw bad(`the server has no executor ${JSON.stringify(rest)}`);
+      if (!turns.runners.executors.has(rest)) throw bad(`the server has no executor ${JSON.stringify(rest)}`);
       return;
     default:
       throw bad('must begin with client://, builtin://, http://, https:// or executor://');

@@ -86,7 +86,8 @@ export const TAGS: readonly Tag[] = [
     description: 'Agents that live in a memory: their definitions, tools and conversations.',
     operations: [
       ...['list_harnesses', 'create_harness', 'get_harness', 'change_harness', 'delete_harness', 'provision_harness'],
-      ...['bind_tool', 'harness_tools'],
+      ...['bind_tool', 'harness_tools', 'harness_chat', 'harness_resume', 'get_harness_session'],
+      ...['cancel_harness_session', 'list_harness_conversations', 'get_harness_conversation'],
     ],
   },
   {

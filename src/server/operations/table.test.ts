@@ -121,6 +121,12 @@ const SERVED: Readonly<Record<number, string>> = {
   93: 'GET M/export-file',
   106: 'GET M/agents',
   107: 'GET M/agents/{agent_id}',
+  108: 'POST M/harnesses/{slug}/chat',
+  109: 'POST M/harnesses/{slug}/chat/resume',
+  110: 'GET M/harnesses/{slug}/chat/sessions/{session_id}',
+  111: 'DELETE M/harnesses/{slug}/chat/sessions/{session_id}',
+  112: 'GET M/harnesses/{slug}/conversations',
+  113: 'GET M/harnesses/{slug}/conversations/{conversation_id}',
   114: 'POST M/harnesses/{slug}/bind-tool',
   115: 'GET M/harnesses/{slug}/tools',
   116: 'POST M/harnesses/{slug}/provision',
@@ -131,7 +137,7 @@ const SERVED: Readonly<Record<number, string>> = {
   121: 'DELETE M/harnesses/{slug}',
 };
 /** Lines that unimplemented.ts had when the count was last lowered. It never grows. */
-const UNIMPLEMENTED_ROUTES_MAX = 11;
+const UNIMPLEMENTED_ROUTES_MAX = 5;
 const UNIMPLEMENTED_RPCS_MAX = 0;
 
 test('every rpc of the contract has one row or is in the unimplemented list', () => {
@@ -217,6 +223,8 @@ test('operations that delete, erase, restrict or govern refuse unknown members, 
     ...['delegate_goal', 'exec'],
     ...[
       'flush',
+      'harness_chat',
+      'harness_resume',
       'import_document',
       'import_file',
       'move_goal',
@@ -232,6 +240,7 @@ test('operations that delete, erase, restrict or govern refuse unknown members, 
   assert.deepEqual(named('refuse'), [
     ...[
       'cal_switch',
+      'cancel_harness_session',
       'create_hook',
       'create_key',
       'create_memory',

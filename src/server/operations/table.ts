@@ -93,6 +93,9 @@ import { exportPortability, exportPortabilityCommand, exportUser, exportUserFile
 import { provenanceGet } from './trail/provenance-get.ts';
 import { provenanceList } from './trail/provenance-list.ts';
 import { provenanceSummary } from './trail/provenance-summary.ts';
+import { harnessChat, harnessResume } from './turns/chat.ts';
+import { harnessConversation, harnessConversations } from './turns/conversations.ts';
+import { harnessCancel, harnessSession } from './turns/session.ts';
 
 const ROWS: readonly Operation[] = [
   add,
@@ -201,6 +204,12 @@ const ROWS: readonly Operation[] = [
   harnessBindTool,
   harnessTools,
   harnessTemplates,
+  harnessChat,
+  harnessResume,
+  harnessSession,
+  harnessCancel,
+  harnessConversations,
+  harnessConversation,
   hooksList,
   hooksCreate,
   hooksDelete,

@@ -16,12 +16,6 @@ const ROUTES = `
 103 GET M/imports/{job_id} R
 104 GET M/imports/{job_id}/stream R
 105 POST M/imports/{job_id}/cancel W
-108 POST M/harnesses/{slug}/chat W
-109 POST M/harnesses/{slug}/chat/resume W
-110 GET M/harnesses/{slug}/chat/sessions/{session_id} R
-111 DELETE M/harnesses/{slug}/chat/sessions/{session_id} W
-112 GET M/harnesses/{slug}/conversations R
-113 GET M/harnesses/{slug}/conversations/{conversation_id} R
 `;
 
 /** Commands of app/exec. */

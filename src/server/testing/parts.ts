@@ -27,6 +27,9 @@ import { Embedders } from '../embedding/embedders.ts';
 import { QueryVectors } from '../embedding/query-vector.ts';
 import { EventBells } from '../events/bells.ts';
 import { EventHub } from '../events/hub.ts';
+import { HostExecutors } from '../executors/host.ts';
+import { HttpTools } from '../executors/http.ts';
+import { HarnessTurns } from '../harness/turns/turn-service.ts';
 import { Deliveries } from '../hooks/deliveries.ts';
 import { Hooks } from '../hooks/hooks.ts';
 import { Sender } from '../hooks/sender.ts';
@@ -154,6 +157,13 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     models,
     modelLists: new ModelLists({ providers, outgoing, nowMs }),
     recallModels: new RecallModels({ providers, models, outgoing }),
+    turns: new HarnessTurns({
+      runners: { executors: new Map(), hosts: new HostExecutors(log), http: new HttpTools(rule) },
+      shards,
+      memories,
+      clock,
+      log,
+    }),
     harnessChanges: new Turns(),
     httpListener: () => 'node',
     grpcPort: () => undefined,

@@ -183,6 +183,7 @@ const OWN: { readonly [M in GatheredBy<'own'>]: Gather<M> } = {
   enforceRetention: gatherEnforceRetention,
   beginTurn: (fan, input) => fan.one(turnPartition(fan, input.turn), 'beginTurn', input),
   changeTurn: (fan, input) => fan.one(turnPartition(fan, input), 'changeTurn', input),
+  resumeTurn: (fan, input) => fan.one(turnPartition(fan, input), 'resumeTurn', input),
   turn: gatherTurn,
   session: (fan, input, { room }) => room.run((held) => gatherSession(fan, input, held)),
   sessionChain: (fan, input, { room }) => room.run(() => gatherChain(fan, input)),

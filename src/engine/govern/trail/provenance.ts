@@ -58,6 +58,8 @@ export interface KeptResult extends Pick<FoundResult, 'score'> {
 /** Names in a request, as blind tokens in hex. They are erased with the person concerned. */
 export interface KeptNames {
   readonly entity?: string;
+  /** The turn of a harness that showed the results to a model. */
+  readonly harness?: KeptTurn;
   readonly object?: string;
   readonly relation?: string;
   /**
@@ -69,6 +71,17 @@ export interface KeptNames {
   readonly text_sha256?: string;
   /** The token of the person concerned. */
   readonly user_id?: string;
+}
+
+/** A turn of a harness. It names its grains by their ranks among the results. Members are sorted by name. */
+export interface KeptTurn {
+  readonly action_ranks: readonly number[];
+  readonly assistant_event_rank: number | null;
+  readonly conversation_id: string;
+  readonly model: string;
+  readonly provider: string;
+  readonly slug: string;
+  readonly user_event_rank: number;
 }
 
 export interface KeptQuery {
@@ -172,6 +185,7 @@ export function shownRecall(kept: KeptRecall, names: KeptNames | undefined): Sho
       detect_contradictions: query.detect_contradictions,
       entity: names?.entity,
       grain_type: query.grain_type,
+      harness: names?.harness,
       has_embedding: query.has_embedding,
       has_text: query.has_text,
       object: names?.object,

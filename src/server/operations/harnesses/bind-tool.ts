@@ -1,6 +1,5 @@
 import type { Context } from '../../context.ts';
 import { checkToolNames, inTurn, putTool } from '../../harness/change.ts';
-import { executorNames } from '../../harness/executor-names.ts';
 import { checkLocation } from '../../harness/location.ts';
 import { readHarness, requireHarness } from '../../harness/store.ts';
 import { specHashOf, type ToolSpec } from '../../harness/tool.ts';
@@ -71,6 +70,6 @@ export const harnessBindTool = defineOperation({
 /** The tool of a request, with the hash of its definition. Looks up the host of an http(s) location. */
 export async function checkedTool(body: ToolBody, { services }: Context): Promise<ToolSpec & { specHash: string }> {
   const spec = toolSpecOf(body);
-  await checkLocation(spec.executorUri, { deliveries: services.deliveries, executors: executorNames(services) });
+  await checkLocation(spec.executorUri, services);
   return { ...spec, specHash: specHashOf(spec) };
 }

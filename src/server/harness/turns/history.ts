@@ -1,0 +1,42 @@
+// What was said in a conversation before a turn.
+import { TURN_HISTORY_MAX } from '../../../engine/base/limits.ts';
+import type { Turn } from '../../../engine/turn/turn.ts';
+import type { Context } from '../../context.ts';
+import type { ModelMessage } from '../../models/request.ts';
+import { contentOf } from './transcript.ts';
+
+export interface History {
+  readonly messages: readonly ModelMessage[];
+  /** Hashes of the events that they are from. */
+  readonly shown: readonly string[];
+}
+
+/** Events of other turns that the turn's own may hide, such as those beside calls of tools. */
+const READ = TURN_HISTORY_MAX * 3;
+
+/** The last messages of the conversation, oldest first, as far as the caller may see them. */
+export async function readHistory(context: Pick<Context, 'call'>, turn: Turn): Promise<History> {
+  const { grains } = await context.call('list', {
+    filter: { sessionId: turn.conversationId, grainTypes: ['event'] },
+    limit: READ,
+    order: 'desc',
+  });
+  const messages: ModelMessage[] = [];
+  const shown: string[] = [];
+  for (const grain of grains) {
+    const { role, run_id: run } = grain.fields;
+    const text = contentOf(grain);
+    if (run === turn.sessionId || text === undefined || text === '') continue;
+    if (grain.userId !== undefined && grain.userId !== turn.userId) continue;
+    if (role !== 'user' && role !== 'assistant') continue;
+    messages.unshift({ role, text });
+    shown.unshift(grain.hash);
+    if (messages.length === TURN_HISTORY_MAX) break;
+  }
+  // A conversation with a model begins with a message to it.
+  while (messages[0]?.role === 'assistant') {
+    messages.shift();
+    shown.shift();
+  }
+  return { messages, shown };
+}

@@ -1,0 +1,152 @@
+// The turns of this run of the server: which of them run here, and when those that await their callers expire.
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../../engine/base/clock.ts';
+import { EngineError } from '../../../engine/base/errors.ts';
+import { TURN_BUDGET_MS, TURN_PAUSE_MS, TURNS_RUNNING_MAX } from '../../../engine/base/limits.ts';
+import { SYSTEM_ACTOR } from '../../../engine/govern/trail/audit.ts';
+import type { Turn } from '../../../engine/turn/turn.ts';
+import type { Memories } from '../../control/memories.ts';
+import type { ToolRunners } from '../../executors/runners.ts';
+import type { Logger } from '../../log.ts';
+import type { Shards } from '../../shards.ts';
+
+interface Running {
+  readonly abort: AbortController;
+  readonly done: Promise<Turn>;
+}
+
+/** The longest time that a timer can take. */
+const TIMER_MS_MAX = 2_147_483_647;
+
+export class HarnessTurns {
+  /** The run of the server, which the records of running turns name. */
+  readonly server = randomBytes(8).toString('hex');
+  readonly runners: ToolRunners;
+  readonly #shards: Pick<Shards, 'call'>;
+  readonly #memories: Pick<Memories, 'byNumber'>;
+  readonly #clock: Clock;
+  readonly #log: Pick<Logger, 'error'>;
+  readonly #running = new Map<string, Running>();
+  /** When turns of a memory are next settled, by the memory's number. */
+  readonly #due = new Map<number, number>();
+  readonly #settling = new Set<Promise<void>>();
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(parts: {
+    readonly runners: ToolRunners;
+    readonly shards: Pick<Shards, 'call'>;
+    readonly memories: Pick<Memories, 'byNumber'>;
+    readonly clock: Clock;
+    readonly log: Pick<Logger, 'error'>;
+  }) {
+    this.runners = parts.runners;
+    this.#shards = parts.shards;
+    this.#memories = parts.memories;
+    this.#clock = parts.clock;
+    this.#log = parts.log;
+  }
+
+  /** Number of turns that run. */
+  get running(): number {
+    return this.#running.size;
+  }
+
+  /** Settles what earlier runs of the server left, in these memories. Does not wait. */
+  start(memories: readonly number[]): void {
+    for (const memory of memories) this.#track(this.settle(memory));
+  }
+
+  /** Runs a turn, which `cancel` and the end of its time abort. LIM-E001 beyond a bound of turns. */
+  async run(sessionId: string, work: (signal: AbortSignal) => Promise<Turn>): Promise<Turn> {
+    if (this.#closed) throw ending();
+    if (this.#running.size >= TURNS_RUNNING_MAX)
+      throw new EngineError('LIM-E001', `${TURNS_RUNNING_MAX} turns run on this server: try again later`);
+    const abort = new AbortController();
+    const timer = setTimeout(() => abort.abort(spent()), TURN_BUDGET_MS);
+    const done = work(abort.signal);
+    this.#running.set(sessionId, { abort, done });
+    try {
+      return await done;
+    } finally {
+      clearTimeout(timer);
+      this.#running.delete(sessionId);
+    }
+  }
+
+  /** The work on a turn that runs here; undefined if it does not. */
+  workOn(sessionId: string): Promise<Turn> | undefined {
+    return this.#running.get(sessionId)?.done;
+  }
+
+  /** Ends the work on a turn whose record says that it was cancelled. */
+  cancelled(sessionId: string): void {
+    this.#running.get(sessionId)?.abort.abort(new EngineError('HRN-E005', 'the turn was cancelled'));
+  }
+
+  /** Notes that a turn of the memory awaits its caller. */
+  paused(memory: number, untilMs: number): void {
+    const known = this.#due.get(memory);
+    if (known !== undefined && known <= untilMs) return;
+    this.#due.set(memory, untilMs);
+    this.#wake();
+  }
+
+  /** Ends the turns of a memory whose time has passed, and interrupts those of another run. Never rejects. */
+  async settle(memory: number): Promise<void> {
+    this.#due.delete(memory);
+    if (this.#memories.byNumber(memory) === undefined) return;
+    const context = { memory, actor: SYSTEM_ACTOR, requestId: 'turns' };
+    try {
+      const { settled, nextMs } = await this.#shards.call('settleTurns', context, { server: this.server });
+      const nowMs = this.#clock.nowMs();
+      // An interrupted turn waits for its caller from now on.
+      const next = Math.min(
+        nextMs ?? Number.POSITIVE_INFINITY,
+        settled > 0 ? nowMs + TURN_PAUSE_MS : Number.POSITIVE_INFINITY,
+      );
+      if (Number.isFinite(next)) this.paused(memory, next);
+    } catch (error) {
+      if (this.#closed || (error instanceof EngineError && error.code === 'MEM-E003')) return;
+      this.#log.error({ err: error, memory }, 'cannot settle turns of harnesses');
+      this.paused(memory, this.#clock.nowMs() + RETRY_MS);
+    }
+  }
+
+  #wake(): void {
+    clearTimeout(this.#timer);
+    if (this.#closed || this.#due.size === 0) return;
+    const waitMs = Math.max(0, Math.min(...this.#due.values()) - this.#clock.nowMs());
+    this.#timer = setTimeout(() => this.#settleDue(), Math.min(waitMs, TIMER_MS_MAX));
+    this.#timer.unref();
+  }
+
+  #settleDue(): void {
+    const nowMs = this.#clock.nowMs();
+    for (const [memory, dueMs] of [...this.#due]) if (dueMs <= nowMs) this.#track(this.settle(memory));
+    this.#wake();
+  }
+
+  #track(work: Promise<void>): void {
+    const tracked = work.finally(() => this.#settling.delete(tracked));
+    this.#settling.add(tracked);
+  }
+
+  /** Ends the work on all turns: the next run of the server finds them interrupted. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    for (const { abort } of this.#running.values()) abort.abort(ending());
+    await Promise.allSettled([...[...this.#running.values()].map(({ done }) => done), ...this.#settling]);
+  }
+}
+
+const RETRY_MS = 60_000;
+
+function spent(): EngineError {
+  return new EngineError('HRN-E007', `the turn took longer than ${TURN_BUDGET_MS / 60_000} minutes`);
+}
+
+function ending(): EngineError {
+  return new EngineError('SYS-E005', 'the server is shutting down');
+}
