@@ -25,6 +25,7 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   observed: () => import('./scenarios/observed.ts'),
   webhooks: () => import('./scenarios/webhooks.ts'),
   events: () => import('./scenarios/events.ts'),
+  chat: () => import('./scenarios/chat.ts'),
   log: () => import('./scenarios/log.ts'),
   text: () => import('./scenarios/text.ts'),
   index: () => import('./scenarios/index.ts'),
