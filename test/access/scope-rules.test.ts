@@ -103,7 +103,7 @@ describe('every call that writes grains', () => {
 
 /** Requests that would store a grain in the lost namespace; or why the operation stores none of the caller's choosing. */
 type Request = {
-  readonly verb?: 'PUT';
+  readonly verb?: 'PUT' | 'PATCH';
   readonly path: string;
   readonly json?: object;
   /** The blob of the lost grain, or a text. */
@@ -111,7 +111,9 @@ type Request = {
   readonly headers?: Record<string, string>;
 };
 const cal = (query: string): Request => ({ path: '/app/exec', json: { command: 'cal', args: { query } } });
-const OPERATION_WRITES: Readonly<Record<string, string | ((grains: Omit<Before, 'blob'>) => readonly Request[])>> = {
+/** The thread of a chat is in the lost namespace too. */
+type Stored = Omit<Before, 'blob'> & { readonly thread: string };
+const OPERATION_WRITES: Readonly<Record<string, string | ((stored: Stored) => readonly Request[])>> = {
   add: () => [{ path: '/add', json: { ...FIELDS, namespace: LOST } }],
   batch_add: () => [
     { path: '/batch-add', json: { grains: [{ grain_type: 'belief', fields: { ...FIELDS, namespace: LOST } }] } },
@@ -137,6 +139,10 @@ const OPERATION_WRITES: Readonly<Record<string, string | ((grains: Omit<Before, 
       headers: { 'x-namespace': LOST },
     },
   ],
+  create_thread: () => [{ path: '/chat/threads', json: { title: 'lost', namespace: LOST } }],
+  change_thread: ({ thread }) => [{ verb: 'PATCH', path: `/chat/threads/${thread}`, json: { title: 'found' } }],
+  chat_stream: 'its messages and its tools are writes by the calls above',
+  delete_thread: 'removes grains',
   forget: 'removes grains',
   flush: 'stores none',
   grant_consent: 'a caller that reaches a person is bound to no namespace; the call is tried above',
@@ -181,10 +187,11 @@ describe('every operation that writes grains', () => {
       const sent = { grain_type: 'goal', fields: { description: 'leave', session_id: 's1', namespace: LOST } };
       const goal = (await http.post(`${M}/add`, sent)).blob_hash;
       const blob = (await http.ask('GET', `${M}/grains/${lost}/raw`)).bytes;
+      const { thread_id: thread } = await http.post(`${M}/chat/threads`, { title: 'before', namespace: LOST });
       await http.call('PUT', `${M}/scope-tree`, { json: ROOT });
       for (const [name, requests] of Object.entries(OPERATION_WRITES)) {
         if (typeof requests === 'string') continue;
-        for (const { verb = 'POST', path, json, file, headers = {} } of requests({ lost, known, goal })) {
+        for (const { verb = 'POST', path, json, file, headers = {} } of requests({ lost, known, goal, thread })) {
           const body = new FormData();
           if (file !== undefined)
             body.append('file', new Blob([file === true ? Uint8Array.from(blob) : 'A text.']), 'f.mg');
@@ -196,7 +203,7 @@ describe('every operation that writes grains', () => {
         }
       }
       const { total_grains: total } = await http.get(`${M}/stats`);
-      assert.equal(total, 4, 'nothing was stored');
+      assert.equal(total, 5, 'nothing was stored');
       await http.post(`${M}/add`, { ...FIELDS, namespace: 'acme/prod', object: 'a node' });
       await http.post(`${M}/add`, { ...FIELDS, namespace: 'globex/any', object: 'another top-level name' });
     });
