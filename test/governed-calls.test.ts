@@ -188,7 +188,6 @@ const OPEN_READS: Partial<Inputs<MethodName>> = {
   restrictions: () => [{}],
   consents: () => [{}],
   statistics: () => [{}],
-  takeStages: () => [{}],
   measureOps: () => [{}],
   measureIntel: () => [{}],
   users: () => [{}],

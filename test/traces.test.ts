@@ -89,6 +89,8 @@ test('a recall shows its stages, in each partition', async () => {
   const one = await traceOf(traceIdOf('2'), ['read', ...recall, 'recall fusion', 'recall fetch']);
   assert.equal(one.root.name, 'recall');
   await http.call('POST', '/memories/four/recall', { json, headers: { traceparent: traceparent('3') } });
+  const candidates = (): number => spansOf(traceIdOf('3')).filter(({ name }) => name === 'recall candidates').length;
+  await eventually('the candidates of each partition', () => candidates() >= 4);
   const { inner } = await traceOf(traceIdOf('3'), ['read', ...recall]);
   const partitions = inner
     .filter(({ name }) => name === 'recall candidates')

@@ -210,7 +210,7 @@ export class Engine {
       try {
         this.#requireAccess(method, context);
         const done = { method, input, output: call(context, input) };
-        if (method !== 'takeStages') this.store.stageTimes.note(context, 'read', startedMs, performance.now());
+        if (context.traced === true) this.store.stageTimes.note(context, 'read', startedMs, performance.now());
         return isAudited(done, context)
           ? // The table ties a method's output to its name, which TypeScript does not follow through a union.
             (audited(this.store, this.#queue.trail, context, done) as Output<M>)

@@ -232,7 +232,7 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
     counters: () => store.counters.counts,
     turn: (context, { sessionId }) => ({ turn: readTurn(store, store.memory(context.memory), context, sessionId) }),
     openTurns: () => ({ memories: memoriesWithTurns(store.log) }),
-    takeStages: ({ requestId }) => ({ stages: store.stageTimes.take(requestId) }),
+    takeStages: () => store.stageTimes.take(),
   };
 }
 

@@ -108,7 +108,7 @@ async function start(starting: Starting): Promise<Omit<RunningServer, 'warnings'
   startHealthChecks(starting, control, router);
   const metrics = metricsOf(stored, work, services);
   const secret = randomHex();
-  const tracing = await openTracing();
+  const tracing = await openTracing(router);
   const wrapper = openWrapper(starting, { services, authenticator, metrics, secret, tracing });
   const { bodies } = work.readers;
   ports = await startListeners(starting, listener, {

@@ -3,7 +3,9 @@
 // alone, and the main thread makes the spans.
 import type * as Api from '@opentelemetry/api';
 import type { StageTime } from '../engine/base/stage-times.ts';
+import type { Router } from '../shards/router.ts';
 import type { Operation } from './operations/define.ts';
+import { StageCollector, type TracedCall } from './stage-collector.ts';
 import { STATUS, type WireStatus } from './status.ts';
 import { VERSION } from './version.ts';
 
@@ -22,18 +24,21 @@ export interface Traced {
 }
 
 /** The tracing of this process; undefined unless an SDK is registered. */
-export async function openTracing(): Promise<Tracing | undefined> {
+export async function openTracing(shards: Pick<Router, 'callShard' | 'shardCount'>): Promise<Tracing | undefined> {
   const registered = (globalThis as { [REGISTERED]?: { readonly trace?: unknown } })[REGISTERED];
-  return registered?.trace === undefined ? undefined : new Tracing(await import('@opentelemetry/api'));
+  if (registered?.trace === undefined) return undefined;
+  return new Tracing(await import('@opentelemetry/api'), new StageCollector(shards));
 }
 
 export class Tracing {
   readonly #api: typeof Api;
   readonly #tracer: Api.Tracer;
+  readonly #stages: StageCollector;
 
-  constructor(api: typeof Api) {
+  constructor(api: typeof Api, stages: StageCollector) {
     this.#api = api;
     this.#tracer = api.trace.getTracer('granary', VERSION);
+    this.#stages = stages;
   }
 
   /** Begins the span of a request, in the trace that its headers name. */
@@ -42,7 +47,7 @@ export class Tracing {
     const { operation } = request;
     const options = { kind: this.#api.SpanKind.SERVER, attributes: attributesOf(request) };
     const span = this.#tracer.startSpan(operation.name, options, parent);
-    return new RequestSpan(this.#api, this.#tracer, { span, parent, request });
+    return new RequestSpan(this.#api, this.#tracer, { span, parent, request, stages: this.#stages });
   }
 
   #parentOf({ header }: Traced): Api.Context {
@@ -67,7 +72,20 @@ function headerIfOne(header: Traced['header'], name: string): string | undefined
   }
 }
 
-function attributesOf({ operation, face, route }: Traced): Api.Attributes {
+/** The attributes of each route and of each operation over gRPC. They are the same for every request. */
+const attributes = new WeakMap<object, Api.Attributes>();
+
+function attributesOf(request: Traced): Api.Attributes {
+  const about = request.face === 'grpc' ? request.operation : request.route;
+  if (about === undefined) return {};
+  const known = attributes.get(about);
+  if (known !== undefined) return known;
+  const made = newAttributes(request);
+  attributes.set(about, made);
+  return made;
+}
+
+function newAttributes({ operation, face, route }: Traced): Api.Attributes {
   if (face === 'http')
     return route === undefined ? {} : { 'http.request.method': route.verb, 'http.route': route.path };
   const method = operation.grpc?.rpc ?? operation.name;
@@ -83,7 +101,10 @@ export class RequestSpan {
   readonly #api: typeof Api;
   readonly #tracer: Api.Tracer;
   readonly #span: Api.Span;
-  readonly #context: Api.Context;
+  /** The context of its children; undefined until there is one. */
+  #context: Api.Context | undefined;
+  readonly #parent: Api.Context;
+  readonly #stages: StageCollector;
   readonly #request: Traced;
   /** False for a trace that is not sampled: then shards measure nothing for it. */
   readonly isRecording: boolean;
@@ -91,40 +112,41 @@ export class RequestSpan {
   constructor(
     api: typeof Api,
     tracer: Api.Tracer,
-    { span, parent, request }: { readonly span: Api.Span; readonly parent: Api.Context; readonly request: Traced },
+    parts: {
+      readonly span: Api.Span;
+      readonly parent: Api.Context;
+      readonly request: Traced;
+      readonly stages: StageCollector;
+    },
   ) {
+    const { span, parent, request, stages } = parts;
     this.#api = api;
     this.#tracer = tracer;
     this.#span = span;
-    this.#context = api.trace.setSpan(parent, span);
+    this.#parent = parent;
+    this.#stages = stages;
     this.#request = request;
     this.isRecording = span.isRecording();
   }
 
-  /** Runs a shard call in a span. `stages` asks for what the shards noted of it; the caller does not wait for that. */
-  async call<T>(method: string, work: Promise<T>, stages: () => Promise<readonly StageTime[]>): Promise<T> {
-    const span = this.#tracer.startSpan(`shard ${method}`, {}, this.#context);
-    const within = this.#api.trace.setSpan(this.#context, span);
-    try {
-      return await work;
-    } catch (error) {
-      span.setStatus({ code: this.#api.SpanStatusCode.ERROR });
-      throw error;
-    } finally {
-      span.end();
-      // Without an answer, the stages are missing from the trace.
-      stages().then(
-        (all) => this.#addStages(within, all),
-        () => undefined,
-      );
-    }
-  }
-
-  #addStages(within: Api.Context, stages: readonly StageTime[]): void {
-    for (const { name, partition, fromMs, toMs } of stages) {
-      const attributes = { 'granary.partition': partition };
-      this.#tracer.startSpan(name, { startTime: fromMs, attributes }, within).end(toMs);
-    }
+  /** Puts a shard call in a span, to which the stages of the shards are added later. */
+  call<T>(method: string, requestId: string, work: Promise<T>): Promise<T> {
+    this.#context ??= this.#api.trace.setSpan(this.#parent, this.#span);
+    const span = this.#tracer.startSpan(`shard ${method}`, undefined, this.#context);
+    const call = new CallSpan(this.#api, this.#tracer, { span, parent: this.#parent, requestId });
+    this.#stages.begin(call);
+    work.then(
+      () => {
+        span.end();
+        this.#stages.end(call);
+      },
+      () => {
+        span.setStatus({ code: this.#api.SpanStatusCode.ERROR });
+        span.end();
+        this.#stages.end(call);
+      },
+    );
+    return work;
   }
 
   /** `code` is `ok` or an error code. */
@@ -143,4 +165,41 @@ export class RequestSpan {
     if ((status?.http ?? 200) >= 500) span.setStatus({ code: this.#api.SpanStatusCode.ERROR, message: code });
     span.end();
   }
+}
+
+/** The span of one shard call. */
+class CallSpan implements TracedCall {
+  readonly requestId: string;
+  readonly fromMs = performance.timeOrigin + performance.now();
+  earlier: TracedCall | undefined = undefined;
+  readonly #api: typeof Api;
+  readonly #tracer: Api.Tracer;
+  readonly #span: Api.Span;
+  readonly #parent: Api.Context;
+  #within: Api.Context | undefined;
+
+  constructor(
+    api: typeof Api,
+    tracer: Api.Tracer,
+    { span, parent, requestId }: { readonly span: Api.Span; readonly parent: Api.Context; readonly requestId: string },
+  ) {
+    this.#api = api;
+    this.#tracer = tracer;
+    this.#span = span;
+    this.#parent = parent;
+    this.requestId = requestId;
+  }
+
+  addStage({ name, partition, fromMs, toMs }: StageTime): void {
+    this.#within ??= this.#api.trace.setSpan(this.#parent, this.#span);
+    const options = { startTime: fromMs, attributes: partitionAttributes(partition) };
+    this.#tracer.startSpan(name, options, this.#within).end(toMs);
+  }
+}
+
+const ofPartitions: Api.Attributes[] = [];
+
+function partitionAttributes(partition: number): Api.Attributes {
+  ofPartitions[partition] ??= { 'granary.partition': partition };
+  return ofPartitions[partition];
 }

@@ -263,7 +263,7 @@ export class Wrapper {
     const context = shardContext(asked, admitted, arrival.operation.mutates ? 0 : undefined);
     const { shards } = this.#services;
     const send = (number: number, bytes: Uint8Array): Promise<RawReply> =>
-      traced(shards, { asked, context, name: arrival.operation.name }, shards.callRaw(number, context, bytes));
+      traced(asked, arrival.operation.name, shards.callRaw(number, context, bytes));
     if (sidecar === undefined || admitted.memory === undefined)
       return this.#untilDeadline(send(codec, body), deadlineMs);
     const making = sidecar.make(body, { services: this.#services, memory: admitted.memory, deadlineMs });
@@ -320,11 +320,7 @@ export class Wrapper {
         // Each changing call of a request gets a key of its own, the same one when the request is repeated.
         const place = isKeyed(method) ? changes++ : undefined;
         const shared = { ...shardContext(asked, admitted, place), ...extras };
-        return traced(
-          services.shards,
-          { asked, context: shared, name: method },
-          services.shards.call(method, shared, input),
-        );
+        return traced(asked, method, services.shards.call(method, shared, input));
       },
     };
   }
@@ -407,14 +403,8 @@ interface AskedFor {
 }
 
 /** A shard call, in a span of the request's trace if it has one. */
-function traced<T>(
-  shards: Services['shards'],
-  { asked, context, name }: { readonly asked: AskedFor; readonly context: MemoryContext; readonly name: string },
-  work: Promise<T>,
-): Promise<T> {
-  const { span } = asked;
-  if (span === undefined) return work;
-  return span.call(name, work, async () => (await shards.call('takeStages', context, {})).stages);
+function traced<T>({ span, requestId }: AskedFor, name: string, work: Promise<T>): Promise<T> {
+  return span === undefined ? work : span.call(name, requestId, work);
 }
 
 /** `change`: number of this changing call within the request, from 0; undefined for a call that changes nothing. */

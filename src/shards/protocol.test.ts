@@ -22,7 +22,9 @@ test('a call of a memory is not a call of a shard, nor in two groups', () => {
     'fault',
     'health',
     'keepVectors',
+    'openTurns',
     'rewrapKeys',
+    'takeStages',
     'verify',
   ]);
 });

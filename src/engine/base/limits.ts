@@ -846,9 +846,9 @@ export const METRIC_SAMPLE_GRAIN_BYTES = 4_096;
 export const METRIC_RECALLS_MAX = 20_000;
 export const METRIC_LINKS_MAX = 200_000;
 export const METRIC_AUDIT_ENTRIES_MAX = 10_000;
-/** Traced requests whose stages a shard keeps until the server asks for them, and stages of each. */
-export const STAGE_TIMES_REQUESTS_MAX = 256;
-export const STAGE_TIMES_EACH_MAX = 64;
+/** Stages of traced calls that a shard keeps until the server asks for them, and the time after which it asks. */
+export const STAGE_TIMES_MAX = 16_384;
+export const STAGES_GATHER_MS = 25;
 /** Time for which computed metrics are answered again. */
 export const METRICS_CACHED_MS = 30_000;
 /** Sets of computed metrics that are kept. */

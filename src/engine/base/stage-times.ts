@@ -1,5 +1,5 @@
 // The stages of traced calls in a shard, until the server asks for them. Untraced calls note nothing.
-import { STAGE_TIMES_EACH_MAX, STAGE_TIMES_REQUESTS_MAX } from './limits.ts';
+import { STAGE_TIMES_MAX } from './limits.ts';
 
 /** Times in milliseconds since 1970, with fractions. */
 export interface StageTime {
@@ -9,34 +9,60 @@ export interface StageTime {
   readonly toMs: number;
 }
 
+/** Stages as they cross threads, a column each: objects would cost more than what they describe. */
+export interface StageColumns {
+  /** Request ids, and the names of stages; each once. */
+  readonly requestIds: readonly string[];
+  readonly names: readonly string[];
+  /** For each stage the indexes of its request and of its name. */
+  readonly requestOf: readonly number[];
+  readonly nameOf: readonly number[];
+  readonly partitions: readonly number[];
+  readonly fromMs: readonly number[];
+  readonly toMs: readonly number[];
+}
+
 interface Call {
   readonly requestId: string;
   readonly partition: number;
   readonly traced?: true | undefined;
 }
 
+class Notes {
+  readonly requests = new Map<string, number>();
+  readonly names = new Map<string, number>();
+  readonly requestOf: number[] = [];
+  readonly nameOf: number[] = [];
+  readonly partitions: number[] = [];
+  readonly fromMs: number[] = [];
+  readonly toMs: number[] = [];
+}
+
 export class StageTimes {
-  /** By request id, oldest first. */
-  readonly #byRequest = new Map<string, StageTime[]>();
+  #notes = new Notes();
 
-  /** Notes a stage of a traced call. The times are those of `performance.now`. */
+  /** Notes a stage of a traced call. The times are those of `performance.now`. The newest are left out when it is full. */
   note(call: Call, name: string, fromMs: number, toMs: number): void {
-    if (call.traced !== true) return;
-    const { requestId, partition } = call;
-    const known = this.#byRequest.get(requestId);
-    const stage = { name, partition, fromMs: performance.timeOrigin + fromMs, toMs: performance.timeOrigin + toMs };
-    if (known === undefined) this.#byRequest.set(requestId, [stage]);
-    else if (known.length < STAGE_TIMES_EACH_MAX) known.push(stage);
-    for (const oldest of this.#byRequest.keys()) {
-      if (this.#byRequest.size <= STAGE_TIMES_REQUESTS_MAX) break;
-      this.#byRequest.delete(oldest);
-    }
+    const notes = this.#notes;
+    if (call.traced !== true || notes.nameOf.length >= STAGE_TIMES_MAX) return;
+    notes.requestOf.push(indexOf(notes.requests, call.requestId));
+    notes.nameOf.push(indexOf(notes.names, name));
+    notes.partitions.push(call.partition);
+    notes.fromMs.push(performance.timeOrigin + fromMs);
+    notes.toMs.push(performance.timeOrigin + toMs);
   }
 
-  /** The notes of a request, which are returned once. */
-  take(requestId: string): readonly StageTime[] {
-    const stages = this.#byRequest.get(requestId) ?? [];
-    this.#byRequest.delete(requestId);
-    return stages;
+  /** All notes, which are returned once. */
+  take(): StageColumns {
+    const { requests, names, ...columns } = this.#notes;
+    this.#notes = new Notes();
+    return { requestIds: [...requests.keys()], names: [...names.keys()], ...columns };
   }
+}
+
+function indexOf(places: Map<string, number>, text: string): number {
+  const known = places.get(text);
+  if (known !== undefined) return known;
+  places.set(text, places.size);
+  return places.size - 1;
 }

@@ -1,6 +1,5 @@
 // The measurements behind the metrics of a memory. Partitions give counts and samples; src/server/metering turns their
 // sums into rows.
-import type { StageTime } from '../base/stage-times.ts';
 import type { RowsOf } from './row.ts';
 
 /** Measurements of the work of a shard and of the whole memory. */
@@ -88,8 +87,6 @@ export interface IntelMeasures {
 }
 
 export interface MetricCalls {
-  /** The stages of a traced request (the context's request id) that the shards noted. They are returned once. */
-  takeStages: { input: Record<never, never>; output: { readonly stages: readonly StageTime[] } };
   measureOps: { input: Record<never, never>; output: OpsMeasures };
   /** Counts and samples. The samples hold the grains with the lowest addresses, so every partitioning draws the same. */
   measureIntel: { input: Record<never, never>; output: IntelMeasures };
@@ -114,14 +111,6 @@ export interface MetricCalls {
 }
 
 export const METRIC_ROWS = {
-  takeStages: {
-    kind: 'read',
-    trail: 'nothing',
-    refusal: 'each',
-    gather: 'merged',
-    governed: { nothing: 'times of stages' },
-    access: { open: 'times of stages' },
-  },
   measureOps: {
     kind: 'long',
     changes: 'nothing',

@@ -1,5 +1,6 @@
 // Calls on a shard as a whole.
 import type { ShardCounts } from '../base/shard-counters.ts';
+import type { StageColumns } from '../base/stage-times.ts';
 import type { EmbedderStamp } from './recall.ts';
 import type { ShardRowsOf } from './row.ts';
 
@@ -96,6 +97,8 @@ export interface ShardWideCalls {
   };
   /** Numbers of the memories of this shard that have turns of harnesses that are not over. */
   openTurns: { input: Record<never, never>; output: { readonly memories: readonly number[] } };
+  /** The stages of traced calls that the shard noted since the last call. */
+  takeStages: { input: Record<never, never>; output: StageColumns };
   /** Fault hook, refused unless the server was started for tests. */
   fault: { input: { kind: 'throw' | 'exit' }; output: Record<never, never> };
 }
@@ -110,5 +113,6 @@ export const SHARD_ROWS = {
   keepVectors: { kind: 'write', by: 'own', changes: 'files', retry: 'same' },
   awaitEvents: { kind: 'long', changes: 'nothing' },
   openTurns: { kind: 'read', trail: 'nothing', refusal: 'each' },
+  takeStages: { kind: 'read', trail: 'nothing', refusal: 'each' },
   fault: { kind: 'host' },
 } as const satisfies ShardRowsOf<ShardWideCalls>;

@@ -84,7 +84,6 @@ const MERGE: {
   vectorLag: (answers) => ({ waiting: sumOf(answers, 'waiting'), upTo: answers.flatMap(({ upTo }) => upTo) }),
   statisticsHistory: mergeHistories,
   verifyAudit: mergeAuditChecks,
-  takeStages: (answers) => ({ stages: answers.flatMap(({ stages }) => stages) }),
   measureOps: mergeOps,
   measureIntel: mergeIntel,
   compareSamples: mergeComparisons,
