@@ -63,8 +63,7 @@ async function readInto(
   const { bytes } = file;
   switch (foundIn(bytes)) {
     case 'pdf':
-      // The reader takes the bytes over, and the thread still needs them for their hash.
-      return { kind: 'pdf', pages: await readPdf(new Uint8Array(bytes), out, limits) };
+      return { kind: 'pdf', pages: await readPdf(bytes, out, limits) };
     case 'zip':
       return readOffice(out, bytes, limits);
     default:
