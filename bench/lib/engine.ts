@@ -42,8 +42,8 @@ export async function openShard(folder: string, options: { indexHeapMb?: number 
   return { engine, maintenance, close };
 }
 
-export function contextOf(memory: number): CallContext {
-  return { memory, partition: 0, actor: 'key:bench', requestId: 'bench', owns: true };
+export function contextOf(memory: number, actor = 'key:bench'): CallContext {
+  return { memory, partition: 0, actor, requestId: 'bench', owns: true };
 }
 
 /** Creates memories `first` to `first + count - 1`. */
@@ -79,14 +79,14 @@ export function batchesOf(memory: number, items: readonly AddItem[], grains = BA
 }
 
 /** Adds all batches, a few in flight at once. Throws when a grain was rejected or existed already. */
-export async function addAll(shard: OpenShard, batches: Iterable<Batch>): Promise<number> {
+export async function addAll(shard: OpenShard, batches: Iterable<Batch>, actor?: string): Promise<number> {
   const { engine, maintenance } = shard;
   const queue = batches[Symbol.iterator]();
   let added = 0;
   const lane = async (): Promise<void> => {
     for (let next = queue.next(); next.done !== true; next = queue.next()) {
       const { memory, items } = next.value;
-      const answer = engine.write('addBatch', contextOf(memory), { items });
+      const answer = engine.write('addBatch', contextOf(memory, actor), { items });
       maintenance.batchRan();
       for (const outcome of (await answer).outcomes) {
         if ('error' in outcome) throw EngineError.fromWire(outcome.error);

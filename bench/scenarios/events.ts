@@ -6,7 +6,7 @@ import { EVENT_STREAMS_CALLER_MAX } from '../../src/engine/base/limits.ts';
 import { inFolder } from '../lib/folder.ts';
 import { LoadClient } from '../lib/load.ts';
 import { type Measured, type Options, type Scenario, serverSize, sized } from '../lib/scenario.ts';
-import { askJson, createMemory, startServer, type Target } from '../lib/server.ts';
+import { askJson, createMemory, settled, startServer, type Target } from '../lib/server.ts';
 import { median, percentile, rounded } from '../lib/statistics.ts';
 
 const HEARD = 'heard';
@@ -84,6 +84,8 @@ async function addsBeside({
   for (let round = 0; round < Math.min(rounds, 5); round++) {
     alone.push(await rate());
     const crowd = await Crowd.open(server, QUIET, idle);
+    // Streams that were just opened are not idle yet: the server still collects what their opening left.
+    await settled(server);
     beside.push(await rate());
     crowd.close();
   }

@@ -1,10 +1,11 @@
 // One shard in process: batches of 1,000 grains as JSON text, parsed, added, durable and searchable when answered.
-// Compared with SQLite FTS5 with and without the same duties, and with the log alone with records of the same size.
+// Compared with SQLite FTS5 with and without the same duties, and with the log alone with records of the same size. Then
+// batches of an agent, which are counted for it, beside batches of a key.
 import { join } from 'node:path';
 import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
-import { addAll, BATCH_GRAINS, batchesOf, makeMemories, openShard, settle } from '../lib/engine.ts';
+import { addAll, BATCH_GRAINS, batchesOf, makeMemories, type OpenShard, openShard, settle } from '../lib/engine.ts';
 import { inFolder } from '../lib/folder.ts';
-import { grainSource } from '../lib/grains.ts';
+import { type GrainSource, grainSource } from '../lib/grains.ts';
 import type { Measured, Options, Scenario } from '../lib/scenario.ts';
 import { sized } from '../lib/scenario.ts';
 import { openSqlite } from '../lib/sqlite.ts';
@@ -20,6 +21,7 @@ export const scenario: Scenario = {
     { metric: 'grains_per_s', atLeast: 30_000 },
     { metric: 'over_sqlite_duties_ratio', atLeast: 1 },
     { metric: 'over_log_ratio', atLeast: 0.25 },
+    { metric: 'agent_over_key_cpu_ratio', atMost: 1.02 },
   ],
   run,
 };
@@ -75,6 +77,7 @@ async function run({ size }: Options): Promise<Measured> {
     const settleMs = performance.now() - settleStart;
     const totalMs = engineMs.reduce((sum, ms) => sum + ms, settleMs);
     const { totalGrains } = shard.engine.read('statistics', { memory: 1, partition: 0, actor: '', requestId: '' }, {});
+    const agents = await addsOfAgents(shard, source, { rounds, grains });
     await shard.close();
     duties.close();
     bare.close();
@@ -94,11 +97,31 @@ async function run({ size }: Options): Promise<Measured> {
         over_sqlite_duties_ratio: medianRatio(measured.granary, measured.duties),
         over_sqlite_bare_ratio: medianRatio(measured.granary, measured.bare),
         over_log_ratio: medianRatio(measured.granary, measured.log),
+        agent_over_key_cpu_ratio: agents,
         grains_held: totalGrains,
         sqlite_grains_held: counts.duties,
       }),
     };
   });
+}
+
+/** The CPU time of batches that an agent adds and that are counted for it, over that of batches of a key. */
+async function addsOfAgents(
+  shard: OpenShard,
+  source: GrainSource,
+  { rounds, grains }: { readonly rounds: number; readonly grains: number },
+): Promise<number> {
+  const cpuOf = async (actor: string): Promise<number> => {
+    const batches = batchesOf(1, source.take(grains));
+    const before = process.cpuUsage();
+    await addAll(shard, batches, actor);
+    const { user, system } = process.cpuUsage(before);
+    // What is sealed meanwhile would count for either.
+    await settle(shard);
+    return user + system;
+  };
+  const turns = await inTurns(rounds + 1, { key: () => cpuOf('key:bench'), agent: () => cpuOf('agent:planner') });
+  return medianRatio(turns.agent.slice(1), turns.key.slice(1));
 }
 
 function* parsed(texts: readonly string[]) {
