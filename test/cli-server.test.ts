@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { EVENT_KINDS } from '../src/engine/govern/trail/event-kinds.ts';
 import { granary, granaryJson, servedForFile } from './support/cli.ts';
+import { startOpenAi } from './support/models/openai.ts';
 
 const CHATS = resolve(import.meta.dirname, '../../shared/data/beam100k/corpus.jsonl');
 
@@ -294,6 +295,49 @@ test('maintenance while the server runs: verify, compact, rebuild-indexes, rotat
   const locked = await granary(here('restore', path, '--yes'));
   assert.equal(locked.code, 1);
   assert.match(locked.stderr, /^granary: STO-E001: .* is in use by another server: process \d+, at http:/);
+});
+
+test('providers are set with a key from the environment or standard input, tested, assigned and removed', async (t) => {
+  const KEY = 'sk-cli-0123456789-tail';
+  const models = await startOpenAi([], { key: KEY, models: ['chatty', 'embed-small'] });
+  t.after(() => models.close());
+  assert.equal((await granary(here('providers'))).stdout, 'There are no providers.\n');
+  const set = here(
+    'providers',
+    'set',
+    'own',
+    '--kind',
+    'openai_compatible',
+    '--base-url',
+    models.url,
+    '--region',
+    'eu',
+  );
+  const made = await granary(set, { env: { GRANARY_PROVIDER_KEY: KEY } });
+  assert.equal(made.stdout, `Provider own is made: openai_compatible ${models.url}\n`, made.stderr);
+  const changed = await granary([...set, '--key-stdin'], { input: `${KEY}\n` });
+  assert.equal(changed.stdout, `Provider own is changed: openai_compatible ${models.url}\n`);
+  const listed = await granary(here('providers', 'list'));
+  assert.match(listed.stdout, /own\s+openai_compatible\s+http:\S+\s+…tail\s+eu\s+on/);
+  assert.ok(!listed.stdout.includes(KEY));
+  assert.match((await granary(here('providers', 'test', 'own'))).stdout, /^Provider own answered in [\d.]+ ms\.\n$/);
+  const { models: chats } = await granaryJson(here('models', '--capability', 'chat'));
+  assert.deepEqual(
+    (chats as { readonly id: string }[]).map(({ id }) => id),
+    ['chatty'],
+  );
+  assert.match((await granary(here('models', 'list', '--provider', 'own'))).stdout, /own\s+embed-small\s+embedding/);
+  const { assignments } = await granaryJson(here('models', 'assign', 'hyde', 'own', 'chatty'));
+  assert.deepEqual((assignments as Record<string, unknown>)['hyde'], { provider: 'own', model: 'chatty' });
+  assert.match((await granary(here('models', 'roles'))).stdout, /hyde\s+own\s+chatty/);
+  const used = await granary(here('providers', 'remove', 'own'));
+  assert.match(used.stderr, /^granary: LLM-E004: the provider own has the model of hyde/);
+  await granaryJson(here('models', 'assign', 'hyde', 'none'));
+  await granaryJson([...set, '--off']);
+  const off = await granary(here('providers', 'test', 'own'));
+  assert.deepEqual([off.code, /switched off/.test(off.stdout)], [1, true]);
+  assert.equal((await granary(here('providers', 'remove', 'own'))).stdout, 'Provider own is removed.\n');
+  assert.equal((await granary(here('models', 'assign', 'chat', 'own'))).code, 2);
 });
 
 test('a hook is created with its secret, listed, read and deleted', async () => {

@@ -23,6 +23,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   goals: async () => (await import('./goals.ts')).registerGoals,
   agents: async () => (await import('./agents.ts')).registerAgents,
   harnesses: async () => (await import('./harnesses.ts')).registerHarnesses,
+  providers: async () => (await import('./providers.ts')).registerProviders,
+  models: async () => (await import('./models.ts')).registerModels,
   hooks: async () => (await import('./hooks.ts')).registerHooks,
   graph: async () => (await import('./graph.ts')).registerGraph,
   add: async () => (await import('./add.ts')).registerAdd,

@@ -60,7 +60,7 @@ export const config = defineOperation({
         text_recall: true,
         vectors: embedding.state !== 'none',
         cal: services.cal.switches.enabled,
-        chat: false,
+        chat: services.providers.has('chat'),
         http_listener: services.httpListener(),
         ...grpcOf(services.grpcPort()),
         tls: tlsCert !== undefined,

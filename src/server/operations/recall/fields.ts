@@ -111,14 +111,14 @@ export const RecallInput = Type.Object({
     }),
   ),
   entity: text('Only grains with this value as subject or object, in place of subject, relation and object.'),
-  rerank: flag('Puts the best 30 hits in the order of the reranker of --rerank-model.'),
+  rerank: flag('Puts the best 30 hits in the order of the model of the role rerank.'),
   diversityLambda: fraction(
     'Chooses the hits by maximal marginal relevance among the best 400: 1 is relevance alone, 0 difference alone.',
     1,
   ),
   queryExpansion: flag('Also searches for other forms of the words, for synonyms and for similar spellings.'),
-  hyde: flag('Also searches for what an answer imagined by the language model of --model is like.'),
-  llmRerank: flag('Puts the best 20 hits in the order of the language model of --model, after rerank.'),
+  hyde: flag('Also searches for what an answer imagined by the model of the role hyde is like.'),
+  llmRerank: flag('Puts the best 20 hits in the order of a language model, after rerank.'),
   temporalField: Type.Optional(
     Type.Enum(['created_at', 'event_date', 'both'], {
       description: 'Time that the fields of time mean: created_at, event_date (valid_from of the grain) or both.',
@@ -176,9 +176,9 @@ export type RecallInput = Static<typeof RecallInput>;
 
 /** Fields that need a model, with the reason for the warning when the deployment has none. */
 const MODELS: Readonly<Partial<Record<keyof RecallInput, string>>> = {
-  rerank: 'the server has no reranker (option --rerank-model)',
-  hyde: 'the server has no language model (option --model)',
-  llmRerank: 'the server has no language model (option --model)',
+  rerank: 'the role rerank has no model',
+  hyde: 'the role hyde has no model',
+  llmRerank: 'neither the role rerank nor the role chat has a language model',
 };
 
 /** Fields that modify another field and have no effect without it. */
