@@ -12,10 +12,11 @@ const OF_PRODUCT: ReadonlySet<string> = new Set(['UWS_HTTP_MAX_HEADERS_SIZE']);
 
 /** Files are relative to the root. */
 export async function runFiles(files: readonly string[]): Promise<void> {
-  for (const file of files) await runFile(file);
+  for (const [i, file] of files.entries()) await runFile(file, i === files.length - 1);
 }
 
-async function runFile(file: string): Promise<void> {
+/** The last file of its process may leave it changed. */
+async function runFile(file: string, isLast: boolean): Promise<void> {
   const variables = { ...process.env };
   const cwd = process.cwd();
   let suite: { readonly passed?: boolean } = {};
@@ -24,12 +25,13 @@ async function runFile(file: string): Promise<void> {
     suite = context;
     await import(pathToFileURL(resolve(ROOT, file)).href);
   });
-  const changed = changedVariables(variables);
-  if (suite.passed === true && changed.length === 0 && process.cwd() === cwd) return;
+  const changed = isLast ? [] : changedVariables(variables);
+  const isAway = !isLast && process.cwd() !== cwd;
+  if (suite.passed === true && changed.length === 0 && !isAway) return;
   // Node's sums count tests alone: not a suite whose hook fails, and not one that cannot be loaded.
   await test(`the file ${file}`, () => {
     assert.deepEqual(changed, [], 'it leaves variables changed for the files after it');
-    assert.equal(process.cwd(), cwd, 'it leaves another working directory for the files after it');
+    assert.ok(!isAway, 'it leaves another working directory for the files after it');
     assert.fail('it, its tests or its hooks failed');
   });
 }

@@ -106,9 +106,9 @@ export class LongPoll implements Follower, Subscription {
     if (!this.#finished()) return;
     const { gap, reach } = this.opened;
     const { form } = reach;
-    const told = gap === undefined ? '' : `,"gap":${JSON.stringify(gap)}`;
+    const gapMember = gap === undefined ? '' : `,"gap":${JSON.stringify(gap)}`;
     const isNumber = form.seal === undefined && form.partitions === 1;
-    const body = `{"events":[${entries.map(({ json }) => json).join(',')}],"next":${isNumber ? next : JSON.stringify(next)}${told}}`;
+    const body = `{"events":[${entries.map(({ json }) => json).join(',')}],"next":${isNumber ? next : JSON.stringify(next)}${gapMember}}`;
     this.#request.respond(
       200,
       [['content-type', 'application/json'], ['cache-control', 'no-store'], ...this.#headers],

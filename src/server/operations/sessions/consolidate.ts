@@ -87,10 +87,10 @@ export const sessionConsolidate = defineOperation({
       const found = await context.call('sessionDuplicates', { sessionId: sessionIdOf(sid), threshold });
       const done = await merge(found.groups, { dryRun, reason }, context);
       if (done.merged > 0 && !dryRun) await note(sid, threshold, done, context);
-      const { isLate, ...told } = done;
+      const { isLate, ...counts } = done;
       const truncated = found.cut || isLate ? { truncated: true as const } : {};
       const warnings = found.partitions > 1 ? { warnings: [apart(found.partitions)] } : {};
-      return { sessionId: sid, totalAnalyzed: found.analyzed, threshold, ...told, ...truncated, dryRun, ...warnings };
+      return { sessionId: sid, totalAnalyzed: found.analyzed, threshold, ...counts, ...truncated, dryRun, ...warnings };
     };
     return dryRun ? run() : context.once(run);
   },

@@ -79,10 +79,10 @@ export const sessionContext = defineOperation({
     const relevance = query.trim() === '' ? undefined : await relevanceOf(sessionId, query, context);
     const found = await contextParts({ sessionId, tokenBudget, format, relevance }, context);
     const { text, estimatedTokens, truncated, dropped, ...shown } = compileContext(found, { tokenBudget, format });
-    const told = { sessionId: sid, tokenBudget, estimatedTokens, truncated, dropped: { ...dropped } };
-    if (text !== undefined) return { ...told, text };
+    const head = { sessionId: sid, tokenBudget, estimatedTokens, truncated, dropped: { ...dropped } };
+    if (text !== undefined) return { ...head, text };
     const { state, goals, actions, beliefs } = shown;
-    return { ...told, state, goals: [...goals], actions: [...actions], beliefs: [...beliefs] };
+    return { ...head, state, goals: [...goals], actions: [...actions], beliefs: [...beliefs] };
   },
 });
 

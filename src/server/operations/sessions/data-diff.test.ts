@@ -8,19 +8,19 @@ const cases: readonly {
   readonly what: string;
   readonly old: JsonObject;
   readonly next: JsonObject;
-  readonly told: Partial<ReturnType<typeof diffData>>;
+  readonly parts: Partial<ReturnType<typeof diffData>>;
 }[] = [
   {
     what: 'flat data',
     old: { a: 1, b: 2, c: 3 },
     next: { b: 2, c: 4, d: 5 },
-    told: { added: ['d'], removed: ['a'], changed: [{ key: 'c', old: 3, new: 4 }], unchanged: ['b'] },
+    parts: { added: ['d'], removed: ['a'], changed: [{ key: 'c', old: 3, new: 4 }], unchanged: ['b'] },
   },
   {
     what: 'nested data',
     old: { plan: { step: 1, notes: { by: 'ada' }, left: {} }, same: { x: [1, { y: 2 }] } },
     next: { plan: { step: 2, notes: { by: 'ada' }, more: { z: 1 } }, same: { x: [1, { y: 2 }] } },
-    told: {
+    parts: {
       added: ['plan.more'],
       removed: ['plan.left'],
       changed: [{ key: 'plan.step', old: 1, new: 2 }],
@@ -31,7 +31,7 @@ const cases: readonly {
     what: 'lists',
     old: { list: [1, 2, 3], shorter: [1, 2] },
     next: { list: [1, 5, 3, 4], shorter: [1] },
-    told: {
+    parts: {
       added: ['list[3]'],
       removed: ['shorter[1]'],
       changed: [{ key: 'list[1]', old: 2, new: 5 }],
@@ -42,7 +42,7 @@ const cases: readonly {
     what: 'values of different kinds',
     old: { a: { b: 1 }, c: [], d: null },
     next: { a: [1], c: {}, d: 0 },
-    told: {
+    parts: {
       changed: [
         { key: 'a', old: { b: 1 }, new: [1] },
         { key: 'c', old: [], new: {} },
@@ -57,7 +57,7 @@ const cases: readonly {
     what: 'names that look like paths',
     old: { 'a.b': 1, '': { '[0]': 1 } },
     next: { 'a.b': 2, '': { '[0]': 2 }, a: { b: 1 } },
-    told: {
+    parts: {
       added: ['a'],
       changed: [
         { key: '[""]["[0]"]', old: 1, new: 2 },
@@ -65,14 +65,14 @@ const cases: readonly {
       ],
     },
   },
-  { what: 'empty data', old: {}, next: {}, told: { added: [], removed: [], changed: [], unchanged: [] } },
-  { what: 'equal data', old: { a: 1, b: {} }, next: { b: {}, a: 1 }, told: { changed: [], unchanged: ['a', 'b'] } },
+  { what: 'empty data', old: {}, next: {}, parts: { added: [], removed: [], changed: [], unchanged: [] } },
+  { what: 'equal data', old: { a: 1, b: {} }, next: { b: {}, a: 1 }, parts: { changed: [], unchanged: ['a', 'b'] } },
 ];
 
-for (const { what, old, next, told } of cases)
+for (const { what, old, next, parts } of cases)
   test(`the difference of ${what}`, () => {
     const diff = diffData(old, next);
-    for (const [side, expected] of Object.entries(told)) assert.deepEqual(Reflect.get(diff, side), expected, side);
+    for (const [side, expected] of Object.entries(parts)) assert.deepEqual(Reflect.get(diff, side), expected, side);
     assert.equal(diff.cut, false);
   });
 
