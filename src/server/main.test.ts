@@ -17,7 +17,6 @@ import type {
   GetMetricsResponse,
   GetResponse,
   HealthResponse,
-  ListHarnessTemplatesResponse,
   RecallResponse,
   StatsResponse,
   SupersedeResponse,
@@ -309,15 +308,6 @@ test('over gRPC: writes, reads, history, batches, and errors with their trailers
           }),
         5,
         'MEM-E003',
-      ],
-      [
-        () =>
-          unary<ListHarnessTemplatesResponse>(
-            (metadata, done) => client.listHarnessTemplates({}, metadata, done),
-            auth,
-          ),
-        12,
-        'SYS-E002',
       ],
       [
         () => unary<GetMetricsResponse>((metadata, done) => client.getMetrics({ domain: '' }, metadata, done)),
