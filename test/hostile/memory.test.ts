@@ -19,6 +19,10 @@ const RESIDENT_BYTES_MAX = 1_536 * MIB;
  */
 const MAIN_MS_MAX = 250;
 
+const SILENT_CLIENTS = 300;
+/** What a stream holds for a client that takes nothing: a chunk of events, and what the listener keeps of it. */
+const SILENT_CLIENT_BYTES_MAX = MIB;
+
 const LISTENERS = ['uws', 'node'] as const;
 /** gRPC has one listener, the same beside each of HTTP. */
 const GRPC_BESIDE: (typeof LISTENERS)[number] = 'uws';
@@ -65,6 +69,22 @@ for (const listener of LISTENERS)
       };
       const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
       return `${method} /api/memories/default/${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
+    }
+
+    async function openStreams(): Promise<number> {
+      const answer = await fetch(`${victim.http}/metrics`, { headers: { authorization: `Bearer ${victim.key}` } });
+      return Number(/^granary_event_streams (\d+)$/m.exec(await answer.text())?.[1]);
+    }
+
+    /** Beliefs that make 6,000 events. */
+    async function addInBatches(about: string): Promise<void> {
+      for (let from = 0; from < 6_000; from += 100) {
+        const grains = Array.from({ length: 100 }, (_, i) => ({
+          grain_type: 'belief',
+          fields: { subject: about, relation: 'has', object: `the number ${from + i}` },
+        }));
+        await http.post('/memories/default/batch-add', { grains });
+      }
     }
 
     function session(): ClientHttp2Session {
@@ -182,6 +202,19 @@ for (const listener of LISTENERS)
         await holds(t);
       });
     }
+
+    test('clients of the stream of events that read nothing', async (t) => {
+      // Half of the adds come before, so that the growth is not that of a server that was just started.
+      await addInBatches('before');
+      const before = victim.residentBytes();
+      for (let at = 0; at < SILENT_CLIENTS; at += 1) sent(requestHead('GET', 'events', {}));
+      await eventually('all are open', async () => (await openStreams()) === SILENT_CLIENTS);
+      await addInBatches('beside');
+      const grown = victim.residentBytes() - before;
+      t.diagnostic(`${Math.round(grown / MIB)} MiB more for ${SILENT_CLIENTS} clients`);
+      assert.ok(grown < SILENT_CLIENTS * SILENT_CLIENT_BYTES_MAX, `it grew by ${Math.round(grown / MIB)} MiB`);
+      await holds(t);
+    });
 
     test('callers that request large answers and read nothing', async (t) => {
       const body = '{"query":"apple","limit":500}';
