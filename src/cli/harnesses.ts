@@ -6,6 +6,7 @@ import { HARNESS_ITERATIONS_MAX } from '../engine/base/limits.ts';
 import { parseJson } from '../engine/grain/api/json.ts';
 import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 import { Failure, usage } from './failure.ts';
+import { registerHarnessTalk } from './harness-talk.ts';
 import type { Verb } from './http-caller.ts';
 import { integer, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { printable, printJson, printLine, printNote, printPairs, printTable, utc } from './output.ts';
@@ -61,6 +62,7 @@ export function registerHarnesses(program: Command): void {
     .argument('<slug>')
     .option('--reason <text>', 'why it is deleted; some policies require it')
     .action(remove);
+  registerHarnessTalk(harnesses);
 }
 
 function withNames(command: Command): Command {

@@ -36,7 +36,8 @@ export interface PreparedGrain {
 
 /**
  * Prepares a grain from the API's fields and treats its personal data by the memory's policy. Every refusal is an
- * EngineError with a code of the contract. `purpose`: the purpose of the write.
+ * EngineError with a code of the contract. `purpose`: the purpose of the write. `by`: the server itself states the fields, which may
+ * then vouch for where a tool ran.
  */
 export function prepareGrain(
   memory: Memory,
@@ -44,10 +45,11 @@ export function prepareGrain(
   given: JsonObject,
   nowMs: number,
   purpose: string = DEFAULT_PURPOSE,
+  by?: 'server' | undefined,
 ): PreparedGrain {
   // Checked first: a grain cannot be built with a schema that is too deep.
   if (grainTypeOf(grainType) === 'action' && isToolDefinition(given)) checkToolDefinition(given);
-  const api = fromApi(grainType, given, { nowMs });
+  const api = fromApi(grainType, given, by === 'server' ? { nowMs, trusted: true } : { nowMs });
   if (api.type === 'consent') checkConsentFields(api.fields);
   const { rules, sealHash } = memory.governed.policy;
   const { fields, needs, warnings: piiWarnings } = checkPii(rules, api, purpose);

@@ -84,6 +84,8 @@ export interface NewVersion {
   readonly fields: JsonObject;
   /** The fields of them that the caller stated. */
   readonly stated: JsonObject;
+  /** Set when the server itself states the fields. */
+  readonly by?: 'server' | undefined;
   readonly event: 'memory.corrected' | 'memory.accumulated' | 'goal.state_changed' | 'goal.delegated';
   /** Members of the audit entry besides those that every new version has. */
   readonly details?: Readonly<Record<string, string>> | undefined;
@@ -107,7 +109,7 @@ export function allowVersion(
   memory: Memory,
   context: CallContext,
   old: Version,
-  { fields, stated, event, details = {} }: NewVersion,
+  { fields, stated, by, event, details = {} }: NewVersion,
 ): () => Written {
   allowSupersede(group, memory, context, old.grain);
   const versionFields: JsonObject = {
@@ -116,7 +118,7 @@ export function allowVersion(
   };
   if (context.reason !== undefined && context.reason !== '')
     versionFields['supersession_justification'] = context.reason;
-  const prepared = prepareGrain(memory, old.grain.type, versionFields, group.nowMs, context.purpose);
+  const prepared = prepareGrain(memory, old.grain.type, versionFields, group.nowMs, context.purpose, by);
   allowWrite(group, memory, context, prepared, stated);
   checkParents(group, memory, context, old.ordinal, old.grain, prepared);
   if (group.findOrdinal(memory, prepared.address) !== undefined) throw new EngineError('MEM-E002');

@@ -222,7 +222,8 @@ function endings(
     try {
       const old = versionNamed(group, memory, reasoned, outcome.action);
       const { fields } = supersedeFields(old.grain, stated, undefined);
-      const next = { fields, stated, event: 'memory.corrected' as const };
+      const by = outcome.by === 'host' ? ('server' as const) : undefined;
+      const next = { fields, stated, by, event: 'memory.corrected' as const };
       const write = allowVersion(group, memory, reasoned, old, next);
       return [{ action: outcome.action, write: () => write().hash }];
     } catch (error) {
