@@ -214,6 +214,25 @@ test('an interrupted policy seal is settled by the next start, and a failed one 
   await second.close();
 });
 
+test('the regions of a policy that an older build recorded without them are asked for at the next start', async () => {
+  const store = new MemoryLogStore();
+  const { rules } = compose(['gdpr']);
+  const kept = { ...rules, 'residency.enforce': true, 'residency.regions': ['eu'] };
+  const sealed = policyJson({ ...unsetPolicy(), version: 3, ...compose(['gdpr']) }) as JsonObject; // a policy is an object
+  const policy = () => Promise.resolve({ policy: { ...sealed, rules: nested(kept) } });
+  const first = await makeParts({ store, instead: { policy } });
+  const { memories, control } = first.services;
+  await memories.settleSealing(memories.get('default'));
+  const { governing, ...memory } = memories.get('default');
+  assert.deepEqual(governing?.regions, ['eu']);
+  const { regions: _, ...older } = governing;
+  await control.commit((change) => change.put('memory', { ...memory, governing: older }));
+  await first.close();
+  const second = await makeParts({ store, instead: { policy } });
+  assert.deepEqual(second.services.memories.get('default').governing, governing);
+  await second.close();
+});
+
 test('without an answer about the policy in force, it stays unsettled and the start continues', async () => {
   const store = new MemoryLogStore();
   const policy = () => Promise.reject(new EngineError('STO-E001'));

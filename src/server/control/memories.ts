@@ -154,7 +154,7 @@ export class Memories {
     for (let from = 0; from < living.length; from += ATTACH_ROUND)
       await this.#shards.attach(living.slice(from, from + ATTACH_ROUND));
     // A memory whose shards do not answer stays unsettled: its texts are not sent out.
-    for (const memory of all) if (memory.sealing === true) await this.settleSealing(memory).catch(() => undefined);
+    for (const memory of all) if (isUnsettled(memory)) await this.settleSealing(memory).catch(() => undefined);
     if (this.find(DEFAULT_MEMORY) === undefined && all.length === 0)
       await this.create({ id: DEFAULT_MEMORY }, { actor: 'system', requestId: 'start' });
   }
@@ -365,6 +365,11 @@ export function repliesPrefix(memory: number): string {
 
 export function placeOfMemory(memory: MemoryRecord): Place {
   return { timeMs: memory.createdAtMs, id: memory.id };
+}
+
+/** True when its policy in force is not recorded, or was by an older build that left out its regions. */
+function isUnsettled({ sealing, governing }: MemoryRecord): boolean {
+  return sealing === true || (governing !== undefined && governing.regions === undefined);
 }
 
 function isHeld({ governing, policy }: MemoryRecord): boolean {

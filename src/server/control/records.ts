@@ -54,7 +54,7 @@ export interface Governing {
   readonly egressCategories?: '*' | readonly string[] | undefined;
   /** A legal hold keeps all data. Unknown when absent, in records of older builds. */
   readonly isHeld?: boolean | undefined;
-  /** Regions that its texts are kept in; empty: any. Absent in records of older builds: any. */
+  /** Regions that its texts are kept in; empty: any. Absent in records of older builds, until a start asks the shards. */
   readonly regions?: readonly string[] | undefined;
 }
 

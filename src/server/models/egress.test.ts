@@ -19,7 +19,7 @@ const madeWith = (preset: string, overrides = {}): Governed => ({
   policy: { presets: [preset], overrides, sealedBy: 'test' },
 });
 const governedNow = (egress: EgressAction, more: object = {}): Governed => ({
-  governing: { presets: [], guardrailPatterns: [], guardrailMode: 'exact', egress, ...more },
+  governing: { presets: [], guardrailPatterns: [], guardrailMode: 'exact', egress, regions: [], ...more },
 });
 
 test('a provider on this machine is not external, and a mock is nowhere', () => {
@@ -40,6 +40,8 @@ test('texts are redacted as the policy says, from the first grain on and after c
   assert.equal(sent(madeWith('eu_ai_act')), PERSONAL);
   assert.equal(sent({}), PERSONAL);
   assert.equal(sent({ ...governedNow('allow'), sealing: true }), 'POL-E005', 'while a policy is being sealed');
+  const older = governedNow('allow', { regions: undefined });
+  assert.equal(sent(older), 'POL-E005', 'while the regions of a policy are unknown');
 });
 
 test('only the policy’s categories are redacted, and all of them if a record has none', () => {

@@ -121,10 +121,11 @@ interface Egress {
 }
 
 function egressOf({ governing, policy, sealing }: Governed): Egress {
-  // The next policy is not known yet, so block everything.
-  if (sealing === true) return { action: 'block', categories: '*', regions: [] };
+  // The next policy, or its regions, are not known yet, so block everything.
+  if (sealing === true || (governing !== undefined && governing.regions === undefined))
+    return { action: 'block', categories: '*', regions: [] };
   if (governing !== undefined) {
-    const { egress: action, egressCategories: named = '*', regions = [] } = governing;
+    const { egress: action, egressCategories: named = '*', regions = [] } = governing; // `regions` is known here
     const known = named === '*' ? '*' : named.filter(isPiiCategory);
     return { action, categories: egressCategories({ 'pii.categories': known }), regions };
   }

@@ -13,7 +13,7 @@ const OUTSIDE = 'models.example';
 
 const says = (content: unknown) => ({ choices: [{ message: { role: 'assistant', content } }] });
 const governedBy = (egress: 'allow' | 'redact' | 'block'): Governed => ({
-  governing: { presets: [], guardrailPatterns: [], guardrailMode: 'exact', egress },
+  governing: { presets: [], guardrailPatterns: [], guardrailMode: 'exact', egress, regions: [] },
 });
 
 /** Models over a service on another machine that answers every request with `answer` (text is sent as it is). */
