@@ -21,6 +21,7 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   cal: () => import('./scenarios/cal.ts'),
   'cal-assemble': () => import('./scenarios/cal-assemble.ts'),
   session: () => import('./scenarios/session.ts'),
+  harness: () => import('./scenarios/harness.ts'),
   graph: () => import('./scenarios/graph.ts'),
   observed: () => import('./scenarios/observed.ts'),
   webhooks: () => import('./scenarios/webhooks.ts'),

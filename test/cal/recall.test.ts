@@ -63,6 +63,20 @@ describe('RECALL', () => {
     assert.equal(opened.memory.ask('RECALL beliefs WHERE hc:age != 41 | COUNT').result['count'], 1);
   });
 
+  test('the grains of a user and of nobody are found by the index, wherever the condition stands', () => {
+    const count = (where: string): number => opened.memory.ask(`RECALL beliefs WHERE ${where} | COUNT`).result['count'];
+    const all = opened.memory.ask('RECALL beliefs | COUNT').result['count'];
+    const others = count('user_id != "ann"');
+    assert.equal(count('NOT user_id != "ann"'), all - others);
+    assert.equal(count('NOT user_id != ""'), all - count('user_id != ""'));
+    assert.equal(count('NOT user_id != "ann" AND NOT user_id != "ann"'), all - others);
+    assert.equal(count('NOT user_id != "ann" AND NOT user_id != "ben"'), count('NOT user_id != ""'));
+    assert.equal(count('NOT (NOT user_id != "ann")'), others);
+    assert.equal(count('user_id = "ben" OR NOT user_id != "ann"'), count('user_id = "ben"') + all - others);
+    const { plan } = opened.memory.ask('EXPLAIN RECALL beliefs WHERE NOT user_id != "ann"').result;
+    assert.deepEqual(plan.residual, []);
+  });
+
   test('D-17: INCLUDE with several tags requires all of them', () => {
     assert.deepEqual(said('RECALL beliefs WHERE tags INCLUDE ["food", "health"]'), ['peanuts']);
     assert.equal(said('RECALL beliefs WHERE tags INCLUDE ["food"]').length, 2);

@@ -242,6 +242,7 @@ class Builder {
         return;
       }
     }
+    if (junction.op === 'not' && this.#forUser(junction.of, name)) return;
     if (junction.op === 'not') {
       const branch = this.#branch(whereOf(junction.of), subquery);
       if (branch !== undefined) {
@@ -252,6 +253,18 @@ class Builder {
     }
     this.#tests.push(testOf(junction, { values: this.#values, namespace: this.#meaning.namespace, subquery }));
     this.#note(name, undefined);
+  }
+
+  /** `NOT user_id != "x"`: of this user, or of nobody. False for any other condition. */
+  #forUser(negated: Condition, name: string): boolean {
+    const [condition, ...others] = whereOf(negated);
+    if (condition === undefined || others.length > 0 || isJunction(condition) || condition.op !== '!=') return false;
+    if (fieldNamed(condition.field.word) !== 'user_id') return false;
+    const forUser = this.#values.string(condition.value, condition);
+    if (this.#filter.forUser !== undefined && this.#filter.forUser !== forUser) return false;
+    this.#filter.forUser = forUser;
+    this.#note(name, 'facet user', { forUser });
+    return true;
   }
 
   /** The conditions as index filters; undefined if indexes alone cannot decide. */
