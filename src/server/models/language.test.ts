@@ -225,6 +225,25 @@ test('an object fits its schema, or is an error', async (t) => {
     );
 });
 
+test('a server that knows no schemas gets the schema in words', async (t) => {
+  const { url, asked } = await providerServer(t, (response, { body }) => {
+    if (body['response_format'] !== undefined) return void response.writeHead(400).end();
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const content = '```json\n{"n":7}\n```';
+    response.end(JSON.stringify({ choices: [{ message: { role: 'assistant', content }, finish_reason: 'stop' }] }));
+  });
+  const { models } = await modelsAt(t, url);
+  const schema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
+  const { object } = await models.generateObject(models.resolve('chat'), { ...asking({ system: 'count' }), schema });
+  assert.deepEqual([object, asked.length], [{ n: 7 }, 2]);
+  const messages = asked[1]?.body['messages'] as { role: string; content: string }[];
+  assert.match(messages[0]?.content ?? '', /JSON of this schema and nothing else: \{"type":"object"/);
+  assert.deepEqual(
+    messages.map(({ role }) => role),
+    ['system', 'system', 'user'],
+  );
+});
+
 test('a role has a model, or says that it has none', async (t) => {
   const { models, providers } = testModels(t);
   assert.throws(() => models.resolve('chat'), failsWith('LLM-E001', /no model is assigned to the role chat/));

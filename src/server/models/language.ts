@@ -8,7 +8,7 @@ import { type ClientOptions, type ClientPart, clientOf, clientRequest, type Mode
 import { echo, echoText } from './echo.ts';
 import { destinationOf } from './egress.ts';
 import { sentOf } from './leaving-request.ts';
-import type { Outgoing } from './outgoing.ts';
+import { type Outgoing, Rejected } from './outgoing.ts';
 import type { Choosing } from './providers.ts';
 import type { FinishReason, ModelPart, ModelRequest, TokenUsage } from './request.ts';
 import type { Provider, ProviderKind, Role } from './roles.ts';
@@ -109,7 +109,7 @@ export class LanguageModels {
     try {
       const sent = await sentOf(request, choice);
       const { text, usage } = await this.#generated(choice, sent, call.signal, request.schema);
-      const object = parsedOf(text);
+      const object = parsedOf(withoutFence(text));
       if (object === undefined || !compiler().Compile(request.schema).Check(object))
         throw new EngineError('LLM-E002', `the provider ${choice.provider} answered with JSON that does not fit`);
       return { object, usage };
@@ -128,12 +128,9 @@ export class LanguageModels {
   ): Promise<GeneratedText> {
     if (choice.kind === 'mock') return { text: echoText(request.messages), reason: 'stop' };
     const client = await this.#clientOf(choice);
-    // JSON Schema, which the package only passes on.
-    const json = { responseFormat: { type: 'json' as const, schema: schema as never }, providerOptions: NOT_STRICT };
-    const { content, finishReason, usage } = await client.doGenerate({
-      ...optionsOf(choice, request, signal),
-      ...(schema === undefined ? {} : json),
-    });
+    const options = optionsOf(choice, request, signal);
+    const { content, finishReason, usage } =
+      schema === undefined ? await client.doGenerate(options) : await withSchema(client, options, schema);
     const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
     return { text: withoutThinking(text), reason: reasonOf(finishReason.unified), usage: usageOf(usage) };
   }
@@ -230,6 +227,19 @@ function ownError(error: unknown): EngineError | undefined {
   return undefined;
 }
 
+/** Servers that know no schemas reject them: then the words of the request have it. */
+async function withSchema(client: ModelClient, options: ClientOptions, schema: Readonly<Record<string, unknown>>) {
+  try {
+    // JSON Schema, which the package only passes on.
+    const responseFormat = { type: 'json' as const, schema: schema as never };
+    return await client.doGenerate({ ...options, responseFormat, providerOptions: NOT_STRICT });
+  } catch (error) {
+    if (!(ownError(error) instanceof Rejected)) throw error;
+    const content = `Answer with JSON of this schema and nothing else: ${JSON.stringify(schema)}`;
+    return client.doGenerate({ ...options, prompt: [{ role: 'system', content }, ...options.prompt] });
+  }
+}
+
 /** Strict schemas need every member, and no other; schemas of ours need not be so. */
 const NOT_STRICT = { openaiCompatible: { strictJsonSchema: false } };
 
@@ -285,6 +295,11 @@ function usageOf({
 }: Extract<ClientPart, { readonly type: 'finish' }>['usage']): TokenUsage | undefined {
   if (input === undefined && output === undefined) return undefined;
   return { input_tokens: input ?? 0, output_tokens: output ?? 0 };
+}
+
+/** Some models wrap JSON as Markdown has code. */
+function withoutFence(text: string): string {
+  return /^```(?:json)?\s*\n([\s\S]*?)\n?```$/.exec(text.trim())?.[1] ?? text;
 }
 
 function withoutThinking(text: string): string {

@@ -169,6 +169,9 @@ export class Outgoing {
 
 const WHAT = 'requests to models';
 
+/** The provider does not take the request as it is. */
+export class Rejected extends EngineError {}
+
 interface Failure {
   readonly error: EngineError;
   /** The same request may succeed later. */
@@ -232,7 +235,7 @@ function errorOf(status: number, request: Request): EngineError {
   if (status >= 300 && status < 400) return failure(request, 'answered with a redirect, which is not followed');
   if (status === 401 || status === 403) return failure(request, `rejects the server's API key (${status})`);
   if (status === 429) return failure(request, 'allows no more requests at present (429)');
-  if (status < 500) return failure(request, `rejects the request (${status})`);
+  if (status < 500) return new Rejected('LLM-E002', `${nameOf(request)} rejects the request (${status})`);
   return failure(request, `failed (${status})`);
 }
 
