@@ -144,12 +144,15 @@ for (const listener of LISTENERS)
           );
           const record = await http.get(`${M}/provenance/${recall_id}`);
           assert.equal(record.query_mode, 'harness');
-          assert.deepEqual(
-            [record.query.harness.slug, record.query.harness.conversation_id, record.query.harness.model],
-            ['support', 'c1', 'test-model'],
-          );
-          assert.equal(record.results[record.query.harness.user_event_rank - 1].hash, asked);
-          assert.equal(record.results[record.query.harness.assistant_event_rank - 1].hash, told);
+          assert.deepEqual(record.harness_turn, {
+            slug: 'support',
+            conversation_id: 'c1',
+            user_event_hash: asked,
+            assistant_event_hash: told,
+            action_hashes: [],
+            model: 'test-model',
+            provider: 'start-model',
+          });
           assert.ok(record.verified);
         });
 

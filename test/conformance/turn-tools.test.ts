@@ -113,10 +113,7 @@ describe('the tools of a turn', () => {
       record.results.some((one: ParsedJson) => one.hash === hash),
       'the result was shown',
     );
-    assert.deepEqual(
-      record.query.harness.action_ranks.map((rank: number) => record.results[rank - 1].hash),
-      [hash],
-    );
+    assert.deepEqual(record.harness_turn.action_hashes, [hash]);
   });
 
   test('an output that does not fit its schema is an error', async () => {

@@ -65,6 +65,7 @@ const NAMESPACE_DEFAULT = 'default';
 export async function beginTurn(context: Context, message: Message): Promise<TurnAnswer> {
   const { slug, conversationId, provider, model } = message;
   const { turns } = context.services;
+  turns.checkRoom();
   const [, harness] = await Promise.all([
     requireHarness(context, slug, 'user'),
     readHarness(context, context.memory, slug),
@@ -96,6 +97,7 @@ export async function resumeTurn(
     outputs,
   }: { readonly slug: string; readonly sessionId: string; readonly outputs: readonly ToolOutput[] },
 ): Promise<TurnAnswer> {
+  context.services.turns.checkRoom();
   const [, harness, found] = await Promise.all([
     requireHarness(context, slug, 'user'),
     readHarness(context, context.memory, slug),
@@ -200,19 +202,20 @@ async function go(context: Context, setting: Setting, begun: Turn): Promise<Turn
   const { turns } = context.services;
   const shown = new Set<string>();
   let query = '';
-  const turn = await turns.run(begun.sessionId, async (signal) => {
-    const { userEvent, userId, conversationId } = begun;
+  const prepare = async () => {
+    const { userEvent, userId, conversationId: sessionId } = begun;
     const [message] = (await context.call('fetch', { hashes: [userEvent] })).grains;
     query = contentOf(message ?? undefined) ?? '';
     const [history, assembled] = await Promise.all([
       readHistory(context, begun),
-      assembleContext(context, setting.harness, { sessionId: conversationId, userId, query }),
+      assembleContext(context, setting.harness, { sessionId, userId, query }),
     ]);
     context.told.push(...assembled.warnings);
-    for (const hash of [...history.shown, ...assembled.shown]) shown.add(hash);
-    const job = { ...setting, context, runners: turns.runners, assembled, history: history.messages, signal, shown };
-    return await runTurn(job, begun);
-  });
+    return { history, assembled };
+  };
+  const turn = await turns.run(begun.sessionId, (signal) =>
+    runTurn({ ...setting, context, runners: turns.runners, prepare, signal, shown }, begun),
+  );
   if (turn.status === 'awaiting_client') turns.paused(context.memory.number, turn.expiresAtMs ?? 0);
   const recallId = await recordTurn(context, turn, { choice: setting.choice, shown, query });
   return await showTurn(context, turn, recallId);

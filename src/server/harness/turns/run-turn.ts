@@ -15,6 +15,7 @@ import type { HarnessDefinition } from '../definition.ts';
 import { instructionsOf } from '../instructions.ts';
 import { DataMarks } from './data-marks.ts';
 import { actionFields, answerFields, endedFields, saidFields } from './grains.ts';
+import type { History } from './history.ts';
 import { isRepeatable, locationOf, type OfferedTools } from './offered.ts';
 import { type CallResult, isPolicyRefusal, runCall } from './tool-runs.ts';
 import { argumentsOf, messagesOf, readTranscript, type Transcript } from './transcript.ts';
@@ -26,14 +27,19 @@ export interface Assembled {
   readonly shown: readonly string[];
 }
 
+export interface Prepared {
+  readonly assembled: Assembled;
+  readonly history: History;
+}
+
 export interface TurnJob {
   readonly context: Context;
   readonly harness: HarnessDefinition;
   readonly tools: OfferedTools;
   readonly choice: LanguageChoice;
   readonly runners: ToolRunners;
-  readonly assembled: Assembled;
-  readonly history: readonly ModelMessage[];
+  /** Reads what the model is shown besides the turn itself: what was said before, and what the memory holds. */
+  readonly prepare: () => Promise<Prepared>;
   /** Ends the work: the turn was cancelled, its time is spent, or the server shuts down. */
   readonly signal: AbortSignal;
   /** Collects the hashes of the grains that the model is shown. */
@@ -72,6 +78,7 @@ class TurnRun {
   /** By id: arguments as the model sent them, of which the action may hold a redacted form; and why a call cannot be run. */
   readonly #asked = new Map<string, AskedCall>();
   #turn: Turn;
+  #prepared: Prepared = { assembled: { text: '', shown: [] }, history: { messages: [], shown: [] } };
 
   constructor(job: TurnJob, turn: Turn) {
     this.#job = job;
@@ -79,7 +86,9 @@ class TurnRun {
   }
 
   async toEnd(): Promise<Turn> {
-    const { signal, harness } = this.#job;
+    const { signal, harness, prepare, shown } = this.#job;
+    this.#prepared = await prepare();
+    for (const hash of [...this.#prepared.history.shown, ...this.#prepared.assembled.shown]) shown.add(hash);
     for (;;) {
       for (const call of pendingCalls(this.#turn, 'host')) await this.#runPending(call);
       if (pendingCalls(this.#turn, 'client').length > 0) return await this.#pause();
@@ -213,7 +222,8 @@ class TurnRun {
   }
 
   #system(): string {
-    const { harness, assembled, tools } = this.#job;
+    const { harness, tools } = this.#job;
+    const { assembled } = this.#prepared;
     const hasData = assembled.text !== '' || tools.size > 0;
     return [
       instructionsOf(harness),
@@ -225,12 +235,16 @@ class TurnRun {
   }
 
   #messages(transcript: Transcript): readonly ModelMessage[] {
-    const { history, shown } = this.#job;
+    const { shown } = this.#job;
     if (transcript.message === undefined)
       throw new EngineError('MEM-E001', 'the message of the turn was removed from the memory');
     shown.add(this.#turn.userEvent);
     for (const { calls } of transcript.steps) for (const { action } of calls) shown.add(action);
-    return [...history, { role: 'user', text: transcript.message }, ...messagesOf(transcript, this.#marks)];
+    return [
+      ...this.#prepared.history.messages,
+      { role: 'user', text: transcript.message },
+      ...messagesOf(transcript, this.#marks),
+    ];
   }
 
   /** Writes the actions of an answer that asks for tools. */

@@ -57,12 +57,17 @@ export class HarnessTurns {
     for (const memory of memories) this.#track(this.settle(memory));
   }
 
-  /** Runs a turn, which `cancel` and the end of its time abort. LIM-E001 beyond a bound of turns. */
-  async run(sessionId: string, work: (signal: AbortSignal) => Promise<Turn>): Promise<Turn> {
+  /** LIM-E001 while as many turns run as may: before a turn begins, which would be left behind. */
+  checkRoom(): void {
     if (this.#closed) throw ending();
     if (this.#running.size >= TURNS_RUNNING_MAX)
       throw new EngineError('LIM-E001', `${TURNS_RUNNING_MAX} turns run on this server: try again later`);
+  }
+
+  /** Runs a turn that has begun. `cancelled` and the end of its time abort it. */
+  async run(sessionId: string, work: (signal: AbortSignal) => Promise<Turn>): Promise<Turn> {
     const abort = new AbortController();
+    if (this.#closed) abort.abort(ending());
     const timer = setTimeout(() => abort.abort(spent()), TURN_BUDGET_MS);
     const done = work(abort.signal);
     this.#running.set(sessionId, { abort, done });

@@ -1,10 +1,11 @@
+import { defined } from '../../../engine/base/defined.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
 import { GetProvenanceRequest, GetProvenanceResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation } from '../define.ts';
 import { Hash } from '../grains/view.ts';
 import { rpc } from '../grpc-face.ts';
 import { described, type Static, Type } from '../type.ts';
-import { explained, RECORD, Record } from './recall-record.ts';
+import { explained, harnessTurnOf, RECORD, Record } from './recall-record.ts';
 
 export const provenanceGet = defineOperation({
   name: 'get_provenance',
@@ -31,7 +32,7 @@ export const provenanceGet = defineOperation({
     rpc: 'GetProvenance',
     request: GetProvenanceRequest,
     response: GetProvenanceResponse,
-    write: ({ query, results, excluded, ...record }: Static<typeof Record>) => ({
+    write: ({ query, results, excluded, harnessTurn: _, ...record }: Static<typeof Record>) => ({
       ...record,
       queryJson: JSON.stringify(query),
       resultsJson: JSON.stringify(results),
@@ -43,7 +44,8 @@ export const provenanceGet = defineOperation({
     const { results, excluded, ...shown } = explain === true ? explained(record) : record;
     const isBound = context.namespace !== undefined || context.userId !== undefined;
     const visible = (grains: readonly JsonObject[]) => (isBound ? grains.map(withoutName) : [...grains]);
-    return { ...shown, results: visible(results), excluded: visible(excluded) };
+    const harnessTurn = harnessTurnOf(record);
+    return { ...shown, results: visible(results), excluded: visible(excluded), ...defined({ harnessTurn }) };
   },
 });
 

@@ -2,6 +2,7 @@
 
 import { CHANGES, type Change } from '../../../engine/calls/recall.ts';
 import type { ExclusionReason } from '../../../engine/govern/trail/exclusions.ts';
+import type { KeptTurn } from '../../../engine/govern/trail/provenance.ts';
 import { explain } from '../../../engine/recall/stages/explain.ts';
 import { TEXT_TERMS, type TextTerm } from '../../../engine/recall/stages/hit.ts';
 import type { JsonObject, RecallRecordView } from '../../../shards/protocol.ts';
@@ -38,7 +39,42 @@ export const Record = Type.Object({
   auditEntryHash: Type.String({ description: 'Hash of the audit entry; empty where reads are not audited.' }),
   verified: Type.Boolean({ description: 'Whether the id still matches the record, or what an erasure left of it.' }),
   redacted: Type.Boolean({ description: 'Whether an erasure removed names and the user from the record.' }),
+  harnessTurn: Type.Optional(
+    described(
+      Type.Object({
+        slug: Type.String({ description: 'Slug of the harness.' }),
+        conversationId: Type.String({ description: 'Id of the conversation.' }),
+        userEventHash: Type.String({ description: 'Hash of the event with the message; empty if it may not be seen.' }),
+        assistantEventHash: Type.Union([Type.String(), Type.Null()], {
+          description: 'Hash of the event with the answer; null for a turn that was paused or has failed.',
+        }),
+        actionHashes: Type.Array(Type.String(), { description: 'Hashes of the actions of the turn.' }),
+        model: Type.String({ description: 'Model that answered.' }),
+        provider: Type.String({ description: 'Provider of the model.' }),
+      }),
+      'The turn of a harness that showed the results to a model; absent for any other record.',
+    ),
+  ),
 });
+
+/** The turn that a record names by the ranks of its grains. */
+export function harnessTurnOf({ query, results }: Pick<RecallRecordView, 'query' | 'results'>) {
+  const turn = query['harness'] as KeptTurn | undefined; // as the shard keeps it
+  if (turn === undefined) return undefined;
+  const hashAt = (rank: number): string => {
+    const hash = results[rank - 1]?.['hash'];
+    return typeof hash === 'string' ? hash : '';
+  };
+  return {
+    slug: turn.slug,
+    conversationId: turn.conversation_id,
+    userEventHash: hashAt(turn.user_event_rank),
+    assistantEventHash: turn.assistant_event_rank === null ? null : hashAt(turn.assistant_event_rank),
+    actionHashes: turn.action_ranks.map(hashAt),
+    model: turn.model,
+    provider: turn.provider,
+  };
+}
 
 /** Names a grain as the trail does, or by its hash in records of older builds. Grains of erased people have no name. */
 const NAMED = {

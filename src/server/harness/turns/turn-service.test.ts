@@ -1,0 +1,102 @@
+// What a run of the server does with turns by itself: it settles them when their time has passed, and ends its work on them.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EngineError } from '../../../engine/base/errors.ts';
+import { TURN_BUDGET_MS, TURN_PAUSE_MS } from '../../../engine/base/limits.ts';
+import type { Turn } from '../../../engine/turn/turn.ts';
+import { HarnessTurns } from './turn-service.ts';
+
+const NOBODY = {} as never;
+
+/** Turns over shards that answer `settled` and `nextMs`, with timers that the test moves. */
+function service(answers: readonly { readonly settled: number; readonly nextMs?: number }[]) {
+  const state = { nowMs: 1_000_000, settled: [] as number[], errors: 0 };
+  const left = [...answers];
+  const turns = new HarnessTurns({
+    runners: NOBODY,
+    shards: {
+      call: async (_method, { memory }) => {
+        state.settled.push(memory);
+        const answer = left.shift();
+        if (answer === undefined) throw new EngineError('STO-E002');
+        return answer as never; // the answer of settleTurns
+      },
+    },
+    memories: { byNumber: (number) => (number === 9 ? undefined : NOBODY) },
+    clock: { nowMs: () => state.nowMs },
+    log: {
+      error: () => {
+        state.errors += 1;
+      },
+    },
+  });
+  return { turns, state };
+}
+
+/** Lets promises settle. */
+const turnOfTheLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test('what an earlier run left is settled at the start, and what waits when its time has come', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { turns, state } = service([{ settled: 1 }, { settled: 0 }]);
+  const pass = async (ms: number): Promise<void> => {
+    state.nowMs += ms;
+    t.mock.timers.tick(ms);
+    await turnOfTheLoop();
+  };
+  turns.start([3, 9]);
+  await turnOfTheLoop();
+  assert.deepEqual(state.settled, [3], 'a memory that is gone is not asked');
+  // What was interrupted waits for its caller from now on.
+  await pass(TURN_PAUSE_MS - 1);
+  assert.equal(state.settled.length, 1);
+  await pass(1);
+  assert.deepEqual(state.settled, [3, 3]);
+  await turns.close();
+});
+
+test('a pause is settled at its time, and a failure is tried again', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { turns, state } = service([]);
+  turns.paused(1, state.nowMs + 500);
+  turns.paused(1, state.nowMs + 900);
+  for (const [ms, settled, errors] of [
+    [499, 0, 0],
+    [1, 1, 1],
+    [60_000, 2, 2],
+  ] as const) {
+    state.nowMs += ms;
+    t.mock.timers.tick(ms);
+    await turnOfTheLoop();
+    assert.deepEqual([state.settled.length, state.errors], [settled, errors], `${ms}`);
+  }
+  await turns.close();
+});
+
+test('the end of its time, a cancellation and the end of the server end the work on a turn', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { turns } = service([]);
+  const started = (id: string): Promise<string> =>
+    turns
+      .run(
+        id,
+        (signal) =>
+          new Promise<Turn>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
+      )
+      .then(
+        () => 'ended',
+        (error: unknown) => (error instanceof EngineError ? error.code : String(error)),
+      );
+  const late = started('late');
+  t.mock.timers.tick(TURN_BUDGET_MS);
+  assert.equal(await late, 'HRN-E007');
+  const cancelled = started('cancelled');
+  turns.cancelled('cancelled');
+  assert.equal(await cancelled, 'HRN-E005');
+  const running = started('running');
+  assert.equal(turns.running, 1);
+  await turns.close();
+  assert.equal(await running, 'SYS-E005');
+  assert.equal(turns.running, 0);
+  assert.throws(() => turns.checkRoom(), /SYS-E005/);
+});
