@@ -6,6 +6,8 @@ import { ByteBudget, type Share } from './byte-budget.ts';
 /** A budget of 100 bytes with a manual clock. */
 function setUp(spareMs = 0) {
   let nowMs = 0;
+  // A mock of a mock would outlast this file.
+  mock.reset();
   mock.method(performance, 'now', () => nowMs);
   const budget = new ByteBudget({ bytesMax: 100, message: 'full', spareMs });
   const dropped: string[] = [];

@@ -2,7 +2,7 @@
 // each file would spend more time on its start and on loading the same modules than on most files' tests.
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
-import { describe, type SuiteContext, test } from 'node:test';
+import { describe, mock, type SuiteContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -18,6 +18,7 @@ export async function runFiles(files: readonly string[]): Promise<void> {
 /** The last file of its process may leave it changed. */
 async function runFile(file: string, isLast: boolean): Promise<void> {
   const variables = { ...process.env };
+  const clocks = clocksOf();
   const cwd = process.cwd();
   let suite: { readonly passed?: boolean } = {};
   // Resolves when its tests and hooks have ended.
@@ -25,15 +26,23 @@ async function runFile(file: string, isLast: boolean): Promise<void> {
     suite = context;
     await import(pathToFileURL(resolve(ROOT, file)).href);
   });
+  mock.reset();
   const changed = isLast ? [] : changedVariables(variables);
   const isAway = !isLast && process.cwd() !== cwd;
-  if (suite.passed === true && changed.length === 0 && !isAway) return;
+  const isMocked = !isLast && clocksOf().some((clock, i) => clock !== clocks[i]);
+  if (suite.passed === true && changed.length === 0 && !isAway && !isMocked) return;
   // Node's sums count tests alone: not a suite whose hook fails, and not one that cannot be loaded.
   await test(`the file ${file}`, () => {
     assert.deepEqual(changed, [], 'it leaves variables changed for the files after it');
     assert.ok(!isAway, 'it leaves another working directory for the files after it');
+    assert.ok(!isMocked, 'it leaves a mocked clock for the files after it');
     assert.fail('it, its tests or its hooks failed');
   });
+}
+
+/** Functions that a test may replace to step the time. */
+function clocksOf(): readonly unknown[] {
+  return [performance.now, Date.now, setTimeout, setInterval, setImmediate];
 }
 
 /** The names alone: values may be secrets of the machine. */
