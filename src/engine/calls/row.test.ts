@@ -18,6 +18,7 @@ import type { RowsOf, ShardRowsOf } from './row.ts';
 import { SESSION_ROWS } from './session.ts';
 import { SHARD_ROWS } from './shard.ts';
 import { TRAIL_ROWS } from './trail.ts';
+import { TURN_ROWS } from './turns.ts';
 
 interface Calls {
   look: { input: { hash: string }; output: { found: boolean } };
@@ -147,6 +148,7 @@ test('no two groups of calls share a call name', () => {
     GOVERN_ROWS,
     ACCESS_ROWS,
     AGENT_ROWS,
+    TURN_ROWS,
     TRAIL_ROWS,
     EVENT_ROWS,
     COMPLIANCE_ROWS,
@@ -166,6 +168,7 @@ test('exactly these calls accept an idempotency key', () => {
     'accumulate',
     'add',
     'addBatch',
+    'beginTurn',
     'changeGoal',
     'consent',
     'deactivateAgent',
@@ -176,6 +179,7 @@ test('exactly these calls accept an idempotency key', () => {
     'importBlobs',
     'registerAgent',
     'restrict',
+    'resumeTurn',
     'revokeTuple',
     'supersede',
   ]);
