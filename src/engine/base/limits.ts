@@ -334,6 +334,8 @@ export const CHAT_RECALL_LIMIT = 8;
 /** Answers of the model in one chat turn: all but the last may call tools, so many at a time. */
 export const CHAT_STEPS_MAX = 8;
 export const CHAT_STEP_CALLS_MAX = 16;
+/** Characters of a chat turn's answer; beyond: the model is stopped, and the answer ends as at its limit of tokens. */
+export const CHAT_ANSWER_CHARS_MAX = 262_144;
 /** Maximum duration of a chat turn, with all answers of the model and all calls of tools. */
 export const CHAT_TURN_MS = 300_000;
 /** Chat turns at one time; beyond: LIM-E001. */

@@ -1,7 +1,12 @@
 // One turn of a chat: recall, the model's answers, the calls of tools between them, and what is kept of it. It is a
 // generator of events, so the model is read no faster than the client takes them.
 import { EngineError } from '../../engine/base/errors.ts';
-import { CHAT_RECALL_LIMIT, CHAT_STEPS_MAX, MODEL_QUESTION_CHARS_MAX } from '../../engine/base/limits.ts';
+import {
+  CHAT_ANSWER_CHARS_MAX,
+  CHAT_RECALL_LIMIT,
+  CHAT_STEPS_MAX,
+  MODEL_QUESTION_CHARS_MAX,
+} from '../../engine/base/limits.ts';
 import type { JsonObject } from '../../shards/protocol.ts';
 import type { Context } from '../context.ts';
 import type { LanguageChoice } from '../models/language.ts';
@@ -134,9 +139,12 @@ export class Turn {
       });
       for await (const part of parts) {
         if (part.type === 'text') {
-          said += part.delta;
-          this.#text += part.delta;
-          yield { event: 'text', data: { delta: part.delta } };
+          const room = CHAT_ANSWER_CHARS_MAX - this.#text.length;
+          const delta = part.delta.length > room ? part.delta.slice(0, room).toWellFormed() : part.delta;
+          said += delta;
+          this.#text += delta;
+          yield { event: 'text', data: { delta } };
+          if (part.delta.length > room) return 'length';
         } else if (part.type === 'finish') {
           ({ reason } = part);
           this.#count(part.usage);
