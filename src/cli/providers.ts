@@ -11,6 +11,8 @@ import { allPages } from './pages.ts';
 
 /** The variable that a provider's key is read from. */
 const KEY_VARIABLE = 'GRANARY_PROVIDER_KEY';
+/** Kinds whose services answer nobody without a key. */
+const NEEDS_KEY: ReadonlySet<string> = new Set(['openai', 'anthropic']);
 
 interface SetOptions extends ServerOptions {
   readonly kind: string;
@@ -108,8 +110,7 @@ async function set(id: string, options: SetOptions): Promise<void> {
   if (options.json) return printJson(provider);
   const made = provider['created'] === true ? 'made' : 'changed';
   printLine(`Provider ${id} is ${made}: ${text(provider['kind'])} ${text(provider['base_url'])}`.trimEnd());
-  if (provider['api_key_set'] !== true && kind !== 'mock')
-    printNote(`It has no key: set ${KEY_VARIABLE} if it needs one.`);
+  if (provider['api_key_set'] !== true && NEEDS_KEY.has(kind)) printNote(`It has no key: set ${KEY_VARIABLE}.`);
 }
 
 async function keyFor({ keyStdin }: SetOptions): Promise<string | undefined> {
