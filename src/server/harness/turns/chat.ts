@@ -23,7 +23,7 @@ import {
 } from './offered.ts';
 import { runTurn } from './run-turn.ts';
 import { outputFault } from './tool-runs.ts';
-import { contentOf, readTranscript } from './transcript.ts';
+import { readTranscript } from './transcript.ts';
 import { recordTurn } from './turn-record.ts';
 import { answerText, type InlineResult, inlineResults, type PendingCall, pendingOf } from './turn-result.ts';
 
@@ -145,7 +145,7 @@ export async function findTurn(context: Context, slug: string, sessionId: string
 }
 
 /** What a caller gets of a turn that it asks about. */
-export async function showTurn(context: Context, turn: Turn, recallId?: string): Promise<TurnAnswer> {
+export async function showTurn(context: Context, turn: Turn): Promise<TurnAnswer> {
   const transcript = await readTranscript(context, turn);
   const uris = await urisOf(context, turn);
   return {
@@ -153,7 +153,6 @@ export async function showTurn(context: Context, turn: Turn, recallId?: string):
     text: answerText(transcript),
     pending: pendingOf(turn, transcript, (tool) => uris.get(tool)),
     inline: inlineResults(transcript),
-    recallId,
   };
 }
 
@@ -203,22 +202,25 @@ async function go(context: Context, setting: Setting, begun: Turn): Promise<Turn
   const shown = new Set<string>();
   let query = '';
   const prepare = async () => {
-    const { userEvent, userId, conversationId: sessionId } = begun;
-    const [message] = (await context.call('fetch', { hashes: [userEvent] })).grains;
-    query = contentOf(message ?? undefined) ?? '';
+    const { userId, conversationId: sessionId } = begun;
+    const transcript = await readTranscript(context, begun);
+    query = transcript.message ?? '';
     const [history, assembled] = await Promise.all([
       readHistory(context, begun),
       assembleContext(context, setting.harness, { sessionId, userId, query }),
     ]);
     context.told.push(...assembled.warnings);
-    return { history, assembled };
+    return { transcript, history, assembled };
   };
   const turn = await turns.run(begun.sessionId, (signal) =>
     runTurn({ ...setting, context, runners: turns.runners, prepare, signal, shown }, begun),
   );
   if (turn.status === 'awaiting_client') turns.paused(context.memory.number, turn.expiresAtMs ?? 0);
-  const recallId = await recordTurn(context, turn, { choice: setting.choice, shown, query });
-  return await showTurn(context, turn, recallId);
+  const [recallId, answer] = await Promise.all([
+    recordTurn(context, turn, { choice: setting.choice, shown, query }),
+    showTurn(context, turn),
+  ]);
+  return { ...answer, recallId };
 }
 
 /** The turn of a request that is repeated under its key. */

@@ -28,6 +28,8 @@ export interface Assembled {
 }
 
 export interface Prepared {
+  /** The turn as it was when it was prepared. */
+  readonly transcript: Transcript;
   readonly assembled: Assembled;
   readonly history: History;
 }
@@ -72,13 +74,19 @@ interface AskedCall {
   readonly fault?: string | undefined;
 }
 
+const NOTHING_PREPARED: Prepared = {
+  transcript: { message: undefined, steps: [], answer: undefined },
+  assembled: { text: '', shown: [] },
+  history: { messages: [], shown: [] },
+};
+
 class TurnRun {
   readonly #job: TurnJob;
   readonly #marks = new DataMarks();
   /** By id: arguments as the model sent them, of which the action may hold a redacted form; and why a call cannot be run. */
   readonly #asked = new Map<string, AskedCall>();
   #turn: Turn;
-  #prepared: Prepared = { assembled: { text: '', shown: [] }, history: { messages: [], shown: [] } };
+  #prepared: Prepared = NOTHING_PREPARED;
 
   constructor(job: TurnJob, turn: Turn) {
     this.#job = job;
@@ -87,6 +95,7 @@ class TurnRun {
 
   async toEnd(): Promise<Turn> {
     const { signal, harness, prepare, shown } = this.#job;
+    const { version } = this.#turn;
     this.#prepared = await prepare();
     for (const hash of [...this.#prepared.history.shown, ...this.#prepared.assembled.shown]) shown.add(hash);
     for (;;) {
@@ -95,7 +104,8 @@ class TurnRun {
       signal.throwIfAborted();
       if (this.#turn.iteration >= harness.maxIterations)
         throw new EngineError('HRN-E007', `the model was asked ${harness.maxIterations} times and gave no answer`);
-      const answer = await this.#ask();
+      const isAsPrepared = this.#turn.version === version;
+      const answer = await this.#ask(isAsPrepared ? this.#prepared.transcript : undefined);
       if (answer.calls.length === 0) return await this.#complete(answer);
       await this.#take(answer);
     }
@@ -179,9 +189,10 @@ class TurnRun {
     return this.#turn;
   }
 
-  async #ask(): Promise<ModelAnswer> {
+  /** `known`: what the turn has said and done, if it has been read. */
+  async #ask(known: Transcript | undefined): Promise<ModelAnswer> {
     const { context, choice, tools, signal } = this.#job;
-    const transcript = await readTranscript(context, this.#turn);
+    const transcript = known ?? (await readTranscript(context, this.#turn));
     const calls: AskedCall[] = [];
     let text = '';
     let reason: FinishReason = 'other';
