@@ -71,6 +71,8 @@ export interface TestModels {
   readonly providers: Providers;
   readonly models: LanguageModels;
   readonly outgoing: Outgoing;
+  readonly control: ControlStore;
+  readonly clock: StepClock;
   /** The pauses between tries, which pass at once. */
   readonly waits: number[];
 }
@@ -96,5 +98,5 @@ export function testModels(
     await outgoing.close();
     await control.close();
   });
-  return { providers, models, outgoing, waits };
+  return { providers, models, outgoing, control, clock, waits };
 }
