@@ -267,6 +267,26 @@ for (const [listener, partitions] of [
       assert.match(sent(models.chats[1]!), /black tea/);
     });
 
+    test('a thread in a namespace of its own is shown that namespace alone', async (t) => {
+      const path = await memory();
+      const { models, model } = await provided(t, () => ({ text: 'ok' }));
+      await added(path, { object: 'green tea', namespace: 'docs' });
+      await added(path, { object: 'black tea', namespace: 'work' });
+      for (const [thread, shown] of [
+        [await threadIn(path), ['black', 'green']],
+        [await threadIn(path, { namespace: 'work' }), ['black']],
+      ] as const) {
+        await asked(path, { messages: user('What tea?'), thread_id: thread, ...model });
+        const [system] = models.chats.at(-1)!.body.messages;
+        assert.deepEqual(
+          ['black', 'green'].filter((word) => system.content.includes(`${word} tea`)),
+          shown,
+        );
+      }
+      const { grains } = await http.get(`${path}/grains?grain_type=event&namespace=work`);
+      assert.equal(grains.length, 2);
+    });
+
     test('what cannot begin is refused before the stream', async (t) => {
       const path = await memory();
       const { model } = await provided(t, []);

@@ -10,7 +10,7 @@ import type { OpenedChat } from '../../chat/event.ts';
 import { answerTo, type Said, storeSaid } from '../../chat/messages.ts';
 import { Place } from '../../chat/place.ts';
 import { repeated } from '../../chat/repeated.ts';
-import { readThread } from '../../chat/threads.ts';
+import { readThread, type Thread } from '../../chat/threads.ts';
 import { Turn } from '../../chat/turn.ts';
 import type { Context } from '../../context.ts';
 import { leavingTo } from '../../models/egress.ts';
@@ -20,6 +20,7 @@ import { described, Type } from '../type.ts';
 import { ThreadId } from './view.ts';
 
 const HISTORY_DEFAULT = 10;
+const NAMESPACE_DEFAULT = 'default';
 
 const Message = Type.Object({
   role: Type.Enum(['system', 'user', 'assistant'], {
@@ -61,7 +62,7 @@ const Input = Type.Object({
     Type.String({
       minLength: 1,
       description:
-        'Namespace that the model is shown and writes to; the default is that of the thread, and without a thread all.',
+        'Namespace that the model is shown and writes to; the default is that of the thread, unless that is default: then the model is shown all.',
     }),
   ),
   toolsEnabled: Type.Optional(
@@ -130,7 +131,7 @@ export const chatStream = defineOperation({
     const place = new Place(context, {
       threadId: thread?.threadId,
       userId: input.userId ?? thread?.userId ?? context.userId,
-      namespace: input.namespace ?? thread?.namespace ?? context.namespace,
+      namespace: input.namespace ?? placeOf(thread) ?? context.namespace,
       deadlineMs: services.clock.nowMs() + CHAT_TURN_MS,
     });
     if (place.userId !== undefined) await checkPerson(context, place.userId);
@@ -153,6 +154,11 @@ export const chatStream = defineOperation({
     return { opened: { key: idempotency?.key, events: (signal: AbortSignal) => turn.events(signal) } };
   },
 });
+
+/** A thread that was made in a namespace of its own stays in it; one in the default namespace may look everywhere. */
+function placeOf(thread: Thread | undefined): string | undefined {
+  return thread?.namespace === NAMESPACE_DEFAULT ? undefined : thread?.namespace;
+}
 
 function checkSaid(messages: readonly Said[]): void {
   const refuse = (message: string, issue: string): EngineError =>
