@@ -197,8 +197,11 @@ export const TOOL_PATTERN_STATES_MAX = 1_000;
 export const ARGUMENT_CHECK_STEPS_MAX = 1_000_000;
 /** Faults that one check of arguments names. */
 export const ARGUMENT_FAULTS_MAX = 16;
-/** Grains of a definition that are read; grains beside the definition may lie in its namespace. Beyond: the oldest are left out. */
-export const HARNESS_GRAINS_MAX = 2_000;
+/**
+ * Pages of the grains of definitions that are held at once; grains beside a definition may lie in its namespace. Beyond: the
+ * oldest are left out.
+ */
+export const HARNESS_PAGES_MAX = 4;
 /** Calls of the model in one turn of a harness: the default, and the most. */
 export const HARNESS_ITERATIONS_DEFAULT = 8;
 export const HARNESS_ITERATIONS_MAX = 32;

@@ -1,25 +1,24 @@
 // A page of the harnesses of a memory.
 import type { GrainPlace } from '../../engine/calls/grain.ts';
+import { AnswerRoom } from '../../engine/grain/api/answer-room.ts';
 import type { GrainView } from '../../shards/protocol.ts';
 import type { Context } from '../context.ts';
 import { definitionOf, type HarnessDefinition } from './definition.ts';
 import { slugOfNamespace } from './slug.ts';
-import { callOn, defNamespaces, HARNESS_TAG } from './store.ts';
+import { boundedList, callOn, defNamespaces, HARNESS_TAG } from './store.ts';
 
-const TOOLS_PAGE = 500;
+/** Harnesses whose tools are held at the same time. */
+const GROUP = 16;
 
 /**
- * Harnesses in the order of their goal grains, so those first whose settings were changed last. `total` is null where
- * access tuples hide some of them.
+ * A page of harnesses as `view` shows them, in the order of their goal grains, so those first whose settings were changed
+ * last. It ends early when the answer is full. `total` is null where access tuples hide some harnesses.
  */
-export async function listHarnesses(
+export async function listHarnesses<T>(
   context: Context,
   page: { limit: number; order: 'asc' | 'desc'; offset: number; after: GrainPlace | undefined },
-): Promise<{
-  readonly harnesses: readonly HarnessDefinition[];
-  readonly total: number | null;
-  readonly next: GrainPlace | undefined;
-}> {
+  view: (harness: HarnessDefinition) => T,
+): Promise<{ readonly harnesses: T[]; readonly total: number | null; readonly next: GrainPlace | undefined }> {
   const { memory } = context;
   const namespaces = await defNamespaces(context, memory);
   if (namespaces.length === 0) return { harnesses: [], total: 0, next: undefined };
@@ -34,12 +33,34 @@ export async function listHarnesses(
     after,
     offset: offset === 0 ? undefined : offset,
   });
-  const members = await membersOf(context, new Set(grains.map(({ namespace }) => namespace)));
-  const harnesses = grains.flatMap((goal) => {
-    const slug = slugOfNamespace(goal.namespace) ?? '';
-    return definitionOf(slug, [goal, ...(members.get(goal.namespace) ?? [])]) ?? [];
-  });
-  return { harnesses, total: shown.length < all.length ? null : total, next: more ? next : undefined };
+  const { harnesses, last } = await viewsOf(context, grains, view);
+  const isCut = last !== undefined && last !== grains.at(-1);
+  const rest = isCut ? { createdAtMs: last.createdAtMs, hash: last.hash } : next;
+  return { harnesses, total: shown.length < all.length ? null : total, next: isCut || more ? rest : undefined };
+}
+
+/** The harnesses of these goals, as far as one answer holds them, and the goal of the last one. */
+async function viewsOf<T>(
+  context: Context,
+  goals: readonly GrainView[],
+  view: (harness: HarnessDefinition) => T,
+): Promise<{ readonly harnesses: T[]; readonly last: GrainView | undefined }> {
+  const harnesses: T[] = [];
+  const room = new AnswerRoom();
+  let last: GrainView | undefined;
+  for (let at = 0; at < goals.length; at += GROUP) {
+    const group = goals.slice(at, at + GROUP);
+    const members = await membersOf(context, new Set(group.map(({ namespace }) => namespace)));
+    for (const goal of group) {
+      const slug = slugOfNamespace(goal.namespace) ?? '';
+      const harness = definitionOf(slug, [goal, ...(members.get(goal.namespace) ?? [])]);
+      const shown = harness === undefined ? undefined : view(harness);
+      if (shown !== undefined && !room.takes(shown)) return { harnesses, last };
+      if (shown !== undefined) harnesses.push(shown);
+      last = goal;
+    }
+  }
+  return { harnesses, last };
 }
 
 /** Workflows and tools, newest first, by namespace. */
@@ -47,16 +68,7 @@ async function membersOf(
   context: Context,
   namespaces: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, readonly GrainView[]>> {
-  const grains: GrainView[] = [];
-  const filter = {
-    grainTypes: ['workflow', 'action'],
-    anyOf: [{ facet: 'namespace', values: [...namespaces] }],
-  } as const;
-  let after: GrainPlace | undefined;
-  do {
-    const page = await callOn(context, context.memory, 'list', { filter, limit: TOOLS_PAGE, order: 'desc', after });
-    grains.push(...page.grains);
-    after = page.more ? page.next : undefined;
-  } while (after !== undefined);
-  return Map.groupBy(grains, ({ namespace }) => namespace);
+  const facet = { facet: 'namespace', values: [...namespaces] } as const;
+  const filter = { grainTypes: ['workflow', 'action'], anyOf: [facet] };
+  return Map.groupBy(await boundedList(context, context.memory, filter), ({ namespace }) => namespace);
 }

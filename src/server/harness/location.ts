@@ -6,7 +6,6 @@ import type { ExecutorKind } from './tool.ts';
 
 /** The engine tools: what a `builtin://` location names. */
 export const BUILTIN_TOOLS = ['recall', 'add', 'supersede', 'forget', 'goals'] as const;
-export type BuiltinTool = (typeof BUILTIN_TOOLS)[number];
 
 const LOCATION = /^([a-z]+):\/\/([^\s\p{Cc}]+)$/u;
 

@@ -1,9 +1,9 @@
 // Reads and writes the grains of definitions. The caller's relation to the harness decides, not its binding: a definition
 // belongs to no person and to no namespace of a caller, and a bound caller may talk to a harness of its memory.
 import { EngineError } from '../../engine/base/errors.ts';
-import { HARNESS_GRAINS_MAX, HARNESSES_MAX } from '../../engine/base/limits.ts';
+import { HARNESS_PAGES_MAX, HARNESSES_MAX } from '../../engine/base/limits.ts';
 import type { HarnessRelation } from '../../engine/govern/access/tuple.ts';
-import type { GrainView, Input, JsonObject, MemoryCalls, Output } from '../../shards/protocol.ts';
+import type { GrainFilter, GrainView, Input, JsonObject, MemoryCalls, Output } from '../../shards/protocol.ts';
 import type { Context } from '../context.ts';
 import type { MemoryRecord } from '../control/records.ts';
 import type { MemoryContext } from '../shards.ts';
@@ -50,15 +50,24 @@ export async function requireHarness(context: Context, slug: string, relation: H
 }
 
 /** The current grains of the definition's namespace, newest first. */
-async function grainsOf(caller: HarnessCaller, memory: MemoryRecord, slug: string): Promise<readonly GrainView[]> {
-  const filter = { namespace: defNamespaceOf(slug), grainTypes: TYPES };
+function grainsOf(caller: HarnessCaller, memory: MemoryRecord, slug: string): Promise<readonly GrainView[]> {
+  return boundedList(caller, memory, { namespace: defNamespaceOf(slug), grainTypes: TYPES });
+}
+
+/** Current grains, newest first, as many as the server holds at once: any writer may put grains into these namespaces. */
+export async function boundedList(
+  caller: HarnessCaller,
+  memory: MemoryRecord,
+  filter: GrainFilter,
+): Promise<readonly GrainView[]> {
   const grains: GrainView[] = [];
   let after: Output<'list'>['next'];
-  do {
+  for (let pages = 0; pages < HARNESS_PAGES_MAX; pages += 1) {
     const page = await callOn(caller, memory, 'list', { filter, limit: PAGE, order: 'desc', after });
     grains.push(...page.grains);
-    after = page.more ? page.next : undefined;
-  } while (after !== undefined && grains.length < HARNESS_GRAINS_MAX);
+    if (!page.more || page.next === undefined) break;
+    after = page.next;
+  }
   return grains;
 }
 

@@ -26,14 +26,10 @@ export const harnessesList = defineOperation({
   http: [{ verb: 'GET', path: 'M/harnesses' }],
   async run(input, context) {
     const page = readPage(input, SCOPE, context.told);
-    const { harnesses, total, next } = await listHarnesses(context, {
-      limit: page.limit,
-      order: page.order,
-      offset: page.offset,
-      after: page.after === undefined ? undefined : { createdAtMs: page.after.timeMs, hash: page.after.id },
-    });
+    const after = page.after === undefined ? undefined : { createdAtMs: page.after.timeMs, hash: page.after.id };
+    const { harnesses, total, next } = await listHarnesses(context, { ...page, after }, harnessView);
     return {
-      harnesses: harnesses.map(harnessView),
+      harnesses,
       total,
       nextCursor:
         next === undefined ? null : writeCursor({ timeMs: next.createdAtMs, id: next.hash }, SCOPE, page.order),
