@@ -153,6 +153,8 @@ for (const listener of LISTENERS)
             model: 'test-model',
             provider: 'start-model',
           });
+          const { goal_hash } = await http.get(H);
+          assert.ok(record.results.some(({ hash }: ParsedJson) => hash === goal_hash));
           assert.ok(record.verified);
         });
 

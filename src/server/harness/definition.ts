@@ -106,6 +106,11 @@ export function definitionOf(slug: string, grains: readonly GrainView[]): Harnes
   };
 }
 
+/** Hashes of the grains of a definition. */
+export function grainsOf({ goalHash, workflow, tools }: HarnessDefinition): readonly string[] {
+  return [goalHash, ...(workflow === undefined ? [] : [workflow.hash]), ...tools.map(({ hash }) => hash)];
+}
+
 /** Reads settings that any writer of the namespace may have made: what has the wrong form counts as absent. */
 export function settingsIn(held: JsonObject, slug: string, createdAt: number): Settings {
   const iterations = held['max_iterations'];

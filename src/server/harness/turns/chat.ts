@@ -9,7 +9,7 @@ import type { Context } from '../../context.ts';
 import { randomId } from '../../control/ids.ts';
 import type { LanguageChoice } from '../../models/language.ts';
 import { assembleContext } from '../assemble/assemble.ts';
-import type { HarnessDefinition } from '../definition.ts';
+import { grainsOf, type HarnessDefinition } from '../definition.ts';
 import { readHarness, requireHarness } from '../store.ts';
 import { endedFields, messageFields } from './grains.ts';
 import { readHistory } from './history.ts';
@@ -216,6 +216,10 @@ async function go(context: Context, setting: Setting, begun: Turn): Promise<Turn
     runTurn({ ...setting, context, runners: turns.runners, prepare, signal, shown }, begun),
   );
   if (turn.status === 'awaiting_client') turns.paused(context.memory.number, turn.expiresAtMs ?? 0);
+  // The model was told the definition too. It comes last, since it says nothing of the message.
+  const { harness, tools } = setting;
+  const told = harness.tools.filter(({ toolName }) => !tools.withheld.includes(toolName));
+  for (const hash of grainsOf({ ...harness, tools: told })) shown.add(hash);
   const [recallId, answer] = await Promise.all([
     recordTurn(context, turn, { choice: setting.choice, shown, query }),
     showTurn(context, turn),
