@@ -23,6 +23,7 @@ export interface WorstCall {
 }
 
 const M = '/memories/default';
+const DOCUMENT_HEAD = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n';
 
 /** Repeats `unit` as often as the body has room for. */
 function filled(head: string, unit: string | ((at: number) => string), tail: string, bytes: number = BODY): Buffer {
@@ -231,6 +232,20 @@ export const WORST_REQUESTS: readonly WorstRequest[] = [
         '\r\n--x--\r\n',
       );
     },
+  },
+  {
+    name: 'a document of much text, answered as a whole',
+    method: 'POST',
+    path: `${M}/extract-document`,
+    contentType: 'multipart/form-data; boundary=x',
+    body: () => filled(DOCUMENT_HEAD, 'A "line" of words.\n', '\r\n--x--\r\n', 13 * MIB),
+  },
+  {
+    name: 'a document of much text, imported',
+    method: 'POST',
+    path: `${M}/import-document`,
+    contentType: 'multipart/form-data; boundary=x',
+    body: () => filled(DOCUMENT_HEAD, 'A line of words.\n', '\r\n--x--\r\n', 8 * MIB),
   },
   { name: 'a query string of 15 KB', method: 'GET', path: `${M}/grains?${'a=b&'.repeat(3_700)}` },
   { name: 'a query string of tags', method: 'GET', path: `${M}/grains?${'tag=b&'.repeat(2_400)}` },

@@ -24,13 +24,19 @@ const refusedWith =
   (error: unknown) =>
     error instanceof EngineError && error.code === code && words.test(error.message);
 
+async function textIn(reader: Documents, content: Uint8Array, name: string) {
+  const { json, ...head } = await reader.text(content, name);
+  return { ...head, text: JSON.parse(Buffer.from(json).toString()) as string }; // a JSON string
+}
+
 const HANDBOOK = bytes(`# Leave\n${'Everyone has thirty days. '.repeat(4_000)}\n## Sick leave\nStay at home.\n`);
 
 test('a thread gives the same text and chunks as a direct call', async () => {
   const reader = documents();
   const direct = await parseDocument(HANDBOOK, 'a.md');
-  const { text, kind, mimeType } = await reader.text(HANDBOOK, 'a.md');
+  const { text, kind, mimeType, characters } = await textIn(reader, HANDBOOK, 'a.md');
   assert.deepEqual([text, kind, mimeType], [direct.text, 'markdown', 'text/markdown']);
+  assert.equal(characters, text.length);
   const window = { size: 200, overlap: 20 };
   const chunked = await reader.chunks(HANDBOOK, 'a.md', window);
   const chunks: Chunk[] = [];
@@ -42,14 +48,14 @@ test('a thread gives the same text and chunks as a direct call', async () => {
   chunked.close();
   assert.deepEqual(chunks, chunksOf(direct, window));
   assert.ok(chunked.count === chunks.length && batches > 1, `${batches} batches`);
-  await assert.rejects(reader.text(bytes('\x7fELF'), 'a'), refusedWith('IMP-E001'));
+  await assert.rejects(textIn(reader, bytes('\x7fELF'), 'a'), refusedWith('IMP-E001'));
   assert.ok(HANDBOOK.length > 0, 'the caller keeps its bytes');
 });
 
 test('a reader that stops early gives its thread back', async () => {
   const reader = documents({ threads: 1 });
   const first = await reader.chunks(HANDBOOK, 'a.md', { size: 20, overlap: 0 });
-  const waiting = reader.text(bytes('next'), 'b.txt');
+  const waiting = textIn(reader, bytes('next'), 'b.txt');
   for await (const batch of first.batches) {
     assert.ok(batch.length > 0);
     break;
@@ -58,7 +64,7 @@ test('a reader that stops early gives its thread back', async () => {
   assert.equal((await waiting).text, 'next');
   const unread = await reader.chunks(HANDBOOK, 'a.md', { size: 20, overlap: 0 });
   unread.close();
-  assert.equal((await reader.text(bytes('last'), 'b.txt')).text, 'last');
+  assert.equal((await textIn(reader, bytes('last'), 'b.txt')).text, 'last');
 });
 
 for (const [fate, code, words] of [
@@ -78,12 +84,15 @@ for (const [fate, code, words] of [
       memoryBytes: 200 * 1_048_576,
       onError: (error) => failures.push(error),
     });
-    const [bad, next] = await Promise.allSettled([reader.text(bytes(fate), 'a'), reader.text(bytes('four'), 'b')]);
+    const [bad, next] = await Promise.allSettled([
+      textIn(reader, bytes(fate), 'a'),
+      textIn(reader, bytes('four'), 'b'),
+    ]);
     assert.ok(bad.status === 'rejected' && refusedWith(code, words)(bad.reason), JSON.stringify(bad));
     // On a busy machine a thread may take longer to start than the endless document may take.
     if (fate !== 'spin') assert.ok(next.status === 'fulfilled' && next.value.text === '4', JSON.stringify(next));
     await eventually('a document is read', async () => {
-      const { text } = await reader.text(bytes('four'), 'b').catch(() => ({ text: '' }));
+      const { text } = await textIn(reader, bytes('four'), 'b').catch(() => ({ text: '' }));
       return text === '4';
     });
     assert.equal(failures.length, fate === 'die' || fate === 'throw' ? 1 : 0);
@@ -92,21 +101,21 @@ for (const [fate, code, words] of [
 test('documents beyond the queue are refused, and a closed reader refuses all', async () => {
   const reader = documents({ threads: 1 });
   const held = await reader.chunks(HANDBOOK, 'a.md', { size: 200, overlap: 0 });
-  const queued = Array.from({ length: DOCUMENTS_WAITING_MAX }, () => reader.text(bytes('x'), 'a.txt'));
-  await assert.rejects(reader.text(bytes('x'), 'a.txt'), refusedWith('LIM-E001'));
+  const queued = Array.from({ length: DOCUMENTS_WAITING_MAX }, () => textIn(reader, bytes('x'), 'a.txt'));
+  await assert.rejects(textIn(reader, bytes('x'), 'a.txt'), refusedWith('LIM-E001'));
   held.close();
   assert.deepEqual(new Set((await Promise.all(queued)).map(({ text }) => text)), new Set(['x']));
   const open = await reader.chunks(HANDBOOK, 'a.md', { size: 200, overlap: 0 });
-  const behind = reader.text(bytes('x'), 'a.txt');
+  const behind = textIn(reader, bytes('x'), 'a.txt');
   behind.catch(() => undefined);
   await reader.close();
   await assert.rejects(behind, refusedWith('SYS-E005'));
-  await assert.rejects(reader.text(bytes('x'), 'a.txt'), refusedWith('SYS-E005'));
+  await assert.rejects(textIn(reader, bytes('x'), 'a.txt'), refusedWith('SYS-E005'));
   open.close();
 });
 
 test('threads end when no documents come', async () => {
   const reader = documents({ idleMs: 50 });
-  await reader.text(bytes('one'), 'a.txt');
+  await textIn(reader, bytes('one'), 'a.txt');
   await eventually('no thread is left', () => reader.threads === 0);
 });

@@ -18,11 +18,9 @@ import {
 import { threadEntry } from '../thread-entry.ts';
 import type { Chunk, ChunkWindow } from './chunks.ts';
 import { DOCUMENT_LIMITS, type DocumentLimits, unreadable } from './limits.ts';
-import type { DocumentAnswer, DocumentHead, DocumentTask } from './protocol.ts';
+import type { DocumentAnswer, DocumentHead, DocumentTask, TextAsJson } from './protocol.ts';
 
-export interface DocumentText extends DocumentHead {
-  readonly text: string;
-}
+export interface DocumentText extends DocumentHead, TextAsJson {}
 
 export interface DocumentChunks extends DocumentHead {
   readonly count: number;

@@ -23,9 +23,15 @@ export interface DocumentHead {
   readonly sha256: string;
 }
 
+/** A text as the bytes of a JSON string: the main thread would need tens of milliseconds to make them. */
+export interface TextAsJson {
+  readonly json: Uint8Array;
+  readonly characters: number;
+}
+
 /** The first answer on the port. After `chunked`, each request for more is answered with chunks; none left: []. */
 export type DocumentAnswer =
-  | ({ readonly what: 'text'; readonly text: string } & DocumentHead)
+  | ({ readonly what: 'text' } & TextAsJson & DocumentHead)
   | ({ readonly what: 'chunked'; readonly count: number } & DocumentHead)
   | { readonly what: 'chunks'; readonly chunks: readonly Chunk[] }
   | { readonly what: 'refused'; readonly error: WireError };

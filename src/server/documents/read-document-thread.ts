@@ -8,7 +8,7 @@ import { type Chunk, type ChunkWindow, chunksOf } from './chunks.ts';
 import { MIME_TYPES } from './document.ts';
 import { tooLarge } from './limits.ts';
 import { type ReadDocument, readDocument, textOf } from './parse.ts';
-import type { DocumentAnswer, DocumentHead, DocumentTask } from './protocol.ts';
+import type { DocumentAnswer, DocumentHead, DocumentTask, TextAsJson } from './protocol.ts';
 
 export default async function readInThread(task: DocumentTask): Promise<void> {
   const { port } = task;
@@ -34,15 +34,23 @@ async function answer({ bytes, fileName, limits, wants, port }: DocumentTask): P
     sha256: hash('sha256', bytes, 'hex'),
   };
   if ('window' in wants) giveChunks(document, wants.window, head, port);
-  else post(port, { what: 'text', ...head, text: boundedText(document, wants.textBytesMax) });
+  else {
+    const told = textAsJson(document, wants.textBytesMax);
+    post(port, { what: 'text', ...head, ...told }, [told.json.buffer]);
+  }
 }
 
-function boundedText({ sections }: ReadDocument, bytesMax: number): string {
+/** Throws LIM-E003 for a text that an answer cannot hold. */
+export function textAsJson(
+  { sections }: Pick<ReadDocument, 'sections'>,
+  bytesMax: number,
+): TextAsJson & { readonly json: Uint8Array<ArrayBuffer> } {
   const text = textOf(sections);
-  // As JSON every character has at least its UTF-8 bytes.
-  if (text.length > bytesMax || Buffer.byteLength(text) > bytesMax)
+  // JSON has at least a byte for each character.
+  const json = text.length > bytesMax ? undefined : new TextEncoder().encode(JSON.stringify(text));
+  if (json === undefined || json.length > bytesMax)
     throw tooLarge(`has more text than an answer may hold (${bytesMax} bytes): import it instead`);
-  return text;
+  return { json, characters: text.length };
 }
 
 function giveChunks(document: ReadDocument, window: ChunkWindow, head: DocumentHead, port: MessagePort): void {
@@ -62,6 +70,6 @@ function giveChunks(document: ReadDocument, window: ChunkWindow, head: DocumentH
   post(port, { what: 'chunked', ...head, count: chunks.length });
 }
 
-function post(port: MessagePort, message: DocumentAnswer): void {
-  port.postMessage(message);
+function post(port: MessagePort, message: DocumentAnswer, transferred: readonly ArrayBuffer[] = []): void {
+  port.postMessage(message, transferred);
 }

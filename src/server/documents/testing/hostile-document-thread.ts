@@ -8,6 +8,13 @@ export default async function obey({ bytes, port }: DocumentTask): Promise<void>
   if (text === 'throw') throw new Error('thrown on request');
   if (text === 'heap') for (let held: unknown = []; ; ) held = [held, 'x'.repeat(100)];
   if (text === 'buffers') for (const held: Buffer[] = []; ; ) held.push(Buffer.alloc(1_048_576, held.length));
-  port.postMessage({ what: 'text', kind: 'text', mimeType: 'text/plain', sha256: '', text: `${text.length}` });
+  port.postMessage({
+    what: 'text',
+    kind: 'text',
+    mimeType: 'text/plain',
+    sha256: '',
+    json: Buffer.from(JSON.stringify(`${text.length}`)),
+    characters: 1,
+  });
   await new Promise((resolve) => port.once('close', resolve));
 }
