@@ -876,9 +876,13 @@ export const DOCUMENT_DEPTH_MAX = 2_000;
 export const DOCUMENT_THREADS_MAX = 2;
 export const DOCUMENTS_WAITING_MAX = 32;
 export const DOCUMENT_IDLE_MS = 5_000;
-/** Time to read one document, and the heap and all memory of its thread, which is looked at in this interval. */
+/**
+ * Time to read one document; the heap of its thread, and the part of it for new objects; and all memory of the thread,
+ * which is looked at in this interval.
+ */
 export const DOCUMENT_READ_MS = 120_000;
-export const DOCUMENT_HEAP_MB = 512;
+export const DOCUMENT_HEAP_MB = 448;
+export const DOCUMENT_YOUNG_HEAP_MB = 16;
 export const DOCUMENT_MEMORY_BYTES_MAX = 512 * 1_048_576;
 export const DOCUMENT_LOOK_MS = 100;
 /** Chunks, and characters of them, that a thread hands over at a time. */

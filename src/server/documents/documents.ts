@@ -13,6 +13,7 @@ import {
   DOCUMENT_MEMORY_BYTES_MAX,
   DOCUMENT_READ_MS,
   DOCUMENT_THREADS_MAX,
+  DOCUMENT_YOUNG_HEAP_MB,
   DOCUMENTS_WAITING_MAX,
 } from '../../engine/base/limits.ts';
 import { threadEntry } from '../thread-entry.ts';
@@ -165,7 +166,7 @@ class Lane {
       minThreads: 0,
       maxThreads: 1,
       idleTimeout: options.idleMs ?? DOCUMENT_IDLE_MS,
-      resourceLimits: { maxOldGenerationSizeMb: DOCUMENT_HEAP_MB },
+      resourceLimits: { maxOldGenerationSizeMb: DOCUMENT_HEAP_MB, maxYoungGenerationSizeMb: DOCUMENT_YOUNG_HEAP_MB },
     });
   }
 

@@ -6,7 +6,8 @@ import type { DocumentKind } from './document.ts';
 import type { DocumentLimits } from './limits.ts';
 
 export interface DocumentTask {
-  readonly bytes: Uint8Array;
+  /** The thread empties it once it has the text. */
+  bytes: Uint8Array;
   readonly fileName: string;
   readonly limits: DocumentLimits;
   /** The whole text, or chunks of this window. */

@@ -14,7 +14,8 @@ export default async function readInThread(task: DocumentTask): Promise<void> {
   const { port } = task;
   const closed = new Promise<void>((resolve) => port.once('close', resolve));
   try {
-    await answer(task);
+    const { document, head } = await read(task);
+    answer(document, head, task);
   } catch (error) {
     if (!(error instanceof EngineError)) {
       port.close();
@@ -25,14 +26,24 @@ export default async function readInThread(task: DocumentTask): Promise<void> {
   await closed;
 }
 
-async function answer({ bytes, fileName, limits, wants, port }: DocumentTask): Promise<void> {
+interface Read {
+  readonly document: ReadDocument;
+  readonly head: DocumentHead;
+}
+
+/** Lets the file's bytes go: only its text is needed while chunks are stored. */
+async function read(task: DocumentTask): Promise<Read> {
+  const { bytes, fileName, limits } = task;
   const document = await readDocument(bytes, fileName, limits);
-  const head: DocumentHead = {
-    kind: document.kind,
-    mimeType: MIME_TYPES[document.kind],
-    pages: document.pages,
-    sha256: hash('sha256', bytes, 'hex'),
-  };
+  const sha256 = hash('sha256', bytes, 'hex');
+  task.bytes = NO_BYTES;
+  const { kind, pages } = document;
+  return { document, head: { kind, mimeType: MIME_TYPES[kind], pages, sha256 } };
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+function answer(document: ReadDocument, head: DocumentHead, { wants, port }: DocumentTask): void {
   if ('window' in wants) giveChunks(document, wants.window, head, port);
   else {
     const told = textAsJson(document, wants.textBytesMax);
