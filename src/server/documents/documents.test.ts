@@ -99,7 +99,8 @@ for (const [fate, code, words] of [
   });
 
 test('documents beyond the queue are refused, and a closed reader refuses all', async () => {
-  const reader = documents({ threads: 1 });
+  const failures: unknown[] = [];
+  const reader = documents({ threads: 1, onError: (error) => failures.push(error) });
   const held = await reader.chunks(HANDBOOK, 'a.md', { size: 200, overlap: 0 });
   const queued = Array.from({ length: DOCUMENTS_WAITING_MAX }, () => textIn(reader, bytes('x'), 'a.txt'));
   await assert.rejects(textIn(reader, bytes('x'), 'a.txt'), refusedWith('LIM-E001'));
@@ -112,6 +113,7 @@ test('documents beyond the queue are refused, and a closed reader refuses all', 
   await assert.rejects(behind, refusedWith('SYS-E005'));
   await assert.rejects(textIn(reader, bytes('x'), 'a.txt'), refusedWith('SYS-E005'));
   open.close();
+  assert.deepEqual(failures, [], 'a thread that is ended at the close has not failed');
 });
 
 test('threads end when no documents come', async () => {

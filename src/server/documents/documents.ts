@@ -158,6 +158,7 @@ async function* batchesOf(reading: Reading): AsyncGenerator<readonly Chunk[]> {
 class Lane {
   readonly #options: DocumentsOptions;
   readonly #pool: Piscina;
+  #isClosed = false;
 
   constructor(options: DocumentsOptions) {
     this.#options = options;
@@ -232,6 +233,7 @@ class Lane {
   }
 
   #failure(error: unknown): EngineError {
+    if (this.#isClosed) return shuttingDown();
     if (isOutOfMemory(error)) return tooMuchMemory();
     this.#options.onError?.(error);
     return unreadable('the document cannot be read');
@@ -242,6 +244,7 @@ class Lane {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#pool.destroy();
   }
 }
