@@ -224,6 +224,19 @@ async function fill(server: ServerProcess, canaries: Canaries): Promise<void> {
     );
   const revoked = { relation: 'manager', object: `harness:${canaries.words.get('harness')}` };
   await done(server, `${M}/authz/revoke`, { ...revoked, subject: `user:${canaries.words.get('revoked user')}` });
+  // Turns of a harness; one of the speakers is erased.
+  assert.ok((await ask(server, 'PUT', '/settings/providers/echo', { kind: 'mock' })).status < 300);
+  await done(server, `${M}/harnesses/support/provision`, { goal: c('harness goal'), provider: 'echo', model: 'echo' });
+  for (const speaker of ['speaking user', 'erased speaker']) {
+    const turn = {
+      conversation_id: c('conversation'),
+      user_message: c('message'),
+      user_id: canaries.word(speaker),
+      client_tools: [{ tool_name: 'x', description: c('tool description'), input_schema: { type: 'object' } }],
+    };
+    await done(server, `${M}/harnesses/support/chat`, turn, { 'idempotency-key': c('turn key') });
+  }
+  await done(server, `${M}/forget`, { user_id: canaries.words.get('erased speaker') });
   // A user whom somebody else names, then erased; and a scope that was written in, then erased.
   const named = c('named user');
   await done(server, `${M}/add`, { subject: 'somebody', relation: 'is', object: 'there', user_id: named });
