@@ -198,6 +198,20 @@ test('a caller who goes away ends the call at the provider', async (t) => {
   await closed.promise;
 });
 
+test('a reader who stops early ends the call at the provider, too', async (t) => {
+  const closed = Promise.withResolvers<void>();
+  const { url } = await providerServer(t, (response) => {
+    streamChunks(response, textChunks('one', 'two').slice(0, 2), false);
+    void once(response, 'close').then(() => closed.resolve());
+  });
+  const { models } = await modelsAt(t, url);
+  for await (const part of models.stream(models.resolve('chat'), asking())) {
+    assert.deepEqual(part, { type: 'text', delta: 'one' });
+    break;
+  }
+  await closed.promise;
+});
+
 test('an object fits its schema, or is an error', async (t) => {
   let content = '{"facts":["Ada drinks tea"]}';
   const { url, asked } = await providerServer(t, (response) => {
