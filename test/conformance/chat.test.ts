@@ -287,6 +287,42 @@ for (const [listener, partitions] of [
       assert.equal(grains.length, 2);
     });
 
+    test('where access tuples decide, the model sees and changes what its caller may', async (t) => {
+      const path = await memory();
+      const hash = await added(path, { object: 'black tea', namespace: 'n9' });
+      await added(path, { object: 'green tea', namespace: 'n1' });
+      const { models, model } = await provided(t, [
+        {
+          answer: {
+            calls: [
+              { name: 'forget', arguments: { hash } },
+              { name: 'add', arguments: { subject: 'Ada', relation: 'likes', object: 'mate' } },
+            ],
+          },
+        },
+        { answer: { text: 'No.' } },
+      ]);
+      for (const relation of ['editor', 'eraser'])
+        await http.post(`${path}/authz/grant`, { subject: 'user:narrow', relation, object: 'namespace:n1' });
+      await http.call('PUT', `${path}/policy`, { json: { overrides: { 'access.authz_required': true } } });
+      const { raw_key: key } = await http.post('/auth/keys', { principal: 'narrow', scopes: ['read', 'write'] });
+      const narrow = http.with(key);
+      const { thread_id: thread } = await narrow.post(`${path}/chat/threads`, { namespace: 'n1' });
+      const body = { messages: user('What tea?'), thread_id: thread, ...model };
+      const frames = await asked(path, body, { authorization: `Bearer ${key}` });
+      assert.deepEqual([textOf(frames), frames.at(-1)!.event], ['No.', 'done']);
+      assert.match(sent(models.chats[0]!), /green tea/);
+      assert.doesNotMatch(sent(models.chats[0]!), /black tea/);
+      const results = frames.filter(({ event }) => event === 'tool_result').map(({ data }) => data);
+      assert.deepEqual(
+        results.map(({ is_error }) => is_error),
+        [true, false],
+      );
+      assert.match(results[0].result.error, /^(AUT-E001|MEM-E001)$/);
+      await http.get(`${path}/grains/${hash}`);
+      assert.equal((await http.get(`${path}/grains/${results[1].result.hash}`)).namespace, 'n1');
+    });
+
     test('what cannot begin is refused before the stream', async (t) => {
       const path = await memory();
       const { model } = await provided(t, []);
