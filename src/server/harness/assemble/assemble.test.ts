@@ -32,7 +32,7 @@ const add = async (grain_type: string, fields: object): Promise<string> =>
 async function assemble(
   slug: string,
   wanted: AssembleFor,
-  { key = ADMIN, headers = {} } = {},
+  { key = ADMIN, headers = {}, of = parts } = {},
 ): Promise<AssembledContext> {
   const operation = defineOperation({
     name: 'assemble',
@@ -48,7 +48,7 @@ async function assemble(
     run: async (_, context) => await assembleContext(context, await readHarness(context, context.memory, slug), wanted),
   });
   const sent: Record<string, string> = { authorization: `Bearer ${key}`, ...headers };
-  const answer = await parts.wrapper.perform(
+  const answer = await of.wrapper.perform(
     {
       operation,
       face: 'http',
@@ -174,6 +174,27 @@ test('CAL text of a definition has its parameters, and their values stay values'
   });
   const { text, shown } = await assemble('own', { sessionId: 'old', query: 'x' });
   assert.ok(text.includes('My kettle leaks') && shown.length === 1);
+});
+
+test('a server that refuses extensions of CAL assembles by its own queries, and one without CAL does not', async () => {
+  const strict = await makeParts({ flags: { calStrict: true } });
+  try {
+    for (const json of [
+      { grain_type: 'belief', fields: { subject: 'a', relation: 'has', object: 'a kettle', user_id: 'ann' } },
+      { grain_type: 'belief', fields: { subject: 'b', relation: 'has', object: 'a kettle', user_id: 'bob' } },
+    ])
+      assert.equal((await ask(strict, 'POST', `${M}/add`, { json, key: ADMIN })).error, undefined);
+    await ask(strict, 'POST', `${M}/harnesses/h/provision`, { json: { goal: 'x' }, key: ADMIN });
+    const wanted = { sessionId: 's', userId: 'ann', query: 'kettle' };
+    assert.equal((await assemble('h', wanted, { of: strict })).shown.length, 1);
+    const json = { user_id: 'ann', reason: 'asked' };
+    await ask(strict, 'POST', `${M}/app/exec`, { json: { command: 'restrict', args: json }, key: ADMIN });
+    assert.deepEqual((await assemble('h', wanted, { of: strict })).shown, [], 'a restricted person');
+    await strict.services.cal.turn({ enabled: false }, 'system');
+    await assert.rejects(assemble('h', wanted, { of: strict }), /CAL-E101/);
+  } finally {
+    await strict.close();
+  }
 });
 
 test('a query that cannot run is refused when it is stated', () => {
