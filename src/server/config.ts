@@ -204,6 +204,19 @@ const OPTIONS = {
     'LIST',
     'hosts and networks (10.1.0.0/16) of private addresses where model providers may be, separated by commas',
   ),
+  extractionRate: integer(
+    'calls a minute that one memory may make to the model of the role extraction; 0 is any number',
+    {
+      min: 0,
+      max: 1_000_000,
+      fallback: 60,
+    },
+  ),
+  extractionBudget: integer('characters a day that one memory may send to that model; 0 is any number', {
+    min: 0,
+    max: 1_000_000_000_000,
+    fallback: 10_000_000,
+  }),
   rerankUrl: optionalText('URL', 'service with /rerank: the first provider of the role rerank; default: --model-url'),
   rerankModel: optionalText('NAME', 'reranker of that service'),
   rerankKey: secret('API key of the rerank service'),

@@ -25,6 +25,7 @@ import type { ImportedFile } from './jobs/read-import.ts';
 import type { TextOutcome, TextTask } from './jobs/read-text.ts';
 import type { MasterKeys } from './master-keys.ts';
 import type { Metering } from './metering/metering.ts';
+import type { ExtractionModels } from './models/extraction/extractor.ts';
 import type { LanguageModels } from './models/language.ts';
 import type { ModelLists } from './models/model-lists.ts';
 import type { RecallModels } from './models/models.ts';
@@ -85,6 +86,8 @@ export interface Services {
   readonly modelLists: ModelLists;
   /** HTTP requests to providers. */
   readonly outgoing: Outgoing;
+  /** Models that extract facts. */
+  readonly extractionModels: ExtractionModels;
   /** Models for recall. */
   readonly recallModels: RecallModels;
   /** Turns of harnesses, and how their tools run. */

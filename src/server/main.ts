@@ -31,6 +31,7 @@ import { Metering } from './metering/metering.ts';
 import { shardFamilies } from './metering/shard-families.ts';
 import { workFamilies } from './metering/work-families.ts';
 import { Metrics } from './metrics.ts';
+import { ExtractionModels } from './models/extraction/extractor.ts';
 import { CursorSeal } from './operations/cursor-seal.ts';
 import { removeServerFile, writeServerFile } from './server-file.ts';
 import { type DataDirectory, openControlLog, openDataDirectory } from './start/data.ts';
@@ -193,6 +194,7 @@ function servicesOf(
 ): Services {
   const cursors = new CursorSeal(controlKey);
   const nowMs = (): number => clock.nowMs();
+  const readText: Services['readText'] = (task) => readers.texts.read(task);
   return {
     config,
     clock,
@@ -207,7 +209,7 @@ function servicesOf(
     erasures,
     startedAtMs: clock.nowMs(),
     readImport: (bytes) => readers.imports.read(bytes),
-    readText: (task) => readers.texts.read(task),
+    readText,
     documents: readers.documents,
     extractions: readers.extractions,
     cal: new CalGate({ control, clock, config }),
@@ -219,6 +221,12 @@ function servicesOf(
     ...webhooks,
     metering: new Metering(clock),
     ...models,
+    extractionModels: new ExtractionModels({
+      ...models,
+      readText,
+      nowMs,
+      limits: { callsPerMinute: config.extractionRate, charsPerDay: config.extractionBudget },
+    }),
     turns,
     harnessChanges: new Turns(),
     ...listening,
@@ -243,6 +251,7 @@ function metricsOf({ router, pool, memories, control }: Stored, work: Work, serv
         memories: () => memories.count,
         keys: () => control.count('key'),
         extractions: () => work.readers.extractions.backlog,
+        modelExtraction: () => services.extractionModels.counts,
         embedded: () => followers.embedded,
         notEmbedded: () => followers.passedOver,
         eventStreams: () => events.size,

@@ -308,6 +308,8 @@ export const MODEL_CALL_MS = 120_000;
 export const MODEL_STREAMS_MAX = 512;
 /** Bytes of one answer of a language model; beyond: the call fails with LLM-E002. */
 export const MODEL_RESPONSE_BYTES_MAX = 16 * 1_048_576;
+/** Characters of an answer that must be JSON of a schema; beyond: the call fails with LLM-E002. */
+export const MODEL_OBJECT_CHARS_MAX = 262_144;
 /** Bytes of an answer that reports an error, which are read so that the connection can be used again. */
 export const MODEL_ERROR_BYTES_MAX = 16_384;
 /** Bytes of a provider's list of models, and models of it that are kept. */
@@ -535,6 +537,19 @@ export const EXTRACT_HEAP_MB = 512;
 /** Texts that wait for the extraction thread; beyond: LIM-E001. The thread ends after this idle time. */
 export const EXTRACT_READS_WAITING_MAX = 64;
 export const EXTRACT_IDLE_MS = 30_000;
+/**
+ * Extraction by a model: characters and texts of one request, tokens of its answer, the failures in a row after which the
+ * model is not asked, and for how long.
+ */
+export const EXTRACT_MODEL_CHARS_MAX = 8_000;
+export const EXTRACT_MODEL_TEXTS_MAX = 16;
+export const EXTRACT_MODEL_TOKENS_MAX = 4_096;
+export const EXTRACT_MODEL_FAILURES_MAX = 5;
+export const EXTRACT_MODEL_PAUSE_MS = 30_000;
+/** Characters of the names in a fact of a model; a longer one is dropped. */
+export const EXTRACT_SUBJECT_CHARS_MAX = 200;
+export const EXTRACT_RELATION_CHARS_MAX = 64;
+export const EXTRACT_OBJECT_CHARS_MAX = 500;
 /**
  * Limits of the search for personal data in one text: telephone numbers and names that a library judges (beyond: shape
  * and lists decide), and the levels of nested encodings (Base64, escapes) that are decoded.

@@ -1,5 +1,6 @@
 // The families of /metrics about the deployment and the work beside requests.
 import type { DeliveryCounts } from '../hooks/deliveries.ts';
+import type { ExtractionCounts } from '../models/extraction/extractor.ts';
 import { counter, type Family, gauge } from './family.ts';
 
 /** Each is called at a scrape. */
@@ -7,6 +8,7 @@ export interface WorkSources {
   readonly memories: () => number;
   readonly keys: () => number;
   readonly extractions: () => number;
+  readonly modelExtraction: () => ExtractionCounts;
   readonly embedded: () => number;
   readonly notEmbedded: () => number;
   readonly eventStreams: () => number;
@@ -20,19 +22,34 @@ export function workFamilies(sources: WorkSources): Family[] {
     gauge('granary_memories', 'Memories that exist.', sources.memories),
     gauge('granary_api_keys', 'API keys, revoked ones included.', sources.keys),
     gauge('granary_extractions_waiting', 'Texts that await extraction.', sources.extractions),
+    byOutcome(
+      'granary_extraction_calls_total',
+      'Calls of models for facts, by outcome: answered, or failed for those that gave nothing or were not allowed.',
+      () => {
+        const { answered, failed } = sources.modelExtraction();
+        return { answered, failed };
+      },
+    ),
+    byOutcome(
+      'granary_extraction_facts_total',
+      'Facts that models found, by outcome: kept, or dropped for those that their text does not state.',
+      () => {
+        const { kept, dropped } = sources.modelExtraction();
+        return { kept, dropped };
+      },
+    ),
     gauge('granary_embedded_grains', 'Grains embedded since the start.', sources.embedded),
     gauge('granary_not_embedded_grains', 'Grains since the start that could not be embedded.', sources.notEmbedded),
     gauge('granary_event_streams', 'Streams of events that are open.', sources.eventStreams),
     gauge('granary_webhooks', 'Webhooks whose deliveries run.', sources.webhooks),
-    {
-      name: 'granary_webhook_deliveries_total',
-      help: 'Deliveries to webhooks by outcome: delivered, failed tries, dead for given up.',
-      type: 'counter',
-      values: () => {
+    byOutcome(
+      'granary_webhook_deliveries_total',
+      'Deliveries to webhooks by outcome: delivered, failed tries, dead for given up.',
+      () => {
         const { delivered, failed, dead } = sources.deliveries();
-        return Object.entries({ delivered, failed, dead }).map(([outcome, value]) => ({ labels: { outcome }, value }));
+        return { delivered, failed, dead };
       },
-    },
+    ),
     counter(
       'granary_webhook_pauses_total',
       'Pauses of a webhook after too many failures.',
@@ -41,4 +58,10 @@ export function workFamilies(sources: WorkSources): Family[] {
     counter('granary_retention_sweeps_total', 'Completed sweeps for expired grains.', () => sources.sweeps().sweeps),
     counter('granary_expired_grains_total', 'Expired grains that sweeps removed.', () => sources.sweeps().grains),
   ];
+}
+
+/** A counter with the label `outcome`. */
+function byOutcome(name: string, help: string, counts: () => Readonly<Record<string, number>>): Family {
+  const values = () => Object.entries(counts()).map(([outcome, value]) => ({ labels: { outcome }, value }));
+  return { name, help, type: 'counter', values };
 }

@@ -2,7 +2,12 @@
 // of the memory; how long and how much a provider may answer is bounded here.
 import type * as Compiler from 'typebox/schema';
 import { EngineError } from '../../engine/base/errors.ts';
-import { MODEL_CALL_MS, MODEL_RESPONSE_BYTES_MAX, MODEL_STREAMS_MAX } from '../../engine/base/limits.ts';
+import {
+  MODEL_CALL_MS,
+  MODEL_OBJECT_CHARS_MAX,
+  MODEL_RESPONSE_BYTES_MAX,
+  MODEL_STREAMS_MAX,
+} from '../../engine/base/limits.ts';
 import { onDemand } from '../../engine/base/on-demand.ts';
 import { type ClientOptions, type ClientPart, clientOf, clientRequest, type ModelClient } from './clients.ts';
 import { echo, echoText } from './echo.ts';
@@ -109,7 +114,8 @@ export class LanguageModels {
     try {
       const sent = await sentOf(request, choice);
       const { text, usage } = await this.#generated(choice, sent, call.signal, request.schema);
-      const object = parsedOf(withoutFence(text));
+      // A long answer would be parsed and checked without a pause.
+      const object = text.length > MODEL_OBJECT_CHARS_MAX ? undefined : parsedOf(withoutFence(text));
       if (object === undefined || !compiler().Compile(request.schema).Check(object))
         throw new EngineError('LLM-E002', `the provider ${choice.provider} answered with JSON that does not fit`);
       return { object, usage };

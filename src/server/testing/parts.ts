@@ -40,6 +40,7 @@ import readText from '../jobs/read-text-thread.ts';
 import { makeLog } from '../log.ts';
 import { Metering } from '../metering/metering.ts';
 import { Metrics } from '../metrics.ts';
+import { ExtractionModels } from '../models/extraction/extractor.ts';
 import { LanguageModels } from '../models/language.ts';
 import { ModelLists } from '../models/model-lists.ts';
 import { RecallModels } from '../models/models.ts';
@@ -156,6 +157,13 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     outgoing,
     models,
     modelLists: new ModelLists({ providers, outgoing, nowMs }),
+    extractionModels: new ExtractionModels({
+      providers,
+      models,
+      readText: options.readText ?? readText,
+      nowMs,
+      limits: { callsPerMinute: config.extractionRate, charsPerDay: config.extractionBudget },
+    }),
     recallModels: new RecallModels({ providers, models, outgoing }),
     turns: new HarnessTurns({
       runners: { executors: new Map(), hosts: new HostExecutors(log), http: new HttpTools(rule) },

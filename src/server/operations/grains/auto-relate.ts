@@ -3,7 +3,7 @@ import { GRAIN_TYPE_NAMES } from '../../../engine/grain/grain.ts';
 import { GRAIN_TYPES } from '../../../engine/grain/types/table.ts';
 import type { JsonObject, RecallHit } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
-import { type Source, textOf } from '../remember/extraction.ts';
+import { type Source, textOf } from '../remember/source.ts';
 
 const RELATED_MAX = 5;
 const COSINE_MIN = 0.8;

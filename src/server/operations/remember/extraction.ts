@@ -1,18 +1,12 @@
 // Extracts beliefs from the plain statements of a stored text (service contract 8.11) and sets valid_from to its first
-// date (8.12). The extraction thread reads the text; the beliefs are stored like any other grain.
-import { EngineError } from '../../../engine/base/errors.ts';
+// date (8.12). A model or the extraction thread reads the text; the beliefs are stored like any other grain.
 import { EXTRACTED_BATCH_MAX, EXTRACTION_CALL_MS } from '../../../engine/base/limits.ts';
 import type { AddItem, JsonObject } from '../../../shards/protocol.ts';
 import type { CallExtras, Context } from '../../context.ts';
-import type { TextTask } from '../../jobs/read-text.ts';
 import type { AddOptionsInput } from '../grains/options.ts';
-
-/** The parts of a grain that extraction reads; the grain may not be stored yet. */
-export interface Source {
-  readonly grainType: string;
-  /** Includes `created_at` (see `datedNow`), which relative dates count from. */
-  readonly fields: JsonObject;
-}
+import { factsIn } from './facts.ts';
+import { Problems } from './problems.ts';
+import { type Source, taskOf } from './source.ts';
 
 export interface Extracted {
   /** Distinct hashes of the extracted beliefs, new and already stored, in the order of the texts. */
@@ -26,9 +20,6 @@ export interface Extracted {
 
 /** Fields that extracted beliefs inherit from their source. */
 const INHERITED = ['user_id', 'namespace', 'session_id', 'tags', 'source_type', 'created_at'] as const;
-
-/** Fields that hold a grain's text, in order of preference. */
-const TEXT_FIELDS = ['content', 'description', 'conclusion', 'agreed_content'] as const;
 
 /** True for options that need more than one call on the shard. */
 export function wantsMore(options: AddOptionsInput | undefined): boolean {
@@ -45,35 +36,6 @@ export function datedNow(fields: JsonObject, context: Context): JsonObject {
   const { created_at: given } = fields;
   if (given !== undefined && given !== null) return fields;
   return { ...fields, created_at: Math.floor(context.services.clock.nowMs() / 1000) };
-}
-
-/** A grain's text, or else its triple; '' without either. */
-export function textOf({ fields }: Source): string {
-  for (const name of TEXT_FIELDS) {
-    const text = fields[name];
-    if (typeof text === 'string' && text !== '') return text;
-  }
-  const triple = [fields['subject'], fields['relation'], fields['object']];
-  return triple.filter((part) => typeof part === 'string').join(' ');
-}
-
-function taskOf(source: Source, context: Context, wants: TextTask['wants']): TextTask {
-  const { created_at: createdAt, user_id: user } = source.fields;
-  const speaker = speakerOf(source);
-  const userId = typeof user === 'string' && user !== '' ? user : context.userId;
-  return {
-    text: textOf(source),
-    wants,
-    nowMs: typeof createdAt === 'number' ? createdAt * 1000 : context.services.clock.nowMs(),
-    speaker,
-    userId,
-  };
-}
-
-/** The speaker of the text; the user by default. */
-function speakerOf({ fields: { speaker, role } }: Source): string | undefined {
-  if (typeof speaker === 'string' && speaker !== '') return speaker;
-  return typeof role === 'string' && role !== 'user' && role !== '' ? role : undefined;
 }
 
 /**
@@ -148,23 +110,16 @@ export async function extractFrom(
       }
     });
   };
-  for (const [index, source] of sources.entries()) {
-    if (context.services.clock.nowMs() >= readUntilMs) {
-      problems.note(`no time was left for ${sources.length - index} of ${sources.length} grains`);
-      break;
+  for await (const { source, facts } of factsIn(sources, context, { readUntilMs, problems })) {
+    for (const { subject, relation, object, confidence, validFromMs } of facts.beliefs) {
+      const says = { subject, relation, object };
+      if (isItself(source, says)) continue;
+      const dated = validFromMs === undefined ? {} : { valid_from: Math.floor(validFromMs / 1000) };
+      const by = facts.extractor === undefined ? {} : { extractor: facts.extractor };
+      const sure = Math.min(confidence, surenessOf(source));
+      const fields = { ...inherited(source), ...says, confidence: sure, derived_from: source.hash, ...dated, ...by };
+      items.push({ grainType: 'belief', fields, event: 'memory.extracted' });
     }
-    await problems.noted(async () => {
-      const { beliefs, left = [] } = await context.services.readText(taskOf(source, context, 'beliefs'));
-      for (const text of left) problems.addNotice(text);
-      for (const { subject, relation, object, confidence, validFromMs } of beliefs) {
-        const says = { subject, relation, object };
-        if (isItself(source, says)) continue;
-        const dated = validFromMs === undefined ? {} : { valid_from: Math.floor(validFromMs / 1000) };
-        const sure = Math.min(confidence, surenessOf(source));
-        const fields = { ...inherited(source), ...says, confidence: sure, derived_from: source.hash, ...dated };
-        items.push({ grainType: 'belief', fields, event: 'memory.extracted' });
-      }
-    });
     if (items.length >= EXTRACTED_BATCH_MAX) await store();
   }
   await store();
@@ -192,46 +147,3 @@ function surenessOf({ fields: { confidence } }: Source): number {
 function isItself({ grainType, fields }: Source, says: Readonly<Record<string, string>>): boolean {
   return grainType === 'belief' && Object.entries(says).every(([name, text]) => fields[name] === text);
 }
-
-/** Collects distinct problems, so that a thousand grains with the same problem cause one warning. */
-class Problems {
-  readonly #texts = new Set<string>();
-  readonly #notices = new Set<string>();
-  #hasMore = false;
-
-  note(text: string): void {
-    this.#add(this.#texts, text);
-  }
-
-  /** Adds a warning that is no failure: a retry would give the same result. */
-  addNotice(text: string): void {
-    this.#add(this.#notices, text);
-  }
-
-  #add(texts: Set<string>, text: string): void {
-    if (texts.size < PROBLEMS_MAX || texts.has(text)) texts.add(text);
-    else this.#hasMore = true;
-  }
-
-  /** Runs `work` and notes an EngineError as a problem. */
-  async noted(work: () => Promise<unknown>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      if (!(error instanceof EngineError)) throw error;
-      this.note(error.message);
-    }
-  }
-
-  get any(): boolean {
-    return this.#texts.size > 0;
-  }
-
-  get warnings(): string[] {
-    return [...this.#texts, ...this.#notices, ...(this.#hasMore ? ['further problems were omitted'] : [])].map(
-      (text) => `extraction: ${text}`,
-    );
-  }
-}
-
-const PROBLEMS_MAX = 10;

@@ -13,16 +13,9 @@ import { rpc } from '../grpc-face.ts';
 import { HASH, oneOf, withMembers } from '../json-schema.ts';
 import { inward, nodeOf, outsideSchema } from '../names.ts';
 import { described, type Static } from '../type.ts';
-import {
-  afterAnswer,
-  datedNow,
-  extractFrom,
-  type Pace,
-  type Source,
-  withEventDate,
-  withinRequest,
-} from './extraction.ts';
+import { afterAnswer, datedNow, extractFrom, type Pace, withEventDate, withinRequest } from './extraction.ts';
 import { BODY, Input, Output } from './schema.ts';
+import type { Source } from './source.ts';
 
 interface StoredSource extends Source {
   readonly hash: string;
