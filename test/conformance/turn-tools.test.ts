@@ -216,4 +216,26 @@ describe('the tools of a turn', () => {
     assert.match(read[0]!, /the output of the tool may not be stored \(POL-E012\)/);
     assert.match(done.warnings[0], /stock: the output of the tool may not be stored/);
   });
+
+  test('a turn whose context cannot be assembled fails, and leaves the conversation free', async () => {
+    const { M, chat, reactions } = await open([]);
+    const turnCal = (enabled: boolean): Promise<ParsedJson> =>
+      http.post(`${M}/app/exec`, { command: 'cal_switch', args: { enabled } });
+    await turnCal(false);
+    try {
+      await refused(chat('hello'), 'CAL-E101');
+    } finally {
+      await turnCal(true);
+    }
+    reactions.push(() => ({ text: 'Hello.' }));
+    assert.equal((await chat('hello')).text, 'Hello.');
+    const { entries } = await http.get(`${M}/audit?event_type=harness.turn&order=asc`);
+    assert.deepEqual(
+      entries.map(({ details }: ParsedJson) => [details.status, details.code]),
+      [
+        ['failed', 'CAL-E101'],
+        ['completed', undefined],
+      ],
+    );
+  });
 });
