@@ -2,6 +2,7 @@ import { decodeRecord } from '../record/record-codec.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import type { Group } from './group.ts';
+import { liveKeyOf } from './named-key.ts';
 
 /**
  * An actor or subject of the chain in the form that readers see. A person whose key was destroyed appears as the
@@ -37,6 +38,6 @@ export function reasonDetail(
 
 /** The fingerprint of the text, 64 hex digits; undefined for a person without a live key. */
 export function keyedText(group: Group, memory: Memory, text: string, userId: string | undefined): string | undefined {
-  const key = userId === undefined ? 0 : group.liveKeyOf(memory, userId);
+  const key = userId === undefined ? 0 : liveKeyOf(group, memory, userId);
   return key === undefined ? undefined : memory.trail.text(text, key);
 }

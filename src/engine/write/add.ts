@@ -255,7 +255,7 @@ function ordinalsLike(
   const consider = (ordinal: Ordinal): void => {
     if (!store.index.removed.get(ordinal) && counts(ordinal)) found.push(ordinal);
   };
-  for (const { ordinal, prepared } of group.plannedWith(memory, subject, relation).reverse())
+  for (const { ordinal, prepared } of (group.peek(memory)?.grainsWith(subject, relation) ?? []).reverse())
     if (prepared.indexed.user === user && prepared.indexed.namespace === namespace) consider(ordinal);
   const parts = store.parts(memory.number);
   for (let i = parts.length - 1; i >= 0 && found.length < RIVALS_MAX; i--) {

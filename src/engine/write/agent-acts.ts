@@ -8,6 +8,7 @@ import { type AuditDraft, SYSTEM_ACTOR } from '../govern/trail/audit.ts';
 import type { Ordinal } from '../index/parts/part.ts';
 import type { Sequence } from '../log/log.ts';
 import type { EngineRecord } from '../record/record.ts';
+import { isFailure, isSuccess } from '../store/action-numbers.ts';
 import {
   type AgentStats,
   seenCount,
@@ -38,6 +39,14 @@ export class AgentActs {
 
   constructor(agent: ActingAgent) {
     this.agent = agent;
+  }
+
+  /** Counts a new grain. An action with an outcome also changes the agent's trust. */
+  addGrain(ordinal: Ordinal, outcome: number | undefined): void {
+    this.grains += 1;
+    if (outcome === undefined) return;
+    if (isSuccess(outcome)) this.changes.push({ reason: 'action_succeeded', ordinal });
+    else if (isFailure(outcome)) this.changes.push({ reason: 'action_failed', ordinal });
   }
 }
 

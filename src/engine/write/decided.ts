@@ -178,7 +178,7 @@ export function auditRefusal(
   if (!code.startsWith('POL-')) return;
   const author = prepared instanceof EngineError ? undefined : prepared?.by;
   const agent = refusedAgent(memory, context, method) ?? author;
-  if (agent !== undefined) group.actsOf(memory, agent).changes.push({ reason: 'policy_refusal', ordinal: 0 });
+  if (agent !== undefined) group.overlay(memory).actsOf(agent).changes.push({ reason: 'policy_refusal', ordinal: 0 });
   group.audit(memory, {
     event: code === 'POL-E005' ? 'pii.blocked' : 'policy.enforced',
     actor: context.actor,

@@ -3,10 +3,8 @@
 // append has returned and `publish` runs.
 import { assert } from '../base/assert.ts';
 import { ERASED_REMEMBERED_EACH } from '../base/limits.ts';
-import { SEAL_BYTES, seal, sealInto } from '../crypto/envelope.ts';
-import { type AuditDraft, extendChain, type TrailEnd } from '../govern/trail/audit.ts';
-import { encodeAuditBody } from '../govern/trail/audit-codec.ts';
-import { marksOf } from '../govern/trail/event-kinds.ts';
+import { SEAL_BYTES, sealInto } from '../crypto/envelope.ts';
+import type { AuditDraft } from '../govern/trail/audit.ts';
 import type { Ordinal } from '../index/parts/part.ts';
 import type { Append, Sequence } from '../log/log.ts';
 import { GRAIN_BOUND_AT, GRAIN_SEALED_AT, startGrainRecord } from '../record/grain-head.ts';
@@ -17,66 +15,18 @@ import { actionNumbers, isFailure, isSuccess } from '../store/action-numbers.ts'
 import type { Memory } from '../store/memory.ts';
 import { NEXT_KEY_STATE, purgeState } from '../store/state-names.ts';
 import type { Store, StoredGrain } from '../store/store.ts';
-import type { Conversation } from '../store/turns.ts';
-import type { Turn } from '../turn/turn.ts';
-import { type ActingAgent, AgentActs, closeActs } from './agent-acts.ts';
+import { closeActs } from './agent-acts.ts';
+import { AuditDrafts } from './audit-drafts.ts';
+import { keyNamed } from './named-key.ts';
+import { Overlay, type PlannedGrain } from './overlay.ts';
 import type { PreparedGrain } from './prepare.ts';
 import { auditActor } from './pseudonym.ts';
 import { writeSetting } from './setting-record.ts';
-import type { StoredReply } from './stored-reply.ts';
 
 /** Value of a state entry whose key says everything. */
 const NOTED = Uint8Array.of(1);
-/** Entries in one audit record. A larger group writes several records. */
-const AUDIT_ENTRIES_MAX = 4_096;
-/** Actors that one audit record names. */
-const AUDIT_ACTORS_MAX = 255;
-/** Where named keys are cached and found. */
-const KEY_NAMES = {
-  user: { cache: 'userKeys', keyed: 'userKey' },
-  scope: { cache: 'scopeKeys', keyed: 'scopeKey' },
-} as const;
 
-export interface PlannedGrain {
-  readonly ordinal: Ordinal;
-  readonly prepared: PreparedGrain;
-  /** The grain's name in the trail. */
-  readonly name: string;
-}
-
-/** The changes that the group makes to one memory. */
-interface Overlay {
-  readonly byAddress: Map<string, PlannedGrain>;
-  readonly byIdentity: Map<string, PlannedGrain>;
-  readonly byOrdinal: Map<Ordinal, PlannedGrain>;
-  readonly supersededBy: Map<Ordinal, { readonly ordinal: Ordinal }>;
-  readonly predecessorOf: Map<Ordinal, Ordinal>;
-  readonly userKeys: Map<string, number>;
-  readonly scopeKeys: Map<string, number>;
-  readonly replies: Map<string, StoredReply>;
-  /** Names of further sources, by the known grain. */
-  readonly furtherSources: Map<Ordinal, string[]>;
-  /** Records of further sources that this group removes. */
-  readonly droppedSources: Set<Sequence>;
-  /** Access tuples that this group grants, by their state entry; null for revoked ones. */
-  readonly tuples: Map<string, Sequence | null>;
-  /** The number of tuples after the changes of this group; undefined before the first. */
-  tupleCount: number | undefined;
-  /** Turns of harnesses and conversations after the changes of this group, by their state entries. */
-  readonly turns: Map<string, Turn>;
-  readonly talks: Map<string, Conversation>;
-  /** Acts of agents in this group, by their tokens. */
-  readonly acts: Map<string, AgentActs>;
-  /** Agents without an identity after this group; undefined before the first new one. */
-  agentsSeen: number | undefined;
-  /** Tokens of the agents that this group removes. */
-  readonly droppedAgents: Set<string>;
-  readonly audit: FollowedDraft[];
-}
-
-/** An audit entry, and a callback that gets its hash. */
-type FollowedDraft = AuditDraft & { readonly follow?: ((entryHash: string) => void) | undefined };
-
+/** The requests that share one append: their records, and the changes that become visible with them. */
 export class Group {
   readonly nowMs: number;
   readonly store: Store;
@@ -88,7 +38,7 @@ export class Group {
   readonly #overlays = new Map<Memory, Overlay>();
   readonly #publish: (() => void)[] = [];
   readonly #destroyKeys: number[] = [];
-  readonly #newMemoryAudit = new Map<number, AuditDraft[]>();
+  readonly #newMemoryAudit = new Map<number, AuditDrafts>();
   #newKeys = false;
   #bytes = 0;
 
@@ -114,29 +64,11 @@ export class Group {
     return this.#overlays.has(memory);
   }
 
+  /** The changes that this group makes to the memory. Creates an overlay if there is none. */
   overlay(memory: Memory): Overlay {
     let overlay = this.#overlays.get(memory);
     if (overlay === undefined) {
-      overlay = {
-        byAddress: new Map(),
-        byIdentity: new Map(),
-        byOrdinal: new Map(),
-        supersededBy: new Map(),
-        predecessorOf: new Map(),
-        userKeys: new Map(),
-        scopeKeys: new Map(),
-        replies: new Map(),
-        furtherSources: new Map(),
-        droppedSources: new Set(),
-        tuples: new Map(),
-        tupleCount: undefined,
-        turns: new Map(),
-        talks: new Map(),
-        acts: new Map(),
-        agentsSeen: undefined,
-        droppedAgents: new Set(),
-        audit: [],
-      };
+      overlay = new Overlay();
       this.#overlays.set(memory, overlay);
     }
     return overlay;
@@ -145,16 +77,6 @@ export class Group {
   /** The overlay, if there is one. Reading must not create one. */
   peek(memory: Memory): Overlay | undefined {
     return this.#overlays.get(memory);
-  }
-
-  /** Grains of this group with that subject and relation, in order. */
-  plannedWith(memory: Memory, subject: string, relation: string): PlannedGrain[] {
-    const planned: PlannedGrain[] = [];
-    for (const grain of this.peek(memory)?.byOrdinal.values() ?? []) {
-      const { indexed } = grain.prepared;
-      if (indexed.subject === subject && indexed.relation === relation) planned.push(grain);
-    }
-    return planned;
   }
 
   isSuperseded(memory: Memory, ordinal: Ordinal): boolean {
@@ -231,36 +153,15 @@ export class Group {
     const ordinal = this.#push(record);
     indexed.ordinal = ordinal;
     const planned = { ordinal, prepared, name: grainName({ keys, enciphered }) };
-    overlay.byAddress.set(address, planned);
-    overlay.byOrdinal.set(ordinal, planned);
-    if (indexed.identity !== undefined) overlay.byIdentity.set(indexed.identity, planned);
+    overlay.addGrain(planned);
     this.#publish.push(() => {
       this.store.index.publish(memory.number, indexed);
       this.store.vectorsBehind.add(memory.number);
       this.store.vectorsFresh.add(memory.number);
     });
     if (prepared.verification !== '') this.setVerification(memory, ordinal, prepared.verification);
-    if (prepared.by !== undefined) this.#countGrain(memory, prepared.by, planned);
+    if (prepared.by !== undefined) overlay.actsOf(prepared.by).addGrain(ordinal, indexed.numbers.outcome);
     return planned;
-  }
-
-  /** Notes an act of an agent; the group counts it when it is closed. */
-  actsOf(memory: Memory, agent: ActingAgent): AgentActs {
-    const { acts } = this.overlay(memory);
-    const known = acts.get(agent.token);
-    if (known !== undefined) return known;
-    const made = new AgentActs(agent);
-    acts.set(agent.token, made);
-    return made;
-  }
-
-  #countGrain(memory: Memory, agent: ActingAgent, { ordinal, prepared }: PlannedGrain): void {
-    const acts = this.actsOf(memory, agent);
-    acts.grains += 1;
-    const { outcome } = prepared.indexed.numbers;
-    if (outcome === undefined) return;
-    if (isSuccess(outcome)) acts.changes.push({ reason: 'action_succeeded', ordinal });
-    else if (isFailure(outcome)) acts.changes.push({ reason: 'action_failed', ordinal });
   }
 
   /** A new version of an action that came to the same is no further action. */
@@ -410,9 +311,7 @@ export class Group {
   /** Adds an entry to the memory's chain. `follow` gets its hash when the group is closed, and may then add records. */
   audit(memory: Memory, draft: AuditDraft, follow?: (entryHash: string) => void): void {
     const actor = auditActor(memory, draft.actor);
-    this.overlay(memory).audit.push(
-      actor === draft.actor && follow === undefined ? draft : { ...draft, actor, follow },
-    );
+    this.overlay(memory).audit.add(actor === draft.actor && follow === undefined ? draft : { ...draft, actor, follow });
   }
 
   /**
@@ -420,18 +319,20 @@ export class Group {
    * once, so that the write's own records and answer can name it.
    */
   auditFirst(memory: Memory, draft: AuditDraft): string {
-    const planned = this.overlay(memory).audit;
-    assert(planned.length === 0, 'this entry directly follows the committed chain');
+    const { audit } = this.overlay(memory);
+    assert(audit.isEmpty, 'this entry directly follows the committed chain');
     this.audit(memory, draft);
-    const { head } = extendChain(this.store.auditHead(memory.number), planned, Math.floor(this.nowMs / 1000));
-    return head.hash;
+    return audit.headAfter(this.store.auditHead(memory.number), this.nowMs);
   }
 
   /** For a memory that this group creates: it cannot be opened yet. */
   auditLater(number: number, draft: AuditDraft): void {
-    const drafts = this.#newMemoryAudit.get(number);
-    if (drafts === undefined) this.#newMemoryAudit.set(number, [draft]);
-    else drafts.push(draft);
+    let drafts = this.#newMemoryAudit.get(number);
+    if (drafts === undefined) {
+      drafts = new AuditDrafts();
+      this.#newMemoryAudit.set(number, drafts);
+    }
+    drafts.add(draft);
   }
 
   /**
@@ -472,61 +373,20 @@ export class Group {
 
   /** The id of the user's key, created with this group if the user has none. */
   keyOfUser(memory: Memory, userId: string): number {
-    return this.#keyOf(memory, 'user', userId);
-  }
-
-  /** The id of the user's live key, if any, this group's included. */
-  liveKeyOf(memory: Memory, userId: string): number | undefined {
-    const known = this.peek(memory)?.userKeys.get(userId) ?? memory.userKeys.get(userId);
-    if (known !== undefined) return known;
-    const committed = this.store.userKey(memory, userId);
-    return committed?.live === true && !this.store.keys.isGone(committed.key) ? committed.key : undefined;
+    return keyNamed(this, memory, 'user', userId);
   }
 
   /** The id of the scope's key, created like a user's key; 0 for an imported grain without a namespace. */
   keyOfScope(memory: Memory, namespace: string): number {
-    return namespace === '' ? 0 : this.#keyOf(memory, 'scope', namespace);
-  }
-
-  #keyOf(memory: Memory, keyKind: 'user' | 'scope', name: string): number {
-    const kind = KEY_NAMES[keyKind];
-    const planned = this.overlay(memory)[kind.cache];
-    const held = memory[kind.cache];
-    const known = planned.get(name) ?? held.get(name);
-    if (known !== undefined) return known;
-    const committed = keyKind === 'user' ? this.store.userKey(memory, name) : this.store.scopeKey(memory, name);
-    if (committed?.live === true) {
-      held.set(name, committed.key);
-      return committed.key;
-    }
-    const { id, key } = this.store.keys.allocate(keyKind);
-    this.#newKeys = true;
-    const token = keyKind === 'user' ? memory.userToken(name) : memory.scopeToken(name);
-    const sequence = this.record({
-      kind: 'key',
-      memory: memory.number,
-      key: id,
-      keyKind,
-      action: 'made',
-      atMs: this.nowMs,
-      token: Buffer.from(token, 'hex'),
-      fingerprint: Buffer.alloc(8),
-      sealedName: seal(key, Buffer.from(name), Buffer.from(`key-name:${id}`)),
-    });
-    planned.set(name, id);
-    this.#publish.push(() => {
-      this.store.index.publishKeyed(memory.number, kind.keyed, token, sequence);
-      held.set(name, id);
-    });
-    return id;
+    return namespace === '' ? 0 : keyNamed(this, memory, 'scope', namespace);
   }
 
   /** Closes the group: adds the audit records and makes new keys durable. Returns the append. */
   finish(): Append {
     for (const [memory, { acts, droppedAgents }] of this.#overlays)
       for (const [token, done] of acts) if (!droppedAgents.has(token)) closeActs(this, memory, done);
-    for (const [memory, overlay] of this.#overlays) this.#closeAudit(memory.number, overlay.audit);
-    for (const [number, drafts] of this.#newMemoryAudit) this.#closeAudit(number, drafts);
+    for (const [memory, overlay] of this.#overlays) overlay.audit.close(this, memory.number);
+    for (const [number, drafts] of this.#newMemoryAudit) drafts.close(this, number);
     if (this.#newKeys) {
       // Another owner of the folder may have used the same slots for its own keys.
       this.store.log.checkOwner?.();
@@ -544,29 +404,6 @@ export class Group {
     };
   }
 
-  #closeAudit(memory: number, drafts: readonly FollowedDraft[]): void {
-    let before = this.store.auditHead(memory);
-    for (let from = 0, to = 0; from < drafts.length; from = to) {
-      to = recordEnd(drafts, from);
-      const timestamp = Math.floor(this.nowMs / 1000);
-      const written = drafts.slice(from, to);
-      const { entries, head } = extendChain(before, written, timestamp);
-      const { marks, count } = marksOf(written);
-      const firstSeq = before.seq + 1;
-      const events = { before: before.events, atMs: this.nowMs, marks };
-      const sequence = this.record({ kind: 'audit', memory, body: encodeAuditBody(entries), events });
-      const end: TrailEnd = { ...head, events: before.events + count };
-      this.#publish.push(() => {
-        this.store.index.publishKeyed(memory, 'audit', firstSeq, sequence);
-        this.store.setAuditHead(memory, end, { sequence, events: count });
-      });
-      entries.forEach((entry, i) => {
-        drafts[from + i]!.follow?.(entry.hash);
-      });
-      before = end;
-    }
-  }
-
   /**
    * Abandons the group. Keys that it staged are gone and their ids may be given again, so derived keys are dropped too.
    */
@@ -579,17 +416,6 @@ export class Group {
     if (this.#destroyKeys.length > 0) this.store.keys.destroy(this.#destroyKeys, this.nowMs);
     for (const step of this.#publish) step();
   }
-}
-
-/** The end of the entries from `from` that fit one record. */
-function recordEnd(drafts: readonly AuditDraft[], from: number): number {
-  const actors = new Set<string>();
-  const end = Math.min(drafts.length, from + AUDIT_ENTRIES_MAX);
-  for (let at = from; at < end; at++) {
-    actors.add(drafts[at]!.actor);
-    if (actors.size > AUDIT_ACTORS_MAX) return at;
-  }
-  return end;
 }
 
 /** Nothing reads the header of a planned grain. */

@@ -172,8 +172,9 @@ export class ReadTrail {
       const memory = this.#memory(left.memory);
       if (memory === undefined) continue;
       const { draft, recall, by } = left;
-      if (by?.act === 'recall') group.actsOf(memory, by.agent).recalls += 1;
-      else if (by !== undefined) group.actsOf(memory, by.agent).changes.push({ reason: 'policy_refusal', ordinal: 0 });
+      if (by?.act === 'recall') group.overlay(memory).actsOf(by.agent).recalls += 1;
+      else if (by !== undefined)
+        group.overlay(memory).actsOf(by.agent).changes.push({ reason: 'policy_refusal', ordinal: 0 });
       const follow = recall === undefined ? undefined : (entry: string) => writeRecall(group, memory, recall, entry);
       if (draft !== undefined) group.audit(memory, draft, follow);
       else follow?.('');

@@ -185,7 +185,7 @@ function newestCurrent(
     if (binding.view !== undefined) lists.push(viewedDocs(part, binding.view));
     for (const doc of intersect(lists)) consider(part.ordinals[doc]!, part.createdAtMs[doc]!, expires?.[doc]);
   }
-  for (const { ordinal, prepared } of group.plannedWith(memory, subject, relation)) {
+  for (const { ordinal, prepared } of group.peek(memory)?.grainsWith(subject, relation) ?? []) {
     const { indexed, address } = prepared;
     const isNamed = target.namespace === undefined || indexed.namespace === target.namespace;
     if (isNamed && isWithin(context, prepared.grain) && isViewed(binding, prepared.grain))

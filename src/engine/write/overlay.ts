@@ -1,0 +1,77 @@
+// The changes that a group makes to one memory. Plans of later requests of the group read them before the committed
+// state, as if they had been written.
+import type { Ordinal } from '../index/parts/part.ts';
+import type { Sequence } from '../log/log.ts';
+import type { Conversation } from '../store/turns.ts';
+import type { Turn } from '../turn/turn.ts';
+import { type ActingAgent, AgentActs } from './agent-acts.ts';
+import { AuditDrafts } from './audit-drafts.ts';
+import type { PreparedGrain } from './prepare.ts';
+import type { StoredReply } from './stored-reply.ts';
+
+/** A grain that a group grants. */
+export interface PlannedGrain {
+  readonly ordinal: Ordinal;
+  readonly prepared: PreparedGrain;
+  /** The grain's name in the trail. */
+  readonly name: string;
+}
+
+/** The changes of one group to one memory. */
+export class Overlay {
+  readonly byAddress = new Map<string, PlannedGrain>();
+  readonly byIdentity = new Map<string, PlannedGrain>();
+  readonly byOrdinal = new Map<Ordinal, PlannedGrain>();
+  readonly supersededBy = new Map<Ordinal, { readonly ordinal: Ordinal }>();
+  readonly predecessorOf = new Map<Ordinal, Ordinal>();
+  readonly userKeys = new Map<string, number>();
+  readonly scopeKeys = new Map<string, number>();
+  readonly replies = new Map<string, StoredReply>();
+  /** Names of further sources, by the known grain. */
+  readonly furtherSources = new Map<Ordinal, string[]>();
+  /** Records of further sources that this group removes. */
+  readonly droppedSources = new Set<Sequence>();
+  /** Access tuples that this group grants, by their state entry; null for revoked ones. */
+  readonly tuples = new Map<string, Sequence | null>();
+  /** The number of tuples after the changes of this group; undefined before the first. */
+  tupleCount: number | undefined;
+  /** Turns of harnesses after the changes of this group, by their state entries. */
+  readonly turns = new Map<string, Turn>();
+  /** Conversations of harnesses after the changes of this group, by their state entries. */
+  readonly talks = new Map<string, Conversation>();
+  /** Acts of agents in this group, by their tokens. */
+  readonly acts = new Map<string, AgentActs>();
+  /** Agents without an identity after this group; undefined before the first new one. */
+  agentsSeen: number | undefined;
+  /** Tokens of the agents that this group removes. */
+  readonly droppedAgents = new Set<string>();
+  /** Entries that this group adds to the memory's audit chain. */
+  readonly audit = new AuditDrafts();
+
+  /** Adds a granted grain. */
+  addGrain(planned: PlannedGrain): void {
+    const { address, indexed } = planned.prepared;
+    this.byAddress.set(address, planned);
+    this.byOrdinal.set(planned.ordinal, planned);
+    if (indexed.identity !== undefined) this.byIdentity.set(indexed.identity, planned);
+  }
+
+  /** Grains of this group with that subject and relation, in order. */
+  grainsWith(subject: string, relation: string): PlannedGrain[] {
+    const planned: PlannedGrain[] = [];
+    for (const grain of this.byOrdinal.values()) {
+      const { indexed } = grain.prepared;
+      if (indexed.subject === subject && indexed.relation === relation) planned.push(grain);
+    }
+    return planned;
+  }
+
+  /** The acts of an agent, to note one more. The group counts them when it is closed. */
+  actsOf(agent: ActingAgent): AgentActs {
+    const known = this.acts.get(agent.token);
+    if (known !== undefined) return known;
+    const made = new AgentActs(agent);
+    this.acts.set(agent.token, made);
+    return made;
+  }
+}
