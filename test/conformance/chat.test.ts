@@ -1,7 +1,7 @@
 // Chat turns over HTTP against scripted model servers: what the model is shown, the events of the stream, what a thread
 // keeps, and what happens when one side fails or goes away. On both listeners, with one partition and with four.
 import assert from 'node:assert/strict';
-import { after, before, describe, type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { EventClient, type Frame } from '../support/event-stream.ts';
 import { eventually } from '../support/eventually.ts';
 import { startAnthropic } from '../support/models/anthropic.ts';
@@ -9,11 +9,11 @@ import { startOpenAi } from '../support/models/openai.ts';
 import { gate, type Script, type Step } from '../support/models/script.ts';
 import type { Seen } from '../support/models/seen.ts';
 import type { ModelServer } from '../support/models/server.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { startTestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
 import type { ParsedJson } from './driver.ts';
 import { HttpClient, type Reply } from './http-client.ts';
-import { newMemory } from './http-driver.ts';
+import { serveSuite } from './http-suite.ts';
 
 const user = (content: string) => [{ role: 'user', content }];
 const kinds = (frames: readonly Frame[]): string[] => frames.map(({ event }) => event);
@@ -32,19 +32,8 @@ for (const [listener, partitions] of [
   ['node', 4],
 ] as const)
   describe(`chat, ${listener}, ${partitions} partitions`, { concurrency: 4 }, () => {
-    let server: TestServer;
-    let http: HttpClient;
+    const { http, memory } = serveSuite(listener, partitions);
     let made = 0;
-    before(async () => {
-      server = await startTestServer({ http: listener, shards: '4', workers: '1' });
-      http = new HttpClient(server.http, server.key);
-    });
-    after(async () => {
-      await server.close();
-      assert.deepEqual(server.errors, []);
-    });
-
-    const memory = async (): Promise<string> => `/memories/${await newMemory(http, partitions, {})}`;
     /** A model server as a provider of its own; `model` names it in a request. */
     const provided = async (t: TestContext, script: Script) => {
       const models = await startOpenAi(script, { owner: t });
@@ -56,8 +45,8 @@ for (const [listener, partitions] of [
     };
     const opened = (path: string, body: object, headers = {}): Promise<EventClient> =>
       EventClient.open(
-        `${server.http}/api${path}/chat/stream`,
-        { authorization: `Bearer ${server.key}`, ...headers },
+        `${http.base}/api${path}/chat/stream`,
+        { authorization: `Bearer ${http.key}`, ...headers },
         body,
       );
     const asked = async (path: string, body: object, headers = {}): Promise<Frame[]> => {

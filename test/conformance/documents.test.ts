@@ -1,12 +1,10 @@
 // Documents over HTTP: their text, and their import. On both listeners, with one partition and with four.
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { describe, test } from 'node:test';
 import { refused } from './contract.ts';
 import type { ParsedJson } from './driver.ts';
-import { HttpClient } from './http-client.ts';
-import { newMemory } from './http-driver.ts';
+import { serveSuite } from './http-suite.ts';
 
 const HANDBOOK = '# Handbook\n\n## Leave\n\nEveryone has thirty days of leave.\n';
 
@@ -23,19 +21,7 @@ for (const [listener, partitions] of [
   ['node', 4],
 ] as const)
   describe(`${listener}, ${partitions} partitions`, { concurrency: 4 }, () => {
-    let server: TestServer;
-    let http: HttpClient;
-    before(async () => {
-      server = await startTestServer({ http: listener, shards: '4', workers: '1' });
-      http = new HttpClient(server.http, server.key);
-    });
-    after(async () => {
-      await server.close();
-      assert.deepEqual(server.errors, []);
-    });
-    const memory = async (options: object = {}): Promise<string> =>
-      `/memories/${await newMemory(http, partitions, { ...options })}`;
-
+    const { http, memory } = serveSuite(listener, partitions);
     test('H91 answers with the text of a document and stores nothing', async () => {
       const path = await memory();
       const answer = await http.call('POST', `${path}/extract-document`, { body: formOf(HANDBOOK, 'handbook.md') });

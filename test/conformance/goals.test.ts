@@ -1,12 +1,11 @@
 // Goals over HTTP: created, listed, moved and delegated. On both listeners, with one partition and with four.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
 import type { ParsedJson } from './driver.ts';
-import { HttpClient, type Reply } from './http-client.ts';
-import { newMemory } from './http-driver.ts';
+import type { Reply } from './http-client.ts';
+import { serveSuite } from './http-suite.ts';
 
 const SID = 'run 7/ü';
 const SESSION = `/sessions/${encodeURIComponent(SID)}`;
@@ -18,19 +17,7 @@ for (const [listener, partitions] of [
   ['node', 4],
 ] as const)
   describe(`${listener}, ${partitions} partitions`, { concurrency: 4 }, () => {
-    let server: TestServer;
-    let http: HttpClient;
-    before(async () => {
-      server = await startTestServer({ http: listener, shards: '4', workers: '1' });
-      http = new HttpClient(server.http, server.key);
-    });
-    after(async () => {
-      await server.close();
-      assert.deepEqual(server.errors, []);
-    });
-
-    const memory = async (options: object = {}): Promise<string> =>
-      `/memories/${await newMemory(http, partitions, { ...options })}`;
+    const { http, memory } = serveSuite(listener, partitions);
     const created = (path: string, goal: object): Promise<Reply['json']> =>
       http.post(`${path}${SESSION}/goals/create`, goal);
     const moved = (path: string, hash: string, body: object, headers = {}): Promise<Reply['json']> =>

@@ -1,11 +1,10 @@
 // The graph of a memory over HTTP, against a search over all edges in the test. With one partition and with four.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { Random } from '../support/random.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
-import { HttpClient } from './http-client.ts';
-import { newMemory } from './http-driver.ts';
+import type { HttpClient } from './http-client.ts';
+import { serveSuite } from './http-suite.ts';
 
 interface Edge {
   readonly source: string;
@@ -51,18 +50,7 @@ for (const [listener, partitions] of [
   ['node', 4],
 ] as const)
   describe(`${listener}, ${partitions} partitions`, { concurrency: 2 }, () => {
-    let server: TestServer;
-    let http: HttpClient;
-    before(async () => {
-      server = await startTestServer({ http: listener, shards: '4', workers: '1' });
-      http = new HttpClient(server.http, server.key);
-    });
-    after(async () => {
-      await server.close();
-      assert.deepEqual(server.errors, []);
-    });
-
-    const memory = async (): Promise<string> => `/memories/${await newMemory(http, partitions, {})}`;
+    const { http, memory } = serveSuite(listener, partitions);
     const graphOf = (path: string, query: Record<string, string | number>, client = http): Promise<Graph> =>
       client.get(`${path}/graph?${new URLSearchParams(query as Record<string, string>)}`);
     const believe = async (path: string, [subject, relation, object]: readonly string[], more = {}): Promise<string> =>

@@ -1,11 +1,9 @@
 // Definitions of harnesses over HTTP: they are grains, they are provisioned again without change, and access tuples decide.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { BLANK } from '../../src/server/harness/templates/blank.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
-import { HttpClient } from './http-client.ts';
-import { newMemory } from './http-driver.ts';
+import { serveSuite } from './http-suite.ts';
 
 const TOOL = {
   tool_name: 'orders.find',
@@ -27,18 +25,7 @@ for (const [listener, partitions] of [
   ['node', 1],
 ] as const)
   describe(`${listener}, ${partitions} partitions`, { concurrency: 4 }, () => {
-    let server: TestServer;
-    let http: HttpClient;
-    before(async () => {
-      server = await startTestServer({ http: listener, shards: '4', workers: '1' });
-      http = new HttpClient(server.http, server.key);
-    });
-    after(async () => {
-      await server.close();
-      assert.deepEqual(server.errors, []);
-    });
-
-    const memory = async (): Promise<string> => `/memories/${await newMemory(http, partitions, {})}`;
+    const { http, memory } = serveSuite(listener, partitions);
 
     test('H118, H119: a harness is made as a draft, and shown', async () => {
       const M = await memory();

@@ -3,12 +3,10 @@
 import assert from 'node:assert/strict';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, describe, type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
-import { HttpClient } from './http-client.ts';
-import { newMemory } from './http-driver.ts';
+import { serveSuite } from './http-suite.ts';
 
 interface Arrived {
   readonly headers: IncomingHttpHeaders;
@@ -78,18 +76,7 @@ for (const [listener, partitions] of [
   ['node', 1],
 ] as const)
   describe(`${listener}, ${partitions} partitions`, { concurrency: 4 }, () => {
-    let server: TestServer;
-    let http: HttpClient;
-    before(async () => {
-      server = await startTestServer({ http: listener, shards: '4', workers: '1' });
-      http = new HttpClient(server.http, server.key);
-    });
-    after(async () => {
-      await server.close();
-      assert.deepEqual(server.errors, []);
-    });
-
-    const memory = async (): Promise<string> => `/memories/${await newMemory(http, partitions, {})}`;
+    const { http, memory } = serveSuite(listener, partitions);
     const believe = (path: string, object: string, more: object = {}) =>
       http.post(`${path}/add`, { subject: 'ann', relation: 'likes', object, ...more });
     const hookOf = async (path: string, id: string) =>

@@ -22,13 +22,27 @@ export interface Reply {
 }
 
 export class HttpClient {
-  readonly base: string;
-  readonly key: string;
+  #base: string;
+  #key: string;
 
   /** `base` without `/api`. */
   constructor(base: string, key: string) {
-    this.base = base;
-    this.key = key;
+    this.#base = base;
+    this.#key = key;
+  }
+
+  get base(): string {
+    return this.#base;
+  }
+
+  get key(): string {
+    return this.#key;
+  }
+
+  /** Sends later requests to another server, such as one that did not run yet when the client was made. */
+  moveTo(base: string, key: string): void {
+    this.#base = base;
+    this.#key = key;
   }
 
   with(key: string): HttpClient {

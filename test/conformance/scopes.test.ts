@@ -1,12 +1,10 @@
 // A memory's scopes over HTTP: the tree, its effect on writes and recalls, and erasure of a scope. With one partition
 // and with four.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { describe, test } from 'node:test';
 import { refused } from './contract.ts';
 import type { ParsedJson } from './driver.ts';
-import { HttpClient } from './http-client.ts';
-import { newMemory } from './http-driver.ts';
+import { serveSuite } from './http-suite.ts';
 
 const TREE = {
   name: 'org',
@@ -22,20 +20,7 @@ for (const [listener, partitions] of [
   ['node', 1],
 ] as const)
   describe(`${listener}, ${partitions} partitions`, { concurrency: 4 }, () => {
-    let server: TestServer;
-    let http: HttpClient;
-    before(async () => {
-      server = await startTestServer({ http: listener, shards: '4', workers: '1' });
-      http = new HttpClient(server.http, server.key);
-    });
-    after(async () => {
-      await server.close();
-      assert.deepEqual(server.errors, []);
-    });
-
-    async function memory(): Promise<string> {
-      return `/memories/${await newMemory(http, partitions, {})}`;
-    }
+    const { http, memory } = serveSuite(listener, partitions);
 
     const believe = async (path: string, namespace: string, object: string, more: object = {}): Promise<string> => {
       const answer = await http.post(`${path}/add`, { subject: 'bot', relation: 'uses', object, namespace, ...more });

@@ -1,12 +1,10 @@
 // A session over HTTP: its state, goals and actions, the summary and the chains of its actions. On both listeners, with
 // one partition and with four.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { describe, test } from 'node:test';
 import { refused } from './contract.ts';
 import type { ParsedJson } from './driver.ts';
-import { HttpClient } from './http-client.ts';
-import { newMemory } from './http-driver.ts';
+import { serveSuite } from './http-suite.ts';
 
 const THEN = 1_700_000_000;
 const SID = 'run 7/ü';
@@ -66,19 +64,10 @@ for (const [listener, partitions] of [
   ['node', 4],
 ] as const)
   describe(`${listener}, ${partitions} partitions`, { concurrency: 4 }, () => {
-    let server: TestServer;
-    let http: HttpClient;
-    before(async () => {
-      server = await startTestServer({ http: listener, shards: '4', workers: '1' });
-      http = new HttpClient(server.http, server.key);
-    });
-    after(async () => {
-      await server.close();
-      assert.deepEqual(server.errors, []);
-    });
+    const { http, memory: emptyMemory } = serveSuite(listener, partitions);
 
     const memory = async (grains: readonly Written[] = GRAINS): Promise<string> => {
-      const path = `/memories/${await newMemory(http, partitions, {})}`;
+      const path = await emptyMemory();
       const { errors } = await http.post(`${path}/batch-add`, { grains });
       assert.deepEqual(errors, []);
       return path;
@@ -256,7 +245,7 @@ for (const [listener, partitions] of [
 
     test('a large context is complete, however many reads it takes', async () => {
       const beliefs = 2_300;
-      const path = `/memories/${await newMemory(http, partitions, {})}`;
+      const path = await emptyMemory();
       for (let at = 0; at < beliefs; at += 1_000)
         await http.post(`${path}/batch-add`, {
           grains: Array.from({ length: Math.min(1_000, beliefs - at) }, (_, i) => ({

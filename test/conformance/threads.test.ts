@@ -1,12 +1,11 @@
 // Threads of chats over HTTP: made, listed, changed and deleted, with the events of their session as messages. On both
 // listeners, with one partition and with four.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { describe, test } from 'node:test';
 import { refused } from './contract.ts';
 import type { ParsedJson } from './driver.ts';
-import { HttpClient, type Reply } from './http-client.ts';
-import { newMemory } from './http-driver.ts';
+import type { Reply } from './http-client.ts';
+import { serveSuite } from './http-suite.ts';
 
 for (const [listener, partitions] of [
   ['uws', 1],
@@ -15,18 +14,7 @@ for (const [listener, partitions] of [
   ['node', 4],
 ] as const)
   describe(`threads, ${listener}, ${partitions} partitions`, { concurrency: 4 }, () => {
-    let server: TestServer;
-    let http: HttpClient;
-    before(async () => {
-      server = await startTestServer({ http: listener, shards: '4', workers: '1' });
-      http = new HttpClient(server.http, server.key);
-    });
-    after(async () => {
-      await server.close();
-      assert.deepEqual(server.errors, []);
-    });
-
-    const memory = async (): Promise<string> => `/memories/${await newMemory(http, partitions, {})}`;
+    const { http, memory } = serveSuite(listener, partitions);
     const made = (path: string, body: object = {}, headers = {}): Promise<Reply['json']> =>
       http.post(`${path}/chat/threads`, body, { headers });
     const said = async (path: string, thread: string, content: string, fields: object = {}): Promise<string> =>
