@@ -80,6 +80,19 @@ test('a pipe is answered line by line in one thread, and commands work', async (
   assert.match(again, /Four\./);
 });
 
+test('a thread is renamed, archived and brought back', async (t) => {
+  await assigned(t, [{ answer: { text: 'One.' } }, { answer: { text: 'Two.' } }]);
+  const first = '/archive\n/title Tea orders\nfirst\n/threads\n/title\n/title Orders of tea\n/threads\n';
+  const input = `${first}/archive\n/threads\n/archive now\nsecond\n/archive undo\n/threads\n`;
+  const { code, stdout, stderr } = await granary(here('chat', '--user', 'renamer'), { input });
+  assert.equal(code, 0, stderr);
+  const titles = stdout.split('\n').flatMap((line) => /Tea orders|Orders of tea|^One\.|^Two\./.exec(line)?.[0] ?? []);
+  assert.deepEqual(titles, ['One.', 'Tea orders', 'Orders of tea', 'Two.', 'Orders of tea']);
+  assert.match(stderr, /not begun yet/);
+  assert.match(stderr, /A title is missing/);
+  assert.match(stderr, /\/archive or \/archive undo/);
+});
+
 async function startAgain(t: TestContext, id: string): Promise<string> {
   await assigned(t, [
     {

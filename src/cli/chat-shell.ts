@@ -9,6 +9,8 @@ const PROMPT = 'you> ';
 const HELP = `  /new [TITLE]   begin a new thread
   /threads       list the newest threads
   /thread ID     continue a thread
+  /title TITLE   give the thread another title
+  /archive       archive the thread; /archive undo brings it back
   /help          show this help
   /quit          quit; Ctrl-C stops an answer`;
 
@@ -60,6 +62,14 @@ async function command(talk: ChatTalk, line: string): Promise<void> {
     case '/thread':
       if (argument === '') printNote(`The thread is ${talk.thread ?? 'not begun yet'}.`);
       else await talk.resume(argument);
+      return;
+    case '/title':
+      if (argument === '') printNote('A title is missing: /title TITLE.');
+      else await talk.rename(argument);
+      return;
+    case '/archive':
+      if (argument === '' || argument === 'undo') await talk.archive(argument === '');
+      else printNote('The command is /archive or /archive undo.');
       return;
     default:
       if (word !== '/help') printNote(`There is no command ${word}.`);

@@ -54,6 +54,27 @@ export class ChatTalk {
     printNote(`The thread is ${String(id)}${typeof title === 'string' ? `, ${printable(title)}` : ''}.`);
   }
 
+  /** Gives the thread another title. The title of a thread that is not begun is kept for it. */
+  async rename(title: string): Promise<void> {
+    if (this.#thread === undefined) this.#title = title;
+    else await this.#change(this.#thread, { title });
+    printNote(`The title is ${printable(title)}.`);
+  }
+
+  /** Archives the thread, or brings it back. An archived thread can still be continued. */
+  async archive(archived: boolean): Promise<void> {
+    if (this.#thread === undefined) {
+      printNote('The thread is not begun yet.');
+      return;
+    }
+    await this.#change(this.#thread, { archived });
+    printNote(archived ? 'The thread is archived: /threads does not list it.' : 'The thread is listed again.');
+  }
+
+  async #change(thread: string, json: JsonObject): Promise<void> {
+    await this.#connection.json('PATCH', `${this.#path}/threads/${encodeURIComponent(thread)}`, { json });
+  }
+
   /** Prints the newest threads. */
   async list(): Promise<void> {
     const query = { limit: THREADS_SHOWN, archived: false };
