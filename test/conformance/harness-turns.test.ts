@@ -132,6 +132,13 @@ for (const listener of LISTENERS)
             ],
           );
           assert.equal(total, 4);
+          const middle = await http.get(`${H}/conversations/c1?offset=1&limit=2`);
+          assert.deepEqual(
+            middle.messages.map(({ content }: ParsedJson) => content),
+            ['Hello!', `#${name} bye`],
+          );
+          const beyond = await http.get(`${H}/conversations?offset=1`);
+          assert.deepEqual([beyond.conversations, beyond.total, beyond.next_cursor], [[], 1, null]);
           const { conversations } = await http.get(`${H}/conversations`);
           assert.deepEqual(
             conversations.map(({ conversation_id, title, turn_count, user_id }: ParsedJson) => [

@@ -6,11 +6,10 @@ import type { Context } from '../../context.ts';
 import { readHarness, requireHarness } from '../../harness/store.ts';
 import { defineOperation } from '../define.ts';
 import { Slug } from '../harnesses/view.ts';
-import { PAGE_INPUT, PAGE_OUTPUT, readPage, writeCursor } from '../page.ts';
+import { ORDERED_PAGE_INPUT, PAGE_OUTPUT, readPage, writeCursor } from '../page.ts';
 import { described, Type } from '../type.ts';
 import { ConversationId, conversationOf } from './schema.ts';
 
-const PAGE = { limit: PAGE_INPUT.limit, cursor: PAGE_INPUT.cursor };
 const TITLE_CHARS_MAX = 80;
 
 const ConversationOutput = Type.Object({
@@ -32,7 +31,8 @@ export const harnessConversations = defineOperation({
   on: 'memory',
   reach: 'binding',
   mutates: false,
-  input: Type.Object({ slug: Slug, ...PAGE }),
+  paged: true,
+  input: Type.Object({ slug: Slug, ...ORDERED_PAGE_INPUT }),
   output: Type.Object({
     conversations: Type.Array(described(ConversationOutput, 'A conversation.'), {
       description: 'Conversations of the page.',
@@ -45,16 +45,17 @@ export const harnessConversations = defineOperation({
     await requireHarness(context, slug, 'user');
     await readHarness(context, context.memory, slug);
     const scope = `conversations ${slug}`;
-    const { limit, after } = readPage(page, scope, context.told);
+    const { limit, offset, after } = readPage(page, scope, context.told);
     const found = await context.call('conversations', {
       slug,
-      limit,
+      limit: offset + limit,
       after: after === undefined ? undefined : { updatedAtMs: after.timeMs, token: after.id },
     });
-    const titles = await titlesOf(context, found.conversations);
-    const last = found.conversations.at(-1);
+    const shown = found.conversations.slice(offset);
+    const titles = await titlesOf(context, shown);
+    const last = shown.at(-1);
     return {
-      conversations: found.conversations.map((one, at) => ({
+      conversations: shown.map((one, at) => ({
         conversationId: one.conversationId,
         slug,
         title: titles[at] ?? '',
@@ -111,8 +112,9 @@ export const harnessConversation = defineOperation({
   on: 'memory',
   reach: 'binding',
   mutates: false,
+  paged: true,
   disclosure: true,
-  input: Type.Object({ slug: Slug, conversationId: ConversationId, ...PAGE }),
+  input: Type.Object({ slug: Slug, conversationId: ConversationId, ...ORDERED_PAGE_INPUT }),
   output: Type.Object({
     conversationId: ConversationId,
     messages: Type.Array(described(MessageOutput, 'A message.'), { description: 'Messages of the page.' }),
@@ -124,10 +126,11 @@ export const harnessConversation = defineOperation({
     await requireHarness(context, slug, 'user');
     await readHarness(context, context.memory, slug);
     const scope = `conversation ${slug} ${conversationId}`;
-    const { limit, after } = readPage({ ...page, order: 'asc' }, scope, context.told);
+    const { limit, offset, after } = readPage({ ...page, order: 'asc' }, scope, context.told);
     const { grains, total, more, next } = await context.call('list', {
       filter: { sessionId: conversationOf(conversationId), grainTypes: ['event'] },
       limit,
+      offset: offset === 0 ? undefined : offset,
       order: 'asc',
       after: after === undefined ? undefined : { createdAtMs: after.timeMs, hash: after.id },
     });
