@@ -19,6 +19,8 @@ import type { EventHub } from './events/hub.ts';
 import type { HarnessTurns } from './harness/turns/turn-service.ts';
 import type { Deliveries } from './hooks/deliveries.ts';
 import type { Hooks } from './hooks/hooks.ts';
+import type { ImportJobs } from './imports/import-jobs.ts';
+import type { ProgressStreams } from './imports/streams.ts';
 import type { Erasures } from './jobs/erasures.ts';
 import type { Extractions } from './jobs/extractions.ts';
 import type { ImportedFile } from './jobs/read-import.ts';
@@ -72,6 +74,10 @@ export interface Services {
   readonly events: EventHub;
   /** Chat turns under way. */
   readonly chats: Chats;
+  /** Imports of documents that go on after their answer. */
+  readonly imports: ImportJobs;
+  /** Streams of their progress. */
+  readonly progress: ProgressStreams;
   /** The hooks of all memories. */
   readonly hooks: Hooks;
   /** The deliveries of webhooks. */

@@ -8,7 +8,6 @@ import type { Operation } from './operations/define.ts';
 import type { GrpcRow } from './operations/grpc-face.ts';
 import { notesOf } from './operations/notes.ts';
 import { OPERATIONS } from './operations/table.ts';
-import { UNIMPLEMENTED_RPC_ROWS } from './operations/unimplemented.ts';
 import type { UnknownMember } from './operations/unknown-members.ts';
 import type { Arrival, Face, Forward, ReadInput, Wrapper } from './wrapper.ts';
 
@@ -18,13 +17,12 @@ interface Route {
   readonly codec: number | undefined;
 }
 
-const ROUTES: ReadonlyMap<string, Route> = new Map([
-  ...[...UNIMPLEMENTED_RPC_ROWS].map(([rpc, operation]) => [rpc, { operation, codec: undefined }] as const),
-  ...OPERATIONS.flatMap((operation) => {
+const ROUTES: ReadonlyMap<string, Route> = new Map(
+  OPERATIONS.flatMap((operation) => {
     const { grpc } = operation;
     return grpc === undefined ? [] : [[grpc.rpc, { operation, codec: codecOf(grpc) }] as const];
   }),
-]);
+);
 
 interface Reply {
   readonly bytes: Uint8Array;

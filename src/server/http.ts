@@ -16,7 +16,6 @@ import type { Operation } from './operations/define.ts';
 import type { HttpParts, HttpReply, HttpRow, UploadedFile } from './operations/http-face.ts';
 import { fullPath } from './operations/openapi.ts';
 import { OPERATIONS } from './operations/table.ts';
-import { UNIMPLEMENTED_ROUTE_ROWS } from './operations/unimplemented.ts';
 import type { UnknownMember } from './operations/unknown-members.ts';
 import type { PageGuard } from './page-guard.ts';
 import { type Forward, requestIdOf, type Wrapper } from './wrapper.ts';
@@ -37,7 +36,7 @@ export interface HandlerParts {
   /** Parses a JSON body. */
   readonly readJson: (bytes: Uint8Array) => Promise<unknown>;
   /** For answers that go on after their operation. */
-  readonly services: Pick<Services, 'events' | 'chats'>;
+  readonly services: Pick<Services, 'events' | 'chats' | 'progress'>;
   /** Budget of answers until clients have read them. */
   readonly answers: ByteBudget;
 }
@@ -46,7 +45,7 @@ export interface HandlerParts {
 export function httpHandler(parts: HandlerParts): HttpHandler {
   const { cors, pages } = parts;
   const router = new Router<Route>();
-  for (const operation of [...OPERATIONS, ...UNIMPLEMENTED_ROUTE_ROWS])
+  for (const operation of OPERATIONS)
     for (const row of operation.http)
       router.add(row.verb, `/api${fullPath(row.path)}`, { operation, row, codec: codecOf(row) });
   for (const operation of parts.extra)

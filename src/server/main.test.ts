@@ -152,7 +152,7 @@ for (const listener of ['uws', 'node'])
         ['GET', `${M}/grains/${'0'.repeat(64)}`, undefined, 404, 'MEM-E001'],
         ['GET', '/api/memories/none/stats', undefined, 404, 'MEM-E003'],
         ['POST', '/api/memories', '{"id":"copy"}', 409, 'MEM-E004'],
-        ['POST', `${M}/imports`, '{}', 501, 'SYS-E002'],
+        ['POST', `${M}/imports`, '{}', 415, 'VAL-E006'],
         ['POST', `${M}/authz/grant`, '{}', 422, 'VAL-E003'],
         ['POST', `${M}/remember`, '{}', 422, 'VAL-E003'],
         ['GET', '/api/nothing', undefined, 404, 'SYS-E003'],

@@ -22,6 +22,7 @@ import { EventHub } from './events/hub.ts';
 import type { HarnessTurns } from './harness/turns/turn-service.ts';
 import { type ChosenListener, chooseListener } from './http/listen.ts';
 import { randomHex } from './identity.ts';
+import { ProgressStreams } from './imports/streams.ts';
 import type { Erasures } from './jobs/erasures.ts';
 import type { RetentionSweeps } from './jobs/retention.ts';
 import { Lifecycle } from './lifecycle.ts';
@@ -37,6 +38,7 @@ import { removeServerFile, writeServerFile } from './server-file.ts';
 import { type DataDirectory, openControlLog, openDataDirectory } from './start/data.ts';
 import { type Embedding, startEmbedding } from './start/embedding.ts';
 import { type HookParts, startHooks } from './start/hooks.ts';
+import { openImports, startImports } from './start/imports.ts';
 import {
   openReaders,
   type Readers,
@@ -123,6 +125,8 @@ async function start(starting: Starting): Promise<Omit<RunningServer, 'warnings'
   // Before the listeners: they wait for the ends of their streams.
   starting.lifecycle.opened('streams of events', () => services.events.close());
   starting.lifecycle.opened('chat turns', () => services.chats.close());
+  starting.lifecycle.opened('streams of imports', () => services.progress.close());
+  await startImports(starting, services, { erasures: stored.erasures, documents: work.readers.jobs });
   const addresses = announce(starting, ports, { secret, shards: stored.layout.shards, listener: listener.kind });
   return {
     httpPort: ports.http,
@@ -193,6 +197,7 @@ function servicesOf(
   listening: Pick<Services, 'httpListener' | 'grpcPort'>,
 ): Services {
   const cursors = new CursorSeal(controlKey);
+  const imports = openImports({ config, clock, log }, { control, shards: router });
   const nowMs = (): number => clock.nowMs();
   const readText: Services['readText'] = (task) => readers.texts.read(task);
   return {
@@ -201,6 +206,8 @@ function servicesOf(
     shards: router,
     cursors,
     chats: new Chats(log),
+    imports,
+    progress: new ProgressStreams(imports),
     events: new EventHub({ shards: router, bells: eventBells, memories, keys, cursors, nowMs }),
     control,
     memories,

@@ -357,6 +357,12 @@ const WRITES: Readonly<Record<string, (pair: Pair) => readonly Question[]>> = {
     { name: 'a document', verb: 'POST', path: '/import-document', body: () => textForm(`About ${STRANGE}.`) },
     { name: 'a document outside', verb: 'POST', path: '/import-document?namespace=n9', body: () => textForm('Out.') },
   ],
+  // Ids and times of jobs differ: test/conformance/imports.test.ts shows what a bound caller sees of others' jobs.
+  create_import: () => [],
+  list_imports: () => [get('/imports')],
+  get_import: () => [refused(get('/imports/job_a'))],
+  stream_import: () => [refused(get('/imports/job_a/stream'))],
+  cancel_import: () => [refused(post('/imports/job_a/cancel', {}))],
   import_file: ({ strangeBlob }) => [
     {
       name: 'import of a grain of others',

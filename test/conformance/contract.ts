@@ -50,6 +50,8 @@ const REFUSALS: Readonly<Record<string, readonly [http: number, grpc: number | u
   'SCP-E002': [422, undefined],
   'SCP-E003': [404, undefined],
   'IMP-E001': [415, undefined],
+  'IMP-E002': [404, undefined],
+  'IMP-E003': [409, undefined],
   'IMP-E004': [422, undefined],
   'AGT-E001': [404, undefined],
   'AGT-E002': [409, undefined],

@@ -340,6 +340,14 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
       }),
   ],
   [
+    'create_import',
+    (http) => http.ask('POST', `${M}/imports`, { body: formOf(Buffer.from('Ada lives in Oslo.'), 'a.txt') }),
+  ],
+  ['list_imports', (http) => http.ask('GET', `${M}/imports`)],
+  ['get_import', async (http) => http.ask('GET', `${M}/imports/${await importedBy(http)}`)],
+  ['stream_import', async (http) => http.ask('GET', `${M}/imports/${await importedBy(http)}/stream`)],
+  ['cancel_import', async (http) => http.ask('POST', `${M}/imports/${await importedBy(http)}/cancel`, { json: {} })],
+  [
     'extract_document',
     (http) => http.ask('POST', `${M}/extract-document`, { body: formOf(Buffer.from('# Title\nText.'), 'notes.md') }),
   ],
@@ -457,6 +465,12 @@ const TREE = { name: 'root', children: [{ name: 'a', children: [{ name: 'b' }] }
 
 /** Values from earlier answers; the first of each is kept. */
 type Known = Readonly<Record<string, unknown>> & { readonly file?: Uint8Array };
+
+/** Imports a document, and gives the id of its job. */
+async function importedBy(http: HttpClient): Promise<string> {
+  const answer = await http.call('POST', `${M}/imports`, { body: formOf(Buffer.from('Ada lives in Oslo.'), 'a.txt') });
+  return answer.job_id;
+}
 
 function formOf(file: Uint8Array | undefined, name = 'memory.mg'): FormData {
   const form = new FormData();

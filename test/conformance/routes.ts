@@ -120,12 +120,6 @@ const TABLE = `
 121 DELETE M/harnesses/{slug} A
 `;
 
-/** Numbers of routes that this build lacks, first and last: each answers SYS-E002. */
-const LATER: readonly (readonly [first: number, last: number])[] = [
-  [57, 59],
-  [101, 105],
-];
-
 export type Scope = 'read' | 'write' | 'admin';
 
 export interface Route {
@@ -134,11 +128,6 @@ export interface Route {
   readonly path: string;
   /** Undefined for a public route. */
   readonly scope: Scope | undefined;
-  readonly implemented: boolean;
-}
-
-function isHere(number: number): boolean {
-  return !LATER.some(([first, last]) => number >= first && number <= last);
 }
 
 const SCOPES: Readonly<Record<string, Scope>> = { R: 'read', W: 'write', A: 'admin' };
@@ -147,7 +136,7 @@ export const ROUTES: readonly Route[] = TABLE.trim()
   .split('\n')
   .map((line) => {
     const [number = '', verb = '', path = '', letter = ''] = line.split(' ');
-    return { number: Number(number), verb, path, scope: SCOPES[letter], implemented: isHere(Number(number)) };
+    return { number: Number(number), verb, path, scope: SCOPES[letter] };
   });
 
 /** The path of a route with `M` as this memory and every parameter filled in. */

@@ -910,6 +910,27 @@ export const CHUNK_CHARS_MIN = 20;
 export const CHUNK_CHARS_MAX = 100_000;
 /** Batches of chunks that are being stored while the next one is read. */
 export const DOCUMENT_BATCHES_OUT_MAX = 4;
+/** Import jobs that run at once, each with a thread that reads documents; others wait. */
+export const IMPORT_JOBS_RUNNING_MAX = 2;
+/** Import jobs that have not ended, of the deployment and of one memory, and the bytes of their files; beyond: LIM-E001. */
+export const IMPORT_JOBS_OPEN_MAX = 1_000;
+export const IMPORT_JOBS_OPEN_OF_MEMORY_MAX = 500;
+export const IMPORT_FILES_BYTES_MAX = 4 * 1_073_741_824;
+/** Jobs that have ended: for how long they are kept, and how many of the deployment. */
+export const IMPORT_JOB_KEPT_MS = 7 * 86_400_000;
+export const IMPORT_JOBS_KEPT_MAX = 2_000;
+/** Hashes, and errors and warnings each, that a job's record lists. */
+export const IMPORT_JOB_HASHES_MAX = 500;
+export const IMPORT_JOB_PROBLEMS_MAX = 50;
+/** Time for one call of a job, tries of it while its shard does not answer, and the wait between them. */
+export const IMPORT_CALL_MS = 60_000;
+export const IMPORT_TRIES_MAX = 30;
+export const IMPORT_RETRY_MS = 1_000;
+/** Plain bytes of one piece of an uploaded file on disk. */
+export const IMPORT_PIECE_BYTES = 1_048_576;
+/** Streams of progress at once; beyond: LIM-E001. A stream may last this long. */
+export const IMPORT_STREAMS_MAX = 1_000;
+export const IMPORT_STREAM_MS = 3_600_000;
 /** Characters of a document's file name that are kept. */
 export const FILE_NAME_CHARS_MAX = 255;
 /** Time that a turn of a harness waits for its caller before it expires (service contract, section 5). */

@@ -5,10 +5,11 @@
 //   kind u8 | sealed JSON                     under the control key
 //   kind u8 + 128 | key u32 | sealed JSON     under a key of its own (record-keys.ts), and the control key
 
+import type { ErrorCode } from '../../engine/base/errors.ts';
 import type { EgressAction } from '../../engine/govern/policy/rules.ts';
 import type { EventKind } from '../../engine/govern/trail/event-kinds.ts';
 import type { JsonObject, JsonValue, MemorySettings } from '../../shards/protocol.ts';
-import type { Scope } from '../auth/principal.ts';
+import type { Principal, Scope } from '../auth/principal.ts';
 import type { ProviderKind } from '../models/roles.ts';
 
 /** Numbers on disk. Append-only. */
@@ -21,6 +22,8 @@ export const RECORD_KINDS = {
   hook: 6,
   hookState: 7,
   provider: 8,
+  importJob: 9,
+  importFile: 10,
 } as const;
 
 /** Added to the kind of a record with its own key. */
@@ -155,6 +158,67 @@ export interface ProviderRecord {
   readonly createdAtMs: number;
 }
 
+/** On whose behalf a job stores: what its chunks' calls carry. */
+export interface ImportCaller extends Pick<Principal, 'actor' | 'scope' | 'keyId' | 'agentId'> {
+  readonly namespace?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly purpose?: string | undefined;
+}
+
+/** How a document is cut, and what its chunks get. */
+export interface ImportJobOptions {
+  readonly namespace?: string;
+  readonly tags?: string[];
+  readonly chunkSize?: number;
+  readonly chunkOverlap?: number;
+  readonly confidence?: number;
+  readonly userId?: string;
+  readonly extract?: boolean;
+}
+
+/** The import of a document that goes on after its answer. */
+export interface ImportJobRecord {
+  readonly id: string;
+  /** Number of the memory. */
+  readonly memory: number;
+  readonly caller: ImportCaller;
+  readonly options: ImportJobOptions;
+  readonly status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
+  readonly phase: 'parsing' | 'chunking' | 'storing' | 'extracting';
+  readonly fileName: string;
+  /** Known once the document is read. */
+  readonly mimeType?: string;
+  readonly sizeBytes: number;
+  readonly totalChunks?: number;
+  readonly processedChunks: number;
+  readonly created: number;
+  readonly duplicates: number;
+  readonly refused: number;
+  readonly extracted: number;
+  /** Of the first chunks. */
+  readonly hashes: readonly string[];
+  /** Of the first refused chunks. */
+  readonly errors: readonly { readonly index: number; readonly code: ErrorCode; readonly error: string }[];
+  readonly warnings: readonly string[];
+  readonly error?: { readonly code: ErrorCode; readonly message: string };
+  readonly createdAtMs: number;
+  readonly startedAtMs?: number;
+  readonly finishedAtMs?: number;
+  /** The job has ended and the memory's audit trail does not say so yet. */
+  readonly untold?: true;
+}
+
+/** The key of an uploaded file. It goes when the job ends. */
+export interface ImportFileRecord {
+  /** Id of the job. */
+  readonly id: string;
+  /** Number of the memory. */
+  readonly memory: number;
+  readonly bytes: number;
+  /** In base64. */
+  readonly key: string;
+}
+
 export interface Entities {
   memory: MemoryRecord;
   key: KeyRecord;
@@ -163,6 +227,8 @@ export interface Entities {
   hook: HookRecord;
   hookState: HookStateRecord;
   provider: ProviderRecord;
+  importJob: ImportJobRecord;
+  importFile: ImportFileRecord;
 }
 export type EntityKind = keyof Entities;
 export const ENTITY_KINDS: readonly EntityKind[] = [
@@ -173,6 +239,8 @@ export const ENTITY_KINDS: readonly EntityKind[] = [
   'hook',
   'hookState',
   'provider',
+  'importJob',
+  'importFile',
 ];
 
 const ID_OF: { readonly [K in EntityKind]: (value: Entities[K]) => string } = {
@@ -183,6 +251,8 @@ const ID_OF: { readonly [K in EntityKind]: (value: Entities[K]) => string } = {
   hook: ({ id }) => id,
   hookState: ({ id }) => id,
   provider: ({ id }) => id,
+  importJob: ({ id }) => id,
+  importFile: ({ id }) => id,
 };
 
 export function entityId<K extends EntityKind>(kind: K, value: Entities[K]): string {
@@ -190,7 +260,7 @@ export function entityId<K extends EntityKind>(kind: K, value: Entities[K]): str
 }
 
 /**
- * True for a record that may name a person, or holds a key of a provider: it gets its own key, which is destroyed with the
+ * True for a record that may name a person, or holds a key of a provider or a file: it gets its own key, which is destroyed with the
  * record.
  */
 export function hasOwnKey<K extends EntityKind>(kind: K, value: Entities[K]): boolean {
@@ -203,6 +273,8 @@ export function hasOwnKey<K extends EntityKind>(kind: K, value: Entities[K]): bo
       return (value as SettingRecord).name.includes(ERASURE_MARK); // by its kind
     case 'reply':
     case 'provider':
+    case 'importJob':
+    case 'importFile':
       return true;
     default:
       return false;

@@ -102,6 +102,8 @@ export class ControlStore {
     hook: new Map(),
     hookState: new Map(),
     provider: new Map(),
+    importJob: new Map(),
+    importFile: new Map(),
   };
   readonly #watchers: { [K in EntityKind]: Watcher<K>[] } = {
     memory: [],
@@ -111,6 +113,8 @@ export class ControlStore {
     hook: [],
     hookState: [],
     provider: [],
+    importJob: [],
+    importFile: [],
   };
   readonly #waiting: Waiting[] = [];
   #draining: Promise<void> | undefined;

@@ -18,6 +18,11 @@ export class SseWriter {
     return this.#send(Buffer.from(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`));
   }
 
+  /** A line that clients ignore; it keeps the stream open. */
+  comment(text: string): Promise<void> {
+    return this.#send(Buffer.from(`: ${text}\n\n`));
+  }
+
   end(): void {
     this.#out.end();
   }

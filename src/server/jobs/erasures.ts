@@ -12,6 +12,8 @@ import type { MemoryRecord } from '../control/memories.ts';
 import { repliesPrefix, settingsPrefix } from '../control/memories.ts';
 import { ERASURE_MARK } from '../control/records.ts';
 import type { ControlStore } from '../control/store.ts';
+import { isAbout } from '../imports/holds.ts';
+import type { ImportJobs } from '../imports/import-jobs.ts';
 import type { Logger } from '../log.ts';
 import type { MemoryContext, Shards } from '../shards.ts';
 
@@ -39,6 +41,7 @@ export class Erasures {
   readonly #log: Logger;
   readonly #clock: Clock;
   readonly #repeats: boolean;
+  #imports: Pick<ImportJobs, 'hold'> | undefined;
   readonly #running = new Set<Promise<void>>();
   readonly #ending = new AbortController();
 
@@ -55,6 +58,11 @@ export class Erasures {
     this.#log = parts.log;
     this.#clock = parts.clock;
     this.#repeats = parts.repeats === true;
+  }
+
+  /** Import jobs about an erased person store nothing meanwhile, and are removed with it. */
+  attach(imports: Pick<ImportJobs, 'hold'>): void {
+    this.#imports = imports;
   }
 
   /** Number of unfinished erasures. */
@@ -82,6 +90,15 @@ export class Erasures {
 
   /** Erases a user and resolves to the proof. Names in other people's grains are redacted by then, or shortly after. */
   async user(memory: MemoryRecord, userId: string, by: By, ask: Ask<ErasureProof>): Promise<ErasureProof> {
+    const release = await this.#imports?.hold({ memory: memory.number, userId });
+    try {
+      return await this.#user(memory, userId, by, ask);
+    } finally {
+      release?.();
+    }
+  }
+
+  async #user(memory: MemoryRecord, userId: string, by: By, ask: Ask<ErasureProof>): Promise<ErasureProof> {
     const intent = await this.#intend(memory, { userId }, by);
     const proof = await this.#first(intent, ask);
     await this.#endKeys(intent).catch((error: unknown) => {
@@ -102,10 +119,16 @@ export class Erasures {
 
   /** Erases a scope. */
   async scope(memory: MemoryRecord, scopePath: string, by: By, ask: Ask<Proofs>): Promise<Proofs> {
-    const intent = await this.#intend(memory, { scopePath }, by);
-    const proofs = await this.#first(intent, ask);
-    await this.#finish(intent);
-    return proofs;
+    const release = await this.#imports?.hold({ memory: memory.number, scopePath });
+    try {
+      const intent = await this.#intend(memory, { scopePath }, by);
+      const proofs = await this.#first(intent, ask);
+      await this.#endKeys(intent);
+      await this.#finish(intent);
+      return proofs;
+    } finally {
+      release?.();
+    }
   }
 
   /** Resolves when no follow-up work runs. */
@@ -189,8 +212,7 @@ export class Erasures {
     let intent = from;
     while (!signal.aborted) {
       try {
-        intent = await this.#withoutKeys(intent);
-        await this.#endKeys(intent);
+        intent = await this.#erasedQuietly(intent);
         if (await this.#redact(intent, Number.POSITIVE_INFINITY)) return await this.#finish(intent);
       } catch (error) {
         if (error instanceof EngineError && error.code === 'MEM-E003') return await this.#drop(intent);
@@ -201,11 +223,19 @@ export class Erasures {
     }
   }
 
-  /** Revokes and blanks the API keys bound to the user; those already done are skipped. */
+  /**
+   * Removes import jobs about the person or the scope, and revokes and blanks the API keys bound to the person; those
+   * already done are skipped.
+   */
   async #endKeys({ memory: number, target, actor, everywhere = false }: Intent): Promise<void> {
-    if (!('userId' in target)) return;
-    const { userId } = target;
     await this.#control.commit((change) => {
+      for (const job of [...this.#control.values('importJob')])
+        if (isAbout(job, { memory: number, ...target })) {
+          change.remove('importJob', job.id);
+          if (this.#control.get('importFile', job.id) !== undefined) change.remove('importFile', job.id);
+        }
+      if (!('userId' in target)) return;
+      const { userId } = target;
       const memory = [...this.#control.values('memory')].find((one) => one.number === number);
       if (memory === undefined) return;
       const by = { actor, nowMs: this.#clock.nowMs() };
@@ -213,6 +243,18 @@ export class Erasures {
       const person = { userId, memoryId: memory.id, everywhere: everywhere && !this.#repeats };
       eraseKeys(change, this.#control.values('key'), person, by);
     });
+  }
+
+  /** The keys, and the import jobs, which store nothing meanwhile. */
+  async #erasedQuietly(intent: Intent): Promise<Intent> {
+    const release = await this.#imports?.hold({ memory: intent.memory, ...intent.target });
+    try {
+      const erased = await this.#withoutKeys(intent);
+      await this.#endKeys(erased);
+      return erased;
+    } finally {
+      release?.();
+    }
   }
 
   /** Destroys the keys, unless that is done. */

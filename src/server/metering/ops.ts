@@ -18,6 +18,13 @@ export interface OpsSources {
   readonly hasVectors: boolean;
   /** Deliveries of the memory's webhooks in 24 hours. */
   readonly hooks: HookTally;
+  /** The memory's import jobs that ended in seven days. */
+  readonly imports: ImportTally;
+}
+
+export interface ImportTally {
+  readonly ended: number;
+  readonly failed: number;
 }
 
 export interface HookTally {
@@ -32,6 +39,7 @@ export function opsRows({
   seesProcess,
   hasVectors,
   hooks,
+  imports,
 }: OpsSources): Readonly<Record<OpsId, Measured>> {
   const ofProcess = (measure: () => Measured): Measured => (seesProcess ? measure() : { reason: OF_PROCESS });
   const { whole } = shards;
@@ -57,13 +65,17 @@ export function opsRows({
     'ops.hook_success_pct': whole === undefined ? { reason: OF_MEMORY } : hookSuccess(hooks),
     'ops.hook_dead_letters': whole === undefined ? { reason: OF_MEMORY } : deadLetters(hooks),
     'ops.retention_backlog': retention(whole),
-    'ops.import_failure_pct': { reason: 'no import jobs' },
+    'ops.import_failure_pct': whole === undefined ? { reason: OF_MEMORY } : importFailures(imports),
   };
 }
 
 function hookSuccess({ delivered, dead }: HookTally): Measured {
   const ended = delivered + dead;
   return ended === 0 ? { reason: 'no webhook deliveries' } : { value: (100 * delivered) / ended, samples: ended };
+}
+
+function importFailures({ ended, failed }: ImportTally): Measured {
+  return ended === 0 ? { reason: 'no import jobs' } : { value: (100 * failed) / ended, samples: ended };
 }
 
 function deadLetters({ webhooks, delivered, dead }: HookTally): Measured {

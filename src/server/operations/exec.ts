@@ -4,7 +4,6 @@ import type { Context } from '../context.ts';
 import { defineOperation, type Operation } from './define.ts';
 import type { Members } from './names.ts';
 import { Type } from './type.ts';
-import { UNIMPLEMENTED_COMMANDS } from './unimplemented.ts';
 import { type UnknownMember, unknownRefusal, unknownWarnings } from './unknown-members.ts';
 
 /** Also refuses unknown members outside `args` if the command refuses them: the caller meant them for the command. */
@@ -53,7 +52,7 @@ export function execOperation(rows: readonly Operation[]): Operation {
       result: Type.Unknown({ description: 'Result of the command.' }),
       executionTimeMs: Type.Number({ description: 'Time that the command took, in milliseconds.' }),
     }),
-    errors: ['EXE-E001', 'SYS-E002'],
+    errors: ['EXE-E001'],
     http: [{ verb: 'POST', path: 'M/app/exec' }],
     async run({ command, args }, context) {
       const started = performance.now();
@@ -77,10 +76,7 @@ export function execOperation(rows: readonly Operation[]): Operation {
         const perform = async () => row.writeResult(await row.perform(candidate, context));
         return done(row.mutates && !row.keptByShards ? await context.once(perform) : await perform());
       }
-      const later = Object.hasOwn(UNIMPLEMENTED_COMMANDS, command) ? UNIMPLEMENTED_COMMANDS[command] : undefined;
-      if (later === undefined) throw new EngineError('EXE-E001', `unknown app/exec command: ${command}`);
-      context.require(later);
-      throw new EngineError('SYS-E002', `${command} is not in this build`);
+      throw new EngineError('EXE-E001', `unknown app/exec command: ${command}`);
     },
   });
 }

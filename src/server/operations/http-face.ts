@@ -48,7 +48,7 @@ export type HttpReply =
       readonly headers: Readonly<Record<string, string>>;
       /** Throws EngineError only before it answers. */
       readonly open: (
-        services: Pick<Services, 'events' | 'chats'>,
+        services: Pick<Services, 'events' | 'chats' | 'progress'>,
         request: HttpRequest,
         asked: { readonly headers: ResponseHeaders; readonly requestId: string },
       ) => void;

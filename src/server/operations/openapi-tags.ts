@@ -17,7 +17,10 @@ export const TAGS: readonly Tag[] = [
   {
     name: 'documents',
     description: 'Files of people: their text, and their import as grains.',
-    operations: ['extract_document', 'import_document'],
+    operations: [
+      ...['extract_document', 'import_document', 'create_import', 'list_imports', 'get_import', 'stream_import'],
+      'cancel_import',
+    ],
   },
   {
     name: 'recall',

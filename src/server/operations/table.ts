@@ -53,6 +53,8 @@ import { harnessTemplates } from './harnesses/templates.ts';
 import { harnessTools } from './harnesses/tools.ts';
 import { hookResume, hooksCreate, hooksDelete, hooksList } from './hooks/hooks.ts';
 import { hookRead } from './hooks/read.ts';
+import { createImport } from './imports/create.ts';
+import { importCancel, importGet, importStream, importsList } from './imports/jobs.ts';
 import { keysCreate } from './keys/create.ts';
 import { keysList } from './keys/list.ts';
 import { keysRevoke } from './keys/revoke.ts';
@@ -116,6 +118,11 @@ const ROWS: readonly Operation[] = [
   importFile,
   extractDocument,
   importDocument,
+  createImport,
+  importsList,
+  importGet,
+  importStream,
+  importCancel,
   exportFile,
   bootstrap,
   sessionState,

@@ -1,5 +1,5 @@
 // Starts the work beside requests: sweeps, the threads that read long inputs, extractions, timers and checks.
-import { DRAIN_MS, KEY_USE_WRITE_MS } from '../../engine/base/limits.ts';
+import { DRAIN_MS, IMPORT_JOBS_RUNNING_MAX, KEY_USE_WRITE_MS } from '../../engine/base/limits.ts';
 import type { Router } from '../../shards/router.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { Keys } from '../control/keys.ts';
@@ -27,6 +27,8 @@ export interface Readers {
   readonly bodies: JsonReader;
   readonly texts: TextReader;
   readonly documents: Documents;
+  /** Reads the documents of import jobs, which keep their threads for longer. */
+  readonly jobs: Documents;
   readonly extractions: Extractions;
 }
 
@@ -38,11 +40,14 @@ export function openReaders({ log, lifecycle }: Starting): Readers {
   lifecycle.opened('thread of long bodies', () => bodies.close());
   const texts = new TextReader({ onError: (err) => log.error({ err }, 'the extraction thread failed') });
   lifecycle.opened('extraction thread', () => texts.close());
-  const documents = new Documents({ onError: (err) => log.error({ err }, 'a document could not be read') });
+  const options = { onError: (err: unknown) => log.error({ err }, 'a document could not be read') };
+  const documents = new Documents(options);
   lifecycle.opened('threads of documents', () => documents.close());
+  const jobs = new Documents({ ...options, threads: IMPORT_JOBS_RUNNING_MAX });
+  lifecycle.opened('threads of import jobs', () => jobs.close());
   const extractions = new Extractions(log);
   lifecycle.opened('extractions under way', () => extractions.close(DRAIN_MS));
-  return { imports, bodies, texts, documents, extractions };
+  return { imports, bodies, texts, documents, jobs, extractions };
 }
 
 export function watchDisks({ config, log, lifecycle }: Starting, shards: number): DiskWatch {

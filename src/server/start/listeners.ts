@@ -31,7 +31,7 @@ export interface Ports {
 }
 
 export interface Served {
-  readonly services: Pick<Services, 'events' | 'chats'>;
+  readonly services: Pick<Services, 'events' | 'chats' | 'progress'>;
   readonly wrapper: Wrapper;
   readonly authenticator: Authenticator;
   readonly metrics: Metrics;

@@ -2,6 +2,8 @@
 // in-memory logs.
 
 import { createSecretKey, hash } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { StepClock } from '../../../test/support/step-clock.ts';
 import type { EngineError } from '../../engine/base/errors.ts';
 import { stringifyJson } from '../../engine/grain/api/json.ts';
@@ -19,6 +21,7 @@ import { CalGate } from '../cal-gate.ts';
 import { Chats } from '../chat/chats.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { Services } from '../context.ts';
+import { randomId } from '../control/ids.ts';
 import { Keys, type NewKey } from '../control/keys.ts';
 import { Memories } from '../control/memories.ts';
 import { ControlStore } from '../control/store.ts';
@@ -33,6 +36,8 @@ import { HarnessTurns } from '../harness/turns/turn-service.ts';
 import { Deliveries } from '../hooks/deliveries.ts';
 import { Hooks } from '../hooks/hooks.ts';
 import { Sender } from '../hooks/sender.ts';
+import { ImportJobs } from '../imports/import-jobs.ts';
+import { ProgressStreams } from '../imports/streams.ts';
 import { Erasures } from '../jobs/erasures.ts';
 import { Extractions } from '../jobs/extractions.ts';
 import { readImportedFile } from '../jobs/read-import.ts';
@@ -120,6 +125,13 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
   const providers = new Providers({ control, start: startModels(config), nowMs });
   const outgoing = new Outgoing({ hosts: privateHosts(config), nowMs });
   const models = new LanguageModels({ providers, outgoing });
+  const imports = new ImportJobs({
+    control,
+    clock,
+    log,
+    shards,
+    directory: join(tmpdir(), `granary-parts-${randomId('imp')}`),
+  });
   const services: Services = {
     config,
     clock,
@@ -127,6 +139,8 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     control,
     cursors,
     chats: new Chats(log),
+    imports,
+    progress: new ProgressStreams(imports),
     memories,
     keys,
     masterKeys: {

@@ -77,6 +77,10 @@ export const AUDIT_EVENTS = {
   'verify.run': 90,
   'verify.canary': 91,
   'impact.updated': 92,
+  'import.queued': 93,
+  'import.completed': 94,
+  'import.failed': 95,
+  'import.cancelled': 96,
 } as const;
 export type AuditEvent = keyof typeof AUDIT_EVENTS;
 

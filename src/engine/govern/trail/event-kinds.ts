@@ -79,6 +79,8 @@ const MARK_OF: Readonly<Record<string, EventMark>> = {
   'goal.state_changed': 'goal_state_changed',
   'goal.delegated': 'grain_superseded',
   'import.completed': 'import_finished',
+  'import.failed': 'import_finished',
+  'import.cancelled': 'import_finished',
   'consent.granted': 'consent_granted',
   'consent.revoked': 'consent_revoked',
   'processing.restricted': 'processing_restricted',

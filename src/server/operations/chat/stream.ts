@@ -177,12 +177,14 @@ async function checkPerson(context: Context, userId: string): Promise<void> {
 
 /** A turn may last for minutes: its caller must still be one. */
 function checkCaller({ principal, services, memory }: Context): void {
-  const { keyId, untilMs } = principal;
-  if (
-    (keyId !== undefined && !services.keys.isLive(keyId)) ||
-    (untilMs !== undefined && services.clock.nowMs() >= untilMs)
-  )
-    throw new EngineError('AUT-E004', 'the key was revoked or has expired');
+  if (!isLiveCaller({ principal, services })) throw new EngineError('AUT-E004', 'the key was revoked or has expired');
   if (services.memories.find(memory.id)?.number !== memory.number)
     throw new EngineError('MEM-E003', 'the memory was deleted');
+}
+
+/** False once the caller's key was revoked, or its key or token has expired. */
+export function isLiveCaller({ principal, services }: Pick<Context, 'principal' | 'services'>): boolean {
+  const { keyId, untilMs } = principal;
+  if (keyId !== undefined && !services.keys.isLive(keyId)) return false;
+  return untilMs === undefined || services.clock.nowMs() < untilMs;
 }

@@ -1,10 +1,8 @@
 import { EngineError } from '../../../engine/base/errors.ts';
 import { keptFileName } from '../../documents/chunk-grain.ts';
 import { defineOperation } from '../define.ts';
-import { missing } from '../grains/fields.ts';
-import { mechanicalInput, NO_MEMBERS } from '../http-face.ts';
-import { nodeOf } from '../names.ts';
-import { ImportInput, ImportOutput, windowOf } from './schema.ts';
+import { NO_MEMBERS } from '../http-face.ts';
+import { ImportInput, ImportOutput, readUpload, windowOf } from './schema.ts';
 import { storeChunks } from './store-chunks.ts';
 
 export const importDocument = defineOperation({
@@ -29,18 +27,7 @@ export const importDocument = defineOperation({
       body: 'file',
       bodySchema: NO_MEMBERS,
       takesQuery: true,
-      read: (parts) => {
-        const { file, query } = parts;
-        if (file === undefined) throw missing('file');
-        const tags = query['tags']?.flatMap((tag) => tag.split(',')).filter((tag) => tag.trim() !== '');
-        const asked = mechanicalInput(nodeOf(ImportInput), { ...parts, json: undefined });
-        return {
-          ...(asked as object),
-          ...(tags === undefined ? {} : { tags }),
-          bytes: file.bytes,
-          fileName: file.name,
-        };
-      },
+      read: readUpload,
     },
   ],
   async run(input, context) {

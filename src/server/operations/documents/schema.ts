@@ -7,6 +7,9 @@ import {
   CHUNK_OVERLAP_DEFAULT,
 } from '../../../engine/base/limits.ts';
 import type { ChunkWindow } from '../../documents/chunks.ts';
+import { missing } from '../grains/fields.ts';
+import { type HttpParts, mechanicalInput } from '../http-face.ts';
+import { nodeOf } from '../names.ts';
 import { type Static, Type } from '../type.ts';
 
 /** How a document is cut and what its chunks get. */
@@ -58,6 +61,22 @@ export const ImportInput = Type.Object({
   bytes: Type.Unsafe<Uint8Array>({ description: 'The document.' }),
   fileName: Type.String({ description: 'Name of the file, whose extension tells the kind of a text.' }),
 });
+
+const INPUT_NODE = nodeOf(ImportInput);
+
+/** Reads an upload: the file from the form, the options from the query, where tags may be joined by commas. */
+export function readUpload(parts: HttpParts): unknown {
+  const { file, query } = parts;
+  if (file === undefined) throw missing('file');
+  const tags = query['tags']?.flatMap((tag) => tag.split(',')).filter((tag) => tag.trim() !== '');
+  const asked = mechanicalInput(INPUT_NODE, { ...parts, json: undefined });
+  return {
+    ...(asked as object), // the query has members
+    ...(tags === undefined ? {} : { tags }),
+    bytes: file.bytes,
+    fileName: file.name,
+  };
+}
 
 export const ChunkFailure = Type.Object({
   index: Type.Integer({ description: 'Position of the chunk in the document, from 0.' }),

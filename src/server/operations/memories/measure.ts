@@ -73,6 +73,7 @@ async function measuredOps(asked: Asked): Promise<ReturnType<typeof opsRows>> {
     seesProcess: asked.seesProcess,
     hasVectors: hasVectors(asked),
     hooks: hookTally(asked),
+    imports: asked.services.imports.tally(asked.memory),
   });
 }
 

@@ -1,0 +1,74 @@
+// Keeps import jobs from storing while the person that they are about is erased: a chunk that is stored during an erasure
+// would make a new key for that person.
+import type { ImportJobRecord } from '../control/records.ts';
+
+/** A person or a scope of a memory. */
+export interface Person {
+  /** Number of the memory. */
+  readonly memory: number;
+  readonly userId?: string | undefined;
+  readonly scopePath?: string | undefined;
+}
+
+export class Holds {
+  readonly #held = new Set<{ readonly person: Person; readonly over: Promise<void> }>();
+  /** The call that a job makes now, by its id. */
+  readonly #storing = new Map<string, { readonly job: ImportJobRecord; readonly done: Promise<void> }>();
+
+  /** Resolves when no job about the person stores; they wait until the returned function is called. */
+  async hold(person: Person): Promise<() => void> {
+    let release: () => void = () => undefined;
+    const over = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const held = { person, over };
+    this.#held.add(held);
+    const busy = [...this.#storing.values()].filter(({ job }) => isAbout(job, person));
+    await Promise.all(busy.map(({ done }) => done));
+    return () => {
+      this.#held.delete(held);
+      release();
+    };
+  }
+
+  /** Runs `work` when nothing holds the job back. `check` throws when the job may not go on then. */
+  async run<T>(job: ImportJobRecord, check: () => void, work: () => Promise<T>): Promise<T> {
+    for (;;) {
+      const held = [...this.#held].find(({ person }) => isAbout(job, person));
+      if (held === undefined) break;
+      await held.over;
+    }
+    check();
+    const working = work();
+    const done = working.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#storing.set(job.id, { job, done });
+    try {
+      return await working;
+    } finally {
+      this.#storing.delete(job.id);
+    }
+  }
+
+  /** Resolves when the job stores nothing. */
+  async stored(id: string): Promise<void> {
+    await this.#storing.get(id)?.done;
+  }
+}
+
+/** True for a job whose record or chunks name the person or lie in the scope. */
+export function isAbout(
+  { memory, caller, options }: Pick<ImportJobRecord, 'memory' | 'caller' | 'options'>,
+  person: Person,
+): boolean {
+  if (memory !== person.memory) return false;
+  const { userId, scopePath } = person;
+  if (userId !== undefined) {
+    const names = [options.userId ?? caller.userId, caller.userId, caller.actor.replace(/^user:/, '')];
+    return names.some((name) => name?.normalize('NFC') === userId.normalize('NFC'));
+  }
+  const namespace = options.namespace ?? caller.namespace ?? 'default';
+  return scopePath !== undefined && (namespace === scopePath || namespace.startsWith(`${scopePath}/`));
+}

@@ -1,0 +1,61 @@
+// The context in which a job makes its calls: the caller of the job, with the rights that its key has now.
+import { EngineError } from '../../engine/base/errors.ts';
+import { IMPORT_CALL_MS } from '../../engine/base/limits.ts';
+import type { Input, MemoryCalls, Output } from '../../shards/protocol.ts';
+import { includesScope, type Principal } from '../auth/principal.ts';
+import type { CallExtras, Context, Services } from '../context.ts';
+import type { MemoryRecord } from '../control/memories.ts';
+import { type Guard, type Job, shardContextOf } from './job.ts';
+
+export function jobContext(services: Services, job: Job, guard: Guard): Context {
+  const { caller } = job;
+  const principal: Principal = { ...caller };
+  const call = <M extends keyof MemoryCalls>(
+    method: M,
+    input: Input<M>,
+    extras: CallExtras = {},
+  ): Promise<Output<M>> => {
+    checkCaller(services, job);
+    return guard(() =>
+      services.shards.call(method, { ...shardContextOf(job, services.clock.nowMs()), ...extras }, input),
+    );
+  };
+  return {
+    services,
+    principal,
+    requestId: job.id,
+    get deadlineMs() {
+      return services.clock.nowMs() + IMPORT_CALL_MS;
+    },
+    reason: undefined,
+    purpose: caller.purpose,
+    namespace: caller.namespace,
+    userId: caller.userId,
+    idempotency: undefined,
+    strict: false,
+    dryRun: false,
+    waitForIndexMs: undefined,
+    unknown: [],
+    told: [],
+    get memory() {
+      return memoryOf(services, job);
+    },
+    call,
+    once: (work) => work(),
+    require: (scope) => {
+      if (!includesScope(principal, scope)) throw new EngineError('AUT-E001', `this needs scope ${scope}`);
+    },
+  };
+}
+
+/** A key that was revoked stores nothing more. A token that has ended since does not stop what it began. */
+function checkCaller({ keys }: Services, { caller: { keyId } }: Job): void {
+  if (keyId !== undefined && !keys.isLive(keyId))
+    throw new EngineError('AUT-E004', 'the key of the import was revoked or has expired');
+}
+
+function memoryOf({ memories }: Services, { memory }: Job): MemoryRecord {
+  const found = memories.byNumber(memory);
+  if (found === undefined || found.deleting === true) throw new EngineError('MEM-E003', 'the memory was deleted');
+  return found;
+}

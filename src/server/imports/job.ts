@@ -1,0 +1,43 @@
+// What a run of an import job is given, and how the job calls its memory.
+import { IMPORT_CALL_MS } from '../../engine/base/limits.ts';
+import { includesScope } from '../auth/principal.ts';
+import type { ImportJobRecord } from '../control/records.ts';
+import type { MemoryContext } from '../shards.ts';
+
+export type Job = Pick<ImportJobRecord, 'id' | 'memory' | 'caller'>;
+
+/** Makes a call when it may be made. */
+export type Guard = <T>(call: () => Promise<T>) => Promise<T>;
+
+export interface JobRun {
+  /** Aborted when the job was cancelled or removed, or the server stops. */
+  readonly signal: AbortSignal;
+  /** The bytes of the uploaded file. */
+  readonly read: () => Promise<Uint8Array>;
+  /** The job as recorded now. */
+  readonly now: () => ImportJobRecord;
+  /** Records a step of the job. */
+  readonly record: (step: Partial<ImportJobRecord>) => Promise<void>;
+  /** Makes a call of the job when it may: an erasure under way holds it back. */
+  readonly guard: Guard;
+}
+
+export function hasEnded({ status }: Pick<ImportJobRecord, 'status'>): boolean {
+  return status !== 'queued' && status !== 'running';
+}
+
+/** The members of a shard call that say who calls. */
+export function shardContextOf({ id, memory, caller }: Job, nowMs: number): MemoryContext {
+  const { actor, agentId, namespace, userId, purpose } = caller;
+  return {
+    memory,
+    actor,
+    requestId: id,
+    deadlineMs: nowMs + IMPORT_CALL_MS,
+    ...(includesScope(caller, 'admin') ? { owns: true as const } : {}),
+    ...(agentId === undefined ? {} : { agentId }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(userId === undefined ? {} : { userId }),
+    ...(purpose === undefined ? {} : { purpose }),
+  };
+}

@@ -1,0 +1,169 @@
+// One run of an import job: reads its document, then stores its chunks batch by batch, and records each step. A run that
+// a crash ended is repeated from the first chunk that is not recorded. Calls have the keys of their chunks, so a batch
+// that was stored before the crash is answered again instead of stored twice.
+import { hash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { assert } from '../../engine/base/assert.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import {
+  IMPORT_JOB_HASHES_MAX,
+  IMPORT_JOB_PROBLEMS_MAX,
+  IMPORT_RETRY_MS,
+  IMPORT_TRIES_MAX,
+} from '../../engine/base/limits.ts';
+import type { AddItem, AddOutcome } from '../../shards/protocol.ts';
+import type { Context, Services } from '../context.ts';
+import type { ImportJobRecord } from '../control/records.ts';
+import { grainOfChunk, keptFileName } from '../documents/chunk-grain.ts';
+import type { Chunk } from '../documents/chunks.ts';
+import type { DocumentChunks } from '../documents/documents.ts';
+import { windowOf } from '../operations/documents/schema.ts';
+import { afterAnswer, extractFrom } from '../operations/remember/extraction.ts';
+import { hasEnded, type JobRun } from './job.ts';
+import { jobContext } from './job-context.ts';
+
+export interface RunParts extends JobRun {
+  readonly services: Services;
+  readonly documents: Pick<Services['documents'], 'chunks'>;
+}
+
+/** Rejects with the reason when the job fails; resolves early when it was aborted. */
+export async function runJob(parts: RunParts): Promise<void> {
+  const { signal, documents, record } = parts;
+  const job = parts.now();
+  const context = jobContext(parts.services, job, parts.guard);
+  await record({ phase: 'parsing' });
+  const bytes = await parts.read();
+  if (signal.aborted) return;
+  const document = await documents.chunks(bytes, job.fileName, windowOf(job.options));
+  try {
+    if (signal.aborted) return;
+    await record({ phase: 'chunking', mimeType: document.mimeType, totalChunks: document.count });
+    await storeAll(parts, context, document);
+  } finally {
+    document.close();
+  }
+}
+
+async function storeAll(parts: RunParts, context: Context, document: DocumentChunks): Promise<void> {
+  const { signal, record, now } = parts;
+  await record({ phase: 'storing' });
+  for await (const batch of document.batches) {
+    const chunks = batch.filter(({ index }) => index >= now().processedChunks);
+    if (chunks.length === 0) continue;
+    if (signal.aborted) return;
+    const items = itemsOf(chunks, now(), document.sha256);
+    const outcomes = await stored(parts, context, items, chunks);
+    const step = tallied(now(), chunks, outcomes);
+    const refusal = refusalOf(outcomes);
+    if (refusal !== undefined) {
+      await record(step);
+      throw refusal;
+    }
+    if (!extracts(now())) await record(step);
+    else {
+      // The batch is recorded after its beliefs: a crash in between repeats both.
+      await record({ phase: 'extracting' });
+      const found = await extracted(context, items, outcomes).catch(async (error: unknown) => {
+        // What a cancelled job has stored is in its record.
+        if (hasEnded(now())) await record(step);
+        throw error;
+      });
+      const warnings = [...new Set([...(step.warnings ?? []), ...found.warnings])].slice(0, IMPORT_JOB_PROBLEMS_MAX);
+      await record({ ...step, warnings, extracted: now().extracted + found.count, phase: 'storing' });
+    }
+  }
+}
+
+function extracts({ options }: ImportJobRecord): boolean {
+  return options.extract === true;
+}
+
+function itemsOf(chunks: readonly Chunk[], job: ImportJobRecord, sha256: string): AddItem[] {
+  const { options, createdAtMs } = job;
+  const file = { fileName: keptFileName(job.fileName), sha256 };
+  const fields = {
+    ...options,
+    confidence: options.confidence ?? 0.8,
+    // The same on every run, so that a repeated chunk is the same grain.
+    createdAt: Math.floor(createdAtMs / 1000),
+  };
+  return chunks.map((chunk) => grainOfChunk(chunk, file, fields));
+}
+
+/** Stores a batch. A shard that does not answer is asked again. */
+async function stored(
+  { services, signal, now }: RunParts,
+  context: Context,
+  items: readonly AddItem[],
+  chunks: readonly Chunk[],
+): Promise<readonly AddOutcome[]> {
+  const place = `${now().id}:${chunks[0]?.index ?? 0}:${chunks.length}`;
+  const idempotency = { key: hash('sha256', `import ${place}`, 'hex'), bodyHash: hash('sha256', place, 'hex') };
+  for (let tries = 1; ; tries++) {
+    try {
+      return (await context.call('addBatch', { items }, { idempotency })).outcomes;
+    } catch (error) {
+      const isTransient = error instanceof EngineError && error.retryable;
+      if (!isTransient || tries >= IMPORT_TRIES_MAX || signal.aborted || services.isEnding()) throw error;
+      await delay(IMPORT_RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+}
+
+function tallied(
+  job: ImportJobRecord,
+  chunks: readonly Chunk[],
+  outcomes: readonly AddOutcome[],
+): Partial<ImportJobRecord> {
+  let { created, duplicates, refused } = job;
+  const hashes = [...job.hashes];
+  const errors = [...job.errors];
+  const warnings = new Set(job.warnings);
+  for (const [at, outcome] of outcomes.entries()) {
+    if ('error' in outcome) {
+      refused += 1;
+      const { code, message } = outcome.error;
+      const chunk = chunks[at];
+      assert(chunk !== undefined, 'a batch has an outcome a chunk');
+      if (errors.length < IMPORT_JOB_PROBLEMS_MAX) errors.push({ index: chunk.index, code, error: message });
+      continue;
+    }
+    if (outcome.duplicate) duplicates += 1;
+    else created += 1;
+    if (hashes.length < IMPORT_JOB_HASHES_MAX) hashes.push(outcome.hash);
+    for (const warning of outcome.warnings) if (warnings.size < IMPORT_JOB_PROBLEMS_MAX) warnings.add(warning);
+  }
+  const processedChunks = lastOf(chunks).index + 1;
+  return { created, duplicates, refused, hashes, errors, warnings: [...warnings], processedChunks };
+}
+
+/** Codes that say the same of every chunk: they are about the caller, the person, the namespace or the memory. */
+const OF_ALL_CHUNKS = /^(?:AUT|AGT|SCP|MEM)-|^POL-E00[2678]$/;
+
+/** The error of a job none of whose chunks can be stored any more. */
+function refusalOf(outcomes: readonly AddOutcome[]): EngineError | undefined {
+  const refusals = outcomes.flatMap((outcome) => ('error' in outcome ? [outcome.error] : []));
+  const [first] = refusals;
+  if (first === undefined || refusals.length < outcomes.length) return undefined;
+  return refusals.every(({ code }) => OF_ALL_CHUNKS.test(code)) ? EngineError.fromWire(first) : undefined;
+}
+
+async function extracted(
+  context: Context,
+  items: readonly AddItem[],
+  outcomes: readonly AddOutcome[],
+): Promise<{ readonly count: number; readonly warnings: readonly string[] }> {
+  const sources = items.flatMap((item, at) => {
+    const outcome = outcomes[at];
+    return outcome === undefined || 'error' in outcome ? [] : [{ ...item, hash: outcome.hash }];
+  });
+  const { hashes, duplicates, warnings } = await extractFrom(sources, context, afterAnswer(context, undefined));
+  return { count: hashes.length - duplicates.length, warnings };
+}
+
+function lastOf(chunks: readonly Chunk[]): Chunk {
+  const last = chunks.at(-1);
+  assert(last !== undefined, 'a batch has chunks');
+  return last;
+}

@@ -1,0 +1,31 @@
+// Opens the import jobs, and goes on with those of an earlier server.
+import { join } from 'node:path';
+import type { Services } from '../context.ts';
+import type { ControlStore } from '../control/store.ts';
+import { ImportJobs } from '../imports/import-jobs.ts';
+import { runJob } from '../imports/run-job.ts';
+import type { Erasures } from '../jobs/erasures.ts';
+import type { Shards } from '../shards.ts';
+import type { Starting } from './starting.ts';
+
+/** Folder inside the data directory. */
+const FOLDER = 'imports';
+
+export function openImports(
+  { config, clock, log }: Pick<Starting, 'config' | 'clock' | 'log'>,
+  parts: { readonly control: ControlStore; readonly shards: Pick<Shards, 'call'> },
+): ImportJobs {
+  return new ImportJobs({ ...parts, clock, log, directory: join(config.dataDir, FOLDER) });
+}
+
+/** A command that opens the data by itself, and a copy that repeats removals, leave the jobs to the next server. */
+export async function startImports(
+  { deps, lifecycle }: Starting,
+  services: Services,
+  { erasures, documents }: { readonly erasures: Erasures; readonly documents: Services['documents'] },
+): Promise<void> {
+  erasures.attach(services.imports);
+  lifecycle.opened('import jobs', () => services.imports.close());
+  if (deps.sendsWebhooks !== false && deps.repeats !== true)
+    await services.imports.start((run) => runJob({ ...run, services, documents }));
+}
