@@ -1,5 +1,6 @@
 // The syntax tree of a CAL query: the closed union of statements and their parts. The text form and the JSON form are both
 // read into it and written from it. No statement can delete or overwrite a grain, and none that could may be added.
+import { defined } from '../base/defined.ts';
 import type { Comparator, Extractor } from '../calls/cal.ts';
 
 /** A range of the source text, in UTF-16 units, `end` exclusive. Trees from the JSON form have none. */
@@ -136,8 +137,8 @@ export function fieldConditions(conditions: readonly Condition[]): readonly Fiel
 export function joinedBy(op: 'or' | 'and', conditions: readonly Condition[], at?: Span): Condition {
   const [only, ...others] = conditions;
   if (only !== undefined && others.length === 0) return only;
-  const of = conditions.flatMap((one) => (one.op === op ? (one as { readonly of: readonly Condition[] }).of : [one]));
-  return { op, of, ...(at && { at }) };
+  const of = conditions.flatMap((one) => (isJunction(one) && one.op !== 'not' && one.op === op ? one.of : [one]));
+  return defined({ op, of, at });
 }
 
 /** The conditions of a WHERE. All of them must hold. */

@@ -1,5 +1,6 @@
 // The errors of CAL queries by code. The specification defines the numbers. Where it gives a limit no code, the code is
 // ours. Append-only: a published code keeps its meaning.
+import { defined } from '../base/defined.ts';
 import { CAL_MEANINGS, type CalErrorCode } from '../base/errors.ts';
 import type { Span } from './ast.ts';
 
@@ -124,13 +125,13 @@ export interface CalPosition {
 }
 
 export interface CalErrorDetails {
-  readonly suggestion?: string;
+  readonly suggestion?: string | undefined;
   /** In UTF-16 units of the source. `located` converts it to `position`. */
   readonly at?: Span | undefined;
-  readonly position?: CalPosition;
-  readonly expected?: readonly string[];
-  readonly example?: string;
-  readonly validValues?: readonly string[];
+  readonly position?: CalPosition | undefined;
+  readonly expected?: readonly string[] | undefined;
+  readonly example?: string | undefined;
+  readonly validValues?: readonly string[] | undefined;
 }
 
 /** The refusal of a query. The message does not include the code. `toJson` is the form that callers receive. */
@@ -158,43 +159,20 @@ export class CalError extends Error {
   /** The same error with `example`: the refused query, corrected. */
   withExample(example: string): CalError {
     const { suggestion, at, position, expected, validValues } = this;
-    return new CalError(this.code, this.message, {
-      suggestion,
-      at,
-      ...(position && { position }),
-      ...(expected && { expected }),
-      example,
-      ...(validValues && { validValues }),
-    });
+    return new CalError(this.code, this.message, { suggestion, at, position, expected, example, validValues });
   }
 
   /** The same error with the position of `at` in `source`. Returns itself if it has a position or no `at`. */
   located(source: string): CalError {
     if (this.at === undefined || this.position !== undefined) return this;
     const { suggestion, at, expected, example, validValues } = this;
-    return new CalError(this.code, this.message, {
-      suggestion,
-      at,
-      position: positionOf(source, at),
-      ...(expected && { expected }),
-      ...(example !== undefined && { example }),
-      ...(validValues && { validValues }),
-    });
+    const position = positionOf(source, at);
+    return new CalError(this.code, this.message, { suggestion, at, position, expected, example, validValues });
   }
 
   toJson(): { readonly error: Readonly<Record<string, unknown>> } {
     const { code, message, suggestion, position, expected, example, validValues } = this;
-    return {
-      error: {
-        code,
-        message,
-        suggestion,
-        ...(position && { position }),
-        ...(expected && { expected }),
-        ...(example !== undefined && { example }),
-        ...(validValues && { valid_values: validValues }),
-      },
-    };
+    return { error: defined({ code, message, suggestion, position, expected, example, valid_values: validValues }) };
   }
 }
 

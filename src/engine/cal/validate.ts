@@ -1,6 +1,8 @@
 // Checks of a query that need no data: fields, operators, types, limits, names. Trees of both forms are checked here, so
 // the JSON form obeys the same rules.
+
 import { unreachable } from '../base/assert.ts';
+import { defined } from '../base/defined.ts';
 import type { GrainReference, HistoryOfPair, Query, Statement } from './ast.ts';
 import { CalError } from './errors.ts';
 import { checkAssemble } from './validate/assemble.ts';
@@ -84,5 +86,5 @@ function checkPair({ subject, relation, asOf, at }: HistoryOfPair, scope: Scope)
     if (value.kind === 'parameter') scope.expect(value, ['user'], `${name} is one string`);
     else if (value.kind !== 'string') throw new CalError('CAL-E020', `${name} takes a string`, { at: value.at });
   }
-  if (asOf !== undefined) checkMoment('AS OF', { kind: 'string', value: asOf, ...(at && { at }) }, scope);
+  if (asOf !== undefined) checkMoment('AS OF', defined({ kind: 'string', value: asOf, at }), scope);
 }

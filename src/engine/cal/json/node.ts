@@ -86,7 +86,7 @@ export class JsonNode {
       const suggestion = didYouMean(key, this.#asked);
       throw new CalError('CAL-E002', `unknown key ${JSON.stringify(key.slice(0, 40))} in ${this.path}`, {
         expected: [...this.#asked],
-        ...(suggestion !== undefined && { suggestion }),
+        suggestion,
       });
     }
   }
@@ -126,6 +126,6 @@ export function asWord<T extends string>(value: unknown, words: readonly T[], pa
   const suggestion = lower === undefined ? undefined : didYouMean(lower, words);
   throw new CalError('CAL-E002', `${path} is not one of the allowed words`, {
     expected: words,
-    ...(suggestion !== undefined && { suggestion }),
+    suggestion,
   });
 }

@@ -1,4 +1,5 @@
 // Reads the JSON form, one object for each statement, into the same tree as the text form.
+import { defined } from '../../base/defined.ts';
 import {
   type Assemble,
   type AssembleSource,
@@ -72,7 +73,7 @@ function readLet(node: JsonNode): LetBinding {
   const bound = takeExtractor(readRecall(inner));
   const extract = readExtract(node) ?? bound.extract;
   node.end();
-  return { name, recall: bound.recall, ...(extract !== undefined && { extract }) };
+  return defined({ name, recall: bound.recall, extract });
 }
 
 const STATEMENTS = [
@@ -151,7 +152,7 @@ function recallOf(node: JsonNode): Recall {
   const namespace = readInClause(node);
   const about = node.string('about');
   const like = node.string('like');
-  const since = node.string('since');
+  const since = sinceOf(node);
   const between = node.has('between') ? betweenOf(node) : undefined;
   const thread = node.has('thread') ? threadOf(node) : undefined;
   const where = node
@@ -162,23 +163,28 @@ function recallOf(node: JsonNode): Recall {
   const recent = node.integer('recent');
   const contradictions = node.boolean('contradictions');
   const format = readFormatChoice(node, 'as');
-  return {
+  return defined({
     kind: 'recall',
-    ...(my && { my }),
-    ...(type !== undefined && { grainType: { word: type } }),
-    ...(namespace && { in: namespace }),
-    ...(about !== undefined && { about }),
-    ...(like !== undefined && { like }),
-    ...(since !== undefined && { since: { kind: 'string', value: since } }),
-    ...(between && { between }),
-    ...(thread && { thread }),
+    my: my || undefined,
+    grainType: type === undefined ? undefined : { word: type },
+    in: namespace,
+    about,
+    like,
+    since,
+    between,
+    thread,
     where,
     with: options,
     stages,
-    ...(recent !== undefined && { recent }),
-    ...(contradictions && { contradictions }),
-    ...(format && { format }),
-  };
+    recent,
+    contradictions: contradictions || undefined,
+    format,
+  });
+}
+
+function sinceOf(node: JsonNode): Recall['since'] {
+  const value = node.string('since');
+  return value === undefined ? undefined : { kind: 'string', value };
 }
 
 function betweenOf(node: JsonNode): NonNullable<Recall['between']> {
@@ -220,17 +226,17 @@ function assembleOf(node: JsonNode): Assemble {
   const priority = node.list('priority').map((value) => asLabel(value, node.at('priority')));
   const format = readFormatChoice(node, 'format');
   const stream = node.node('stream');
-  return {
+  return defined({
     kind: 'assemble',
-    ...(name !== undefined && { name: asIdentifier(name, node.at('name')) }),
-    ...(intent !== undefined && { for: intent }),
+    name: name === undefined ? undefined : asIdentifier(name, node.at('name')),
+    for: intent,
     sources,
-    ...(budget && { budget }),
+    budget,
     priority,
-    ...(format && { format }),
-    ...(stream && { stream: streamOf(stream) }),
+    format,
+    stream: stream === undefined ? undefined : streamOf(stream),
     with: readOptions(node),
-  };
+  });
 }
 
 function sourceOf(node: JsonNode): AssembleSource {
@@ -264,7 +270,7 @@ function streamOf(node: JsonNode): NonNullable<Assemble['stream']> {
   const events = node.list('events').map((value) => ({ word: asLabel(value, node.at('events')).word.toLowerCase() }));
   const chunkSize = node.integer('chunk_size');
   node.end();
-  return { events, ...(chunkSize !== undefined && { chunkSize }) };
+  return defined({ events, chunkSize });
 }
 
 function historyOf(node: JsonNode): History | HistoryDiff | HistoryOfPair {
@@ -276,13 +282,13 @@ function historyOf(node: JsonNode): History | HistoryDiff | HistoryOfPair {
   }
   const namespace = readInClause(node);
   const asOf = node.string('as_of');
-  return {
+  return defined({
     kind: 'history_of_pair',
-    ...(namespace && { in: namespace }),
+    in: namespace,
     subject: asValue(node.take('subject'), node, 'subject'),
     relation: asValue(node.take('relation'), node, 'relation'),
-    ...(asOf !== undefined && { asOf }),
-  };
+    asOf,
+  });
 }
 
 const EXPLAINABLE = ['recall', 'assemble', 'set_op', 'batch', 'coalesce', 'add', 'supersede', 'revert'] as const;

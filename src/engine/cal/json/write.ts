@@ -1,6 +1,9 @@
 // Writes a tree in the JSON form. `readJson` reads it back as an equal tree. Source ranges are not written.
+
 import { unreachable } from '../../base/assert.ts';
+import { defined } from '../../base/defined.ts';
 import {
+  type AssembleSource,
   type Condition,
   type Format,
   type FormatChoice,
@@ -29,7 +32,7 @@ export function writeJson({ lets, statement }: Query): JsonObject {
 }
 
 function writeLet({ name, recall, extract }: LetBinding): JsonObject {
-  return { name, query: writeStatement(recall), ...(extract !== undefined && { extract }) };
+  return defined({ name, query: writeStatement(recall), extract });
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case for each kind of statement
@@ -48,20 +51,14 @@ function writeStatement(statement: Statement): JsonObject {
       const { name, for: intent, sources, budget, priority, format, stream } = statement;
       return {
         statement: 'assemble',
-        ...(name !== undefined && { name }),
-        ...(intent !== undefined && { for: intent }),
-        from: sources.map(({ label, from }) => ({
-          ...(label && { label: label.word }),
-          ...(from.kind === 'parameter' ? { let: from.name } : { query: writeStatement(from) }),
-        })),
-        ...(budget && { budget: { value: budget.value, ...(budget.unit !== undefined && { unit: budget.unit }) } }),
-        ...(priority.length > 0 && { priority: priority.map(({ word }) => word) }),
-        ...(format && { format: writeFormatChoice(format) }),
-        ...(stream && {
-          stream: {
-            ...(stream.events.length > 0 && { events: stream.events.map(({ word }) => word) }),
-            ...(stream.chunkSize !== undefined && { chunk_size: stream.chunkSize }),
-          },
+        ...defined({
+          name,
+          for: intent,
+          from: sources.map(writeSource),
+          budget: budget && defined({ value: budget.value, unit: budget.unit }),
+          priority: writeWords(priority),
+          format: format && writeFormatChoice(format),
+          stream: stream && defined({ events: writeWords(stream.events), chunk_size: stream.chunkSize }),
         }),
         ...writeOptions(statement.with),
       };
@@ -73,21 +70,17 @@ function writeStatement(statement: Statement): JsonObject {
     case 'history_diff':
       return { statement: 'history', hash: writeReference(statement.from), diff: writeReference(statement.to) };
     case 'history_of_pair':
-      return {
+      return defined({
         statement: 'history',
         ...writeIn(statement.in),
         subject: writeValue(statement.subject),
         relation: writeValue(statement.relation),
-        ...(statement.asOf !== undefined && { as_of: statement.asOf }),
-      };
+        as_of: statement.asOf,
+      });
     case 'explain':
       return { statement: 'explain', query: writeStatement(statement.statement) };
     case 'describe':
-      return {
-        statement: 'describe',
-        target: statement.target,
-        ...(statement.grainType && { grain_type: statement.grainType.word }),
-      };
+      return defined({ statement: 'describe', target: statement.target, grain_type: statement.grainType?.word });
     case 'batch':
       return {
         statement: 'batch',
@@ -100,9 +93,7 @@ function writeStatement(statement: Statement): JsonObject {
       return { statement: 'coalesce', branches: statement.branches.map(writeRecall) };
     case 'define_template':
       return {
-        statement: 'define_template',
-        name: statement.name,
-        ...(statement.extends !== undefined && { extends: statement.extends }),
+        ...defined({ statement: 'define_template', name: statement.name, extends: statement.extends }),
         ...statement.body,
       };
     case 'add':
@@ -128,23 +119,33 @@ function writeStatement(statement: Statement): JsonObject {
 
 function writeRecall(recall: Recall): JsonObject {
   const { my, grainType, about, like, since, between, thread, where, recent, contradictions, format } = recall;
-  return {
+  return defined({
     statement: 'recall',
-    ...(my === true && { my }),
-    ...(grainType && { grain_type: grainType.word }),
+    my: my || undefined,
+    grain_type: grainType?.word,
     ...writeIn(recall.in),
-    ...(about !== undefined && { about }),
-    ...(like !== undefined && { like }),
-    ...(since && { since: writeValue(since) }),
-    ...(between && { between: between.map(writeValue) }),
-    ...(thread && { thread: 'session' in thread ? thread.session : { from: writeReference(thread.from) } }),
-    ...(where.length > 0 && { where: where.map(writeCondition) }),
+    about,
+    like,
+    since: since && writeValue(since),
+    between: between?.map(writeValue),
+    thread: thread && ('session' in thread ? thread.session : { from: writeReference(thread.from) }),
+    where: where.length > 0 ? where.map(writeCondition) : undefined,
     ...writeOptions(recall.with),
     ...writePipeline(recall.stages),
-    ...(recent !== undefined && { recent }),
-    ...(contradictions === true && { contradictions }),
-    ...(format && { as: writeFormatChoice(format) }),
-  };
+    recent,
+    contradictions: contradictions || undefined,
+    as: format && writeFormatChoice(format),
+  });
+}
+
+function writeSource({ label, from }: AssembleSource): JsonObject {
+  const source: JsonObject = from.kind === 'parameter' ? { let: from.name } : { query: writeStatement(from) };
+  return label === undefined ? source : { label: label.word, ...source };
+}
+
+/** The words of a list that the JSON form leaves out when it is empty. */
+function writeWords(words: readonly Word[]): readonly string[] | undefined {
+  return words.length > 0 ? words.map(({ word }) => word) : undefined;
 }
 
 function writeIn(clause: InClause | undefined): JsonObject {
@@ -230,7 +231,7 @@ function writeStage(stage: Stage): Json {
     case 'select':
       return { select: stage.fields.map(({ word }) => word) };
     case 'order_by': {
-      return { ...writeSortKey(stage), ...(stage.next && { next: writeSortKey(stage.next) }) };
+      return defined({ ...writeSortKey(stage), next: stage.next && writeSortKey(stage.next) });
     }
     case 'limit':
       return { limit: stage.count };
@@ -251,10 +252,7 @@ function writeSortKey({ field, descending }: { readonly field: Word; readonly de
 
 function writeFormatChoice(choice: FormatChoice): Json {
   if (choice.kind === 'one') return writeFormat(choice.format);
-  return choice.formats.map(({ format, alias }) => ({
-    format: writeFormat(format),
-    ...(alias !== undefined && { alias }),
-  }));
+  return choice.formats.map(({ format, alias }) => defined({ format: writeFormat(format), alias }));
 }
 
 function writeFormat(format: Format): Json {

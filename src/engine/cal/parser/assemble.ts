@@ -1,5 +1,6 @@
 // Parses ASSEMBLE, which builds a context from several recalls. A clause that is out of place is refused or noted as an
 // extension, never dropped.
+import { defined } from '../../base/defined.ts';
 import type { Assemble, AssembleSource, FormatChoice, ParameterValue, StreamOptions, Word } from '../ast.ts';
 import type { Cursor } from './cursor.ts';
 import { parseFormatChoice } from './formats.ts';
@@ -23,18 +24,18 @@ export function parseAssemble(cursor: Cursor): Assemble {
   const { budget, priority = [], format, stream, with: options = [] } = parseClauses(cursor);
   const after = cursor.token;
   if (after.kind === 'word' && (clauses.has(after.lower) || after.lower === 'as')) failOrder(cursor, [';', 'the end']);
-  return {
+  return defined({
     kind: 'assemble',
-    ...(name !== undefined && { name }),
-    ...(intent !== undefined && { for: intent }),
+    name,
+    for: intent,
     sources,
-    ...(budget && { budget }),
+    budget,
     priority,
-    ...(format && { format }),
-    ...(stream && { stream }),
+    format,
+    stream,
     with: options,
     at: cursor.spanFrom(first),
-  };
+  });
 }
 
 interface Clauses {
@@ -51,7 +52,7 @@ function parseClauses(cursor: Cursor): Clauses {
   let last = -1;
   for (;;) {
     const { kind, lower, start, end } = cursor.token;
-    const place = kind === 'word' ? (BEHIND_SOURCES as readonly string[]).indexOf(lower) : -1;
+    const place = kind === 'word' ? BEHIND_SOURCES.findIndex((word) => word === lower) : -1;
     const word = BEHIND_SOURCES[place];
     if (word === undefined) return found;
     if (found[word] !== undefined) return failOrder(cursor, [';', 'the end']);
@@ -104,7 +105,7 @@ function parseSource(cursor: Cursor): AssembleSource {
       'Sources are recalls in parentheses: FROM prefs: (RECALL beliefs ABOUT "alice").',
     );
   const from = kind === 'parameter' ? parseParameter(cursor) : cursor.bracketed('(', ')', () => parseInside(cursor));
-  return { ...(label && { label }), from, at: cursor.spanFrom(first) };
+  return defined({ label, from, at: cursor.spanFrom(first) });
 }
 
 function parseInside(cursor: Cursor): AssembleSource['from'] {
@@ -156,5 +157,5 @@ function parseStream(cursor: Cursor): StreamOptions {
       chunkSize = cursor.expectInteger();
     }),
   );
-  return { events, ...(chunkSize !== undefined && { chunkSize }), at: cursor.spanFrom(first) };
+  return defined({ events, chunkSize, at: cursor.spanFrom(first) });
 }

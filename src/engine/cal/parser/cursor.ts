@@ -177,7 +177,7 @@ export class Cursor {
     throw new CalError('CAL-E002', `unexpected ${found}, expected ${shown}`, {
       at,
       expected,
-      ...(suggestion !== undefined && { suggestion }),
+      suggestion,
     });
   }
 }

@@ -1,4 +1,5 @@
 // Parses the other statements that read: EXISTS, HISTORY, DESCRIBE, BATCH, COALESCE and set operations.
+import { defined } from '../../base/defined.ts';
 import {
   type Batch,
   type BatchStatement,
@@ -45,14 +46,7 @@ function parsePairHistory(cursor: Cursor, first: Token): HistoryOfPair {
   cursor.expectWord('and');
   const relation = parseEquals(cursor, 'relation');
   const asOf = parseAsOf(cursor);
-  return {
-    kind: 'history_of_pair',
-    ...(namespace && { in: namespace }),
-    subject,
-    relation,
-    ...(asOf !== undefined && { asOf }),
-    at: cursor.spanFrom(first),
-  };
+  return defined({ kind: 'history_of_pair', in: namespace, subject, relation, asOf, at: cursor.spanFrom(first) });
 }
 
 function parseAsOf(cursor: Cursor): string | undefined {

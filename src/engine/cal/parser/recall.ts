@@ -182,7 +182,7 @@ export function unknownType(
         : didYouMean(word, plural ? [...valid, ...CLAUSE_WORDS.map((clause) => clause.toUpperCase())] : valid);
   return new CalError('CAL-E003', `unknown grain type ${word}`, {
     at,
-    ...(suggestion !== undefined && { suggestion }),
+    suggestion,
     example: plural ? 'RECALL beliefs WHERE subject = "alice"' : 'DESCRIBE fields belief',
     validValues: valid,
   });

@@ -1,4 +1,5 @@
 // Parses the statements of tier 1, which add grains and never change existing ones, and DEFINE TEMPLATE.
+import { defined } from '../../base/defined.ts';
 import type { Add, Assignments, DefineTemplate, Revert, Supersede } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import type { Cursor } from './cursor.ts';
@@ -55,11 +56,5 @@ export function parseDefineTemplate(cursor: Cursor): DefineTemplate {
   const name = cursor.expectIdentifier('a name').text;
   const parent = cursor.takeWord('extends') ? cursor.expectIdentifier('the name of a preset').text : undefined;
   const body = cursor.takeWord('as') ? { text: cursor.expectString() } : { sections: parseSections(cursor) };
-  return {
-    kind: 'define_template',
-    name,
-    ...(parent !== undefined && { extends: parent }),
-    body,
-    at: cursor.spanFrom(first),
-  };
+  return defined({ kind: 'define_template', name, extends: parent, body, at: cursor.spanFrom(first) });
 }

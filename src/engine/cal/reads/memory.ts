@@ -75,7 +75,7 @@ function shortRead(store: Store, memory: Memory, context: CallContext, ask: Part
   // The kind stays with its input.
   const short = { kind: ask.kind, input: { ...ask.input, scanMax: Math.min(scanMax, SHORT_READ_GRAINS_MAX) } };
   const answer = calRead(store, memory, context, short as PartitionRead);
-  const { stopped } = answer.output as { readonly stopped?: string | undefined };
+  const stopped = 'stopped' in answer.output ? answer.output.stopped : undefined;
   if (stopped === 'scan' && scanMax > SHORT_READ_GRAINS_MAX) throw new TooLong();
   return answer;
 }

@@ -61,7 +61,7 @@ function checkLabels(assemble: Assemble): void {
       throw new CalError('CAL-E035', `PRIORITY names ${word}, but no source has this label`, {
         at,
         validValues: labels,
-        ...(suggestion !== undefined && { suggestion }),
+        suggestion,
       });
     }
     if (ranked.has(word)) throw new CalError('CAL-E034', `PRIORITY names ${word} twice`, { at });
@@ -83,7 +83,7 @@ function checkStream({ events, chunkSize, at }: StreamOptions): void {
     throw new CalError('CAL-E077', `unknown STREAM option ${event.word}`, {
       at: event.at,
       validValues: [...known, 'chunk_size'],
-      ...(suggestion !== undefined && { suggestion }),
+      suggestion,
     });
   }
   if (chunkSize === undefined) return;

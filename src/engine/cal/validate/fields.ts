@@ -73,7 +73,7 @@ function unknownField(word: Word, type: GrainType | undefined): CalError {
   const suggestion = didYouMean(word.word, valid) ?? didYouMean(word.word, others);
   return new CalError('CAL-E004', `unknown field ${word.word}`, {
     at: word.at,
-    ...(suggestion !== undefined && { suggestion }),
+    suggestion,
     validValues: valid,
   });
 }

@@ -45,7 +45,7 @@ export class Scope {
       throw new CalError('CAL-E008', `a query has at most ${CAL_LIMITS.parametersMax} parameters`, { at });
     if (bound !== undefined) return bound;
     const suggestion = didYouMean(name, this.#bound.keys());
-    throw new CalError('CAL-E008', `$${name} is not bound`, { at, ...(suggestion !== undefined && { suggestion }) });
+    throw new CalError('CAL-E008', `$${name} is not bound`, { at, suggestion });
   }
 
   /** Throws E020 unless the parameter holds one of `wanted`. */

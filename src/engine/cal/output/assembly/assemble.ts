@@ -1,6 +1,7 @@
 // ASSEMBLE: writes the grains of several sources as one text within a budget. A pure function: the same grains and the
 // same time give the same text.
 
+import { defined } from '../../../base/defined.ts';
 import type { JsonObject } from '../../../grain/api/json-value.ts';
 import { CAL_LIMITS } from '../../vocabulary/limits.ts';
 import { formatName, type Rendering } from '../formats/choice.ts';
@@ -136,7 +137,7 @@ function described(
   tokensAllocated: number,
   summary: string | undefined,
 ): AssembledSource {
-  return {
+  return defined({
     label,
     rank,
     grainCount: included.length,
@@ -144,6 +145,6 @@ function described(
     tokensUsed: included.reduce((sum, { cost }) => sum + cost, 0),
     truncated: included.length < grains.length,
     hashes: included.map(({ grain }) => grain.hash),
-    ...(summary !== undefined && { summary }),
-  };
+    summary,
+  });
 }

@@ -1,5 +1,6 @@
 // A grain as one readable line: who, what, and notes in brackets such as confidence, state or time. Markdown and plain text
 // share it and differ only in escaping and prefix.
+import { defined } from '../../../base/defined.ts';
 import { formOf } from '../forms.ts';
 import type { CalGrain } from '../grain.ts';
 import { decimal } from '../humanize.ts';
@@ -26,7 +27,7 @@ export function lineOf(grain: CalGrain, view: View, namesNumbers: boolean): Line
     else if (own && name === noted && !(namesNumbers && typeof value === 'number')) notes.push({ text: written });
     else if (!own || name === noted || view.level === 'full') notes.push({ name, text: written });
   }
-  return { text, notes, ...(lead !== undefined && { lead: { text: lead, isSentence } }) };
+  return defined({ text, notes, lead: lead === undefined ? undefined : { text: lead, isSentence } });
 }
 
 /** Joins the pieces of a line. `clean` makes each piece safe. */
