@@ -1,6 +1,7 @@
 // The gRPC transport of the operation table: bytes of an rpc in, the operation's answer out.
 import { assert } from '../engine/base/assert.ts';
 import { JSON_PARSED_HERE_BYTES_MAX } from '../engine/base/limits.ts';
+import type { Arrival } from './arrival.ts';
 import type { GrpcCall, GrpcHandler } from './grpc/front.ts';
 import type { ReadMessage } from './jobs/read-json.ts';
 import { codecOf, sidecarCodecOf } from './operations/codecs.ts';
@@ -9,7 +10,7 @@ import type { GrpcRow } from './operations/grpc-face.ts';
 import { notesOf } from './operations/notes.ts';
 import { OPERATIONS } from './operations/table.ts';
 import type { UnknownMember } from './operations/unknown-members.ts';
-import type { Arrival, Face, Forward, ReadInput, Wrapper } from './wrapper.ts';
+import type { Face, Forward, ReadInput, Wrapper } from './wrapper.ts';
 
 interface Route {
   readonly operation: Operation;

@@ -3,6 +3,7 @@ import { unreachable } from '../engine/base/assert.ts';
 import { EngineError } from '../engine/base/errors.ts';
 import { ANSWER_SHARED_BYTES_MIN, MESSAGE_BYTES_MAX } from '../engine/base/limits.ts';
 import { jsonBuffer } from '../engine/grain/api/json.ts';
+import { requestIdOf } from './arrival.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import type { Services } from './context.ts';
 import type { Cors } from './http/cors.ts';
@@ -18,7 +19,7 @@ import { fullPath } from './operations/openapi.ts';
 import { OPERATIONS } from './operations/table.ts';
 import type { UnknownMember } from './operations/unknown-members.ts';
 import type { PageGuard } from './page-guard.ts';
-import { type Forward, requestIdOf, type Wrapper } from './wrapper.ts';
+import type { Forward, Wrapper } from './wrapper.ts';
 
 interface Route {
   readonly operation: Operation;

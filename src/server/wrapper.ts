@@ -3,22 +3,18 @@
 import { hash } from 'node:crypto';
 import { assert } from '../engine/base/assert.ts';
 import { EngineError } from '../engine/base/errors.ts';
-import {
-  IDEMPOTENCY_KEY_CHARS_MAX,
-  INDEX_WAIT_MS_MAX,
-  JSON_PARSED_HERE_BYTES_MAX,
-  SLOW_REQUEST_MS,
-} from '../engine/base/limits.ts';
+import { IDEMPOTENCY_KEY_CHARS_MAX, JSON_PARSED_HERE_BYTES_MAX, SLOW_REQUEST_MS } from '../engine/base/limits.ts';
 import { type Input, MEMORY_ROWS, type MemoryCalls, type Output } from '../shards/protocol.ts';
 import type { RawReply } from '../shards/transport/codec.ts';
-import { type Authenticator, narrowed } from './auth/authenticate.ts';
-import { includesScope, type Principal, type Scope } from './auth/principal.ts';
+import { Admission, type Admitted, requireScope } from './admission.ts';
+import { type Arrival, flagHeader, nameHeader, requestIdOf, waitHeader } from './arrival.ts';
+import type { Authenticator } from './auth/authenticate.ts';
+import { includesScope } from './auth/principal.ts';
 import type { RateLimiter } from './auth/rate-limit.ts';
 import type { CallExtras, Context, Services } from './context.ts';
-import { randomId } from './control/ids.ts';
-import { DEFAULT_MEMORY, type MemoryRecord, repliesPrefix } from './control/memories.ts';
+import { repliesPrefix } from './control/memories.ts';
 import { Deadlines } from './deadlines.ts';
-import { headerName, headerText } from './header-text.ts';
+import { headerText } from './header-text.ts';
 import { RequestAborted } from './http/listener.ts';
 import { CHALLENGE_HEADER, PROOF_HEADER, proofOf } from './identity.ts';
 import type { Logger } from './log.ts';
@@ -30,28 +26,6 @@ import { type UnknownMember, unknownRefusal, unknownWarnings } from './operation
 import { ReplyCache } from './replies.ts';
 import type { MemoryContext } from './shards.ts';
 import type { RequestSpan, Tracing } from './tracing.ts';
-
-/** A request before its body is read. */
-export interface Arrival {
-  readonly operation: Operation;
-  readonly face: 'http' | 'grpc';
-  /** The memory in the path or metadata; undefined: the key's own, else `default`. */
-  readonly memoryId: string | undefined;
-  /** The request id sent by the caller. */
-  readonly requestId: string | undefined;
-  /**
-   * A header or metadata entry by lower-case name. Throws VAL-E001 when it repeats: every header read here decides
-   * about identity, rights or effects.
-   */
-  readonly header: (name: string) => string | undefined;
-  readonly remoteAddress: string;
-  /** Path parameters besides the memory, and the query as sent. An idempotency key covers one such target. */
-  readonly target?: string | undefined;
-  /** The route over HTTP, for traces. */
-  readonly route?: { readonly verb: string; readonly path: string } | undefined;
-  /** Deadline in epoch ms. */
-  readonly deadlineMs?: number | undefined;
-}
 
 /** The transport's steps within the wrapper. */
 export interface Face<Reply> {
@@ -91,8 +65,6 @@ export type Answer<Reply> = { readonly requestId: string; readonly headers: Read
   | { readonly ok: false; readonly error: EngineError }
 );
 
-const REQUEST_ID_PATTERN = /^[A-Za-z0-9._:-]{1,128}$/;
-
 /** True for a shard call that carries its request's idempotency key. */
 function isKeyed(method: keyof MemoryCalls): boolean {
   const row = MEMORY_ROWS[method];
@@ -104,8 +76,7 @@ const PROVING: ReadonlySet<string> = new Set(['health', 'health_rpc']);
 
 export class Wrapper {
   readonly #services: Services;
-  readonly #authenticator: Authenticator;
-  readonly #limiter: RateLimiter | undefined;
+  readonly #admission: Admission;
   readonly #metrics: Metrics;
   readonly #log: Logger;
   readonly #replies: ReplyCache;
@@ -133,8 +104,7 @@ export class Wrapper {
     tracing?: Tracing | undefined;
   }) {
     this.#services = parts.services;
-    this.#authenticator = parts.authenticator;
-    this.#limiter = parts.limiter;
+    this.#admission = new Admission(parts.authenticator, parts.limiter, parts.services.memories);
     this.#metrics = parts.metrics;
     this.#log = parts.log;
     this.#repeats = parts.repeats === true;
@@ -155,7 +125,7 @@ export class Wrapper {
     let code = 'ok';
     try {
       if (PROVING.has(arrival.operation.name)) this.#prove(arrival, headers);
-      const admitting = this.#admit(arrival, headers);
+      const admitting = this.#admission.admit(arrival, headers);
       // Waiting for nothing would cost each request a turn of the event loop's queue.
       const admitted = admitting instanceof Promise ? await admitting : admitting;
       if (arrival.operation.disclosure) headers['x-ai-disclosure'] = 'ai-generated';
@@ -194,57 +164,6 @@ export class Wrapper {
     if (challenge === undefined || this.#secret === undefined) return;
     const proof = proofOf(this.#secret, challenge);
     if (proof !== undefined) headers[PROOF_HEADER] = proof;
-  }
-
-  /** Admits the caller or throws: checks identity, rate, scope and memory. */
-  #admit(arrival: Arrival, headers: Record<string, string>): Admitted | Promise<Admitted> {
-    const { operation } = arrival;
-    if (operation.mutates && !operation.dryRun && flagHeader(arrival, 'x-dry-run'))
-      throw new EngineError('VAL-E001', `${operation.name} has no dry run`, {
-        details: [{ field: 'x-dry-run', issue: 'not for this call' }],
-      });
-    if (operation.needs === 'public')
-      return { principal: PUBLIC, memory: undefined, namespace: undefined, userId: undefined };
-    // Every key has at least the scope read, except metrics-only ones.
-    const needed = operation.needs === 'key' ? 'read' : operation.needs;
-    const principal = this.#authenticator.authenticate({
-      authorization: arrival.header('authorization'),
-      apiKey: arrival.header('x-api-key'),
-      remoteAddress: arrival.remoteAddress,
-    });
-    const admitAs = (caller: Principal): Admitted => this.#admitAs(caller, needed, arrival, headers);
-    return principal instanceof Promise ? principal.then(admitAs) : admitAs(principal);
-  }
-
-  #admitAs(principal: Principal, needed: Scope, arrival: Arrival, headers: Record<string, string>): Admitted {
-    const { operation } = arrival;
-    this.#limit(principal, arrival.remoteAddress, headers);
-    const mayCreate = operation.orMayCreateMemories && principal.createsMemories === true;
-    if (!mayCreate) requireScope(principal, needed);
-    const memory = operation.on === 'memory' ? this.#memoryOf(principal, arrival.memoryId) : undefined;
-    const namespace = narrowed(principal.namespace, nameHeader(arrival, 'x-namespace'), 'namespace');
-    const userId = narrowed(principal.userId, nameHeader(arrival, 'x-user-id'), 'user');
-    return { principal: withBindings(principal, namespace, userId), memory, namespace, userId };
-  }
-
-  #limit(principal: Principal, address: string, headers: Record<string, string>): void {
-    if (this.#limiter === undefined) return;
-    const allowance = this.#limiter.take(limitedAs(principal, address));
-    headers['x-ratelimit-limit'] = String(allowance.limit);
-    headers['x-ratelimit-remaining'] = String(allowance.remaining);
-    headers['x-ratelimit-reset'] = String(allowance.resetSeconds);
-    if (allowance.granted) return;
-    headers['retry-after'] = String(allowance.retryAfterSeconds);
-    throw new EngineError('LIM-E001', 'rate limit exceeded');
-  }
-
-  /** A bound key learns nothing about other memories, not even whether they exist. */
-  #memoryOf(principal: Principal, asked: string | undefined): MemoryRecord {
-    const { memoryIds } = principal;
-    const id = asked ?? (memoryIds?.length === 1 ? memoryIds[0] : undefined) ?? DEFAULT_MEMORY;
-    if (memoryIds !== undefined && !memoryIds.includes(id))
-      throw new EngineError('AUT-E001', 'this caller is bound to a different memory');
-    return this.#services.memories.get(id);
   }
 
   /** Sends the undecoded request to its memory's worker; resolves to `here` when it must be read here. */
@@ -383,13 +302,6 @@ export class Wrapper {
   }
 }
 
-interface Admitted {
-  readonly principal: Principal;
-  readonly memory: MemoryRecord | undefined;
-  readonly namespace: string | undefined;
-  readonly userId: string | undefined;
-}
-
 /** The parts of a request besides its body. */
 interface AskedFor {
   readonly requestId: string;
@@ -432,60 +344,12 @@ function shardContext(asked: AskedFor, admitted: Admitted, change: number | unde
   return context;
 }
 
-/** A narrowed call has only the rights of a key bound that way. */
-function withBindings(principal: Principal, namespace: string | undefined, userId: string | undefined): Principal {
-  if (namespace === principal.namespace && userId === principal.userId) return principal;
-  return {
-    ...principal,
-    namespace: namespace ?? principal.namespace,
-    userId: userId ?? principal.userId,
-  };
-}
-
-/** The name of the caller's bucket: a key, the subject of a token, or an address. */
-function limitedAs({ keyId, actor }: Principal, address: string): string {
-  return keyId ?? (actor === 'anonymous' ? `anonymous ${address}` : `token ${actor}`);
-}
-
-const PUBLIC: Principal = { actor: 'anonymous', scope: 'read' };
-
-function requireScope(principal: Principal, scope: Scope): void {
-  if (!includesScope(principal, scope))
-    throw new EngineError('AUT-E001', `this needs scope ${scope}`, { details: [{ field: 'scope', issue: scope }] });
-}
-
-/** The caller's request id if valid, otherwise a new one. */
-export function requestIdOf(given: string | undefined): string {
-  return given !== undefined && REQUEST_ID_PATTERN.test(given) ? given : randomId('req');
-}
-
-function waitHeader(arrival: Arrival): number | undefined {
-  const value = arrival.header('x-wait-for-index-ms') ?? '';
-  if (value === '') return undefined;
-  if (/^\d{1,5}$/.test(value) && Number(value) <= INDEX_WAIT_MS_MAX) return Number(value);
-  throw new EngineError('VAL-E001', `\`x-wait-for-index-ms\` must be from 0 to ${INDEX_WAIT_MS_MAX} milliseconds`, {
-    details: [{ field: 'x-wait-for-index-ms', issue: `not 0 to ${INDEX_WAIT_MS_MAX}` }],
-  });
-}
-
-/** A boolean header. VAL-E001 for an invalid value. */
-function flagHeader(arrival: Arrival, header: string): boolean {
-  const value = arrival.header(header) ?? '';
-  if (value === '' || value === '0' || value === 'false') return false;
-  if (value === '1' || value === 'true') return true;
-  throw new EngineError('VAL-E001', `\`${header}\` must be 1 or 0`, { details: [{ field: header, issue: '1 or 0' }] });
-}
-
 /** Lists unknown members in the answer, or rejects the request for them. */
 function warnOrRefuse(operation: Operation, unknown: readonly UnknownMember[], context: Context): void {
   if (unknown.length === 0) return;
   if (context.strict || operation.onUnknown === 'refuse') throw unknownRefusal(unknown);
   context.unknown.push(...unknown);
   context.told.push(...unknownWarnings(unknown));
-}
-
-function nameHeader(arrival: Arrival, header: string): string | undefined {
-  return headerName(arrival.header(header), header);
 }
 
 /**

@@ -1,6 +1,7 @@
 // Starts the listeners: HTTP, HTTP for HTTP/1.0 peers, and gRPC, each on a port or HTTP and gRPC on one.
 import { EngineError } from '../../engine/base/errors.ts';
 import { DRAIN_MS } from '../../engine/base/limits.ts';
+import { requestIdOf } from '../arrival.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import { includesScope } from '../auth/principal.ts';
 import { answerBudget, requestBudget } from '../byte-budget.ts';
@@ -20,7 +21,7 @@ import type { Metrics } from '../metrics.ts';
 import { health, healthLive, healthReady } from '../operations/deployment/health.ts';
 import { metricsOperation } from '../operations/deployment/metrics.ts';
 import { PageGuard } from '../page-guard.ts';
-import { requestIdOf, type Wrapper } from '../wrapper.ts';
+import type { Wrapper } from '../wrapper.ts';
 import type { Starting } from './starting.ts';
 
 export interface Ports {

@@ -1,0 +1,58 @@
+// A request as it arrives on a transport, and what its headers say.
+import { EngineError } from '../engine/base/errors.ts';
+import { INDEX_WAIT_MS_MAX } from '../engine/base/limits.ts';
+import { randomId } from './control/ids.ts';
+import { headerName } from './header-text.ts';
+import type { Operation } from './operations/define.ts';
+
+/** A request before its body is read. */
+export interface Arrival {
+  readonly operation: Operation;
+  readonly face: 'http' | 'grpc';
+  /** The memory in the path or metadata; undefined: the key's own, else `default`. */
+  readonly memoryId: string | undefined;
+  /** The request id sent by the caller. */
+  readonly requestId: string | undefined;
+  /**
+   * A header or metadata entry by lower-case name. Throws VAL-E001 when it repeats: every header read here decides
+   * about identity, rights or effects.
+   */
+  readonly header: (name: string) => string | undefined;
+  readonly remoteAddress: string;
+  /** Path parameters besides the memory, and the query as sent. An idempotency key covers one such target. */
+  readonly target?: string | undefined;
+  /** The route over HTTP, for traces. */
+  readonly route?: { readonly verb: string; readonly path: string } | undefined;
+  /** Deadline in epoch ms. */
+  readonly deadlineMs?: number | undefined;
+}
+
+const REQUEST_ID_PATTERN = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/** The caller's request id if valid, otherwise a new one. */
+export function requestIdOf(given: string | undefined): string {
+  return given !== undefined && REQUEST_ID_PATTERN.test(given) ? given : randomId('req');
+}
+
+/** `x-wait-for-index-ms`. VAL-E001 for an invalid value. */
+export function waitHeader(arrival: Arrival): number | undefined {
+  const value = arrival.header('x-wait-for-index-ms') ?? '';
+  if (value === '') return undefined;
+  if (/^\d{1,5}$/.test(value) && Number(value) <= INDEX_WAIT_MS_MAX) return Number(value);
+  throw new EngineError('VAL-E001', `\`x-wait-for-index-ms\` must be from 0 to ${INDEX_WAIT_MS_MAX} milliseconds`, {
+    details: [{ field: 'x-wait-for-index-ms', issue: `not 0 to ${INDEX_WAIT_MS_MAX}` }],
+  });
+}
+
+/** A boolean header. VAL-E001 for an invalid value. */
+export function flagHeader(arrival: Arrival, header: string): boolean {
+  const value = arrival.header(header) ?? '';
+  if (value === '' || value === '0' || value === 'false') return false;
+  if (value === '1' || value === 'true') return true;
+  throw new EngineError('VAL-E001', `\`${header}\` must be 1 or 0`, { details: [{ field: header, issue: '1 or 0' }] });
+}
+
+/** A header with the name of a thing, such as a namespace. VAL-E001 for an invalid value. */
+export function nameHeader(arrival: Arrival, header: string): string | undefined {
+  return headerName(arrival.header(header), header);
+}
