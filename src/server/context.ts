@@ -33,6 +33,7 @@ import type { ModelLists } from './models/model-lists.ts';
 import type { RecallModels } from './models/models.ts';
 import type { Outgoing } from './models/outgoing.ts';
 import type { Providers } from './models/providers.ts';
+import type { Monitor } from './monitor/monitor.ts';
 import type { CursorSeal } from './operations/cursor-seal.ts';
 import type { UnknownMember } from './operations/unknown-members.ts';
 import type { Shards } from './shards.ts';
@@ -82,6 +83,8 @@ export interface Services {
   readonly hooks: Hooks;
   /** The deliveries of webhooks. */
   readonly deliveries: Deliveries;
+  /** Notices bursts of removals, refusals, exports and failed keys. */
+  readonly monitor: Monitor;
   /** Metrics of memories, computed on demand. */
   readonly metering: Metering;
   /** Providers of models, and the models of the roles. */

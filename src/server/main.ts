@@ -49,6 +49,7 @@ import {
 } from './start/jobs.ts';
 import { type Ports, startListeners } from './start/listeners.ts';
 import { type ModelParts, openModels } from './start/models.ts';
+import { type Monitoring, startMonitor } from './start/monitor.ts';
 import { drainCallsFirst, openMemories, type Placed, startErasures, startShards } from './start/shards.ts';
 import { type ServerDeps, type Starting, within } from './start/starting.ts';
 import { startTurns } from './start/turns.ts';
@@ -107,7 +108,7 @@ async function start(starting: Starting): Promise<Omit<RunningServer, 'warnings'
   });
   const { keys, control, router } = stored;
   const authenticator = authenticatorOf(starting, keys);
-  startUseRecords(starting, { keys, control, authenticator });
+  startUseRecords(starting, { keys, control, authenticator, monitor: services.monitor });
   startHealthChecks(starting, control, router);
   const metrics = metricsOf(stored, work, services);
   const secret = randomHex();
@@ -166,6 +167,7 @@ interface Work {
   readonly models: ModelParts;
   readonly sweeps: RetentionSweeps;
   readonly turns: HarnessTurns;
+  readonly monitoring: Monitoring;
 }
 
 /** Starts what goes on beside the requests. */
@@ -178,8 +180,19 @@ async function startWork(starting: Starting, stored: Stored): Promise<Work> {
   const eventBells = new EventBells(stored.router);
   starting.lifecycle.opened('event bells', () => eventBells.close());
   const webhooks = startHooks(starting, { ...stored, bells: eventBells });
-  const turns = await startTurns(starting, stored);
-  return { embedding, readers, disks: watchDisks(starting, shards), eventBells, webhooks, models, sweeps, turns };
+  const monitoring = startMonitor(starting, stored.router, stored.control);
+  const turns = await startTurns(starting, { ...stored, shards: monitoring.shards });
+  return {
+    monitoring,
+    embedding,
+    readers,
+    disks: watchDisks(starting, shards),
+    eventBells,
+    webhooks,
+    models,
+    sweeps,
+    turns,
+  };
 }
 
 function servicesOf(
@@ -193,6 +206,7 @@ function servicesOf(
     webhooks,
     models,
     turns,
+    monitoring,
   }: Work,
   listening: Pick<Services, 'httpListener' | 'grpcPort'>,
 ): Services {
@@ -203,7 +217,8 @@ function servicesOf(
   return {
     config,
     clock,
-    shards: router,
+    shards: monitoring.shards,
+    monitor: monitoring.monitor,
     cursors,
     chats: new Chats(log),
     imports,

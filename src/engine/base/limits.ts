@@ -630,6 +630,8 @@ export const RETENTION_SWEEP_MS = 3_600_000;
 export const RETENTION_BATCH_MAX = 1_000;
 /** Characters of a JSON value in a policy: an impact assessment, a controller. */
 export const POLICY_FACT_CHARS_MAX = 65_536;
+/** Memories (and kinds of acts in them) that the monitor of bursts counts; beyond: those without acts the longest are dropped. */
+export const MONITORED_MEMORIES_MAX = 10_000;
 /** Bytes of the text of a remember. */
 export const REMEMBER_TEXT_BYTES_MAX = 262_144;
 /**

@@ -102,6 +102,7 @@ export function deploymentEvidence(
     modelAssignments: assignedModels(services, memory),
     previousFullRunAt,
     backedUpAt: typeof backedUp === 'number' ? backedUp : undefined,
+    drill: services.monitor.drill(),
     tiers: [],
   };
 }

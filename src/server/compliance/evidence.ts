@@ -2,6 +2,7 @@
 import type { Area, PartitionEvidence, PolicyEvidence } from '../../engine/calls/compliance.ts';
 import type { Scope } from '../auth/principal.ts';
 import type { Domain, Metric } from '../metering/rows.ts';
+import type { Drill } from '../monitor/monitor.ts';
 
 export interface KeyFact {
   readonly name: string;
@@ -44,6 +45,8 @@ export interface DeploymentEvidence {
   readonly previousFullRunAt: number | undefined;
   /** Time of the deployment's newest backup, in seconds. */
   readonly backedUpAt: number | undefined;
+  /** A burst of removals that the monitor was shown for the check. */
+  readonly drill: Drill;
   /** Slower storage tiers that hold grains. */
   readonly tiers: readonly string[];
 }

@@ -109,6 +109,7 @@ function evidence(change: Change = () => undefined): Evidence {
     modelAssignments: { embedding: 'builtin' },
     previousFullRunAt: now - DAY,
     backedUpAt: undefined,
+    drill: { threshold: 100, tooEarly: false, raised: true },
     tiers: [],
   };
   const metrics = { ops: metricsOf('ops.audit_chain_valid', now), intel: metricsOf('intel.low_confidence_pct', now) };
@@ -120,6 +121,13 @@ function evidence(change: Change = () => undefined): Evidence {
 function metricsOf(id: MetricId, now: number): Writable<MetricsEvidence> {
   const { green } = ROWS[id];
   return { computedAt: now - 60, metrics: [metricOf(id, { value: green, samples: 20 })] };
+}
+
+/** The monitor's answer to a synthetic burst. */
+function drilled(tooEarly: boolean, raised: boolean): Change {
+  return (_, deployment) => {
+    deployment.drill = { threshold: 100, tooEarly, raised };
+  };
 }
 
 function recall() {
@@ -492,7 +500,9 @@ const OUTCOMES: readonly (readonly [id: string, expected: Status, change?: Chang
   ['soc2_monitoring', 'fail', metered('ops', { metrics: [] })],
   ['soc2_monitoring', 'fail', metered('ops', { error: 'no shard answered' })],
   ['soc2_monitoring', 'fail', metered('ops', { computedAt: 1 })],
-  ['soc2_incident_detection', 'warn'],
+  ['soc2_incident_detection', 'pass'],
+  ['soc2_incident_detection', 'fail', drilled(false, false)],
+  ['soc2_incident_detection', 'fail', drilled(true, true)],
   ['soc2_change_management', 'pass'],
   [
     'soc2_change_management',

@@ -89,7 +89,7 @@ euai_explanation_right; eu_ai_act; A86; H; Each recorded recall can be explained
 soc2_logical_access; soc2; 2-CC6.1; C; Access is restricted to those who were granted it; Turn authentication on, and require authorization
 soc2_segregation_duties; soc2; 2-CC6.3; H; Who administers does not audit; Give audits to somebody else than administration
 soc2_monitoring; soc2; 2-CC7.2; M; Operations are watched; Use a build with metrics of operations
-soc2_incident_detection; soc2; 2-CC7.3; H; A burst of deletions is noticed; Use a build with a monitor of bursts
+soc2_incident_detection; soc2; 2-CC7.3; H; A burst of deletions is noticed; Report it: the monitor of bursts is part of the server
 soc2_change_management; soc2; 2-CC8.1; M; Each change of the policy has an author, a reason and a predecessor; Give a reason with each change of the policy
 soc2_availability_backup; soc2; 2-A1.2; M; Data can be taken out and brought back; Export the memory at least once a month
 ccpa_right_to_delete; ccpa; C1798.105; C; Deletion works, and no request waits; Mend what the checks of erasure name

@@ -15,8 +15,6 @@ export type Judge = (evidence: Evidence, verdicts: ReadonlyMap<string, Verdict>)
 export const pass = (detail: string): Verdict => ({ status: 'pass', detail });
 export const fail = (detail: string): Verdict => ({ status: 'fail', detail });
 export const warn = (detail: string): Verdict => ({ status: 'warn', detail });
-/** A feature that the build lacks: no evidence either way, and nothing that an operator could fix. */
-export const absent = (what: string): Verdict => warn(`not part of this build: ${what}`);
 export const skip = (detail: string): Verdict => ({ status: 'skip', detail });
 
 /** Pass or fail by a condition. */

@@ -12,6 +12,7 @@ import { ImportReader } from '../jobs/read-import.ts';
 import { JsonReader } from '../jobs/read-json.ts';
 import { TextReader } from '../jobs/read-text.ts';
 import { RetentionSweeps } from '../jobs/retention.ts';
+import type { Monitor } from '../monitor/monitor.ts';
 import type { Placed } from './shards.ts';
 import { type Starting, within } from './starting.ts';
 
@@ -70,14 +71,20 @@ export function startHealthChecks({ log, lifecycle }: Starting, control: Control
 /** Periodic records: last use of keys, number of failed authentications. */
 export function startUseRecords(
   { log, lifecycle }: Starting,
-  parts: { readonly keys: Keys; readonly control: ControlStore; readonly authenticator: Authenticator },
+  parts: {
+    readonly keys: Keys;
+    readonly control: ControlStore;
+    readonly authenticator: Authenticator;
+    readonly monitor: Monitor;
+  },
 ): void {
-  const { keys, control, authenticator } = parts;
+  const { keys, control, authenticator, monitor } = parts;
   const write = async (): Promise<void> => {
     try {
       await keys.writeUses();
       const count = authenticator.takeFailed();
       if (count === 0) return;
+      monitor.saw('failed_keys', undefined, count);
       await control.commit((change) =>
         change.audit({ event: 'auth.failed', actor: 'system', subject: '', details: { count } }),
       );

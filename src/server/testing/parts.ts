@@ -53,6 +53,7 @@ import { Outgoing } from '../models/outgoing.ts';
 import { privateHosts } from '../models/private-hosts.ts';
 import { Providers } from '../models/providers.ts';
 import { startModels } from '../models/start-models.ts';
+import { Monitor } from '../monitor/monitor.ts';
 import { CursorSeal } from '../operations/cursor-seal.ts';
 import type { HttpParts, HttpReply } from '../operations/http-face.ts';
 import { fullPath } from '../operations/openapi.ts';
@@ -191,6 +192,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     grpcPort: () => undefined,
     disks: () => [],
     metering: new Metering(clock),
+    monitor: new Monitor({ nowMs, raise: () => undefined }),
     isEnding: () => false,
   };
   const authenticator = new Authenticator({

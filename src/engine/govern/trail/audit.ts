@@ -81,6 +81,10 @@ export const AUDIT_EVENTS = {
   'import.completed': 94,
   'import.failed': 95,
   'import.cancelled': 96,
+  'monitor.excessive_forget': 100,
+  'monitor.policy_violations': 101,
+  'monitor.excessive_export': 102,
+  'monitor.failed_keys': 103,
 } as const;
 export type AuditEvent = keyof typeof AUDIT_EVENTS;
 

@@ -19,6 +19,7 @@ export const EVENT_KINDS = [
   'retention_enforced',
   'import_finished',
   'verify_finished',
+  'burst_noticed',
 ] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
@@ -47,6 +48,7 @@ export const EVENT_MARKS = [
   ['grain_created', 'consent_granted'],
   ['grain_created', 'consent_revoked'],
   ['grain_superseded', 'auto_related'],
+  ['burst_noticed'],
 ] as const satisfies readonly (readonly EventKind[])[];
 
 type Joined<T extends readonly string[]> = T extends readonly [infer A extends string, ...infer R extends string[]]
@@ -88,6 +90,9 @@ const MARK_OF: Readonly<Record<string, EventMark>> = {
   'policy.sealed': 'policy_changed',
   'retention.enforced': 'retention_enforced',
   'verify.run': 'verify_finished',
+  'monitor.excessive_forget': 'burst_noticed',
+  'monitor.policy_violations': 'burst_noticed',
+  'monitor.excessive_export': 'burst_noticed',
 };
 
 const EVENT_COUNTS = Uint8Array.from(EVENT_MARKS, (kinds) => kinds.length);

@@ -1,6 +1,6 @@
 import { subjectOf } from '../../../engine/govern/access/caller.ts';
 import { areas, policyOf } from '../evidence.ts';
-import { absent, fail, type Judge, pass, warn } from '../verdict.ts';
+import { fail, type Judge, pass, passIf, warn } from '../verdict.ts';
 import { metricsSeen } from './metrics.ts';
 
 const BACKUP_DAYS = 30;
@@ -34,7 +34,11 @@ export const SOC2: Readonly<Record<string, Judge>> = {
     if (observed === 0 || red.length > 0 || ageSeconds > HOUR_SECONDS) return fail(detail);
     return yellow.length > 0 ? warn(detail) : pass(detail);
   },
-  soc2_incident_detection: () => absent('a monitor of bursts'),
+  soc2_incident_detection: (evidence) => {
+    const { threshold, tooEarly, raised } = evidence.deployment.drill;
+    const told = `of ${threshold + 1} synthetic removals in an hour the monitor reported ${raised ? 'a burst' : 'nothing'}`;
+    return passIf(raised && !tooEarly, tooEarly ? `${told}, but below its threshold already` : told);
+  },
   soc2_change_management: (evidence) => {
     const { versions, missingVersions } = policyOf(evidence);
     const loose = versions.filter(

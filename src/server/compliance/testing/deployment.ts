@@ -16,6 +16,7 @@ export const BARE_DEPLOYMENT: DeploymentEvidence = {
   modelAssignments: {},
   previousFullRunAt: undefined,
   backedUpAt: undefined,
+  drill: { threshold: 100, tooEarly: false, raised: true },
   tiers: [],
 };
 
