@@ -85,7 +85,7 @@ test('a name whose grains no longer open is not shown, with or without grains of
   assert.deepEqual(keys(), names);
   const { store } = engine;
   const memory = store.memory(1);
-  const ids = ['ada', 'zoe'].map((user) => store.userKey(memory, user)?.key ?? assert.fail(`${user} has a key`));
+  const ids = ['ada', 'zoe'].map((user) => store.namedKeys.user(memory, user)?.key ?? assert.fail(`${user} has a key`));
   // As in an older copy of the data with current keys: the index holds the names, but their grains do not open.
   store.keys.destroy(ids, Date.now());
   memory.dropKeys();

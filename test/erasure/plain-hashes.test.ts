@@ -135,7 +135,7 @@ test('compact removes grains whose key was destroyed, because their hashes canno
   // The log is an older copy than the keys: it does not know of the erasure.
   const { store } = engine;
   const memory = store.memory(1);
-  store.keys.destroy([store.userKey(memory, 'ada')!.key], store.clock.nowMs());
+  store.keys.destroy([store.namedKeys.user(memory, 'ada')!.key], store.clock.nowMs());
   memory.dropKeys();
   await engine.write('compact', context, {});
   assert.equal(recordsOf(engine).filter(isPlainRecord).length, 0);

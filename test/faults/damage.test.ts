@@ -194,7 +194,7 @@ test('a damaged key affects only what it opens, is named, and comes back with it
   };
   const probe = await openShard(copy());
   const { keyIds } = probe.store.memory(1);
-  const user = probe.store.userKey(probe.store.memory(1), 'u1')!.key;
+  const user = probe.store.namedKeys.user(probe.store.memory(1), 'u1')!.key;
   await probe.close();
   for (const [kind, id] of [...Object.entries(keyIds), ['user', user] as const]) {
     const root = copy();

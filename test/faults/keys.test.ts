@@ -28,8 +28,8 @@ test('each memory, each user and its scope have separate keys, and grains are se
   const users = USERS.filter((user) => user !== undefined);
   const ids = MEMORIES.flatMap((number) => {
     const memory = store.memory(number);
-    const ofUsers = users.map((user) => store.userKey(memory, user)!.key);
-    return [...Object.values(memory.keyIds), ...ofUsers, store.scopeKey(memory, 'default')!.key];
+    const ofUsers = users.map((user) => store.namedKeys.user(memory, user)!.key);
+    return [...Object.values(memory.keyIds), ...ofUsers, store.namedKeys.scope(memory, 'default')!.key];
   });
   const count = MEMORIES.length * (4 + users.length);
   assert.equal(new Set(ids).size, count, 'ids are distinct');
@@ -39,8 +39,8 @@ test('each memory, each user and its scope have separate keys, and grains are se
     const record = decodeRecord(store.log.read(store.findOrdinal(memory, hash)!)!);
     assert.ok(record.kind === 'grain');
     const opened = store.memory(memory);
-    assert.equal(record.key, user === undefined ? opened.keyIds.blob : store.userKey(opened, user)!.key);
-    assert.equal(record.scopeKey, store.scopeKey(opened, 'default')!.key);
+    assert.equal(record.key, user === undefined ? opened.keyIds.blob : store.namedKeys.user(opened, user)!.key);
+    assert.equal(record.scopeKey, store.namedKeys.scope(opened, 'default')!.key);
     for (const other of ids.filter((id) => id !== record.key))
       assert.throws(() => store.openBlob(opened, { ...record, key: other }), { code: 'CRY-E001' });
   }

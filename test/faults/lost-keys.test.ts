@@ -40,7 +40,7 @@ async function filled(t: TestContext): Promise<Filled> {
   await engine.write('flush', contextOf(1), {});
   await fill('unsealed');
   const opened = engine.store.memory(1);
-  const keys = { ...opened.keyIds, ann: engine.store.userKey(opened, 'ann')!.key };
+  const keys = { ...opened.keyIds, ann: engine.store.namedKeys.user(opened, 'ann')!.key };
   await engine.abandon();
   return { root, hashes, keys };
 }

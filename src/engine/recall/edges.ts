@@ -7,7 +7,8 @@ import { Float } from '../grain/value.ts';
 import { union } from '../index/docs/docset.ts';
 import type { IndexPart } from '../index/parts/part.ts';
 import type { Memory } from '../store/memory.ts';
-import type { Store, StoredGrain } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
+import type { StoredGrain } from '../store/stored-grain.ts';
 import { filterPart, type PartFilter } from './filter/filter.ts';
 import { inOrder, type PartDoc } from './legs/ordered.ts';
 

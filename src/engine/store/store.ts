@@ -12,7 +12,7 @@ import { decodeAuditBody } from '../govern/trail/audit-codec.ts';
 import { eventCount } from '../govern/trail/event-kinds.ts';
 import { addressOf } from '../grain/address.ts';
 import { openGrain } from '../grain/codec/blob.ts';
-import type { Address, Grain } from '../grain/grain.ts';
+import type { Address } from '../grain/grain.ts';
 import type { IndexPart, Keyed, Ordinal } from '../index/parts/part.ts';
 import type { ShardIndex } from '../index/shard-index.ts';
 import type { VectorIndex } from '../index/vectors/vector-index.ts';
@@ -21,7 +21,7 @@ import type { KeyStore } from '../keys/key-store.ts';
 import type { Log, Sequence } from '../log/log.ts';
 import { type GrainHead, nameInHead, peekedHead } from '../record/grain-head.ts';
 import { grainName } from '../record/grain-name.ts';
-import type { GrainRecord, KeyRecord, SettingRecord, StatusRecord, VerificationState } from '../record/record.ts';
+import type { GrainRecord, SettingRecord, StatusRecord, VerificationState } from '../record/record.ts';
 import { decodeRecord } from '../record/record-codec.ts';
 import { AddressMemo } from './address-memo.ts';
 import { DamageNotes } from './damage-notes.ts';
@@ -31,8 +31,10 @@ import { EventBell } from './event-bell.ts';
 import { EventRecords } from './event-records.ts';
 import { Memory } from './memory.ts';
 import { NameMemo } from './name-memo.ts';
+import { NamedKeys } from './named-keys.ts';
 import { RecentMap } from './recent-map.ts';
 import { NEXT_KEY_STATE, oldBlobKeyState, purgeState } from './state-names.ts';
+import { OpenedGrain, type StoredGrain } from './stored-grain.ts';
 
 /**
  * Memories kept open. Others are opened again at their next use. The number is far above the memories of one group:
@@ -42,50 +44,10 @@ const OPEN_MEMORIES_MAX = 20_000;
 /** Bad records that health lists. More are only counted. */
 const QUARANTINE_NAMES_MAX = 100;
 
-/** A grain read back from the log. */
-export interface StoredGrain {
-  readonly ordinal: Ordinal;
-  readonly address: Address;
-  /** The grain's name in the trail. */
-  readonly name: string;
-  readonly blob: Buffer;
-  readonly grain: Grain;
-}
-
-/** Computes the name on demand, since most reads leave no trail. */
-class OpenedGrain implements StoredGrain {
-  readonly ordinal: Ordinal;
-  readonly address: Address;
-  readonly blob: Buffer;
-  readonly grain: Grain;
-  readonly #store: Store;
-  readonly #head: GrainHead;
-
-  constructor(store: Store, head: GrainHead, { ordinal, address, blob, grain }: Omit<StoredGrain, 'name'>) {
-    this.ordinal = ordinal;
-    this.address = address;
-    this.blob = blob;
-    this.grain = grain;
-    this.#store = store;
-    this.#head = head;
-  }
-
-  get name(): string {
-    return this.#store.nameOf(this.#head);
-  }
-}
-
 /** A further source of a known grain, and its record. */
 export interface FurtherSource {
   readonly sequence: Sequence;
   readonly name: string;
-}
-
-/** The key of a user or a scope. */
-export interface NamedKey {
-  readonly key: number;
-  readonly live: boolean;
-  readonly record: KeyRecord;
 }
 
 export class Store {
@@ -134,6 +96,8 @@ export class Store {
   readonly counters = new ShardCounters();
   /** The stages of traced calls. */
   readonly stageTimes = new StageTimes();
+  /** The keys of users and scopes. */
+  readonly namedKeys = new NamedKeys(this);
   /** Finds the audit records that hold events. */
   readonly eventRecords = new EventRecords(this);
   /** Rings when a memory has new events. */
@@ -455,49 +419,6 @@ export class Store {
       }
     }
     return undefined;
-  }
-
-  /** The newest key of a user in this memory, live or destroyed; undefined for an unknown user. */
-  userKey(memory: Memory, userId: string): NamedKey | undefined {
-    return this.#namedKey(memory.number, 'userKey', memory.userToken(userId));
-  }
-
-  /** The newest key of a scope in this memory, live or destroyed; undefined for a scope without writes. */
-  scopeKey(memory: Memory, path: string): NamedKey | undefined {
-    return this.#namedKey(memory.number, 'scopeKey', memory.scopeToken(path));
-  }
-
-  #namedKey(memory: number, kind: 'userKey' | 'scopeKey', token: string): NamedKey | undefined {
-    const sequence = this.newestKeyed(memory, kind, token);
-    const bytes = sequence === undefined ? undefined : this.log.read(sequence);
-    const record = bytes === undefined ? undefined : decodeRecord(bytes);
-    if (record?.kind !== 'key') return undefined;
-    return { key: record.key, live: record.action === 'made' && this.keys.state(record.key) === 'live', record };
-  }
-
-  /** The number of users of the memory with a live key. */
-  userCount(memory: number): number {
-    return this.liveUserKeys(this.memory(memory)).length;
-  }
-
-  /** The key ids of all users of the memory with a live key. */
-  liveUserKeys(memory: Memory): number[] {
-    return this.#liveKeys(memory, 'userKey');
-  }
-
-  /** The key ids of all scopes of the memory with a live key. */
-  liveScopeKeys(memory: Memory): number[] {
-    return this.#liveKeys(memory, 'scopeKey');
-  }
-
-  #liveKeys(memory: Memory, kind: 'userKey' | 'scopeKey'): number[] {
-    const keys = new Set<number>();
-    for (const sequence of this.allKeyed(memory.number, kind)) {
-      const bytes = this.log.read(sequence);
-      const record = bytes === undefined ? undefined : decodeRecord(bytes);
-      if (record?.kind === 'key' && this.keys.state(record.key) === 'live') keys.add(record.key);
-    }
-    return [...keys];
   }
 
   /** The head of the memory's audit chain as committed, and the number of its newest event. */

@@ -4,7 +4,8 @@ import type { GrainView } from '../calls/grain.ts';
 import type { JsonObject } from '../grain/api/json-value.ts';
 import { toApi } from '../grain/api/output.ts';
 import type { Memory } from './memory.ts';
-import type { Store, StoredGrain } from './store.ts';
+import type { Store } from './store.ts';
+import type { StoredGrain } from './stored-grain.ts';
 
 /** The grain with default `fields` and its version links. */
 export function viewGrain(store: Store, memory: Memory, stored: StoredGrain): GrainView {

@@ -72,7 +72,7 @@ for (const isSealed of [false, true])
     // The log is older than the keys and does not know of the erasure.
     const { store } = engine;
     const memory = store.memory(1);
-    store.keys.destroy([store.userKey(memory, 'ada')!.key], store.clock.nowMs());
+    store.keys.destroy([store.namedKeys.user(memory, 'ada')!.key], store.clock.nowMs());
     memory.dropKeys();
     assert.deepEqual(await add(said), { hash, duplicate: false, warnings: [] });
     assert.equal(engine.read('get', context, { hash }).fields['object'], 'tea');

@@ -9,7 +9,7 @@ import { intersect } from '../index/docs/docset.ts';
 import { type Doc, type IndexPart, type Ordinal, pairKey } from '../index/parts/part.ts';
 import type { Memory } from '../store/memory.ts';
 import { hasExpired } from '../store/readable.ts';
-import type { StoredGrain } from '../store/store.ts';
+import type { StoredGrain } from '../store/stored-grain.ts';
 import { allowSupersede, allowWrite, auditPii } from './decided.ts';
 import { addFurtherSource, elsewhereWhenFull, textHash } from './further-source.ts';
 import { checkNewGoal, checkParentTypes } from './goal-parents.ts';

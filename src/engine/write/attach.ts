@@ -81,8 +81,8 @@ export function planDrop(group: Group, memory: Memory): { readonly keyFingerprin
   const { store } = group;
   group.onPublish(() => memory.dropKeys());
   return dropKeyed(group, memory.number, memory.keyIds, [
-    ...store.liveUserKeys(memory),
-    ...store.liveScopeKeys(memory),
+    ...store.namedKeys.liveUsers(memory),
+    ...store.namedKeys.liveScopes(memory),
   ]);
 }
 

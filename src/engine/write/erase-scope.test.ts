@@ -42,7 +42,7 @@ test('each namespace has a key of its own, the default namespace included, and u
   assert.equal(a!.key, c!.key);
   assert.ok(d!.scopeKey !== 0 && d!.scopeKey !== a!.scopeKey && d!.scopeKey !== c!.scopeKey);
   assert.equal(engine.store.keys.kind(a!.scopeKey), 'scope');
-  assert.equal(engine.store.userCount(1), 1);
+  assert.equal(engine.store.namedKeys.userCount(engine.store.memory(1)), 1);
 });
 
 test('an erased scope stays erased after a restart and a rebuild, and a later grain has another key', async (t) => {

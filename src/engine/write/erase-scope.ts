@@ -147,7 +147,7 @@ function* liveScopes(
 }
 
 function lostKey(store: Store, memory: Memory, path: string): number | undefined {
-  const known = store.scopeKey(memory, path);
+  const known = store.namedKeys.scope(memory, path);
   return known?.record.action === 'made' && store.keys.state(known.key) === 'missing' ? known.key : undefined;
 }
 
@@ -212,7 +212,7 @@ function earlier(
 ): { readonly timestamp: number; readonly proofs: readonly ScopeProof[] } {
   let lastMs = 0;
   const proofs = paths.flatMap((path) => {
-    const key = store.scopeKey(memory, path)?.key;
+    const key = store.namedKeys.scope(memory, path)?.key;
     const tombstone = key === undefined ? undefined : store.keys.tombstone(key);
     if (tombstone === undefined) return [];
     lastMs = Math.max(lastMs, tombstone.destroyedMs);

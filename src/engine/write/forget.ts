@@ -158,7 +158,7 @@ export function planEraseUser(
   const { store } = group;
   mayErase(memory, context, userId);
   if (check === true) return { userId, count: 0, keyFingerprint: '', timestamp: 0 };
-  const known = store.userKey(memory, userId);
+  const known = store.namedKeys.user(memory, userId);
   if (known === undefined || known.key === NO_KEY) {
     if (known === undefined) noteUnknown(group, memory, userId);
     return { userId, count: 0, keyFingerprint: '', timestamp: Math.floor(group.nowMs / 1000) };

@@ -19,7 +19,7 @@ interface PlannedKeys {
 
 /** The parts of a group that named keys need. */
 interface KeyedGroup {
-  readonly store: Pick<Store, 'index' | 'keys' | 'scopeKey' | 'userKey'>;
+  readonly store: Pick<Store, 'index' | 'keys' | 'namedKeys'>;
   readonly nowMs: number;
   overlay(memory: Memory): PlannedKeys;
   peek(memory: Memory): PlannedKeys | undefined;
@@ -33,7 +33,7 @@ export function liveKeyOf(group: KeyedGroup, memory: Memory, userId: string): nu
   const { store } = group;
   const known = group.peek(memory)?.userKeys.get(userId) ?? memory.userKeys.get(userId);
   if (known !== undefined) return known;
-  const committed = store.userKey(memory, userId);
+  const committed = store.namedKeys.user(memory, userId);
   return committed?.live === true && !store.keys.isGone(committed.key) ? committed.key : undefined;
 }
 
@@ -45,7 +45,7 @@ export function keyNamed(group: KeyedGroup, memory: Memory, keyKind: 'user' | 's
   const held = memory[kind.cache];
   const known = planned.get(name) ?? held.get(name);
   if (known !== undefined) return known;
-  const committed = keyKind === 'user' ? store.userKey(memory, name) : store.scopeKey(memory, name);
+  const committed = keyKind === 'user' ? store.namedKeys.user(memory, name) : store.namedKeys.scope(memory, name);
   if (committed?.live === true) {
     held.set(name, committed.key);
     return committed.key;

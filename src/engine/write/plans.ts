@@ -344,7 +344,7 @@ export const PLANS: { readonly [M in PlannedMethod]: MemoryWrite<M> } = {
       // A person whose grains lie in another partition gets a key here, so that an erasure covers what the trail says
       // of them.
       const elsewhere = userId !== undefined && Number(plain['count'] ?? 0) > 0 ? userId : undefined;
-      if (elsewhere !== undefined && group.store.userKey(held, elsewhere) === undefined)
+      if (elsewhere !== undefined && group.store.namedKeys.user(held, elsewhere) === undefined)
         group.keyOfUser(held, elsewhere);
       const details: Record<string, string | number | boolean> = { ...plain };
       for (const [name, text] of Object.entries(texts)) {

@@ -117,7 +117,7 @@ export class ReadTrail {
     const named = content.userId ?? context.userId;
     if (named !== undefined) return named;
     return [content.entity, content.subject, content.object].find(
-      (name) => name !== undefined && this.#store.userKey(memory, name) !== undefined,
+      (name) => name !== undefined && this.#store.namedKeys.user(memory, name) !== undefined,
     );
   }
 
@@ -294,7 +294,7 @@ function writeRecall(group: Group, memory: Memory, recall: LeftRecall, auditHash
 function keyOf(group: Group, memory: Memory, user: string, found: boolean): number | undefined {
   const planned = group.peek(memory)?.userKeys.get(user);
   if (planned !== undefined) return planned;
-  const known = group.store.userKey(memory, user);
+  const known = group.store.namedKeys.user(memory, user);
   if (known !== undefined) return known.live ? known.key : undefined;
   return found ? group.keyOfUser(memory, user) : undefined;
 }

@@ -14,7 +14,7 @@ import { type Ordinal, pairKey } from '../index/parts/part.ts';
 import { whyGone } from '../store/gone.ts';
 import type { Memory } from '../store/memory.ts';
 import { refuseRead } from '../store/readable.ts';
-import type { StoredGrain } from '../store/store.ts';
+import type { StoredGrain } from '../store/stored-grain.ts';
 import { viewedDocs } from '../store/viewed-docs.ts';
 import { bindingOf, isViewed, isWithin } from '../store/within.ts';
 import { reasonDetail } from './actor.ts';

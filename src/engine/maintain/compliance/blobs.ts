@@ -63,7 +63,7 @@ function look(store: Store, memory: Memory, ordinal: Ordinal, found: Found): voi
   const userId = openGrain(blob).fields['user_id'];
   if (typeof userId !== 'string') return;
   found.withUser += 1;
-  const own = store.userKey(memory, userId);
+  const own = store.namedKeys.user(memory, userId);
   if (own === undefined || !own.live || own.key !== record.key) found.foreignKeys += 1;
 }
 

@@ -45,7 +45,7 @@ export function* keyEvidence(store: Store, memory: Memory): Sliced<KeyEvidence> 
     yield;
   }
   const userKeys = [...liveByUser.values()].flatMap((ids) => [...ids]);
-  const looked = [blob, token, index, ...store.liveScopeKeys(memory), ...userKeys.slice(-KEYS_LOOKED_AT_MAX)];
+  const looked = [blob, token, index, ...store.namedKeys.liveScopes(memory), ...userKeys.slice(-KEYS_LOOKED_AT_MAX)];
   let unwrappable = 0;
   let inClear = 0;
   const prints = new Map<number, string>();

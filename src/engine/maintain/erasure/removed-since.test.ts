@@ -121,7 +121,7 @@ test('a user who was erased without any grains, and an erased scope, do not come
   assert.deepEqual((await compare(late, root)).users, [{ memory: 1, userId: 'ann' }]);
   // After a restart she is unknown as before, and may come back.
   await on(root, async (engine) => {
-    assert.equal(engine.store.userCount(1), 0);
+    assert.equal(engine.store.namedKeys.userCount(engine.store.memory(1)), 0);
     await addBelief(engine, 1, { subject: 'ann', object: 'is back', user_id: 'ann' });
     const { count, keyFingerprint } = await engine.write('eraseUser', contextOf(1), { userId: 'ann' });
     assert.equal(count, 1);

@@ -16,7 +16,8 @@ import { parseName } from '../../record/grain-name.ts';
 import { decodeRecord } from '../../record/record-codec.ts';
 import type { Memory } from '../../store/memory.ts';
 import { refuseRead } from '../../store/readable.ts';
-import type { Store, StoredGrain } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
+import type { StoredGrain } from '../../store/stored-grain.ts';
 import { type Binding, bindingOf, isBound, isViewed, isWithin } from '../../store/within.ts';
 import { pseudonym } from '../../write/pseudonym.ts';
 
@@ -157,9 +158,9 @@ export class EventReader {
     if (keys === undefined) return false;
     const isLive = (key: { readonly key: number; readonly live: boolean } | undefined, id: number): boolean =>
       key?.live === true && key.key === id;
-    if (userId !== undefined && !isLive(this.#store.userKey(this.#memory, userId), keys.user)) return false;
+    if (userId !== undefined && !isLive(this.#store.namedKeys.user(this.#memory, userId), keys.user)) return false;
     if (view !== undefined && !this.#viewedScopes(view).has(keys.scope)) return false;
-    return namespace === undefined || isLive(this.#store.scopeKey(this.#memory, namespace), keys.scope);
+    return namespace === undefined || isLive(this.#store.namedKeys.scope(this.#memory, namespace), keys.scope);
   }
 
   /** The live scope keys of the namespaces that the reader may view. */
@@ -168,7 +169,7 @@ export class EventReader {
     const keys = new Set<number>();
     for (const part of this.#store.parts(this.#memory.number))
       for (const [namespace] of part.facetValues('namespace')) {
-        const scope = view.has(namespace) ? this.#store.scopeKey(this.#memory, namespace) : undefined;
+        const scope = view.has(namespace) ? this.#store.namedKeys.scope(this.#memory, namespace) : undefined;
         if (scope?.live === true) keys.add(scope.key);
       }
     this.#viewed = keys;

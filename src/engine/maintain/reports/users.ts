@@ -24,7 +24,7 @@ export function seenDocs(part: IndexPart, { namespace, userId, view }: Binding):
 
 /** Counts users with a live key and, for a bound caller, a grain that it sees. */
 export function countUsers(store: Store, memory: Memory, binding: Binding): number {
-  if (!isBound(binding)) return store.userCount(memory.number);
+  if (!isBound(binding)) return store.namedKeys.userCount(memory);
   let count = 0;
   for (const name of seenUsers(store, memory, binding)) if (name !== undefined) count += 1;
   return count;

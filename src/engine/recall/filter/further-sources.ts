@@ -5,7 +5,8 @@ import type { GrainView } from '../../calls/grain.ts';
 import type { Doc, IndexPart, Ordinal } from '../../index/parts/part.ts';
 import { parseName } from '../../record/grain-name.ts';
 import type { Memory } from '../../store/memory.ts';
-import type { Store, StoredGrain } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
+import type { StoredGrain } from '../../store/stored-grain.ts';
 import { viewGrain } from '../../store/view.ts';
 import { shownIn } from './hidden.ts';
 
