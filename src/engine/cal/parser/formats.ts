@@ -75,7 +75,7 @@ export function parseSections(cursor: Cursor): Sections {
       if (first) cursor.fail(SECTIONS_EXPECTED);
       return sections;
     }
-    const name = lower as SectionName; // The set was asked.
+    const name = lower as SectionName; // The set holds only names of sections.
     if (sections[name] !== undefined)
       throw new CalError('CAL-E095', `the section ${name.toUpperCase()} occurs twice`, { at: { start, end } });
     cursor.advance();

@@ -70,7 +70,7 @@ function parseLevel(cursor: Cursor): DisclosureLevel {
   const { kind, lower } = cursor.token;
   if (kind !== 'word' || !levels.has(lower)) cursor.fail(DISCLOSURE_LEVELS);
   cursor.advance();
-  return lower as DisclosureLevel; // The set was asked.
+  return lower as DisclosureLevel; // The set holds only levels.
 }
 
 function parseDiversity(cursor: Cursor): WithOption {

@@ -69,7 +69,7 @@ export function parseDescribe(cursor: Cursor): Describe {
   const { kind, lower } = cursor.token;
   if (kind !== 'word' || !targets.has(lower)) cursor.fail(DESCRIBE_TARGETS);
   cursor.advance();
-  const target = lower as Describe['target']; // The set was asked.
+  const target = lower as Describe['target']; // The set holds only targets.
   if (target !== 'fields' || cursor.token.kind !== 'word')
     return { kind: 'describe', target, at: cursor.spanFrom(first) };
   return { kind: 'describe', target, grainType: parseSingular(cursor), at: cursor.spanFrom(first) };
@@ -130,7 +130,7 @@ export function parseSetOperation(cursor: Cursor): SetOperation {
   const operands = [parseOperand(cursor)];
   const word = cursor.token;
   if (word.kind !== 'word' || !operators.has(word.lower)) cursor.fail(OPERATORS_EXPECTED);
-  const operator = word.lower as SetOperation['operator']; // The set was asked.
+  const operator = word.lower as SetOperation['operator']; // The set holds only operators.
   while (cursor.token.kind === 'word' && operators.has(cursor.token.lower)) {
     if (cursor.token.lower !== operator)
       cursor.fail(

@@ -61,7 +61,7 @@ export function parseRecall(cursor: Cursor): Recall {
     }
     const { kind, lower } = cursor.token;
     if (kind !== 'word' || !clauseWords.has(lower)) break;
-    const clause = lower as ClauseWord; // The set was asked.
+    const clause = lower as ClauseWord; // The set holds only clause words.
     const word = cursor.token;
     const kept = clause === 'format' ? 'as' : clause;
     if (places[kept] !== undefined) cursor.fail(['another clause'], `${word.text.toUpperCase()} occurs twice.`);
