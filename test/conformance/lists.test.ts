@@ -1,12 +1,11 @@
 // Every list of the service takes limit, cursor and offset in the same way, and answers with total and next_cursor. The
 // test walks the table of operations. A list with a row here is read page by page; of another one, the bad pages are asked for.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { OPERATIONS } from '../../src/server/operations/table.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
 import type { ParsedJson } from './driver.ts';
-import { HttpClient, type Reply } from './http-client.ts';
-import { newMemory } from './http-driver.ts';
+import type { HttpClient, Reply } from './http-client.ts';
+import { serveSuite } from './http-suite.ts';
 
 interface List {
   /** Path, or the command of app/exec. */
@@ -231,19 +230,12 @@ for (const [listener, partitions] of [
   ['node', 4],
 ] as const)
   describe(`lists, ${listener}, ${partitions} partitions`, () => {
-    let server: TestServer;
-    let http: HttpClient;
+    const { http, memory } = serveSuite(listener, partitions);
     let path: string;
     before(async () => {
-      server = await startTestServer({ http: listener, shards: '4', workers: '1' });
-      http = new HttpClient(server.http, server.key);
-      path = `/memories/${await newMemory(http, partitions)}`;
+      path = await memory();
       for (const { fill } of Object.values(LISTS)) await fill?.(http, path);
       await http.post(`${path}/verify/run`, {});
-    });
-    after(async () => {
-      await server.close();
-      assert.deepEqual(server.errors, []);
     });
 
     const ask = ({ at }: List, page: Readonly<Record<string, string | number>>): Promise<Reply> => {
