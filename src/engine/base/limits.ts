@@ -154,6 +154,9 @@ export const CONSOLIDATED_GRAINS_MAX = 10_000;
 export const CONSOLIDATED_CELLS_MAX = 400_000_000;
 export const CONSOLIDATED_GROUPS_MAX = 1_000;
 export const CONSOLIDATED_GROUP_MAX = 500;
+/** Pairs that a model is asked about in one run, and characters of a statement in them. */
+export const CONSOLIDATED_MODEL_PAIRS_MAX = 50;
+export const CONSOLIDATED_MODEL_CHARS_MAX = 1_000;
 /** Entries of a grain's provenance_chain that a merge keeps, the newest. */
 export const PROVENANCE_ENTRIES_MAX = 1_000;
 /** Goals, and actions and beliefs, that one call opens for a context: a shard answers nothing else meanwhile. */

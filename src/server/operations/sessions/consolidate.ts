@@ -5,6 +5,7 @@ import { defineOperation } from '../define.ts';
 import { isDryRun } from '../erasure/dry-run.ts';
 import { type Static, Type } from '../type.ts';
 import { SessionId, SessionIdOutput, sessionIdOf } from './schema.ts';
+import { type Decided, decidedByModel } from './undecided.ts';
 
 const THRESHOLD_DEFAULT = 0.85;
 /** Merges under way at once, so that they share commits. */
@@ -22,6 +23,9 @@ const GroupOutput = Type.Object({
   ...groupMembers,
   similarity: Type.Number({ description: 'Similarity of the least similar of them, from 0 to 1.' }),
   confirmationCount: Type.Integer({ description: 'Number of grains that say it, the canonical one included.' }),
+  byModel: Type.Optional(
+    Type.Literal(true, { description: 'True when the model decided that the statements say the same.' }),
+  ),
 });
 const RefusedOutput = Type.Object({
   ...groupMembers,
@@ -43,7 +47,9 @@ const Output = Type.Object({
   ),
   dryRun: Type.Boolean({ description: 'Whether it was a dry run.' }),
   warnings: Type.Optional(
-    Type.Array(Type.String(), { description: 'Set if grains of the session lie where they were not compared.' }),
+    Type.Array(Type.String(), {
+      description: 'Set if grains of the session lie where they were not compared, or if the model decided nothing.',
+    }),
   ),
 });
 type Output = Static<typeof Output>;
@@ -74,6 +80,13 @@ export const sessionConsolidate = defineOperation({
     dryRun: Type.Optional(
       Type.Boolean({ description: 'Whether to report only and merge nothing; the default is false.', default: false }),
     ),
+    useModel: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether the model of the role consolidation decides about pairs that are a little less similar than the threshold; the default is false.',
+        default: false,
+      }),
+    ),
     reason: Type.Optional(
       Type.String({ description: 'Why, which a policy may demand; the default is the x-reason header.' }),
     ),
@@ -81,15 +94,26 @@ export const sessionConsolidate = defineOperation({
   output: Output,
   errors: ['VAL-E001', 'POL-E004'],
   http: [{ verb: 'POST', path: 'M/sessions/{sid}/consolidate' }],
-  run({ sid, threshold = THRESHOLD_DEFAULT, dryRun: isAsked = false, reason }, context) {
+  run({ sid, threshold = THRESHOLD_DEFAULT, dryRun: isAsked = false, useModel = false, reason }, context) {
     const dryRun = isDryRun({ dryRun: isAsked }, context);
     const run = async (): Promise<Output> => {
       const found = await context.call('sessionDuplicates', { sessionId: sessionIdOf(sid), threshold });
-      const done = await merge(found.groups, { dryRun, reason }, context);
+      const session = { sessionId: sessionIdOf(sid), threshold };
+      const left = context.deadlineMs - context.services.clock.nowMs();
+      const model: Decided = useModel
+        ? await decidedByModel(session, { ruled: found.groups, waitMs: left / 2 }, context)
+        : { groups: [] };
+      const done = await merge([...found.groups, ...model.groups], { dryRun, reason }, context);
+      const byModel = new Set(model.groups.flatMap(({ duplicates }) => duplicates.map(({ hash }) => hash)));
+      for (const group of done.groups) if (byModel.has(group.duplicateHashes[0] ?? '')) group.byModel = true;
       if (done.merged > 0 && !dryRun) await note(sid, threshold, done, context);
       const { isLate, ...counts } = done;
       const truncated = found.cut || isLate ? { truncated: true as const } : {};
-      const warnings = found.partitions > 1 ? { warnings: [apart(found.partitions)] } : {};
+      const told = [
+        ...(found.partitions > 1 ? [apart(found.partitions)] : []),
+        ...(model.warning === undefined ? [] : [model.warning]),
+      ];
+      const warnings = told.length > 0 ? { warnings: told } : {};
       return { sessionId: sid, totalAnalyzed: found.analyzed, threshold, ...counts, ...truncated, dryRun, ...warnings };
     };
     return dryRun ? run() : context.once(run);
@@ -157,6 +181,7 @@ async function note(sid: string, threshold: number, done: Merged, context: Conte
       groups: done.groups.length,
       merged: done.merged,
       refused: done.refused.length,
+      by_model: done.groups.filter(({ byModel }) => byModel === true).length,
       threshold: `${threshold}`,
     },
     texts: { session_id: sid },
