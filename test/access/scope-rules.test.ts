@@ -126,6 +126,8 @@ const OPERATION_WRITES: Readonly<Record<string, string | ((stored: Stored) => re
   accumulate: ({ lost }) => [{ path: '/accumulate', json: { blob_hash: lost, deltas: { count: 1 } } }],
   import_file: () => [{ path: '/import-file', file: true }],
   import_document: () => [{ path: `/import-document?namespace=${LOST}`, file: 'text' }],
+  create_import: 'its job stores chunks by the calls above, and fails with their code',
+  cancel_import: 'ends a job',
   session_consolidate: () => [{ path: '/sessions/s1/consolidate', json: { threshold: 0.1 } }],
   create_goal: () => [
     { path: '/sessions/s1/goals/create', json: { description: 'get out' }, headers: { 'x-namespace': LOST } },
