@@ -2,6 +2,8 @@
 // and that rules read the texts when it fails.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import { startAnthropic } from '../support/models/anthropic.ts';
 import { startOpenAi } from '../support/models/openai.ts';
 import type { Answer } from '../support/models/script.ts';
 import type { ModelServer } from '../support/models/server.ts';
@@ -52,7 +54,7 @@ for (const [listener, shards] of [
       models = await startOpenAi(({ body }) =>
         typeof answer === 'function' ? answer(body.messages.at(-1).content) : answer,
       );
-      server = await startTestServer({ http: listener, shards, extractionRate: '30' });
+      server = await startTestServer({ http: listener, shards, extractionRate: '0', modelHosts: '0.0.0.0' });
       http = new HttpClient(server.http, server.key);
       await http.call('PUT', '/settings/providers/own', { json: { kind: 'openai_compatible', base_url: models.url } });
       await assign({ provider: 'own', model: 'scripted' });
@@ -172,4 +174,123 @@ for (const [listener, shards] of [
         // A success ends the row of failures.
         assert.deepEqual((await remember({ text: 'Nothing is said here.' })).warnings, []);
       });
+
+    test('messages go to the model together, and each fact to its own message', async () => {
+      const { M, remember } = await place();
+      answer = (shown) => {
+        const numbers = [...shown.matchAll(/^=== \w{12} (\d+)\nI like tea(\d+)\.$/gm)];
+        return facts(
+          ...numbers.map(([, text, tea]) => ({
+            text: Number(text),
+            quote: `I like tea${tea}`,
+            subject: 'speaker',
+            relation: 'likes',
+            object: `tea${tea}`,
+          })),
+        );
+      };
+      const asked = models.chats.length;
+      const messages = Array.from({ length: 20 }, (_, i) => ({ role: 'user', content: `I like tea${i}.` }));
+      const reply = await remember({ messages });
+      assert.deepEqual([reply.extracted_count, reply.warnings], [20, []]);
+      assert.equal(models.chats.length - asked, 2);
+      const { grains } = await http.get(`${M}/grains?limit=500`);
+      const contents = new Map(grains.map((grain: Grain) => [grain.hash, grain.fields['content']]));
+      for (const { grain_type: type, fields } of grains)
+        if (type === 'belief') assert.equal(contents.get(fields.derived_from), `I like ${fields.object}.`);
+    });
+
+    test('a remember without waiting, an add and a document ask the model as well', async () => {
+      answer = facts(GRACE);
+      const { M, remember, triples } = await place();
+      await remember({ text: TEXT, extract_mode: 'async' });
+      await eventually('the belief', async () => (await triples()).length === 1);
+      const added = await place();
+      const content = 'Hear this: my boss Grace hates meetings.';
+      await http.post(`${added.M}/batch-add`, {
+        grains: [{ grain_type: 'event', fields: { content } }],
+        options: { extract_memories: true },
+      });
+      assert.deepEqual(await added.triples(), ['Grace hates meetings']);
+      const imported = await place();
+      const form = new FormData();
+      form.append('file', new Blob([content]), 'notes.txt');
+      const { status, json } = await http.ask('POST', `${imported.M}/import-document?extract=true`, { body: form });
+      assert.deepEqual([status, json.extracted_count], [200, 1]);
+      assert.deepEqual(await imported.triples(), ['Grace hates meetings']);
+      assert.notEqual(M, imported.M);
+    });
+
+    test('a policy redacts or keeps the text, and rules what the facts may be', async () => {
+      await http.call('PUT', '/settings/providers/far', {
+        json: { kind: 'openai_compatible', base_url: models.url.replace('127.0.0.1', '0.0.0.0'), region: 'us' },
+      });
+      await assign({ provider: 'far', model: 'scripted' });
+      try {
+        const text = 'I like tea. My boss Grace hates ann@example.org.';
+        const redacted = await place();
+        await http.call('PUT', `${redacted.M}/policy`, { json: { overrides: { pii: { egress_action: 'redact' } } } });
+        answer = facts(
+          { quote: 'I like tea', subject: 'speaker', relation: 'likes', object: 'tea' },
+          { quote: 'Grace hates [EMAIL]', subject: 'Grace', relation: 'hates', object: '[EMAIL]' },
+        );
+        const shown = models.chats.length;
+        const reply = await redacted.remember({ text });
+        const sent = JSON.stringify(models.chats.slice(shown).map(({ body }) => body));
+        assert.ok(sent.includes('[EMAIL]') && !sent.includes('ann@example.org'), sent);
+        assert.match(reply.warnings.join(), /1 facts of the model were dropped/);
+        const kept = await place();
+        await http.call('PUT', `${kept.M}/policy`, { json: { overrides: { pii: { egress_action: 'block' } } } });
+        const asked = models.chats.length;
+        const own = await kept.remember({ text });
+        assert.match(own.warnings.join(), /rules read the text in place of the model far\/scripted: POL-E005: /);
+        assert.ok((await kept.triples()).includes('ada likes tea'));
+        assert.equal(models.chats.length, asked);
+      } finally {
+        await assign({ provider: 'own', model: 'scripted' });
+      }
+    });
   });
+
+test('a memory over its budget has its texts read by rules, and other memories do not', async (t) => {
+  const models = await startOpenAi(() => facts(), { owner: t });
+  for (const [flags, reason] of [
+    [{ extractionRate: '1' }, /1 calls a minute for extraction are used up/],
+    [{ extractionBudget: '100' }, /100 characters a day for extraction are used up/],
+  ] as const) {
+    const server = await startTestServer({ auth: 'none', ...flags });
+    try {
+      const http = new HttpClient(server.http, '');
+      await http.call('PUT', '/settings/providers/own', { json: { kind: 'openai_compatible', base_url: models.url } });
+      const extraction = { provider: 'own', model: 'scripted' };
+      await http.call('PUT', '/settings/model-assignments', { json: { assignments: { extraction } } });
+      await http.post('/memories', { id: 'other' });
+      const remember = (memory: string, text: string): Promise<ParsedJson> =>
+        http.post(`/memories/${memory}/remember`, { text, extract_mode: 'sync' });
+      assert.deepEqual((await remember('default', 'I like tea, and this is all that I say here.')).warnings, []);
+      const over = await remember('default', 'I like milk, and nothing of what you have there.');
+      assert.match(over.warnings.join(), reason);
+      assert.equal(over.marker_status, 'done');
+      assert.deepEqual((await remember('other', 'I like tea.')).warnings, []);
+    } finally {
+      await server.close();
+    }
+  }
+});
+
+test('a model with the interface of Anthropic finds facts too', async (t) => {
+  const models = await startAnthropic(() => facts(GRACE), { owner: t });
+  const server = await startTestServer({ auth: 'none' });
+  try {
+    const http = new HttpClient(server.http, '');
+    await http.call('PUT', '/settings/providers/a', {
+      json: { kind: 'anthropic', base_url: models.url, api_key: 'sk-0123456789' },
+    });
+    const extraction = { provider: 'a', model: 'scripted' };
+    await http.call('PUT', '/settings/model-assignments', { json: { assignments: { extraction } } });
+    const reply = await http.post('/memories/default/remember', { text: TEXT, extract_mode: 'sync' });
+    assert.deepEqual([reply.extracted_count, reply.warnings], [1, []]);
+  } finally {
+    await server.close();
+  }
+});
