@@ -7,23 +7,20 @@ import { BATCH_GRAINS_MAX } from '../engine/base/limits.ts';
 import { stringifyJson } from '../engine/grain/api/json.ts';
 import type { Connection } from './connection.ts';
 import { EXIT, Failure, failureOf, usage } from './failure.ts';
+import type { DocumentOptions } from './import/documents.ts';
 import { readLines } from './import/lines.ts';
 import type { ImportedGrain, RecordOptions } from './import/record.ts';
 import { ImportReport } from './import/report.ts';
 import type { Outgoing } from './import/sender.ts';
-import { gather, integer, type ServerOptions, withServerOptions } from './options.ts';
+import { gather, integer, withServerOptions } from './options.ts';
 import { number as grouped, printJson, printNote, printPairs } from './output.ts';
 import { Progress } from './progress.ts';
 
-interface ImportOptions extends ServerOptions {
-  readonly memory?: string | undefined;
+interface ImportOptions extends DocumentOptions {
   readonly memoryFrom?: string | undefined;
-  readonly create: boolean;
-  readonly namespace?: string | undefined;
-  readonly user?: string | undefined;
-  readonly tag?: readonly string[] | undefined;
   readonly errors?: string | undefined;
   readonly dryRun?: true | undefined;
+  readonly documents?: true | undefined;
   readonly fromLine: number;
   readonly inFlight: number;
   readonly batch: number;
@@ -35,8 +32,10 @@ const BATCH_BYTES_MAX = 2 * 1_048_576;
 export function registerImport(program: Command): void {
   const command = program
     .command('import')
-    .description('Import grains, beliefs, transcripts or documents (JSON lines), or a .mg file')
-    .argument('<file>', 'the file; - is standard input')
+    .description(
+      'Import documents (PDF, DOCX, PPTX, XLSX, HTML, Markdown, CSV, e-mail, text), JSON lines, or a .mg file',
+    )
+    .argument('<file...>', 'files, folders and patterns such as docs/*.pdf; - is standard input')
     .addOption(new Option('-m, --memory <id>', 'the memory (default: default)').env('GRANARY_MEMORY'))
     .option('--memory-from <field>', 'field of each line that names its memory; replaces --memory')
     .option('--no-create', 'reject lines for memories that do not exist instead of creating them')
@@ -44,15 +43,22 @@ export function registerImport(program: Command): void {
     .option('--user <id>', 'user for grains without one')
     .option('--tag <tag>', 'a tag for every grain; repeat the option for more', gather)
     .option('--errors <file>', 'write every error to this file, as JSON lines')
+    .option('--documents', 'read every file as a document, whatever its name')
+    .option('--chunk-size <n>', 'documents: most characters of a chunk', integer(20, 100_000))
+    .option('--chunk-overlap <n>', 'documents: characters that a chunk repeats of the one before', integer(0, 100_000))
+    .option('--extract', 'documents: extract beliefs from each chunk')
     .option('--dry-run', 'read and check everything; store nothing')
     .option('--from-line <n>', 'start at this line', integer(1, 4_294_967_295), 1)
     .option('--batch <n>', 'grains per call', integer(1, BATCH_GRAINS_MAX), BATCH_GRAINS_MAX)
     .option('--in-flight <n>', 'concurrent calls', integer(1, 64), 4)
     .addHelpText('after', HELP);
-  withServerOptions(command).action(importFile);
+  withServerOptions(command).action(importAll);
 }
 
 const HELP = `
+Documents are recognised by their content and extension; each becomes events, one for a chunk, by a job of the server. A
+folder stands for the documents below it. Other files are JSON lines, or .mg files.
+
 A line may be
   {"grain_type":"belief","fields":{...}}      a grain of any type
   {"subject":...,"relation":...,"object":...} a belief
@@ -64,6 +70,18 @@ A line may be
   {"text":...,"title":...}                    a document, stored as an event
 
 Grains that exist already count as duplicates, so you can run an interrupted import again.`;
+
+async function importAll(given: string[], options: ImportOptions): Promise<void> {
+  const { sortFiles } = await import('./import/files.ts');
+  const { documents, others } = await sortFiles(given, options.documents === true);
+  if (documents.length > 0) {
+    if (options.dryRun === true) throw usage('documents have no --dry-run');
+    if (options.memoryFrom !== undefined) throw usage('documents do not name a memory: use --memory');
+    const { importDocuments } = await import('./import/documents.ts');
+    await importDocuments(documents, options);
+  }
+  for (const path of others) await importFile(path, options);
+}
 
 async function importFile(path: string, options: ImportOptions): Promise<void> {
   if (options.memory !== undefined && options.memoryFrom !== undefined)

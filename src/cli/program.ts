@@ -16,6 +16,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   export: async () => (await import('./export.ts')).registerExport,
   recall: async () => (await import('./recall.ts')).registerRecall,
   search: async () => (await import('./search.ts')).registerSearch,
+  ask: async () => (await import('./ask.ts')).registerAsk,
   chat: async () => (await import('./chat.ts')).registerChat,
   cal: async () => (await import('./cal.ts')).registerCal,
   session: async () => (await import('./session.ts')).registerSession,

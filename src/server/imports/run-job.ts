@@ -35,14 +35,32 @@ export async function runJob(parts: RunParts): Promise<void> {
   await record({ phase: 'parsing' });
   const bytes = await parts.read();
   if (signal.aborted) return;
-  const document = await documents.chunks(bytes, job.fileName, windowOf(job.options));
+  const document = await unlessAborted(documents.chunks(bytes, job.fileName, windowOf(job.options)), signal);
+  if (document === undefined) return;
   try {
-    if (signal.aborted) return;
     await record({ phase: 'chunking', mimeType: document.mimeType, totalChunks: document.count });
     await storeAll(parts, context, document);
   } finally {
     document.close();
   }
+}
+
+/** The document; undefined as soon as the signal is aborted, which may be long before it is read. */
+async function unlessAborted(
+  reading: Promise<DocumentChunks>,
+  signal: AbortSignal,
+): Promise<DocumentChunks | undefined> {
+  const aborted = new Promise<undefined>((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+  const first = await Promise.race([reading, aborted]);
+  if (first === undefined)
+    reading.then(
+      (document) => document.close(),
+      () => undefined,
+    );
+  return first;
 }
 
 async function storeAll(parts: RunParts, context: Context, document: DocumentChunks): Promise<void> {

@@ -18,7 +18,7 @@ export function openImports(
   return new ImportJobs({ ...parts, clock, log, directory: join(config.dataDir, FOLDER) });
 }
 
-/** A command that opens the data by itself, and a copy that repeats removals, leave the jobs to the next server. */
+/** A copy that repeats removals leaves the jobs to the next server. */
 export async function startImports(
   { deps, lifecycle }: Starting,
   services: Services,
@@ -26,6 +26,5 @@ export async function startImports(
 ): Promise<void> {
   erasures.attach(services.imports);
   lifecycle.opened('import jobs', () => services.imports.close());
-  if (deps.sendsWebhooks !== false && deps.repeats !== true)
-    await services.imports.start((run) => runJob({ ...run, services, documents }));
+  if (deps.repeats !== true) await services.imports.start((run) => runJob({ ...run, services, documents }));
 }

@@ -1,0 +1,42 @@
+// Preloaded into the server: ends the process at the place that IMPORT_CUT names, once, as a file in IMPORT_CUTS says.
+//
+//   PHASE         when a job has recorded this phase
+//   before N      before the N-th batch of chunks is sent to its shard
+//   after N       after it was stored, before the job records it
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ControlStore } from '../../src/server/control/store.ts';
+import type { Input, MemoryMethod } from '../../src/shards/protocol.ts';
+import { Router } from '../../src/shards/router.ts';
+
+const folder = process.env['IMPORT_CUTS'] ?? '';
+const wanted = process.env['IMPORT_CUT'] ?? '';
+let batches = 0;
+
+function cutAt(place: string): void {
+  const file = join(folder, place);
+  if (place !== wanted || existsSync(file)) return;
+  writeFileSync(file, '');
+  process.kill(process.pid, 'SIGKILL');
+}
+
+/** True for chunks of a document. */
+function isBatch(method: MemoryMethod, input: unknown): boolean {
+  return method === 'addBatch' && (input as Input<'addBatch'>).items[0]?.grainType === 'event';
+}
+
+const call = Router.prototype.call;
+Router.prototype.call = async function cutCall(this: Router, method: MemoryMethod, context, input) {
+  const number = isBatch(method, input) ? ++batches : 0;
+  cutAt(`before ${number}`);
+  const output = await call.call(this, method, context, input);
+  cutAt(`after ${number}`);
+  return output;
+} as typeof call;
+
+const commit = ControlStore.prototype.commit;
+ControlStore.prototype.commit = async function cutCommit(this: ControlStore, plan) {
+  const result = await commit.call(this, plan);
+  for (const { phase, status } of this.values('importJob')) cutAt(status === 'running' ? phase : status);
+  return result;
+} as typeof commit;
