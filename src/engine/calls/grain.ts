@@ -37,6 +37,8 @@ export interface GrainFilter {
   readonly forUser?: string | undefined;
   /** The grain has this session, or its namespace has this name. */
   readonly sessionId?: string | undefined;
+  /** The grain lies where the definition of a harness does. */
+  readonly harnessDefinition?: true | undefined;
   readonly subject?: string | undefined;
   readonly relation?: string | undefined;
   readonly object?: string | undefined;

@@ -86,9 +86,7 @@ export class Turn {
       recallFor(
         caller,
         { query: question, limit: CHAT_RECALL_LIMIT },
-        {
-          except: [{ tags: ['chat_thread'] }, ...(place.threadId === undefined ? [] : [{ sessionId: place.threadId }])],
-        },
+        place.threadId === undefined ? [] : [{ sessionId: place.threadId }],
       ),
       historyOf({ call: this.#call }, place, { before: stored[0], limit: contextLimit }),
     ]);

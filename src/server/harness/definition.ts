@@ -6,8 +6,8 @@
 //
 // So history, audit, erasure, export and backup hold for a definition as for every grain.
 import { HARNESS_ITERATIONS_DEFAULT, HARNESS_ITERATIONS_MAX } from '../../engine/base/limits.ts';
+import { defNamespaceOf } from '../../engine/calls/harness-namespace.ts';
 import type { GrainView, JsonObject, JsonValue } from '../../shards/protocol.ts';
-import { defNamespaceOf } from './slug.ts';
 import { type ToolDefinition, toolOf } from './tool.ts';
 
 export type HarnessStatus = 'draft' | 'provisioned';

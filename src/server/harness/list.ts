@@ -1,10 +1,10 @@
 // A page of the harnesses of a memory.
 import type { GrainPlace } from '../../engine/calls/grain.ts';
+import { slugOfNamespace } from '../../engine/calls/harness-namespace.ts';
 import { AnswerRoom } from '../../engine/grain/api/answer-room.ts';
 import type { GrainView } from '../../shards/protocol.ts';
 import type { Context } from '../context.ts';
 import { definitionOf, type HarnessDefinition } from './definition.ts';
-import { slugOfNamespace } from './slug.ts';
 import { boundedList, callOn, defNamespaces, HARNESS_TAG } from './store.ts';
 
 /** Harnesses whose tools are held at the same time. */

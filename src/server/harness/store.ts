@@ -2,13 +2,14 @@
 // belongs to no person and to no namespace of a caller, and a bound caller may talk to a harness of its memory.
 import { EngineError } from '../../engine/base/errors.ts';
 import { HARNESS_PAGES_MAX, HARNESSES_MAX } from '../../engine/base/limits.ts';
+import { defNamespaceOf, slugOfNamespace } from '../../engine/calls/harness-namespace.ts';
 import type { HarnessRelation } from '../../engine/govern/access/tuple.ts';
 import type { GrainFilter, GrainView, Input, JsonObject, MemoryCalls, Output } from '../../shards/protocol.ts';
 import type { Context } from '../context.ts';
 import type { MemoryRecord } from '../control/records.ts';
 import type { MemoryContext } from '../shards.ts';
 import { definitionOf, type HarnessDefinition } from './definition.ts';
-import { checkSlug, defNamespaceOf, slugOfNamespace } from './slug.ts';
+import { checkSlug } from './slug.ts';
 
 /** The members of an operation's context that a definition needs. */
 export type HarnessCaller = Pick<Context, 'principal' | 'requestId' | 'deadlineMs' | 'reason'> & {

@@ -85,6 +85,33 @@ test('a conversation with one person shows nothing of another, and changes only 
   assert.equal((await use({}, 'recall', { query: 'green tea' })).output.results.length, 2);
 });
 
+test('a recall shows neither the states of threads nor the definitions of harnesses', async (t) => {
+  const { use, engine } = await opened(t);
+  const stored = async (grainType: string, fields: Record<string, string | object>) =>
+    (await engine.write('add', contextOf(1), { grainType, fields: { ...fields } as never, sync: false })).hash;
+  const namespace = 'harnesses/tea-shop/def';
+  const goal = await stored('goal', { namespace, description: 'Sell green tea', goal_state: 'active' });
+  const tool = {
+    kind: 'definition',
+    tool_name: 'tea',
+    tool_description: 'Order green tea',
+    input_schema: { type: 'object' },
+  };
+  await stored('action', { namespace, ...tool });
+  const data = { title: 'Who buys green tea?', metadata: {} };
+  const embedding_text = data.title;
+  await stored('state', { data, embedding_text, tags: ['chat_thread'], session_id: 'thr_1' });
+  const own = [
+    await stored('goal', { namespace: 'harnesses/tea-shop', description: 'Drink green tea', goal_state: 'active' }),
+    await stored('state', { data, embedding_text, session_id: 'a session' }),
+    await stored('belief', FACT),
+  ];
+  const found = await use({}, 'recall', { query: 'green tea', limit: 20 });
+  assert.deepEqual([...found.shown].sort(), own.sort());
+  const inside = await use({ namespace }, 'recall', { query: 'green tea' });
+  assert.deepEqual(inside.shown, [], `not ${goal}`);
+});
+
 test('goals are listed, created and moved, those of the session or those of the person', async (t) => {
   const { use } = await opened(t);
   const session = { ...ADA, sessionId: 'thr_1' };

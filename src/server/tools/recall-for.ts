@@ -1,4 +1,5 @@
 // A recall for a conversation: what the person of the conversation, or nobody in particular, has in the memory.
+import { THREAD_TAG } from '../../engine/calls/session.ts';
 import type { GrainFilter, Output } from '../../shards/protocol.ts';
 import type { RecallInput } from '../operations/recall/fields.ts';
 import { queryText, recordedQuery, withVector } from '../operations/recall/query.ts';
@@ -6,17 +7,24 @@ import type { ToolCaller } from './caller.ts';
 
 export type Recalled = Output<'recall'>;
 
+/** What threads and harnesses are is no memory: their titles, prompts and tools say nothing that an answer may rest on. */
+const NO_MEMORY: readonly GrainFilter[] = [{ tags: [THREAD_TAG], grainTypes: ['state'] }, { harnessDefinition: true }];
+
 /** Words and vectors, as an ordinary recall has them; without vectors, words alone. */
 export async function recallFor(
   { context, namespace, userId }: ToolCaller,
   asked: Pick<RecallInput, 'query' | 'limit' | 'grainType' | 'temporalExpr'>,
-  more: Pick<GrainFilter, 'except'> = {},
+  except: readonly GrainFilter[] = [],
 ): Promise<Recalled> {
   const { queryVectors, clock } = context.services;
   const input: RecallInput = { ...asked, namespace };
   const text = queryText(input);
   const { vector } = text === '' ? {} : await queryVectors.of(context.memory, text, context.deadlineMs - clock.nowMs());
   const query = recordedQuery(vector === undefined ? input : withVector(input, vector));
-  const filter = { ...query.filter, ...more, ...(userId === undefined ? {} : { forUser: userId }) };
+  const filter = {
+    ...query.filter,
+    except: [...NO_MEMORY, ...except],
+    ...(userId === undefined ? {} : { forUser: userId }),
+  };
   return await context.call('recall', { ...query, filter });
 }

@@ -133,6 +133,7 @@ const REASON_OF: Readonly<Record<Single, ExclusionReason>> = {
   scope: 'scope_mismatch',
   namespace: 'namespace_mismatch',
   sessionId: 'namespace_mismatch',
+  harnessDefinition: 'namespace_mismatch',
   userId: 'user_mismatch',
   forUser: 'user_mismatch',
   grainTypes: 'type_mismatch',

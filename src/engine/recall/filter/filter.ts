@@ -5,7 +5,7 @@ import { assert, unreachable } from '../../base/assert.ts';
 import { toNfc } from '../../base/nfc.ts';
 import type { CallContext } from '../../calls/context.ts';
 import type { GrainFilter, NumberTest } from '../../calls/grain.ts';
-import type { ScopeView } from '../../govern/scope-tree.ts';
+import { slugOfNamespace } from '../../calls/harness-namespace.ts';
 import { DocSet, intersect, union } from '../../index/docs/docset.ts';
 import { type Doc, type Facet, fieldKey, type IndexPart, type NumberField, pairKey } from '../../index/parts/part.ts';
 import type { Store } from '../../store/store.ts';
@@ -126,7 +126,10 @@ function facetDocs(
     lists.push(filter.grainTypes.map((type) => part.facet('type', type) ?? NOTHING).reduce(union, NOTHING));
   want('namespace', filter.namespace);
   if (context.namespace !== filter.namespace) want('namespace', context.namespace);
-  if (filter.scope !== undefined) lists.push(scopeDocs(part, filter.scope));
+  const { scope } = filter;
+  if (scope !== undefined) lists.push(namespaceDocs(part, (namespace) => isInScope(scope, namespace)));
+  if (filter.harnessDefinition === true)
+    lists.push(namespaceDocs(part, (namespace) => slugOfNamespace(namespace) !== undefined));
   want('user', filter.userId);
   if (context.userId !== filter.userId) want('user', context.userId);
   if (filter.sessionId !== undefined) {
@@ -166,10 +169,10 @@ function otherDocs(part: IndexPart, field: string, values: readonly string[]): U
   );
 }
 
-function scopeDocs(part: IndexPart, scope: ScopeView): Uint32Array {
+function namespaceDocs(part: IndexPart, isWanted: (namespace: string) => boolean): Uint32Array {
   let docs: Uint32Array = NOTHING;
   for (const [namespace] of part.facetValues('namespace'))
-    if (isInScope(scope, namespace)) docs = union(docs, part.facet('namespace', namespace) ?? NOTHING);
+    if (isWanted(namespace)) docs = union(docs, part.facet('namespace', namespace) ?? NOTHING);
   return docs;
 }
 

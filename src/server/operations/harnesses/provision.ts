@@ -1,5 +1,6 @@
 import { EngineError } from '../../../engine/base/errors.ts';
 import { HARNESS_ITERATIONS_DEFAULT, HARNESS_TOOLS_MAX } from '../../../engine/base/limits.ts';
+import { defNamespaceOf } from '../../../engine/calls/harness-namespace.ts';
 import { fromApi } from '../../../engine/grain/api/input.ts';
 import type { Context } from '../../context.ts';
 import { checkToolNames, inTurn, putSettings, putTool, putWorkflow } from '../../harness/change.ts';
@@ -9,7 +10,6 @@ import {
   type Settings,
   workflowFields,
 } from '../../harness/definition.ts';
-import { defNamespaceOf } from '../../harness/slug.ts';
 import { findHarness, requireHarness, requireRoom } from '../../harness/store.ts';
 import { TEMPLATES, templateNamed } from '../../harness/templates/table.ts';
 import type { HarnessTemplate } from '../../harness/templates/template.ts';
