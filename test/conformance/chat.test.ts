@@ -385,6 +385,37 @@ for (const [listener, partitions] of [
       assert.equal(textOf(client.frames), 'One two');
     });
 
+    test('a thread has one turn at a time: a second one is refused, and nothing of it is kept', async (t) => {
+      const path = await memory();
+      const rest = gate();
+      const { models, model } = await provided(t, [
+        { answer: { text: ['Tea', { hold: rest.opened }, '.'] } },
+        {
+          expect: ({ body }) =>
+            assert.deepEqual(
+              body.messages.slice(1).map(({ content }: ParsedJson) => content),
+              ['Tea?', 'Tea.', 'Coffee?'],
+            ),
+          answer: { text: 'No.' },
+        },
+      ]);
+      const thread = await threadIn(path);
+      const body = { thread_id: thread, ...model };
+      const client = await opened(path, { messages: user('Tea?'), ...body });
+      await client.until('the first word', ({ frames }) => textOf(frames) === 'Tea');
+      await refused(http.post(`${path}/chat/stream`, { messages: user('Coffee?'), ...body }), 'HRN-E010');
+      assert.deepEqual([(await messagesOf(path, thread)).length, models.chats.length], [1, 1]);
+      rest.open();
+      await client.ended();
+      // What is refused after the thread was claimed gives it back.
+      await refused(http.post(`${path}/chat/stream`, { messages: user('x\u0000'), ...body }), 'VAL-E001');
+      assert.equal(textOf(await asked(path, { messages: user('Coffee?'), ...body })), 'No.');
+      assert.deepEqual(
+        (await messagesOf(path, thread)).map(({ content }: ParsedJson) => content),
+        ['Tea?', 'Tea.', 'Coffee?', 'No.'],
+      );
+    });
+
     test('a repeated request gets the answer that the thread has, and asks no model', async (t) => {
       const path = await memory();
       const rest = gate();

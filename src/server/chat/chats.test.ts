@@ -100,6 +100,40 @@ test('a turn learns that its client is gone, and its key is free again', async (
   chats.check('k');
 });
 
+test('a thread has one turn at a time, and is free before its client reads the last event', async () => {
+  const chats = opened();
+  for (const [last, event] of [
+    [async () => undefined, 'done'],
+    [() => Promise.reject(new EngineError('LLM-E002', 'no answer')), 'error'],
+  ] as const) {
+    const release = chats.claim('1 thr_a');
+    assert.throws(() => chats.claim('1 thr_a'), { code: 'HRN-E010' });
+    chats.claim('1 thr_b')();
+    const events = async function* (): AsyncGenerator<ChatEvent> {
+      yield text('one');
+      assert.throws(() => chats.claim('1 thr_a'), { code: 'HRN-E010' });
+      await last();
+      yield { event: 'done', data: {} };
+    };
+    const { request, written, take, go } = client();
+    chats.open({ key: undefined, release, events }, request, []);
+    await settled();
+    take();
+    await settled();
+    assert.match(written.at(-1)!, new RegExp(`^event: ${event}`), 'which the client has not taken');
+    const next = chats.claim('1 thr_a');
+    go();
+    await settled();
+    assert.throws(() => chats.claim('1 thr_a'), { code: 'HRN-E010' }, 'the end of one turn gives back its own claim');
+    next();
+  }
+  const release = chats.claim('1 thr_a');
+  await chats.close();
+  const refused = { key: undefined, release, events: async function* () {} };
+  assert.throws(() => chats.open(refused, client().request, []), { code: 'STO-E002' });
+  chats.claim('1 thr_a')();
+});
+
 test('a failure is the last event; a bug is told as such, without its words', async () => {
   for (const [thrown, code, logged] of [
     [new EngineError('LLM-E002', 'no answer'), 'LLM-E002', 0],

@@ -16,11 +16,15 @@ interface Running {
 
 /** Time for streams to end at a shutdown. */
 const END_MS = 2_000;
+/** Longer than any request and its turn. */
+const CLAIM_MS = 2 * CHAT_TURN_MS;
 
 export class Chats {
   readonly #log: Pick<Logger, 'error'>;
   readonly #running = new Set<Running>();
   readonly #keys = new Set<string>();
+  /** Threads with a turn under way, and when a claim is void. */
+  readonly #claims = new Map<string, { readonly untilMs: number }>();
   #isClosed = false;
 
   constructor(log: Pick<Logger, 'error'>) {
@@ -40,8 +44,34 @@ export class Chats {
       throw new EngineError('VAL-E005', 'a request with this idempotency key is under way');
   }
 
-  /** Serves the turn. Throws as `check` before anything is sent. */
-  open({ key, events }: OpenedChat, request: HttpRequest, headers: ResponseHeaders): void {
+  /**
+   * Makes the thread the turn's own, so that each turn sees the answers of those before it: HRN-E010 while another turn of
+   * the thread is under way. Returns what gives it back. A claim that nobody gives back ends by itself.
+   */
+  claim(thread: string): () => void {
+    const now = performance.now();
+    if (now < (this.#claims.get(thread)?.untilMs ?? 0))
+      throw new EngineError('HRN-E010', 'another turn of the thread is under way: wait for its end', {
+        details: [{ field: 'thread_id', issue: 'busy' }],
+      });
+    const claim = { untilMs: now + CLAIM_MS };
+    this.#claims.set(thread, claim);
+    return () => {
+      if (this.#claims.get(thread) === claim) this.#claims.delete(thread);
+    };
+  }
+
+  /** Serves the turn. Throws as `check` before anything is sent, and then gives the thread back. */
+  open(opened: OpenedChat, request: HttpRequest, headers: ResponseHeaders): void {
+    try {
+      this.#open(opened, request, headers);
+    } catch (error) {
+      opened.release?.();
+      throw error;
+    }
+  }
+
+  #open({ key, release, events }: OpenedChat, request: HttpRequest, headers: ResponseHeaders): void {
     this.check(key);
     const abort = new AbortController();
     const stop = (): void => abort.abort(new RequestAborted());
@@ -53,7 +83,7 @@ export class Chats {
     );
     const out = new SseWriter(request.stream(200, [...headers, ...STREAM_HEADERS]));
     if (key !== undefined) this.#keys.add(key);
-    const ended = this.#serve(events(abort.signal), out, abort.signal).finally(() => {
+    const ended = this.#serve(events(abort.signal), out, { signal: abort.signal, release }).finally(() => {
       clearTimeout(late);
       if (key !== undefined) this.#keys.delete(key);
       this.#running.delete(running);
@@ -62,12 +92,21 @@ export class Chats {
     this.#running.add(running);
   }
 
-  /** Never rejects. */
-  async #serve(events: AsyncIterable<ChatEvent>, out: SseWriter, signal: AbortSignal): Promise<void> {
+  /** Never rejects. Gives the thread back before the last event: whoever has read that may go on at once. */
+  async #serve(
+    events: AsyncIterable<ChatEvent>,
+    out: SseWriter,
+    { signal, release }: Pick<OpenedChat, 'release'> & { readonly signal: AbortSignal },
+  ): Promise<void> {
     try {
-      for await (const { event, data } of events) await out.event(event, data);
+      for await (const { event, data } of events) {
+        if (event === 'done') release?.();
+        await out.event(event, data);
+      }
+      release?.();
       out.end();
     } catch (error) {
+      release?.();
       const told = this.#told(error, signal);
       if (told === undefined) return;
       await out

@@ -16,5 +16,7 @@ export type ChatEvent =
 export interface OpenedChat {
   /** The idempotency key of its request. */
   readonly key: string | undefined;
+  /** Lets the next turn of the thread begin; absent without a thread. */
+  readonly release?: (() => void) | undefined;
   readonly events: (signal: AbortSignal) => AsyncIterable<ChatEvent>;
 }

@@ -14,9 +14,10 @@ import { readThread, type Thread } from '../../chat/threads.ts';
 import { Turn } from '../../chat/turn.ts';
 import type { Context } from '../../context.ts';
 import { leavingTo } from '../../models/egress.ts';
+import type { LanguageChoice } from '../../models/language.ts';
 import { defineOperation } from '../define.ts';
 import { TEXT } from '../json-schema.ts';
-import { described, Type } from '../type.ts';
+import { described, type Static, Type } from '../type.ts';
 import { ThreadId } from './view.ts';
 
 const HISTORY_DEFAULT = 10;
@@ -106,7 +107,7 @@ export const chatStream = defineOperation({
   slow: true,
   input: Input,
   output: Type.Object({ opened: Type.Unsafe<OpenedChat>({ description: 'The turn before its stream begins.' }) }),
-  errors: ['CHT-E001', 'LLM-E001', 'LLM-E003', 'POL-E005', 'POL-E007', 'POL-E008', 'VAL-E001', 'VAL-E005'],
+  errors: ['CHT-E001', 'HRN-E010', 'LLM-E001', 'LLM-E003', 'POL-E005', 'POL-E007', 'POL-E008', 'VAL-E001', 'VAL-E005'],
   http: [
     {
       verb: 'POST',
@@ -128,32 +129,48 @@ export const chatStream = defineOperation({
     leavingTo(context.memory, choice);
     services.chats.check(idempotency?.key);
     const thread = input.threadId === undefined ? undefined : await readThread(context, input.threadId);
-    const place = new Place(context, {
-      threadId: thread?.threadId,
-      userId: input.userId ?? thread?.userId ?? context.userId,
-      namespace: input.namespace ?? placeOf(thread) ?? context.namespace,
-      deadlineMs: services.clock.nowMs() + CHAT_TURN_MS,
-    });
-    if (place.userId !== undefined) await checkPerson(context, place.userId);
-    const stored = thread === undefined ? [] : await storeSaid(context, place, input.messages);
-    const last = stored.at(-1);
-    const known = idempotency === undefined || last === undefined ? undefined : await answerTo(context, place, last);
-    if (known !== undefined) return { opened: repeated(known, idempotency?.key) };
-    const turn = new Turn({
-      context,
-      place,
-      choice,
-      said: input.messages,
-      stored,
-      contextLimit: input.contextLimit ?? HISTORY_DEFAULT,
-      toolsEnabled: input.toolsEnabled ?? true,
-      temperature: input.temperature,
-      maxTokens: input.maxTokens,
-      check: () => checkCaller(context),
-    });
-    return { opened: { key: idempotency?.key, events: (signal: AbortSignal) => turn.events(signal) } };
+    const release = thread && services.chats.claim(`${context.memory.number} ${thread.threadId}`);
+    try {
+      return { opened: { ...(await openedTurn(input, context, { thread, choice })), release } };
+    } catch (error) {
+      release?.();
+      throw error;
+    }
   },
 });
+
+/** Stores what is said, and prepares the turn that answers it. */
+async function openedTurn(
+  input: Static<typeof Input>,
+  context: Context,
+  { thread, choice }: { readonly thread: Thread | undefined; readonly choice: LanguageChoice },
+): Promise<OpenedChat> {
+  const { services, idempotency } = context;
+  const place = new Place(context, {
+    threadId: thread?.threadId,
+    userId: input.userId ?? thread?.userId ?? context.userId,
+    namespace: input.namespace ?? placeOf(thread) ?? context.namespace,
+    deadlineMs: services.clock.nowMs() + CHAT_TURN_MS,
+  });
+  if (place.userId !== undefined) await checkPerson(context, place.userId);
+  const stored = thread === undefined ? [] : await storeSaid(context, place, input.messages);
+  const last = stored.at(-1);
+  const known = idempotency === undefined || last === undefined ? undefined : await answerTo(context, place, last);
+  if (known !== undefined) return repeated(known, idempotency?.key);
+  const turn = new Turn({
+    context,
+    place,
+    choice,
+    said: input.messages,
+    stored,
+    contextLimit: input.contextLimit ?? HISTORY_DEFAULT,
+    toolsEnabled: input.toolsEnabled ?? true,
+    temperature: input.temperature,
+    maxTokens: input.maxTokens,
+    check: () => checkCaller(context),
+  });
+  return { key: idempotency?.key, events: (signal) => turn.events(signal) };
+}
 
 /** A thread that was made in a namespace of its own stays in it; one in the default namespace may look everywhere. */
 function placeOf(thread: Thread | undefined): string | undefined {
