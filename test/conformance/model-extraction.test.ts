@@ -136,6 +136,17 @@ for (const [listener, shards] of [
       assert.match(metrics, /granary_extraction_facts_total\{outcome="dropped"\} 11\n/);
     });
 
+    test('of an answer with thousands of facts only the first 256 are looked at', async () => {
+      const { remember } = await place();
+      answer = facts(
+        ...Array.from({ length: 2_000 }, (_, i) => ({ ...GRACE, relation: `r${i}`, quote: GRACE.object })),
+      );
+      const reply = await remember({ text: TEXT });
+      assert.equal(reply.extracted_count, 256);
+      answer = facts({ ...GRACE, quote: `${GRACE.quote}${' '.repeat(8_001)}` });
+      assert.equal((await remember({ text: 'Here my boss Grace hates meetings.' })).extracted_count, 0);
+    });
+
     test('a text with instructions brings about only facts that it states', async () => {
       const { remember, triples } = await place();
       // The model obeys the text.

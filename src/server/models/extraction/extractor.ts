@@ -120,7 +120,10 @@ export class ExtractionModels {
       });
       this.#counts.answered += 1;
       this.#budget.succeeded();
-      return (object as { readonly facts: readonly ClaimedFact[] }).facts; // it fits the schema
+      const { facts } = object as { readonly facts: readonly ClaimedFact[] }; // it fits the schema
+      this.#counts.dropped += Math.max(0, facts.length - EXTRACT_BELIEFS_MAX);
+      // Checking thousands of facts would hold the thread.
+      return facts.slice(0, EXTRACT_BELIEFS_MAX);
     } catch (error) {
       this.#counts.failed += 1;
       if (error instanceof EngineError && error.code === 'LLM-E002') this.#budget.failed();

@@ -1,6 +1,7 @@
 // Decides which facts of a model are kept: those whose quote is in the text, and whose words are in the quote. A text that
 // tells the model what to answer can thus bring about only facts that the text states itself.
 import {
+  EXTRACT_MODEL_CHARS_MAX,
   EXTRACT_OBJECT_CHARS_MAX,
   EXTRACT_RELATION_CHARS_MAX,
   EXTRACT_SUBJECT_CHARS_MAX,
@@ -17,6 +18,7 @@ export interface GroundedFact {
 
 /** The fact with its names in order; undefined when the text does not state it. `self`: the speaker. */
 export function grounded(fact: ClaimedFact, text: string, self: string): GroundedFact | undefined {
+  if (fact.quote.length > EXTRACT_MODEL_CHARS_MAX) return undefined;
   const all = spaced(text);
   const quote = spaced(fact.quote);
   if (quote === '' || !all.includes(quote)) return undefined;
