@@ -222,7 +222,7 @@ function servicesOf(
     cursors,
     chats: new Chats(log),
     imports,
-    progress: new ProgressStreams(imports),
+    progress: new ProgressStreams(imports, clock),
     events: new EventHub({ shards: router, bells: eventBells, memories, keys, cursors, nowMs }),
     control,
     memories,

@@ -1,5 +1,6 @@
 // Progress of import jobs as server-sent events. A stream holds no queue: it sends the state of its job as it is when the
 // client has taken the event before, and its last event has the whole job.
+import type { Clock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import {
   EVENT_KEEP_ALIVE_MS,
@@ -32,11 +33,13 @@ interface Open {
 
 export class ProgressStreams {
   readonly #jobs: Pick<ImportJobs, 'watch'>;
+  readonly #clock: Clock;
   readonly #open = new Set<Open>();
   #isClosed = false;
 
-  constructor(jobs: Pick<ImportJobs, 'watch'>) {
+  constructor(jobs: Pick<ImportJobs, 'watch'>, clock: Clock) {
     this.#jobs = jobs;
+    this.#clock = clock;
   }
 
   get size(): number {
@@ -70,7 +73,7 @@ export class ProgressStreams {
       isAlive = true;
       wake();
     }, EVENT_KEEP_ALIVE_MS);
-    const late = Date.now() + IMPORT_STREAM_MS;
+    const late = this.#clock.nowMs() + IMPORT_STREAM_MS;
     const gone = (): void => wake();
     request.aborted.addEventListener('abort', gone, { once: true });
     const serve = async (): Promise<void> => {
@@ -78,7 +81,8 @@ export class ProgressStreams {
       for (;;) {
         if (request.aborted.aborted) return;
         const job = opened.job();
-        if (job === undefined || this.#isClosed || Date.now() >= late) return await this.#last(out, request, 'end', {});
+        if (job === undefined || this.#isClosed || this.#clock.nowMs() >= late)
+          return await this.#last(out, request, 'end', {});
         if (hasEnded(job)) return await this.#last(out, request, job.status, opened.whole(job));
         const progress = opened.progress(job);
         const text = JSON.stringify(progress);

@@ -141,7 +141,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     cursors,
     chats: new Chats(log),
     imports,
-    progress: new ProgressStreams(imports),
+    progress: new ProgressStreams(imports, clock),
     memories,
     keys,
     masterKeys: {
