@@ -1,0 +1,76 @@
+// The erasure of a person or a scope while documents of that person wait to be imported and while they are imported.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { test } from 'node:test';
+import { HttpClient } from '../conformance/http-client.ts';
+import { EventClient } from '../support/event-stream.ts';
+import { memoryFolder } from '../support/memory-files.ts';
+import { startTestServer } from '../support/server.ts';
+
+const TEXT = 'zqdocumentwordhkp';
+const FILE = 'zqfilenamewordhkp';
+const PERSON = 'zqpersonwordhkp';
+const LONG = Array.from({ length: 4_000 }, (_, at) => `Line ${at} of it says ${TEXT}.`).join('\n\n');
+
+/** The files that hold one of the words, each as `word in file`. */
+function findsIn(directory: string, words: readonly string[]): string[] {
+  return readdirSync(directory, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .flatMap((file) => {
+      const bytes = readFileSync(file);
+      return words.filter((word) => bytes.includes(word)).map((word) => `${word} in ${file}`);
+    });
+}
+
+for (const [what, route, erase, query] of [
+  ['person', '/app/exec', { command: 'forget_user', args: { user_id: PERSON } }, `user_id=${PERSON}`],
+  ['scope', '/scope-erase', { scope_path: PERSON }, `namespace=${PERSON}`],
+] as const)
+  test(`an erasure of a ${what} ends its waiting and its running imports, and leaves no word of them`, async () => {
+    const dataDir = memoryFolder();
+    const server = await startTestServer({ dataDir });
+    try {
+      const http = new HttpClient(server.http, server.key);
+      const path = '/memories/default';
+      const importing = async (text: string, name: string, rest: string): Promise<string> => {
+        const body = new FormData();
+        body.append('file', new Blob([text]), name);
+        return (await http.call('POST', `${path}/imports?chunk_size=200&${rest}`, { body })).job_id;
+      };
+      const ids: string[] = [];
+      for (let at = 0; at < 4; at++) ids.push(await importing(`${at} ${LONG}`, `${FILE}.txt`, query));
+      const jobs = async () =>
+        (await http.get(`${path}/imports`)).jobs as { status: string; processed_chunks: number }[];
+      const waitsAndRuns = (all: Awaited<ReturnType<typeof jobs>>): boolean =>
+        all.some(({ status }) => status === 'queued') && all.some((job) => job.processed_chunks > 0);
+      let seen = await jobs();
+      while (!waitsAndRuns(seen) && seen.some(({ status }) => status === 'queued')) seen = await jobs();
+      assert.ok(waitsAndRuns(seen), 'one import waits and one stores');
+      const files = readdirSync(dataDir, { recursive: true, encoding: 'utf8' });
+      assert.ok(
+        files.some((file) => ids.includes(basename(file))),
+        'an upload lies on disk',
+      );
+      assert.deepEqual(findsIn(dataDir, [TEXT]), [], 'uploads are sealed');
+
+      await http.post(`${path}${route}`, erase);
+      assert.equal((await http.get(`${path}/imports`)).total, 0);
+      assert.equal((await http.get(`${path}/stats`)).total_grains, 0);
+
+      // A job that still ran would store beside this one.
+      const other = await importing('Bob is here.', 'bob.txt', 'user_id=bob');
+      const stream = await EventClient.open(`${server.http}/api${path}/imports/${other}/stream`, {
+        authorization: `Bearer ${server.key}`,
+      });
+      await stream.ended();
+      assert.equal(stream.frames.at(-1)?.event, 'completed');
+      assert.equal((await http.get(`${path}/stats`)).total_grains, 1);
+      assert.deepEqual(findsIn(dataDir, [TEXT, FILE, PERSON]), []);
+    } finally {
+      await server.close();
+      assert.deepEqual(findsIn(dataDir, [TEXT, FILE, PERSON]), []);
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  });
