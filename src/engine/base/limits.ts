@@ -966,10 +966,9 @@ export const TURN_TOOLS_MAX = 128;
 export const CLIENT_TOOLS_MAX = 32;
 /** Characters of a tool's result that a model is shown. */
 export const TOOL_RESULT_CHARS_MAX = 32_768;
-/** Characters of a message to a harness, of the id of its conversation, and bytes of an output that a caller sends. */
+/** Characters of a message to a harness, and of the id of its conversation. */
 export const TURN_MESSAGE_CHARS_MAX = 262_144;
 export const CONVERSATION_ID_CHARS_MAX = 256;
-export const CLIENT_OUTPUT_BYTES_MAX = 262_144;
 /** Messages of a conversation that a model is shown before the one that it answers. */
 export const TURN_HISTORY_MAX = 12;
 /** Turns that run at once. */

@@ -8,6 +8,7 @@ import type { Output } from '../../../shards/protocol.ts';
 import { defineOperation } from '../define.ts';
 import { comparePlaces, PAGE_INPUT, PAGE_OUTPUT, type Place, pageOf, readPage } from '../page.ts';
 import { seconds } from '../seconds.ts';
+import { refuseHosted } from '../settings/view.ts';
 import { described, Type } from '../type.ts';
 import { Identity, shownIdentity } from './identity.ts';
 
@@ -76,9 +77,10 @@ export const agents = defineOperation({
     agents: Type.Array(Type.Object(Agent), { description: 'The agents of this page.' }),
     ...PAGE_OUTPUT,
   }),
-  errors: ['VAL-E004'],
+  errors: ['AUT-E006', 'VAL-E004'],
   http: [{ verb: 'GET', path: 'M/agents' }],
   async run({ status, ...asked }, context) {
+    refuseHosted(context.services, 'a hosted deployment lists no agents');
     const page = readPage(asked, SCOPE, context.told);
     const rows = rowsOf(await context.call('agents', {}))
       .filter((row) => status === undefined || row.status === status)
@@ -145,9 +147,10 @@ export const agent = defineOperation({
       description: 'Changes of its trust, the newest first; the last 1,000 are kept.',
     }),
   }),
-  errors: ['AGT-E001'],
+  errors: ['AUT-E006', 'AGT-E001'],
   http: [{ verb: 'GET', path: 'M/agents/{agent_id}' }],
   async run({ agentId, limit = HISTORY_DEFAULT }, context) {
+    refuseHosted(context.services, 'a hosted deployment lists no agents');
     const { identity, seen, before, changes, ...found } = await context.call('agent', { agentId, limit });
     const { succeeded, failed, refused } = seen ?? NO_COUNTS;
     return {

@@ -1,6 +1,7 @@
 import { inTurn, putSettings } from '../../harness/change.ts';
 import { readHarness, requireHarness } from '../../harness/store.ts';
 import { defineOperation } from '../define.ts';
+import { refuseHosted } from '../settings/view.ts';
 import { Type } from '../type.ts';
 import { changedSettings, SETTINGS } from './members.ts';
 import { HarnessOutput, harnessView, Slug } from './view.ts';
@@ -19,9 +20,10 @@ export const harnessChange = defineOperation({
   onUnknown: 'warn',
   input: Type.Object({ slug: Slug, ...SETTINGS }),
   output: HarnessOutput,
-  errors: ['HRN-E001', 'HRN-E002', 'VAL-E001', 'CAL-E002'],
+  errors: ['AUT-E006', 'HRN-E001', 'HRN-E002', 'VAL-E001', 'CAL-E002'],
   http: [{ verb: 'PATCH', path: 'M/harnesses/{slug}' }],
   async run({ slug, ...asked }, context) {
+    refuseHosted(context.services, 'a hosted deployment does not manage harnesses');
     await requireHarness(context, slug, 'manager');
     const { memory } = context;
     await inTurn(context, slug, async () => {

@@ -10,6 +10,7 @@ import { checkSlug } from '../../harness/slug.ts';
 import { findHarness, readHarness, requireHarness, requireRoom } from '../../harness/store.ts';
 import { templateNamed } from '../../harness/templates/table.ts';
 import { defineOperation } from '../define.ts';
+import { refuseHosted } from '../settings/view.ts';
 import { plainText } from '../text.ts';
 import { described, Type } from '../type.ts';
 import { HarnessOutput, harnessView, Slug } from './view.ts';
@@ -40,9 +41,10 @@ export const harnessCreate = defineOperation({
     template: Type.Optional(Type.String({ description: 'Slug of a template; by default there is no template.' })),
   }),
   output: HarnessOutput,
-  errors: ['HRN-E001', 'HRN-E008', 'HRN-E009', 'LIM-E002'],
+  errors: ['AUT-E006', 'HRN-E001', 'HRN-E008', 'HRN-E009', 'LIM-E002'],
   http: [{ verb: 'POST', path: 'M/harnesses', successStatus: 201 }],
   async run({ slug, name, description, template: templateName }, context) {
+    refuseHosted(context.services, 'a hosted deployment does not manage harnesses');
     const { services, memory } = context;
     checkSlug(slug);
     const template = templateName === undefined ? undefined : templateNamed(templateName);

@@ -1,6 +1,7 @@
 import { inTurn } from '../../harness/change.ts';
 import { forgetHarness, readHarness, requireHarness } from '../../harness/store.ts';
 import { defineOperation } from '../define.ts';
+import { refuseHosted } from '../settings/view.ts';
 import { Type } from '../type.ts';
 import { Slug } from './view.ts';
 
@@ -20,9 +21,10 @@ export const harnessDelete = defineOperation({
     deleted: Type.Literal(true, { description: 'Always true.' }),
     slug: Slug,
   }),
-  errors: ['HRN-E001', 'HRN-E002', 'POL-E001', 'POL-E003'],
+  errors: ['AUT-E006', 'HRN-E001', 'HRN-E002', 'POL-E001', 'POL-E003'],
   http: [{ verb: 'DELETE', path: 'M/harnesses/{slug}' }],
   async run({ slug }, context) {
+    refuseHosted(context.services, 'a hosted deployment does not manage harnesses');
     await requireHarness(context, slug, 'manager');
     await inTurn(context, slug, async () => {
       await readHarness(context, context.memory, slug);

@@ -1,5 +1,6 @@
 import { readHarness, requireHarness } from '../../harness/store.ts';
 import { defineOperation } from '../define.ts';
+import { refuseHosted } from '../settings/view.ts';
 import { Type } from '../type.ts';
 import { HarnessOutput, harnessView, Slug } from './view.ts';
 
@@ -15,9 +16,10 @@ export const harnessGet = defineOperation({
   mutates: false,
   input: Type.Object({ slug: Slug }),
   output: HarnessOutput,
-  errors: ['HRN-E001', 'HRN-E002'],
+  errors: ['AUT-E006', 'HRN-E001', 'HRN-E002'],
   http: [{ verb: 'GET', path: 'M/harnesses/{slug}' }],
   async run({ slug }, context) {
+    refuseHosted(context.services, 'a hosted deployment does not manage harnesses');
     await requireHarness(context, slug, 'user');
     return harnessView(await readHarness(context, context.memory, slug));
   },

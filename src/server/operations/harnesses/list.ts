@@ -1,6 +1,7 @@
 import { listHarnesses } from '../../harness/list.ts';
 import { defineOperation } from '../define.ts';
 import { PAGE_INPUT, PAGE_OUTPUT, readPage, writeCursor } from '../page.ts';
+import { refuseHosted } from '../settings/view.ts';
 import { described, Type } from '../type.ts';
 import { HarnessOutput, harnessView } from './view.ts';
 
@@ -22,9 +23,10 @@ export const harnessesList = defineOperation({
     harnesses: Type.Array(described(HarnessOutput, 'A harness.'), { description: 'The harnesses of the page.' }),
     ...PAGE_OUTPUT,
   }),
-  errors: ['VAL-E004'],
+  errors: ['AUT-E006', 'VAL-E004'],
   http: [{ verb: 'GET', path: 'M/harnesses' }],
   async run(input, context) {
+    refuseHosted(context.services, 'a hosted deployment does not manage harnesses');
     const page = readPage(input, SCOPE, context.told);
     const after = page.after === undefined ? undefined : { createdAtMs: page.after.timeMs, hash: page.after.id };
     const { harnesses, total, next } = await listHarnesses(context, { ...page, after }, harnessView);

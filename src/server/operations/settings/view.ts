@@ -120,8 +120,11 @@ export function isHosted({ config }: Pick<Services, 'config'>): boolean {
 }
 
 /** AUT-E006 in such a deployment. */
-export function refuseHosted(services: Pick<Services, 'config'>): void {
-  if (isHosted(services)) throw new EngineError('AUT-E006', 'the settings of a hosted deployment are read-only');
+export function refuseHosted(
+  services: Pick<Services, 'config'>,
+  reason = 'the settings of a hosted deployment are read-only',
+): void {
+  if (isHosted(services)) throw new EngineError('AUT-E006', reason);
 }
 
 export const Region = described(
