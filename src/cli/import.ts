@@ -72,6 +72,8 @@ A line may be
 Grains that exist already count as duplicates, so you can run an interrupted import again.`;
 
 async function importAll(given: string[], options: ImportOptions): Promise<void> {
+  if (options.memory !== undefined && options.memoryFrom !== undefined)
+    throw usage('--memory and --memory-from exclude each other: give one of them');
   const { sortFiles } = await import('./import/files.ts');
   const { documents, others } = await sortFiles(given, options.documents === true);
   if (documents.length > 0) {
@@ -84,8 +86,6 @@ async function importAll(given: string[], options: ImportOptions): Promise<void>
 }
 
 async function importFile(path: string, options: ImportOptions): Promise<void> {
-  if (options.memory !== undefined && options.memoryFrom !== undefined)
-    throw usage('--memory and --memory-from exclude each other: give one of them');
   if (path !== '-' && (await isMgFile(path))) return importMg(path, options);
   const report = new ImportReport(options.errors);
   let stopped: number | undefined;

@@ -52,7 +52,7 @@ function parseClauses(cursor: Cursor): Clauses {
   let last = -1;
   for (;;) {
     const { kind, lower, start, end } = cursor.token;
-    const place = kind === 'word' ? BEHIND_SOURCES.findIndex((word) => word === lower) : -1;
+    const place = kind === 'word' ? (BEHIND_SOURCES as readonly string[]).indexOf(lower) : -1;
     const word = BEHIND_SOURCES[place];
     if (word === undefined) return found;
     if (found[word] !== undefined) return failOrder(cursor, [';', 'the end']);
