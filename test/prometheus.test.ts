@@ -139,7 +139,10 @@ test('counters count what was done', async () => {
   assert.equal(total(exposed, 'granary_shard_up'), 2);
   assert.ok(total(exposed, 'granary_group_writes_sum') >= 10);
   assert.equal(total(exposed, 'granary_queue_wait_seconds_count'), total(exposed, 'granary_group_writes_sum'));
-  assert.equal(total(exposed, 'granary_commit_seconds_count'), total(exposed, 'granary_group_writes_count'));
+  // Each of the two shards may be committing a group, such as that of read records, while it is scraped.
+  const groups = total(exposed, 'granary_group_writes_count');
+  const commits = total(exposed, 'granary_commit_seconds_count');
+  assert.ok(commits <= groups && commits >= groups - 2, `${commits} commits of ${groups} groups`);
   // One recall in one partition, and one in two.
   assert.equal(total(exposed, 'granary_recall_stage_seconds_count', { stage: 'candidates' }), 3);
   assert.equal(total(exposed, 'granary_recall_stage_seconds_count', { stage: 'fusion' }), 1);
