@@ -37,7 +37,7 @@ function frameOf(block: string): EventFrame | undefined {
   return { id: fields.get('id') ?? '', event: fields.get('event') ?? 'message', data: isObject ? value : {} };
 }
 
-/** What a reader is told about the events that it misses. */
+/** The note for a reader that misses events. */
 export function gapNote({ reason, oldest }: JsonObject): string {
   return reason === 'ahead'
     ? 'The id is newer than the newest event, as after a restored backup. New events follow.'

@@ -55,7 +55,7 @@ import { auditedName, pseudonym } from './pseudonym.ts';
 import { allowVersion, versionNamed } from './supersede.ts';
 
 const NOTED = Uint8Array.of(1);
-/** What a policy that demands reasons is told when a call of a tool ends. */
+/** The reason of the change that ends a tool call, for policies that demand reasons. */
 const CALL_ENDED = 'the call of the tool ended';
 
 export function planBeginTurn(

@@ -1,5 +1,5 @@
-// What a chat turn leaves: the answer as an event of its thread, the record of the grains that the model was shown, and an
-// audit entry.
+// A chat turn stores its answer as an event of the thread, a record of the grains that the model was shown, and an audit
+// entry.
 import { createHash } from 'node:crypto';
 import { defined } from '../../engine/base/defined.ts';
 import { CHAT_SHOWN_MAX } from '../../engine/base/limits.ts';

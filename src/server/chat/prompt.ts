@@ -1,5 +1,5 @@
-// What a model is told before a conversation. What comes from the memory, and what a tool answers, is marked as data: it
-// stands between two lines with a word that is drawn anew for each turn, so no stored text can end its own block.
+// The instructions that a model gets before a conversation. Text from the memory and results of tools are marked as data:
+// they stand between two lines with a word that is drawn anew for each turn, so no stored text can end its own block.
 import { randomBytes } from 'node:crypto';
 import type { JsonValue } from '../../shards/protocol.ts';
 

@@ -23,7 +23,7 @@ export interface Thread {
   readonly hash: string;
 }
 
-/** What a caller says of a thread. */
+/** The members of a thread that its caller sets. */
 export interface ThreadWords {
   readonly title?: string | undefined;
   readonly archived?: boolean | undefined;
