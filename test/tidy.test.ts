@@ -135,6 +135,11 @@ test('only log/lmdb imports lmdb, and every rule has a folder', () => {
   assert.deepEqual(folders.sort(), Object.keys(ENGINE_IMPORTS).sort());
 });
 
+test('one file makes the requests to URLs that somebody gave, so that each address is checked', () => {
+  const makers = sources.filter((file) => /['"]undici['"]/.test(readFileSync(join(root, file), 'utf8')));
+  assert.deepEqual(makers, ['src/server/outgoing/guarded-agent.ts']);
+});
+
 test('process.env is read in the configuration and the entry points only', () => {
   // The loader sets a variable that uWebSockets.js reads; it reads none.
   const allowed = /^src\/(server\/config\.ts|server\/http\/uws-loader\.ts|cli\/[a-z-]+\.ts)$/;

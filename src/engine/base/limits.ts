@@ -313,8 +313,6 @@ export const MODEL_STREAMS_MAX = 512;
 export const MODEL_RESPONSE_BYTES_MAX = 16 * 1_048_576;
 /** Characters of an answer that must be JSON of a schema; beyond: the call fails with LLM-E002. */
 export const MODEL_OBJECT_CHARS_MAX = 262_144;
-/** Bytes of an answer that reports an error, which are read so that the connection can be used again. */
-export const MODEL_ERROR_BYTES_MAX = 16_384;
 /** Bytes of a provider's list of models, and models of it that are kept. */
 export const MODEL_LIST_BYTES_MAX = 4 * 1_048_576;
 export const MODEL_LIST_MAX = 2_000;
@@ -833,14 +831,16 @@ export const GRAPH_EDGES_PAGE = 500;
 /** Time after which a graph ends with what it has. */
 export const GRAPH_MS_MAX = 5_000;
 
+/** Bytes of the headers of an answer to a request that the server makes; beyond: the request fails. */
+export const OUTGOING_HEADER_BYTES_MAX = 16_384;
+/** Bytes of an unwanted answer that are read so that its connection can be used again; it is closed at more. */
+export const OUTGOING_DISCARDED_BYTES_MAX = 16_384;
 /** Hooks of one memory; beyond: HOK-E004. */
 export const HOOKS_PER_MEMORY_MAX = 50;
 /** Length of a hook's URL. */
 export const HOOK_URL_CHARS_MAX = 2_048;
 /** Time for one try of a delivery, from connecting to the answer's end. */
 export const HOOK_TIMEOUT_MS = 10_000;
-/** Bytes of a receiver's answer that are read; the connection is closed at more. */
-export const HOOK_ANSWER_BYTES_MAX = 16_384;
 /** Connections to one receiver. */
 export const HOOK_CONNECTIONS_MAX = 64;
 /** Deliveries under way at once, over all hooks: far more than the hooks of a memory, which may all be dead. */
@@ -950,9 +950,8 @@ export const TURN_CALLS_MAX = 32;
 export const TURNS_SETTLED_MAX = 1_000;
 /** Time that one call of a tool may take (service contract, section 18.2). */
 export const TOOL_CALL_MS = 30_000;
-/** Bytes of the answer of an HTTP tool, and of its headers. */
+/** Bytes of the answer of an HTTP tool. */
 export const TOOL_OUTPUT_BYTES_MAX = 262_144;
-export const TOOL_HEADER_BYTES_MAX = 16_384;
 /** Connections to one host of tools. */
 export const TOOL_CONNECTIONS_MAX = 16;
 /** Named executors, the bytes of their file, and of the output of one. */

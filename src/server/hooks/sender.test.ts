@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import type { Resolve } from './addresses.ts';
+import type { Resolve } from '../outgoing/addresses.ts';
 import { type Delivery, retryAfterMs, Sender, verdictOf } from './sender.ts';
 
 const NOW_MS = 1_750_000_000_000;

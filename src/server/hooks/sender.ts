@@ -1,25 +1,8 @@
 // Sends one event to a webhook: a signed POST whose answer decides what comes next (service contract, section 15.3).
 import { createHmac } from 'node:crypto';
-import type { Agent } from 'undici';
-import {
-  HOOK_ANSWER_BYTES_MAX,
-  HOOK_CONNECTIONS_MAX,
-  HOOK_RETRY_AFTER_MS_MAX,
-  HOOK_TIMEOUT_MS,
-} from '../../engine/base/limits.ts';
-import { onDemand } from '../../engine/base/on-demand.ts';
-import { VERSION } from '../version.ts';
-import {
-  AddressRefused,
-  type AddressRule,
-  guardedLookup,
-  literalAddress,
-  mayReach,
-  type Resolve,
-} from './addresses.ts';
-
-/** Loaded with the first delivery: most deployments have no webhooks. */
-const undici = onDemand<typeof import('undici')>(import.meta.url, 'undici');
+import { HOOK_CONNECTIONS_MAX, HOOK_RETRY_AFTER_MS_MAX, HOOK_TIMEOUT_MS } from '../../engine/base/limits.ts';
+import type { AddressRule, Resolve } from '../outgoing/addresses.ts';
+import { discard, failureCodeOf, GuardedAgent, refusalOf } from '../outgoing/guarded-agent.ts';
 
 export interface Delivery {
   readonly url: string;
@@ -45,53 +28,31 @@ export type Verdict =
   | { readonly outcome: 'stopped' };
 
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
-/** Time after which a connection that nobody uses is closed. */
-const KEEP_ALIVE_MS = 30_000;
 /** Statuses that ask for another try. */
 const RETRIED = new Set([408, 425, 429]);
 
 export class Sender {
-  readonly #rule: AddressRule;
-  readonly #resolve: Resolve | undefined;
-  #agent: Agent | undefined;
+  readonly #agent: GuardedAgent;
   readonly #nowMs: () => number;
   readonly #ending = new AbortController();
 
-  constructor(parts: { rule: AddressRule; nowMs: () => number; resolve?: Resolve | undefined }) {
-    this.#rule = parts.rule;
-    this.#nowMs = parts.nowMs;
-    this.#resolve = parts.resolve;
-  }
-
-  #connections(): Agent {
-    this.#agent ??= new (undici().Agent)({
-      connect: { lookup: guardedLookup(this.#rule, this.#resolve), timeout: HOOK_TIMEOUT_MS },
-      connections: HOOK_CONNECTIONS_MAX,
-      pipelining: 1,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      maxHeaderSize: HOOK_ANSWER_BYTES_MAX,
-    });
-    return this.#agent;
+  constructor({ rule, nowMs, resolve }: { rule: AddressRule; nowMs: () => number; resolve?: Resolve | undefined }) {
+    this.#nowMs = nowMs;
+    const limits = { connections: HOOK_CONNECTIONS_MAX, connectMs: HOOK_TIMEOUT_MS };
+    this.#agent = new GuardedAgent({ ruleOf: () => rule, resolve, ...limits });
   }
 
   async send(delivery: Delivery): Promise<Verdict> {
-    const url = new URL(delivery.url);
-    const literal = literalAddress(url);
-    // A socket to an address makes no lookup.
-    if (literal !== undefined && !mayReach(literal, this.#rule))
-      return { outcome: 'retry', reason: new AddressRefused(url.hostname).message };
     const timeout = AbortSignal.timeout(HOOK_TIMEOUT_MS);
     try {
-      const answer = await undici().request(url, {
-        dispatcher: this.#connections(),
+      const answer = await this.#agent.request(new URL(delivery.url), {
         method: 'POST',
         headers: this.#headersOf(delivery),
         body: delivery.body,
         signal: AbortSignal.any([timeout, this.#ending.signal]),
       });
       const verdict = verdictOf(answer.statusCode, answer.headers['retry-after'], this.#nowMs());
-      // The status has decided. What follows is read up to a bound, so that the connection can be used again.
-      await answer.body.dump({ limit: HOOK_ANSWER_BYTES_MAX }).catch(() => undefined);
+      await discard(answer);
       return verdict;
     } catch (error) {
       if (this.#ending.signal.aborted) return { outcome: 'stopped' };
@@ -103,7 +64,6 @@ export class Sender {
   #headersOf({ kind, deliveryId, hookId, attempt, body, secret }: Delivery): Record<string, string> {
     const headers: Record<string, string> = {
       'content-type': 'application/json',
-      'user-agent': `Granary/${VERSION}`,
       'x-memory-event': kind,
       'x-memory-delivery': deliveryId,
       'x-memory-hook': hookId,
@@ -116,7 +76,7 @@ export class Sender {
   /** Aborts what is being sent. */
   async close(): Promise<void> {
     this.#ending.abort();
-    await this.#agent?.destroy();
+    await this.#agent.close();
   }
 }
 
@@ -146,11 +106,9 @@ export function retryAfterMs(value: string | string[] | undefined, nowMs: number
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), HOOK_RETRY_AFTER_MS_MAX);
 }
 
-/** A code where there is one: messages of sockets name addresses. */
 function reasonOf(error: unknown): string {
-  if (error instanceof AddressRefused) return error.message;
-  if (error instanceof undici().errors.UndiciError) return `the connection failed (${error.code})`;
-  const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown }; // either may be absent
-  if (cause instanceof AddressRefused) return cause.message;
-  return typeof code === 'string' ? `the connection failed (${code})` : 'the connection failed';
+  const code = failureCodeOf(error);
+  return (
+    refusalOf(error)?.message ?? (code === undefined ? 'the connection failed' : `the connection failed (${code})`)
+  );
 }

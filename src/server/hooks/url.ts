@@ -1,6 +1,6 @@
 // Checks the URL of a new webhook.
 import { EngineError } from '../../engine/base/errors.ts';
-import { AddressRefused, type AddressRule, checkHost, type Resolve } from './addresses.ts';
+import { AddressRefused, type AddressRule, checkHost, type Resolve } from '../outgoing/addresses.ts';
 
 /** HOK-E001 for a URL that no event may be sent to. Every connection checks its address again. */
 export async function checkHookUrl(text: string, rule: AddressRule, resolve?: Resolve): Promise<void> {

@@ -1,6 +1,6 @@
 // Checks the address of a new provider.
 import { EngineError } from '../../engine/base/errors.ts';
-import { AddressRefused } from '../hooks/addresses.ts';
+import { AddressRefused } from '../outgoing/addresses.ts';
 import type { Outgoing } from './outgoing.ts';
 import { completeUrl } from './roles.ts';
 

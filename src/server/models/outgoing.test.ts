@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Resolve } from '../hooks/addresses.ts';
+import type { Resolve } from '../outgoing/addresses.ts';
 import { providerServer, testModels } from './testing/server.ts';
 
 /** Asks `url`, whose name leads to `address`; returns the error's text, or the status. */

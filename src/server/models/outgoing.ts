@@ -2,33 +2,19 @@
 // followed; answers are bounded. Errors quote neither the key nor a text nor the provider's own words, because providers
 // echo what they are sent.
 import type { Readable } from 'node:stream';
-import type { Agent, Dispatcher } from 'undici';
 import { backoffMs, retryAfterMs, waitMs } from '../../embed/remote/retry.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import {
   MODEL_ATTEMPTS_MAX,
   MODEL_CALL_MS,
   MODEL_CONNECTIONS_MAX,
-  MODEL_ERROR_BYTES_MAX,
   MODEL_RETRY_AFTER_MAX_MS,
 } from '../../engine/base/limits.ts';
-import { onDemand } from '../../engine/base/on-demand.ts';
-import {
-  AddressRefused,
-  type AddressRule,
-  checkHost,
-  guardedLookup,
-  literalAddress,
-  mayReach,
-  type Resolve,
-} from '../hooks/addresses.ts';
-import { VERSION } from '../version.ts';
+import type { Resolve } from '../outgoing/addresses.ts';
+import { discard, failureCodeOf, GuardedAgent, type OutgoingAnswer, refusalOf } from '../outgoing/guarded-agent.ts';
 import { type PrivateHosts, ruleOf } from './private-hosts.ts';
 
-/** Loaded with the first request: a server without providers makes none. */
-const undici = onDemand<typeof import('undici')>(import.meta.url, 'undici');
-
-const KEEP_ALIVE_MS = 30_000;
+const CONNECT_MS = 10_000;
 /** Statuses that ask for another try. */
 const RETRIED = new Set([408, 409, 425, 429]);
 
@@ -59,17 +45,23 @@ export interface Request {
 
 export class Outgoing {
   readonly #options: OutgoingOptions;
-  #agent: Agent | undefined;
+  readonly #agent: GuardedAgent;
   /** By signal, because the clients between have no place for it. */
   readonly #tries = new WeakMap<AbortSignal, number>();
 
   constructor(options: OutgoingOptions) {
     this.#options = options;
+    this.#agent = new GuardedAgent({
+      ruleOf: (host) => ({ ...ruleOf(options.hosts, host), what: 'requests to models' }),
+      resolve: options.resolve,
+      connections: MODEL_CONNECTIONS_MAX,
+      connectMs: CONNECT_MS,
+    });
   }
 
   /** Throws AddressRefused for a host whose address no request may be sent to, or the resolver's error. */
   async check(url: URL): Promise<void> {
-    await checkHost(url, this.#ruleOf(url.hostname), this.#options.resolve);
+    await this.#agent.check(url);
   }
 
   /** The answer, whose status is 2xx, after as many tries as needed. Throws LLM-E002, LLM-E003, or the signal's reason. */
@@ -86,16 +78,16 @@ export class Outgoing {
   }
 
   async #try(request: Request): Promise<Response | Failure> {
-    let answer: Dispatcher.ResponseData;
+    let answer: OutgoingAnswer;
     try {
       answer = await this.#send(request);
     } catch (error) {
       request.signal.throwIfAborted();
-      return { error: failure(request, unreachable(error)), again: !isRefused(error), retryAfter: null };
+      return { error: failure(request, unreachable(error)), again: refusalOf(error) === undefined, retryAfter: null };
     }
-    const { statusCode: status, headers, body } = answer;
+    const { statusCode: status, headers } = answer;
     if (status >= 200 && status < 300) return responseOf(answer, request);
-    await body.dump({ limit: MODEL_ERROR_BYTES_MAX }).catch(() => undefined);
+    await discard(answer);
     const { 'retry-after': after } = headers;
     const again = status >= 500 || RETRIED.has(status);
     return { error: errorOf(status, request), again, retryAfter: typeof after === 'string' ? after : null };
@@ -127,47 +119,21 @@ export class Outgoing {
     return ask as typeof fetch; // as above
   }
 
-  #send({ url, method, headers, body, signal }: Request): Promise<Dispatcher.ResponseData> {
-    const literal = literalAddress(new URL(url));
-    // A socket to an address makes no lookup.
-    if (literal !== undefined && !mayReach(literal, this.#ruleOf(literal)))
-      throw new AddressRefused(new URL(url).hostname, WHAT);
-    return undici().request(url, {
-      dispatcher: this.#connections(),
+  #send({ url, method, headers, body, signal }: Request): Promise<OutgoingAnswer> {
+    return this.#agent.request(new URL(url), {
       method,
-      headers: { ...headers, 'user-agent': `Granary/${VERSION}`, 'accept-encoding': 'identity' },
-      body: body ?? null,
+      headers: { ...headers, 'accept-encoding': 'identity' },
+      body,
       signal,
-      headersTimeout: MODEL_CALL_MS,
-      bodyTimeout: MODEL_CALL_MS,
+      answerMs: MODEL_CALL_MS,
     });
-  }
-
-  #connections(): Agent {
-    this.#agent ??= new (undici().Agent)({
-      connect: {
-        lookup: (host, options, answer) =>
-          guardedLookup(this.#ruleOf(host), this.#options.resolve)(host, options as { all?: boolean }, answer as never),
-        timeout: 10_000,
-      },
-      connections: MODEL_CONNECTIONS_MAX,
-      pipelining: 1,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-    });
-    return this.#agent;
-  }
-
-  #ruleOf(host: string): AddressRule {
-    return { ...ruleOf(this.#options.hosts, host), what: WHAT };
   }
 
   /** Aborts what is under way. */
   async close(): Promise<void> {
-    await this.#agent?.destroy();
+    await this.#agent.close();
   }
 }
-
-const WHAT = 'requests to models';
 
 /** The provider does not take the request as it is. */
 export class Rejected extends EngineError {}
@@ -188,7 +154,7 @@ function requestOf(provider: string, url: string, init: RequestInit, bytesMax: n
 
 const NEVER = new AbortController().signal;
 
-function responseOf({ statusCode: status, headers, body }: Dispatcher.ResponseData, request: Request): Response {
+function responseOf({ statusCode: status, headers, body }: OutgoingAnswer, request: Request): Response {
   const kept = new Headers();
   for (const [name, value] of Object.entries(headers))
     if (value !== undefined) kept.set(name, Array.isArray(value) ? value.join(', ') : value);
@@ -247,16 +213,9 @@ function nameOf({ provider }: Pick<Request, 'provider'>): string {
   return `the provider ${provider}`;
 }
 
-function isRefused(error: unknown): boolean {
-  return error instanceof AddressRefused || (error as { readonly cause?: unknown }).cause instanceof AddressRefused;
-}
-
-/** A code where there is one: messages of sockets name addresses. */
 function unreachable(error: unknown): string {
-  const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown }; // either may be absent
-  const refused = [error, cause].find((one) => one instanceof AddressRefused);
-  if (refused !== undefined) return `is not called: ${refused.message}`;
-  return typeof code === 'string' && /^[A-Z_0-9]{1,40}$/.test(code)
-    ? `cannot be reached (${code})`
-    : 'cannot be reached';
+  const refusal = refusalOf(error);
+  if (refusal !== undefined) return `is not called: ${refusal.message}`;
+  const code = failureCodeOf(error);
+  return code === undefined ? 'cannot be reached' : `cannot be reached (${code})`;
 }

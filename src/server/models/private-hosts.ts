@@ -3,8 +3,8 @@
 import { BlockList, isIP } from 'node:net';
 import { EngineError } from '../../engine/base/errors.ts';
 import type { Config } from '../config.ts';
-import type { AddressRule } from '../hooks/addresses.ts';
 import { isLoopback } from '../loopback.ts';
+import type { AddressRule } from '../outgoing/addresses.ts';
 
 export interface PrivateHosts {
   /** Host names, in lower case: any address of theirs. */

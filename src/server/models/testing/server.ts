@@ -8,7 +8,7 @@ import { StepClock } from '../../../../test/support/step-clock.ts';
 import { MemoryLog, MemoryLogStore } from '../../../engine/log/memory.ts';
 import { readConfig } from '../../config.ts';
 import { ControlStore } from '../../control/store.ts';
-import type { Resolve } from '../../hooks/addresses.ts';
+import type { Resolve } from '../../outgoing/addresses.ts';
 import { LanguageModels } from '../language.ts';
 import { Outgoing } from '../outgoing.ts';
 import { privateHosts } from '../private-hosts.ts';

@@ -1,4 +1,4 @@
-// Which addresses a webhook or a model provider may have. Their URLs come from clients, and the server stands inside the
+// Which addresses a webhook, a tool or a model provider may have. Their URLs come from clients, and the server stands inside the
 // operator's network: without this check a hook would read metadata services and speak to neighbours (server-side request
 // forgery).
 import { lookup as systemLookup } from 'node:dns';
