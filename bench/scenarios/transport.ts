@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { listenGrpc } from '../../src/server/grpc/http2.ts';
+import { listenGrpc } from '../../src/server/grpc/node/front.ts';
 import { jsonBody, parseBody } from '../../src/server/http/json.ts';
 import type { HttpHandler } from '../../src/server/http/listener.ts';
 import { listenNode } from '../../src/server/http/node.ts';

@@ -1,10 +1,10 @@
 // A call with many messages each way, in order. As long as the peer does not read the answers, no further message is
 // read.
-import type { ServerHttp2Stream } from 'node:http2';
 import { GRPC_PROBE_BYTES_MAX } from '../../engine/base/limits.ts';
-import { drained } from '../http/drained.ts';
 import { GRPC_STATUS } from '../status.ts';
-import { type Carrier, Exchange, type Head } from './exchange.ts';
+import type { CallStream } from './call-stream.ts';
+import type { Connection } from './connection.ts';
+import { Exchange } from './exchange.ts';
 import { ProtocolError } from './trailers.ts';
 
 /** Handles a streaming call. An error that it throws ends the call. */
@@ -27,8 +27,8 @@ export class StreamingCall extends Exchange {
   private isReading = false;
   private hasAll = false;
 
-  constructor(carrier: Carrier, stream: ServerHttp2Stream, head: Head, callee: StreamingMethod) {
-    super(carrier, stream, head, GRPC_PROBE_BYTES_MAX);
+  constructor(connection: Connection, stream: CallStream, callee: StreamingMethod) {
+    super(connection, stream, GRPC_PROBE_BYTES_MAX);
     if (this.isOver) return;
     // The peer may stay silent for any time.
     this.waitingSince = undefined;
@@ -76,7 +76,7 @@ export class StreamingCall extends Exchange {
       for (let message = this.reader.next(); message !== undefined && !this.isOver; message = this.reader.next()) {
         await this.conversation?.message(await this.inflated(message, GRPC_PROBE_BYTES_MAX));
         this.hold(this.reader.heldBytes);
-        if (stream.writableNeedDrain) await drained(stream);
+        if (stream.isFull) await stream.drained();
       }
       if (this.hasAll) this.close();
     } catch (caught) {

@@ -1,11 +1,12 @@
 // The end of a call on the wire: status, message and the other trailers.
-import type { OutgoingHttpHeaders } from 'node:http2';
 import { EngineError, type ErrorCode } from '../../engine/base/errors.ts';
 import { GRPC_STATUS, type GrpcStatus, STATUS } from '../status.ts';
+import type { HeaderBlock } from './call-stream.ts';
 
 /** Trailers share one frame, so long messages are truncated. */
 const MESSAGE_CHARS_MAX = 2_000;
 const PRINTABLE = /^[ -~]*$/;
+const OK = String(GRPC_STATUS.OK);
 
 /** A protocol error: it has gRPC's own status, whatever the contract maps its code to. */
 export class ProtocolError extends Error {
@@ -24,8 +25,8 @@ export class ProtocolError extends Error {
 }
 
 /** Trailers of a successful call. */
-export function trailersOfSuccess(headers: Readonly<Record<string, string>> | undefined): OutgoingHttpHeaders {
-  const trailers: OutgoingHttpHeaders = { 'grpc-status': GRPC_STATUS.OK, 'grpc-message': 'OK' };
+export function trailersOfSuccess(headers: Readonly<Record<string, string>> | undefined): HeaderBlock {
+  const trailers: Record<string, string> = { 'grpc-status': OK, 'grpc-message': 'OK' };
   if (headers !== undefined) addTo(trailers, headers);
   return trailers;
 }
@@ -34,12 +35,12 @@ export function trailersOfSuccess(headers: Readonly<Record<string, string>> | un
 export function trailersOfError(
   error: EngineError | ProtocolError,
   headers: Readonly<Record<string, string>> | undefined,
-): OutgoingHttpHeaders {
+): HeaderBlock {
   const isContracts = error instanceof EngineError;
   // A lone surrogate cannot be encoded and would prevent the whole answer.
   const message = encodeURI(error.message.slice(0, MESSAGE_CHARS_MAX).toWellFormed());
   const status = isContracts ? STATUS[error.code].grpc : error.status;
-  const trailers: OutgoingHttpHeaders = { 'grpc-status': status, 'grpc-message': message };
+  const trailers: Record<string, string> = { 'grpc-status': String(status), 'grpc-message': message };
   if (headers !== undefined) addTo(trailers, headers);
   trailers['x-error-code'] = error.code;
   if (!isContracts && error.headers !== undefined) addTo(trailers, error.headers);
@@ -74,7 +75,7 @@ function bytesField(number: number, bytes: Buffer): Buffer {
   return Buffer.concat([Buffer.from(head), bytes]);
 }
 
-function addTo(trailers: OutgoingHttpHeaders, headers: Readonly<Record<string, string>>): void {
+function addTo(trailers: Record<string, string>, headers: Readonly<Record<string, string>>): void {
   for (const name of Object.keys(headers)) {
     const value = headers[name]!;
     trailers[name] = PRINTABLE.test(value) ? value : encodeURI(value.toWellFormed());

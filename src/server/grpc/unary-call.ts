@@ -1,9 +1,10 @@
 // A unary call: it runs only after the request has ended with exactly one message.
-import type { ServerHttp2Stream } from 'node:http2';
 import type { EngineError } from '../../engine/base/errors.ts';
 import { MESSAGE_BYTES_MAX } from '../../engine/base/limits.ts';
 import { GRPC_STATUS } from '../status.ts';
-import { type Carrier, Exchange, type Head } from './exchange.ts';
+import type { CallStream } from './call-stream.ts';
+import type { Connection } from './connection.ts';
+import { Exchange } from './exchange.ts';
 import type { GrpcAnswer, GrpcCall } from './front.ts';
 import type { Message } from './message-reader.ts';
 import { ProtocolError } from './trailers.ts';
@@ -24,8 +25,8 @@ export class UnaryCall extends Exchange implements GrpcCall {
   private message: Message | undefined;
   private isRunning = false;
 
-  constructor(carrier: Carrier, stream: ServerHttp2Stream, head: Head, callee: UnaryMethod) {
-    super(carrier, stream, head, MESSAGE_BYTES_MAX);
+  constructor(connection: Connection, stream: CallStream, callee: UnaryMethod) {
+    super(connection, stream, MESSAGE_BYTES_MAX);
     this.callee = callee;
   }
 

@@ -7,7 +7,7 @@ import { includesScope } from '../auth/principal.ts';
 import { answerBudget, requestBudget } from '../byte-budget.ts';
 import type { Services } from '../context.ts';
 import type { GrpcFront, GrpcOptions } from '../grpc/front.ts';
-import { listenGrpc } from '../grpc/http2.ts';
+import { listenGrpc } from '../grpc/node/front.ts';
 import { grpcHandler } from '../grpc.ts';
 import { Cors } from '../http/cors.ts';
 import { refusal } from '../http/errors.ts';

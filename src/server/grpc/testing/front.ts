@@ -7,7 +7,7 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http2';
 import type { GrpcFront, GrpcHandler, GrpcOptions } from '../front.ts';
-import { listenGrpc } from '../http2.ts';
+import { listenGrpc } from '../node/front.ts';
 
 export const ADD = '/memory.v1.MemoryService/Add';
 export const echo: GrpcHandler = async ({ bytes }) => ({ bytes });

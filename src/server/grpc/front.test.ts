@@ -8,7 +8,7 @@ import { MemoryServiceClient } from '../gen/memory/v1/services.ts';
 import { RequestAborted } from '../http/listener.ts';
 import { GRPC_STATUS } from '../status.ts';
 import type { GrpcAnswer, GrpcCall, GrpcFront, GrpcHandler, GrpcOptions } from './front.ts';
-import { listenGrpc } from './http2.ts';
+import { listenGrpc } from './node/front.ts';
 
 const fronts: GrpcFront[] = [];
 const clients: Client[] = [];
