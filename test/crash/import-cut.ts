@@ -3,6 +3,7 @@
 //   PHASE         when a job has recorded this phase
 //   before N      before the N-th batch of chunks is sent to its shard
 //   after N       after it was stored, before the job records it
+//   told          after the trail has its end, before the status shows it
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ControlStore } from '../../src/server/control/store.ts';
@@ -25,12 +26,18 @@ function isBatch(method: MemoryMethod, input: unknown): boolean {
   return method === 'addBatch' && (input as Input<'addBatch'>).items[0]?.grainType === 'event';
 }
 
+/** True for the entry of a job's end. */
+function isEnd(method: MemoryMethod, input: unknown): boolean {
+  return method === 'note' && (input as Input<'note'>).event === 'import.completed';
+}
+
 const call = Router.prototype.call;
 Router.prototype.call = async function cutCall(this: Router, method: MemoryMethod, context, input) {
   const number = isBatch(method, input) ? ++batches : 0;
   cutAt(`before ${number}`);
   const output = await call.call(this, method, context, input);
   cutAt(`after ${number}`);
+  if (isEnd(method, input)) cutAt('told');
   return output;
 } as typeof call;
 

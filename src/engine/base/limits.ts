@@ -931,6 +931,10 @@ export const IMPORT_JOB_PROBLEMS_MAX = 50;
 export const IMPORT_CALL_MS = 60_000;
 export const IMPORT_TRIES_MAX = 30;
 export const IMPORT_RETRY_MS = 1_000;
+/** Wait before the end of a job is told again that its memory's audit trail did not take. */
+export const IMPORT_END_RETRY_MS = 5_000;
+/** Time that a reader of jobs waits for ends that are being told. */
+export const IMPORT_END_WAIT_MS = 1_000;
 /** Plain bytes of one piece of an uploaded file on disk. */
 export const IMPORT_PIECE_BYTES = 1_048_576;
 /** Streams of progress at once; beyond: LIM-E001. A stream may last this long. */

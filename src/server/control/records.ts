@@ -204,8 +204,14 @@ export interface ImportJobRecord {
   readonly createdAtMs: number;
   readonly startedAtMs?: number;
   readonly finishedAtMs?: number;
-  /** The job has ended and the memory's audit trail does not say so yet. */
-  readonly untold?: true;
+  /** The end that was decided. The status shows it once the memory's audit trail has it. */
+  readonly ending?: ImportEnding;
+}
+
+export interface ImportEnding {
+  readonly status: 'completed' | 'failed' | 'cancelled';
+  readonly error?: NonNullable<ImportJobRecord['error']>;
+  readonly atMs: number;
 }
 
 /** The key of an uploaded file. It goes when the job ends. */

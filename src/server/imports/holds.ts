@@ -1,6 +1,7 @@
 // Keeps import jobs from storing while the person that they are about is erased: a chunk that is stored during an erasure
 // would make a new key for that person.
 import type { ImportJobRecord } from '../control/records.ts';
+import { unlessAborted } from './job.ts';
 
 /** A person or a scope of a memory. */
 export interface Person {
@@ -8,6 +9,12 @@ export interface Person {
   readonly memory: number;
   readonly userId?: string | undefined;
   readonly scopePath?: string | undefined;
+}
+
+/** Whether a job may make a further call. */
+interface MayGoOn {
+  readonly signal: AbortSignal;
+  readonly check: () => void;
 }
 
 export class Holds {
@@ -31,12 +38,12 @@ export class Holds {
     };
   }
 
-  /** Runs `work` when nothing holds the job back. `check` throws when the job may not go on then. */
-  async run<T>(job: ImportJobRecord, check: () => void, work: () => Promise<T>): Promise<T> {
-    for (;;) {
+  /** Runs `work` when nothing holds the job back, or its signal is aborted. `check` throws when it may not go on then. */
+  async run<T>(job: ImportJobRecord, { signal, check }: MayGoOn, work: () => Promise<T>): Promise<T> {
+    while (!signal.aborted) {
       const held = [...this.#held].find(({ person }) => isAbout(job, person));
       if (held === undefined) break;
-      await held.over;
+      await unlessAborted(held.over, signal);
     }
     check();
     const working = work();

@@ -1,9 +1,15 @@
 // Import jobs: a bounded queue, a few of which run. Every step is a record of the control log, and the uploaded file lies
 // beside it, sealed, until the job ends. A start goes on with what was queued or running.
-import { randomBytes } from 'node:crypto';
+//
+// A job ends in three steps: its end is decided (`ending` of its record), the memory's audit trail tells it, then its
+// status shows it. So whoever sees the status finds the entry and its event. A start takes the steps that are left.
+import { hash, randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import {
+  IMPORT_END_RETRY_MS,
+  IMPORT_END_WAIT_MS,
   IMPORT_FILES_BYTES_MAX,
   IMPORT_JOB_KEPT_MS,
   IMPORT_JOBS_KEPT_MAX,
@@ -14,12 +20,18 @@ import {
 import { KEY_BYTES } from '../../engine/crypto/envelope.ts';
 import { randomId } from '../control/ids.ts';
 import type { MemoryRecord } from '../control/memories.ts';
-import type { ImportCaller, ImportFileRecord, ImportJobOptions, ImportJobRecord } from '../control/records.ts';
+import type {
+  ImportCaller,
+  ImportEnding,
+  ImportFileRecord,
+  ImportJobOptions,
+  ImportJobRecord,
+} from '../control/records.ts';
 import type { Change, ControlStore } from '../control/store.ts';
 import type { Logger } from '../log.ts';
 import type { Shards } from '../shards.ts';
 import { Holds, type Person } from './holds.ts';
-import { hasEnded, type JobRun, shardContextOf } from './job.ts';
+import { hasEnded, isOver, type JobRun, shardContextOf } from './job.ts';
 import { Uploads } from './upload.ts';
 
 export interface NewImport {
@@ -46,6 +58,10 @@ export class ImportJobs {
   readonly #holds = new Holds();
   readonly #running = new Map<string, Running>();
   readonly #watchers = new Map<string, Set<() => void>>();
+  /** Ends that are being told, by the job. */
+  readonly #telling = new Map<string, Promise<void>>();
+  /** Ends that are told again after a failure, by the job. */
+  readonly #later = new Map<string, NodeJS.Timeout>();
   /** Uploads that are being written: they count as open jobs. */
   readonly #incoming = new Map<string, { readonly memory: number; readonly bytes: number }>();
   /** Runs a job; undefined before the start. */
@@ -75,7 +91,8 @@ export class ImportJobs {
   async start(runJob: (run: JobRun) => Promise<void>): Promise<void> {
     await this.#uploads.removeOthers(new Set([...this.#control.values('importFile')].map(({ id }) => id)));
     this.#runJob = runJob;
-    for (const job of [...this.#control.values('importJob')]) if (job.untold === true) await this.#tell(job.id);
+    const ending = [...this.#control.values('importJob')].filter((job) => job.ending !== undefined);
+    await Promise.all(ending.map(({ id }) => this.#conclude(id).catch(() => undefined)));
     this.#drive();
   }
 
@@ -89,11 +106,24 @@ export class ImportJobs {
     return job?.memory === number && !this.#isOld(job) ? job : undefined;
   }
 
+  /**
+   * Resolves when no end of a job of the memory is being told, or after a second: whoever has seen the event of an end
+   * then finds its status.
+   */
+  async settled(memory: MemoryRecord): Promise<void> {
+    const told = this.of(memory).flatMap(({ id }) => this.#telling.get(id) ?? []);
+    if (told.length === 0) return;
+    const late = new AbortController();
+    const enough = delay(IMPORT_END_WAIT_MS, undefined, { signal: late.signal, ref: false }).catch(() => undefined);
+    await Promise.race([Promise.allSettled(told), enough]);
+    late.abort();
+  }
+
   /** Jobs of a memory that ended in the last seven days, cancelled ones apart. */
   tally(memory: MemoryRecord): { readonly ended: number; readonly failed: number } {
-    const all = this.of(memory);
-    const failed = all.filter(({ status }) => status === 'failed').length;
-    return { failed, ended: failed + all.filter(({ status }) => status === 'completed').length };
+    const ends = this.of(memory).map(({ status, ending }) => ending?.status ?? status);
+    const failed = ends.filter((end) => end === 'failed').length;
+    return { failed, ended: failed + ends.filter((end) => end === 'completed').length };
   }
 
   /** Number of jobs that have not ended. */
@@ -166,13 +196,17 @@ export class ImportJobs {
     await this.#control.commit((change) => {
       const job = this.#control.get('importJob', id);
       if (job === undefined) throw new EngineError('IMP-E002');
-      if (hasEnded(job)) throw new EngineError('IMP-E003', `the job is ${job.status} already`);
-      this.#end(change, job, { status: 'cancelled' });
+      const end = job.ending?.status ?? job.status;
+      const isBeingCancelled = job.ending?.status === 'cancelled';
+      if (isOver(job) && !isBeingCancelled) throw new EngineError('IMP-E003', `the job is ${end} already`);
+      if (!isBeingCancelled) this.#decide(change, job, { status: 'cancelled' });
     });
-    this.#running.get(id)?.abort.abort();
+    const running = this.#running.get(id);
+    running?.abort.abort();
     // A batch that is being stored still counts.
+    await running?.ended;
     await this.#holds.stored(id);
-    await this.#tell(id);
+    await this.#conclude(id);
     const job = this.#control.get('importJob', id);
     if (job === undefined) throw new EngineError('IMP-E002');
     return job;
@@ -222,7 +256,7 @@ export class ImportJobs {
     }
     const waiting = [...this.#control.values('importFile')].flatMap(({ id }) => {
       const job = this.#control.get('importJob', id);
-      return job === undefined || this.#running.has(id) || hasEnded(job) ? [] : [job];
+      return job === undefined || this.#running.has(id) || isOver(job) ? [] : [job];
     });
     const load = ({ memory }: ImportJobRecord): number => busy.get(memory) ?? 0;
     return waiting.sort((one, other) => load(one) - load(other) || one.createdAtMs - other.createdAtMs)[0];
@@ -238,7 +272,7 @@ export class ImportJobs {
         read: () => this.#read(id),
         now: () => this.#control.get('importJob', id) ?? job,
         record: (step) => this.#record(id, step),
-        guard: (call) => this.#holds.run(job, () => this.#mustGoOn(id, signal), call),
+        guard: (call) => this.#holds.run(job, { signal, check: () => this.#mustGoOn(id, signal) }, call),
       });
       if (!signal.aborted) await this.#finish(id, { status: 'completed' });
     } catch (error) {
@@ -269,48 +303,69 @@ export class ImportJobs {
     );
   }
 
-  /** A job that has ended keeps its state; counts of a last batch are added. A removed one stays away. */
+  /** A job whose end is decided keeps its state; counts of a last batch are added. A removed one stays away. */
   async #record(id: string, step: Partial<ImportJobRecord>): Promise<void> {
     await this.#control.commit((change) => {
       const job = this.#control.get('importJob', id);
       if (job === undefined) return;
       const { status, phase, startedAtMs, ...counts } = step;
-      change.put('importJob', { ...job, ...(hasEnded(job) ? counts : step) });
+      change.put('importJob', { ...job, ...(isOver(job) ? counts : step) });
     });
     this.#changed(id);
   }
 
-  async #finish(id: string, end: Pick<ImportJobRecord, 'status' | 'error'>): Promise<void> {
+  async #finish(id: string, end: Pick<ImportEnding, 'status' | 'error'>): Promise<void> {
     await this.#control.commit((change) => {
       const job = this.#control.get('importJob', id);
-      if (job !== undefined && !hasEnded(job)) this.#end(change, job, end);
+      if (job !== undefined && !isOver(job)) this.#decide(change, job, end);
     });
-    await this.#tell(id);
+    // A failure is in the log, and it is tried again.
+    await this.#conclude(id).catch(() => undefined);
   }
 
-  #end(change: Change, job: ImportJobRecord, end: Pick<ImportJobRecord, 'status' | 'error'>): void {
-    change.put('importJob', { ...job, ...end, finishedAtMs: this.#clock.nowMs(), untold: true });
+  #decide(change: Change, job: ImportJobRecord, end: Pick<ImportEnding, 'status' | 'error'>): void {
+    change.put('importJob', { ...job, ending: { ...end, atMs: this.#clock.nowMs() } });
     change.remove('importFile', job.id);
     this.#expire(change);
   }
 
-  /** Writes the end of a job to the audit trail of its memory, whose event it is. At least once. */
+  /** Tells the decided end of a job, then shows it. After a failure, with which it rejects, it is tried again. */
+  #conclude(id: string): Promise<void> {
+    const running = this.#telling.get(id);
+    if (running !== undefined) return running;
+    clearTimeout(this.#later.get(id));
+    this.#later.delete(id);
+    const telling = this.#tell(id)
+      .catch((error: unknown) => {
+        this.#log.warn({ job: id, err: error }, 'the end of an import cannot be told yet');
+        if (!this.#isClosed && this.#control.get('importJob', id)?.ending !== undefined) this.#concludeLater(id);
+        throw error;
+      })
+      .finally(() => this.#telling.delete(id));
+    this.#telling.set(id, telling);
+    return telling;
+  }
+
+  #concludeLater(id: string): void {
+    const again = (): void => void this.#conclude(id).catch(() => undefined);
+    this.#later.set(id, setTimeout(again, IMPORT_END_RETRY_MS).unref());
+  }
+
   async #tell(id: string): Promise<void> {
-    this.#changed(id);
     const job = this.#control.get('importJob', id);
-    if (job?.untold !== true || this.#runJob === undefined) return;
-    const { status, created, duplicates, refused, error } = job;
-    const event = status === 'completed' || status === 'cancelled' ? (`import.${status}` as const) : 'import.failed';
+    if (job?.ending === undefined) return;
+    const { created, duplicates, refused, ending } = job;
+    const { status, error } = ending;
     const details = { job_id: id, imported: created, duplicates, errors: refused, ...(error && { code: error.code }) };
-    try {
-      await this.#shards.call('note', shardContextOf(job, this.#clock.nowMs()), { event, details });
-      await this.#control.commit((change) => {
-        const { untold, ...told } = this.#control.get('importJob', id) ?? job;
-        if (this.#control.get('importJob', id) !== undefined) change.put('importJob', told);
-      });
-    } catch (error) {
-      this.#log.warn({ job: id, err: error }, 'the end of an import is not in the audit trail yet');
-    }
+    const context = { ...shardContextOf(job, this.#clock.nowMs()), idempotency: onceFor(id, status) };
+    await this.#shards.call('note', context, { event: `import.${status}`, details });
+    await this.#control.commit((change) => {
+      const { ending: decided, ...now } = this.#control.get('importJob', id) ?? {};
+      if (decided === undefined) return;
+      const { atMs, ...end } = decided;
+      change.put('importJob', { ...(now as ImportJobRecord), ...end, finishedAtMs: atMs });
+    });
+    this.#changed(id);
   }
 
   /** The key of a file is gone, unless the change was undone. */
@@ -319,7 +374,7 @@ export class ImportJobs {
       await this.#control.commit(() => undefined);
       if (this.#control.get('importFile', id) !== undefined) return;
       const job = this.#control.get('importJob', id);
-      if (job === undefined || hasEnded(job)) this.#running.get(id)?.abort.abort();
+      if (job === undefined || isOver(job)) this.#running.get(id)?.abort.abort();
       await this.#uploads.remove(id);
       this.#changed(id);
     } catch (error) {
@@ -344,5 +399,12 @@ export class ImportJobs {
     this.#isClosed = true;
     for (const { abort } of this.#running.values()) abort.abort();
     await Promise.all([...this.#running.values()].map(({ ended }) => ended));
+    for (const timer of this.#later.values()) clearTimeout(timer);
+    await Promise.allSettled(this.#telling.values());
   }
+}
+
+/** A crash after the entry repeats the call: with this key the trail gets one entry. */
+function onceFor(id: string, status: string): { readonly key: string; readonly bodyHash: string } {
+  return { key: hash('sha256', `import ${id} ends`, 'hex'), bodyHash: hash('sha256', status, 'hex') };
 }

@@ -26,6 +26,11 @@ export function hasEnded({ status }: Pick<ImportJobRecord, 'status'>): boolean {
   return status !== 'queued' && status !== 'running';
 }
 
+/** True once the end of the job is decided, though its status may not show it yet. */
+export function isOver(job: Pick<ImportJobRecord, 'status' | 'ending'>): boolean {
+  return job.ending !== undefined || hasEnded(job);
+}
+
 /** The members of a shard call that say who calls. */
 export function shardContextOf({ id, memory, caller }: Job, nowMs: number): MemoryContext {
   const { actor, agentId, namespace, userId, purpose } = caller;
@@ -40,4 +45,20 @@ export function shardContextOf({ id, memory, caller }: Job, nowMs: number): Memo
     ...(userId === undefined ? {} : { userId }),
     ...(purpose === undefined ? {} : { purpose }),
   };
+}
+
+/** What the work resolves to; undefined as soon as the signal is aborted, which may be long before. */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  let stop: () => void = () => undefined;
+  const aborted = new Promise<undefined>((resolve) => {
+    stop = () => resolve(undefined);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    work.catch(() => undefined);
+  }
 }

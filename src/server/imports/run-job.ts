@@ -19,7 +19,7 @@ import type { Chunk } from '../documents/chunks.ts';
 import type { DocumentChunks } from '../documents/documents.ts';
 import { windowOf } from '../operations/documents/schema.ts';
 import { afterAnswer, extractFrom } from '../operations/remember/extraction.ts';
-import { hasEnded, type JobRun } from './job.ts';
+import { isOver, type JobRun, unlessAborted } from './job.ts';
 import { jobContext } from './job-context.ts';
 
 export interface RunParts extends JobRun {
@@ -35,32 +35,18 @@ export async function runJob(parts: RunParts): Promise<void> {
   await record({ phase: 'parsing' });
   const bytes = await parts.read();
   if (signal.aborted) return;
-  const document = await unlessAborted(documents.chunks(bytes, job.fileName, windowOf(job.options)), signal);
-  if (document === undefined) return;
+  const reading = documents.chunks(bytes, job.fileName, windowOf(job.options));
+  const document = await unlessAborted(reading, signal);
+  if (document === undefined) {
+    void reading.then((late) => late.close()).catch(() => undefined);
+    return;
+  }
   try {
     await record({ phase: 'chunking', mimeType: document.mimeType, totalChunks: document.count });
     await storeAll(parts, context, document);
   } finally {
     document.close();
   }
-}
-
-/** The document; undefined as soon as the signal is aborted, which may be long before it is read. */
-async function unlessAborted(
-  reading: Promise<DocumentChunks>,
-  signal: AbortSignal,
-): Promise<DocumentChunks | undefined> {
-  const aborted = new Promise<undefined>((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
-  });
-  const first = await Promise.race([reading, aborted]);
-  if (first === undefined)
-    reading.then(
-      (document) => document.close(),
-      () => undefined,
-    );
-  return first;
 }
 
 async function storeAll(parts: RunParts, context: Context, document: DocumentChunks): Promise<void> {
@@ -82,11 +68,15 @@ async function storeAll(parts: RunParts, context: Context, document: DocumentChu
     else {
       // The batch is recorded after its beliefs: a crash in between repeats both.
       await record({ phase: 'extracting' });
-      const found = await extracted(context, items, outcomes).catch(async (error: unknown) => {
-        // What a cancelled job has stored is in its record.
-        if (hasEnded(now())) await record(step);
+      // What a cancelled job has stored is in its record.
+      const unfinished = async (): Promise<void> => {
+        if (isOver(now())) await record(step);
+      };
+      const found = await unlessAborted(extracted(context, items, outcomes), signal).catch(async (error: unknown) => {
+        await unfinished();
         throw error;
       });
+      if (found === undefined) return await unfinished();
       const warnings = [...new Set([...(step.warnings ?? []), ...found.warnings])].slice(0, IMPORT_JOB_PROBLEMS_MAX);
       await record({ ...step, warnings, extracted: now().extracted + found.count, phase: 'storing' });
     }

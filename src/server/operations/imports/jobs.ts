@@ -44,6 +44,7 @@ export const importsList = defineOperation({
   async run({ status, ...paging }, context) {
     refuseHostedJobs(context);
     const page = readPage(paging, SCOPE, context.told);
+    await context.services.imports.settled(context.memory);
     const all = context.services.imports.of(context.memory).filter((job) => isWithin(context, job));
     const sees = await seesOthers(context, 'viewer');
     const seen = all.filter(

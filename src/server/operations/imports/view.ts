@@ -117,6 +117,7 @@ export async function visibleJob(
   id: string,
   relation: 'viewer' | 'editor',
 ): Promise<ImportJobRecord> {
+  await context.services.imports.settled(context.memory);
   const job = context.services.imports.find(context.memory, id);
   if (job === undefined || !isWithin(context, job)) throw new EngineError('IMP-E002');
   const isOwn = job.caller.actor === context.principal.actor;
