@@ -1,6 +1,6 @@
 // The text leg's formula computed directly from the specification (ranking of text, sections 1 to 3): every unit of a
 // memory is scored with exact cosines, without index or candidates. The server's ranking is compared with it.
-import { asks, asksForTime, holdsTime, leadingName, speaksOfSelf } from '../../src/engine/index/context/cues.ts';
+import { asks, asksForTime, leadingName, wordCues } from '../../src/engine/index/context/cues.ts';
 import type { Analyzer } from '../../src/engine/index/text/analyze.ts';
 import { pronounsOf } from '../../src/engine/index/text/pronouns.ts';
 
@@ -55,6 +55,7 @@ export class Formula {
       if (session === undefined && speaker === undefined) return plain + (hasRoles ? 0.4 : 0);
       const before = this.#beside(i, -1);
       const after = this.#beside(i, 1);
+      const cues = wordCues(text);
       const isAnswer = before !== undefined && this.#answers(before, i);
       return (
         plain +
@@ -64,8 +65,8 @@ export class Formula {
         0.2 * (session === undefined ? 0 : sessions.get(session)!) +
         (role === 'assistant' ? 0 : 0.4) +
         (speaker !== undefined && this.#names(asked, speaker) ? 0.4 : 0) +
-        (asksForTime(query) && holdsTime(text) ? 0.2 : 0) +
-        (speaksOfSelf(text) ? 0.1 : 0)
+        (asksForTime(query) && cues.holdsTime ? 0.2 : 0) +
+        (cues.speaksOfSelf ? 0.1 : 0)
       );
     });
     const order = scores.map((_, i) => i).sort((a, b) => scores[b]! - scores[a]! || b - a);

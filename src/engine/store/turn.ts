@@ -4,7 +4,7 @@
 import { SPEAKER_CHARS_MAX } from '../base/limits.ts';
 import { searchText } from '../grain/api/text.ts';
 import type { Grain } from '../grain/grain.ts';
-import { asks, holdsTime, leadingName, speaksOfSelf } from '../index/context/cues.ts';
+import { asks, leadingName, wordCues } from '../index/context/cues.ts';
 import { ROLES, type Role, type Turn } from '../index/context/turn.ts';
 
 /** Undefined for a grain that is not an event. */
@@ -14,8 +14,7 @@ export function turnOf(grain: Pick<Grain, 'type' | 'fields'>): Turn | undefined 
   const text = typeof content === 'string' && content !== '' ? content : searchText(grain);
   return {
     asks: asks(text),
-    holdsTime: holdsTime(text),
-    speaksOfSelf: speaksOfSelf(text),
+    ...wordCues(text),
     role: roleNumber(role),
     speaker: speakerKey(speaker, text),
   };

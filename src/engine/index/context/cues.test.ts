@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { anyText } from '../../base/testing/any-text.ts';
-import { asks, asksForTime, holdsTime, leadingName, speaksOfSelf } from './cues.ts';
+import { SEARCHED } from './cue-words.ts';
+import { asks, asksForTime, leadingName, wordCues } from './cues.ts';
+
+const holdsTime = (text: string): boolean => wordCues(text).holdsTime;
+const speaksOfSelf = (text: string): boolean => wordCues(text).speaksOfSelf;
 
 const check = (sign: (text: string) => boolean, yes: readonly string[], no: readonly string[]): void => {
   for (const text of yes) assert.ok(sign(text), text);
@@ -103,6 +107,31 @@ test('long repetitive texts are read in linear time', () => {
   for (const text of ['when ', 'what w', 'how ', 'which a ']) assert.ok(asksForTime(`${long(text)} since when`), text);
   for (const text of ['i ', 'i', ' i(', 'us ']) assert.ok(speaksOfSelf(`${long(text)} mine`), text);
   for (const text of [':', ' ', 'a ', 'a:']) assert.equal(leadingName(long(text)), undefined, text);
+});
+
+/** Parts of times and of the first person, whole and damaged, and what may stand between them. */
+const PARTS =
+  "january may March mays marches MAY jan Sept sep sept. Mondays monday sundayss 5 12 1999 2024 21001 3rd 1st 22nd x3 3x of on in until last next every couple several an A one ten ago o clock o’clock o'clock noon night nights falls second seconds day days Weekend decades 10:30 5:5 5pm 5 p.m a.m 3/15/24 1.2.2024 i I I_ i'm i’m im me Mine mymy our ours_ us WE é ſunday é5 _may ٣".split(
+    ' ',
+  );
+const BETWEEN = [' ', ' ', ' ', ' ', '-', '.', '. ', ', ', '\n', ':', '/', '"', '(', '“', '', '\u00a0'];
+
+test('the words of a text have the cues that a search by the patterns finds', () => {
+  const pieces = fc.oneof(
+    fc
+      .array(fc.tuple(fc.constantFrom(...PARTS), fc.constantFrom(...BETWEEN)), { maxLength: 8 })
+      .map((all) => all.flat().join('')),
+    anyText(),
+  );
+  fc.assert(
+    fc.property(pieces, (text) => {
+      assert.deepEqual(wordCues(text), {
+        holdsTime: SEARCHED.holdsTime.some((pattern) => pattern.test(text)),
+        speaksOfSelf: SEARCHED.speaksOfSelf.some((pattern) => pattern.test(text)),
+      });
+    }),
+    { numRuns: 5_000 },
+  );
 });
 
 test('any text has cues of the right kind', () => {

@@ -1,6 +1,17 @@
 // Turn flags of an event's text: it asks, it names a time, it speaks of its speaker, it begins with a name (spec:
 // ranking of text, section 2). All are linear in the text's length. They know English, and numbers in any language;
 // other languages get fewer flags.
+import {
+  BEGINS_TIME,
+  ENDS_TIME,
+  foldedLetter,
+  kindOf,
+  NINE,
+  OF_SELF,
+  OF_TIME,
+  selfBegins,
+  timeBegins,
+} from './cue-words.ts';
 
 /** Characters and words of a name before a colon. */
 const NAME_CHARS_MAX = 40;
@@ -8,34 +19,7 @@ const NAME_WORDS_MAX = 4;
 
 /** Whether the text has a question mark, the Arabic and the fullwidth one included. */
 export function asks(text: string): boolean {
-  return /[?？؟]/u.test(text);
-}
-
-// `may` and `march` count as months only in a clear context; `second`, `sat` and `sun` are left out.
-const MONTHS = 'january|february|april|june|july|august|september|october|november|december';
-const MONTHS_SHORT = 'jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec';
-const WEEKDAYS = 'monday|tuesday|wednesday|thursday|friday|saturday|sunday';
-const UNITS = 'seconds|minutes?|hours?|days?|weeks?|weekends?|months?|quarters?|years?|decades?';
-const TIME_WORDS = new RegExp(
-  [
-    `\\b(?:${MONTHS}|${WEEKDAYS})s?\\b`,
-    `\\b(?:${MONTHS_SHORT}|may|march)\\.? \\d`,
-    `\\d(?:st|nd|rd|th)?(?: of)? (?:${MONTHS_SHORT}|may|march)\\b`,
-    '\\b(?:in|on|by|of|since|until|till|last|next|this|during|early|late|mid) (?:may|march)\\b',
-    "\\b(?:yesterday|today|tonight|tomorrow|ago|noon|midnight|nowadays|recently|o[’']clock)\\b",
-    `\\b(?:last|next|this|past|previous|coming|every|each) (?:night|morning|afternoon|evening|spring|summer|autumn|fall|winter|${UNITS})\\b`,
-    `\\b(?:\\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|few|several|couple of)[ -](?:${UNITS})\\b`,
-    '\\b(?:19|20)\\d\\d\\b',
-    '\\b\\d{1,2}[/.]\\d{1,2}[/.]\\d{2,4}\\b',
-    '\\b\\d{1,2}(?::\\d\\d)? ?[ap]\\.?m\\b',
-    '\\b[0-2]?\\d:[0-5]\\d\\b',
-  ].join('|'),
-  'i',
-);
-
-/** Whether the text has a date, a month, a weekday, a time of day, or a word such as `yesterday` and `ago`. */
-export function holdsTime(text: string): boolean {
-  return TIME_WORDS.test(text);
+  return text.includes('?') || text.includes('？') || text.includes('؟');
 }
 
 const ASKS_TIME =
@@ -46,15 +30,53 @@ export function asksForTime(question: string): boolean {
   return ASKS_TIME.test(question);
 }
 
-const I = /\bI\b|(?:^|[\s"“(])i['’ ][a-z]/;
-const MINE = /\b(?:my|me|mine|myself|we|our|ours|ourselves)\b/i;
+/** What the words of a text say of its time and its speaker. */
+export interface WordCues {
+  /** The text has a date, a month, a weekday, a time of day, or a word such as `yesterday` and `ago`. */
+  readonly holdsTime: boolean;
+  /**
+   * The text uses the first person, singular or plural. A lower-case i counts only as a word of a sentence, because code
+   * is full of them.
+   */
+  readonly speaksOfSelf: boolean;
+}
 
-/**
- * Whether the text uses the first person, singular or plural. A lower-case i counts only as a word of a sentence,
- * because code is full of them.
- */
-export function speaksOfSelf(text: string): boolean {
-  return I.test(text) || MINE.test(text);
+/** Every text that is stored is read by this: see cue-words.ts. */
+export function wordCues(text: string): WordCues {
+  const { length } = text;
+  let holdsTime = false;
+  let speaksOfSelf = false;
+  // Where the last two words began.
+  let last = -1;
+  let lastButOne = -1;
+  let at = 0;
+  while (at < length) {
+    let letter = foldedLetter(text.charCodeAt(at));
+    if (letter === 0) {
+      at += 1;
+      continue;
+    }
+    const start = at;
+    let digit = -1;
+    let hash = 0;
+    do {
+      if (letter <= NINE) digit = at;
+      hash = Math.imul(hash, 31) + letter;
+      at += 1;
+      letter = at < length ? foldedLetter(text.charCodeAt(at)) : 0;
+    } while (letter !== 0);
+    const kind = kindOf(hash);
+    if (!speaksOfSelf && (kind & OF_SELF) !== 0) speaksOfSelf = selfBegins(text, start);
+    if (!holdsTime && (digit !== -1 || (kind & OF_TIME) !== 0))
+      holdsTime =
+        (digit !== -1 && (timeBegins(text, start) || timeBegins(text, digit))) ||
+        ((kind & BEGINS_TIME) !== 0 && timeBegins(text, start)) ||
+        ((kind & ENDS_TIME) !== 0 && (timeBegins(text, last) || timeBegins(text, lastButOne)));
+    if (holdsTime && speaksOfSelf) break;
+    lastButOne = last;
+    last = start;
+  }
+  return { holdsTime, speaksOfSelf };
 }
 
 /** The name in a leading `Name: `, as written; undefined if there is none. */
