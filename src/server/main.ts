@@ -19,6 +19,7 @@ import type { ControlStore } from './control/store.ts';
 import type { DiskWatch } from './disk-watch.ts';
 import { EventBells } from './events/bells.ts';
 import { EventHub } from './events/hub.ts';
+import { restoresOf } from './events/restores.ts';
 import type { HarnessTurns } from './harness/turns/turn-service.ts';
 import { type ChosenListener, chooseListener } from './http/listen.ts';
 import { randomHex } from './identity.ts';
@@ -223,7 +224,15 @@ function servicesOf(
     chats: new Chats(log),
     imports,
     progress: new ProgressStreams(imports, clock),
-    events: new EventHub({ shards: router, bells: eventBells, memories, keys, cursors, nowMs }),
+    events: new EventHub({
+      shards: router,
+      bells: eventBells,
+      memories,
+      keys,
+      cursors,
+      restores: restoresOf(control),
+      nowMs,
+    }),
     control,
     memories,
     keys,

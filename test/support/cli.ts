@@ -63,9 +63,9 @@ export interface ServeProcess {
 }
 
 /** `granary serve` on free ports; resolves when it is ready. */
-export async function serve(dataDirectory: string): Promise<ServeProcess> {
+export async function serve(dataDirectory: string, more: readonly string[] = []): Promise<ServeProcess> {
   const flags = ['--http-port', '0', '--grpc-port', '0', '--log-level', 'error', '--embedder', 'none'];
-  const words = ['serve', '--data-dir', dataDirectory, ...flags];
+  const words = ['serve', '--data-dir', dataDirectory, ...flags, ...more];
   const child = spawn(process.execPath, [MAIN, ...words], { env: environment(), stdio: ['ignore', 'pipe', 'pipe'] });
   const { http, grpc } = await readyLine(child);
   return {

@@ -16,6 +16,7 @@ import { eraseKey, Keys } from '../../server/control/keys.ts';
 import { openControl } from '../../server/control/open.ts';
 import { removedFromControl } from '../../server/control/removed-since.ts';
 import { LAYOUT_FILE, openLayout } from '../../server/data-directory.ts';
+import { noteRestore } from '../../server/events/restores.ts';
 import { Failure, failureOf } from '../failure.ts';
 
 export interface Holding {
@@ -70,7 +71,9 @@ export async function holdingOf(
     const revokedKeys = control?.held.keys ?? [];
     const erasedKeys = control?.held.erasedKeys ?? [];
     const nowMs = systemClock.nowMs();
+    const lastRecords = await lastRecordsOf(staging, copy.shards);
     await copy.control.commit((change) => {
+      noteRestore(change, copy.control, lastRecords);
       for (const memory of deletedMemories) change.put('memory', { ...memory, deleting: true });
       for (const key of revokedKeys) change.put('key', { ...key, revokedAtMs: nowMs });
       for (const key of erasedKeys) eraseKey(change, key, { actor: 'system', nowMs });
@@ -147,7 +150,6 @@ interface Compared {
 
 async function removedInShard({ shard, copy, staging, dataDirectory, config, doubt }: Compared): Promise<RemovedSince> {
   const name = `shard-${shard}`;
-  const stamp = { formatVersion: FORMAT_VERSION, readsFrom: OLDEST_FORMAT, shard, shards: copy.shards };
   const keysNow = join(dataDirectory, 'keys', name);
   const logNow = join(dataDirectory, name, 'log');
   const opened: Log[] = [];
@@ -158,7 +160,7 @@ async function removedInShard({ shard, copy, staging, dataDirectory, config, dou
     return store;
   };
   const openLog = (directory: string): Log => {
-    const log = openLmdbLog(directory, { stamp });
+    const log = openShardLog(directory, shard, copy.shards);
     opened.push(log);
     return log;
   };
@@ -177,6 +179,21 @@ async function removedInShard({ shard, copy, staging, dataDirectory, config, dou
     for (const store of stores) store.close();
     for (const log of opened) await log.close();
   }
+}
+
+/** For each shard of the copy, the last record of its log. */
+async function lastRecordsOf(staging: string, shards: number): Promise<readonly number[]> {
+  const last: number[] = [];
+  for (let shard = 0; shard < shards; shard += 1) {
+    const log = openShardLog(join(staging, `shard-${shard}`, 'log'), shard, shards);
+    last.push(log.nextSequence - 1);
+    await log.close();
+  }
+  return last;
+}
+
+function openShardLog(directory: string, shard: number, shards: number): Log {
+  return openLmdbLog(directory, { stamp: { formatVersion: FORMAT_VERSION, readsFrom: OLDEST_FORMAT, shard, shards } });
 }
 
 async function attempt<T>(

@@ -831,6 +831,8 @@ export const GRAPH_EDGES_PAGE = 500;
 /** Time after which a graph ends with what it has. */
 export const GRAPH_MS_MAX = 5_000;
 
+/** Restores of a deployment that are noted. Cursors of events from before the oldest of them are `ahead`. */
+export const RESTORES_NOTED_MAX = 1_000;
 /** Bytes of the headers of an answer to a request that the server makes; beyond: the request fails. */
 export const OUTGOING_HEADER_BYTES_MAX = 16_384;
 /** Bytes of an unwanted answer that are read so that its connection can be used again; it is closed at more. */

@@ -6,8 +6,10 @@ import type { RowsOf } from './row.ts';
 export interface EventView {
   /** The event's number in its partition, from 1. */
   readonly sequence: number;
-  /** Derived from the memory, the partition and the number; the same each time: 32 hex digits. */
+  /** Derived from the memory, the partition, the number and the epoch; the same each time: 32 hex digits. */
   readonly id: string;
+  /** The epoch of the event's number; absent before the first restore. */
+  readonly epoch?: string;
   readonly kind: EventKind;
   /** The time of the commit, in milliseconds. */
   readonly timestampMs: number;
@@ -32,12 +34,21 @@ export interface EventView {
   readonly omitted?: readonly string[];
 }
 
+/** A restore of the deployment from a backup. Numbers of events that were lost by it are given again. */
+export interface Fork {
+  /** Names the time from the restore to the next one. */
+  readonly epoch: string;
+  /** The last record of the shard's log that the backup has. */
+  readonly lastRecord: number;
+}
+
 export interface EventCalls {
   /**
    * The events of a partition after number `after` that the caller may see, oldest first. `next`: all events up to this
    * number were examined; ask for the next page after it, until it equals `newest`. `oldest`: the number of the oldest
    * event that is kept; events between `after` and it are gone. `newest`: the number of the newest event, 0 if there is
    * none yet. `isPartial`: the caller may see only a part of the memory. An `after` beyond the newest event finds nothing.
+   * `forkedAt`: for each of `forks`, the number of the last event before it.
    */
   events: {
     input: {
@@ -47,6 +58,8 @@ export interface EventCalls {
       readonly kinds?: readonly EventKind[];
       /** Bytes of the page's events as JSON. The first event always fits. */
       readonly bytesMax?: number;
+      /** The restores of the deployment, oldest first; absent: none. */
+      readonly forks?: readonly Fork[];
     };
     output: {
       readonly events: readonly EventView[];
@@ -54,6 +67,7 @@ export interface EventCalls {
       readonly newest: number;
       readonly oldest: number;
       readonly isPartial: boolean;
+      readonly forkedAt: readonly number[];
     };
   };
 }

@@ -28,6 +28,18 @@ class SequenceList {
     return this.#sequences[place]!;
   }
 
+  /** The place of the first record after `sequence`; `length` when there is none. */
+  firstAfter(sequence: Sequence): number {
+    let low = 0;
+    let high = this.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.at(middle) > sequence) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
   push(sequence: Sequence): void {
     if (this.length === this.#sequences.length) {
       const grown = new Uint32Array(Math.max(64, this.length * 2));
@@ -69,6 +81,13 @@ export class EventRecords {
     const last = this.#placeOf(list, (head) => head.atMs < fromMs);
     if (last < 0) return 0;
     return last + 1 < list.length ? this.#headAt(list, last + 1).before : this.#store.auditHead(memory).events;
+  }
+
+  /** The number of events whose records are at `sequence` or before it. */
+  countUpTo(memory: number, sequence: Sequence): number {
+    const list = this.#listOf(memory);
+    const next = list.firstAfter(sequence);
+    return next < list.length ? this.#headAt(list, next).before : this.#store.auditHead(memory).events;
   }
 
   /** The last record whose head passes, where heads that pass come before those that do not; -1 when there is none. */

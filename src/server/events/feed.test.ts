@@ -35,7 +35,7 @@ class Source {
     ) => {
       const count = this.counts[partition]!;
       const events = Array.from({ length: Math.max(0, count - after) }, (_, i) => eventOf(after + i + 1));
-      return { events, next: Math.max(after, count), newest: count, oldest: 1, isPartial: false };
+      return { events, next: Math.max(after, count), newest: count, oldest: 1, isPartial: false, forkedAt: [] };
     };
     this.hub = new EventHub({
       shards: { callPartition: callPartition as unknown as Shards['callPartition'] }, // it answers one method
@@ -48,6 +48,7 @@ class Source {
       memories: { find: () => MEMORY as ReturnType<ConstructorParameters<typeof EventHub>[0]['memories']['find']> }, // the hub reads its number
       keys: { isLive: () => this.isLive },
       cursors: {} as CursorSeal, // nobody is bound
+      restores: [],
       nowMs: () => 0,
     });
   }

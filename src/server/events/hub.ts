@@ -15,6 +15,7 @@ import { Feed } from './feed.ts';
 import { LongPoll } from './long-poll.ts';
 import { placeOf } from './place.ts';
 import { type EventReach, EventReader, reachKey } from './reader.ts';
+import type { Restore } from './restores.ts';
 import { EventStream, STREAM_HEADERS } from './stream.ts';
 import type { EventCaller, EventsAsked, Joined, Opened, ServeOptions, Subscription } from './subscription.ts';
 
@@ -28,6 +29,7 @@ interface HubParts {
   readonly memories: Pick<Memories, 'find'>;
   readonly keys: Pick<Keys, 'isLive'>;
   readonly cursors: CursorSeal;
+  readonly restores: readonly Restore[];
   readonly nowMs: () => number;
 }
 
@@ -53,13 +55,13 @@ export class EventHub {
   /** Finds the place that the client asks for. Throws VAL-E001 for a bad cursor, and as other reads do. */
   async open(caller: EventCaller, asked: EventsAsked): Promise<Opened> {
     const { memory, principal, namespace, userId, requestId, purpose } = caller;
-    const { cursors, memories, keys, nowMs, shards } = this.#parts;
+    const { cursors, memories, keys, nowMs, restores, shards } = this.#parts;
     const { id: memoryId, number, partitions } = memory;
     const plain: EventReach = {
       memoryId,
       partitions,
       kinds: [...new Set(asked.kinds)].sort(),
-      form: { memory: number, partitions, seal: undefined },
+      form: { memory: number, partitions, seal: undefined, restores },
       context: {
         memory: number,
         actor: principal.actor,

@@ -3,7 +3,7 @@ import { EngineError } from '../../engine/base/errors.ts';
 import { EVENTS_PAGE_MAX } from '../../engine/base/limits.ts';
 import { respondError } from '../http/errors.ts';
 import type { HttpRequest, ResponseHeaders } from '../http/listener.ts';
-import { cursorText, laterText } from './cursor.ts';
+import { cursorText, jsonOfText, laterText } from './cursor.ts';
 import type { Follower } from './feed.ts';
 import type { EventEntry } from './reader.ts';
 import type { Joined, Subscription } from './subscription.ts';
@@ -104,11 +104,9 @@ export class LongPoll implements Follower, Subscription {
 
   #answer(entries: readonly EventEntry[], next: string): void {
     if (!this.#finished()) return;
-    const { gap, reach } = this.opened;
-    const { form } = reach;
+    const { gap } = this.opened;
     const gapMember = gap === undefined ? '' : `,"gap":${JSON.stringify(gap)}`;
-    const isNumber = form.seal === undefined && form.partitions === 1;
-    const body = `{"events":[${entries.map(({ json }) => json).join(',')}],"next":${isNumber ? next : JSON.stringify(next)}${gapMember}}`;
+    const body = `{"events":[${entries.map(({ json }) => json).join(',')}],"next":${JSON.stringify(jsonOfText(next))}${gapMember}}`;
     this.#request.respond(
       200,
       [['content-type', 'application/json'], ['cache-control', 'no-store'], ...this.#headers],

@@ -7,6 +7,7 @@ import type { EventKind } from '../../engine/govern/trail/event-kinds.ts';
 import type { MemoryContext, Shards } from '../shards.ts';
 import { type CursorForm, cursorText, type EventCursor } from './cursor.ts';
 import { eventJson } from './payload.ts';
+import { forksOf } from './restores.ts';
 
 export interface EventReach {
   readonly memoryId: string;
@@ -25,6 +26,8 @@ export interface EventEntry {
   /** The cursor after it. */
   readonly id: string;
   readonly kind: EventKind;
+  /** The epoch of its number; absent before the first restore. */
+  readonly epoch?: string | undefined;
   readonly json: string;
 }
 
@@ -33,6 +36,8 @@ export interface EventEnds {
   readonly newest: EventCursor;
   /** For each partition, the number of the oldest event that is kept. */
   readonly oldest: EventCursor;
+  /** For each restore of the deployment, the last events before it. */
+  readonly forkedAt: readonly EventCursor[];
   /** True when the caller may see only a part of the memory. */
   readonly isPartial: boolean;
 }
@@ -61,6 +66,7 @@ export class EventReader {
     return {
       newest: pages.map(({ newest }) => newest),
       oldest: pages.map(({ oldest }) => oldest),
+      forkedAt: this.reach.form.restores.map((_, restore) => pages.map(({ forkedAt }) => forkedAt[restore]!)),
       isPartial: pages.some(({ isPartial }) => isPartial),
     };
   }
@@ -96,14 +102,20 @@ export class EventReader {
       sequence: event.sequence,
       id: cursorText(cursor, form),
       kind: event.kind,
+      epoch: event.epoch,
       json: eventJson(event, { memoryId, partitions, partition, isBound }),
     };
   }
 
   #page(partition: number, after: number, asked: { readonly limit?: number; readonly bytesMax?: number }) {
-    const { context, kinds } = this.reach;
+    const { context, kinds, form } = this.reach;
+    const forks = forksOf(form.restores, context.memory, partition);
     const deadlineMs = this.#nowMs() + EVENTS_READ_MS;
-    return this.#shards.callPartition('events', { ...context, partition, deadlineMs }, { after, kinds, ...asked });
+    return this.#shards.callPartition(
+      'events',
+      { ...context, partition, deadlineMs },
+      { after, kinds, forks, ...asked },
+    );
   }
 
   #partitions(): number[] {

@@ -42,7 +42,7 @@ class Bench {
       if (this.failure !== undefined) throw this.failure;
       const next = Math.max(after, Math.min(this.events, after + limit));
       const events = Array.from({ length: next - after }, (_, i) => this.#event(after + i + 1));
-      return { events, next, newest: this.events, oldest: 1, isPartial: false };
+      return { events, next, newest: this.events, oldest: 1, isPartial: false, forkedAt: [] };
     };
     this.hub = new EventHub({
       shards: { callPartition: callPartition as unknown as Shards['callPartition'] }, // it answers one method
@@ -55,6 +55,7 @@ class Bench {
       memories: { find: () => MEMORY as ReturnType<ConstructorParameters<typeof EventHub>[0]['memories']['find']> }, // what is asked of it
       keys: { isLive: () => this.isLive },
       cursors: {} as CursorSeal, // nobody is bound
+      restores: [],
       nowMs: () => 0,
     });
     t.after(() => this.hub.close());

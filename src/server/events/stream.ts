@@ -8,7 +8,7 @@ import {
   EVENT_LAST_FRAME_MS,
 } from '../../engine/base/limits.ts';
 import type { HttpRequest, ResponseHeaders, ResponseStream } from '../http/listener.ts';
-import { cursorJson, cursorText, laterText } from './cursor.ts';
+import { cursorJson, cursorText, jsonOfText, laterText } from './cursor.ts';
 import { type Chunk, chunkOf, type Follower } from './feed.ts';
 import { frame, KEEP_ALIVE, RETRY } from './payload.ts';
 import type { EventEntry } from './reader.ts';
@@ -177,7 +177,7 @@ export class EventStream implements Follower, Subscription {
   }
 
   get #sentJson(): string | number {
-    return /^\d{1,15}$/.test(this.#sent) ? Number(this.#sent) : this.#sent;
+    return jsonOfText(this.#sent);
   }
 
   async #sendAll(entries: readonly EventEntry[]): Promise<void> {

@@ -73,6 +73,23 @@ function begun(t: TestContext, { read, verdict, state = newState() }: Course) {
   return { courier, sent, ids, changes, settle, pass };
 }
 
+test('the number of an event that a restore undid makes another delivery id when it is given again', async (t) => {
+  const ids: string[] = [];
+  for (const epoch of [undefined, 'k3jx9qab']) {
+    const before = log(1);
+    const read = async (cursor: number[]) => {
+      const { entries, isAtEnd } = await before(cursor);
+      return { entries: entries.map((entry) => ({ ...entry, epoch })), isAtEnd };
+    };
+    const course = begun(t, { read, verdict: () => DELIVERED });
+    course.courier.ring();
+    await course.settle();
+    ids.push(...course.ids);
+    t.mock.timers.reset();
+  }
+  assert.deepEqual(ids, ['hook_a.0.1', 'hook_a.0.1.k3jx9qab']);
+});
+
 test('the id of a delivery does not depend on what other partitions hold when the event is read', async (t) => {
   let reads = 0;
   const read = async (cursor: number[]) => {

@@ -9,6 +9,7 @@ import { type Carried, delivered, failed, givenUp, paused } from './state.ts';
 
 /** An event that is ready to be sent. */
 export interface Entry extends Carried {
+  readonly epoch?: string | undefined;
   readonly json: string;
 }
 
@@ -128,7 +129,7 @@ export class Courier {
       memoryId,
       hookId: hook.id,
       // The entry's cursor would differ when it is read again: it covers the other partitions too.
-      deliveryId: `${hook.id}.${entry.partition}.${entry.sequence}`,
+      deliveryId: deliveryId(hook.id, entry),
       kind: entry.kind,
       attempt,
       body: entry.json,
@@ -175,4 +176,10 @@ export class Courier {
       this.#timer = setTimeout(resolve, ms);
     });
   }
+}
+
+/** The same in each try. After a restore the numbers of lost events name others: the epoch tells them apart. */
+function deliveryId(hookId: string, { partition, sequence, epoch }: Entry): string {
+  const number = `${hookId}.${partition}.${sequence}`;
+  return epoch === undefined ? number : `${number}.${epoch}`;
 }

@@ -8,6 +8,7 @@ import type { HookRecord, HookStateRecord, MemoryRecord } from '../control/recor
 import type { ControlStore } from '../control/store.ts';
 import type { EventBells } from '../events/bells.ts';
 import { EventReader } from '../events/reader.ts';
+import { restoresOf } from '../events/restores.ts';
 import type { Logger } from '../log.ts';
 import type { AddressRule } from '../outgoing/addresses.ts';
 import type { Shards } from '../shards.ts';
@@ -176,7 +177,7 @@ export class Deliveries {
 
   /** A hook hears what an unbound caller may hear, as the policy has it when an event is read. */
   #readerOf(hook: Pick<HookRecord, 'id' | 'filters'>, memory: MemoryRecord): EventReader {
-    const { shards, nowMs } = this.#parts;
+    const { control, shards, nowMs } = this.#parts;
     return new EventReader(
       shards,
       {
@@ -184,7 +185,7 @@ export class Deliveries {
         partitions: memory.partitions,
         context: { memory: memory.number, actor: SYSTEM_ACTOR, requestId: hook.id },
         kinds: [...hook.filters].sort(),
-        form: { memory: memory.number, partitions: memory.partitions, seal: undefined },
+        form: { memory: memory.number, partitions: memory.partitions, seal: undefined, restores: restoresOf(control) },
       },
       nowMs,
     );

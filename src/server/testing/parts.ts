@@ -165,7 +165,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     vectorsSetup: () => ({ own: 'none', destination: undefined }),
     indexWaits: { wait: () => Promise.resolve(undefined) },
     eventBells,
-    events: new EventHub({ shards, bells: eventBells, memories, keys, cursors, nowMs }),
+    events: new EventHub({ shards, bells: eventBells, memories, keys, cursors, restores: [], nowMs }),
     hooks,
     deliveries,
     providers,

@@ -36,7 +36,7 @@ export function* eventPage(
   const oldest = oldestKept(store, memory.number, newest);
   const limit = Math.min(input.limit ?? EVENTS_PAGE_MAX, EVENTS_PAGE_MAX);
   const room = new AnswerRoom(Math.min(input.bytesMax ?? EVENTS_PAGE_BYTES_MAX, EVENTS_PAGE_BYTES_MAX));
-  const reader = new EventReader(store, memory, context);
+  const reader = new EventReader(store, memory, context, input.forks);
   const wanted = input.kinds === undefined || input.kinds.length === 0 ? undefined : new Set(input.kinds);
   const events: EventView[] = [];
   const from = Math.max(input.after, oldest - 1);
@@ -58,7 +58,8 @@ export function* eventPage(
       subject: pseudonym(memory, context.userId),
       details: { count: events.length },
     });
-  return { events, next: Math.max(next, input.after), newest, oldest, isPartial: reader.isPartial };
+  const forkedAt = (input.forks ?? []).map((fork) => store.eventRecords.countUpTo(memory.number, fork.lastRecord));
+  return { events, next: Math.max(next, input.after), newest, oldest, isPartial: reader.isPartial, forkedAt };
 }
 
 function oldestKept(store: Store, memory: number, newest: number): number {
@@ -80,7 +81,7 @@ function* eventsAfter(store: Store, memory: number, after: number, newest: numbe
     for (let i = 0; i < marks.length; i++)
       for (const kind of EVENT_MARKS[marks[i]!] ?? []) {
         sequence += 1;
-        if (sequence > after) yield { sequence, kind, atMs, entry: entries[i]! };
+        if (sequence > after) yield { sequence, kind, atMs, entry: entries[i]!, record: at };
       }
   }
 }

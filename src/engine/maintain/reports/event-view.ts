@@ -5,13 +5,14 @@ import { createHmac } from 'node:crypto';
 import { defined } from '../../base/defined.ts';
 import { EVENT_TEXT_BYTES_MAX } from '../../base/limits.ts';
 import type { CallContext } from '../../calls/context.ts';
-import type { EventView } from '../../calls/events.ts';
+import type { EventView, Fork } from '../../calls/events.ts';
 import { open, sealKey } from '../../crypto/envelope.ts';
 import type { AccessView } from '../../govern/access/access.ts';
 import { DEFAULT_PURPOSE } from '../../govern/consent/consent.ts';
 import { egressAction } from '../../govern/policy/in-force.ts';
 import type { AuditEntry } from '../../govern/trail/audit.ts';
 import type { EventKind } from '../../govern/trail/event-kinds.ts';
+import type { Sequence } from '../../log/log.ts';
 import { parseName } from '../../record/grain-name.ts';
 import { decodeRecord } from '../../record/record-codec.ts';
 import type { Memory } from '../../store/memory.ts';
@@ -27,6 +28,8 @@ export interface EventOf {
   readonly kind: EventKind;
   readonly atMs: number;
   readonly entry: AuditEntry;
+  /** The record that holds it. */
+  readonly record: Sequence;
 }
 
 /** Kinds about one grain. Readers that may read the grain get them. */
@@ -64,7 +67,10 @@ export class EventReader {
   readonly #binding: Binding;
   #viewed: ReadonlySet<number> | undefined;
 
-  constructor(store: Store, memory: Memory, context: CallContext) {
+  readonly #forks: readonly Fork[];
+
+  constructor(store: Store, memory: Memory, context: CallContext, forks: readonly Fork[] = []) {
+    this.#forks = forks;
     this.#store = store;
     this.#memory = memory;
     this.#context = context;
@@ -74,14 +80,16 @@ export class EventReader {
   }
 
   /** The event as the reader may see it; undefined when the reader must not learn of it. */
-  view({ sequence, kind, atMs, entry }: EventOf): EventView | undefined {
+  view({ sequence, kind, atMs, entry, record }: EventOf): EventView | undefined {
     const details = JSON.parse(entry.details) as EventView['details']; // canonical JSON of a flat object
     const members = this.#membersOf(kind, entry, details);
     if (members === undefined) return undefined;
     const { count } = details;
+    const epoch = this.#forks.findLast(({ lastRecord }) => record > lastRecord)?.epoch;
     return {
       sequence,
-      id: this.#idOf(sequence),
+      id: this.#idOf(sequence, epoch),
+      ...defined({ epoch }),
       kind,
       timestampMs: atMs,
       ...defined(members),
@@ -90,8 +98,9 @@ export class EventReader {
     };
   }
 
-  #idOf(sequence: number): string {
-    const of = `${this.#memory.number}/${this.#context.partition}/${sequence}`;
+  #idOf(sequence: number, epoch: string | undefined): string {
+    const number = `${this.#memory.number}/${this.#context.partition}/${sequence}`;
+    const of = epoch === undefined ? number : `${number}/${epoch}`;
     return createHmac('sha256', this.#memory.identityKey).update(`event:${of}`).digest('hex').slice(0, 32);
   }
 

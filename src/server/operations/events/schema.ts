@@ -53,7 +53,10 @@ export const EVENT_LIST: Members = {
       required: ['oldest', 'reason'],
       properties: {
         oldest: described(CURSOR, 'The oldest event that is kept, in each partition.'),
-        reason: { enum: ['expired', 'ahead'], description: 'Why events after `since` are missing.' },
+        reason: {
+          enum: ['expired', 'ahead'],
+          description: 'Why events after `since` are missing: they are not kept, or a restore undid them.',
+        },
       },
       description: 'Present when events after `since` are missing.',
     },

@@ -3,6 +3,8 @@ import { EngineError } from '../../../engine/base/errors.ts';
 import { HOOK_URL_CHARS_MAX, NAME_CHARS_MAX } from '../../../engine/base/limits.ts';
 import { EVENT_KINDS, type EventKind } from '../../../engine/govern/trail/event-kinds.ts';
 import type { Context } from '../../context.ts';
+import type { HookRecord } from '../../control/records.ts';
+import { restoresOf } from '../../events/restores.ts';
 import { defineOperation } from '../define.ts';
 import { comparePlaces, PAGE_INPUT, PAGE_OUTPUT, type Place, pageOf, readPage } from '../page.ts';
 import { plainText } from '../text.ts';
@@ -14,9 +16,11 @@ const SCOPE = 'hooks';
 const MODES = { webhook: 'webhook', cdc: 'cdc', log: 'cdc', internal: 'cdc' } as const;
 
 function viewOf(context: Context, id: string): HookView {
-  const { hooks, deliveries } = context.services;
-  const hook = hooks.get(context.memory, id);
-  return hookView(hook, deliveries.stateOf(hook), context.memory.partitions);
+  return shown(context.services.hooks.get(context.memory, id), context);
+}
+
+function shown(hook: HookRecord, { memory, services: { control, deliveries } }: Context): HookView {
+  return hookView(hook, deliveries.stateOf(hook), { partitions: memory.partitions, restores: restoresOf(control) });
 }
 
 export const hooksList = defineOperation({
@@ -33,12 +37,12 @@ export const hooksList = defineOperation({
   output: Type.Object({ hooks: Type.Array(HookOutput, { description: 'The hooks of the page.' }), ...PAGE_OUTPUT }),
   http: [{ verb: 'GET', path: 'M/hooks' }],
   async run(input, context) {
-    const { hooks, deliveries } = context.services;
+    const { hooks } = context.services;
     const placeOf = ({ createdAtMs, id }: { createdAtMs: number; id: string }): Place => ({ timeMs: createdAtMs, id });
     const page = readPage(input, SCOPE, context.told);
     const sorted = hooks.of(context.memory).toSorted((one, other) => comparePlaces(placeOf(one), placeOf(other)));
     const { items, total, nextCursor } = pageOf(sorted, page, placeOf, SCOPE);
-    const views = items.map((hook) => hookView(hook, deliveries.stateOf(hook), context.memory.partitions));
+    const views = items.map((hook) => shown(hook, context));
     return { hooks: views, total, nextCursor };
   },
 });

@@ -3,6 +3,7 @@ import { EVENTS_PAGE_MAX } from '../../../engine/base/limits.ts';
 import { cursorJson, readCursor } from '../../events/cursor.ts';
 import { placeOf } from '../../events/place.ts';
 import { EventReader } from '../../events/reader.ts';
+import { epochOf, restoresOf } from '../../events/restores.ts';
 import { defineOperation } from '../define.ts';
 import type { Members } from '../names.ts';
 import { described, Type } from '../type.ts';
@@ -36,10 +37,10 @@ export const hookRead = defineOperation({
           oldest: described(Cursor, 'Number of the oldest event that is kept; of each partition, joined by dots.'),
           reason: Type.Enum(['expired', 'ahead'], {
             description:
-              'Why events are missing: expired ones are not kept, and a cursor ahead is newer than the newest.',
+              'Why events are missing: expired ones are not kept, and a cursor ahead is of events that a restore undid.',
           }),
         }),
-        'Set if events after the cursor are missing here; the events begin at the oldest, or at the newest if ahead.',
+        'Set if events after the cursor are missing here; the events begin at the oldest, or at the restore if ahead.',
       ),
     ),
   }),
@@ -48,8 +49,12 @@ export const hookRead = defineOperation({
   async run({ hookId, after, limit = LIMIT_DEFAULT }, { memory, services, principal, requestId }) {
     const hook = services.hooks.get(memory, hookId);
     const { number, partitions } = memory;
-    const form = { memory: number, partitions, seal: undefined };
-    const wanted = after === undefined ? hook.cursor : readCursor(String(after), 'after', form);
+    const restores = restoresOf(services.control);
+    const form = { memory: number, partitions, seal: undefined, restores };
+    const wanted =
+      after === undefined
+        ? { epoch: epochOf(restores), numbers: hook.cursor }
+        : readCursor(String(after), 'after', form);
     // The scope admin, which this needs, owns the memory.
     const context = { memory: number, actor: principal.actor, owns: true as const, requestId };
     const reach = { memoryId: memory.id, partitions, context, kinds: [...hook.filters].sort(), form };

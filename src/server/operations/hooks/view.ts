@@ -1,7 +1,7 @@
 // A hook as clients see it. Its secret is shown by the call that makes it alone.
 import { EVENT_KINDS } from '../../../engine/govern/trail/event-kinds.ts';
 import type { HookRecord, HookStateRecord } from '../../control/records.ts';
-import { cursorJson } from '../../events/cursor.ts';
+import { type CursorForm, cursorJson } from '../../events/cursor.ts';
 import { described, type Static, Type } from '../type.ts';
 
 export const HookId = Type.String({ minLength: 1, description: 'Id of the hook.' });
@@ -42,9 +42,13 @@ export const HookOutput = Type.Object({
 
 export type HookView = Static<typeof HookOutput>;
 
-export function hookView(hook: HookRecord, state: HookStateRecord, partitions: number): HookView {
+export function hookView(
+  hook: HookRecord,
+  state: HookStateRecord,
+  { partitions, restores }: Pick<CursorForm, 'partitions' | 'restores'>,
+): HookView {
   const isSent = hook.url !== undefined;
-  const form = { memory: hook.memory, partitions, seal: undefined };
+  const form = { memory: hook.memory, partitions, seal: undefined, restores };
   return {
     hookId: hook.id,
     name: hook.name,
