@@ -206,6 +206,8 @@ function makeGrains(count: number, withText: boolean): (first: number) => Indexe
     Array.from({ length: count }, (_, i): IndexedGrain => {
       const ordinal = first + i;
       const length = withText ? 10 + Math.floor(random() * 11) : 0;
+      const terms = Array.from({ length }, word);
+      const analyzed = { terms, positions: terms.map((_, at) => at) };
       return {
         ordinal,
         address: addressOf(ordinal),
@@ -223,7 +225,7 @@ function makeGrains(count: number, withText: boolean): (first: number) => Indexe
         numbers: { confidence: Math.floor(random() * 10) / 10, ...(random() < 0.1 ? { importance: random() } : {}) },
         blobBytes: 230 + Math.floor(random() * 40),
         recordBytes: 320 + Math.floor(random() * 40),
-        terms: { terms: Array.from({ length }, word), positions: Array.from({ length }, (_unused, at) => at) },
+        text: { analyzed: () => analyzed },
       };
     });
 }

@@ -485,7 +485,7 @@ test('no segment file contains a name, value or word in the clear', () => {
       relation: `${canary}-relation`,
       object: `${canary}-object`,
       source: `${canary}-source`,
-      terms: { terms: [canary, 'quagga'], positions: [0, 1] },
+      text: { analyzed: () => ({ terms: [canary, 'quagga'], positions: [0, 1] }) },
     });
   }
   shard.publishKeyed(1, 'userKey', `${canary}-key`, 41);

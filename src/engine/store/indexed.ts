@@ -5,7 +5,8 @@ import { searchText, sessionOf, triple } from '../grain/api/text.ts';
 import { identityBytes } from '../grain/codec/identity.ts';
 import type { Address, Grain } from '../grain/grain.ts';
 import type { ValueMap } from '../grain/value.ts';
-import type { IndexedGrain, NumberField, Ordinal } from '../index/parts/part.ts';
+import type { AnalyzedText, IndexedGrain, IndexedText, NumberField, Ordinal } from '../index/parts/part.ts';
+import type { Analyzer } from '../index/text/analyze.ts';
 import { GRAIN_RECORD_OVERHEAD } from '../record/grain-head.ts';
 import { actionNumbers, callKeys, priorityRank } from './action-numbers.ts';
 import { type ExpiryTimes, expiryTimes } from './goal-expiry.ts';
@@ -46,9 +47,23 @@ export function indexedOf(
     numbers: numbersOf(memory, grain),
     blobBytes: blob.length,
     recordBytes: blob.length + GRAIN_RECORD_OVERHEAD,
-    terms: memory.analyzer.analyze(searchText(grain)),
+    text: new GrainText(memory.analyzer, grain),
     turn: turnOf(grain),
   };
+}
+
+class GrainText implements IndexedText {
+  readonly #analyzer: Analyzer;
+  readonly #grain: Pick<Grain, 'type' | 'fields'>;
+
+  constructor(analyzer: Analyzer, grain: Pick<Grain, 'type' | 'fields'>) {
+    this.#analyzer = analyzer;
+    this.#grain = grain;
+  }
+
+  analyzed(): AnalyzedText {
+    return this.#analyzer.scan(searchText(this.#grain));
+  }
 }
 
 /** The numbers that a blob of any type may state. */

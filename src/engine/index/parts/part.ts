@@ -120,10 +120,15 @@ export interface IndexedGrain {
   /** Bytes of the plaintext blob, and of its record in the log. */
   readonly blobBytes: number;
   readonly recordBytes: number;
-  /** Analysed text: see text/analyze.ts. */
-  readonly terms: AnalyzedText;
+  /** Its text, which is analysed when it is published: a grain that waits for its commit holds no terms. */
+  readonly text: IndexedText;
   /** The context of an event; other grains have none. */
   readonly turn?: Turn | undefined;
+}
+
+export interface IndexedText {
+  /** Its terms. They may be overwritten by those of the next text. */
+  analyzed(): AnalyzedText;
 }
 
 /** Terms of a text in reading order. `terms[i]` is at `positions[i]`; stop words leave gaps in the positions. */
@@ -135,6 +140,8 @@ export interface AnalyzedText {
    * terms, but a term may get another number after the analyser has seen many others.
    */
   readonly numbers?: readonly number[] | undefined;
+  /** Number of terms, where the arrays are longer. */
+  readonly count?: number | undefined;
 }
 
 export const NO_NUMBER = -1;

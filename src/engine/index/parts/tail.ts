@@ -146,7 +146,7 @@ export class Tail implements IndexPart {
       this.#context.add(doc, grain.turn, session + 1);
     }
     this.#numbers.add(doc, grain.numbers, this.#docs.ordinals.length);
-    this.text.add(doc, grain.terms);
+    this.text.add(doc, grain.text.analyzed());
   }
 
   addKeyed(kind: Keyed, key: string | number, sequence: Sequence): void {

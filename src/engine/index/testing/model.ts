@@ -245,7 +245,7 @@ function checkContext(
 function checkText(parts: readonly IndexPart[], live: readonly IndexedGrain[], isRemoved: Checked['isRemoved']): void {
   const expected = new Map<string, string[]>();
   for (const grain of live) {
-    const { terms, positions } = grain.terms;
+    const { terms, positions } = grain.text.analyzed();
     for (const term of new Set(terms)) {
       const places = positions.filter((_, i) => terms[i] === term);
       expected.set(term, [...(expected.get(term) ?? []), `${grain.ordinal}: ${places.join(' ')}`]);

@@ -150,7 +150,7 @@ export function grainOf(ordinal: number, seed: number): IndexedGrain {
     ],
     blobBytes: 100 + (seed % 400),
     recordBytes: 180 + (seed % 400) + (seed % 13 === 0 ? -3 : 0),
-    terms: { terms, positions: terms.map((_, i) => i * 2) },
+    text: { analyzed: () => ({ terms, positions: terms.map((_, i) => i * 2) }) },
     turn: seed % 3 === 1 ? turnOf(seed) : undefined,
   };
 }

@@ -22,6 +22,25 @@ test('english words are lower-cased, stripped, stemmed; stop words leave gaps', 
   assert.deepEqual(words(english.analyze("who was it that I'd been with?")), { terms: [], positions: [] });
 });
 
+test('the arrays of a scan are those of the next one, and the same terms for each', () => {
+  const texts = ['one long text about engineers, and their 2 bridges', 'short', '', '東京', 'another'];
+  for (const text of texts) {
+    const own = english.analyze(text);
+    const scanned = english.scan(text);
+    const count = scanned.count ?? scanned.terms.length;
+    const { terms: found, positions, numbers } = scanned;
+    const cut = {
+      terms: found.slice(0, count),
+      positions: positions.slice(0, count),
+      numbers: numbers?.slice(0, count),
+    };
+    assert.deepEqual(cut, { numbers: undefined, ...own }, text);
+  }
+  const first = english.analyze('bridges');
+  english.scan('tunnels');
+  assert.deepEqual(first.terms, ['bridg']);
+});
+
 test('apostrophes join inside a word, in both shapes, and a contraction is not the word its letters spell', () => {
   assert.deepEqual(terms("O'Brien o’brien"), ['obrien', 'obrien']);
   assert.deepEqual(terms("I'd I’ll we'll dogs' 'quoted'"), ['dog', 'quot']);

@@ -17,6 +17,8 @@ export interface Analyzer {
   readonly name: string;
   /** Terms in reading order, in new arrays. Linear in the text's length; never throws. */
   analyze(text: string): AnalyzedText;
+  /** The same in arrays that the next call overwrites: nothing is allocated for a Latin text. */
+  scan(text: string): AnalyzedText;
 }
 
 const analyzers = new Map<string, Analyzer>();
@@ -49,7 +51,12 @@ class LanguageAnalyzer implements Analyzer {
   }
 
   analyze(text: string): AnalyzedText {
-    return analyzeLatin(text, this.#table, this.#vocabulary, this.#apostropheJoins) ?? this.analyzeAny(text);
+    const found = this.scan(text);
+    return found === FOUND ? copyOfFound() : found;
+  }
+
+  scan(text: string): AnalyzedText {
+    return scanLatin(text, this.#table, this.#vocabulary, this.#apostropheJoins) ? FOUND : this.analyzeAny(text);
   }
 
   /** The general path. The scanner must agree with it wherever it does not give up; the property test checks that. */
@@ -174,30 +181,23 @@ function classOf(code: number): number {
   return code >= 0x2000 && code < 0x2070 ? SEPARATOR : GIVE_UP;
 }
 
-// The scanner's results, reused from text to text and cut to size at the end: arrays that grow word by word were a
-// tenth of an add's allocations.
+// The scanner's results, reused from text to text: arrays that grow word by word, or are copied, were a tenth of an add's
+// allocations.
 const foundTerms: string[] = [];
 const foundPositions: number[] = [];
 const foundNumbers: number[] = [];
+const FOUND = { terms: foundTerms, positions: foundPositions, numbers: foundNumbers, count: 0 };
 /** After a longer text, the arrays shrink to this. */
-const FOUND_KEPT = 1_024;
+const FOUND_KEPT = 4_096;
 
-function cutFound(count: number): AnalyzedText {
-  const found = {
-    terms: foundTerms.slice(0, count),
-    positions: foundPositions.slice(0, count),
-    numbers: foundNumbers.slice(0, count),
-  };
-  if (count > FOUND_KEPT) for (const kept of [foundTerms, foundPositions, foundNumbers]) kept.length = 0;
-  return found;
+function copyOfFound(): AnalyzedText {
+  const { terms, positions, numbers, count } = FOUND;
+  return { terms: terms.slice(0, count), positions: positions.slice(0, count), numbers: numbers.slice(0, count) };
 }
 
-function analyzeLatin(
-  text: string,
-  table: WordTable,
-  vocabulary: WordCache,
-  apostropheJoins: boolean,
-): AnalyzedText | undefined {
+/** Leaves the terms in FOUND; false when the text is for the general path. */
+function scanLatin(text: string, table: WordTable, vocabulary: WordCache, apostropheJoins: boolean): boolean {
+  if (foundTerms.length > FOUND_KEPT) for (const kept of [foundTerms, foundPositions, foundNumbers]) kept.length = 0;
   const length = text.length;
   let count = 0;
   let position = 0;
@@ -206,7 +206,7 @@ function analyzeLatin(
     let code = text.charCodeAt(index);
     let kind = classOf(code);
     if (kind !== LETTER) {
-      if (kind === GIVE_UP) return undefined;
+      if (kind === GIVE_UP) return false;
       index++;
       continue;
     }
@@ -236,7 +236,8 @@ function analyzeLatin(
     }
     position++;
   }
-  return cutFound(count);
+  FOUND.count = count;
+  return true;
 }
 
 function letterFollows(text: string, index: number): boolean {

@@ -66,7 +66,7 @@ export class TextTail implements TextPart {
   add(doc: number, text: AnalyzedText): void {
     assert(doc === this.#docCount, 'docs are added in order');
     const { terms, positions, numbers } = text;
-    const length = terms.length;
+    const length = text.count ?? terms.length;
     if (doc >= this.#lengths.length) this.#lengths = grown(this.#lengths, new Uint16Array(doc * 2));
     this.#lengths[doc] = Math.min(length, LENGTH_MAX);
     this.#reserveWords(this.#wordCount + length);
