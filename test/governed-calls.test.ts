@@ -187,6 +187,7 @@ const OPEN_READS: Partial<Inputs<MethodName>> = {
   grainHashes: () => [],
   restrictions: () => [{}],
   consents: () => [{}],
+  granted: () => [{ userIds: ['u1'], purpose: 'cross_border' }],
   statistics: () => [{}],
   measureOps: () => [{}],
   measureIntel: () => [{}],

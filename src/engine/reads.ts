@@ -188,6 +188,13 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
       const facts = consentsOf(store.memory(context.memory).governed, { ...input, userId });
       return { facts: ofSeen(store, context, userId, facts) };
     },
+    granted: ({ memory }, { userIds, purpose }) => {
+      const { governed } = store.memory(memory);
+      const nowMs = store.clock.nowMs();
+      const isGranted = (userId: string): boolean =>
+        !governed.isRestricted(userId) && governed.isGranted(userId, purpose, nowMs);
+      return { granted: userIds.every(isGranted) };
+    },
     checkAccess: (context, { tuple }) => checkAccess(store.memory(context.memory), context, tuple),
     requireAccess: (context, { relations }) => {
       const denied = refuseAccessToMemory(store.memory(context.memory).governed, context, relations);

@@ -27,6 +27,7 @@ import type { ImportedFile } from './jobs/read-import.ts';
 import type { TextOutcome, TextTask } from './jobs/read-text.ts';
 import type { MasterKeys } from './master-keys.ts';
 import type { Metering } from './metering/metering.ts';
+import type { HasGrants } from './models/egress.ts';
 import type { ExtractionModels } from './models/extraction/extractor.ts';
 import type { LanguageModels } from './models/language.ts';
 import type { ModelLists } from './models/model-lists.ts';
@@ -91,6 +92,8 @@ export interface Services {
   readonly providers: Providers;
   /** Language models, one step at a time. What a memory's texts may leave is decided there. */
   readonly models: LanguageModels;
+  /** Whether persons let their texts cross a border. */
+  readonly hasGrants: HasGrants;
   /** The models of each provider. */
   readonly modelLists: ModelLists;
   /** HTTP requests to providers. */

@@ -174,7 +174,7 @@ interface Work {
 /** Starts what goes on beside the requests. */
 async function startWork(starting: Starting, stored: Stored): Promise<Work> {
   const { shards } = stored.layout;
-  const models = openModels(starting, stored.control);
+  const models = openModels(starting, stored);
   const embedding = startEmbedding(starting, stored, { ...models, shards });
   const sweeps = startSweeps(starting, stored);
   const readers = openReaders(starting);

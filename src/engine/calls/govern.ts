@@ -95,6 +95,11 @@ export interface GovernCalls {
     input: { userId?: string | undefined; purpose?: string | undefined };
     output: { facts: readonly ConsentFact[] };
   };
+  /** True if each of the persons has a grant for the purpose now, and none is restricted. */
+  granted: {
+    input: { userIds: readonly string[]; purpose: string };
+    output: { granted: boolean };
+  };
   /** The effect of the policy's times to live on each namespace, in namespace order. Times in ms. */
   retentionStatus: {
     input: { namespace?: string | undefined };
@@ -201,6 +206,14 @@ export const GOVERN_ROWS = {
     gather: 'merged',
     governed: { right: 'consent status' },
     access: { open: 'of persons with grains that the caller may view' },
+  },
+  granted: {
+    kind: 'read',
+    trail: 'nothing',
+    refusal: 'each',
+    gather: 'merged',
+    governed: { right: 'consent status' },
+    access: { open: 'the server asks before it sends texts that the caller may view' },
   },
   retentionStatus: {
     kind: 'long',

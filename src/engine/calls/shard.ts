@@ -56,6 +56,8 @@ export interface ShardWideCalls {
       grainsMax: number;
       /** Backends of external services. Each memory's policy decides which of its texts may go to them. */
       outside?: readonly string[] | undefined;
+      /** Where these services process texts, as policies name regions. */
+      region?: string | undefined;
       /** True: return short, recent grains ahead of older waiting ones. */
       fresh?: true | undefined;
     };

@@ -19,7 +19,7 @@ export interface StoredMessage {
 
 /** A message of the thread that the model is shown. */
 export interface Shown {
-  readonly hash: string;
+  readonly grain: GrainView;
   readonly message: ModelMessage;
 }
 
@@ -79,7 +79,7 @@ export async function historyOf(
     if (message === undefined) continue;
     left -= message.text?.length ?? 0;
     if (left < 0) break;
-    shown.push({ hash: grain.hash, message });
+    shown.push({ grain, message });
   }
   shown.reverse();
   // A conversation that begins with an answer is refused by some providers.

@@ -10,6 +10,7 @@ import {
 import type { JsonObject } from '../../shards/protocol.ts';
 import type { Context } from '../context.ts';
 import type { LanguageChoice } from '../models/language.ts';
+import { type Persons, personsOf } from '../models/persons.ts';
 import type { FinishReason, ModelMessage, ModelPart, ModelTool } from '../models/request.ts';
 import { BUILTIN_TOOLS } from '../tools/builtin.ts';
 import { grainForModel } from '../tools/grain.ts';
@@ -48,6 +49,8 @@ export class Turn {
   readonly #tools: ToolCalls;
   /** Hashes of the grains that the model was shown, in the order in which it saw them first. */
   readonly #shown = new Set<string>();
+  /** Whose texts the model was shown. */
+  readonly #persons: Set<string | undefined>;
   readonly #calls: RunCall[] = [];
   #text = '';
   #steps = 0;
@@ -55,6 +58,7 @@ export class Turn {
 
   constructor(asked: TurnAsked) {
     this.#asked = asked;
+    this.#persons = personsOf([asked.place]);
     this.#tools = new ToolCalls(asked.context, asked.place, asked.stored.at(-1)?.hash);
   }
 
@@ -90,9 +94,11 @@ export class Turn {
       ),
       historyOf({ call: this.#call }, place, { before: stored[0], limit: contextLimit }),
     ]);
-    this.#show(recalled.hits.map(({ grain }) => grain.hash));
-    this.#show(history.map(({ hash }) => hash));
-    this.#show(stored.map(({ hash }) => hash));
+    const grains = [...recalled.hits, ...history].map(({ grain }) => grain);
+    this.#show(
+      [...grains, ...stored].map(({ hash }) => hash),
+      personsOf(grains),
+    );
     const system = systemPrompt(this.#blocks, {
       own: said.filter(({ role }) => role === 'system').map(({ content }) => content),
       recalled: recalled.hits.map(({ grain }) => grainForModel(grain)),
@@ -108,8 +114,9 @@ export class Turn {
   readonly #call: Context['call'] = (method, input, extras = {}) =>
     this.#asked.context.call(method, input, { deadlineMs: this.#asked.place.deadlineMs, ...extras });
 
-  #show(hashes: readonly string[]): void {
+  #show(hashes: readonly string[], persons: Persons): void {
     for (const hash of hashes) this.#shown.add(hash);
+    for (const person of persons) this.#persons.add(person);
   }
 
   /** The last step has no tools, so that it must end with an answer. */
@@ -128,6 +135,7 @@ export class Turn {
       let reason: FinishReason = 'other';
       const parts = context.services.models.stream(choice, {
         memory: context.memory,
+        persons: this.#persons,
         system,
         messages,
         tools: hasTools ? TOOLS : undefined,
@@ -175,8 +183,8 @@ export class Turn {
       this.#asked.check();
       const run = await this.#tools.run(call, wrong);
       this.#calls.push(run);
-      const { output, isError, shown } = run.result;
-      this.#show(shown);
+      const { output, isError, shown, persons = new Set() } = run.result;
+      this.#show(shown, persons);
       yield { event: 'tool_result', data: { id, name, result: output, is_error: isError } };
       messages.push({ role: 'tool', toolCallId: id, toolName: name, text: this.#blocks.block(name, output), isError });
     }

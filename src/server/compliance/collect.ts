@@ -5,7 +5,7 @@ import { EngineError } from '../../engine/base/errors.ts';
 import type { PartitionEvidence } from '../../engine/calls/compliance.ts';
 import type { Context, Services } from '../context.ts';
 import type { MemoryRecord } from '../control/records.ts';
-import { leavingForVectors } from '../embedding/egress.ts';
+import { sendsForVectors } from '../embedding/egress.ts';
 import { isLoopback } from '../loopback.ts';
 import type { Domain } from '../metering/rows.ts';
 import { destinationOf } from '../models/egress.ts';
@@ -120,7 +120,7 @@ function liesIn(file: string, directory: string): boolean {
 /** Providers that the memory's texts may be sent to, with the roles of their models. */
 function servicesOf({ providers, vectorsSetup }: Services, memory: MemoryRecord): readonly OutsideService[] {
   const roles = Map.groupBy(
-    ROLES.filter((role) => role !== 'embedding' || leavingForVectors(memory, vectorsSetup()) !== undefined),
+    ROLES.filter((role) => role !== 'embedding' || sendsForVectors(memory, vectorsSetup())),
     (role) => providers.assignmentOf(role)?.provider,
   );
   return [...roles].flatMap(([id, some]) => {

@@ -370,9 +370,10 @@ export function placeOfMemory(memory: MemoryRecord): Place {
   return { timeMs: memory.createdAtMs, id: memory.id };
 }
 
-/** True when its policy in force is not recorded, or was by an older build that left out its regions. */
+/** True when its policy in force is not recorded, or was by an older build that left out rules on regions. */
 function isUnsettled({ sealing, governing }: MemoryRecord): boolean {
-  return sealing === true || (governing !== undefined && governing.regions === undefined);
+  if (sealing === true) return true;
+  return governing !== undefined && (governing.regions === undefined || governing.crossBorderConsent === undefined);
 }
 
 function isHeld({ governing, policy }: MemoryRecord): boolean {
@@ -397,6 +398,7 @@ function governingOf(policy: JsonObject): Governing & { readonly version: number
     egressCategories: whole['pii.categories'],
     isHeld: whole['deletion.hold'],
     regions: whole['residency.enforce'] ? whole['residency.regions'] : [],
+    crossBorderConsent: whole['residency.cross_border_consent'],
   };
 }
 

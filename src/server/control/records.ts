@@ -59,6 +59,8 @@ export interface Governing {
   readonly isHeld?: boolean | undefined;
   /** Regions that its texts are kept in; empty: any. Absent in records of older builds, until a start asks the shards. */
   readonly regions?: readonly string[] | undefined;
+  /** Whether a person's grant for `cross_border` lets texts leave the regions; absent as `regions` is. */
+  readonly crossBorderConsent?: boolean | undefined;
 }
 
 export interface KeyRecord {

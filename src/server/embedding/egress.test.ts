@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MemoryRecord } from '../control/records.ts';
-import { leavingForVectors, outsideBackends, type VectorsSetup } from './egress.ts';
+import { departureForVectors, outsideBackends, sendsForVectors, type VectorsSetup } from './egress.ts';
 
 const ABROAD = { external: true };
 const REMOTE: VectorsSetup = { own: 'remote', destination: ABROAD };
@@ -11,7 +11,12 @@ const PERSONAL = 'Write to ann@example.org from 192.168.7.9';
 type Memory = Pick<MemoryRecord, 'vectorBackend' | 'governing' | 'policy' | 'sealing'>;
 
 /** The part of a text with personal data that may be sent; undefined: none. */
-const forVectors = (memory: Memory, setup: VectorsSetup) => leavingForVectors(memory, setup)?.(PERSONAL);
+function forVectors(memory: Memory, setup: VectorsSetup): string | undefined {
+  const departure = departureForVectors(memory, setup);
+  const isSent = departure !== undefined && 'leaving' in departure;
+  assert.equal(sendsForVectors(memory, setup), isSent);
+  return isSent ? departure.leaving(PERSONAL) : undefined;
+}
 const madeWith = (preset: string): Memory => ({ policy: { presets: [preset], overrides: {}, sealedBy: 'test' } });
 
 test('texts go to the service when the memory chose it, or chose none and the deployment did', () => {
@@ -26,9 +31,9 @@ test('texts go to the service when the memory chose it, or chose none and the de
 test('a service on this machine is not external', () => {
   const here: VectorsSetup = { own: 'builtin', destination: { external: false } };
   assert.equal(forVectors({ vectorBackend: 'builtin', ...madeWith('hipaa') }, here), PERSONAL);
-  assert.deepEqual(outsideBackends({ ...here, own: 'remote' }), []);
-  assert.deepEqual(outsideBackends(REMOTE), ['', 'remote']);
-  assert.deepEqual(outsideBackends(BUILTIN), ['remote']);
+  assert.deepEqual(outsideBackends({ ...here, own: 'remote' }), { backends: [] });
+  assert.deepEqual(outsideBackends(REMOTE).backends, ['', 'remote']);
+  assert.deepEqual(outsideBackends(BUILTIN).backends, ['remote']);
 });
 
 test('texts are redacted or kept as the policy says, from the first grain on', () => {

@@ -52,7 +52,8 @@ function made(setting: Setting, time: Pick<QueryVectorsOptions, 'nowMs' | 'after
       const serving = asked.serving.map((name) => ({ name, dimensions: 2 }));
       return { serving, lag, ...(asked.times <= loading ? { loading: true as const } : {}) };
     },
-    leaving: () => (mayLeave ? (setting.leaves ?? ((text) => text)) : undefined),
+    departure: () => (mayLeave ? { leaving: setting.leaves ?? ((text) => text) } : undefined),
+    hasGrants: () => Promise.resolve(false),
     ...time,
   });
   return { vectors, asked };
@@ -62,7 +63,7 @@ const memory = (vectorBackend?: string): MemoryRecord =>
   ({ number: 7, ...(vectorBackend === undefined ? {} : { vectorBackend }) }) as MemoryRecord; // no more of it is read
 
 const of = (setting: Setting, vectorBackend?: string, waitMs = 1_000) =>
-  made(setting).vectors.of(memory(vectorBackend), 'who', waitMs);
+  made(setting).vectors.of(memory(vectorBackend), { text: 'who' }, waitMs);
 
 test('a question gets its vector, with the embedder and the text used', async () => {
   const { vector, warning } = await of({});
@@ -78,10 +79,10 @@ test('the serving vectors are looked up until only the memory’s own ones answe
     serving: ['old/1'],
     embedders: { builtin: embedder('e/1'), ngram: embedder('old/1') },
   });
-  assert.equal((await vectors.of(memory(), 'who', 1_000)).vector?.embedder, 'old/1');
+  assert.equal((await vectors.of(memory(), { text: 'who' }, 1_000)).vector?.embedder, 'old/1');
   assert.equal(vectors.isSettled(memory()), false);
   asked.serving = ['old/1', 'e/1'];
-  const both = await vectors.of(memory(), 'who', 1_000);
+  const both = await vectors.of(memory(), { text: 'who' }, 1_000);
   assert.equal(both.vector?.embedder, 'old/1');
   assert.deepEqual(
     both.vector?.also?.map((one) => one.embedder),
@@ -89,7 +90,7 @@ test('the serving vectors are looked up until only the memory’s own ones answe
   );
   asked.serving = ['e/1'];
   for (let times = 0; times < 3; times++)
-    assert.equal((await vectors.of(memory(), 'who', 1_000)).vector?.embedder, 'e/1');
+    assert.equal((await vectors.of(memory(), { text: 'who' }, 1_000)).vector?.embedder, 'e/1');
   assert.equal(asked.times, 3);
   assert.equal(vectors.isSettled(memory()), true);
   assert.equal(vectors.isSettled(memory('ngram')), false, 'the memory has another embedder now');
@@ -105,7 +106,7 @@ test('a question waits for loading vectors, at most half of its time', async () 
   };
   const looks = VECTORS_LOADING_WAIT_MS / VECTORS_LOADING_LOOK_MS;
   const soon = made({ loading: 3 }, { after });
-  assert.equal((await soon.vectors.of(memory(), 'who', 10_000)).vector?.embedder, 'e/1');
+  assert.equal((await soon.vectors.of(memory(), { text: 'who' }, 10_000)).vector?.embedder, 'e/1');
   assert.equal(waits.splice(0).length, 3);
   assert.equal(soon.vectors.isSettled(memory()), true);
   const late = made({ loading: 1_000 }, { after });
@@ -113,7 +114,7 @@ test('a question waits for loading vectors, at most half of its time', async () 
     [10_000, looks],
     [6 * VECTORS_LOADING_LOOK_MS, 3],
   ] as const) {
-    assert.equal((await late.vectors.of(memory(), 'who', waitMs)).vector?.embedder, 'e/1');
+    assert.equal((await late.vectors.of(memory(), { text: 'who' }, waitMs)).vector?.embedder, 'e/1');
     assert.equal(waits.splice(0).length, most);
     assert.equal(late.vectors.isSettled(memory()), false, 'the next query checks again');
   }
@@ -180,7 +181,7 @@ test('after one timeout queries wait only briefly, until one succeeds or some ti
       },
     },
   );
-  const ask = (waitMs = 10_000) => vectors.of(memory(), 'who', waitMs);
+  const ask = (waitMs = 10_000) => vectors.of(memory(), { text: 'who' }, waitMs);
   const [whole, short] = [QUERY_VECTOR_WAIT_MS, QUERY_VECTOR_SHORT_WAIT_MS];
   await ask(5);
   for (let times = 0; times < 3; times++) await ask();
@@ -205,6 +206,6 @@ test('a question is redacted for the service, and its vector is for the question
   });
   const setting: Setting = { embedders: { remote: service }, serving: ['service/1'], mayLeave: true };
   const { vectors } = made({ ...setting, leaves: (text) => text.replace('ann', '[NAME]') });
-  const { vector } = await vectors.of(memory('remote'), 'where is ann', 1_000);
+  const { vector } = await vectors.of(memory('remote'), { text: 'where is ann' }, 1_000);
   assert.deepEqual([sent, vector?.of], [['where is [NAME]'], 'where is ann']);
 });

@@ -13,7 +13,8 @@ import {
 import { packVectors } from '../../engine/index/vectors/transfer.ts';
 import type { Output, RecallQuery } from '../../shards/protocol.ts';
 import type { MemoryRecord } from '../control/records.ts';
-import type { Destination, Leaving } from '../models/egress.ts';
+import { type Departure, type Destination, type HasGrants, leavingFor } from '../models/egress.ts';
+import { personsOf } from '../models/persons.ts';
 import type { Embedders, NamedEmbedder } from './embedders.ts';
 
 export interface QueryVector {
@@ -28,14 +29,19 @@ export interface QueryVectorsOptions {
   /** The embedders whose vectors answer for a memory, and the number of grains without vectors. */
   readonly stateOf: (memory: number) => Promise<Output<'vectorState'>>;
   /** How the memory's questions may be sent there; undefined: not at all. */
-  readonly leaving: (memory: MemoryRecord, destination: Destination | undefined) => Leaving | undefined;
+  readonly departure: (memory: MemoryRecord, destination: Destination | undefined) => Departure | undefined;
+  readonly hasGrants: HasGrants;
   /** Monotonic milliseconds. */
   readonly nowMs?: (() => number) | undefined;
   /** Calls `run` once after so many milliseconds; the result cancels it. */
   readonly after?: ((ms: number, run: () => void) => () => void) | undefined;
 }
 
-type Asked = Pick<MemoryRecord, 'number' | 'vectorBackend'>;
+/** A question, and whose it is; without `userId` nobody's. */
+export interface Question {
+  readonly text: string;
+  readonly userId?: string | undefined;
+}
 
 export class QueryVectors {
   readonly #options: QueryVectorsOptions;
@@ -54,16 +60,21 @@ export class QueryVectors {
   }
 
   /**
-   * True when the memory's own embedder is open and its vectors answer: no query to the shard is needed, and the
-   * request can be passed on unchanged.
+   * True when the memory's own embedder is open, its vectors answer, and it does not matter whose question it is: no query
+   * to the shard is needed, and the request can be passed on unchanged.
    */
-  isSettled(memory: Asked): boolean {
-    const own = this.#options.embedders.of(memory.vectorBackend ?? '');
-    return own !== undefined && this.#settled.get(memory.number) === own.name;
+  isSettled(memory: MemoryRecord): boolean {
+    const { embedders, departure } = this.#options;
+    const { vectorBackend = '', number } = memory;
+    const own = embedders.of(vectorBackend);
+    if (own === undefined || this.#settled.get(number) !== own.name) return false;
+    if (embedders.nameOf(vectorBackend) !== 'remote') return true;
+    const found = departure(memory, embedders.destinationOf(vectorBackend));
+    return found === undefined || !('withGrants' in found);
   }
 
   /** Never rejects. Waits at most `waitMs`, also for an embedder that ignores its signal. */
-  async of(memory: MemoryRecord, text: string, waitMs: number): Promise<QueryVector> {
+  async of(memory: MemoryRecord, question: Question, waitMs: number): Promise<QueryVector> {
     const backend = memory.vectorBackend ?? '';
     const isShort = (this.#shortUntilMs.get(backend) ?? 0) > this.#nowMs();
     const mostMs = isShort ? QUERY_VECTOR_SHORT_WAIT_MS : QUERY_VECTOR_WAIT_MS;
@@ -75,7 +86,7 @@ export class QueryVectors {
       late.reject(given.signal.reason);
     });
     try {
-      const made = await Promise.race([this.#made(memory, text, waitMs, given.signal), late.promise]);
+      const made = await Promise.race([this.#made(memory, question, waitMs, given.signal), late.promise]);
       if (isShort && made.vector !== undefined) this.#shortUntilMs.delete(backend);
       return made;
     } catch {
@@ -88,7 +99,7 @@ export class QueryVectors {
     }
   }
 
-  async #made(memory: MemoryRecord, text: string, waitMs: number, signal: AbortSignal): Promise<QueryVector> {
+  async #made(memory: MemoryRecord, question: Question, waitMs: number, signal: AbortSignal): Promise<QueryVector> {
     const { embedders } = this.#options;
     const backend = memory.vectorBackend ?? '';
     const name = embedders.nameOf(backend);
@@ -97,7 +108,7 @@ export class QueryVectors {
     if (own !== undefined && this.#settled.get(memory.number) === own.name)
       return this.#embedded(
         memory,
-        text,
+        question,
         [{ backend: name, embedder: own, destination: embedders.destinationOf(backend) }],
         signal,
       );
@@ -109,7 +120,7 @@ export class QueryVectors {
     if (own !== undefined && isSettled) this.#settle(memory.number, own.name);
     const found = await Promise.all(serving.map((stamp) => embedders.named(stamp.name)));
     const chosen = found.filter((one) => one !== undefined);
-    if (chosen.length > 0) return this.#embedded(memory, text, chosen, signal);
+    if (chosen.length > 0) return this.#embedded(memory, question, chosen, signal);
     return wordsAlone(own === undefined ? this.#failure(backend) : GONE);
   }
 
@@ -130,16 +141,22 @@ export class QueryVectors {
   /** The text's vector from the first embedder, plus those of other embedders that partitions may still use. */
   async #embedded(
     memory: MemoryRecord,
-    text: string,
+    { text, userId }: Question,
     chosen: readonly NamedEmbedder[],
     signal: AbortSignal,
   ): Promise<QueryVector> {
-    const allowed = chosen.flatMap(({ backend, embedder, destination }) => {
-      if (backend !== 'remote') return [{ embedder, sent: text }];
-      const leaving = this.#options.leaving(memory, destination);
-      // Services get no more of the text than this.
-      return leaving === undefined ? [] : [{ embedder, sent: leaving(text.slice(0, EMBED_TEXT_CHARS_MAX)) }];
-    });
+    const { departure, hasGrants } = this.#options;
+    const persons = personsOf([{ userId }]);
+    const all = await Promise.all(
+      chosen.map(async ({ backend, embedder, destination }) => {
+        if (backend !== 'remote') return [{ embedder, sent: text }];
+        const found = departure(memory, destination);
+        const leaving = found && (await leavingFor(memory, found, { persons, hasGrants }));
+        // Services get no more of the text than this.
+        return leaving === undefined ? [] : [{ embedder, sent: leaving(text.slice(0, EMBED_TEXT_CHARS_MAX)) }];
+      }),
+    );
+    const allowed = all.flat();
     if (allowed.length === 0) return wordsAlone(KEPT);
     const made = await Promise.all(
       allowed.map(async ({ embedder, sent }) => {

@@ -3,24 +3,25 @@ import type { EmbedderStamp } from '../../engine/calls/recall.ts';
 import { packVectors } from '../../engine/index/vectors/transfer.ts';
 import type { Router } from '../../shards/router.ts';
 import type { Backlog, StampOf } from './backlog.ts';
+import type { Outside } from './egress.ts';
 import { VECTOR_BACKENDS } from './embedders.ts';
 
 /** The backlog of the shard with that index. `outsideNow`: backends whose embedders run on other machines. */
 export function shardBacklog(
   router: Pick<Router, 'callShard'>,
   shard: number,
-  outsideNow: () => readonly string[] = () => [],
+  outsideNow: () => Outside = () => ({ backends: [] }),
 ): Backlog {
   return {
     async fresh(stampOf, grainsMax) {
-      const [embedders, outside] = [embeddersOf(stampOf), outsideNow()];
-      return (await router.callShard(shard, 'embedPages', { embedders, grainsMax, outside, fresh: true })).pages;
+      const asked = { embedders: embeddersOf(stampOf), grainsMax, ...outsideIn(outsideNow()) };
+      return (await router.callShard(shard, 'embedPages', { ...asked, fresh: true })).pages;
     },
     async pages(stampOf, grainsMax) {
-      const [embedders, outside] = [embeddersOf(stampOf), outsideNow()];
+      const asked = { embedders: embeddersOf(stampOf), grainsMax, ...outsideIn(outsideNow()) };
       // One call examines a bounded number of memories. Nothing is pending once all were examined.
       for (let looked = 0; ; ) {
-        const found = await router.callShard(shard, 'embedPages', { embedders, grainsMax, outside });
+        const found = await router.callShard(shard, 'embedPages', asked);
         looked += found.looked;
         if (found.pages.length > 0 || found.looked === 0 || looked >= found.waiting) return found.pages;
       }
@@ -30,6 +31,10 @@ export function shardBacklog(
       await router.callShard(shard, 'keepVectors', { ...page, grains: packed });
     },
   };
+}
+
+function outsideIn({ backends, region }: Outside) {
+  return { outside: backends, ...(region === undefined ? {} : { region }) };
 }
 
 function embeddersOf(stampOf: StampOf): Record<string, EmbedderStamp> {

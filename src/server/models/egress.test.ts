@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { EngineError } from '../../engine/base/errors.ts';
 import { MODEL_REDACT_CHARS } from '../../engine/base/limits.ts';
 import type { EgressAction } from '../../engine/govern/policy/rules.ts';
 import { allLeaving, departureTo, destinationOf, type Governed, leavingTo, valueLeaving } from './egress.ts';
@@ -14,6 +15,9 @@ function sent(memory: Governed, destination: { external: boolean; region?: strin
   const departure = departureTo(memory, destination);
   return 'refusal' in departure ? departure.refusal.code : departure.leaving(PERSONAL);
 }
+
+/** A request without texts of persons, in a memory where no grants are looked up. */
+const NOBODY = { persons: new Set<undefined>(), hasGrants: () => assert.fail('no grant matters') };
 
 const madeWith = (preset: string, overrides = {}): Governed => ({
   policy: { presets: [preset], overrides, sealedBy: 'test' },
@@ -63,8 +67,40 @@ test('texts stay in the regions of the policy', () => {
   assert.equal(sent(atCreation, { external: true, region: 'cn' }), REDACTED);
 });
 
+test('where a policy says so, grants of all persons let texts cross a border', async () => {
+  const asked: unknown[] = [];
+  const memory = { number: 7, ...governedNow('redact', { regions: ['eu'], crossBorderConsent: true }) };
+  const sentFor = async (persons: readonly (string | undefined)[], of: Governed = memory): Promise<string> => {
+    const hasGrants = async (...call: unknown[]) => {
+      asked.push(call);
+      return !String(call[1]).includes('bob');
+    };
+    try {
+      return (await leavingTo(of, OUTSIDE, { persons: new Set(persons), hasGrants }))(PERSONAL);
+    } catch (error) {
+      return (error as EngineError).code;
+    }
+  };
+  assert.equal(await sentFor(['ann', 'cem']), REDACTED);
+  assert.deepEqual(asked.splice(0), [[7, ['ann', 'cem']]], 'one call for all persons');
+  assert.equal(await sentFor(['ann', 'bob']), 'POL-E007');
+  assert.equal(asked.splice(0).length, 1);
+  for (const persons of [[undefined], ['ann', undefined], []]) assert.equal(await sentFor(persons), 'POL-E007');
+  for (const rule of [false, undefined])
+    assert.equal(
+      await sentFor(['ann'], { ...memory, ...governedNow('allow', { regions: ['eu'], crossBorderConsent: rule }) }),
+      'POL-E007',
+    );
+  assert.equal(
+    await sentFor(['ann'], { ...memory, ...governedNow('block', { regions: ['eu'], crossBorderConsent: true }) }),
+    'POL-E005',
+  );
+  assert.equal(await sentFor(['ann'], { ...memory, number: undefined }), 'POL-E007');
+  assert.deepEqual(asked, [], 'nothing of these is asked');
+});
+
 test('long texts are redacted in pieces that cut no word', async () => {
-  const leaving = leavingTo(governedNow('redact'), OUTSIDE);
+  const leaving = await leavingTo(governedNow('redact'), OUTSIDE, NOBODY);
   const filling = 'some words in a line\n'.repeat(Math.ceil(MODEL_REDACT_CHARS / 21));
   const text = `${filling.slice(0, MODEL_REDACT_CHARS - 10)} ann@example.org ${filling}bob@example.org`;
   const [made] = await allLeaving([text], leaving);
@@ -72,8 +108,8 @@ test('long texts are redacted in pieces that cut no word', async () => {
   assert.deepEqual(await allLeaving(['a', '', PERSONAL], leaving), ['a', '', REDACTED]);
 });
 
-test('a JSON value is redacted in its texts, names and numbers, and stays JSON', () => {
-  const leaving = leavingTo(governedNow('redact'), OUTSIDE);
+test('a JSON value is redacted in its texts, names and numbers, and stays JSON', async () => {
+  const leaving = await leavingTo(governedNow('redact'), OUTSIDE, NOBODY);
   const value = { 'ann@example.org': ['bob@example.org', 7, true, null], card: 4_111_111_111_111_111, n: 1.5 };
   assert.deepEqual(valueLeaving(value, leaving), {
     '[EMAIL]': ['[EMAIL]', 7, true, null],

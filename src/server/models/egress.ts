@@ -1,5 +1,6 @@
 // Decides what of a memory's texts may be sent to a provider. Every text for a model passes here: messages and tools for
 // language models, grains and questions for embeddings, passages for rerankers.
+import { assert } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { MODEL_REDACT_CHARS, SLICE_MS } from '../../engine/base/limits.ts';
 import { compose, readOverrides } from '../../engine/govern/policy/compose.ts';
@@ -10,10 +11,19 @@ import { isPiiCategory, type PiiCategory } from '../../engine/text/pii/categorie
 import { withoutPii } from '../../engine/text/pii/egress.ts';
 import type { MemoryRecord } from '../control/records.ts';
 import { isLoopback } from '../loopback.ts';
+import type { Persons } from './persons.ts';
 import type { Provider } from './roles.ts';
 
 /** What decides about a memory's texts: the policy sealed last, or the one that the memory was created with. */
-export type Governed = Pick<MemoryRecord, 'governing' | 'policy' | 'sealing'>;
+export type Governed = Pick<MemoryRecord, 'governing' | 'policy' | 'sealing'> & {
+  readonly number?: number | undefined;
+};
+
+/**
+ * Resolves to true if each of the persons has a grant for `cross_border` in the memory now, and none is restricted. One call
+ * on the memory, however many persons.
+ */
+export type HasGrants = (memory: number, userIds: readonly string[]) => Promise<boolean>;
 
 /** Returns the part of a text that may be sent. */
 export type Leaving = (text: string) => string;
@@ -30,32 +40,57 @@ export function destinationOf({ kind, baseUrl, region }: Pick<Provider, 'kind' |
   return { external: !isHere, region };
 }
 
-/** How texts may be sent there; `refusal`: not at all, and why. */
-export type Departure = { readonly leaving: Leaving } | { readonly refusal: EngineError };
+/** How texts may be sent there. `refusal`: not at all, and why. `withGrants`: only if all their persons have a grant. */
+export type Departure =
+  | { readonly leaving: Leaving }
+  | { readonly refusal: EngineError; readonly withGrants?: Leaving | undefined };
 
 export function departureTo(memory: Governed, { external, region }: Destination): Departure {
   if (!external) return { leaving: whole };
-  const { action, categories, regions } = egressOf(memory);
+  const { action, categories, regions, byConsent } = egressOf(memory);
   if (action === 'block') return { refusal: new EngineError('POL-E005', KEPT) };
-  if (regions.length > 0 && (region === undefined || !regions.includes(region)))
-    return {
-      refusal: new EngineError(
-        'POL-E007',
-        `${OUTSIDE_REGIONS} (${regions.join(', ')}); the provider's region is ${region ?? 'not set'}`,
-      ),
-    };
-  return { leaving: action === 'redact' ? (text) => withoutPii(text, categories) : whole };
+  const leaving: Leaving = action === 'redact' ? (text) => withoutPii(text, categories) : whole;
+  if (regions.length === 0 || (region !== undefined && regions.includes(region))) return { leaving };
+  const where = `${OUTSIDE_REGIONS} (${regions.join(', ')}); the provider's region is ${region ?? 'not set'}`;
+  return byConsent
+    ? { refusal: new EngineError('POL-E007', `${where}, and ${NOT_GRANTED}`), withGrants: leaving }
+    : { refusal: new EngineError('POL-E007', where) };
 }
 
-/** As `departureTo`. Throws POL-E005, POL-E007. */
-export function leavingTo(memory: Governed, destination: Destination): Leaving {
+/** How a request may be sent there that holds texts of these persons. Rejects with POL-E005, POL-E007. */
+export async function leavingTo(
+  memory: Governed,
+  destination: Destination,
+  { persons, hasGrants }: { readonly persons: Persons; readonly hasGrants: HasGrants },
+): Promise<Leaving> {
   const departure = departureTo(memory, destination);
-  if ('refusal' in departure) throw departure.refusal;
-  return departure.leaving;
+  const leaving = await leavingFor(memory, departure, { persons, hasGrants });
+  if (leaving !== undefined) return leaving;
+  assert('refusal' in departure, 'what may not be sent is refused');
+  throw departure.refusal;
+}
+
+/** How such a request may be sent by a departure that was decided on before; undefined: not at all. */
+export async function leavingFor(
+  memory: Governed,
+  departure: Departure,
+  { persons, hasGrants }: { readonly persons: Persons; readonly hasGrants: HasGrants },
+): Promise<Leaving | undefined> {
+  if ('leaving' in departure) return departure.leaving;
+  const { withGrants } = departure;
+  return withGrants !== undefined && (await mayCross(memory, persons, hasGrants)) ? withGrants : undefined;
+}
+
+/** A text of nobody may be about anyone, and nobody can grant that it crosses a border. */
+async function mayCross({ number }: Governed, persons: Persons, hasGrants: HasGrants): Promise<boolean> {
+  const named = [...persons].filter((person) => person !== undefined);
+  if (number === undefined || named.length === 0 || named.length < persons.size) return false;
+  return await hasGrants(number, named);
 }
 
 const KEPT = "the memory's policy forbids sending its texts to external services";
 const OUTSIDE_REGIONS = "the memory's policy keeps its texts in its regions";
+const NOT_GRANTED = 'not everyone whose text would be sent has a grant for cross_border';
 
 /** The text itself. It marks a departure that changes nothing. */
 export function whole(text: string): string {
@@ -118,22 +153,26 @@ interface Egress {
   readonly categories: '*' | readonly PiiCategory[];
   /** Regions that texts are kept in; empty: any. */
   readonly regions: readonly string[];
+  /** Whether grants of persons let their texts leave the regions. */
+  readonly byConsent: boolean;
 }
 
 function egressOf({ governing, policy, sealing }: Governed): Egress {
   // The next policy, or its regions, are not known yet, so block everything.
   if (sealing === true || (governing !== undefined && governing.regions === undefined))
-    return { action: 'block', categories: '*', regions: [] };
+    return { action: 'block', categories: '*', regions: [], byConsent: false };
   if (governing !== undefined) {
     const { egress: action, egressCategories: named = '*', regions = [] } = governing; // `regions` is known here
     const known = named === '*' ? '*' : named.filter(isPiiCategory);
-    return { action, categories: egressCategories({ 'pii.categories': known }), regions };
+    const byConsent = governing.crossBorderConsent === true;
+    return { action, categories: egressCategories({ 'pii.categories': known }), regions, byConsent };
   }
-  if (policy === undefined) return { action: 'allow', categories: '*', regions: [] };
+  if (policy === undefined) return { action: 'allow', categories: '*', regions: [], byConsent: false };
   const { rules } = compose(policy.presets, readOverrides(policy.overrides as PolicyValue)); // JSON of rules
   return {
     action: egressAction(rules),
     categories: egressCategories(rules),
     regions: rules['residency.enforce'] ? rules['residency.regions'] : [],
+    byConsent: rules['residency.cross_border_consent'],
   };
 }

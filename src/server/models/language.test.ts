@@ -10,7 +10,8 @@ const KEY = 'sk-very-secret-0001';
 const PRIVATE = 'the private question';
 
 function asking(more: Partial<ModelRequest> = {}): ModelRequest {
-  return { memory: {}, messages: [{ role: 'user', text: PRIVATE }], signal: new AbortController().signal, ...more };
+  const messages = [{ role: 'user' as const, text: PRIVATE }];
+  return { memory: {}, persons: new Set(), messages, signal: new AbortController().signal, ...more };
 }
 
 async function collected<T>(parts: AsyncIterable<T>): Promise<T[]> {

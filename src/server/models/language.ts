@@ -11,7 +11,7 @@ import {
 import { onDemand } from '../../engine/base/on-demand.ts';
 import { type ClientOptions, type ClientPart, clientOf, clientRequest, type ModelClient } from './clients.ts';
 import { echo, echoText } from './echo.ts';
-import { destinationOf } from './egress.ts';
+import { destinationOf, type HasGrants } from './egress.ts';
 import { sentOf } from './leaving-request.ts';
 import { type Outgoing, Rejected } from './outgoing.ts';
 import type { Choosing } from './providers.ts';
@@ -56,14 +56,20 @@ const compiler = onDemand<typeof Compiler>(import.meta.url, 'typebox/schema');
 export class LanguageModels {
   readonly #providers: Choosing;
   readonly #outgoing: Outgoing;
+  readonly #hasGrants: HasGrants;
   /** Model objects of the providers' present records. */
   readonly #clients = new WeakMap<Provider, Map<string, Promise<ModelClient>>>();
   readonly #ending = new AbortController();
   #running = 0;
 
-  constructor(parts: { readonly providers: Choosing; readonly outgoing: Outgoing }) {
+  constructor(parts: {
+    readonly providers: Choosing;
+    readonly outgoing: Outgoing;
+    readonly hasGrants: HasGrants;
+  }) {
     this.#providers = parts.providers;
     this.#outgoing = parts.outgoing;
+    this.#hasGrants = parts.hasGrants;
   }
 
   /** Throws LLM-E001 when the role has no model that can be called, LLM-E003 for an unknown provider or model. */
@@ -81,7 +87,7 @@ export class LanguageModels {
   async *stream(choice: LanguageChoice, request: ModelRequest): AsyncGenerator<ModelPart, void, void> {
     const call = this.#begin(request);
     try {
-      yield* this.#parts(choice, await sentOf(request, choice), call.signal);
+      yield* this.#parts(choice, await sentOf(request, choice, this.#hasGrants), call.signal);
     } catch (error) {
       throw call.failed(error, choice);
     } finally {
@@ -93,7 +99,7 @@ export class LanguageModels {
   async generateText(choice: LanguageChoice, request: ModelRequest): Promise<GeneratedText> {
     const call = this.#begin(request);
     try {
-      const sent = await sentOf(request, choice);
+      const sent = await sentOf(request, choice, this.#hasGrants);
       return await this.#generated(choice, sent, call.signal);
     } catch (error) {
       throw call.failed(error, choice);
@@ -112,7 +118,7 @@ export class LanguageModels {
   ): Promise<GeneratedObject> {
     const call = this.#begin(request);
     try {
-      const sent = await sentOf(request, choice);
+      const sent = await sentOf(request, choice, this.#hasGrants);
       const { text, usage } = await this.#generated(choice, sent, call.signal, request.schema);
       // A long answer would be parsed and checked without a pause.
       const object = text.length > MODEL_OBJECT_CHARS_MAX ? undefined : parsedOf(withoutFence(text));

@@ -1,10 +1,23 @@
 // A request with what may leave of its texts.
-import { allLeaving, type Destination, type Leaving, leavingTo, valueLeaving, whole } from './egress.ts';
+import {
+  allLeaving,
+  type Destination,
+  type HasGrants,
+  type Leaving,
+  leavingTo,
+  valueLeaving,
+  whole,
+} from './egress.ts';
 import type { ModelMessage, ModelRequest, ModelTool } from './request.ts';
 
-/** Throws POL-E005, POL-E007. */
-export async function sentOf(request: ModelRequest, destination: Destination): Promise<ModelRequest> {
-  const leaving = leavingTo(request.memory, destination);
+/** Rejects with POL-E005, POL-E007. */
+export async function sentOf(
+  request: ModelRequest,
+  destination: Destination,
+  hasGrants: HasGrants,
+): Promise<ModelRequest> {
+  const { persons } = request;
+  const leaving = await leavingTo(request.memory, destination, { persons, hasGrants });
   if (leaving === whole) return request;
   const { system, messages, tools } = request;
   const texts = await allLeaving([system ?? '', ...messages.map(({ text = '' }) => text)], leaving);

@@ -35,6 +35,7 @@ const NEVER = Symbol('never');
 const ordering = (question: string, passages: readonly string[] = PASSAGES, waitMs = 1_000) => ({
   question,
   passages,
+  persons: new Set<undefined>(),
   waitMs,
 });
 
@@ -63,7 +64,7 @@ test('a separate reranker has its own address, and never gets another service’
 
 test('a language model writes a hypothetical answer, without its thinking', async (t) => {
   const { models, asked } = await modelsOver(t, says('<think>hm</think> Ada drinks tea. '));
-  assert.equal(await models.imagine({}, 'what does Ada drink?', 1_000), 'Ada drinks tea.');
+  assert.equal(await models.imagine({}, ordering('what does Ada drink?', [], 1_000)), 'Ada drinks tea.');
   const [{ path, body }] = asked as [Asked];
   assert.equal(path, '/v1/chat/completions');
   assert.deepEqual([body['model'], body['temperature']], ['chatty', 0]);
@@ -95,7 +96,7 @@ test('an invalid answer gives a reason that quotes nothing, after one try', asyn
   for (const [answer, status] of nonsense) {
     const { models, asked } = await modelsOver(t, answer, {}, status);
     const calls = [
-      JSON.stringify(answer).includes('"no"') ? undefined : () => models.imagine({}, 'private', 1_000),
+      JSON.stringify(answer).includes('"no"') ? undefined : () => models.imagine({}, ordering('private', [], 1_000)),
       () => models.listwise!.order({}, ordering('private')),
       () => models.reranker!.order({}, ordering('private')),
     ].flatMap((call) => (call === undefined ? [] : [call]));
@@ -122,7 +123,7 @@ test('models receive the question and the passages whole, redacted, or not at al
     const calls = [
       () => models.reranker!.order(memory, ordering(question, passages)),
       () => models.listwise!.order(memory, ordering(question, passages)),
-      () => models.imagine(memory, question, 1_000),
+      () => models.imagine(memory, ordering(question, [], 1_000)),
     ];
     if (mail === undefined) {
       for (const call of calls) await assert.rejects(call(), /forbids sending its texts to external services$/);
@@ -153,15 +154,15 @@ test('a long passage is cut between words, because a part of an address might no
 
 test('concurrent calls are bounded, and none starts without time', async (t) => {
   const { models } = await modelsOver(t, NEVER);
-  await assert.rejects(models.imagine({}, 'q', 0), /no time is left/);
-  const calls = Array.from({ length: MODEL_CALLS_MAX }, () => models.imagine({}, 'q', 50));
-  await assert.rejects(models.imagine({}, 'q', 50), /too many requests waiting/);
+  await assert.rejects(models.imagine({}, ordering('q', [], 0)), /no time is left/);
+  const calls = Array.from({ length: MODEL_CALLS_MAX }, () => models.imagine({}, ordering('q', [], 50)));
+  await assert.rejects(models.imagine({}, ordering('q', [], 50)), /too many requests waiting/);
   for (const { status } of await Promise.allSettled(calls)) assert.equal(status, 'rejected');
 });
 
 test('a deployment has the models of its roles, of the start or of its administrator', async (t) => {
-  const has = ({ providers, models, outgoing }: ReturnType<typeof testModels>) => {
-    const made = new RecallModels({ providers, models, outgoing });
+  const has = (parts: ReturnType<typeof testModels>) => {
+    const made = new RecallModels(parts);
     return [made.hasAny, made.canImagine, made.listwise !== undefined, made.reranker !== undefined];
   };
   const url = 'https://models.example';

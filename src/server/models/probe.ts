@@ -58,5 +58,12 @@ export async function probe(
   const choice = parts.models.resolve('extraction', { provider: provider.id, model });
   // No user's text, so no memory's policy.
   const messages = [{ role: 'user' as const, text: 'Answer with the word ok.' }];
-  await parts.models.generateText(choice, { memory: {}, messages, maxTokens: 16, signal, timeoutMs: PROBE_MS });
+  await parts.models.generateText(choice, {
+    memory: {},
+    persons: new Set(),
+    messages,
+    maxTokens: 16,
+    signal,
+    timeoutMs: PROBE_MS,
+  });
 }

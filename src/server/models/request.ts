@@ -1,5 +1,6 @@
 // What a language model is asked, and what comes back. Providers differ; these types do not.
 import type { Governed } from './egress.ts';
+import type { Persons } from './persons.ts';
 
 export interface ToolCall {
   readonly id: string;
@@ -33,6 +34,8 @@ export interface ModelTool {
 export interface ModelRequest {
   /** The memory that the texts come from: its policy decides what may leave. */
   readonly memory: Governed;
+  /** Whose texts the request holds. */
+  readonly persons: Persons;
   readonly system?: string | undefined;
   readonly messages: readonly ModelMessage[];
   readonly tools?: readonly ModelTool[] | undefined;

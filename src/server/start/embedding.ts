@@ -1,7 +1,13 @@
 // Starts the embedders, the followers that embed new grains, and the reads that wait for them.
 import type { Router } from '../../shards/router.ts';
 import type { MemoryRecord } from '../control/memories.ts';
-import { leavingForVectors, outsideBackends, type VectorsSetup } from '../embedding/egress.ts';
+import {
+  departureForVectors,
+  type Outside,
+  outsideBackends,
+  sendsForVectors,
+  type VectorsSetup,
+} from '../embedding/egress.ts';
 import { Embedders, type Openers } from '../embedding/embedders.ts';
 import { Followers } from '../embedding/followers.ts';
 import { IndexWaits } from '../embedding/index-waits.ts';
@@ -25,7 +31,7 @@ export interface Embedding {
 export function startEmbedding(
   starting: Starting,
   placed: Placed,
-  { shards, ...models }: Pick<ModelParts, 'providers' | 'outgoing'> & { readonly shards: number },
+  { shards, ...models }: Pick<ModelParts, 'providers' | 'outgoing' | 'hasGrants'> & { readonly shards: number },
 ): Embedding {
   const { config, deps, log, lifecycle } = starting;
   const { router } = placed;
@@ -51,7 +57,8 @@ export function startEmbedding(
   const queryVectors = new QueryVectors({
     embedders,
     stateOf: (memory) => router.call('vectorState', asSystem(memory), {}),
-    leaving: (memory, destination) => leavingForVectors(memory, { ...setup(), destination }),
+    departure: (memory, destination) => departureForVectors(memory, { ...setup(), destination }),
+    hasGrants: models.hasGrants,
   });
   let before = vectorModelOf(providers);
   providers.watch(() => {
@@ -78,14 +85,14 @@ function followersOf(
     setup,
   }: Pick<Embedding, 'embedders' | 'indexWaits'> & { readonly shards: number; readonly setup: () => VectorsSetup },
 ): Followers {
-  const outside = (): readonly string[] => outsideBackends(setup());
+  const outside = (): Outside => outsideBackends(setup());
   return new Followers({
     backlogs: Array.from({ length: shards }, (_, shard) => shardBacklog(router, shard, outside)),
     embedders,
     isChosen: (backend) => memories.hasBackend(backend),
     mayLeave: (number) => {
       const memory = memories.byNumber(number);
-      return memory !== undefined && leavingForVectors(memory, setup()) !== undefined;
+      return memory !== undefined && sendsForVectors(memory, setup());
     },
     log,
     progressed: () => indexWaits.progressed(),
@@ -97,7 +104,7 @@ function isFollowed(setup: VectorsSetup, embedders: Embedders, memory: MemoryRec
   const chosen = memory.vectorBackend ?? '';
   const backend = embedders.nameOf(chosen);
   if (backend === 'none' || embedders.status(chosen).state === 'failed') return false;
-  return backend !== 'remote' || leavingForVectors(memory, setup) !== undefined;
+  return backend !== 'remote' || sendsForVectors(memory, setup);
 }
 
 type CallerContext = Parameters<Router['call']>[1];

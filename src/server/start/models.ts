@@ -1,6 +1,7 @@
 // Opens the providers of models. It loads no client of theirs: the first call does.
 import type { Services } from '../context.ts';
 import type { ControlStore } from '../control/store.ts';
+import { grantsOf } from '../models/grants.ts';
 import { LanguageModels } from '../models/language.ts';
 import { ModelLists } from '../models/model-lists.ts';
 import { RecallModels } from '../models/models.ts';
@@ -8,18 +9,26 @@ import { Outgoing } from '../models/outgoing.ts';
 import { privateHosts } from '../models/private-hosts.ts';
 import { Providers } from '../models/providers.ts';
 import { startModels } from '../models/start-models.ts';
+import type { Shards } from '../shards.ts';
 import type { Starting } from './starting.ts';
 
-export type ModelParts = Pick<Services, 'providers' | 'models' | 'modelLists' | 'outgoing' | 'recallModels'>;
+export type ModelParts = Pick<
+  Services,
+  'providers' | 'models' | 'modelLists' | 'outgoing' | 'recallModels' | 'hasGrants'
+>;
 
-export function openModels({ config, clock, lifecycle }: Starting, control: ControlStore): ModelParts {
+export function openModels(
+  { config, clock, lifecycle }: Starting,
+  { control, router }: { readonly control: ControlStore; readonly router: Pick<Shards, 'call'> },
+): ModelParts {
   const nowMs = (): number => clock.nowMs();
   const providers = new Providers({ control, start: startModels(config), nowMs });
   const outgoing = new Outgoing({ hosts: privateHosts(config), nowMs });
   lifecycle.opened('connections to providers', () => outgoing.close());
-  const models = new LanguageModels({ providers, outgoing });
+  const hasGrants = grantsOf(router);
+  const models = new LanguageModels({ providers, outgoing, hasGrants });
   lifecycle.opened('answers of models', () => models.close());
   const modelLists = new ModelLists({ providers, outgoing, nowMs });
-  const recallModels = new RecallModels({ providers, models, outgoing });
-  return { providers, models, modelLists, outgoing, recallModels };
+  const recallModels = new RecallModels({ providers, models, outgoing, hasGrants });
+  return { providers, models, modelLists, outgoing, recallModels, hasGrants };
 }

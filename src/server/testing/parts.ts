@@ -46,6 +46,7 @@ import { makeLog } from '../log.ts';
 import { Metering } from '../metering/metering.ts';
 import { Metrics } from '../metrics.ts';
 import { ExtractionModels } from '../models/extraction/extractor.ts';
+import { grantsOf } from '../models/grants.ts';
 import { LanguageModels } from '../models/language.ts';
 import { ModelLists } from '../models/model-lists.ts';
 import { RecallModels } from '../models/models.ts';
@@ -125,7 +126,8 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
   const deliveries = new Deliveries({ hooks, control, memories, shards, bells: eventBells, sender, rule, log, nowMs });
   const providers = new Providers({ control, start: startModels(config), nowMs });
   const outgoing = new Outgoing({ hosts: privateHosts(config), nowMs });
-  const models = new LanguageModels({ providers, outgoing });
+  const hasGrants = grantsOf(shards);
+  const models = new LanguageModels({ providers, outgoing, hasGrants });
   const imports = new ImportJobs({
     control,
     clock,
@@ -160,7 +162,8 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     queryVectors: new QueryVectors({
       embedders,
       stateOf: () => Promise.resolve({ serving: [], lag: 0 }),
-      leaving: () => undefined,
+      departure: () => undefined,
+      hasGrants,
     }),
     vectorsSetup: () => ({ own: 'none', destination: undefined }),
     indexWaits: { wait: () => Promise.resolve(undefined) },
@@ -179,7 +182,8 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
       nowMs,
       limits: { callsPerMinute: config.extractionRate, charsPerDay: config.extractionBudget },
     }),
-    recallModels: new RecallModels({ providers, models, outgoing }),
+    recallModels: new RecallModels({ providers, models, outgoing, hasGrants }),
+    hasGrants,
     turns: new HarnessTurns({
       runners: { executors: new Map(), hosts: new HostExecutors(log), http: new HttpTools(rule) },
       shards,

@@ -6,6 +6,7 @@ import { EngineError } from '../../engine/base/errors.ts';
 import { TOOL_HITS_MAX } from '../../engine/base/limits.ts';
 import { GRAIN_TYPE_NAMES } from '../../engine/grain/grain.ts';
 import type { JsonObject } from '../../shards/protocol.ts';
+import { personsOf } from '../models/persons.ts';
 import { Type } from '../operations/type.ts';
 import { ownFields, ownGrain, type ToolCaller } from './caller.ts';
 import { goalsTool } from './goals.ts';
@@ -35,6 +36,7 @@ const recallTool = toolOf({
     return {
       output: defined({ results, found: total, recall_id: recallId }),
       shown: hits.map(({ grain }) => grain.hash),
+      persons: personsOf(hits.map(({ grain }) => grain)),
     };
   },
 });

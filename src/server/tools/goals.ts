@@ -4,6 +4,7 @@ import { EngineError } from '../../engine/base/errors.ts';
 import { TOOL_HITS_MAX } from '../../engine/base/limits.ts';
 import { fieldKey } from '../../engine/index/parts/part.ts';
 import type { GrainView, JsonObject } from '../../shards/protocol.ts';
+import { personsOf } from '../models/persons.ts';
 import { GOAL_STATES } from '../operations/goals/list.ts';
 import { type Static, Type } from '../operations/type.ts';
 import { ownFields, ownGrain, type ToolCaller } from './caller.ts';
@@ -39,7 +40,8 @@ export const goalsTool = toolOf({
 const ACTIONS: Readonly<Record<Input['action'], (caller: ToolCaller, input: Input) => Promise<ToolOutcome>>> = {
   list: async (caller, { state = 'active' }) => {
     const { goals, total } = await goalsIn(caller, state);
-    return { output: { goals: goals.map(grainForModel), total }, shown: goals.map(({ hash }) => hash) };
+    const output = { goals: goals.map(grainForModel), total };
+    return { output, shown: goals.map(({ hash }) => hash), persons: personsOf(goals) };
   },
   create: async (caller, { description, priority = 'medium', criteria }) => {
     if (description === undefined) throw missing('description');

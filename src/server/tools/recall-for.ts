@@ -19,7 +19,8 @@ export async function recallFor(
   const { queryVectors, clock } = context.services;
   const input: RecallInput = { ...asked, namespace };
   const text = queryText(input);
-  const { vector } = text === '' ? {} : await queryVectors.of(context.memory, text, context.deadlineMs - clock.nowMs());
+  const waitMs = context.deadlineMs - clock.nowMs();
+  const { vector } = text === '' ? {} : await queryVectors.of(context.memory, { text, userId }, waitMs);
   const query = recordedQuery(vector === undefined ? input : withVector(input, vector));
   const filter = {
     ...query.filter,

@@ -1,5 +1,6 @@
 // A tool of the server itself, as a model is told of it and as the server runs it.
 import type { JsonObject } from '../../shards/protocol.ts';
+import type { Persons } from '../models/persons.ts';
 import type { Static, TSchema } from '../operations/type.ts';
 import { compileCheck } from '../operations/validate.ts';
 import type { ToolCaller } from './caller.ts';
@@ -9,6 +10,8 @@ export interface ToolOutcome {
   readonly output: JsonObject;
   /** Hashes of the grains whose content `output` shows, for the record of the turn. */
   readonly shown: readonly string[];
+  /** Whose grains these are. */
+  readonly persons?: Persons | undefined;
 }
 
 export interface ToolAnnotations {

@@ -105,6 +105,8 @@ const MERGE: {
   viewing: (answers, { actors }) => ({ views: actors.map((_, at) => answers.some(({ views }) => views[at] === true)) }),
   restrictions: mergeRestrictions,
   consents: mergeConsents,
+  // A withdrawal may not have reached every partition yet.
+  granted: (answers) => ({ granted: answers.every(({ granted }) => granted) }),
   retentionStatus: mergeRetentionStatus,
   sessionSummary: mergeSummaries,
   sessionContext: mergeContexts,

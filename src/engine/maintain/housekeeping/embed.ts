@@ -14,15 +14,19 @@ import {
   VECTORS_SEAL,
 } from '../../base/limits.ts';
 import type { ShardWideCalls } from '../../calls/shard.ts';
-import { egressAction, egressCategories } from '../../govern/policy/in-force.ts';
+import { PURPOSES } from '../../govern/decide.ts';
+import { egressAction, egressCategories, isRegionListed } from '../../govern/policy/in-force.ts';
 import type { EgressAction } from '../../govern/policy/rules.ts';
+import { sourceUsersOf } from '../../grain/api/source-users.ts';
 import { searchText } from '../../grain/api/text.ts';
+import type { Grain } from '../../grain/grain.ts';
 import type { Ordinal } from '../../index/parts/part.ts';
 import { lowerBound } from '../../index/text/tail.ts';
 import type { Range } from '../../index/vectors/coverage.ts';
 import { isSameStamp } from '../../index/vectors/memory-vectors.ts';
 import { unpackVectors } from '../../index/vectors/transfer.ts';
 import { isUnitVector } from '../../index/vectors/vector-index.ts';
+import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import { withoutPii } from '../../text/pii/egress.ts';
 
@@ -39,11 +43,12 @@ const NO_VECTORS = 'none';
  */
 export function embedPages(
   store: Store,
-  { embedders, grainsMax, outside = [], fresh }: Calls<'embedPages'>['input'],
+  { embedders, grainsMax, outside = [], region, fresh }: Calls<'embedPages'>['input'],
 ): Calls<'embedPages'>['output'] {
   const { vectors, vectorsBehind } = store;
   takeEmbedders(store, embedders);
-  if (fresh === true) return { pages: freshPages(store, { embedders, grainsMax, outside }), looked: 0, waiting: 0 };
+  if (fresh === true)
+    return { pages: freshPages(store, { embedders, grainsMax, outside, region }), looked: 0, waiting: 0 };
   const pages: Calls<'embedPages'>['output']['pages'][number][] = [];
   let left = grainsMax;
   const lookedMax = Math.min(EMBED_MEMORIES_LOOKED_AT, vectorsBehind.size);
@@ -65,19 +70,19 @@ export function embedPages(
       vectorsBehind.add(memory);
       continue;
     }
-    const action = outside.includes(backend) ? egressOf(store, memory) : 'allow';
-    if (action === undefined || action === 'block') {
+    const leaving = outside.includes(backend) ? egressOf(store, memory, region) : WHOLE;
+    if (leaving === undefined || leaving.action === 'block') {
       vectorsBehind.add(memory);
       continue;
     }
     vectors.use(memory, embedder);
     const charsMax =
-      action === 'redact'
+      leaving.action === 'redact'
         ? EMBED_REDACTED_PAGE_CHARS
         : outside.includes(backend)
           ? EMBED_OUTSIDE_PAGE_CHARS
           : EMBED_PAGE_CHARS;
-    const page = pageOf(store, memory, { grainsMax: left, charsMax, redacts: action === 'redact' });
+    const page = pageOf(store, memory, { grainsMax: left, charsMax, leaving });
     if (page === undefined) continue;
     vectorsBehind.add(memory);
     if (page === 'loading') continue;
@@ -107,10 +112,26 @@ function takeEmbedders(store: Store, embedders: Embedders): void {
   if (isChanged) for (const memory of store.memoryNumbers()) store.vectorsBehind.add(memory);
 }
 
-/** How the memory's policy treats texts that would leave; undefined for a memory that does not open. */
-function egressOf(store: Store, memory: number): EgressAction | undefined {
+/** How texts may be sent. */
+interface Egress {
+  readonly action: EgressAction;
+  /** Only texts whose persons have a grant for `cross_border`. */
+  readonly byConsent: boolean;
+}
+
+const WHOLE: Egress = { action: 'allow', byConsent: false };
+
+/**
+ * How the memory's policy treats texts that would leave for a service in a region; undefined for a memory that does not
+ * open.
+ */
+function egressOf(store: Store, memory: number, region: string | undefined): Egress | undefined {
   try {
-    return egressAction(store.memory(memory).governed.rules);
+    const { rules } = store.memory(memory).governed;
+    const isListed = rules['residency.regions'].length === 0 || (region !== undefined && isRegionListed(rules, region));
+    if (!rules['residency.enforce'] || isListed) return { action: egressAction(rules), byConsent: false };
+    const byConsent = rules['residency.cross_border_consent'];
+    return { action: byConsent ? egressAction(rules) : 'block', byConsent };
   } catch (error) {
     if (error instanceof EngineError) return undefined;
     throw error;
@@ -131,16 +152,13 @@ function backendOf(store: Store, memory: number): string | undefined {
 function pageOf(
   store: Store,
   number: number,
-  {
-    grainsMax,
-    charsMax,
-    redacts,
-  }: { readonly grainsMax: number; readonly charsMax: number; readonly redacts: boolean },
+  { grainsMax, charsMax, leaving }: { readonly grainsMax: number; readonly charsMax: number; readonly leaving: Egress },
 ) {
   const { vectors, index } = store;
   try {
     const memory = store.memory(number);
     const categories = egressCategories(memory.governed.rules);
+    const redacts = leaving.action === 'redact';
     const after = vectors.embeddedUpTo(number);
     const published = index.publishedSequence;
     const ordinals = ordinalsAfter(store, number, after, grainsMax + 1);
@@ -152,7 +170,7 @@ function pageOf(
     let looked = 0;
     for (let chars = 0; looked < Math.min(ordinals.length, grainsMax) && chars < charsMax; looked++) {
       const ordinal = ordinals[looked]!;
-      const text = vectors.isEmbedded(number, ordinal) ? '' : textOf(store, memory, ordinal);
+      const text = vectors.isEmbedded(number, ordinal) ? '' : textOf(store, memory, ordinal, leaving);
       if (text !== '') grains.push({ ordinal, text: redacts ? withoutPii(text, categories) : text });
       chars += text.length;
     }
@@ -175,7 +193,7 @@ function pageOf(
  */
 function freshPages(
   store: Store,
-  { embedders, grainsMax, outside = [] }: Omit<Calls<'embedPages'>['input'], 'fresh'>,
+  { embedders, grainsMax, outside = [], region }: Omit<Calls<'embedPages'>['input'], 'fresh'>,
 ): Page[] {
   const { vectors, vectorsFresh } = store;
   const pages: Page[] = [];
@@ -190,10 +208,10 @@ function freshPages(
     vectorsFresh.delete(memory);
     const embedder = backend === undefined ? undefined : store.embedders.get(backend);
     if (backend === undefined || backend === NO_VECTORS || embedder === undefined) continue;
-    const action = outside.includes(backend) ? egressOf(store, memory) : 'allow';
-    if (action === undefined || action === 'block') continue;
+    const leaving = outside.includes(backend) ? egressOf(store, memory, region) : WHOLE;
+    if (leaving === undefined || leaving.action === 'block') continue;
     vectors.use(memory, embedder);
-    const page = freshPageOf(store, memory, action === 'redact');
+    const page = freshPageOf(store, memory, leaving);
     if (page === undefined) continue;
     left -= page.grains.length;
     pages.push({ ...page, backend });
@@ -204,7 +222,7 @@ function freshPages(
 type Page = Calls<'embedPages'>['output']['pages'][number];
 
 /** Undefined when nothing short was just written, or when nothing is queued before it. */
-function freshPageOf(store: Store, number: number, redacts: boolean): Omit<Page, 'backend'> | undefined {
+function freshPageOf(store: Store, number: number, leaving: Egress): Omit<Page, 'backend'> | undefined {
   const { vectors, index } = store;
   try {
     const memory = store.memory(number);
@@ -215,12 +233,13 @@ function freshPageOf(store: Store, number: number, redacts: boolean): Omit<Page,
     const cursor = vectors.embeddedUpTo(number);
     const last = vectors.covered(number).at(-1)?.upTo ?? 0;
     const categories = egressCategories(memory.governed.rules);
+    const redacts = leaving.action === 'redact';
     const grains: { ordinal: Ordinal; text: string }[] = [];
     // The range begins after the newest grain that is not taken.
     let after = Math.max(cursor, last, store.vectorsHandedOut.get(number) ?? 0);
     let chars = 0;
     for (const ordinal of newestFirst(store, number, after)) {
-      const text = textOf(store, memory, ordinal);
+      const text = textOf(store, memory, ordinal, leaving);
       chars += text.length;
       if (grains.length >= EMBED_FRESH_GRAINS || chars > EMBED_FRESH_CHARS) {
         after = ordinal;
@@ -249,9 +268,21 @@ function* newestFirst(store: Store, memory: number, after: Ordinal): Generator<O
   }
 }
 
-function textOf(store: Store, memory: ReturnType<Store['memory']>, ordinal: Ordinal): string {
+/** Empty for a grain without words, and for one that may not be sent. */
+function textOf(store: Store, memory: Memory, ordinal: Ordinal, { byConsent }: Egress): string {
   const stored = store.readGrain(memory, ordinal);
-  return stored === undefined ? '' : searchText(stored.grain);
+  if (stored === undefined || (byConsent && !mayCross(store, memory, stored.grain))) return '';
+  return searchText(stored.grain);
+}
+
+/** A text of nobody may be about anyone, and nobody can grant that it crosses a border. */
+function mayCross({ clock }: Store, { governed }: Memory, { fields }: Pick<Grain, 'fields'>): boolean {
+  const user = fields['user_id'];
+  const persons = [...(typeof user === 'string' && user !== '' ? [user] : []), ...sourceUsersOf(fields)];
+  const nowMs = clock.nowMs();
+  const lets = (one: string): boolean =>
+    !governed.isRestricted(one) && governed.isGranted(one, PURPOSES.crossBorder, nowMs);
+  return persons.length > 0 && persons.every(lets);
 }
 
 /** At most `limit` live ordinals of a memory above `after`, ascending. */

@@ -149,6 +149,7 @@ test('a turn without a user shows what its caller may see, and a bound caller wh
   assert.deepEqual(await assemble('open', { sessionId: 'now', query: 'kettle' }, { key }), {
     text: '',
     shown: [],
+    persons: new Set(),
     tokens: 0,
     warnings: [],
   });

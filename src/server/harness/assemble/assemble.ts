@@ -7,6 +7,7 @@ import { isRefused } from '../../../engine/cal/run/answer.ts';
 import { objectOfJson } from '../../../engine/grain/api/json.ts';
 import type { JsonObject, JsonValue } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
+import { type Persons, personsOf } from '../../models/persons.ts';
 import { answer } from '../../operations/cal/answer.ts';
 import type { HarnessDefinition } from '../definition.ts';
 import { instructionsOf } from '../instructions.ts';
@@ -27,6 +28,7 @@ export interface AssembledContext {
   readonly text: string;
   /** Hashes of the grains in it, in their order. */
   readonly shown: readonly string[];
+  readonly persons: Persons;
   /** Estimate of the tokens of `text`. */
   readonly tokens: number;
   readonly warnings: readonly string[];
@@ -57,14 +59,20 @@ export async function assembleContext(
   if (isRefused(reply)) throw new EngineError(reply.refused, `the query of the harness: ${reply.message}`);
   const result = objectOfJson(reply.resultJson);
   const grains = grainsOf(result['grains']);
-  if (grains.length === 0) return { text: '', shown: [], tokens: 0, warnings };
+  if (grains.length === 0) return { text: '', shown: [], persons: new Set(), tokens: 0, warnings };
   const content = withSources(contentOf(result), grains);
   return {
     text: content,
     shown: grains.map(({ hash }) => hash),
+    persons: personsOf(grains.map(({ fields }) => ({ userId: textIn(fields, 'user_id'), fields }))),
     tokens: ESTIMATE.count(content),
     warnings: [...reply.warnings.filter((warning) => !warning.startsWith('CAL-W008')), ...warnings],
   };
+}
+
+function textIn(fields: JsonObject, name: string): string | undefined {
+  const value = fields[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 function definitionTokens(harness: HarnessDefinition): number {

@@ -8,6 +8,7 @@ import type { JsonValue } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
 import { randomId } from '../../control/ids.ts';
 import type { LanguageChoice } from '../../models/language.ts';
+import { personsOf } from '../../models/persons.ts';
 import { assembleContext } from '../assemble/assemble.ts';
 import { grainsOf, type HarnessDefinition } from '../definition.ts';
 import { readHarness, requireHarness } from '../store.ts';
@@ -200,6 +201,7 @@ function ruleOf(rules: Readonly<Record<string, JsonValue>>): JsonValue | undefin
 async function go(context: Context, setting: Setting, begun: Turn): Promise<TurnAnswer> {
   const { turns } = context.services;
   const shown = new Set<string>();
+  const persons = personsOf([begun]);
   let query = '';
   const prepare = async () => {
     const { userId, conversationId: sessionId } = begun;
@@ -213,7 +215,7 @@ async function go(context: Context, setting: Setting, begun: Turn): Promise<Turn
     return { transcript, history, assembled };
   };
   const turn = await turns.run(begun.sessionId, (signal) =>
-    runTurn({ ...setting, context, runners: turns.runners, prepare, signal, shown }, begun),
+    runTurn({ ...setting, context, runners: turns.runners, prepare, signal, shown, persons }, begun),
   );
   if (turn.status === 'awaiting_client') turns.paused(context.memory.number, turn.expiresAtMs ?? 0);
   // The model was told the definition too. It comes last, since it says nothing of the message.

@@ -1,7 +1,9 @@
 // What was said in a conversation before a turn.
 import { TURN_HISTORY_MAX } from '../../../engine/base/limits.ts';
 import type { Turn } from '../../../engine/turn/turn.ts';
+import type { GrainView } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
+import { type Persons, personsOf } from '../../models/persons.ts';
 import type { ModelMessage } from '../../models/request.ts';
 import { contentOf } from './transcript.ts';
 
@@ -9,6 +11,7 @@ export interface History {
   readonly messages: readonly ModelMessage[];
   /** Hashes of the events that they are from. */
   readonly shown: readonly string[];
+  readonly persons: Persons;
 }
 
 /** Events of other turns that the turn's own may hide, such as those beside calls of tools. */
@@ -22,7 +25,7 @@ export async function readHistory(context: Pick<Context, 'call'>, turn: Turn): P
     order: 'desc',
   });
   const messages: ModelMessage[] = [];
-  const shown: string[] = [];
+  const shown: GrainView[] = [];
   for (const grain of grains) {
     const { role, run_id: run } = grain.fields;
     const text = contentOf(grain);
@@ -30,7 +33,7 @@ export async function readHistory(context: Pick<Context, 'call'>, turn: Turn): P
     if (grain.userId !== undefined && grain.userId !== turn.userId) continue;
     if (role !== 'user' && role !== 'assistant') continue;
     messages.unshift({ role, text });
-    shown.unshift(grain.hash);
+    shown.unshift(grain);
     if (messages.length === TURN_HISTORY_MAX) break;
   }
   // A conversation with a model begins with a message to it.
@@ -38,5 +41,5 @@ export async function readHistory(context: Pick<Context, 'call'>, turn: Turn): P
     messages.shift();
     shown.shift();
   }
-  return { messages, shown };
+  return { messages, shown: shown.map(({ hash }) => hash), persons: personsOf(shown) };
 }

@@ -9,6 +9,7 @@ import type { JsonObject } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
 import type { ToolRunners } from '../../executors/runners.ts';
 import type { LanguageChoice } from '../../models/language.ts';
+import type { Persons } from '../../models/persons.ts';
 import type { FinishReason, ModelMessage, TokenUsage } from '../../models/request.ts';
 import { checkArguments } from '../arguments/check.ts';
 import type { HarnessDefinition } from '../definition.ts';
@@ -25,6 +26,7 @@ export interface Assembled {
   readonly text: string;
   /** Hashes of the grains in it. */
   readonly shown: readonly string[];
+  readonly persons: Persons;
 }
 
 export interface Prepared {
@@ -46,6 +48,8 @@ export interface TurnJob {
   readonly signal: AbortSignal;
   /** Collects the hashes of the grains that the model is shown. */
   readonly shown: Set<string>;
+  /** Collects the persons whose texts the model is shown. */
+  readonly persons: Set<string | undefined>;
 }
 
 /** The turn when it has ended or awaits its caller. Throws what keeps it from going on; the turn has then failed. */
@@ -76,8 +80,8 @@ interface AskedCall {
 
 const NOTHING_PREPARED: Prepared = {
   transcript: { message: undefined, steps: [], answer: undefined },
-  assembled: { text: '', shown: [] },
-  history: { messages: [], shown: [] },
+  assembled: { text: '', shown: [], persons: new Set() },
+  history: { messages: [], shown: [], persons: new Set() },
 };
 
 class TurnRun {
@@ -97,7 +101,9 @@ class TurnRun {
     const { signal, harness, prepare, shown } = this.#job;
     const { version } = this.#turn;
     this.#prepared = await prepare();
-    for (const hash of [...this.#prepared.history.shown, ...this.#prepared.assembled.shown]) shown.add(hash);
+    const { history, assembled } = this.#prepared;
+    for (const hash of [...history.shown, ...assembled.shown]) shown.add(hash);
+    this.#showPersons([...history.persons, ...assembled.persons]);
     for (;;) {
       for (const call of pendingCalls(this.#turn, 'host')) await this.#runPending(call);
       if (pendingCalls(this.#turn, 'client').length > 0) return await this.#pause();
@@ -143,6 +149,7 @@ class TurnRun {
     // The turn's own end says more than a tool that it cut off. Its action stays pending: the end of the turn settles it.
     signal.throwIfAborted();
     for (const hash of result.shown) this.#job.shown.add(hash);
+    this.#showPersons(result.persons ?? []);
     const durationMs = Math.round(performance.now() - startedMs);
     const resolved = { kind: 'resolved' as const, callId: call.callId };
     try {
@@ -155,6 +162,10 @@ class TurnRun {
       const withheld: CallResult = { failed: true, cause: 'executor_error', reason, shown: [] };
       await this.#change({ ...resolved, failed: true }, { outputs: [endedFields(withheld, durationMs)] });
     }
+  }
+
+  #showPersons(persons: Iterable<string | undefined>): void {
+    for (const person of persons) this.#job.persons.add(person);
   }
 
   async #result(call: ToolCall): Promise<CallResult> {
@@ -199,6 +210,7 @@ class TurnRun {
     let usage: TokenUsage | undefined;
     const request = {
       memory: context.memory,
+      persons: this.#job.persons,
       system: this.#system(),
       messages: this.#messages(transcript),
       ...(tools.size === 0 ? {} : { tools: tools.forModel() }),

@@ -6,6 +6,7 @@ import { type JsonObject, type JsonValue, MEMORY_ROWS } from '../../../shards/pr
 import type { Context } from '../../context.ts';
 import { failure, type ToolOutcome } from '../../executors/outcome.ts';
 import type { ToolRunners } from '../../executors/runners.ts';
+import type { Persons } from '../../models/persons.ts';
 import { builtinTool, callBuiltin } from '../../tools/builtin.ts';
 import { faultsOf } from '../arguments/schema.ts';
 import { canonicalText, type ToolSpec } from '../tool.ts';
@@ -33,6 +34,8 @@ export interface CallResult {
   readonly reason?: string | undefined;
   /** Hashes of the grains that the output shows. */
   readonly shown: readonly string[];
+  /** Whose grains these are. */
+  readonly persons?: Persons | undefined;
 }
 
 /** Never rejects for what a tool did: that is for the model to read. */
@@ -69,8 +72,8 @@ async function runBuiltin(name: string, { key, arguments: args }: CallToRun, of:
     userId: of.userId,
     sessionId: of.conversationId,
   };
-  const { output, isError, shown } = await callBuiltin(tool, caller, args);
-  if (!isError) return { output, failed: false, shown };
+  const { output, isError, shown, persons } = await callBuiltin(tool, caller, args);
+  if (!isError) return { output, failed: false, shown, persons };
   const reason = typeof output['message'] === 'string' ? output['message'] : 'the tool failed';
   return { output, failed: true, cause: 'executor_error', reason, shown };
 }

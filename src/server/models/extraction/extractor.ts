@@ -12,6 +12,7 @@ import type { Extractor } from '../../../engine/text/extract/extractor.ts';
 import type { MemoryRecord } from '../../control/records.ts';
 import type { TextOutcome, TextTask } from '../../jobs/read-text.ts';
 import type { LanguageChoice, LanguageModels } from '../language.ts';
+import { type Persons, personsOf } from '../persons.ts';
 import type { Choosing } from '../providers.ts';
 import { type BudgetLimits, ExtractionBudget } from './budget.ts';
 import { type GroundedFact, grounded } from './grounding.ts';
@@ -88,20 +89,26 @@ export class ExtractionModels {
   ): Promise<readonly Extraction[]> {
     const found = texts.map(({ context, text }) => new Found(context, text.length > EXTRACT_TEXT_CHARS_MAX));
     const read = texts.map(({ text }) => text.slice(0, EXTRACT_TEXT_CHARS_MAX));
-    for (const pieces of requestsOf(read))
-      for (const fact of await this.#asked(pieces, choice, limits)) {
+    for (const pieces of requestsOf(read)) {
+      const persons = personsOf(pieces.map(({ of }) => texts[of]!.context));
+      for (const fact of await this.#asked(pieces, choice, { ...limits, persons })) {
         // A fact of no text counts as one of the first.
         const piece = pieces[fact.text - 1] ?? { of: pieces[0]?.of ?? 0, text: '' };
         if (found[piece.of]?.take(fact, piece.text) === true) this.#counts.kept += 1;
         else this.#counts.dropped += 1;
       }
+    }
     return Promise.all(found.map((one) => one.extraction(this.#readText)));
   }
 
   async #asked(
     pieces: readonly Piece[],
     choice: LanguageChoice,
-    { memory, untilMs }: { readonly memory: MemoryRecord; readonly untilMs: number },
+    {
+      memory,
+      persons,
+      untilMs,
+    }: { readonly memory: MemoryRecord; readonly persons: Persons; readonly untilMs: number },
   ): Promise<readonly ClaimedFact[]> {
     const { system, user } = wordsOf(pieces);
     try {
@@ -110,6 +117,7 @@ export class ExtractionModels {
       this.#budget.take(memory.number, user.length);
       const { object } = await this.#models.generateObject(choice, {
         memory,
+        persons,
         system,
         messages: [{ role: 'user', text: user.toWellFormed() }],
         temperature: 0,

@@ -9,6 +9,7 @@ import { MemoryLog, MemoryLogStore } from '../../../engine/log/memory.ts';
 import { readConfig } from '../../config.ts';
 import { ControlStore } from '../../control/store.ts';
 import type { Resolve } from '../../outgoing/addresses.ts';
+import type { HasGrants } from '../egress.ts';
 import { LanguageModels } from '../language.ts';
 import { Outgoing } from '../outgoing.ts';
 import { privateHosts } from '../private-hosts.ts';
@@ -71,6 +72,7 @@ export interface TestModels {
   readonly providers: Providers;
   readonly models: LanguageModels;
   readonly outgoing: Outgoing;
+  readonly hasGrants: HasGrants;
   readonly control: ControlStore;
   readonly clock: StepClock;
   /** The pauses between tries, which pass at once. */
@@ -92,11 +94,12 @@ export function testModels(
   const wait = async (ms: number): Promise<void> => void waits.push(ms);
   const outgoing = new Outgoing({ hosts: privateHosts(config), nowMs, resolve, wait, random: () => 0.5 });
   const providers = new Providers({ control, start: startModels(config), nowMs });
-  const models = new LanguageModels({ providers, outgoing });
+  const hasGrants: HasGrants = () => Promise.resolve(false);
+  const models = new LanguageModels({ providers, outgoing, hasGrants });
   t.after(async () => {
     models.close();
     await outgoing.close();
     await control.close();
   });
-  return { providers, models, outgoing, control, clock, waits };
+  return { providers, models, outgoing, hasGrants, control, clock, waits };
 }

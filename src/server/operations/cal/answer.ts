@@ -98,7 +98,9 @@ async function vectorsOf(texts: readonly string[], context: Context): Promise<ty
   const { queryVectors, clock } = context.services;
   const waitMs = context.deadlineMs - clock.nowMs();
   const made = await Promise.all(
-    texts.slice(0, VECTORS_MAX).map((text) => queryVectors.of(context.memory, text, waitMs)),
+    texts
+      .slice(0, VECTORS_MAX)
+      .map((text) => queryVectors.of(context.memory, { text, userId: context.userId }, waitMs)),
   );
   return {
     vectors: made.flatMap(({ vector }) => (vector === undefined ? [] : [vector])),

@@ -15,6 +15,7 @@ import { Turn } from '../../chat/turn.ts';
 import type { Context } from '../../context.ts';
 import { leavingTo } from '../../models/egress.ts';
 import type { LanguageChoice } from '../../models/language.ts';
+import { personsOf } from '../../models/persons.ts';
 import { defineOperation } from '../define.ts';
 import { TEXT } from '../json-schema.ts';
 import { described, type Static, Type } from '../type.ts';
@@ -125,8 +126,6 @@ export const chatStream = defineOperation({
     checkSaid(input.messages);
     const { services, idempotency } = context;
     const choice = services.models.resolve('chat', { provider: input.provider, model: input.model });
-    // What the policy keeps from leaving is refused before anything is stored or sent.
-    leavingTo(context.memory, choice);
     services.chats.check(idempotency?.key);
     const thread = input.threadId === undefined ? undefined : await readThread(context, input.threadId);
     const release = thread && services.chats.claim(`${context.memory.number} ${thread.threadId}`);
@@ -152,6 +151,8 @@ async function openedTurn(
     namespace: input.namespace ?? placeOf(thread) ?? context.namespace,
     deadlineMs: services.clock.nowMs() + CHAT_TURN_MS,
   });
+  // What the policy keeps from leaving is refused before anything is stored or sent.
+  await leavingTo(context.memory, choice, { persons: personsOf([place]), hasGrants: services.hasGrants });
   if (place.userId !== undefined) await checkPerson(context, place.userId);
   const stored = thread === undefined ? [] : await storeSaid(context, place, input.messages);
   const last = stored.at(-1);

@@ -35,11 +35,11 @@ export async function withRelated({ grainType, fields }: Source, context: Contex
   if (embedders.nameOf(context.memory.vectorBackend ?? '') === 'none') return ignored(fields, 'there is no embedder');
   const waitMs = context.deadlineMs - clock.nowMs() - STORE_MS;
   if (waitMs < 1) return ignored(fields, 'no time was left');
-  const { vector, warning } = await queryVectors.of(context.memory, text, waitMs);
+  const userId = named(fields['user_id']) ?? context.userId;
+  const { vector, warning } = await queryVectors.of(context.memory, { text, userId }, waitMs);
   if (warning !== undefined) return ignored(fields, warning.replace(/^found by words alone: /, ''));
   if (vector === undefined) return { fields };
   const namespace = named(fields['namespace']) ?? context.namespace ?? DEFAULT_NAMESPACE;
-  const userId = named(fields['user_id']) ?? context.userId;
   const { hits, vectorsBehind } = await context.call('recall', {
     query: NO_WORDS,
     vector: { ...vector, of: NO_WORDS },

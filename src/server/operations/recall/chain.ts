@@ -23,6 +23,7 @@ import { cutWarnings, QUERY_CUT } from './cuts.ts';
 import { idleFieldWarnings, RecallInput } from './fields.ts';
 import { HitOutput, hitMessage, hitOutput } from './hit-output.ts';
 import { WaitForIndexMs, waitForIndex } from './index-wait.ts';
+import { askerOf } from './models.ts';
 import { givesVector, recallQuery, refuseDuration, stagedQuery } from './query.ts';
 
 const Input = Type.Object({
@@ -153,7 +154,12 @@ export const recallChain = defineOperation({
 const CHAIN_CUT = `the answer ends at ${ANSWER_BYTES_MAX / 1_048_576} MiB: it omits results of some parts`;
 
 /** Embeds a part. A caller's vector would match the whole question, so parts then search by words alone. */
-function vectorOf(part: string, params: RecallInput, { services, memory, deadlineMs }: Context): Promise<QueryVector> {
+function vectorOf(
+  part: string,
+  params: RecallInput,
+  { services, memory, deadlineMs, userId }: Context,
+): Promise<QueryVector> {
   if (givesVector(params)) return Promise.resolve({});
-  return services.queryVectors.of(memory, part, deadlineMs - services.clock.nowMs());
+  const asked = { text: part, userId: askerOf(params, { userId }) };
+  return services.queryVectors.of(memory, asked, deadlineMs - services.clock.nowMs());
 }

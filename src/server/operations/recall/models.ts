@@ -8,8 +8,9 @@ import type { Rerank } from '../../../engine/recall/stages/recall-output.ts';
 import type { Context } from '../../context.ts';
 import type { QueryVector } from '../../embedding/query-vector.ts';
 import { ModelError, type Orders } from '../../models/models.ts';
+import { personsOf } from '../../models/persons.ts';
 import type { Order } from '../../models/reranker.ts';
-import type { RecallInput } from './fields.ts';
+import { given, type RecallInput } from './fields.ts';
 
 /** Time in milliseconds that models leave for the recall itself. */
 const RECALL_MS = 2_000;
@@ -17,6 +18,11 @@ const RECALL_MS = 2_000;
 /** The request with the fields `done` switched off, because the main thread has handled them. */
 export function modelsDone(input: RecallInput, done: readonly (keyof RecallInput)[]): RecallInput {
   return { ...input, ...Object.fromEntries(done.map((name) => [name, false])) };
+}
+
+/** The person whose question it is; undefined: nobody's. */
+export function askerOf({ userId }: Pick<RecallInput, 'userId'>, context: Pick<Context, 'userId'>): string | undefined {
+  return given(userId) ? userId : context.userId;
 }
 
 function timeLeft({ deadlineMs, services: { clock } }: Context): number {
@@ -42,7 +48,7 @@ export async function questionVector(
   const hasVectors = embedders.nameOf(context.memory.vectorBackend ?? '') !== 'none';
   const [own, imagined] = await Promise.all([
     embed(text),
-    asksModel && hasVectors ? hypothesis(text, context) : undefined,
+    asksModel && hasVectors ? hypothesis(text, askerOf(input, context), context) : undefined,
   ]);
   const warnings = own.warning === undefined ? [] : [own.warning];
   const { vector } = own;
@@ -60,9 +66,10 @@ export async function questionVector(
 
 type Imagined = { readonly text: string } | { readonly failure: string };
 
-async function hypothesis(text: string, context: Context): Promise<Imagined> {
+async function hypothesis(question: string, asker: string | undefined, context: Context): Promise<Imagined> {
   try {
-    return { text: await context.services.recallModels.imagine(context.memory, text, timeLeft(context)) };
+    const asked = { question, persons: personsOf([{ userId: asker }]), waitMs: timeLeft(context) };
+    return { text: await context.services.recallModels.imagine(context.memory, asked) };
   } catch (error) {
     if (error instanceof ModelError) return { failure: error.message };
     throw error;
@@ -117,6 +124,7 @@ export function rerankingOf(input: RecallInput, text: string, context: Context):
           const places = await orders.order(context.memory, {
             question: text,
             passages: first.map((at) => passages[at]!),
+            persons: personsOf([{ userId: askerOf(input, context) }, ...first.map((at) => hits[at]!.grain)]),
             waitMs: timeLeft(context),
           });
           order = [...places.map((at) => first[at]!), ...before.slice(orders.most)];

@@ -13,7 +13,7 @@ import { given, idleFieldWarnings, modelFieldWarnings, RecallInput } from './fie
 import { HitOutput, hitMessage, hitOutput, truncatedWarning } from './hit-output.ts';
 import { WaitForIndexMs, waitForIndex } from './index-wait.ts';
 import { CensusOutput, censusOutput, ExhaustiveOutput, exhaustiveOutput } from './metadata.ts';
-import { modelsDone, questionVector, rerankingOf } from './models.ts';
+import { askerOf, modelsDone, questionVector, rerankingOf } from './models.ts';
 import { peekAtJson, peekAtMessage } from './peek.ts';
 import {
   givesVector,
@@ -161,7 +161,11 @@ async function embedded(
   if (givesVector(input)) return { asked: input, warnings: [] };
   const { queryVectors, clock } = context.services;
   const { vector, warnings, hydeDone } = await questionVector(input, text, context, (words) =>
-    queryVectors.of(context.memory, words, context.deadlineMs - clock.nowMs()),
+    queryVectors.of(
+      context.memory,
+      { text: words, userId: askerOf(input, context) },
+      context.deadlineMs - clock.nowMs(),
+    ),
   );
   const asked = hydeDone ? modelsDone(input, ['hyde']) : input;
   return { asked: vector === undefined ? asked : withVector(asked, vector), warnings };

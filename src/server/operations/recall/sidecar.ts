@@ -20,7 +20,8 @@ export function sidecarOf(glanceAt: (bytes: Uint8Array) => Peek): Sidecar {
     if (isLong === true || (asksModel && hasModels)) return 'here';
     if (text === '' || !hasVectors) return undefined;
     if (!queryVectors.isSettled(memory)) return 'here';
-    return queryVectors.of(memory, text, deadlineMs - clock.nowMs()).then(packSidecar);
+    // Whose question it is does not matter: the main thread reads those whose person must have a grant.
+    return queryVectors.of(memory, { text }, deadlineMs - clock.nowMs()).then(packSidecar);
   };
 }
 

@@ -106,7 +106,11 @@ async function relevanceOf(
   context: Context,
 ): Promise<readonly (readonly [string, number])[]> {
   const { queryVectors, clock } = context.services;
-  const { vector, warning } = await queryVectors.of(context.memory, query, context.deadlineMs - clock.nowMs());
+  const { vector, warning } = await queryVectors.of(
+    context.memory,
+    { text: query, userId: context.userId },
+    context.deadlineMs - clock.nowMs(),
+  );
   if (warning !== undefined) context.told.push(warning);
   const { hits } = await context.call('recall', {
     query,

@@ -3,7 +3,9 @@
 import { EngineError } from '../../../engine/base/errors.ts';
 import { CONSOLIDATED_MODEL_CHARS_MAX, CONSOLIDATED_MODEL_PAIRS_MAX } from '../../../engine/base/limits.ts';
 import type { DuplicateGroup } from '../../../engine/calls/session.ts';
+import type { GrainView } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
+import { personsOf } from '../../models/persons.ts';
 import { textOf } from '../remember/source.ts';
 
 export interface Decided {
@@ -44,7 +46,7 @@ export async function decidedByModel(
   const { providers, models } = context.services;
   if (!providers.has('consolidation')) return { groups: [], warning: 'no model has the role consolidation' };
   const pairs = await undecided(session, ruled, context);
-  const texts = await textsOf(pairs, context);
+  const { texts, grains } = await textsOf(pairs, context);
   const shown = pairs.filter(({ canonical, hash }) => texts.has(canonical) && texts.has(hash));
   if (shown.length === 0) return { groups: [] };
   const asked = shown.map(({ canonical, hash }, at) => ({
@@ -54,6 +56,7 @@ export async function decidedByModel(
   try {
     const { object } = await models.generateObject(models.resolve('consolidation'), {
       memory: context.memory,
+      persons: personsOf(grains),
       system: INSTRUCTIONS,
       messages: [{ role: 'user', text: JSON.stringify(asked) }],
       temperature: 0,
@@ -94,17 +97,23 @@ async function undecided(
 }
 
 /** The texts of the pairs' grains that are not too long to be shown. */
-async function textsOf(pairs: readonly Pair[], context: Context): Promise<ReadonlyMap<string, string>> {
+async function textsOf(
+  pairs: readonly Pair[],
+  context: Context,
+): Promise<{ readonly texts: ReadonlyMap<string, string>; readonly grains: readonly GrainView[] }> {
   const hashes = [...new Set(pairs.flatMap(({ canonical, hash }) => [canonical, hash]))];
   const texts = new Map<string, string>();
-  if (hashes.length === 0) return texts;
+  const read: GrainView[] = [];
+  if (hashes.length === 0) return { texts, grains: read };
   const { grains } = await context.call('fetch', { hashes });
   for (const [at, hash] of hashes.entries()) {
     const grain = grains[at];
     const text = grain == null ? '' : textOf({ grainType: grain.grainType, fields: grain.fields }).toWellFormed();
-    if (text !== '' && text.length <= CONSOLIDATED_MODEL_CHARS_MAX) texts.set(hash, text);
+    if (grain == null || text === '' || text.length > CONSOLIDATED_MODEL_CHARS_MAX) continue;
+    texts.set(hash, text);
+    read.push(grain);
   }
-  return texts;
+  return { texts, grains: read };
 }
 
 function groupsOf(pairs: readonly Pair[]): DuplicateGroup[] {
