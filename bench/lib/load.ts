@@ -2,6 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Target } from './server.ts';
+import { type CpuSpent, spentBetween, totalOf } from './thread-cpu.ts';
 
 export interface LoadJob {
   readonly protocol: 'grpc' | 'http';
@@ -47,9 +48,14 @@ export interface LoadResult {
 }
 
 export interface ServedLoad extends LoadResult {
+  /** CPU of the server's threads for all calls; undefined where the system does not report it. */
+  readonly serverCpu: CpuSpent | undefined;
   /** All threads of the server; NaN where the system does not report it. */
   readonly serverCpuUsPerCall: number;
 }
+
+/** The single numbers of a load. */
+export type LoadFigure = Exclude<keyof ServedLoad, 'serverCpu'>;
 
 /** A process that calls servers, one job at a time. */
 export class LoadClient {
@@ -74,16 +80,17 @@ export class LoadClient {
   async run(target: Target, job: LoadJob, onStart?: () => void): Promise<ServedLoad> {
     const port = job.protocol === 'grpc' ? target.grpc : target.http;
     await this.#ask({ ...job, port, key: target.key } satisfies PlacedJob);
-    const before = target.cpuUs();
+    const before = await target.cpu();
     const going = this.#ask('go');
     this.#isRunning = true;
     onStart?.();
     const result = (await going) as LoadResult; // what the process sends last
     this.#isRunning = false;
-    const after = target.cpuUs();
+    const after = await target.cpu();
     if (result.failed > 0) throw new Error(`${result.failed} of ${result.calls} calls failed`);
-    const cpuUs = before === undefined || after === undefined ? Number.NaN : after - before;
-    return { ...result, serverCpuUsPerCall: cpuUs / result.calls };
+    const serverCpu = before === undefined || after === undefined ? undefined : spentBetween(before, after);
+    const cpuUs = serverCpu === undefined ? Number.NaN : totalOf(serverCpu);
+    return { ...result, serverCpu, serverCpuUsPerCall: cpuUs / result.calls };
   }
 
   /** Starts no more calls: the run resolves when the current ones are answered. False when it had ended before. */

@@ -2,16 +2,25 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { cpus, totalmem } from 'node:os';
+import { type CpuFigures, cpuLines } from './cpu-table.ts';
 import { type Aim, isMet, type Measured, type Options, type Scenario, type Size, type Skipped } from './scenario.ts';
 
 export interface ScenarioRun extends Pick<Scenario, 'name' | 'about' | 'aims'> {
   readonly result: Measured | Skipped;
   readonly seconds: number;
+  /** Per operation, by name. */
+  readonly cpu: Readonly<Record<string, CpuFigures>>;
+  /** Of the whole run: this process and those that it started. */
+  readonly wholeCpu: Readonly<Record<string, CpuFigures>>;
 }
+
+const COUNTING = ['--import', new URL('./thread-slots.ts', import.meta.url).href];
 
 /** Runs one scenario in a separate process. Rejects when the process ends without a result. */
 export async function runScenario(name: string, options: Options): Promise<ScenarioRun> {
-  const child = fork(new URL('./scenario-process.ts', import.meta.url));
+  const child = fork(new URL('./scenario-process.ts', import.meta.url), {
+    execArgv: [...process.execArgv, ...COUNTING],
+  });
   const ended = once(child, 'exit');
   child.send({ name, options });
   const [message] = await Promise.race([
@@ -25,7 +34,7 @@ export async function runScenario(name: string, options: Options): Promise<Scena
 }
 
 /** The table: one row per metric with its aim; at sizes other than full, aims are shown but not judged. */
-export function tableOf({ name, about, aims, result, seconds }: ScenarioRun, size: Size): string {
+export function tableOf({ name, about, aims, result, seconds, cpu, wholeCpu }: ScenarioRun, size: Size): string {
   const head = `${name}: ${about}`;
   if ('skipped' in result) return `${head}\n  skipped: ${result.skipped}\n`;
   const rows = Object.entries(result.metrics).map(([metric, value]) => {
@@ -36,8 +45,18 @@ export function tableOf({ name, about, aims, result, seconds }: ScenarioRun, siz
   const lines = rows.map(([metric, value, aim, met]) =>
     `  ${metric!.padEnd(widths[0]!)}  ${value!.padStart(widths[1]!)}  ${aim!.padEnd(16)}${met}`.trimEnd(),
   );
+  const cpuText = [
+    ...cpuLines('CPU us per operation', cpu, 1),
+    ...cpuLines('CPU s, whole run', wholeCpu, 1_000_000),
+    ...(hasThreads(wholeCpu) ? [] : ['  The system reports no CPU by thread (it has no /proc/PID/task/*/schedstat).']),
+  ];
   const parameters = Object.entries(result.parameters).map(([key, value]) => `${key} ${value}`);
-  return [head, `  (${[`${seconds.toFixed(1)} s`, ...parameters].join(', ')})`, ...lines, ''].join('\n');
+  return [head, `  (${[`${seconds.toFixed(1)} s`, ...parameters].join(', ')})`, ...lines, ...cpuText, ''].join('\n');
+}
+
+/** Without the system's counters nothing can tell this process's libuv from its other threads. */
+function hasThreads(whole: Readonly<Record<string, CpuFigures>>): boolean {
+  return Object.values(whole).some(({ gc_ratio }) => gc_ratio !== null);
 }
 
 function judged(aim: Aim | undefined, value: number, size: Size): string {
@@ -56,8 +75,14 @@ function shown(value: number): string {
 }
 
 /** The JSON line: scenario, commit, machine and results. */
-export function jsonOf({ name, aims, result, seconds }: ScenarioRun, size: Size, commit: string): string {
+export function jsonOf(
+  { name, aims, result, seconds, cpu, wholeCpu }: ScenarioRun,
+  size: Size,
+  commit: string,
+): string {
   const machine = `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB`;
   const head = { scenario: name, size, commit, node: process.version, machine, seconds: Number(seconds.toFixed(1)) };
-  return JSON.stringify('skipped' in result ? { ...head, ...result } : { ...head, ...result, aims });
+  return JSON.stringify(
+    'skipped' in result ? { ...head, ...result } : { ...head, ...result, cpu, whole_cpu: wholeCpu, aims },
+  );
 }

@@ -5,6 +5,9 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { RuntimeName } from '../../src/embed/builtin/runtime.ts';
+import { cpuTable } from './cpu-table.ts';
+import { type CpuSnapshot, NO_CPU, processCpuUs, snapshotOf, spentBetween, totalOf } from './thread-cpu.ts';
+import { ASK_SLOTS, type ThreadSlot } from './thread-slots.ts';
 
 /** A server process whose CPU time can be measured. */
 export interface Target {
@@ -14,6 +17,8 @@ export interface Target {
   readonly key: string | undefined;
   /** CPU time of the process so far, in microseconds; undefined where the system does not report it. */
   cpuUs(): number | undefined;
+  /** CPU time of its threads so far; likewise. */
+  cpu(): Promise<CpuSnapshot | undefined>;
   /** Resident memory of the process in bytes; likewise. */
   residentBytes(): number | undefined;
   /** Sends SIGTERM and waits. */
@@ -39,6 +44,8 @@ export interface ServerOptions {
   readonly workers: number;
   readonly shards: number;
   readonly auth: 'none' | 'api-key';
+  /** Leaves the counting of its threads out, which costs a start some milliseconds. */
+  readonly isUncounted?: boolean;
   /** Folder for CPU profiles of its threads. */
   readonly profile?: string | undefined;
   /** Share of the requests whose traces are recorded; undefined: no tracing at all. */
@@ -50,6 +57,7 @@ export interface ServerOptions {
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const EMBEDDING = fileURLToPath(new URL('./embedding-process.ts', import.meta.url));
 const TRACES = fileURLToPath(new URL('./trace-provider.ts', import.meta.url));
+const COUNTING = ['--import', new URL('./thread-slots-served.ts', import.meta.url).href];
 const KEY = `gr_${'be'.repeat(32)}`;
 
 /** Starts `granary serve` on free ports. */
@@ -73,8 +81,9 @@ export async function startServer({ main = MAIN, profile, embedder, ...options }
   const key = options.auth === 'none' ? undefined : KEY;
   const { tracedShare } = options;
   const tracing = tracedShare === undefined ? [] : ['--import', TRACES];
-  const child = spawn(process.execPath, [...profiling, ...tracing, ...words], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const counting = options.isUncounted === true ? [] : COUNTING;
+  const child = spawn(process.execPath, [...profiling, ...counting, ...tracing, ...words], {
+    stdio: ['ignore', 'pipe', 'pipe', ...(counting.length === 0 ? [] : ['ipc' as const])],
     env: {
       ...process.env,
       TRACED_SHARE: String(tracedShare ?? 0),
@@ -86,11 +95,13 @@ export async function startServer({ main = MAIN, profile, embedder, ...options }
   process.once('exit', kill);
   child.once('exit', () => process.removeListener('exit', kill));
   let said = '';
-  child.stderr.on('data', (bytes: Buffer) => {
+  const { stdout, stderr } = child;
+  if (stdout === null || stderr === null) throw new Error('the server was started without pipes');
+  stderr.on('data', (bytes: Buffer) => {
     said = (said + bytes.toString()).slice(-10_000);
   });
   const line = await Promise.race([
-    once(createInterface(child.stdout), 'line').then(([text]) => String(text)),
+    once(createInterface(stdout), 'line').then(([text]) => String(text)),
     once(child, 'exit').then(([code]) => {
       throw new Error(`the server ended with ${code}:\n${said}`);
     }),
@@ -100,9 +111,8 @@ export async function startServer({ main = MAIN, profile, embedder, ...options }
     http: Number(new URL(http).port),
     grpc: Number(grpc.split(':').at(-1)),
     key,
-    cpuUs: () => cpuUs(child),
-    residentBytes: () => residentBytes(child),
-    stop: () => stop(child),
+    ...countersOf(child),
+    stop: () => stop(child, 'servers'),
   };
 }
 
@@ -112,7 +122,9 @@ function kebab(name: string): string {
 
 /** Starts an echo server. Calls send a key too, so that they have the same size. */
 export async function startEcho(kind: 'grpc' | 'http'): Promise<Target> {
-  const child = fork(new URL('./echo-process.ts', import.meta.url), [kind]);
+  const child = fork(new URL('./echo-process.ts', import.meta.url), [kind], {
+    execArgv: [...process.execArgv, ...COUNTING],
+  });
   const [port] = (await Promise.race([
     once(child, 'message'),
     once(child, 'exit').then(([code]) => {
@@ -123,9 +135,8 @@ export async function startEcho(kind: 'grpc' | 'http'): Promise<Target> {
     http: port,
     grpc: port,
     key: KEY,
-    cpuUs: () => cpuUs(child),
-    residentBytes: () => residentBytes(child),
-    stop: () => stop(child),
+    ...countersOf(child),
+    stop: () => stop(child, 'echoes'),
   };
 }
 
@@ -180,8 +191,13 @@ export async function askJson(
   return (await response.json()) as Record<string, unknown>; // the contract: an object
 }
 
-const IDLE_LOOK_MS = 100;
-const IDLE_LOOKS = 5;
+/** Seals the tails of these memories; merges go on. */
+export async function flushed(server: Target, memories: readonly string[]): Promise<void> {
+  await Promise.all(memories.map((id) => askJson(server, 'POST', `/memories/${id}/flush`, {})));
+}
+
+const IDLE_LOOK_MS = 20;
+const IDLE_LOOKS = 20;
 /** CPU share of a core below which no merge is running. */
 const IDLE_SHARE = 0.05;
 const SETTLE_MS_MAX = 60_000;
@@ -194,10 +210,11 @@ export async function settled(server: Target, looks = IDLE_LOOKS): Promise<numbe
   const start = performance.now();
   let quiet = 0;
   let lastBusy = start;
-  for (let before = server.cpuUs(); quiet < looks && performance.now() - start < SETTLE_MS_MAX; ) {
+  for (let before = await server.cpu(); quiet < looks && performance.now() - start < SETTLE_MS_MAX; ) {
     await new Promise((resolve) => setTimeout(resolve, IDLE_LOOK_MS));
-    const after = server.cpuUs();
-    if (before === undefined || after === undefined || after - before < IDLE_SHARE * IDLE_LOOK_MS * 1_000) quiet += 1;
+    const after = await server.cpu();
+    const spentUs = before === undefined || after === undefined ? 0 : totalOf(spentBetween(before, after));
+    if (spentUs < IDLE_SHARE * IDLE_LOOK_MS * 1_000) quiet += 1;
     else {
       quiet = 0;
       lastBusy = performance.now();
@@ -207,15 +224,27 @@ export async function settled(server: Target, looks = IDLE_LOOKS): Promise<numbe
   return (lastBusy - start) / 1_000;
 }
 
-/** Clock ticks per second, on every Linux that Node supports. */
-const TICKS_A_SECOND = 100;
+function countersOf(child: ChildProcess): Pick<Target, 'cpuUs' | 'cpu' | 'residentBytes'> {
+  return {
+    cpuUs: () => processCpuUs(child.pid!),
+    cpu: async () => snapshotOf(child.pid!, await slotsOf(child)),
+    residentBytes: () => residentBytes(child),
+  };
+}
 
-function cpuUs({ pid }: ChildProcess): number | undefined {
-  if (process.platform !== 'linux') return undefined;
-  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  // After the name, which may contain spaces: state is field 3, user and system time are 14 and 15.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return ((Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND) * 1_000_000;
+/** Its threads of JavaScript; none of a process that was started without counting, or is ending. */
+async function slotsOf(child: ChildProcess): Promise<ThreadSlot[]> {
+  if (!child.connected) return [];
+  const { promise, resolve } = Promise.withResolvers<ThreadSlot[]>();
+  const answer = (message: unknown): void => resolve((message as { readonly slots: ThreadSlot[] }).slots); // as it sends
+  const end = (): void => resolve([]);
+  child.once('message', answer).once('exit', end);
+  child.send(ASK_SLOTS);
+  try {
+    return await promise;
+  } finally {
+    child.off('message', answer).off('exit', end);
+  }
 }
 
 function residentBytes({ pid }: ChildProcess): number | undefined {
@@ -224,8 +253,10 @@ function residentBytes({ pid }: ChildProcess): number | undefined {
   return kibibytes === undefined ? undefined : Number(kibibytes) * 1_024;
 }
 
-async function stop(child: ChildProcess): Promise<void> {
+async function stop(child: ChildProcess, name: string): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
+  const counted = child.connected ? snapshotOf(child.pid!, await slotsOf(child)) : undefined;
+  cpuTable.addWhole(name, counted && spentBetween(NO_CPU, counted));
   const exit = once(child, 'exit');
   child.kill('SIGTERM');
   await exit;

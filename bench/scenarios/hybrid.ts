@@ -9,7 +9,7 @@ import { hasNativeRuntime, type RuntimeName } from '../../src/embed/builtin/runt
 import { englishSource } from '../lib/drawn-vectors.ts';
 import { inFolder } from '../lib/folder.ts';
 import { cacheFolder } from '../lib/kept-vectors.ts';
-import { LoadClient, type LoadJob, type ServedLoad } from '../lib/load.ts';
+import { LoadClient, type LoadFigure, type LoadJob, type ServedLoad } from '../lib/load.ts';
 import type { Aim, Measured, Options, Scenario } from '../lib/scenario.ts';
 import { serverSize, sized } from '../lib/scenario.ts';
 import { askJson, createMemory, embedded, settled, startEcho, startServer, type Target } from '../lib/server.ts';
@@ -116,7 +116,7 @@ async function run({ size, profile }: Options): Promise<Measured> {
             );
           metrics[`${runtime}_embedded_in_the_end_ratio`] = await embeddedShare(server);
           // The first round warms up.
-          const of = (name: keyof typeof loads, key: keyof ServedLoad): number =>
+          const of = (name: keyof typeof loads, key: LoadFigure): number =>
             median(loads[name].slice(1).map((one) => one[key]));
           metrics[`${runtime}_p50_ms`] = of('alone', 'p50Ms');
           metrics[`${runtime}_p99_ms`] = of('alone', 'p99Ms');
