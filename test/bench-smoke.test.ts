@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
+import { cpuTable } from '../bench/lib/cpu-table.ts';
 import { type ServerOptions, startServer, type Target } from '../bench/lib/server.ts';
 import { SUITE } from '../bench/suite.ts';
 
@@ -50,6 +51,13 @@ for (const [name, load] of Object.entries(SUITE)) {
     for (const { metric } of scenario.aims) assert.ok(metric in metrics, `the aim for ${metric} has no metric`);
   });
 }
+
+test("a server's threads are told apart", { skip: process.platform !== 'linux' }, () => {
+  const { grpc_many: batch } = cpuTable.figures();
+  assert.ok(batch !== undefined, 'no scenario has noted the CPU of batches');
+  for (const kind of ['main_us', 'workers_us', 'libuv_us'] as const)
+    assert.ok(batch[kind] > 0, `${kind} is ${batch[kind]}`);
+});
 
 test('the command prints one JSON line per scenario', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [RUN, 'codec', '--smoke', '--json']);

@@ -103,18 +103,23 @@ export async function addAll(shard: OpenShard, batches: Iterable<Batch>, actor?:
 const QUIET_TURNS = 10;
 const TURN_MS = 5;
 
-/** Resolves when everything is sealed and merged. */
-export async function settle({ engine }: OpenShard): Promise<void> {
+/** Seals and merges everything. Resolves to the milliseconds it took, without the turns that look for more. */
+export async function settle({ engine }: OpenShard): Promise<number> {
+  const start = performance.now();
   for (const number of engine.store.memoryNumbers()) {
     await engine.write('flush', contextOf(number), {});
     break; // a shard is flushed as a whole
   }
+  let lastBusy = performance.now();
   for (let quiet = 0; quiet < QUIET_TURNS; ) {
-    if (engine.maintain(TURN_MS)) quiet = 0;
-    else {
+    if (engine.maintain(TURN_MS)) {
+      quiet = 0;
+      lastBusy = performance.now();
+    } else {
       quiet += 1;
       await new Promise((resolve) => setTimeout(resolve, TURN_MS));
     }
     await new Promise((resolve) => setImmediate(resolve));
   }
+  return lastBusy - start;
 }

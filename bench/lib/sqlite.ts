@@ -11,6 +11,8 @@ export type SqliteWork = 'duties' | 'bare';
 export interface SqlitePeer {
   /** One transaction: the JSON text of one batch. Returns the grains inserted. */
   insert(text: string): number;
+  /** Moves the write-ahead log into the database, as a seal does for a shard. */
+  checkpoint(): void;
   /** Ranked row ids of grains that hold any of the words. */
   search(words: readonly string[], limit: number): number[];
   close(): void;
@@ -46,6 +48,7 @@ export function openSqlite(path: string, work: SqliteWork): SqlitePeer {
       database.exec('COMMIT');
       return inserted;
     },
+    checkpoint: () => database.exec('PRAGMA wal_checkpoint(TRUNCATE)'),
     search: (words, limit) =>
       ranked.all(words.map((word) => `"${word}"`).join(' OR '), limit).map((row) => Number(row['rowid'])),
     close: () => database.close(),
