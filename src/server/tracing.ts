@@ -102,7 +102,7 @@ export class RequestSpan {
   readonly #tracer: Api.Tracer;
   readonly #span: Api.Span;
   /** The context of its children; undefined until there is one. */
-  #context: Api.Context | undefined;
+  #within: Api.Context | undefined;
   readonly #parent: Api.Context;
   readonly #stages: StageCollector;
   readonly #request: Traced;
@@ -131,9 +131,9 @@ export class RequestSpan {
 
   /** Puts a shard call in a span, to which the stages of the shards are added later. */
   call<T>(method: string, requestId: string, work: Promise<T>): Promise<T> {
-    this.#context ??= this.#api.trace.setSpan(this.#parent, this.#span);
-    const span = this.#tracer.startSpan(`shard ${method}`, undefined, this.#context);
-    const call = new CallSpan(this.#api, this.#tracer, { span, parent: this.#parent, requestId });
+    this.#within ??= new Within(this.#api, this.#parent, this.#span);
+    const span = this.#tracer.startSpan(`shard ${method}`, undefined, this.#within);
+    const call = new CallSpan(this.#tracer, requestId, new Within(this.#api, this.#parent, span));
     this.#stages.begin(call);
     work.then(
       () => {
@@ -172,29 +172,65 @@ class CallSpan implements TracedCall {
   readonly requestId: string;
   readonly fromMs = performance.timeOrigin + performance.now();
   earlier: TracedCall | undefined = undefined;
-  readonly #api: typeof Api;
   readonly #tracer: Api.Tracer;
-  readonly #span: Api.Span;
-  readonly #parent: Api.Context;
-  #within: Api.Context | undefined;
+  readonly #within: Api.Context;
 
-  constructor(
-    api: typeof Api,
-    tracer: Api.Tracer,
-    { span, parent, requestId }: { readonly span: Api.Span; readonly parent: Api.Context; readonly requestId: string },
-  ) {
-    this.#api = api;
+  /** `within`: the context of its stages. */
+  constructor(tracer: Api.Tracer, requestId: string, within: Api.Context) {
     this.#tracer = tracer;
-    this.#span = span;
-    this.#parent = parent;
     this.requestId = requestId;
+    this.#within = within;
   }
 
   addStage({ name, partition, fromMs, toMs }: StageTime): void {
-    this.#within ??= this.#api.trace.setSpan(this.#parent, this.#span);
     const options = { startTime: fromMs, attributes: partitionAttributes(partition) };
     this.#tracer.startSpan(name, options, this.#within).end(toMs);
   }
+}
+
+/** The context of a span's children. The API's own copies a map of all values for each span. */
+class Within implements Api.Context {
+  readonly #api: typeof Api;
+  readonly #outer: Api.Context;
+  readonly #span: Api.Span;
+
+  constructor(api: typeof Api, outer: Api.Context, span: Api.Span) {
+    this.#api = api;
+    this.#outer = outer;
+    this.#span = span;
+  }
+
+  getValue(key: symbol): unknown {
+    return key === keyOfSpans(this.#api) ? this.#span : this.#outer.getValue(key);
+  }
+
+  setValue(key: symbol, value: unknown): Api.Context {
+    return this.#asTheirs().setValue(key, value);
+  }
+
+  deleteValue(key: symbol): Api.Context {
+    return this.#asTheirs().deleteValue(key);
+  }
+
+  #asTheirs(): Api.Context {
+    return this.#api.trace.setSpan(this.#outer, this.#span);
+  }
+}
+
+let spanKey: symbol | undefined;
+
+/** The key under which a context has its span, which the API keeps to itself. */
+function keyOfSpans({ trace, ROOT_CONTEXT }: typeof Api): symbol | undefined {
+  if (spanKey !== undefined) return spanKey;
+  const asked: Api.Context = {
+    getValue: (key) => {
+      spanKey = key;
+    },
+    setValue: () => ROOT_CONTEXT,
+    deleteValue: () => ROOT_CONTEXT,
+  };
+  trace.getSpan(asked);
+  return spanKey;
 }
 
 const ofPartitions: Api.Attributes[] = [];

@@ -84,8 +84,6 @@ export class Wrapper {
   readonly #repeats: boolean;
   readonly #secret: string | undefined;
   readonly #tracing: Tracing | undefined;
-  /** The recorded spans of running requests. */
-  readonly #spans = new WeakMap<Arrival, RequestSpan>();
   /** Running requests, for the drain. */
   #running = 0;
   #idle: (() => void) | undefined;
@@ -121,7 +119,7 @@ export class Wrapper {
     this.#running += 1;
     this.#metrics.begin();
     const span = this.#tracing?.begin(arrival);
-    if (span?.isRecording === true) this.#spans.set(arrival, span);
+    const recorded = span?.isRecording === true ? span : undefined;
     let code = 'ok';
     try {
       if (PROVING.has(arrival.operation.name)) this.#prove(arrival, headers);
@@ -135,12 +133,12 @@ export class Wrapper {
         const sent = forward.bytes();
         const body = sent instanceof Promise ? await sent : sent;
         if (forward.onMainThread?.(body, this.#services) !== true) {
-          const raw = await this.#forward(arrival, admitted, requestId, { ...forward, body });
+          const raw = await this.#forward(arrival, admitted, requestId, { ...forward, body, span: recorded });
           if (raw !== 'here') return { ok: true, reply: forward.write(raw), requestId, headers };
         }
       }
       const { candidate, bytes, unknown } = await face.read();
-      const context = this.#contextOf(arrival, admitted, requestId, bytes);
+      const context = this.#contextOf(arrival, admitted, requestId, { bytes, span: recorded });
       warnOrRefuse(arrival.operation, unknown, context);
       const output = await this.#run(arrival.operation, candidate, context);
       return { ok: true, reply: face.write(output, context.told), requestId, headers };
@@ -171,13 +169,18 @@ export class Wrapper {
     arrival: Arrival,
     admitted: Admitted,
     requestId: string,
-    { codec, sidecar, body }: Pick<Forward<unknown>, 'codec' | 'sidecar'> & { readonly body: Uint8Array },
+    {
+      codec,
+      sidecar,
+      body,
+      span,
+    }: Pick<Forward<unknown>, 'codec' | 'sidecar'> & { readonly body: Uint8Array; readonly span: AskedFor['span'] },
   ): Promise<RawReply | 'here'> {
     // The router would decode a request for several partitions on this thread, so a long one takes the path of
     // operations that are read here.
     if (body.length > JSON_PARSED_HERE_BYTES_MAX && admitted.memory !== undefined && admitted.memory.partitions > 1)
       return 'here';
-    const asked = this.#askedOf(arrival, admitted, requestId, body);
+    const asked = this.#askedOf(arrival, admitted, requestId, { bytes: body, span });
     const { deadlineMs } = asked;
     const context = shardContext(asked, admitted, arrival.operation.mutates ? 0 : undefined);
     const { shards } = this.#services;
@@ -192,7 +195,7 @@ export class Wrapper {
     return this.#untilDeadline(send(sidecar.codec, both), deadlineMs);
   }
 
-  #askedOf(arrival: Arrival, admitted: Admitted, requestId: string, bytes: Uint8Array): AskedFor {
+  #askedOf(arrival: Arrival, admitted: Admitted, requestId: string, { bytes, span }: Body): AskedFor {
     const { config, clock } = this.#services;
     const own = clock.nowMs() + (arrival.operation.slow ? SLOW_REQUEST_MS : config.requestTimeoutMs);
     return {
@@ -203,13 +206,13 @@ export class Wrapper {
       purpose: nameHeader(arrival, 'x-purpose'),
       strict: flagHeader(arrival, 'x-strict'),
       idempotency: idempotencyOf(arrival, admitted, bytes),
-      span: this.#spans.get(arrival),
+      span,
     };
   }
 
-  #contextOf(arrival: Arrival, admitted: Admitted, requestId: string, bytes: Uint8Array): Context {
+  #contextOf(arrival: Arrival, admitted: Admitted, requestId: string, body: Body): Context {
     const { principal, memory, namespace, userId } = admitted;
-    const asked = this.#askedOf(arrival, admitted, requestId, bytes);
+    const asked = this.#askedOf(arrival, admitted, requestId, body);
     const { deadlineMs, reason, idempotency } = asked;
     const services = this.#services;
     let changes = 0;
@@ -311,7 +314,13 @@ interface AskedFor {
   readonly purpose: string | undefined;
   readonly strict: boolean;
   readonly idempotency: Context['idempotency'];
+  /** Absent for a request that is not traced, or whose trace is not sampled. */
   readonly span: RequestSpan | undefined;
+}
+
+/** The bytes of a request's body, and the request's span. */
+interface Body extends Pick<AskedFor, 'span'> {
+  readonly bytes: Uint8Array;
 }
 
 /** A shard call, in a span of the request's trace if it has one. */

@@ -40,12 +40,19 @@ class Notes {
 
 export class StageTimes {
   #notes = new Notes();
+  /** The call of the last note, and the index of its request: the notes of a call often follow one another. */
+  #lastCall: Call | undefined;
+  #lastRequest = 0;
 
   /** Notes a stage of a traced call. The times are those of `performance.now`. The newest are left out when it is full. */
   note(call: Call, name: string, fromMs: number, toMs: number): void {
     const notes = this.#notes;
     if (call.traced !== true || notes.nameOf.length >= STAGE_TIMES_MAX) return;
-    notes.requestOf.push(indexOf(notes.requests, call.requestId));
+    if (call !== this.#lastCall) {
+      this.#lastCall = call;
+      this.#lastRequest = indexOf(notes.requests, call.requestId);
+    }
+    notes.requestOf.push(this.#lastRequest);
     notes.nameOf.push(indexOf(notes.names, name));
     notes.partitions.push(call.partition);
     notes.fromMs.push(performance.timeOrigin + fromMs);
@@ -56,6 +63,7 @@ export class StageTimes {
   take(): StageColumns {
     const { requests, names, ...columns } = this.#notes;
     this.#notes = new Notes();
+    this.#lastCall = undefined;
     return { requestIds: [...requests.keys()], names: [...names.keys()], ...columns };
   }
 }
