@@ -67,12 +67,34 @@ const grouped = files.filter((file) => !isSelection && !usesSnapshots(file));
 const folder = mkdtempSync(join(tmpdir(), 'granary-tests-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 const entries = groupsOf(grouped).map((group, i) => entryOf(group, i, folder));
+const showsCpu = flags.includes('--cpu');
+const cpuFile = join(folder, 'cpu.ndjson');
 const preloaded = ['compile-cache.ts', 'hang.ts'].flatMap((name) => ['--import', support(name)]);
 const ungrouped = files.filter((file) => !grouped.includes(file));
-const runner = spawn(process.execPath, [...preloaded, '--test', ...flags, ...entries, ...ungrouped], {
-  cwd: ROOT,
-  stdio: 'inherit',
-});
+const runner = spawn(
+  process.execPath,
+  [...preloaded, '--test', ...flags.filter((flag) => flag !== '--cpu'), ...entries, ...ungrouped],
+  {
+    cwd: ROOT,
+    stdio: 'inherit',
+    env: showsCpu ? { ...process.env, TEST_CPU_FILE: cpuFile } : process.env,
+  },
+);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => runner.kill(signal));
 const [code] = await once(runner, 'exit');
 process.exitCode = typeof code === 'number' ? code : 1;
+if (showsCpu) process.stdout.write(cpuTable(readFileSync(cpuFile, 'utf8')));
+
+/** CPU seconds of each file and of each folder, the most first. */
+function cpuTable(lines: string): string {
+  const msOf = new Map<string, number>();
+  for (const line of lines.trim().split('\n')) {
+    const { what, ms } = JSON.parse(line) as { what: string; ms: number }; // written by group.ts
+    const folder = /^(src|test)\/(?:[^/]+\/)?/.exec(what)?.[0] ?? what;
+    for (const name of new Set([folder, what])) msOf.set(name, (msOf.get(name) ?? 0) + ms);
+  }
+  return [...msOf]
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([name, ms]) => `${(ms / 1_000).toFixed(1).padStart(7)} CPU s  ${name}\n`)
+    .join('');
+}

@@ -1,6 +1,7 @@
 // Several test files in one process, one after the other, each in a suite that has the name of the file. A process for
 // each file would spend more time on its start and on loading the same modules than on most files' tests.
 import assert from 'node:assert/strict';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, mock, type SuiteContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -10,9 +11,33 @@ const ROOT = resolve(import.meta.dirname, '../..');
 /** Variables that modules of the product set when they are loaded. */
 const OF_PRODUCT: ReadonlySet<string> = new Set(['UWS_HTTP_MAX_HEADERS_SIZE']);
 
+/** Where each file's CPU time goes to; undefined without `--cpu` of scripts/run-tests.ts. */
+const CPU_FILE = process.env['TEST_CPU_FILE'];
+/** Of `/proc/PID/stat`, everywhere in Linux. */
+const TICK_MS = 10;
+
 /** Files are relative to the root. */
 export async function runFiles(files: readonly string[]): Promise<void> {
-  for (const [i, file] of files.entries()) await runFile(file, i === files.length - 1);
+  record('the starts of processes', 0);
+  for (const [i, file] of files.entries()) {
+    const before = cpuMs();
+    await runFile(file, i === files.length - 1);
+    record(file, before);
+  }
+}
+
+function record(what: string, beforeMs: number): void {
+  if (CPU_FILE !== undefined) appendFileSync(CPU_FILE, `${JSON.stringify({ what, ms: cpuMs() - beforeMs })}\n`);
+}
+
+/** Of this process, and of the processes that it started and that have ended. */
+function cpuMs(): number {
+  if (CPU_FILE === undefined) return 0;
+  const { user, system } = process.cpuUsage();
+  const stat = readFileSync('/proc/self/stat', 'utf8');
+  // After the name in parentheses: cutime and cstime are the fields 16 and 17 of all.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (user + system) / 1_000 + (Number(fields[13]) + Number(fields[14])) * TICK_MS;
 }
 
 /** The last file of its process may leave it changed. */
