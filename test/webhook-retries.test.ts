@@ -11,6 +11,7 @@ import { HttpClient } from './conformance/http-client.ts';
 import { eventually } from './support/eventually.ts';
 import { StepClock } from './support/step-clock.ts';
 import { temporaryDirectory } from './support/temporary.ts';
+import { USED_THREADS } from './support/used-threads.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -59,7 +60,11 @@ function deployment(t: TestContext) {
   const start = async (): Promise<HttpClient> => {
     await running?.close();
     const flags = { dataDir, embedder: 'none', httpPort: '0', grpcPort: '0', shards: '2', workers: '1' };
-    running = await startServer(readConfig(flags, {}), { clock, log: makeLog('silent', { write: () => undefined }) });
+    running = await startServer(readConfig(flags, {}), {
+      clock,
+      log: makeLog('silent', { write: () => undefined }),
+      threads: USED_THREADS,
+    });
     key = running.firstKey ?? key;
     return new HttpClient(running.http ?? assert.fail('no HTTP'), key);
   };

@@ -5,6 +5,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { type ClientUnaryCall, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
+import { USED_THREADS } from '../../test/support/used-threads.ts';
 import { type Config, readConfig } from './config.ts';
 import { lockDirectory } from './directory-lock.ts';
 import type {
@@ -41,7 +42,7 @@ function start(dataDir: string, flags: Record<string, string> = {}, env: Record<
     { dataDir, embedder: 'none', httpPort: '0', grpcPort: '0', shards: '2', workers: '1', ...flags },
     env,
   );
-  return startServer(config, { log: makeLog('silent') });
+  return startServer(config, { log: makeLog('silent'), threads: USED_THREADS });
 }
 
 interface CallAnswer {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { temporaryDirectory } from '../../test/support/temporary.ts';
+import { USED_THREADS } from '../../test/support/used-threads.ts';
 import { KeyStore } from '../engine/keys/key-store.ts';
 import { beginRotation, loadMasterKey, MasterKey } from '../engine/keys/master-key.ts';
 import { readConfig } from './config.ts';
@@ -20,7 +21,7 @@ function start(dataDir: string, env: Record<string, string> = {}): Promise<Runni
     { dataDir, embedder: 'none', httpPort: '0', grpcPort: '0', shards: String(SHARDS), workers: '1' },
     env,
   );
-  return startServer(config, { log: makeLog('silent') });
+  return startServer(config, { log: makeLog('silent'), threads: USED_THREADS });
 }
 
 function firstKey(dataDir: string): string {

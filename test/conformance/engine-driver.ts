@@ -21,6 +21,7 @@ import { Router } from '../../src/shards/router.ts';
 import { directShard } from '../../src/shards/transport/direct.ts';
 import type { EngineOptions } from '../../src/shards/transport/engine-door.ts';
 import { ShardPool } from '../../src/shards/transport/pool.ts';
+import { USED_THREADS } from '../support/used-threads.ts';
 import { Refusal } from './contract.ts';
 import type {
   Added,
@@ -116,6 +117,7 @@ export async function threadsTargets({
     workers,
     entry: new URL('../../src/server/shard-worker.ts', import.meta.url),
     engineOptions: optionsIn(root, shards),
+    threads: USED_THREADS,
     log: { info: () => undefined, error: (fields, message) => console.error(message, fields) },
   });
   const callers = Array.from({ length: shards }, (_, shard) => pool.caller(shard));

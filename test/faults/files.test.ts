@@ -12,6 +12,7 @@ import { makeLog } from '../../src/server/log.ts';
 import { type RunningServer, startServer } from '../../src/server/main.ts';
 import { ask } from '../support/server-process.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
+import { USED_THREADS } from '../support/used-threads.ts';
 
 const GRAINS = 12;
 const M = '/memories/default';
@@ -83,7 +84,8 @@ const ROWS: Readonly<Record<string, Row>> = {
 let written: string[] = [];
 const start = (dataDir: string): Promise<RunningServer> => {
   const config = readConfig({ dataDir, embedder: 'none', httpPort: '0', grpcPort: '0', shards: '1', workers: '1' }, {});
-  return startServer(config, { log: makeLog('error', { write: (line: string) => void written.push(line) }) });
+  const log = makeLog('error', { write: (line: string) => void written.push(line) });
+  return startServer(config, { log, threads: USED_THREADS });
 };
 
 async function fill(dataDir: string): Promise<{ key: string; hashes: readonly string[] }> {

@@ -5,6 +5,7 @@ import { makeLog } from '../../src/server/log.ts';
 import { type RunningServer, startServer } from '../../src/server/main.ts';
 import type { ServerDeps } from '../../src/server/start/starting.ts';
 import { memoryFolder } from './memory-files.ts';
+import { USED_THREADS } from './used-threads.ts';
 
 export interface TestServer extends RunningServer {
   /** The first key; empty with `auth` none. */
@@ -23,7 +24,7 @@ export async function startTestServer(flags: Record<string, string> = {}, deps: 
   );
   const log = makeLog('error', { write: (line: string) => void errors.push(line) });
   try {
-    const server = await startServer(config, { log, ...deps });
+    const server = await startServer(config, { log, threads: USED_THREADS, ...deps });
     const close = async (): Promise<void> => {
       await server.close();
       rmSync(dataDir, { recursive: true, force: true });

@@ -32,6 +32,7 @@ export async function startShards(
     }),
     log,
     faults: deps.faults,
+    threads: deps.threads,
   });
   lifecycle.opened('shards', () => pool.close());
   return pool;

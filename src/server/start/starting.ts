@@ -1,5 +1,6 @@
 // The parameters that every step of a start gets.
 import type { Clock } from '../../engine/base/clock.ts';
+import type { Threads } from '../../shards/transport/pool.ts';
 import type { Config } from '../config.ts';
 import type { DirectoryLock } from '../directory-lock.ts';
 import type { Openers } from '../embedding/embedders.ts';
@@ -11,6 +12,8 @@ export interface ServerDeps {
   readonly log?: Logger | undefined;
   /** The worker's entry file; default: the one with the real engine. */
   readonly entry?: URL | undefined;
+  /** Where the threads of shards come from. Only for tests, which use threads again. */
+  readonly threads?: Threads | undefined;
   /** Enables fault injection in shards. Only for tests. */
   readonly faults?: boolean | undefined;
   /** Removals repeat earlier ones without policy checks (`CallContext.repeats`). Only for a restore. */

@@ -25,6 +25,14 @@ export interface PoolLog {
   error(fields: object, message: string): void;
 }
 
+/** Where the threads of workers come from and go to. */
+export interface Threads {
+  /** A thread that runs nothing, for `filename`. */
+  take(filename: string): Piscina;
+  /** `isReusable`: it closed its engines as it was asked to. */
+  give(thread: Piscina, isReusable: boolean): Promise<void>;
+}
+
 export interface PoolOptions {
   readonly shards: number;
   readonly workers: number;
@@ -34,6 +42,8 @@ export interface PoolOptions {
   readonly log: PoolLog;
   /** Enables the fault hook. */
   readonly faults?: boolean | undefined;
+  /** Default: a new thread for each start, which ends with it. */
+  readonly threads?: Threads | undefined;
   /** Runs its argument after this many ms. Returns a function that cancels it. */
   readonly delay?: ((run: () => void, ms: number) => () => void) | undefined;
 }
@@ -164,17 +174,8 @@ class PoolWorker {
     const { port1: port, port2 } = new MessageChannel();
     this.#state = 'starting';
     this.#port = port;
-    const thread = new Piscina({
-      filename: this.#options.entry.href,
-      // Start no thread ahead of time and replace none: the single `run` below starts it.
-      minThreads: 0,
-      maxThreads: 1,
-      idleTimeout: Number.POSITIVE_INFINITY,
-      // The engine works between messages, so the thread must not block in Atomics.wait.
-      atomics: 'disabled',
-      recordTiming: false,
-      resourceLimits: { maxYoungGenerationSizeMb: WORKER_NEW_OBJECTS_MB },
-    });
+    const { threads = NEW_THREADS } = this.#options;
+    const thread = threads.take(this.#options.entry.href);
     this.#thread = thread;
     return new Promise((resolve, reject) => {
       let end: { error: EngineError; culprit?: number | undefined } | undefined;
@@ -218,10 +219,9 @@ class PoolWorker {
         faults: this.#options.faults ?? false,
       };
       // If a thread fails to load its entry file, `run` never settles: Piscina emits an event instead.
-      const run = new Promise<void>((settle, fail) => {
-        thread.on('error', fail);
-        thread.run(task, { transferList: [port2] }).then(settle, fail);
-      });
+      const { promise: run, resolve: settle, reject: fail } = Promise.withResolvers<void>();
+      thread.on('error', fail);
+      thread.run(task, { transferList: [port2] }).then(settle, fail);
       this.#life = run
         .then(
           () => undefined,
@@ -237,7 +237,8 @@ class PoolWorker {
           const error = end?.error ?? new EngineError('STO-E002', `the shard's worker ended: ${problem ?? 'closed'}`);
           this.#ended(error, end?.culprit);
           reject(error);
-          await thread.destroy();
+          thread.off('error', fail);
+          await threads.give(thread, problem === undefined && end === undefined);
         });
     });
   }
@@ -285,6 +286,23 @@ class PoolWorker {
     clearTimeout(timer);
   }
 }
+
+/** The thread starts with its first `run`. */
+export function newThread(filename: string): Piscina {
+  return new Piscina({
+    filename,
+    // Start no thread ahead of time and replace none: the single `run` of a worker starts it.
+    minThreads: 0,
+    maxThreads: 1,
+    idleTimeout: Number.POSITIVE_INFINITY,
+    // The engine works between messages, so the thread must not block in Atomics.wait.
+    atomics: 'disabled',
+    recordTiming: false,
+    resourceLimits: { maxYoungGenerationSizeMb: WORKER_NEW_OBJECTS_MB },
+  });
+}
+
+const NEW_THREADS: Threads = { take: newThread, give: (thread) => thread.destroy() };
 
 function delayByTimer(run: () => void, ms: number): () => void {
   const timer = setTimeout(run, ms);
