@@ -1,8 +1,8 @@
 // CAL queries over one sealed memory of beliefs, events and goals: in the engine, with the answer as JSON text, and
 // over gRPC with parsing, audit entry and transport. Every query text was sent before, as an agent's are.
 import { join } from 'node:path';
-import { isRefused } from '../../src/engine/cal/run/answer.ts';
 import { PLAIN_SESSION } from '../../src/engine/cal/run/session.ts';
+import { isRefused } from '../../src/engine/calls/cal.ts';
 import type { AddItem } from '../../src/engine/calls/grain.ts';
 import { CalQueryRequest } from '../../src/server/gen/memory/v1/memory.ts';
 import type { CallMemory } from '../../src/shards/gather/answers.ts';

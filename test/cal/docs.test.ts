@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { isRefused } from '../../src/engine/cal/run/answer.ts';
+import { isRefused } from '../../src/engine/calls/cal.ts';
 import { CalMemory } from './memory.ts';
 
 test('every example of the guide runs', async (t) => {

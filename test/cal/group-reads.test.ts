@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { isRefused } from '../../src/engine/cal/run/answer.ts';
 import { PLAIN_SESSION } from '../../src/engine/cal/run/session.ts';
+import { isRefused } from '../../src/engine/calls/cal.ts';
 import type { AddItem } from '../../src/engine/calls/grain.ts';
 import { type Engine, FORMAT_VERSION } from '../../src/engine/engine.ts';
 import { ForwardingLog } from '../../src/engine/log/forwarding-log.ts';

@@ -1,9 +1,9 @@
 // A memory of one shard with the fixture, for CAL queries.
 import assert from 'node:assert/strict';
 import { after, type before, type TestContext } from 'node:test';
-import { isRefused } from '../../src/engine/cal/run/answer.ts';
 import { PLAIN_SESSION } from '../../src/engine/cal/run/session.ts';
 import type { CalSession } from '../../src/engine/calls/cal.ts';
+import { isRefused } from '../../src/engine/calls/cal.ts';
 import type { CallContext } from '../../src/engine/calls/context.ts';
 import type { AddItem } from '../../src/engine/calls/grain.ts';
 import type { Engine } from '../../src/engine/engine.ts';

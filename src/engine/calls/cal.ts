@@ -51,6 +51,10 @@ export interface CalRefused {
   readonly error: JsonObject;
 }
 
+export function isRefused(reply: CalReply): reply is CalRefused {
+  return 'refused' in reply;
+}
+
 /** A template that a session defined. `sections`: template text by section name. */
 export interface SessionTemplate {
   readonly extends?: string | undefined;

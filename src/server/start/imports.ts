@@ -1,9 +1,10 @@
 // Opens the import jobs, and goes on with those of an earlier server.
 import { join } from 'node:path';
+import { onDemand } from '../../engine/base/on-demand.ts';
 import type { Services } from '../context.ts';
 import type { ControlStore } from '../control/store.ts';
 import { ImportJobs } from '../imports/import-jobs.ts';
-import { runJob } from '../imports/run-job.ts';
+import type * as RunJob from '../imports/run-job.ts';
 import type { Erasures } from '../jobs/erasures.ts';
 import type { Shards } from '../shards.ts';
 import type { Starting } from './starting.ts';
@@ -18,6 +19,8 @@ export function openImports(
   return new ImportJobs({ ...parts, clock, log, directory: join(config.dataDir, FOLDER) });
 }
 
+const inJob = onDemand<typeof RunJob>(import.meta.url, '../imports/run-job');
+
 /** A copy that repeats removals leaves the jobs to the next server. */
 export async function startImports(
   { deps, lifecycle }: Starting,
@@ -26,5 +29,5 @@ export async function startImports(
 ): Promise<void> {
   erasures.attach(services.imports);
   lifecycle.opened('import jobs', () => services.imports.close());
-  if (deps.repeats !== true) await services.imports.start((run) => runJob({ ...run, services, documents }));
+  if (deps.repeats !== true) await services.imports.start((run) => inJob().runJob({ ...run, services, documents }));
 }

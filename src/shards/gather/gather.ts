@@ -1,6 +1,7 @@
 // Runs every memory call over several partitions. The router bypasses this file for a memory with one partition.
 
 import { EngineError } from '../../engine/base/errors.ts';
+import { onDemand } from '../../engine/base/on-demand.ts';
 import { mergeContexts } from '../../engine/session/context.ts';
 import { mergeSummaries } from '../../engine/session/summary.ts';
 import { mergeSizes } from '../../engine/session/thread.ts';
@@ -17,7 +18,7 @@ import { gatherGrant, gatherRevoke } from './access.ts';
 import { gatherAgent, gatherDeactivate, gatherRegister, mergeAgents } from './agents.ts';
 import { gatherAuditPage } from './audit.ts';
 import { gatherAddBatch, gatherImport } from './batch.ts';
-import { gatherCalRead, runCal } from './cal.ts';
+import type * as Cal from './cal.ts';
 import { type Fan, isNotFound, valuesOf } from './fan.ts';
 import { awaitedAbove, inTurn, parentsOfNew, withoutCircle } from './goal-circle.ts';
 import { gatherGoalTree } from './goal-tree.ts';
@@ -52,6 +53,9 @@ import { gatherChain, gatherSession } from './session.ts';
 import { fetchAnywhere, gatherAlike, gatherMeanings, gatherNamespaces, gatherStagedRecall } from './staged.ts';
 import type { GatherTools } from './tools.ts';
 import { gatherTurn, mergeConversations, soonest, turnPartition } from './turns.ts';
+
+/** Loads the language of queries. */
+const inCal = onDemand<typeof Cal>(import.meta.url, './cal');
 
 type Gather<M extends MemoryMethod> = (fan: Fan, input: Input<M>, tools: GatherTools) => Promise<Output<M>>;
 type GatheredBy<V> = Extract<MethodsWith<'gather', V>, MemoryMethod>;
@@ -141,9 +145,9 @@ const OWN: { readonly [M in GatheredBy<'own'>]: Gather<M> } = {
   recall: (fan, query, { room }) => room.run((held) => gatherStagedRecall(fan, query, held)),
   namespaces: gatherNamespaces,
   cal: (fan, input, tools) =>
-    tools.room.runQuery(() => runCal((method, asked) => GATHER[method](fan, asked, tools), fan.context, input)),
-  calRead: (fan, ask) => gatherCalRead(fan, 'calRead', ask),
-  calScan: (fan, ask) => gatherCalRead(fan, 'calScan', ask),
+    tools.room.runQuery(() => inCal().runCal((method, asked) => GATHER[method](fan, asked, tools), fan.context, input)),
+  calRead: (fan, ask) => inCal().gatherCalRead(fan, 'calRead', ask),
+  calScan: (fan, ask) => inCal().gatherCalRead(fan, 'calScan', ask),
   alike: gatherAlike,
   meanings: gatherMeanings,
   supersede: (fan, input, { turns }) =>

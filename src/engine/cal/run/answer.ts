@@ -73,7 +73,3 @@ export function refusal(error: CalError): CalRefused {
   const { error: members } = error.toJson();
   return { refused: error.code, message: error.message, error: members as JsonObject }; // It consists of JSON values.
 }
-
-export function isRefused(reply: CalReply): reply is CalRefused {
-  return 'refused' in reply;
-}

@@ -3,7 +3,7 @@
 import { EngineError } from '../../../engine/base/errors.ts';
 import { TOKEN_BUDGET_DEFAULT } from '../../../engine/base/limits.ts';
 import { ESTIMATE } from '../../../engine/cal/output/tokens.ts';
-import { isRefused } from '../../../engine/cal/run/answer.ts';
+import { isRefused } from '../../../engine/calls/cal.ts';
 import { objectOfJson } from '../../../engine/grain/api/json.ts';
 import type { JsonObject, JsonValue } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';

@@ -1,11 +1,17 @@
 // Runs a query with the rights of a caller: in the memory's shard, or on this thread when it writes or would block the shard.
 import { CalError } from '../../../engine/cal/errors.ts';
 import type { CheckedQuery } from '../../../engine/cal/query.ts';
-import { isRefused, refusal } from '../../../engine/cal/run/answer.ts';
+import { refusal } from '../../../engine/cal/run/answer.ts';
 import { tierOf } from '../../../engine/cal/run/kinds.ts';
 import { planOf } from '../../../engine/cal/run/plans.ts';
 import { searchedTexts } from '../../../engine/cal/run/searched.ts';
-import type { CalCall, CalReply, CalSession, QueryVector } from '../../../engine/calls/cal.ts';
+import {
+  type CalCall,
+  type CalReply,
+  type CalSession,
+  isRefused,
+  type QueryVector,
+} from '../../../engine/calls/cal.ts';
 import { runCal } from '../../../shards/gather/cal.ts';
 import { includesScope } from '../../auth/principal.ts';
 import type { Context } from '../../context.ts';

@@ -1,8 +1,7 @@
 // Writes an audit entry for each query: its hash and outcome, never its text.
 
 import { CAL_AUDITS_MAX } from '../../../engine/base/limits.ts';
-import { isRefused } from '../../../engine/cal/run/answer.ts';
-import type { CalReply } from '../../../engine/calls/cal.ts';
+import { type CalReply, isRefused } from '../../../engine/calls/cal.ts';
 import type { Context } from '../../context.ts';
 
 /** Number of entries whose append is pending. */

@@ -1,7 +1,7 @@
 import { EngineError } from '../../../engine/base/errors.ts';
-import { hashOf } from '../../../engine/cal/query.ts';
-import { isRefused } from '../../../engine/cal/run/answer.ts';
-import type { CalReply } from '../../../engine/calls/cal.ts';
+import { onDemand } from '../../../engine/base/on-demand.ts';
+import type * as CalSource from '../../../engine/cal/query.ts';
+import { type CalReply, isRefused } from '../../../engine/calls/cal.ts';
 import { objectOfJson, parseJson } from '../../../engine/grain/api/json.ts';
 import type { JsonValue } from '../../../shards/protocol.ts';
 import { CalQueryRequest, CalQueryResponse } from '../../gen/memory/v1/memory.ts';
@@ -9,8 +9,12 @@ import { defineOperation } from '../define.ts';
 import { rpc } from '../grpc-face.ts';
 import { WaitForIndexMs, waitForIndex } from '../recall/index-wait.ts';
 import { type Static, Type } from '../type.ts';
-import { answer } from './answer.ts';
+import type * as Answering from './answer.ts';
 import { auditQuery } from './audit.ts';
+
+/** Loaded with the first query: the language is a sixth of the modules of this thread. */
+const answering = onDemand<typeof Answering>(import.meta.url, './answer');
+const source = onDemand<typeof CalSource>(import.meta.url, '../../../engine/cal/query');
 
 const Output = Type.Object({
   query: Type.String({ description: 'The query as it was sent.' }),
@@ -87,9 +91,9 @@ export const calQuery = defineOperation({
     const startedMs = performance.now();
     context.services.cal.requireOn();
     await waitForIndex(context, waitForIndexMs);
-    const { reply, warnings } = await answer(query, context);
+    const { reply, warnings } = await answering().answer(query, context);
     const durationMs = Math.round(performance.now() - startedMs);
-    const queryHash = hashOf(query);
+    const queryHash = source().hashOf(query);
     await auditQuery(context, { queryHash, durationMs, reply });
     if (!isRefused(reply))
       return new CalOutput(query, queryHash, { ...reply, warnings: [...reply.warnings, ...warnings] }, durationMs);

@@ -6,12 +6,13 @@ import {
   CHAT_MESSAGES_MAX,
   CHAT_TURN_MS,
 } from '../../../engine/base/limits.ts';
+import { onDemand } from '../../../engine/base/on-demand.ts';
 import type { OpenedChat } from '../../chat/event.ts';
 import { answerTo, type Said, storeSaid } from '../../chat/messages.ts';
 import { Place } from '../../chat/place.ts';
 import { repeated } from '../../chat/repeated.ts';
 import { readThread, type Thread } from '../../chat/threads.ts';
-import { Turn } from '../../chat/turn.ts';
+import type * as ChatTurn from '../../chat/turn.ts';
 import type { Context } from '../../context.ts';
 import { leavingTo } from '../../models/egress.ts';
 import type { LanguageChoice } from '../../models/language.ts';
@@ -89,6 +90,8 @@ const Input = Type.Object({
   ),
 });
 
+const chatTurn = onDemand<typeof ChatTurn>(import.meta.url, '../../chat/turn');
+
 export const chatStream = defineOperation({
   name: 'chat_stream',
   summary: 'Ask a model that reads and writes the memory, and stream its answer.',
@@ -158,7 +161,7 @@ async function openedTurn(
   const last = stored.at(-1);
   const known = idempotency === undefined || last === undefined ? undefined : await answerTo(context, place, last);
   if (known !== undefined) return repeated(known, idempotency?.key);
-  const turn = new Turn({
+  const turn = new (chatTurn().Turn)({
     context,
     place,
     choice,

@@ -4,16 +4,19 @@ import {
   HARNESS_ITERATIONS_DEFAULT,
   NAME_CHARS_MAX,
 } from '../../../engine/base/limits.ts';
+import { onDemand } from '../../../engine/base/on-demand.ts';
 import { inTurn, putSettings } from '../../harness/change.ts';
 import { ASSEMBLE_QUERY_DEFAULT } from '../../harness/definition.ts';
 import { checkSlug } from '../../harness/slug.ts';
 import { findHarness, readHarness, requireHarness, requireRoom } from '../../harness/store.ts';
-import { templateNamed } from '../../harness/templates/table.ts';
+import type * as Templates from '../../harness/templates/table.ts';
 import { defineOperation } from '../define.ts';
 import { refuseHosted } from '../settings/view.ts';
 import { plainText } from '../text.ts';
 import { described, Type } from '../type.ts';
 import { HarnessOutput, harnessView, Slug } from './view.ts';
+
+const templates = onDemand<typeof Templates>(import.meta.url, '../../harness/templates/table');
 
 export const harnessCreate = defineOperation({
   name: 'create_harness',
@@ -47,7 +50,7 @@ export const harnessCreate = defineOperation({
     refuseHosted(context.services, 'a hosted deployment does not manage harnesses');
     const { services, memory } = context;
     checkSlug(slug);
-    const template = templateName === undefined ? undefined : templateNamed(templateName);
+    const template = templateName === undefined ? undefined : templates().templateNamed(templateName);
     await requireHarness(context, slug, 'manager');
     await context.once(() =>
       inTurn(context, slug, async () => {

@@ -6,10 +6,14 @@ import {
   HARNESS_PROMPT_CHARS_MAX,
   NAME_CHARS_MAX,
 } from '../../../engine/base/limits.ts';
-import { checkAssembleQuery } from '../../harness/assemble/query.ts';
+import { onDemand } from '../../../engine/base/on-demand.ts';
+import type * as AssembleQuery from '../../harness/assemble/query.ts';
 import { ASSEMBLE_QUERY_DEFAULT, type Settings } from '../../harness/definition.ts';
 import { plainText } from '../text.ts';
 import { described, type Static, Type } from '../type.ts';
+
+/** Loads the language of queries. */
+const queries = onDemand<typeof AssembleQuery>(import.meta.url, '../../harness/assemble/query');
 
 const text = (maxLength: number, description: string, minLength = 0) =>
   Type.Optional(described(plainText({ minLength, maxLength }), description));
@@ -56,7 +60,7 @@ type SettingsInput = Static<typeof SettingsInput>;
 /** The settings after a request. VAL-E001 and CAL codes for a query that cannot run. */
 export function changedSettings(before: Settings, asked: SettingsInput): Settings {
   const { assembleQuery } = asked;
-  if (assembleQuery !== undefined && assembleQuery !== '') checkAssembleQuery(assembleQuery);
+  if (assembleQuery !== undefined && assembleQuery !== '') queries().checkAssembleQuery(assembleQuery);
   return {
     ...before,
     name: asked.name ?? before.name,

@@ -1,5 +1,6 @@
 import { EngineError } from '../../../engine/base/errors.ts';
 import { HARNESS_ITERATIONS_DEFAULT, HARNESS_TOOLS_MAX } from '../../../engine/base/limits.ts';
+import { onDemand } from '../../../engine/base/on-demand.ts';
 import { defNamespaceOf } from '../../../engine/calls/harness-namespace.ts';
 import { fromApi } from '../../../engine/grain/api/input.ts';
 import type { Context } from '../../context.ts';
@@ -11,7 +12,7 @@ import {
   workflowFields,
 } from '../../harness/definition.ts';
 import { findHarness, requireHarness, requireRoom } from '../../harness/store.ts';
-import { TEMPLATES, templateNamed } from '../../harness/templates/table.ts';
+import type * as Templates from '../../harness/templates/table.ts';
 import type { HarnessTemplate } from '../../harness/templates/template.ts';
 import type { ToolSpec } from '../../harness/tool.ts';
 import { defineOperation } from '../define.ts';
@@ -21,6 +22,8 @@ import { checkedTool } from './bind-tool.ts';
 import { changedSettings, SETTINGS } from './members.ts';
 import { TOOL_BODY } from './tool-schema.ts';
 import { Slug } from './view.ts';
+
+const templates = onDemand<typeof Templates>(import.meta.url, '../../harness/templates/table');
 
 const Input = Type.Object({
   slug: Slug,
@@ -66,7 +69,7 @@ export const harnessProvision = defineOperation({
   async run(input, context) {
     const { slug } = input;
     await requireHarness(context, slug, 'manager');
-    const template = input.template === undefined ? undefined : templateNamed(input.template);
+    const template = input.template === undefined ? undefined : templates().templateNamed(input.template);
     const stated = input.tools === undefined ? undefined : await checkedTools(input.tools, context);
     const workflow = input.workflow === undefined ? undefined : checkedWorkflow(input.workflow);
     const hashes = await context.once(() =>
@@ -116,7 +119,8 @@ function suggestedTools(
   before: HarnessDefinition | undefined,
 ): readonly ToolSpec[] {
   // An imported definition may name a template that this build does not have.
-  const first = before?.status === 'draft' ? TEMPLATES.find(({ slug }) => slug === before.template) : undefined;
+  const first =
+    before?.status === 'draft' ? templates().TEMPLATES.find(({ slug }) => slug === before.template) : undefined;
   const { tools = [] } = template ?? first ?? {};
   const held = new Set(before?.tools.map(({ toolName }) => toolName));
   return tools.filter(({ toolName, executorUri }) => executorUri.startsWith('builtin://') && !held.has(toolName));

@@ -1,12 +1,15 @@
+import { onDemand } from '../../../engine/base/on-demand.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
 import { ListHarnessTemplatesRequest, ListHarnessTemplatesResponse } from '../../gen/memory/v1/memory.ts';
 import { namedText } from '../../harness/assemble/named.ts';
-import { TEMPLATES } from '../../harness/templates/table.ts';
+import type * as Templates from '../../harness/templates/table.ts';
 import { defineOperation } from '../define.ts';
 import { rpc } from '../grpc-face.ts';
 import { nodeOf, outward } from '../names.ts';
 import { described, type Static, Type } from '../type.ts';
 import { TOOL_BODY } from './tool-schema.ts';
+
+const inTable = onDemand<typeof Templates>(import.meta.url, '../../harness/templates/table');
 
 const Template = Type.Object({
   slug: Type.String({ description: 'Slug of the template.' }),
@@ -55,7 +58,7 @@ export const harnessTemplates = defineOperation({
     }),
   }),
   run: async () => ({
-    templates: TEMPLATES.map(({ goal = '', tools, ...template }) => ({
+    templates: inTable().TEMPLATES.map(({ goal = '', tools, ...template }) => ({
       slug: template.slug,
       name: template.name,
       description: template.description,

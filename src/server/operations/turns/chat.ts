@@ -1,7 +1,8 @@
 // Sends a message to a harness, and goes on with a turn that awaits its caller.
 import { TURN_CALLS_MAX, TURN_MESSAGE_CHARS_MAX } from '../../../engine/base/limits.ts';
 import { toNfc } from '../../../engine/base/nfc.ts';
-import { beginTurn, resumeTurn } from '../../harness/turns/chat.ts';
+import { onDemand } from '../../../engine/base/on-demand.ts';
+import type * as Turns from '../../harness/turns/chat.ts';
 import { defineOperation } from '../define.ts';
 import { Slug } from '../harnesses/view.ts';
 import { described, Type } from '../type.ts';
@@ -15,6 +16,8 @@ import {
   TurnSessionId,
   turnOutput,
 } from './schema.ts';
+
+const turns = onDemand<typeof Turns>(import.meta.url, '../../harness/turns/chat');
 
 export const harnessChat = defineOperation({
   name: 'harness_chat',
@@ -57,7 +60,7 @@ export const harnessChat = defineOperation({
   errors: ['HRN-E001', 'HRN-E002', 'HRN-E003', 'HRN-E007', 'HRN-E010', 'LLM-E001', 'LLM-E002', 'LLM-E003'],
   http: [{ verb: 'POST', path: 'M/harnesses/{slug}/chat' }],
   async run({ slug, conversationId, userMessage, userId, provider, model, clientTools }, context) {
-    const answer = await beginTurn(context, {
+    const answer = await turns().beginTurn(context, {
       slug,
       conversationId: conversationOf(conversationId),
       text: userMessage,
@@ -111,7 +114,7 @@ export const harnessResume = defineOperation({
   errors: ['HRN-E001', 'HRN-E002', 'HRN-E004', 'HRN-E005', 'HRN-E006', 'HRN-E007', 'LLM-E001', 'LLM-E002', 'LIM-E003'],
   http: [{ verb: 'POST', path: 'M/harnesses/{slug}/chat/resume' }],
   async run({ slug, sessionId, toolOutputs }, context) {
-    const answer = await resumeTurn(context, { slug, sessionId, outputs: toolOutputs });
+    const answer = await turns().resumeTurn(context, { slug, sessionId, outputs: toolOutputs });
     return turnOutput(answer, context.told.splice(0));
   },
 });

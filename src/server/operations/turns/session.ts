@@ -1,11 +1,14 @@
 // Shows and cancels turns of harnesses.
+import { onDemand } from '../../../engine/base/on-demand.ts';
 import { TURN_STATUSES } from '../../../engine/turn/turn.ts';
 import { requireHarness } from '../../harness/store.ts';
-import { cancelTurn, findTurn, showTurn } from '../../harness/turns/chat.ts';
+import type * as Turns from '../../harness/turns/chat.ts';
 import { defineOperation } from '../define.ts';
 import { Slug } from '../harnesses/view.ts';
 import { Type } from '../type.ts';
 import { ConversationId, PendingCalls, pendingOutput, TurnSessionId } from './schema.ts';
+
+const turns = onDemand<typeof Turns>(import.meta.url, '../../harness/turns/chat');
 
 const input = Type.Object({ slug: Slug, sessionId: TurnSessionId });
 const nullableSeconds = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description });
@@ -47,6 +50,7 @@ export const harnessSession = defineOperation({
   http: [{ verb: 'GET', path: 'M/harnesses/{slug}/chat/sessions/{session_id}' }],
   async run({ slug, sessionId }, context) {
     await requireHarness(context, slug, 'user');
+    const { findTurn, showTurn } = turns();
     const { turn, text, pending } = await showTurn(context, await findTurn(context, slug, sessionId));
     return {
       sessionId,
@@ -85,7 +89,7 @@ export const harnessCancel = defineOperation({
   errors: ['HRN-E001', 'HRN-E004', 'HRN-E005'],
   http: [{ verb: 'DELETE', path: 'M/harnesses/{slug}/chat/sessions/{session_id}' }],
   async run({ slug, sessionId }, context) {
-    await cancelTurn(context, slug, sessionId);
+    await turns().cancelTurn(context, slug, sessionId);
     return { sessionId, status: 'cancelled' as const };
   },
 });
