@@ -144,6 +144,11 @@ const OPTIONS = {
     ['node', 'uws'],
     'node',
   ),
+  grpc: choice(
+    'gRPC listener: node:http2, or HTTP/2 of our own over node:net, which needs a third of its CPU per call',
+    ['node', 'native'],
+    'node',
+  ),
   http10Port: optionalInteger(
     'with --http uws: an additional port, served by node:http, for peers that speak HTTP/1.0',
     {

@@ -110,6 +110,8 @@ export interface Services {
   readonly cursors: CursorSeal;
   /** The HTTP listener in use, which may differ from the requested one. */
   readonly httpListener: () => string;
+  /** The gRPC listener in use; on a shared port it is always `node`. */
+  readonly grpcListener: () => string;
   /** The gRPC port; undefined before the server listens. */
   readonly grpcPort: () => number | undefined;
   /** Why disks reject writes; empty when all accept them. */

@@ -105,6 +105,7 @@ async function start(starting: Starting): Promise<Omit<RunningServer, 'warnings'
   let ports: Ports | undefined;
   const services = servicesOf(starting, stored, work, {
     httpListener: () => listener.kind,
+    grpcListener: () => (config.singlePort ? 'node' : config.grpc),
     grpcPort: () => ports?.grpc,
   });
   const { keys, control, router } = stored;
@@ -209,7 +210,7 @@ function servicesOf(
     turns,
     monitoring,
   }: Work,
-  listening: Pick<Services, 'httpListener' | 'grpcPort'>,
+  listening: Pick<Services, 'httpListener' | 'grpcListener' | 'grpcPort'>,
 ): Services {
   const cursors = new CursorSeal(controlKey);
   const imports = openImports({ config, clock, log }, { control, shards: router });

@@ -129,6 +129,32 @@ export const GRPC_STREAM_WINDOW_BYTES = 1_048_576;
 export const GRPC_CONNECTION_WINDOW_BYTES = 16 * 1_048_576;
 /** Megabytes that one gRPC connection has not taken yet, such as answers; beyond: its new calls are refused. */
 export const GRPC_CONNECTION_MEGABYTES_MAX = 512;
+/** Headers of one gRPC call; beyond: its stream is reset. */
+export const GRPC_HEADERS_MAX = 128;
+/**
+ * The native gRPC listener ends a connection (ENHANCE_YOUR_CALM) beyond these. A header block, and the frames that continue
+ * it: longer lists of headers than HEADER_BYTES_MAX are read to here, so that only their calls are refused.
+ */
+export const GRPC_HEADER_BLOCK_BYTES_MAX = 4 * HEADER_BYTES_MAX;
+export const GRPC_CONTINUATIONS_MAX = 8;
+/** Entries of one SETTINGS frame. */
+export const GRPC_SETTINGS_MAX = 32;
+/** Answers to pings and settings, and resets, that the peer has not read. */
+export const GRPC_CONTROL_UNREAD_MAX = 1_000;
+/** Streams that end with a reset: at once, and for each second. */
+export const GRPC_RESETS_AT_ONCE = 1_000;
+export const GRPC_RESETS_PER_SECOND = 33;
+/** Frames that advance no call, such as pings and empty data: at once, for each second, and for each frame of an answer. */
+export const GRPC_IDLE_FRAMES_AT_ONCE = 10_000;
+export const GRPC_IDLE_FRAMES_PER_SECOND = 1_000;
+export const GRPC_IDLE_FRAMES_PER_ANSWER_FRAME = 4;
+/** Bytes that a socket has not taken; beyond, answers wait in their streams. */
+export const GRPC_SOCKET_BYTES_MAX = 1_048_576;
+/** Time for a peer to read why its connection ends. */
+export const GRPC_GOODBYE_MS = 1_000;
+/** Header blocks that a connection recognises when they repeat, and the largest of them. */
+export const GRPC_HEADS_KEPT_MAX = 32;
+export const GRPC_HEAD_KEPT_BYTES_MAX = 1_024;
 /** Compressed gRPC messages that are inflated concurrently; others wait. */
 export const GRPC_INFLATIONS_MAX = 4;
 /** A request message to the health or reflection service; beyond: LIM-E003. */

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2';
 import { createServer } from 'node:net';
 import { after, test } from 'node:test';
-import { answerOf, closeAll, echo, openSession, startFront, toBeClosed } from '../grpc/testing/front.ts';
+import { listenGrpc } from '../grpc/node/front.ts';
+import { answerOf, closeAll, echo, openSession, startFrontOn, toBeClosed } from '../grpc/testing/front.ts';
 import { type HttpHandler, RequestAborted } from './listener.ts';
 
 after(closeAll);
@@ -12,7 +13,7 @@ after(closeAll);
 async function connected(handler: HttpHandler): Promise<{ session: ClientHttp2Session; reported: unknown[] }> {
   const reported: unknown[] = [];
   const onError = (error: unknown): void => void reported.push(error);
-  const front = await startFront(echo, { otherwise: handler, onError, bodyTimeoutMs: 50 });
+  const front = await startFrontOn(listenGrpc)(echo, { otherwise: handler, onError, bodyTimeoutMs: 50 });
   const server = toBeClosed(createServer((socket) => front.inject(socket)));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();

@@ -7,6 +7,7 @@ import { includesScope } from '../auth/principal.ts';
 import { answerBudget, requestBudget } from '../byte-budget.ts';
 import type { Services } from '../context.ts';
 import type { GrpcFront, GrpcOptions } from '../grpc/front.ts';
+import { grpcListener } from '../grpc/listen.ts';
 import { listenGrpc } from '../grpc/node/front.ts';
 import { grpcHandler } from '../grpc.ts';
 import { Cors } from '../http/cors.ts';
@@ -77,7 +78,7 @@ export async function startListeners(starting: Starting, chosen: ChosenListener,
   lifecycle.opened('HTTP', () => http.drain(DRAIN_MS));
   const http10 = await listenHttp10(starting, options, serve);
   if (http10 !== undefined) lifecycle.opened('HTTP/1.0', () => http10.drain(DRAIN_MS));
-  const grpc = front ?? (await listenGrpc(grpcOptions, answerRpc));
+  const grpc = front ?? (await grpcListener(config.grpc)(grpcOptions, answerRpc));
   lifecycle.opened('gRPC', () => grpc.drain(DRAIN_MS));
   return { http: http.port, grpc: front === undefined ? grpc.port : http.port, http10: http10?.port };
 }

@@ -193,6 +193,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     }),
     harnessChanges: new Turns(),
     httpListener: () => 'node',
+    grpcListener: () => 'node',
     grpcPort: () => undefined,
     disks: () => [],
     metering: new Metering(clock),

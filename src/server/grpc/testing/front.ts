@@ -6,8 +6,7 @@ import {
   type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
 } from 'node:http2';
-import type { GrpcFront, GrpcHandler, GrpcOptions } from '../front.ts';
-import { listenGrpc } from '../node/front.ts';
+import type { GrpcFront, GrpcHandler, GrpcOptions, ListenGrpc } from '../front.ts';
 
 export const ADD = '/memory.v1.MemoryService/Add';
 export const echo: GrpcHandler = async ({ bytes }) => ({ bytes });
@@ -26,15 +25,20 @@ export function toBeClosed<T extends { close(): void }>(one: T): T {
   return one;
 }
 
-export async function startFront(handler: GrpcHandler, options: Partial<GrpcOptions> = {}): Promise<GrpcFront> {
-  const given: GrpcOptions = {
-    host: '127.0.0.1',
-    port: 0,
-    allowReflection: () => undefined,
-    requestIdOf: (id) => id ?? 'req_made',
-    ...options,
+export type StartFront = (handler: GrpcHandler, options?: Partial<GrpcOptions>) => Promise<GrpcFront>;
+
+/** Starts fronts on free ports with that listener. */
+export function startFrontOn(listen: ListenGrpc): StartFront {
+  return async (handler, options = {}) => {
+    const given: GrpcOptions = {
+      host: '127.0.0.1',
+      port: 0,
+      allowReflection: () => undefined,
+      requestIdOf: (id) => id ?? 'req_made',
+      ...options,
+    };
+    return toBeClosed(await listen(given, handler));
   };
-  return toBeClosed(await listenGrpc(given, handler));
 }
 
 export async function openSession(port: number): Promise<ClientHttp2Session> {

@@ -62,6 +62,7 @@ export const config = defineOperation({
         cal: services.cal.switches.enabled,
         chat: services.providers.has('chat'),
         http_listener: services.httpListener(),
+        grpc_listener: services.grpcListener(),
         ...grpcOf(services.grpcPort()),
         tls: tlsCert !== undefined,
         shards: services.shards.shardCount,

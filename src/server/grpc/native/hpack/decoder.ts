@@ -1,8 +1,8 @@
 // Header blocks to headers (RFC 7541, sections 3 and 6).
+import { BlockReader } from './block.ts';
 import { DynamicTable, ENTRY_OVERHEAD_BYTES } from './dynamic-table.ts';
 import { HpackError } from './hpack-error.ts';
 import { huffmanDecoded } from './huffman.ts';
-import { BlockReader } from './integer.ts';
 import { STATIC_ENTRIES, STATIC_NAMES, STATIC_VALUES } from './static-table.ts';
 
 export interface DecoderOptions {
@@ -10,6 +10,8 @@ export interface DecoderOptions {
   readonly tableBytesMax: number;
   /** Octets of a header list (RFC 9113, section 6.5.2); beyond: the list is cut. */
   readonly listBytesMax: number;
+  /** Headers of a list; beyond: the list is cut. */
+  readonly headersMax: number;
 }
 
 export class HpackDecoder {
@@ -17,6 +19,7 @@ export class HpackDecoder {
   private readonly table: DynamicTable;
   private list: string[] = [];
   private listBytes = 0;
+  private isCut = false;
 
   constructor(options: DecoderOptions) {
     this.options = options;
@@ -29,17 +32,18 @@ export class HpackDecoder {
   }
 
   /**
-   * Names and values in turn, one character for each octet; undefined for a list over the limit, which still changes the
+   * Names and values in turn, one character for each octet; undefined for a list over a limit, which still changes the
    * table. Throws HpackError.
    */
-  decode(block: Buffer): string[] | undefined {
-    const reader = new BlockReader(block);
+  decode(bytes: Buffer, start = 0, end = bytes.length): string[] | undefined {
+    const reader = new BlockReader(bytes, start, end);
     this.list = [];
     this.listBytes = 0;
+    this.isCut = false;
     for (let isFirst = true; !reader.isAtEnd; isFirst = this.field(reader, isFirst));
     const { list } = this;
     this.list = [];
-    return this.listBytes > this.options.listBytesMax ? undefined : list;
+    return this.isCut ? undefined : list;
   }
 
   /** True when the block may still resize the table: section 4.2 allows it at the start only. */
@@ -74,7 +78,8 @@ export class HpackDecoder {
 
   private push(name: string, value: string): void {
     this.listBytes += name.length + value.length + ENTRY_OVERHEAD_BYTES;
-    if (this.listBytes <= this.options.listBytesMax) this.list.push(name, value);
+    this.isCut ||= this.listBytes > this.options.listBytesMax || this.list.length === 2 * this.options.headersMax;
+    if (!this.isCut) this.list.push(name, value);
   }
 
   private nameOf(index: number): string {

@@ -1,7 +1,7 @@
 // Headers to header blocks (RFC 7541, sections 3 and 6).
+import { BlockWriter } from './block.ts';
 import { DynamicTable } from './dynamic-table.ts';
 import { huffmanLength, writeHuffman } from './huffman.ts';
-import { writeInteger } from './integer.ts';
 import { STATIC_ENTRIES, STATIC_INDEX_OF_NAME, STATIC_NAMES, STATIC_VALUES } from './static-table.ts';
 
 /** RFC 9113, section 6.5.2: the size that a peer accepts until it announces another one. */
@@ -10,6 +10,7 @@ export const TABLE_BYTES_DEFAULT = 4_096;
 export class HpackEncoder {
   private readonly table: DynamicTable;
   private readonly bytesMax: number;
+  private readonly out = new BlockWriter();
   /** The smallest size since the last block: section 4.2 asks to send it, and then the current one. */
   private smallest: number | undefined;
 
@@ -33,36 +34,44 @@ export class HpackEncoder {
     this.table.resize(bytesMax);
   }
 
-  /** A block of headers that stay out of the table, as they are: names and values in turn, one octet a character. */
-  literal(list: readonly string[]): Buffer {
-    const out = this.begin();
-    for (let at = 0; at < list.length; at += 2) this.write(out, list[at]!, list[at + 1]!, false);
-    return Buffer.from(out);
-  }
-
-  /** A block of headers that will be sent again: they enter the table, compressed. */
-  indexed(list: readonly string[]): Buffer {
-    const out = this.begin();
-    for (let at = 0; at < list.length; at += 2) this.write(out, list[at]!, list[at + 1]!, true);
-    return Buffer.from(out);
-  }
-
-  private begin(): number[] {
-    const out: number[] = [];
-    if (this.smallest === undefined) return out;
-    if (this.smallest < this.table.sizeMax) writeInteger(out, 0x20, 5, this.smallest);
-    writeInteger(out, 0x20, 5, this.table.sizeMax);
+  /** Begins a block. */
+  begin(): void {
+    const { out } = this;
+    out.clear();
+    if (this.smallest === undefined) return;
+    if (this.smallest < this.table.sizeMax) out.integer(0x20, 5, this.smallest);
+    out.integer(0x20, 5, this.table.sizeMax);
     this.smallest = undefined;
-    return out;
   }
 
-  private write(out: number[], name: string, value: string, isIndexed: boolean): void {
+  /** Adds headers that will be sent again: they enter the table, compressed. `list` has names and values in turn. */
+  indexed(list: readonly string[]): void {
+    for (let at = 0; at < list.length; at += 2) this.write(list[at]!, list[at + 1]!, true);
+  }
+
+  /** Adds headers that stay out of the table, as they are: one octet a character. */
+  literal(list: readonly string[]): void {
+    for (let at = 0; at < list.length; at += 2) this.write(list[at]!, list[at + 1]!, false);
+  }
+
+  /** Adds a part of an earlier block of the same table. */
+  again(part: Uint8Array): void {
+    this.out.copy(part);
+  }
+
+  /** The block so far: a view, valid until more is added. */
+  view(): Buffer {
+    return this.out.view();
+  }
+
+  private write(name: string, value: string, isIndexed: boolean): void {
+    const { out } = this;
     const index = this.indexOf(name, value);
     if (index > 0) {
-      writeInteger(out, 0x80, 7, index);
+      out.integer(0x80, 7, index);
       return;
     }
-    writeInteger(out, isIndexed ? 0x40 : 0x00, isIndexed ? 6 : 4, -index);
+    out.integer(isIndexed ? 0x40 : 0x00, isIndexed ? 6 : 4, -index);
     if (index === 0) writeText(out, name, isIndexed);
     writeText(out, value, isIndexed);
     if (isIndexed) this.table.add(name, value);
@@ -84,13 +93,13 @@ export class HpackEncoder {
 }
 
 /** A string literal (section 5.2), compressed where that is asked for and not longer. */
-function writeText(out: number[], text: string, mayCompress: boolean): void {
+function writeText(out: BlockWriter, text: string, mayCompress: boolean): void {
   const compressed = mayCompress && text !== '' ? huffmanLength(text) : Number.POSITIVE_INFINITY;
   if (compressed <= text.length) {
-    writeInteger(out, 0x80, 7, compressed);
+    out.integer(0x80, 7, compressed);
     writeHuffman(out, text);
     return;
   }
-  writeInteger(out, 0, 7, text.length);
-  for (let at = 0; at < text.length; at++) out.push(text.charCodeAt(at) & 0xff);
+  out.integer(0, 7, text.length);
+  out.text(text);
 }

@@ -1,5 +1,6 @@
 // The Huffman code of RFC 7541, appendix B. It is canonical: codes of one length are consecutive, in the order of their
 // symbols, and follow those of shorter lengths. So the lengths say everything.
+import type { BlockWriter } from './block.ts';
 import { HpackError } from './hpack-error.ts';
 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, at) => from + at);
@@ -144,7 +145,7 @@ export function huffmanLength(text: string): number {
 }
 
 /** Appends an encoded text, whose characters are octets. */
-export function writeHuffman(out: number[], text: string): void {
+export function writeHuffman(out: BlockWriter, text: string): void {
   // At most seven bits wait; a code is added in parts that fit 32 bits with them.
   let waiting = 0;
   let count = 0;
@@ -152,7 +153,7 @@ export function writeHuffman(out: number[], text: string): void {
     waiting = (waiting << bits) | value;
     for (count += bits; count >= 8; ) {
       count -= 8;
-      out.push((waiting >>> count) & 0xff);
+      out.octet((waiting >>> count) & 0xff);
     }
     waiting &= (1 << count) - 1;
   };
