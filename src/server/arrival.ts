@@ -23,7 +23,7 @@ export interface Arrival {
   readonly target?: string | undefined;
   /** The route over HTTP, for traces. */
   readonly route?: { readonly verb: string; readonly path: string } | undefined;
-  /** Deadline in epoch ms. */
+  /** Deadline: a time of `steadyMs` (base/clock.ts). */
   readonly deadlineMs?: number | undefined;
 }
 

@@ -214,7 +214,6 @@ function servicesOf(
 ): Services {
   const cursors = new CursorSeal(controlKey);
   const imports = openImports({ config, clock, log }, { control, shards: router });
-  const nowMs = (): number => clock.nowMs();
   const readText: Services['readText'] = (task) => readers.texts.read(task);
   return {
     config,
@@ -232,7 +231,7 @@ function servicesOf(
       keys,
       cursors,
       restores: restoresOf(control),
-      nowMs,
+      clock,
     }),
     control,
     memories,
@@ -256,7 +255,7 @@ function servicesOf(
     extractionModels: new ExtractionModels({
       ...models,
       readText,
-      nowMs,
+      clock,
       limits: { callsPerMinute: config.extractionRate, charsPerDay: config.extractionBudget },
     }),
     turns,

@@ -1,7 +1,9 @@
 // Wraps every operation, on all transports and in the contract's order: authentication, rate limit, scope, memory, then
 // input, deadline, run, answer, counters. A transport passes an `Arrival` and gets an answer; nothing is thrown.
+
 import { hash } from 'node:crypto';
 import { assert } from '../engine/base/assert.ts';
+import { steadyMs } from '../engine/base/clock.ts';
 import { EngineError } from '../engine/base/errors.ts';
 import { IDEMPOTENCY_KEY_CHARS_MAX, JSON_PARSED_HERE_BYTES_MAX, SLOW_REQUEST_MS } from '../engine/base/limits.ts';
 import { type Input, MEMORY_ROWS, type MemoryCalls, type Output } from '../shards/protocol.ts';
@@ -197,7 +199,7 @@ export class Wrapper {
 
   #askedOf(arrival: Arrival, admitted: Admitted, requestId: string, { bytes, span }: Body): AskedFor {
     const { config, clock } = this.#services;
-    const own = clock.nowMs() + (arrival.operation.slow ? SLOW_REQUEST_MS : config.requestTimeoutMs);
+    const own = steadyMs(clock) + (arrival.operation.slow ? SLOW_REQUEST_MS : config.requestTimeoutMs);
     return {
       requestId,
       repeats: this.#repeats,
@@ -280,7 +282,7 @@ export class Wrapper {
 
   /** Work that continues after the deadline is not awaited; shards drop expired calls. */
   #untilDeadline<T>(work: Promise<T>, deadlineMs: number): Promise<T> {
-    return this.#deadlines.race(work, Math.max(0, deadlineMs - this.#services.clock.nowMs()));
+    return this.#deadlines.race(work, Math.max(0, deadlineMs - steadyMs(this.#services.clock)));
   }
 
   #asEngineError(caught: unknown, arrival: Arrival, requestId: string): EngineError {

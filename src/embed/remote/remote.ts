@@ -1,5 +1,5 @@
 // A client for embedding services with the API of OpenAI, Ollama, vLLM and many others: POST {base}/v1/embeddings.
-import { type Clock, systemClock } from '../../engine/base/clock.ts';
+import { type Clock, steadyMs, systemClock } from '../../engine/base/clock.ts';
 import {
   EMBED_ATTEMPTS_MAX,
   EMBED_BATCH_BYTES_MAX,
@@ -222,16 +222,16 @@ class Service {
     signal: AbortSignal,
   ): Promise<readonly (Float32Array | undefined)[]> {
     const { clock = systemClock, random = Math.random, wait = waitMs } = this.#options;
-    const deadlineMs = priority === 'query' ? clock.nowMs() + this.#timeoutMs : Number.POSITIVE_INFINITY;
+    const deadlineMs = priority === 'query' ? steadyMs(clock) + this.#timeoutMs : Number.POSITIVE_INFINITY;
     for (let failures = 0; ; ) {
-      const timeoutMs = Math.max(1, Math.min(this.#timeoutMs, deadlineMs - clock.nowMs()));
+      const timeoutMs = Math.max(1, Math.min(this.#timeoutMs, deadlineMs - steadyMs(clock)));
       const outcome = await this.#attempt(texts, timeoutMs, signal);
       if (outcome.kind === 'answer') return readAnswer(outcome.text, texts.length, this.dimensions);
       if (outcome.kind === 'refused') throw outcome.error;
       failures++;
       const asked = retryAfterMs(outcome.retryAfter, clock.nowMs()) ?? 0;
       const pause = Math.max(asked, backoffMs(failures, random));
-      const late = asked > EMBED_RETRY_AFTER_MAX_MS || clock.nowMs() + pause >= deadlineMs;
+      const late = asked > EMBED_RETRY_AFTER_MAX_MS || steadyMs(clock) + pause >= deadlineMs;
       if (failures >= EMBED_ATTEMPTS_MAX || late) throw outcome.error;
       await wait(pause, signal);
     }

@@ -152,7 +152,7 @@ export interface Selection {
 export interface Bounds {
   /** Maximum number of grains to open. */
   readonly scanMax: number;
-  /** Deadline in epoch ms. */
+  /** Deadline: a time of `steadyMs` (base/clock.ts). */
   readonly untilMs: number;
 }
 

@@ -20,7 +20,7 @@ export interface CallContext {
   readonly userId?: string | undefined;
   readonly reason?: string | undefined;
   readonly purpose?: string | undefined;
-  /** Deadline in epoch ms. */
+  /** Deadline: a time of `steadyMs` (base/clock.ts). */
   readonly deadlineMs?: number | undefined;
   readonly idempotency?: { readonly key: string; readonly bodyHash: string } | undefined;
   /**

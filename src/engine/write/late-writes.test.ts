@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { StepClock } from '../../../test/support/step-clock.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
 import type { CallContext } from '../calls/context.ts';
 import type { MemorySettings } from '../calls/memory.ts';
@@ -25,7 +26,7 @@ const item = (object: string) => ({ grainType: 'belief', fields: { subject: 'ada
 async function opened(t: TestContext) {
   const root = temporaryDirectory(t);
   const log = new FaultyLog(new MemoryLog(new MemoryLogStore()));
-  const clock = { now: 1_700_000_000_000, nowMs: () => clock.now };
+  const clock = new StepClock();
   const engine = await Engine.open({
     directory: join(root, 'shard-0'),
     keysDirectory: join(root, 'keys', 'shard-0'),
@@ -70,7 +71,7 @@ test('a write that waited behind a commit beyond its deadline is refused, and it
     assert.rejects(late, { code: 'SYS-E005' }),
     assert.rejects(lateBatch, { code: 'SYS-E005' }),
   ]);
-  clock.now += 51;
+  clock.step(51);
   release();
   await Promise.all([first, refusals, patient]);
   assert.deepEqual(objects(), ['first', 'patient']);
@@ -78,4 +79,26 @@ test('a write that waited behind a commit beyond its deadline is refused, and it
   const free = { ...context, idempotency: { ...idempotency, bodyHash: 'b' } };
   await engine.write('add', free, { ...item('second try'), sync: false });
   assert.deepEqual(objects(), ['first', 'patient', 'second try']);
+});
+
+test('a clock that is set while writes wait neither refuses one nor gives it more time', async (t) => {
+  const { engine, log, clock, objects } = await opened(t);
+  const lasting = (ms: number) => ({ ...context, deadlineMs: clock.steadyMs() + ms });
+  const day = 86_400_000;
+  for (const [by, object] of [
+    [day, 'forward'],
+    [-2 * day, 'back'],
+  ] as const) {
+    const release = log.holdAppends();
+    const first = engine.write('add', context, { ...item(`${object} first`), sync: false });
+    await new Promise((resolve) => setImmediate(resolve));
+    const waiting = engine.write('add', lasting(100), { ...item(object), sync: false });
+    const late = engine.write('add', lasting(50), { ...item(`${object}, late`), sync: false });
+    const refusal = assert.rejects(late, { code: 'SYS-E005' });
+    clock.set(clock.now + by);
+    clock.step(51);
+    release();
+    await Promise.all([first, waiting, refusal]);
+  }
+  assert.deepEqual(objects(), ['back', 'back first', 'forward', 'forward first']);
 });

@@ -2,6 +2,7 @@
 // at a time, and answers follow it.
 
 import { assert } from '../base/assert.ts';
+import { steadyMs } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
 import { GROUP_BYTES_MAX, GROUP_CHANGES_MAX, GROUP_WRITES_MAX, SLICE_MS } from '../base/limits.ts';
 import type { MemoryCalls } from '../calls/calls.ts';
@@ -239,12 +240,13 @@ export class WriteQueue {
    */
   #gather(granted: Granted[]): Group | undefined {
     const group = new Group(this.#store);
+    const nowMs = steadyMs(this.#store.clock);
     /** Memories that a settled write has changed in this group. */
     const closed = new Set<Memory>();
     let count = 0;
     while (this.#head < this.#jobs.length && count < GROUP_WRITES_MAX && group.bytes < GROUP_BYTES_MAX) {
       const job = this.#jobs[this.#head]!;
-      if (job.context.deadlineMs !== undefined && job.context.deadlineMs < group.nowMs) {
+      if (job.context.deadlineMs !== undefined && job.context.deadlineMs < nowMs) {
         this.#shift();
         job.settle(new EngineError('SYS-E005'), undefined);
         continue;

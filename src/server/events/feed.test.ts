@@ -49,7 +49,7 @@ class Source {
       keys: { isLive: () => this.isLive },
       cursors: {} as CursorSeal, // nobody is bound
       restores: [],
-      nowMs: () => 0,
+      clock: { nowMs: () => 0 },
     });
   }
 

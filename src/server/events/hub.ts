@@ -1,5 +1,6 @@
 // The streams and long-polls of events of this server: opens them, bounds their number, joins those of one reach to one
 // feed, keeps idle ones open, and ends those whose caller may not read any more.
+import type { Clock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { EVENT_REPLAYS_MAX, EVENT_STREAMS_CALLER_MAX, EVENT_STREAMS_MAX } from '../../engine/base/limits.ts';
 import { includesScope } from '../auth/principal.ts';
@@ -30,7 +31,7 @@ interface HubParts {
   readonly keys: Pick<Keys, 'isLive'>;
   readonly cursors: CursorSeal;
   readonly restores: readonly Restore[];
-  readonly nowMs: () => number;
+  readonly clock: Clock;
 }
 
 export class EventHub {
@@ -55,7 +56,7 @@ export class EventHub {
   /** Finds the place that the client asks for. Throws VAL-E001 for a bad cursor, and as other reads do. */
   async open(caller: EventCaller, asked: EventsAsked): Promise<Opened> {
     const { memory, principal, namespace, userId, requestId, purpose } = caller;
-    const { cursors, memories, keys, nowMs, restores, shards } = this.#parts;
+    const { clock, cursors, memories, keys, restores, shards } = this.#parts;
     const { id: memoryId, number, partitions } = memory;
     const plain: EventReach = {
       memoryId,
@@ -72,7 +73,7 @@ export class EventHub {
         ...(includesScope(principal, 'admin') ? { owns: true } : {}),
       },
     };
-    const ends = await new EventReader(shards, plain, nowMs).ends();
+    const ends = await new EventReader(shards, plain, clock).ends();
     const reach = ends.isPartial ? { ...plain, form: { ...plain.form, seal: cursors } } : plain;
     const { form } = reach;
     const { since } = asked;
@@ -84,7 +85,7 @@ export class EventHub {
       ...placeOf(wanted, ends, form),
       caller: keyId ?? (principal.actor === 'anonymous' ? undefined : principal.actor),
       isAllowed: () =>
-        (untilMs === undefined || nowMs() < untilMs) &&
+        (untilMs === undefined || clock.nowMs() < untilMs) &&
         (keyId === undefined || keys.isLive(keyId)) &&
         memories.find(memoryId)?.number === number,
     };
@@ -135,8 +136,8 @@ export class EventHub {
       known.users += 1;
       return known.feed;
     }
-    const { bells, nowMs, shards } = this.#parts;
-    const feed = new Feed(new EventReader(shards, reach, nowMs), newest, bells);
+    const { bells, clock, shards } = this.#parts;
+    const feed = new Feed(new EventReader(shards, reach, clock), newest, bells);
     this.#feeds.set(key, { feed, users: 1 });
     return feed;
   }

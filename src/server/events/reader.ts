@@ -1,6 +1,7 @@
 // Reads a memory's events for one reach: the caller's bindings, principal and purpose, and the kinds that are asked for.
 // Everyone with the same reach sees the same events, so one reader serves many streams.
 
+import { type Clock, steadyMs } from '../../engine/base/clock.ts';
 import { EVENTS_PAGE_BYTES_MAX, EVENTS_READ_MS } from '../../engine/base/limits.ts';
 import type { EventView } from '../../engine/calls/events.ts';
 import type { EventKind } from '../../engine/govern/trail/event-kinds.ts';
@@ -52,12 +53,12 @@ export function reachKey({ context, form, kinds }: EventReach): string {
 export class EventReader {
   readonly reach: EventReach;
   readonly #shards: Pick<Shards, 'callPartition'>;
-  readonly #nowMs: () => number;
+  readonly #clock: Clock;
 
-  constructor(shards: Pick<Shards, 'callPartition'>, reach: EventReach, nowMs: () => number) {
+  constructor(shards: Pick<Shards, 'callPartition'>, reach: EventReach, clock: Clock) {
     this.#shards = shards;
     this.reach = reach;
-    this.#nowMs = nowMs;
+    this.#clock = clock;
   }
 
   /** Where the events begin and end now. Throws as any read of the memory does. */
@@ -110,7 +111,7 @@ export class EventReader {
   #page(partition: number, after: number, asked: { readonly limit?: number; readonly bytesMax?: number }) {
     const { context, kinds, form } = this.reach;
     const forks = forksOf(form.restores, context.memory, partition);
-    const deadlineMs = this.#nowMs() + EVENTS_READ_MS;
+    const deadlineMs = steadyMs(this.#clock) + EVENTS_READ_MS;
     return this.#shards.callPartition(
       'events',
       { ...context, partition, deadlineMs },

@@ -56,7 +56,7 @@ class Bench {
       keys: { isLive: () => this.isLive },
       cursors: {} as CursorSeal, // nobody is bound
       restores: [],
-      nowMs: () => 0,
+      clock: { nowMs: () => 0 },
     });
     t.after(() => this.hub.close());
   }

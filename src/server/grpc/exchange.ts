@@ -1,5 +1,6 @@
 // One call: reads the request, answers it, and reports an early end. Allocations here count: they are most of the cost of
 // a call.
+import { steadyMs, systemClock } from '../../engine/base/clock.ts';
 import type { EngineError } from '../../engine/base/errors.ts';
 import { ANSWER_SHARED_BYTES_MIN, GRPC_LOOK_MS, GRPC_PEER_TIMEOUT_MS } from '../../engine/base/limits.ts';
 import type { Share } from '../byte-budget.ts';
@@ -28,7 +29,7 @@ export function refuseCall(stream: CallStream, refusal: EngineError | ProtocolEr
 }
 
 export abstract class Exchange implements Expiring, ServedCall, ConnectedCall {
-  /** Deadline in milliseconds since 1970. */
+  /** Deadline: a time of `steadyMs` (base/clock.ts). */
   readonly deadlineMs: number | undefined;
   protected readonly connection: Connection;
   protected readonly stream: CallStream;
@@ -59,7 +60,7 @@ export abstract class Exchange implements Expiring, ServedCall, ConnectedCall {
       this.refuse(new ProtocolError(GRPC_STATUS.INTERNAL, 'VAL-E001', `Invalid grpc-timeout value "${timeout}"`));
       return;
     }
-    this.deadlineMs = Date.now() + ms;
+    this.deadlineMs = steadyMs(systemClock) + ms;
     this.tick = shared.expiry.add(this, performance.now() + ms);
   }
 

@@ -12,7 +12,7 @@ export interface GrpcCall {
   readonly method: string;
   /** The request message. A view of the received bytes: copy what is kept or sent to another thread. */
   readonly bytes: Buffer;
-  /** Deadline in milliseconds since 1970. */
+  /** Deadline: a time of `steadyMs` (base/clock.ts). */
   readonly deadlineMs: number | undefined;
   /** The peer's IP address; empty when it has disconnected. */
   readonly remoteAddress: string;

@@ -1,5 +1,6 @@
 // Runs the deliveries of all webhooks: one courier each, which the memory's new events wake. Writes their progress, and
 // tells the memory's audit trail what was delivered, given up and paused.
+import type { Clock } from '../../engine/base/clock.ts';
 import { HOOK_AUDIT_MS, HOOK_READS_MAX, HOOK_SENDS_MAX, HOOK_WRITE_MS } from '../../engine/base/limits.ts';
 import { SYSTEM_ACTOR } from '../../engine/govern/trail/audit.ts';
 import type { Input } from '../../shards/protocol.ts';
@@ -37,7 +38,7 @@ interface DeliveriesParts {
   /** Which addresses a webhook may reach. */
   readonly rule: AddressRule;
   readonly log: Logger;
-  readonly nowMs: () => number;
+  readonly clock: Clock;
 }
 
 interface Running {
@@ -151,11 +152,11 @@ export class Deliveries {
       read: (cursor) => this.#reads.run(() => reader.next(cursor)),
       send: (delivery) => this.#sends.run(() => this.#parts.sender.send(delivery)),
       changed: (state, what) => this.#changed(hook, state, what),
-      nowMs: this.#parts.nowMs,
+      nowMs: () => this.#parts.clock.nowMs(),
       random: Math.random,
     });
     const leave = this.#parts.bells.watch(memory, () => courier.ring());
-    this.#running.set(hook.id, { hook, memory, courier, leave, unaudited: 0, auditedMs: this.#parts.nowMs() });
+    this.#running.set(hook.id, { hook, memory, courier, leave, unaudited: 0, auditedMs: this.#parts.clock.nowMs() });
     courier.ring();
   }
 
@@ -177,7 +178,7 @@ export class Deliveries {
 
   /** A hook hears what an unbound caller may hear, as the policy has it when an event is read. */
   #readerOf(hook: Pick<HookRecord, 'id' | 'filters'>, memory: MemoryRecord): EventReader {
-    const { control, shards, nowMs } = this.#parts;
+    const { clock, control, shards } = this.#parts;
     return new EventReader(
       shards,
       {
@@ -187,7 +188,7 @@ export class Deliveries {
         kinds: [...hook.filters].sort(),
         form: { memory: memory.number, partitions: memory.partitions, seal: undefined, restores: restoresOf(control) },
       },
-      nowMs,
+      clock,
     );
   }
 
@@ -217,7 +218,7 @@ export class Deliveries {
 
   async #writeNow(): Promise<void> {
     for (const running of this.#running.values())
-      if (this.#parts.nowMs() - running.auditedMs >= HOOK_AUDIT_MS) await this.#auditDelivered(running);
+      if (this.#parts.clock.nowMs() - running.auditedMs >= HOOK_AUDIT_MS) await this.#auditDelivered(running);
     const states = [...this.#unwritten.values()];
     if (states.length === 0) return;
     try {
@@ -230,7 +231,7 @@ export class Deliveries {
 
   async #auditDelivered(running: Running): Promise<void> {
     const { unaudited, hook } = running;
-    running.auditedMs = this.#parts.nowMs();
+    running.auditedMs = this.#parts.clock.nowMs();
     if (unaudited === 0) return;
     running.unaudited = 0;
     await this.#audit(hook, 'hook.delivered', { hook_id: hook.id, count: unaudited });

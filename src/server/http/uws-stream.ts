@@ -103,7 +103,7 @@ export class UwsStream implements ResponseStream {
   }
 
   private mayBeBlind(bytes: number): boolean {
-    const nowMs = Date.now();
+    const nowMs = performance.now();
     if (nowMs - this.secondStartedMs >= 1_000) {
       this.secondStartedMs = nowMs;
       this.blindBytes = 0;

@@ -77,7 +77,7 @@ class UwsServer implements HttpListener {
   private sweep: NodeJS.Timeout | undefined;
   private inFlight = 0;
   private connections = 0;
-  private heldEndMs = 0;
+  private heldEndMs = Number.NEGATIVE_INFINITY;
   private stopListening: (() => void) | undefined;
   private drained: (() => void) | undefined;
   private closed = false;
@@ -140,13 +140,13 @@ class UwsServer implements HttpListener {
 
   /** The library may still buffer the end of a response to a slow peer. */
   linger(): void {
-    this.heldEndMs = Date.now();
+    this.heldEndMs = performance.now();
   }
 
   /** Ends the drain when nothing is left. */
   private settle(): void {
     if (this.inFlight > 0) return;
-    const lingering = this.connections > 0 && Date.now() - this.heldEndMs < LINGER_MS;
+    const lingering = this.connections > 0 && performance.now() - this.heldEndMs < LINGER_MS;
     // In both cases the last bytes leave this callback's cork first.
     if (lingering) setTimeout(() => this.settle(), 50);
     else
@@ -192,7 +192,7 @@ class UwsServer implements HttpListener {
   }
 
   private readonly watchFresh = (): void => {
-    const deadlineMs = Date.now() + this.bodyTimeoutMs;
+    const deadlineMs = performance.now() + this.bodyTimeoutMs;
     for (const request of this.fresh) {
       if (!request.receiving) continue;
       request.bodyDeadlineMs = deadlineMs;
@@ -202,7 +202,7 @@ class UwsServer implements HttpListener {
   };
 
   private expireBodies(): void {
-    const now = Date.now();
+    const now = performance.now();
     for (const request of this.receiving) {
       if (request.bodyDeadlineMs > now) return;
       request.refuse(408);

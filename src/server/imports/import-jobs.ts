@@ -357,7 +357,7 @@ export class ImportJobs {
     const { created, duplicates, refused, ending } = job;
     const { status, error } = ending;
     const details = { job_id: id, imported: created, duplicates, errors: refused, ...(error && { code: error.code }) };
-    const context = { ...shardContextOf(job, this.#clock.nowMs()), idempotency: onceFor(id, status) };
+    const context = { ...shardContextOf(job, this.#clock), idempotency: onceFor(id, status) };
     await this.#shards.call('note', context, { event: `import.${status}`, details });
     await this.#control.commit((change) => {
       const { ending: decided, ...now } = this.#control.get('importJob', id) ?? {};

@@ -1,4 +1,5 @@
 // The context in which a job makes its calls: the caller of the job, with the rights that its key has now.
+import { steadyMs } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { IMPORT_CALL_MS } from '../../engine/base/limits.ts';
 import type { Input, MemoryCalls, Output } from '../../shards/protocol.ts';
@@ -16,16 +17,14 @@ export function jobContext(services: Services, job: Job, guard: Guard): Context 
     extras: CallExtras = {},
   ): Promise<Output<M>> => {
     checkCaller(services, job);
-    return guard(() =>
-      services.shards.call(method, { ...shardContextOf(job, services.clock.nowMs()), ...extras }, input),
-    );
+    return guard(() => services.shards.call(method, { ...shardContextOf(job, services.clock), ...extras }, input));
   };
   return {
     services,
     principal,
     requestId: job.id,
     get deadlineMs() {
-      return services.clock.nowMs() + IMPORT_CALL_MS;
+      return steadyMs(services.clock) + IMPORT_CALL_MS;
     },
     reason: undefined,
     purpose: caller.purpose,

@@ -1,4 +1,5 @@
 // What a run of an import job is given, and how the job calls its memory.
+import { type Clock, steadyMs } from '../../engine/base/clock.ts';
 import { IMPORT_CALL_MS } from '../../engine/base/limits.ts';
 import { includesScope } from '../auth/principal.ts';
 import type { ImportJobRecord } from '../control/records.ts';
@@ -32,13 +33,13 @@ export function isOver(job: Pick<ImportJobRecord, 'status' | 'ending'>): boolean
 }
 
 /** The members of a shard call that say who calls. */
-export function shardContextOf({ id, memory, caller }: Job, nowMs: number): MemoryContext {
+export function shardContextOf({ id, memory, caller }: Job, clock: Clock): MemoryContext {
   const { actor, agentId, namespace, userId, purpose } = caller;
   return {
     memory,
     actor,
     requestId: id,
-    deadlineMs: nowMs + IMPORT_CALL_MS,
+    deadlineMs: steadyMs(clock) + IMPORT_CALL_MS,
     ...(includesScope(caller, 'admin') ? { owns: true as const } : {}),
     ...(agentId === undefined ? {} : { agentId }),
     ...(namespace === undefined ? {} : { namespace }),

@@ -28,7 +28,7 @@ export function startHooks(
   const hooks = new Hooks({ control, nowMs });
   const rule = { privateToo: config.allowPrivateWebhooks, loopbackToo: isLoopback(config.host) };
   const sender = new Sender({ rule, nowMs });
-  const deliveries = new Deliveries({ hooks, control, memories, shards: router, bells, sender, rule, log, nowMs });
+  const deliveries = new Deliveries({ hooks, control, memories, shards: router, bells, sender, rule, log, clock });
   lifecycle.opened('deliveries of webhooks', () => deliveries.close());
   if (deps.sendsWebhooks !== false && deps.repeats !== true) deliveries.start();
   return { hooks, deliveries };

@@ -123,7 +123,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
   const hooks = new Hooks({ control, nowMs });
   const rule = { privateToo: false, loopbackToo: true };
   const sender = new Sender({ rule, nowMs });
-  const deliveries = new Deliveries({ hooks, control, memories, shards, bells: eventBells, sender, rule, log, nowMs });
+  const deliveries = new Deliveries({ hooks, control, memories, shards, bells: eventBells, sender, rule, log, clock });
   const providers = new Providers({ control, start: startModels(config), nowMs });
   const outgoing = new Outgoing({ hosts: privateHosts(config), nowMs });
   const hasGrants = grantsOf(shards);
@@ -168,7 +168,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     vectorsSetup: () => ({ own: 'none', destination: undefined }),
     indexWaits: { wait: () => Promise.resolve(undefined) },
     eventBells,
-    events: new EventHub({ shards, bells: eventBells, memories, keys, cursors, restores: [], nowMs }),
+    events: new EventHub({ shards, bells: eventBells, memories, keys, cursors, restores: [], clock }),
     hooks,
     deliveries,
     providers,
@@ -179,7 +179,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
       providers,
       models,
       readText: options.readText ?? readText,
-      nowMs,
+      clock,
       limits: { callsPerMinute: config.extractionRate, charsPerDay: config.extractionBudget },
     }),
     recallModels: new RecallModels({ providers, models, outgoing, hasGrants }),

@@ -1,4 +1,5 @@
 // A recall for a conversation: what the person of the conversation, or nobody in particular, has in the memory.
+import { steadyMs } from '../../engine/base/clock.ts';
 import { THREAD_TAG } from '../../engine/calls/session.ts';
 import type { GrainFilter, Output } from '../../shards/protocol.ts';
 import type { RecallInput } from '../operations/recall/fields.ts';
@@ -19,7 +20,7 @@ export async function recallFor(
   const { queryVectors, clock } = context.services;
   const input: RecallInput = { ...asked, namespace };
   const text = queryText(input);
-  const waitMs = context.deadlineMs - clock.nowMs();
+  const waitMs = context.deadlineMs - steadyMs(clock);
   const { vector } = text === '' ? {} : await queryVectors.of(context.memory, { text, userId }, waitMs);
   const query = recordedQuery(vector === undefined ? input : withVector(input, vector));
   const filter = {

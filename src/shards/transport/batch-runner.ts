@@ -9,7 +9,7 @@
 // hundred recalls. Answers may be megabytes each, so the runner bounds the bytes that the client has not acknowledged:
 // above that it runs no further request.
 import { assert } from '../../engine/base/assert.ts';
-import { type Clock, systemClock } from '../../engine/base/clock.ts';
+import { type Clock, steadyMs, systemClock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import {
   BATCH_TURN_MS,
@@ -144,7 +144,7 @@ export class BatchRunner {
 
   #run({ id, shard, context, body }: PackedRequest): void {
     try {
-      if (context.deadlineMs !== undefined && this.#clock.nowMs() > context.deadlineMs) {
+      if (context.deadlineMs !== undefined && steadyMs(this.#clock) > context.deadlineMs) {
         throw new EngineError('SYS-E005', 'the deadline passed before the call could run');
       }
       const engine = this.#options.engines.get(shard);

@@ -5,7 +5,7 @@
 // a read never waits in a batch behind writes. If too much is pending, the caller gets LIM-E001 at once. If the worker
 // dies, all pending calls are rejected as retryable, because nobody knows which of them took effect.
 import { assert } from '../../engine/base/assert.ts';
-import { type Clock, systemClock } from '../../engine/base/clock.ts';
+import { type Clock, steadyMs, systemClock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import {
   BATCHES_OUT_MAX,
@@ -198,7 +198,7 @@ export class ShardClient {
 
   /** Rejects expired calls without sending them. False if nothing is left to send. */
   #takeBackExpired({ message, items }: Batch): boolean {
-    const nowMs = this.#clock.nowMs();
+    const nowMs = steadyMs(this.#clock);
     let left = 0;
     for (const { id, place, deadlineMs } of items) {
       if (nowMs <= deadlineMs) {

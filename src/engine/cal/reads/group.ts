@@ -1,6 +1,7 @@
 // Groups grains by the values of a field. Counts them by index lists if an index has all values of the field, otherwise
 // opens the matching grains.
 
+import { steadyMs } from '../../base/clock.ts';
 import { CAL_HELD_BYTES_MAX } from '../../base/limits.ts';
 import type { GroupView, PartitionReads, Stopped } from '../../calls/cal.ts';
 import type { CallContext } from '../../calls/context.ts';
@@ -111,7 +112,7 @@ function* shownGroups(
     if (opened < nextStep) continue;
     nextStep = opened + STEP_GRAINS;
     yield;
-    if (search.store.clock.nowMs() > untilMs) return { groups: [], scanned: opened, stopped: 'time' };
+    if (steadyMs(search.store.clock) > untilMs) return { groups: [], scanned: opened, stopped: 'time' };
   }
   return { groups: answer };
 }
@@ -274,7 +275,7 @@ function* groupsByLists(search: Search, input: Input, listsIn: ListsOf): Sliced<
   const stops = function* (): Sliced<Stopped['stopped']> {
     if (opened++ % STEP_GRAINS !== 0) return undefined;
     if (opened > 1) yield;
-    return search.store.clock.nowMs() > untilMs ? 'time' : undefined;
+    return steadyMs(search.store.clock) > untilMs ? 'time' : undefined;
   };
   for (const { text, count, ordinals } of groups) {
     const one = { count, ordinals: ordinals.slice(0, shown) };

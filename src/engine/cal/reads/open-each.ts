@@ -1,5 +1,6 @@
 // Opens the grains that the indexes select, in steps.
 
+import { steadyMs } from '../../base/clock.ts';
 import type { Bounds, Selection, Stopped } from '../../calls/cal.ts';
 import type { GrainView } from '../../calls/grain.ts';
 import type { Sliced } from '../../index/files/section.ts';
@@ -34,7 +35,7 @@ export function* openEach(
   for (const [i, ordinal] of ordinals.entries()) {
     if (i % STEP_GRAINS === 0) {
       if (i > 0) yield;
-      if (search.store.clock.nowMs() > untilMs) return { scanned: i, stopped: 'time' };
+      if (steadyMs(search.store.clock) > untilMs) return { scanned: i, stopped: 'time' };
     }
     const view = viewAt(search, ordinal);
     if (view === undefined) continue;

@@ -1,5 +1,6 @@
 // Decides whether live beliefs contradict each other, by opening grains. A condition on `contradicted` needs it.
 
+import { steadyMs } from '../../base/clock.ts';
 import type { RivalReads, Selection, Spoken, Stand } from '../../calls/cal.ts';
 import type { CallContext } from '../../calls/context.ts';
 import type { Sliced } from '../../index/files/section.ts';
@@ -71,7 +72,7 @@ export function* rivalStands(
   for (const [i, pair] of pairs.entries()) {
     if (i % STEP === 0) {
       if (i > 0) yield;
-      if (store.clock.nowMs() > untilMs) return { stands: [], scanned, stopped: 'time' };
+      if (steadyMs(store.clock) > untilMs) return { stands: [], scanned, stopped: 'time' };
     }
     const search = beliefsOf({ store, memory, context }, pair);
     scanned += countAll(search);

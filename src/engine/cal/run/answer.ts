@@ -1,6 +1,6 @@
 // Runs a query and builds its answer, with the `_cal` block that every answer has.
 
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, steadyMs } from '../../base/clock.ts';
 import type { CalCall, CalRefused, CalReply } from '../../calls/cal.ts';
 import type { CallContext } from '../../calls/context.ts';
 import type { JsonObject } from '../../grain/api/json-value.ts';
@@ -37,14 +37,14 @@ function* answerChecked(
 ): Running<CalReply> {
   const { statement } = checked.query;
   const nowMs = clock.nowMs();
-  const own = nowMs + (statement.kind === 'assemble' ? session.assembleTimeoutMs : session.queryTimeoutMs);
+  const own = steadyMs(clock) + (statement.kind === 'assemble' ? session.assembleTimeoutMs : session.queryTimeoutMs);
   const run: Run = {
     session,
     sourceHash: checked.sourceHash,
     namespace,
     userId,
     nowMs,
-    clockMs: () => clock.nowMs(),
+    clockMs: () => steadyMs(clock),
     untilMs: deadlineMs === undefined ? own : Math.min(own, deadlineMs),
     lets: new Map(),
     recallMax: null,

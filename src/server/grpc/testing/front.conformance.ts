@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, suite } from 'node:test';
 import { Client, credentials, type Deadline, Metadata, status as nativeStatus, type ServiceError } from '@grpc/grpc-js';
+import { steadyMs, systemClock } from '../../../engine/base/clock.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import { MESSAGE_BYTES_MAX } from '../../../engine/base/limits.ts';
 import { AddRequest, AddResponse } from '../../gen/memory/v1/memory.ts';
@@ -117,7 +118,7 @@ export function frontConforms(under: ListenerUnderTest): void {
       assert.equal(given.header('x-memory-id'), 'notes');
       assert.equal(given.header('x-reason'), undefined);
       assert.deepEqual(peers, ['127.0.0.1']);
-      assert.ok(given.deadlineMs !== undefined && given.deadlineMs > Date.now());
+      assert.ok(given.deadlineMs !== undefined && given.deadlineMs > steadyMs(systemClock));
     });
 
     test('a call without a deadline has none', async () => {

@@ -5,6 +5,7 @@ import { after, suite, type TestContext } from 'node:test';
 import { deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
+import { steadyMs, systemClock } from '../../../engine/base/clock.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import {
   GRPC_CONNECTION_AGE_MS,
@@ -240,7 +241,7 @@ export function protocolConforms(under: ListenerUnderTest): void {
     test('grpc-timeout sets the deadline of a call, and an invalid one is rejected', async () => {
       const seen: (number | undefined)[] = [];
       const { port } = await startFront(async ({ bytes, deadlineMs }) => {
-        seen.push(deadlineMs === undefined ? undefined : deadlineMs - Date.now());
+        seen.push(deadlineMs === undefined ? undefined : deadlineMs - steadyMs(systemClock));
         return { bytes };
       });
       const session = await openSession(port);

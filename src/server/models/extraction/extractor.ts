@@ -1,4 +1,5 @@
 // The extractor that asks a model for the facts of texts, under the policy of their memory and within its budget.
+import { type Clock, steadyMs } from '../../../engine/base/clock.ts';
 import { defined } from '../../../engine/base/defined.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import {
@@ -46,7 +47,7 @@ export class ExtractionModels {
   readonly #providers: Choosing;
   readonly #models: LanguageModels;
   readonly #readText: (task: TextTask) => Promise<TextOutcome>;
-  readonly #nowMs: () => number;
+  readonly #clock: Clock;
   readonly #budget: ExtractionBudget;
   readonly #counts = { answered: 0, failed: 0, kept: 0, dropped: 0 };
 
@@ -55,21 +56,21 @@ export class ExtractionModels {
     readonly models: LanguageModels;
     /** Finds dates. */
     readonly readText: (task: TextTask) => Promise<TextOutcome>;
-    readonly nowMs: () => number;
+    readonly clock: Clock;
     readonly limits: BudgetLimits;
   }) {
     this.#providers = parts.providers;
     this.#models = parts.models;
     this.#readText = parts.readText;
-    this.#nowMs = parts.nowMs;
-    this.#budget = new ExtractionBudget(parts.limits, parts.nowMs);
+    this.#clock = parts.clock;
+    this.#budget = new ExtractionBudget(parts.limits, () => parts.clock.nowMs());
   }
 
   get counts(): ExtractionCounts {
     return { ...this.#counts };
   }
 
-  /** The extractor for a memory's texts, which ends by `untilMs`; undefined when no model has the role. */
+  /** The extractor for a memory's texts, which ends by `untilMs`, a time of `steadyMs`; undefined when no model has the role. */
   of(memory: MemoryRecord, untilMs: number): ModelExtractor | undefined {
     if (!this.#providers.has('extraction')) return undefined;
     const choice = this.#models.resolve('extraction');
@@ -112,7 +113,7 @@ export class ExtractionModels {
   ): Promise<readonly ClaimedFact[]> {
     const { system, user } = wordsOf(pieces);
     try {
-      const timeoutMs = Math.floor(untilMs - this.#nowMs());
+      const timeoutMs = Math.floor(untilMs - steadyMs(this.#clock));
       if (timeoutMs < 1) throw new EngineError('LIM-E001', 'no time was left for the model');
       this.#budget.take(memory.number, user.length);
       const { object } = await this.#models.generateObject(choice, {

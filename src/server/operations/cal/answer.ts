@@ -1,4 +1,5 @@
 // Runs a query with the rights of a caller: in the memory's shard, or on this thread when it writes or would block the shard.
+import { steadyMs } from '../../../engine/base/clock.ts';
 import { CalError } from '../../../engine/cal/errors.ts';
 import type { CheckedQuery } from '../../../engine/cal/query.ts';
 import { refusal } from '../../../engine/cal/run/answer.ts';
@@ -102,7 +103,7 @@ const VECTORS_MAX = 16;
 async function vectorsOf(texts: readonly string[], context: Context): Promise<typeof NO_VECTORS> {
   if (texts.length === 0) return NO_VECTORS;
   const { queryVectors, clock } = context.services;
-  const waitMs = context.deadlineMs - clock.nowMs();
+  const waitMs = context.deadlineMs - steadyMs(clock);
   const made = await Promise.all(
     texts
       .slice(0, VECTORS_MAX)

@@ -1,4 +1,5 @@
 // A turn of a chat as a stream of server-sent events (service contract, section 18.4).
+import { steadyMs } from '../../../engine/base/clock.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import {
   CHAT_HISTORY_MAX,
@@ -152,7 +153,7 @@ async function openedTurn(
     threadId: thread?.threadId,
     userId: input.userId ?? thread?.userId ?? context.userId,
     namespace: input.namespace ?? placeOf(thread) ?? context.namespace,
-    deadlineMs: services.clock.nowMs() + CHAT_TURN_MS,
+    deadlineMs: steadyMs(services.clock) + CHAT_TURN_MS,
   });
   // What the policy keeps from leaving is refused before anything is stored or sent.
   await leavingTo(context.memory, choice, { persons: personsOf([place]), hasGrants: services.hasGrants });

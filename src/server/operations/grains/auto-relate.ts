@@ -1,4 +1,5 @@
 // Sets `related_to` of a new grain to the stored grains that are nearest in meaning (service contract 8.12).
+import { steadyMs } from '../../../engine/base/clock.ts';
 import { GRAIN_TYPE_NAMES } from '../../../engine/grain/grain.ts';
 import { GRAIN_TYPES } from '../../../engine/grain/types/table.ts';
 import type { JsonObject, RecallHit } from '../../../shards/protocol.ts';
@@ -33,7 +34,7 @@ export async function withRelated({ grainType, fields }: Source, context: Contex
   if ((given !== undefined && given !== null) || text === '') return { fields };
   const { queryVectors, embedders, clock } = context.services;
   if (embedders.nameOf(context.memory.vectorBackend ?? '') === 'none') return ignored(fields, 'there is no embedder');
-  const waitMs = context.deadlineMs - clock.nowMs() - STORE_MS;
+  const waitMs = context.deadlineMs - steadyMs(clock) - STORE_MS;
   if (waitMs < 1) return ignored(fields, 'no time was left');
   const userId = named(fields['user_id']) ?? context.userId;
   const { vector, warning } = await queryVectors.of(context.memory, { text, userId }, waitMs);

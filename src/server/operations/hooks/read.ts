@@ -58,7 +58,7 @@ export const hookRead = defineOperation({
     // The scope admin, which this needs, owns the memory.
     const context = { memory: number, actor: principal.actor, owns: true as const, requestId };
     const reach = { memoryId: memory.id, partitions, context, kinds: [...hook.filters].sort(), form };
-    const reader = new EventReader(services.shards, reach, () => services.clock.nowMs());
+    const reader = new EventReader(services.shards, reach, services.clock);
     const { cursor, gap } = placeOf(wanted, await reader.ends(), form);
     const next = [...cursor];
     const events: Members[] = [];

@@ -1,3 +1,4 @@
+import { steadyMs } from '../../../engine/base/clock.ts';
 import { defined } from '../../../engine/base/defined.ts';
 import { ANSWER_BYTES_MAX } from '../../../engine/base/limits.ts';
 import { AnswerRoom, partOfGrain, withinRoom } from '../../../engine/grain/api/answer-room.ts';
@@ -161,5 +162,5 @@ function vectorOf(
 ): Promise<QueryVector> {
   if (givesVector(params)) return Promise.resolve({});
   const asked = { text: part, userId: askerOf(params, { userId }) };
-  return services.queryVectors.of(memory, asked, deadlineMs - services.clock.nowMs());
+  return services.queryVectors.of(memory, asked, deadlineMs - steadyMs(services.clock));
 }

@@ -1,4 +1,5 @@
 // Lets a read wait until the indexes have caught up.
+import { steadyMs } from '../../../engine/base/clock.ts';
 import { INDEX_WAIT_MS_MAX } from '../../../engine/base/limits.ts';
 import type { Context } from '../../context.ts';
 import { Type } from '../type.ts';
@@ -20,6 +21,9 @@ export async function waitForIndex(context: Context, bodyMs: number | undefined)
   const asked = bodyMs ?? context.waitForIndexMs;
   if (asked === undefined || asked === 0) return;
   const { indexWaits, clock } = context.services;
-  const warning = await indexWaits.wait(context.memory, Math.min(asked, context.deadlineMs - clock.nowMs() - READ_MS));
+  const warning = await indexWaits.wait(
+    context.memory,
+    Math.min(asked, context.deadlineMs - steadyMs(clock) - READ_MS),
+  );
   if (warning !== undefined) context.told.push(warning);
 }

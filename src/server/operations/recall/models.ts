@@ -1,6 +1,7 @@
 // The steps of a recall that call models: a hypothetical answer for the vector leg (hyde) and reordering of the best hits
 // (rerank, llm_rerank). A step that fails or exceeds its time is skipped with a warning.
 
+import { steadyMs } from '../../../engine/base/clock.ts';
 import { MODEL_WAIT_MS } from '../../../engine/base/limits.ts';
 import { packVectors, unpackVectors } from '../../../engine/index/vectors/transfer.ts';
 import { textOf } from '../../../engine/recall/stages/hit.ts';
@@ -26,7 +27,7 @@ export function askerOf({ userId }: Pick<RecallInput, 'userId'>, context: Pick<C
 }
 
 function timeLeft({ deadlineMs, services: { clock } }: Context): number {
-  return Math.min(MODEL_WAIT_MS, deadlineMs - clock.nowMs() - RECALL_MS);
+  return Math.min(MODEL_WAIT_MS, deadlineMs - steadyMs(clock) - RECALL_MS);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { steadyMs } from '../../../engine/base/clock.ts';
 import { recallInStages, recorded } from '../../../shards/gather/staged.ts';
 import type { Output as Found } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
@@ -164,7 +165,7 @@ async function embedded(
     queryVectors.of(
       context.memory,
       { text: words, userId: askerOf(input, context) },
-      context.deadlineMs - clock.nowMs(),
+      context.deadlineMs - steadyMs(clock),
     ),
   );
   const asked = hydeDone ? modelsDone(input, ['hyde']) : input;

@@ -2,6 +2,7 @@
 // packed form precedes the request's own bytes:
 //
 //   u16 length of the embedder's name, u16 length of the warning (little-endian), both texts (UTF-8), vector (4-byte floats)
+import { steadyMs } from '../../../engine/base/clock.ts';
 import type { QueryVector } from '../../embedding/query-vector.ts';
 import type { Sidecar } from '../sidecar.ts';
 import type { Peek } from './peek.ts';
@@ -21,7 +22,7 @@ export function sidecarOf(glanceAt: (bytes: Uint8Array) => Peek): Sidecar {
     if (text === '' || !hasVectors) return undefined;
     if (!queryVectors.isSettled(memory)) return 'here';
     // Whose question it is does not matter: the main thread reads those whose person must have a grant.
-    return queryVectors.of(memory, { text }, deadlineMs - clock.nowMs()).then(packSidecar);
+    return queryVectors.of(memory, { text }, deadlineMs - steadyMs(clock)).then(packSidecar);
   };
 }
 

@@ -1,5 +1,6 @@
 // Extracts beliefs from the plain statements of a stored text (service contract 8.11) and sets valid_from to its first
 // date (8.12). A model or the extraction thread reads the text; the beliefs are stored like any other grain.
+import { steadyMs } from '../../../engine/base/clock.ts';
 import { EXTRACTED_BATCH_MAX, EXTRACTION_CALL_MS } from '../../../engine/base/limits.ts';
 import type { AddItem, JsonObject } from '../../../shards/protocol.ts';
 import type { CallExtras, Context } from '../../context.ts';
@@ -53,14 +54,14 @@ export async function withEventDate(source: Source, context: Context): Promise<J
 
 /** The time limit for reading texts, and the options of each call that stores beliefs. */
 export interface Pace {
-  /** Milliseconds since 1970. */
+  /** A time of `steadyMs`. */
   readonly readUntilMs: number;
   readonly extras: () => CallExtras;
 }
 
 /** The pace while the caller waits: reserves a fifth of the remaining time, at most STORE_MS, for storing. */
 export function withinRequest(context: Context, purpose: string | undefined): Pace {
-  const left = context.deadlineMs - context.services.clock.nowMs();
+  const left = context.deadlineMs - steadyMs(context.services.clock);
   return {
     readUntilMs: context.deadlineMs - Math.min(STORE_MS, left / 5),
     extras: () => (purpose === undefined ? {} : { purpose }),
@@ -73,7 +74,7 @@ export function afterAnswer(context: Context, purpose: string | undefined): Pace
   return {
     readUntilMs: Number.POSITIVE_INFINITY,
     extras: () => ({
-      deadlineMs: clock.nowMs() + EXTRACTION_CALL_MS,
+      deadlineMs: steadyMs(clock) + EXTRACTION_CALL_MS,
       purpose,
     }),
   };

@@ -1,4 +1,5 @@
 // Reads the facts of stored texts: with the model of the role extraction, else and after its failure with the rules.
+import { steadyMs } from '../../../engine/base/clock.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import { EXTRACT_MODEL_CHARS_MAX, EXTRACT_MODEL_TEXTS_MAX } from '../../../engine/base/limits.ts';
 import type { Extraction } from '../../../engine/text/extract/extraction.ts';
@@ -29,12 +30,12 @@ export async function* factsIn<S extends Source>(
   { readUntilMs, problems }: Reading,
 ): AsyncGenerator<{ readonly source: S; readonly facts: Facts }> {
   const { clock, extractionModels } = context.services;
-  const nowMs = clock.nowMs();
+  const nowMs = steadyMs(clock);
   const modelUntilMs = Number.isFinite(readUntilMs) ? nowMs + (readUntilMs - nowMs) * MODEL_SHARE : readUntilMs;
   let model = extractionModels.of(context.memory, modelUntilMs);
   let at = 0;
   while (at < sources.length) {
-    if (clock.nowMs() >= readUntilMs) {
+    if (steadyMs(clock) >= readUntilMs) {
       problems.note(`no time was left for ${sources.length - at} of ${sources.length} grains`);
       return;
     }

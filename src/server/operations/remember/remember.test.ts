@@ -141,6 +141,21 @@ test('a batch whose time is over reports how much of it was not read', async () 
   assert.deepEqual(reply['warnings'], ['extraction: no time was left for 1 of 3 grains']);
 });
 
+test('a clock that is set while a request runs takes none of its time', async () => {
+  const parts = await makeParts({
+    readText: async (task) => {
+      parts.clock.set(parts.clock.now + 86_400_000);
+      return readText(task);
+    },
+  });
+  const grains = ['Ada', 'Bob', 'Cleo'].map((name) => ({
+    grain_type: 'event',
+    fields: { content: `${name} lives in Paris.` },
+  }));
+  const reply = await post(parts, 'batch-add', { grains, options: { extract_memories: true } });
+  assert.deepEqual([reply['total_added'], reply['extracted_count'], reply['warnings']], [3, 3, undefined]);
+});
+
 test('requests for extraction or relations are recognised by their bytes', () => {
   const names = ['extractEventDate', 'autoRelate', 'extractMemories', 'sync'] as const;
   const options = fc.uniqueArray(fc.tuple(fc.constantFrom(...names), fc.boolean()), { selector: ([name]) => name });

@@ -1,3 +1,4 @@
+import { steadyMs } from '../../../engine/base/clock.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import type { DuplicateGroup } from '../../../engine/calls/session.ts';
 import type { Context } from '../../context.ts';
@@ -99,7 +100,7 @@ export const sessionConsolidate = defineOperation({
     const run = async (): Promise<Output> => {
       const found = await context.call('sessionDuplicates', { sessionId: sessionIdOf(sid), threshold });
       const session = { sessionId: sessionIdOf(sid), threshold };
-      const left = context.deadlineMs - context.services.clock.nowMs();
+      const left = context.deadlineMs - steadyMs(context.services.clock);
       const model: Decided = useModel
         ? await decidedByModel(session, { ruled: found.groups, waitMs: left / 2 }, context)
         : { groups: [] };
@@ -143,7 +144,7 @@ async function merge(
   const refused: Output['refused'] = [];
   let last: EngineError | undefined;
   let at = 0;
-  const isLate = (): boolean => context.services.clock.nowMs() > context.deadlineMs - ANSWER_MS;
+  const isLate = (): boolean => steadyMs(context.services.clock) > context.deadlineMs - ANSWER_MS;
   const extras = reason === undefined ? {} : { reason };
   while (at < all.length && !isLate()) {
     const some = all.slice(at, at + MERGES_AT_ONCE);

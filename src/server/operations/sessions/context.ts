@@ -1,3 +1,4 @@
+import { steadyMs } from '../../../engine/base/clock.ts';
 import { CONTEXT_OPENED_MAX, TOKEN_BUDGET_DEFAULT, TOKEN_BUDGET_MAX } from '../../../engine/base/limits.ts';
 import type { ContextAsked, ContextFound } from '../../../engine/calls/session.ts';
 import { compileContext } from '../../../engine/session/compile.ts';
@@ -109,7 +110,7 @@ async function relevanceOf(
   const { vector, warning } = await queryVectors.of(
     context.memory,
     { text: query, userId: context.userId },
-    context.deadlineMs - clock.nowMs(),
+    context.deadlineMs - steadyMs(clock),
   );
   if (warning !== undefined) context.told.push(warning);
   const { hits } = await context.call('recall', {

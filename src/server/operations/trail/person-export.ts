@@ -1,5 +1,6 @@
 // Exports a memory's data about one person in pieces. HTTP streams them, so the export's size is not limited.
 
+import { steadyMs } from '../../../engine/base/clock.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import { TRANSFER_BYTES } from '../../../engine/base/limits.ts';
 import { stringifyJson } from '../../../engine/grain/api/json.ts';
@@ -104,7 +105,7 @@ export async function* personGrains(context: Context, userId: string, portabilit
 }
 
 function later({ services }: Context): number {
-  return services.clock.nowMs() + NOTE_MS;
+  return steadyMs(services.clock) + NOTE_MS;
 }
 
 /** A portable export adds the grain's bytes, which any system that supports the format can import. */
