@@ -126,9 +126,9 @@ export class NativeSession implements Link, StreamCarrier {
     this.output.headers(id, this.replies.begin(), false);
   }
 
-  data(id: number, piece: Uint8Array): void {
+  data(id: number, piece: Uint8Array, isWhole: boolean): void {
     this.sendWindow -= piece.length;
-    this.idleFrames.earn(GRPC_IDLE_FRAMES_PER_ANSWER_FRAME);
+    if (isWhole) this.idleFrames.earn(GRPC_IDLE_FRAMES_PER_ANSWER_FRAME);
     this.output.head(FRAME.DATA, 0, id, piece.length);
     this.output.bytes(piece);
   }

@@ -11,7 +11,8 @@ export interface StreamCarrier {
   /** Bytes of data that may be sent now, on any stream. */
   readonly sendBytes: number;
   begin(id: number): void;
-  data(id: number, piece: Uint8Array): void;
+  /** `isWhole`: the peer's window did not cut it. */
+  data(id: number, piece: Uint8Array, isWhole: boolean): void;
   /** A message with its prefix, in one frame. */
   message(id: number, message: Uint8Array): void;
   headers(id: number, headers: HeaderBlock): void;
@@ -202,7 +203,7 @@ export class NativeStream implements CallStream {
     else this.queue[0] = piece.subarray(bytes);
     this.queuedBytes -= bytes;
     this.sendWindow -= bytes;
-    this.carrier.data(this.id, piece.subarray(0, bytes));
+    this.carrier.data(this.id, piece.subarray(0, bytes), bytes === piece.length || bytes === FRAME_BYTES_MAX);
     if (!this.isFull) for (const { resolve } of this.wakers.splice(0)) resolve();
     if (this.queuedBytes === 0 && this.trailers !== undefined) this.finish();
     return this.queuedBytes > 0;
