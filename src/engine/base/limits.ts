@@ -90,6 +90,13 @@ export const ANSWER_SPARED_MS = 5_000;
 /** Body bytes that are held before the body is read. Beyond: the connection is not read further. */
 export const BODY_UNASKED_BYTES_MAX = 65_536;
 /**
+ * Bytes of a body that are read and dropped once it is refused: a connection that is closed with unread bytes is reset, and
+ * the peer may lose the answer. Beyond: the connection is closed.
+ */
+export const BODY_DROPPED_BYTES_MAX = 2 * UPLOAD_BYTES_MAX;
+/** A peer that has sent nothing for this time after its refusal sends no more. */
+export const BODY_QUIET_MS = 1_000;
+/**
  * Pieces of a body (chunks as the peer sends them), and the average piece size below which more of them are refused:
  * 400, and the connection is closed, because one piece costs as much as many bytes.
  */

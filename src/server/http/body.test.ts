@@ -12,6 +12,7 @@ test('a body dropped for lack of room does not block its connection', async () =
     pause: () => void flows.push('pause'),
     resume: () => void flows.push('resume'),
     refuse: () => void flows.push('refuse'),
+    overrun: () => void flows.push('overrun'),
   };
   const body = new Body(-1, flow, budget);
   body.push(new Uint8Array(CHUNK_BYTES));

@@ -2,7 +2,12 @@
 // request budget until the request was handled.
 import { assert } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
-import { BODY_PIECE_BYTES_MIN, BODY_PIECES_MAX, BODY_UNASKED_BYTES_MAX } from '../../engine/base/limits.ts';
+import {
+  BODY_DROPPED_BYTES_MAX,
+  BODY_PIECE_BYTES_MIN,
+  BODY_PIECES_MAX,
+  BODY_UNASKED_BYTES_MAX,
+} from '../../engine/base/limits.ts';
 import type { ByteBudget, Share } from '../byte-budget.ts';
 import { RequestAborted } from './listener.ts';
 
@@ -15,8 +20,10 @@ const GATHERED_BYTES_MIN = 1_024;
 export interface Flow {
   pause(): void;
   resume(): void;
-  /** Answers 400 and closes the connection; no more pieces arrive. */
+  /** Answers 400 and closes the connection. */
   refuse(status: 400): void;
+  /** Reads no more: the peer sends too much after it was refused. */
+  overrun(): void;
 }
 
 export class Body {
@@ -33,8 +40,12 @@ export class Body {
   /** Allocated bytes of the chunks. */
   private heldBytes = 0;
   private complete = false;
+  /** As `complete`, also for a body that has failed. */
+  private ended = false;
   private paused = false;
   private failure: Error | undefined;
+  /** Bytes that arrived after the failure. */
+  private dropped = 0;
   /** -1 until the body is requested. */
   private bytesMax = -1;
   private resolve: ((body: Uint8Array) => void) | undefined;
@@ -65,7 +76,10 @@ export class Body {
 
   /** Takes the next bytes. The body owns them, unless they are `lent`: those are valid only during the call. */
   push(chunk: Uint8Array, lent = false): void {
-    if (this.failure !== undefined) return;
+    if (this.failure !== undefined) {
+      this.drop(chunk.byteLength);
+      return;
+    }
     this.bytes += chunk.byteLength;
     this.pieces += 1;
     if (this.pieces > BODY_PIECES_MAX && this.bytes < this.pieces * BODY_PIECE_BYTES_MIN) {
@@ -83,26 +97,38 @@ export class Body {
       this.fail(error as Error); // it throws only errors
     }
     // Holding more may have dropped this body, and a paused flow would never be resumed.
-    if (this.isFailed) return;
+    if (this.hasFailed) return;
     if (this.bytesMax < 0 && this.bytes > BODY_UNASKED_BYTES_MAX && !this.paused) {
       this.paused = true;
       this.flow.pause();
     }
   }
 
-  private get isFailed(): boolean {
+  private drop(bytes: number): void {
+    const before = this.dropped;
+    this.dropped += bytes;
+    if (before <= BODY_DROPPED_BYTES_MAX && this.dropped > BODY_DROPPED_BYTES_MAX) this.flow.overrun();
+  }
+
+  get hasFailed(): boolean {
     return this.failure !== undefined;
+  }
+
+  /** True when all its bytes have arrived, wanted or not. */
+  get isComplete(): boolean {
+    return this.ended;
   }
 
   /** The body is complete. */
   finish(): void {
+    this.ended = true;
     if (this.failure !== undefined) return;
     this.complete = true;
     this.share.settle();
     this.resolve?.(this.join());
   }
 
-  /** Drops the collected bytes; readers get `reason`. Later bytes are ignored. */
+  /** Drops the collected bytes; readers get `reason`. Later bytes are dropped, up to a limit. */
   fail(reason: Error): void {
     if (this.complete || this.failure !== undefined) return;
     this.failure = reason;

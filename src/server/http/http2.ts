@@ -230,6 +230,7 @@ class Http2Request implements HttpRequest {
       pause: () => stream.pause(),
       resume: () => stream.resume(),
       refuse: (status) => this.refuse(status),
+      overrun: () => stream.destroy(),
     };
     const body = new Body(declaredBytes, flow, this.exchange.requests);
     stream.on('data', (chunk: Buffer) => body.push(chunk));

@@ -20,6 +20,7 @@ import { drained } from './drained.ts';
 import { handle } from './handle.ts';
 import { firstHeader, onlyHeader } from './header-list.ts';
 import { takeHttp2Away } from './http2.ts';
+import { closeGently, endGently } from './linger.ts';
 import {
   checkHeaders,
   type HttpHandler,
@@ -79,14 +80,18 @@ class NodeServer implements HttpListener {
   private readonly options: ListenOptions;
   private readonly handler: HttpHandler;
   readonly requests: ByteBudget;
+  readonly bodyTimeoutMs: number;
   /** Connections and their running requests. */
   private readonly connections = new Map<Socket, Set<NodeRequest>>();
+  /** Connections that were refused and take no more requests. */
+  private readonly refused = new WeakSet<Duplex>();
 
   constructor(server: Server, options: ListenOptions, handler: HttpHandler) {
     this.server = server;
     this.options = options;
     this.handler = handler;
     this.requests = options.requests ?? ownBudget();
+    this.bodyTimeoutMs = options.bodyTimeoutMs ?? BODY_TIMEOUT_MS;
     this.port = (server.address() as AddressInfo).port; // it listens on TCP
     server.maxConnections = options.connectionsMax ?? CONNECTIONS_MAX;
     server.on('error', (error) => this.report(error));
@@ -100,7 +105,10 @@ class NodeServer implements HttpListener {
       if (code === 'ECONNRESET') socket.destroy();
       else this.refuse(socket, REFUSED.get(code ?? '') ?? 400);
     });
-    server.on('request', (request: IncomingMessage, response: ServerResponse) => this.accept(request, response));
+    const accept = (request: IncomingMessage, response: ServerResponse): void => this.accept(request, response);
+    server.on('request', accept);
+    // The peer is told to go on when its body is read.
+    server.on('checkContinue', accept);
     // A silent peer is fine while a handler runs or an event stream waits; unread bytes are not.
     server.setTimeout(HEADERS_TIMEOUT_MS, (socket: Socket) => {
       if (socket.writableLength > 0) socket.destroy();
@@ -134,6 +142,8 @@ class NodeServer implements HttpListener {
 
   /** Answers a connection that sends no valid request, or stopped sending, and closes it. */
   refuse(socket: Duplex, status: RefusedStatus): void {
+    if (this.refused.has(socket)) return;
+    this.refused.add(socket);
     const requests = this.connections.get(socket as Socket) ?? []; // of a server on TCP, as all are
     if (!socket.writable || [...requests].some((request) => request.isAnswering)) {
       socket.destroy();
@@ -146,7 +156,7 @@ class NodeServer implements HttpListener {
       `content-length: ${Buffer.byteLength(body)}`,
       'connection: close',
     ];
-    socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+    endGently(socket, `${lines.join('\r\n')}\r\n\r\n${body}`);
   }
 
   private accept(incoming: IncomingMessage, response: ServerResponse): void {
@@ -180,6 +190,8 @@ class NodeRequest implements HttpRequest {
   private readonly pendingBody: Body | undefined;
   private begun = false;
   private gone = false;
+  /** The peer waits for 100 Continue before it sends its body. */
+  private expects: boolean;
   private controller: AbortController | undefined;
 
   constructor(server: NodeServer, incoming: IncomingMessage, response: ServerResponse) {
@@ -193,7 +205,8 @@ class NodeRequest implements HttpRequest {
     const mark = target.indexOf('?');
     this.path = mark < 0 ? target : target.slice(0, mark);
     this.query = mark < 0 ? '' : target.slice(mark + 1);
-    const { 'content-length': length, 'transfer-encoding': encoding } = incoming.headers;
+    const { 'content-length': length, 'transfer-encoding': encoding, expect } = incoming.headers;
+    this.expects = expect !== undefined && incoming.httpVersion === '1.1';
     if (encoding !== undefined || (length !== undefined && length !== '0')) {
       this.pendingBody = this.collect(encoding === undefined ? Number(length) : -1);
     }
@@ -230,8 +243,13 @@ class NodeRequest implements HttpRequest {
   }
 
   body(bytesMax: number): Promise<Uint8Array> {
-    if (this.pendingBody !== undefined) return this.pendingBody.ask(bytesMax);
-    return Promise.resolve(new Uint8Array(0));
+    if (this.pendingBody === undefined) return Promise.resolve(new Uint8Array(0));
+    const body = this.pendingBody.ask(bytesMax);
+    if (this.expects && !this.pendingBody.hasFailed) {
+      this.expects = false;
+      if (!this.gone) this.response.writeContinue();
+    }
+    return body;
   }
 
   respond(status: number, headers: ResponseHeaders, body: string | Uint8Array = ''): void {
@@ -242,6 +260,7 @@ class NodeRequest implements HttpRequest {
     const bodiless = status === 204 || status === 304;
     const length: ResponseHeaders = bodiless ? [] : [['content-length', String(Buffer.byteLength(body))]];
     this.response.writeHead(status, this.headerList(headers, length));
+    this.spareAnswer();
     if (bodiless || this.method === 'HEAD') this.response.end();
     else this.response.end(body);
     this.discardBody();
@@ -253,6 +272,7 @@ class NodeRequest implements HttpRequest {
     this.begun = true;
     if (!this.gone) {
       this.response.writeHead(status, this.headerList(headers, []));
+      this.spareAnswer();
       this.discardBody();
     }
     return new NodeStream(this.response, this.method === 'HEAD', () => this.gone);
@@ -297,6 +317,7 @@ class NodeRequest implements HttpRequest {
         body.fail(new RequestAborted());
         this.server.refuse(incoming.socket, status);
       },
+      overrun: () => incoming.socket.destroy(),
     };
     const body = new Body(declaredBytes, flow, this.server.requests);
     incoming.on('data', (chunk: Buffer) => body.push(chunk));
@@ -304,6 +325,13 @@ class NodeRequest implements HttpRequest {
     // Timeouts and unparsable chunks arrive here too.
     incoming.on('error', () => body.fail(new RequestAborted()));
     return body;
+  }
+
+  /** A connection that closes with unread bytes is reset, and its peer may lose the answer. */
+  private spareAnswer(): void {
+    const { incoming, response } = this;
+    if (this.pendingBody?.isComplete === false && !response.shouldKeepAlive)
+      closeGently(incoming.socket, incoming, this.server.bodyTimeoutMs);
   }
 
   /** A connection can serve its next request only after this body is read or discarded. */
@@ -315,7 +343,8 @@ class NodeRequest implements HttpRequest {
     const list: string[] = [];
     for (const [name, value] of headers) list.push(name, value);
     for (const [name, value] of own) list.push(name, value);
-    if (this.server.draining) list.push('connection', 'close');
+    // A peer that was not told to go on may send its body or leave it out.
+    if (this.server.draining || (this.expects && this.pendingBody !== undefined)) list.push('connection', 'close');
     return list;
   }
 }

@@ -29,6 +29,10 @@ export interface UwsApp {
   filter(callback: (response: HttpResponse, change: number) => void): UwsApp;
   listen(host: string, port: number, options: number, callback: (socket: us_listen_socket | false) => void): UwsApp;
   close(): UwsApp;
+  /** Seconds until a connection is closed that sends no request, or a body too slowly. */
+  setIdleTimeout(seconds: number): void;
+  /** Seconds until a connection is closed that sends no further request after an answer. */
+  setResponseTimeout(seconds: number): void;
 }
 
 /** SHA-256 of a binary in hex, from scripts/patch-uws.mjs. */

@@ -1,13 +1,21 @@
 // The listener on uWebSockets.js. Behaviour of the library itself, measured on the pinned version: it closes
-// connections with headers incomplete after 32 s, bodies slower than 16 KB/s, unread responses or no activity;
-// HTTP/1.0, absolute-form targets and CONNECT get a 505, and chunk extensions and trailers a 400. A request pipelined
+// connections that send no request, no complete headers, no further request or less than 16 KB/s of a body within a
+// time that can be set, without an answer, and unread responses after half a minute; after an answer to a request with
+// `Connection: close` it closes at once, unread bytes or not, and the reset may cost the peer the answer; HTTP/1.0, absolute-form targets and CONNECT get a 505, and chunk extensions and trailers a 400. A request pipelined
 // behind a running one closes the connection: answers are never mixed, but a client that pipelines must be ready to
 // send again.
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
 import { accessSync, constants } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { assert } from '../../engine/base/assert.ts';
-import { BODY_TIMEOUT_MS, CONNECTIONS_MAX, RESPONSE_PIECE_BYTES } from '../../engine/base/limits.ts';
+import {
+  BODY_DROPPED_BYTES_MAX,
+  BODY_QUIET_MS,
+  BODY_TIMEOUT_MS,
+  CONNECTIONS_MAX,
+  HEADERS_TIMEOUT_MS,
+  RESPONSE_PIECE_BYTES,
+} from '../../engine/base/limits.ts';
 import type { ByteBudget } from '../byte-budget.ts';
 import { UWS_CIPHERS } from '../tls.ts';
 import { Body, type Flow } from './body.ts';
@@ -59,6 +67,12 @@ export const listenUws: Listen = (options, handler) =>
 /** How long a drain waits for a slow peer to read the end of a response. */
 const LINGER_MS = 2_000;
 
+/** Time for a connection that waits for its peer, at least, and the library's inexactness. */
+const IDLE_SECONDS_MIN = HEADERS_TIMEOUT_MS / 1_000;
+const IDLE_STEP_SECONDS = 8;
+/** Looks for late bodies within the time for a body. */
+const SWEEPS = 4;
+
 type ListenSocket = Parameters<UwsModule['us_listen_socket_close']>[0];
 
 class UwsServer implements HttpListener {
@@ -88,6 +102,11 @@ class UwsServer implements HttpListener {
     this.handler = handler;
     this.bodyTimeoutMs = options.bodyTimeoutMs ?? BODY_TIMEOUT_MS;
     this.requests = options.requests ?? ownBudget();
+    // The server answers a late body itself, before the library closes its connection.
+    const bodySeconds = Math.ceil((this.bodyTimeoutMs * (1 + 1 / SWEEPS)) / 1_000);
+    const idleSeconds = Math.max(IDLE_SECONDS_MIN, bodySeconds + IDLE_STEP_SECONDS);
+    app.setIdleTimeout(idleSeconds);
+    app.setResponseTimeout(idleSeconds);
     const connectionsMax = options.connectionsMax ?? CONNECTIONS_MAX;
     const count = (response: NativeResponse, change: number): void => {
       this.connections += change;
@@ -106,7 +125,7 @@ class UwsServer implements HttpListener {
   start(uws: UwsModule, socket: ListenSocket): void {
     this.port = uws.us_socket_local_port(socket);
     this.stopListening = () => uws.us_listen_socket_close(socket);
-    this.sweep = setInterval(() => this.expireBodies(), Math.ceil(this.bodyTimeoutMs / 4)).unref();
+    this.sweep = setInterval(() => this.expireBodies(), Math.ceil(this.bodyTimeoutMs / SWEEPS)).unref();
   }
 
   drain(deadlineMs: number): Promise<void> {
@@ -234,6 +253,8 @@ class UwsRequest implements HttpRequest, Flow {
   receiving = false;
   /** 0 until the server tracks the body. */
   bodyDeadlineMs = 0;
+  /** -1 for a chunked body. */
+  private declaredBytes = 0;
   private readonly server: UwsServer;
   private readonly response: NativeResponse;
   private readonly headers: readonly string[];
@@ -243,6 +264,8 @@ class UwsRequest implements HttpRequest, Flow {
   private pendingStream: UwsStream | undefined;
   private controller: AbortController | undefined;
   private over: (() => void) | undefined;
+  /** The answer that waits for the rest of the body. */
+  private held: HeldAnswer | undefined;
 
   constructor(server: UwsServer, response: NativeResponse, head: RequestHead) {
     this.server = server;
@@ -291,6 +314,29 @@ class UwsRequest implements HttpRequest, Flow {
     assert(this.state === OPEN, 'a request has one response');
     checkHeaders(headers);
     this.state = SENDING;
+    if (this.receiving && !this.isSafeToAnswer) this.hold(() => this.send(status, headers, body));
+    else this.send(status, headers, body);
+  }
+
+  /**
+   * False when the library would close the connection after the answer, as it decides by the length of the header, or
+   * would read on without a limit.
+   */
+  private get isSafeToAnswer(): boolean {
+    const closes = this.header('connection')?.length === 'close'.length;
+    return !closes && this.declaredBytes >= 0 && this.declaredBytes <= BODY_DROPPED_BYTES_MAX;
+  }
+
+  /** Answers when the rest of the body is read, or the peer sends no more of it. */
+  private hold(answer: () => void): void {
+    this.pendingBody?.discard();
+    this.held = new HeldAnswer(() => {
+      this.held = undefined;
+      if (this.alive()) answer();
+    });
+  }
+
+  private send(status: number, headers: ResponseHeaders, body: string | Uint8Array): void {
     // uWebSockets.js copies what it cannot send at once, so long bodies are sent as the peer reads them.
     const long = body.length > RESPONSE_PIECE_BYTES && this.method !== 'HEAD';
     this.response.cork(() => {
@@ -335,14 +381,17 @@ class UwsRequest implements HttpRequest, Flow {
   expect(declaredBytes: number): void {
     const { response } = this;
     this.receiving = true;
+    this.declaredBytes = declaredBytes;
     const body = new Body(declaredBytes, this, this.server.requests);
     this.pendingBody = body;
     response.onData((chunk, isLast) => {
       // The library reuses the memory when this returns.
       if (chunk.byteLength > 0) body.push(new Uint8Array(chunk), true);
+      this.held?.arrived();
       if (isLast) {
         this.server.received(this);
         body.finish();
+        this.held?.release();
       }
     });
   }
@@ -359,6 +408,7 @@ class UwsRequest implements HttpRequest, Flow {
   abort(): void {
     if (this.state === DONE || this.state === GONE) return;
     this.state = GONE;
+    this.held?.release();
     const reason = new RequestAborted();
     this.pendingBody?.fail(reason);
     this.pendingStream?.abort();
@@ -370,15 +420,29 @@ class UwsRequest implements HttpRequest, Flow {
   /** Answers without the handler, and closes the connection. */
   refuse(status: 400 | 408): void {
     this.pendingBody?.fail(new RequestAborted());
-    if (this.state === OPEN) {
-      const { headers, body } = this.server.refusal(status);
-      this.response.cork(() => {
-        this.response.writeStatus(statusLine(status));
-        for (const [name, value] of headers) this.response.writeHeader(name, value);
-        this.response.end(body, true);
-      });
-    } else if (this.alive()) this.response.close();
+    if (this.held !== undefined) this.held.release();
+    else if (this.state !== OPEN) {
+      if (this.alive()) this.response.close();
+      this.abort();
+    } else if (status === 400 && this.receiving) {
+      this.state = SENDING;
+      this.hold(() => this.sendRefusal(status));
+    } else this.sendRefusal(status);
+  }
+
+  private sendRefusal(status: 400 | 408): void {
+    const { headers, body } = this.server.refusal(status);
+    this.response.cork(() => {
+      this.response.writeStatus(statusLine(status));
+      for (const [name, value] of headers) this.response.writeHeader(name, value);
+      this.response.end(body, true);
+    });
     this.abort();
+  }
+
+  /** An answer that was sent left a body of a bounded length. */
+  overrun(): void {
+    this.held?.release();
   }
 
   failed(error: unknown): void {
@@ -408,7 +472,7 @@ class UwsRequest implements HttpRequest, Flow {
     // Without arguments: an undefined length would be sent as a number.
     if (status === 204 || status === 304) response.endWithoutBody();
     else if (this.method === 'HEAD') response.endWithoutBody(Buffer.byteLength(body));
-    else response.end(body);
+    else response.end(body, this.receiving && !this.isSafeToAnswer);
     this.finish();
   }
 
@@ -430,6 +494,32 @@ class UwsRequest implements HttpRequest, Flow {
     this.state = DONE;
     this.server.finished(this);
     this.over?.();
+  }
+}
+
+/** Waits until a peer has sent what it sends: `send` is called once. */
+class HeldAnswer {
+  private readonly send: () => void;
+  private readonly look: NodeJS.Timeout;
+  private lastMs = Date.now();
+  private isReleased = false;
+
+  constructor(send: () => void) {
+    this.send = send;
+    this.look = setInterval(() => {
+      if (Date.now() - this.lastMs >= BODY_QUIET_MS) this.release();
+    }, BODY_QUIET_MS / 4);
+  }
+
+  arrived(): void {
+    this.lastMs = Date.now();
+  }
+
+  release(): void {
+    if (this.isReleased) return;
+    this.isReleased = true;
+    clearInterval(this.look);
+    this.send();
   }
 }
 
