@@ -58,10 +58,14 @@ async function run({ size }: Options): Promise<Measured> {
     const known = asked.map((chain) => timed(() => check(shard, chain, 'agent:stranger', false)));
     const memo = asked.map((chain) => timed(() => check(shard, chain, `agent:a${chain}`, true)));
     const questions = Array.from({ length: queries }, () => source.question());
-    const recalls = await inTurns(rounds + 1, {
-      free: () => recallAll(shard, CONTEXT, questions),
-      enforced: () => recallAll(shard, AGENT, questions),
-    });
+    const recalls = await inTurns(
+      rounds + 1,
+      {
+        free: () => recallAll(shard, CONTEXT, questions),
+        enforced: () => recallAll(shard, AGENT, questions),
+      },
+      { free: questions.length, enforced: questions.length },
+    );
     await shard.close();
     return {
       parameters: { tuples: chains * (CHAIN + 1) + NAMESPACES, chain: CHAIN, grains, namespaces: NAMESPACES, queries },

@@ -6,6 +6,7 @@ import { openBuiltinEmbedder } from '../../src/embed/builtin/builtin.ts';
 import { hasNativeRuntime, type RuntimeName } from '../../src/embed/builtin/runtime.ts';
 import { windowsOf } from '../../src/embed/windows.ts';
 import { FOLLOW_PAGE_GRAINS } from '../../src/engine/base/limits.ts';
+import { cpuTable } from '../lib/cpu-table.ts';
 import { englishSource, textOf } from '../lib/drawn-vectors.ts';
 import { inFolder } from '../lib/folder.ts';
 import { cacheFolder } from '../lib/kept-vectors.ts';
@@ -145,7 +146,9 @@ async function addsPerSecond(options: ServerOptions, client: LoadClient, job: Lo
   const server = await startServer(options);
   try {
     await client.run(server, { ...job, calls: Math.ceil(job.calls / 4), seed: job.seed + 1 });
-    return (await client.run(server, job)).callsPerSecond;
+    const { calls, serverCpu, callsPerSecond } = await client.run(server, job);
+    cpuTable.add(options.embedder === undefined ? 'adds' : 'adds_while_embedding', calls, serverCpu);
+    return callsPerSecond;
   } finally {
     await server.stop();
   }

@@ -43,13 +43,17 @@ async function run({ size }: Options): Promise<Measured> {
   const calls = sized(size, { full: 20_000, quick: 2_000, smoke: 20 });
   const rounds = sized(size, { full: 5, quick: 3, smoke: 1 });
   const json = JSON.stringify(writeJson(readQuery(THREE_CLAUSES).query));
-  const figures = await inTurns(rounds, {
-    three: () => times(THREE_CLAUSES, calls),
-    json: () => times(json, calls),
-    assemble: () => times(ASSEMBLE, calls / 4),
-    fourKib: () => times(FOUR_KIB, calls / 20),
-    hostile: () => HOSTILE.map((text) => median(times(text, Math.max(calls / 400, 3)))),
-  });
+  const figures = await inTurns(
+    rounds,
+    {
+      three: () => times(THREE_CLAUSES, calls),
+      json: () => times(json, calls),
+      assemble: () => times(ASSEMBLE, calls / 4),
+      fourKib: () => times(FOUR_KIB, calls / 20),
+      hostile: () => HOSTILE.map((text) => median(times(text, Math.max(calls / 400, 3)))),
+    },
+    { three: calls, json: calls, assemble: calls / 4, fourKib: calls / 20 },
+  );
   const middle = (name: keyof typeof figures, share = 0.5): number =>
     median(figures[name].map((round) => percentile(round, share)));
   const three = middle('three');

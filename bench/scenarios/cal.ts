@@ -158,7 +158,8 @@ async function inEngine(
         }),
     ]),
   ) as unknown as Record<Name, () => number[]>; // One for each name.
-  const all = await inTurns(rounds + 1, work);
+  const counted = Object.fromEntries(NAMES.map((name) => [name, subjects.length]));
+  const all = await inTurns<Name, number[]>(rounds + 1, work, counted);
   await makeMemories(shard.engine, VARIED.memory, 1);
   await addAll(shard, batchesOf(VARIED.memory, varied(items)));
   await settle(shard);
@@ -238,13 +239,18 @@ async function overGrpc(
     const connection = await connected(server);
     const metrics: Record<string, number> = {};
     for (const name of GRPC_NAMES) {
-      const figures: number[] = [];
-      for (let round = 0; round <= rounds; round++) {
+      const row = `grpc_${name}`;
+      const ask = async (): Promise<number> => {
         const times: number[] = [];
         for (const subject of subjects) times.push(await callMs(connection, QUERIES[name](subject)));
-        if (round > 0) figures.push(percentile(times, 0.5));
-      }
-      metrics[`grpc_${name}_p50_ms`] = median(figures);
+        return percentile(times, 0.5);
+      };
+      const { figures } = await inTurns(
+        rounds + 1,
+        { figures: ask },
+        { figures: { operations: subjects.length, server, row } },
+      );
+      metrics[`${row}_p50_ms`] = median(figures.slice(1));
     }
     connection.connection.close();
     return metrics;

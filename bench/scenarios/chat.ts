@@ -4,10 +4,12 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { cpuTable } from '../lib/cpu-table.ts';
 import { inFolder } from '../lib/folder.ts';
 import { type Measured, type Options, type Scenario, serverSize, sized } from '../lib/scenario.ts';
 import { askJson, createMemory, startServer, type Target } from '../lib/server.ts';
 import { median, percentile, rounded } from '../lib/statistics.ts';
+import { spentBetween, totalOf } from '../lib/thread-cpu.ts';
 
 const MEMORY = 'talk';
 
@@ -40,10 +42,12 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
       await addFacts(server, facts);
       const alone: Heard[] = [];
       for (let turn = 0; turn < turns; turn++) alone.push(await heardFrom(server, 'bench0'));
-      const cpuBefore = server.cpuUs() ?? Number.NaN;
+      const before = await server.cpu();
       const crowd = await Promise.all(Array.from({ length: streams }, () => heardFrom(server, 'bench1')));
-      const cpuUs = (server.cpuUs() ?? Number.NaN) - cpuBefore;
+      const after = await server.cpu();
+      const spent = before && after && spentBetween(before, after);
       const delays = crowd.flatMap((heard) => heard.delaysMs);
+      cpuTable.add('crowd_token', delays.length, spent);
       const first = alone.slice(Math.min(5, turns - 1));
       return {
         parameters: { turns, streams, tokens, gap_ms: gapMs, facts },
@@ -57,7 +61,7 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
           crowd_token_p50_ms: median(delays),
           crowd_token_p99_ms: percentile(delays, 0.99),
           crowd_worst_token_ms: Math.max(...delays),
-          crowd_server_cpu_us_per_token: cpuUs / delays.length,
+          crowd_server_cpu_us_per_token: spent === undefined ? Number.NaN : totalOf(spent) / delays.length,
         }),
       };
     } finally {

@@ -3,12 +3,14 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { judge } from '../../src/server/compliance/judge.ts';
 import { BARE_DEPLOYMENT, NO_METRICS } from '../../src/server/compliance/testing/deployment.ts';
+import { cpuTable } from '../lib/cpu-table.ts';
 import { addAll, batchesOf, contextOf, makeMemories, openShard, settle } from '../lib/engine.ts';
 import { inFolder } from '../lib/folder.ts';
 import { grainSource } from '../lib/grains.ts';
 import type { Measured, Options, Scenario } from '../lib/scenario.ts';
 import { sized } from '../lib/scenario.ts';
 import { median, rounded } from '../lib/statistics.ts';
+import { ownCpu, totalOf } from '../lib/thread-cpu.ts';
 
 const MEMORY = 1;
 const ERASED = ['user-7', 'user-8'];
@@ -43,20 +45,22 @@ async function run({ size }: Options): Promise<Measured> {
     for (let round = 0; round <= rounds; round++) {
       const delay = monitorEventLoopDelay({ resolution: 1 });
       delay.enable();
-      const used = process.cpuUsage();
-      const start = performance.now();
-      const { partitions } = await shard.engine.write('compliance', context, { runId: `vrf_bench${round}` });
-      const gathered = performance.now();
-      const checks = judge({ partitions, metrics: NO_METRICS, deployment: BARE_DEPLOYMENT }, undefined);
-      const end = performance.now();
-      const { user, system } = process.cpuUsage(used);
+      const { result, cpu: spent } = await ownCpu(async () => {
+        const start = performance.now();
+        const { partitions } = await shard.engine.write('compliance', context, { runId: `vrf_bench${round}` });
+        const gathered = performance.now();
+        const checks = judge({ partitions, metrics: NO_METRICS, deployment: BARE_DEPLOYMENT }, undefined);
+        return { checks, start, gathered, end: performance.now() };
+      });
+      const { checks, start, gathered, end } = result;
       delay.disable();
       judged = end - gathered;
       failed = checks.filter(({ status }) => status === 'fail').length;
       // The first round warms up.
       if (round === 0) continue;
       took.push(end - start);
-      cpu.push((user + system) / 1_000);
+      cpu.push(totalOf(spent) / 1_000);
+      cpuTable.add('full_run', 1, spent);
       waits.push(delay.max / 1e6);
       await settle(shard);
     }

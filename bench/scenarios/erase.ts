@@ -2,6 +2,7 @@
 // answer sent, how long the shard is blocked by the work that follows, and when the index blocks with the user's grains
 // are gone.
 import type { AddItem } from '../../src/engine/calls/grain.ts';
+import { cpuTable } from '../lib/cpu-table.ts';
 import {
   addAll,
   BATCH_GRAINS,
@@ -42,7 +43,7 @@ function run({ size }: Options): Promise<Measured> {
       await makeMemories(shard.engine, MEMORY, 1);
       await fill(shard, grains, naming);
       await settle(shard);
-      const metrics = await erase(shard, { own: grains / EACH, naming });
+      const metrics = await cpuTable.measure('erase a person', 1, () => erase(shard, { own: grains / EACH, naming }));
       return { parameters: { grains, of_user: grains / EACH, naming_user: naming }, metrics: rounded(metrics) };
     } finally {
       await shard.close();

@@ -69,10 +69,14 @@ async function addsOverGrpc(
         seed: ++seed,
       });
     for (const id of ['free', 'governed']) await add(id, warming);
-    const turns = await inTurns(rounds, {
-      free: async () => (await add('free', calls)).serverCpuUsPerCall,
-      governed: async () => (await add('governed', calls)).serverCpuUsPerCall,
-    });
+    const turns = await inTurns(
+      rounds,
+      {
+        free: async () => (await add('free', calls)).serverCpuUsPerCall,
+        governed: async () => (await add('governed', calls)).serverCpuUsPerCall,
+      },
+      { free: { operations: calls, server }, governed: { operations: calls, server } },
+    );
     return {
       parameters: { adds_a_round: calls, add_rounds: rounds, restricted: RESTRICTED.length },
       metrics: {

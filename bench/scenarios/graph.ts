@@ -42,10 +42,14 @@ async function run({ size }: Options): Promise<Measured> {
     const names = Array.from({ length: starts }, node);
     const graphs: Graph[] = [];
     for (const name of names) graphs.push(await graphAt(shard, name));
-    const times = await inTurns(rounds + 1, {
-      graph: () => timed(names, (name) => graphAt(shard, name)),
-      opened: () => timed(graphs, (graph) => opened(shard, graph)),
-    });
+    const times = await inTurns(
+      rounds + 1,
+      {
+        graph: () => timed(names, (name) => graphAt(shard, name)),
+        opened: () => timed(graphs, (graph) => opened(shard, graph)),
+      },
+      { graph: names.length, opened: names.length },
+    );
     await shard.close();
     const p50s = (name: keyof typeof times): number[] => times[name].slice(1).map((ms) => percentile(ms, 0.5));
     return {

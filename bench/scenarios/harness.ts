@@ -116,13 +116,18 @@ async function measured(
   });
   const get = getRequest(`${M}/grains/${hash}`, server.key);
   const definition = getRequest(`${M}/harnesses/${SLUG}`, server.key);
-  const times = await inTurns(rounds + 1, {
-    get: () => timed(connection, calls, () => get),
-    definition: () => timed(connection, calls, () => definition),
-    recall: () => timed(connection, calls, (at) => recalls[at % QUESTIONS]!),
-    query: () => timed(connection, calls, (at) => assemblies[at % QUESTIONS]!),
-    turn: () => timed(connection, calls, (at) => turns[at % QUESTIONS]!),
-  });
+  const counted = { operations: calls, server };
+  const times = await inTurns(
+    rounds + 1,
+    {
+      get: () => timed(connection, calls, () => get),
+      definition: () => timed(connection, calls, () => definition),
+      recall: () => timed(connection, calls, (at) => recalls[at % QUESTIONS]!),
+      query: () => timed(connection, calls, (at) => assemblies[at % QUESTIONS]!),
+      turn: () => timed(connection, calls, (at) => turns[at % QUESTIONS]!),
+    },
+    { get: counted, definition: counted, recall: counted, query: counted, turn: counted },
+  );
   const sizes: number[] = [];
   for (const request of assemblies) sizes.push(ESTIMATE.count(contentOf(await answered(connection, request))));
   connection.close();

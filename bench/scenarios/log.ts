@@ -10,10 +10,12 @@ import { KeyStore } from '../../src/engine/keys/key-store.ts';
 import { MasterKey } from '../../src/engine/keys/master-key.ts';
 import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
 import type { Log } from '../../src/engine/log/log.ts';
+import { cpuTable } from '../lib/cpu-table.ts';
 import { inFolder } from '../lib/folder.ts';
 import type { Measured, Options, Scenario } from '../lib/scenario.ts';
 import { sized } from '../lib/scenario.ts';
 import { median, percentile, rounded } from '../lib/statistics.ts';
+import { type CpuSpent, ownCpu, totalOf } from '../lib/thread-cpu.ts';
 
 const RECORD = Buffer.alloc(250, 7);
 const IN_FLIGHT = [1, 64, 256];
@@ -65,6 +67,8 @@ async function appends(directory: string, milliseconds: number): Promise<Record<
       inFlight,
       milliseconds / 3,
     );
+    cpuTable.add(`in_flight_${inFlight}`, ours.records, ours.cpu);
+    cpuTable.add(`in_flight_${inFlight}_plain_file`, raw.records, raw.cpu);
     figures[`in_flight_${inFlight}_appends_per_s`] = ours.perSecond;
     figures[`in_flight_${inFlight}_commit_p50_ms`] = ours.commitP50Ms;
     figures[`in_flight_${inFlight}_cpu_us`] = ours.cpuUs;
@@ -164,7 +168,10 @@ function sealing(calls: number): Record<string, number> {
 interface Loop {
   readonly perSecond: number;
   readonly commitP50Ms: number;
+  /** Per record. */
   readonly cpuUs: number;
+  readonly records: number;
+  readonly cpu: CpuSpent;
 }
 
 /** `inFlight` callers with one record each; those that arrive during a commit share the next one. */
@@ -175,23 +182,27 @@ async function closedLoop(
 ): Promise<Loop> {
   const commits: number[] = [];
   let records = 0;
-  const cpu = process.cpuUsage();
-  const start = performance.now();
-  let now = start;
-  // Callers continue at once: every caller of a committed group is in the next one.
-  while (now - start < milliseconds) {
-    const group = Array.from({ length: inFlight }, () => Buffer.from(RECORD));
-    await commit(group);
-    const end = performance.now();
-    commits.push(end - now);
-    records += inFlight;
-    now = end;
-  }
-  const used = process.cpuUsage(cpu);
+  let elapsedMs = 0;
+  const { cpu } = await ownCpu(async () => {
+    const start = performance.now();
+    let now = start;
+    // Callers continue at once: every caller of a committed group is in the next one.
+    while (now - start < milliseconds) {
+      const group = Array.from({ length: inFlight }, () => Buffer.from(RECORD));
+      await commit(group);
+      const end = performance.now();
+      commits.push(end - now);
+      records += inFlight;
+      now = end;
+    }
+    elapsedMs = now - start;
+  });
   return {
-    perSecond: (records / (now - start)) * 1_000,
+    perSecond: (records / elapsedMs) * 1_000,
     commitP50Ms: percentile(commits, 0.5),
-    cpuUs: (used.user + used.system) / records,
+    cpuUs: totalOf(cpu) / records,
+    records,
+    cpu,
   };
 }
 

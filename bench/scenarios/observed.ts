@@ -1,6 +1,7 @@
 // Adds over gRPC to three servers in turns: without traces, with an SDK that records one trace in a hundred, and with one
 // that records all. Counters run in each of them.
 import { join } from 'node:path';
+import { cpuTable } from '../lib/cpu-table.ts';
 import { inFolder } from '../lib/folder.ts';
 import { LoadClient, type ServedLoad } from '../lib/load.ts';
 import { type Measured, type Options, type Scenario, sized } from '../lib/scenario.ts';
@@ -47,6 +48,8 @@ async function run({ size, profile, start: startOne = startServer }: Options): P
         some: () => some(calls),
         all: () => all(calls),
       });
+      for (const [name, loads] of Object.entries(turns))
+        for (const { calls: made, serverCpu } of loads) cpuTable.add(name, made, serverCpu);
       const rates = (loads: readonly ServedLoad[]): number[] => loads.map(({ callsPerSecond }) => callsPerSecond);
       const cpu = (loads: readonly ServedLoad[]): number[] => loads.map(({ serverCpuUsPerCall }) => serverCpuUsPerCall);
       return {

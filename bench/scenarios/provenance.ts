@@ -41,18 +41,26 @@ async function run({ size }: Options): Promise<Measured> {
     await settle(shard);
     const questions = Array.from({ length: queries }, () => source.question());
     const subjects = Array.from({ length: queries }, () => source.subject());
-    const recalls = await inTurns(rounds + 1, {
-      with: () => timed(shard, questions.map(words), true),
-      without: () => timed(shard, questions.map(words), false),
-      structuralWith: () => timed(shard, subjects.map(structure), true),
-      structuralWithout: () => timed(shard, subjects.map(structure), false),
-    });
+    const recalls = await inTurns(
+      rounds + 1,
+      {
+        with: () => timed(shard, questions.map(words), true),
+        without: () => timed(shard, questions.map(words), false),
+        structuralWith: () => timed(shard, subjects.map(structure), true),
+        structuralWithout: () => timed(shard, subjects.map(structure), false),
+      },
+      { with: queries, without: queries, structuralWith: queries, structuralWithout: queries },
+    );
     const p50s = (name: keyof typeof recalls): number[] =>
       recalls[name].slice(1).map((figures) => percentile(figures, 0.5));
-    const rates = await inTurns(rounds + 1, {
-      with: () => addsBetween(shard, source, { adds, questions, leaves: true }),
-      without: () => addsBetween(shard, source, { adds, questions, leaves: false }),
-    });
+    const rates = await inTurns(
+      rounds + 1,
+      {
+        with: () => addsBetween(shard, source, { adds, questions, leaves: true }),
+        without: () => addsBetween(shard, source, { adds, questions, leaves: false }),
+      },
+      { with: { operations: adds, row: 'adds_with' }, without: { operations: adds, row: 'adds_without' } },
+    );
     const bytes = await bytesARecord(shard, questions.map(words));
     const { totalRecords } = await shard.engine.write('recallTotals', CONTEXT, {});
     await shard.close();

@@ -92,10 +92,17 @@ async function overHttp(
     get: getRequest(`${M}/grains/${hash}`, server.key),
     bootstrap: getRequest(`${M}/sessions/${SESSION}/bootstrap`, server.key),
   };
-  const times = await inTurns(rounds + 1, {
-    get: () => timed(calls, () => answered(connection, requests.get)),
-    bootstrap: () => timed(calls, () => answered(connection, requests.bootstrap)),
-  });
+  const times = await inTurns(
+    rounds + 1,
+    {
+      get: () => timed(calls, () => answered(connection, requests.get)),
+      bootstrap: () => timed(calls, () => answered(connection, requests.bootstrap)),
+    },
+    {
+      get: { operations: calls, server, row: `${name}_get` },
+      bootstrap: { operations: calls, server, row: `${name}_bootstrap` },
+    },
+  );
   connection.close();
   const p50s = (what: keyof typeof times): number[] => times[what].slice(1).map((ms) => percentile(ms, 0.5));
   return {
@@ -161,16 +168,20 @@ async function inProcess(folder: string, size: Size, rounds: number): Promise<Re
   const asked = { tokenBudget: TOKENS, format: 'json' } as const;
   const { engine } = shard;
   const context = contextOf(1);
-  const times = await inTurns(rounds + 1, {
-    context: () =>
-      timed(repeats, async () => {
-        compileContext(engine.read('sessionContext', context, { sessionId: SESSION, ...asked }), asked);
-      }),
-    summary: () =>
-      timed(Math.ceil(repeats / 10), async () => {
-        engine.read('sessionSummary', context, { sessionId: 'long' });
-      }),
-  });
+  const times = await inTurns(
+    rounds + 1,
+    {
+      context: () =>
+        timed(repeats, async () => {
+          compileContext(engine.read('sessionContext', context, { sessionId: SESSION, ...asked }), asked);
+        }),
+      summary: () =>
+        timed(Math.ceil(repeats / 10), async () => {
+          engine.read('sessionSummary', context, { sessionId: 'long' });
+        }),
+    },
+    { context: repeats, summary: Math.ceil(repeats / 10) },
+  );
   await shard.close();
   const p50 = (what: keyof typeof times): number => median(times[what].slice(1).map((ms) => percentile(ms, 0.5)));
   return { context_p50_ms: p50('context'), summary_p50_ms: p50('summary') };

@@ -49,7 +49,11 @@ async function run({ size, start = startServer }: Options): Promise<Measured> {
         cpuUs += (target.cpuUs() ?? 0) - cpu;
         return (HOOKS * grains * 1_000) / (performance.now() - began);
       };
-      const rates = await inTurns(rounds, { deliveries, bare: () => bare(url, HOOKS * grains) });
+      const rates = await inTurns(
+        rounds,
+        { deliveries, bare: () => bare(url, HOOKS * grains) },
+        { deliveries: { operations: HOOKS * grains, server: target } },
+      );
       const received = Object.entries(await receivedBy(receiver)).filter(([hook]) => hook !== 'bare');
       const disordered = received.filter(([, { inOrder, count }]) => !inOrder || count !== expected);
       if (received.length !== HOOKS || disordered.length > 0)
