@@ -3,18 +3,24 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { AIMED_SCENARIOS, aimsText } from './lib/aims.ts';
+import { compare, comparisonText } from './lib/compare.ts';
 import { writeFigures } from './lib/figures.ts';
-import { jsonOf, runScenario, tableOf } from './lib/report.ts';
+import { jsonOf, runScenario, type ScenarioRun, tableOf } from './lib/report.ts';
 import type { Options, Size } from './lib/scenario.ts';
 import { SUITE } from './suite.ts';
 
 const HELP = `npm run bench -- [NAME...] [options]
+
+  aims             as a name: the scenarios of the service's aims, and a table of them at the end
 
   --quick          a tenth of the time; figures are rougher, and aims do not apply
   --smoke          tiny sizes: shows that every scenario still works
   --json           print only lines of JSON
   --keep           append the lines to bench/history.ndjson
   --readme         write the newest stored figures into bench/README.md, without measuring
+  --compare REV    run each scenario on this tree and on REV in alternation, and print the ratios of their figures
+  --rounds N       runs on each side with --compare (5)
   --profile DIR    write CPU profiles of the servers that scenarios start
   --list           list the scenarios
 
@@ -31,19 +37,27 @@ const { values, positionals } = parseArgs({
     keep: { type: 'boolean', default: false },
     readme: { type: 'boolean', default: false },
     profile: { type: 'string' },
+    compare: { type: 'string' },
+    rounds: { type: 'string', default: '5' },
     list: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
 
-const unknown = positionals.filter((name) => !Object.hasOwn(SUITE, name));
+/** A name for several scenarios. */
+const AIMS = 'aims';
+const asked = positionals.flatMap((name) => (name === AIMS ? AIMED_SCENARIOS : [name]));
+const named = asked.length === 0 ? Object.keys(SUITE) : [...new Set(asked)];
+const size: Size = values.smoke ? 'smoke' : values.quick ? 'quick' : 'full';
+const unknown = asked.filter((name) => !Object.hasOwn(SUITE, name));
 if (unknown.length > 0) {
   process.stderr.write(`unknown scenario: ${unknown.join(', ')}\n\n${HELP}`);
   process.exitCode = 2;
 } else if (values.help) process.stdout.write(HELP);
 else if (values.list) await list();
-else if (values.readme) readme();
-else await runAll(positionals.length === 0 ? Object.keys(SUITE) : positionals);
+else if (values.readme) await readme();
+else if (values.compare !== undefined) await compareWith(values.compare, named);
+else await runAll(named);
 
 async function list(): Promise<void> {
   for (const load of Object.values(SUITE)) {
@@ -52,17 +66,19 @@ async function list(): Promise<void> {
   }
 }
 
-function readme(): void {
-  const missing = writeFigures(Object.keys(SUITE));
+async function readme(): Promise<void> {
+  const scenarios = await Promise.all(Object.values(SUITE).map(async (load) => (await load()).scenario));
+  const missing = writeFigures(scenarios);
   if (missing.length > 0) console.error(`no full run is stored for: ${missing.join(', ')}`);
 }
 
 async function runAll(names: readonly string[]): Promise<void> {
-  const size: Size = values.smoke ? 'smoke' : values.quick ? 'quick' : 'full';
   const options: Options = { size, profile: values.profile };
+  const runs: ScenarioRun[] = [];
   for (const name of names) {
     try {
       const run = await runScenario(name, options);
+      runs.push(run);
       const line = jsonOf(run, size, commit());
       if (!values.json) console.log(tableOf(run, size));
       console.log(values.json ? line : `${line}\n`);
@@ -72,6 +88,28 @@ async function runAll(names: readonly string[]): Promise<void> {
       console.error(error instanceof Error ? error.message : error);
       process.exitCode = 1;
     }
+  }
+  if (positionals.includes(AIMS) && !values.json) console.log(aimsText(runs, size));
+}
+
+async function compareWith(revision: string, names: readonly string[]): Promise<void> {
+  const rounds = Number(values.rounds);
+  if (!Number.isInteger(rounds) || rounds < 1) {
+    process.stderr.write(`--rounds is a whole number from 1: ${values.rounds}\n`);
+    process.exitCode = 2;
+    return;
+  }
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  try {
+    await compare(names, revision, {
+      ...{ size, profile: values.profile, rounds, signal: stop.signal },
+      report: (comparison) => console.log(values.json ? JSON.stringify(comparison) : comparisonText(comparison)),
+      warn: (text) => console.error(text),
+    });
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = stop.signal.aborted ? 130 : 1;
   }
 }
 

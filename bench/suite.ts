@@ -5,6 +5,7 @@ import type { Scenario } from './lib/scenario.ts';
 export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: Scenario }>>> = {
   add: () => import('./scenarios/add.ts'),
   batch: () => import('./scenarios/batch.ts'),
+  defaults: () => import('./scenarios/defaults.ts'),
   serve: () => import('./scenarios/serve.ts'),
   relevance: () => import('./scenarios/relevance.ts'),
   likeness: () => import('./scenarios/likeness.ts'),

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
+import { AIMED } from '../bench/lib/aims.ts';
 import { cpuTable } from '../bench/lib/cpu-table.ts';
 import { type ServerOptions, startServer, type Target } from '../bench/lib/server.ts';
 import { SUITE } from '../bench/suite.ts';
@@ -49,6 +50,14 @@ for (const [name, load] of Object.entries(SUITE)) {
       assert.ok(Number.isFinite(value), `${metric} is ${value}`);
     }
     for (const { metric } of scenario.aims) assert.ok(metric in metrics, `the aim for ${metric} has no metric`);
+    for (const { scenario: of, metric, beside } of AIMED) {
+      if (of !== name) continue;
+      assert.ok(
+        scenario.aims.some((aim) => aim.metric === metric),
+        `the table of aims names ${metric}, which has none`,
+      );
+      for (const shown of beside) assert.ok(shown in metrics, `the table of aims shows ${shown}, which is no metric`);
+    }
   });
 }
 

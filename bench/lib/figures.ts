@@ -1,6 +1,6 @@
 // Writes the figures in README.md from the stored lines, so that they do not get outdated.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type Aim, isMet } from './scenario.ts';
+import { type Aim, isMet, type Scenario } from './scenario.ts';
 
 const HISTORY = new URL('../history.ndjson', import.meta.url);
 const README = new URL('../README.md', import.meta.url);
@@ -13,25 +13,31 @@ interface Line {
   readonly commit: string;
   readonly node: string;
   readonly machine: string;
-  readonly seconds: number;
   readonly skipped?: string;
   readonly metrics: Readonly<Record<string, number>>;
+}
+
+interface Kept extends Line {
   readonly aims: readonly Aim[];
 }
 
-/** Writes the newest full line of each scenario of `names` into README.md. Returns the names without one. */
-export function writeFigures(names: readonly string[]): string[] {
+/** Writes the newest full line of each scenario into README.md, beside its aims of today. Returns the names without one. */
+export function writeFigures(scenarios: readonly Pick<Scenario, 'name' | 'aims'>[]): string[] {
   const kept = readFileSync(HISTORY, 'utf8')
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as Line) // written by `--keep`
     .filter(({ size, skipped }) => size === 'full' && skipped === undefined);
-  const newest = names.flatMap((name) => kept.findLast(({ scenario }) => scenario === name) ?? []);
+  const newest = scenarios.flatMap(({ name, aims }): Kept[] => {
+    const line = kept.findLast(({ scenario }) => scenario === name);
+    return line === undefined ? [] : [{ ...line, aims }];
+  });
+  const missing = scenarios.map(({ name }) => name).filter((name) => newest.every(({ scenario }) => scenario !== name));
   const text = readFileSync(README, 'utf8');
   const [before, rest] = halves(text, BEGIN);
   const [, after] = halves(rest, END);
-  writeFileSync(README, `${before}${BEGIN}\n\n${figures(newest)}\n${END}${after}`);
-  return names.filter((name) => newest.every(({ scenario }) => scenario !== name));
+  writeFileSync(README, `${before}${BEGIN}\n\n${figures(newest, missing)}\n${END}${after}`);
+  return missing;
 }
 
 function halves(text: string, mark: string): [before: string, after: string] {
@@ -40,7 +46,7 @@ function halves(text: string, mark: string): [before: string, after: string] {
   return [text.slice(0, at), text.slice(at + mark.length)];
 }
 
-function figures(lines: readonly Line[]): string {
+function figures(lines: readonly Kept[], missing: readonly string[]): string {
   const machines = [...new Set(lines.map(({ machine, node }) => `${machine}, Node ${node}`))].join('; ');
   const commits = [...new Set(lines.map(({ commit }) => commit))].join(', ');
   const rows = lines.flatMap(({ scenario, metrics, aims }) =>
@@ -50,18 +56,13 @@ function figures(lines: readonly Line[]): string {
       return `| ${scenario} | ${aim.metric} | ${bound(aim)} | ${value} | ${isMet(aim, value) ? 'yes' : '**no**'} |`;
     }),
   );
-  const details = lines.map(({ scenario, seconds, metrics }) => {
-    const all = Object.entries(metrics).map(([name, value]) => `${name} ${value}`);
-    return `**${scenario}** (${Math.round(seconds)} s): ${all.join(', ')}.\n`;
-  });
   return [
     `Measured on ${machines}; commit ${commits}.`,
     '',
     '| scenario | metric | aim | measured | met |',
     '| --- | --- | --- | --- | --- |',
     ...rows,
-    '',
-    ...details,
+    ...(missing.length === 0 ? [] : ['', `No full run is kept of: ${missing.join(', ')}.`]),
   ].join('\n');
 }
 

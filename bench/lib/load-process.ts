@@ -72,7 +72,7 @@ interface Open {
 }
 
 async function overGrpc(job: PlacedJob): Promise<Open> {
-  const source = job.english === true ? englishSource(job.seed) : grainSource(job.seed);
+  const source = sourceOf(job);
   const draw =
     job.vectorsFrom === undefined ? undefined : keptDrawnVectors(job.vectorsFrom, BUILTIN_NAME, ENCODER_DIMENSIONS);
   const messages = Array.from({ length: job.calls }, () => framed(messageOf(job, source, draw)));
@@ -88,6 +88,10 @@ async function overGrpc(job: PlacedJob): Promise<Open> {
       for (const connection of connections) connection.close();
     },
   };
+}
+
+function sourceOf({ english, seed }: LoadJob): GrainSource {
+  return english === true ? englishSource(seed) : grainSource(seed);
 }
 
 function messageOf({ what, batchGrains = 1 }: LoadJob, source: GrainSource, draw?: DrawVector): Uint8Array {
@@ -106,7 +110,7 @@ function messageOf({ what, batchGrains = 1 }: LoadJob, source: GrainSource, draw
 }
 
 async function overHttp(job: PlacedJob): Promise<Open> {
-  const source = grainSource(job.seed);
+  const source = sourceOf(job);
   const requests = Array.from({ length: job.calls }, (_, call) =>
     postRequest(
       `/api/memories/${job.memories[call % job.memories.length]}/${PATHS[job.what]}`,

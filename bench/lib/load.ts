@@ -16,7 +16,7 @@ export interface LoadJob {
   readonly what: 'add' | 'batchAdd' | 'recall';
   /** Grains per call of `batchAdd`. */
   readonly batchGrains?: number;
-  /** Over gRPC: use grains and questions of English words instead of made-up ones. */
+  /** Use grains and questions of English words instead of made-up ones. */
   readonly english?: boolean;
   /** For `recall` over gRPC: send vectors drawn near those stored in this folder. */
   readonly vectorsFrom?: string | undefined;

@@ -1,7 +1,10 @@
 // Prints a scenario's result as a table and as a line of JSON.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { type CpuFigures, cpuLines } from './cpu-table.ts';
 import { type Aim, isMet, type Measured, type Options, type Scenario, type Size, type Skipped } from './scenario.ts';
 
@@ -14,23 +17,56 @@ export interface ScenarioRun extends Pick<Scenario, 'name' | 'about' | 'aims'> {
   readonly wholeCpu: Readonly<Record<string, CpuFigures>>;
 }
 
-const COUNTING = ['--import', new URL('./thread-slots.ts', import.meta.url).href];
+export interface Where {
+  /** The tree whose benchmarks run; default: this one. */
+  readonly root?: string;
+  /** Ends the run, with what it started. */
+  readonly signal?: AbortSignal;
+}
 
-/** Runs one scenario in a separate process. Rejects when the process ends without a result. */
-export async function runScenario(name: string, options: Options): Promise<ScenarioRun> {
-  const child = fork(new URL('./scenario-process.ts', import.meta.url), {
-    execArgv: [...process.execArgv, ...COUNTING],
+const ROOT = join(import.meta.dirname, '..', '..');
+/** A scenario that gets no turn of its loop does not notice that it shall end. */
+const END_MS_MAX = 5_000;
+
+/**
+ * Runs one scenario in a separate process. Rejects when the process ends without a result, and with an AbortError when
+ * the signal ended it.
+ */
+export async function runScenario(name: string, options: Options, where: Where = {}): Promise<ScenarioRun> {
+  const { root = ROOT, signal } = where;
+  signal?.throwIfAborted();
+  const lib = join(root, 'bench', 'lib');
+  const slots = join(lib, 'thread-slots.ts');
+  // Benchmarks of an older revision count no threads.
+  const counting = existsSync(slots) ? ['--import', pathToFileURL(slots).href] : [];
+  const child = fork(join(lib, 'scenario-process.ts'), {
+    cwd: root,
+    execArgv: [...process.execArgv, ...counting],
+    // The terminal's Ctrl-C must not end it before it removes what it has made.
+    detached: signal !== undefined,
   });
   const ended = once(child, 'exit');
-  child.send({ name, options });
-  const [message] = await Promise.race([
-    once(child, 'message'),
-    ended.then(([code, signal]) => {
-      throw new Error(`scenario ${name} ended with ${code ?? signal}`);
-    }),
-  ]);
-  await ended;
-  return message as ScenarioRun; // what scenario-process.ts sends
+  let killing: NodeJS.Timeout | undefined;
+  const end = (): void => {
+    child.disconnect();
+    killing = setTimeout(() => child.kill('SIGKILL'), END_MS_MAX);
+  };
+  signal?.addEventListener('abort', end);
+  try {
+    child.send({ name, options });
+    const [message] = await Promise.race([
+      once(child, 'message'),
+      ended.then(([code, by]) => {
+        signal?.throwIfAborted();
+        throw new Error(`scenario ${name} ended with ${code ?? by}`);
+      }),
+    ]);
+    await ended;
+    return message as ScenarioRun; // what scenario-process.ts sends
+  } finally {
+    signal?.removeEventListener('abort', end);
+    clearTimeout(killing);
+  }
 }
 
 /** The table: one row per metric with its aim; at sizes other than full, aims are shown but not judged. */
@@ -64,7 +100,7 @@ function judged(aim: Aim | undefined, value: number, size: Size): string {
   return isMet(aim, value) ? 'met' : 'MISSED';
 }
 
-function aimText({ atLeast, atMost }: Aim): string {
+export function aimText({ atLeast, atMost }: Aim): string {
   return [...(atLeast === undefined ? [] : [`>= ${atLeast}`]), ...(atMost === undefined ? [] : [`<= ${atMost}`])].join(
     ', ',
   );

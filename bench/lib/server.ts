@@ -39,6 +39,8 @@ export interface EmbedderOptions {
 
 export interface ServerOptions {
   readonly dataDirectory: string;
+  /** Leaves every option that can have one at its default: workers, shards, listener and embedder. */
+  readonly allDefaults?: boolean;
   /** Entry file of the command line; default: the sources. */
   readonly main?: string;
   readonly workers: number;
@@ -74,7 +76,9 @@ export async function startServer({ main = MAIN, profile, embedder, ...options }
     logLevel: 'error',
     embedder: embedder === undefined ? 'none' : 'builtin',
   };
-  const flags = Object.entries(config).flatMap(([name, value]) => [`--${kebab(name)}`, String(value)]);
+  const { dataDir, auth, httpPort, grpcPort, logLevel } = config;
+  const given = options.allDefaults === true ? { dataDir, auth, httpPort, grpcPort, logLevel } : config;
+  const flags = Object.entries(given).flatMap(([name, value]) => [`--${kebab(name)}`, String(value)]);
   const words =
     embedder === undefined ? [main, 'serve', ...flags] : [EMBEDDING, JSON.stringify(embedder), JSON.stringify(config)];
   const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];

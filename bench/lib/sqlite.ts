@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import type { AddItem } from '../../src/engine/calls/grain.ts';
+import { batchesOf } from './engine.ts';
 
 /**
  * `duties`: also the duties of a grain store, bodies stored and unique by SHA-256. `bare`: only the full-text insert.
@@ -16,6 +17,23 @@ export interface SqlitePeer {
   /** Ranked row ids of grains that hold any of the words. */
   search(words: readonly string[], limit: number): number[];
   close(): void;
+}
+
+/** The texts are prepared before the clock starts. `perSecond` counts the checkpoint. */
+export function insertedPerSecond(
+  peer: SqlitePeer,
+  items: readonly AddItem[],
+  batchGrains: number,
+): { readonly answeredPerSecond: number; readonly perSecond: number } {
+  const texts = batchesOf(1, items, batchGrains).map((batch) => JSON.stringify(batch.items));
+  const start = performance.now();
+  let count = 0;
+  for (const text of texts) count += peer.insert(text);
+  const answeredMs = performance.now() - start;
+  peer.checkpoint();
+  const settledMs = performance.now() - start;
+  if (count !== items.length) throw new Error(`SQLite took ${count} of ${items.length} grains`);
+  return { answeredPerSecond: (count * 1_000) / answeredMs, perSecond: (count * 1_000) / settledMs };
 }
 
 export function openSqlite(path: string, work: SqliteWork): SqlitePeer {

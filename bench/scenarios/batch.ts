@@ -4,14 +4,14 @@
 // store (parse, unique hash, keep the body), once with the full-text rows alone.
 import { join } from 'node:path';
 import { cpuTable } from '../lib/cpu-table.ts';
-import { BATCH_GRAINS, batchesOf } from '../lib/engine.ts';
+import { BATCH_GRAINS } from '../lib/engine.ts';
 import { inFolder } from '../lib/folder.ts';
 import { grainSource } from '../lib/grains.ts';
 import { LoadClient, type LoadJob } from '../lib/load.ts';
 import type { Measured, Options, Scenario } from '../lib/scenario.ts';
 import { sized } from '../lib/scenario.ts';
 import { createMemory, flushed, grainsHeld, settled, startServer, type Target } from '../lib/server.ts';
-import { openSqlite, type SqlitePeer } from '../lib/sqlite.ts';
+import { insertedPerSecond, openSqlite } from '../lib/sqlite.ts';
 import { inTurns, median, medianRatio, rounded } from '../lib/statistics.ts';
 import { type CpuSpent, spentBetween, totalOf } from '../lib/thread-cpu.ts';
 
@@ -69,8 +69,8 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
           http_many: () => served('http', MEMORIES),
           grpc_one: () => served('grpc', ONE),
           http_one: () => served('http', ONE),
-          sqlite_duties: () => inserted(duties, ++seed, grains, batchGrains),
-          sqlite_bare: () => inserted(bare, ++seed, grains, batchGrains),
+          sqlite_duties: () => insertedPerSecond(duties, grainSource(++seed).take(grains), batchGrains),
+          sqlite_bare: () => insertedPerSecond(bare, grainSource(++seed).take(grains), batchGrains),
         },
         { sqlite_duties: grains, sqlite_bare: grains },
       );
@@ -130,17 +130,4 @@ async function take(
     perSecond: grains / (seconds + settleSeconds),
     cpu: before && after && spentBetween(before, after),
   };
-}
-
-/** The texts are prepared before the clock starts. */
-function inserted(peer: SqlitePeer, seed: number, grains: number, batchGrains: number): Turn {
-  const texts = batchesOf(1, grainSource(seed).take(grains), batchGrains).map(({ items }) => JSON.stringify(items));
-  const start = performance.now();
-  let count = 0;
-  for (const text of texts) count += peer.insert(text);
-  const answeredPerSecond = (grains * 1_000) / (performance.now() - start);
-  peer.checkpoint();
-  const perSecond = (grains * 1_000) / (performance.now() - start);
-  if (count !== grains) throw new Error(`SQLite took ${count} of ${grains} grains`);
-  return { answeredPerSecond, perSecond };
 }

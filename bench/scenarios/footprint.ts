@@ -16,10 +16,10 @@ export const scenario: Scenario = {
   name: 'footprint',
   about: 'bytes of disk and heap a grain, opening after a clean stop and after a kill, in process',
   aims: [
-    { metric: 'disk_bytes_per_grain', atMost: 700 },
+    { metric: 'disk_bytes_per_grain', atMost: 520 },
     { metric: 'held_bytes_per_grain', atMost: 200 },
     { metric: 'open_after_stop_s', atMost: 1 },
-    { metric: 'open_after_kill_s', atMost: 5 },
+    { metric: 'open_after_kill_s', atMost: 1.5 },
     { metric: 'grains_lost', atMost: 0 },
   ],
   run,
