@@ -29,8 +29,10 @@ import { holdsBuckets } from './keys/bucket-files.ts';
 import { KeyStore } from './keys/key-store.ts';
 import { MasterKey } from './keys/master-key.ts';
 import { FixedRecordsLog } from './log/fixed-records.ts';
-import { openLmdbLog } from './log/lmdb/lmdb-log.ts';
+import { type LmdbLogOptions, openLmdbLog } from './log/lmdb/lmdb-log.ts';
 import type { Log } from './log/log.ts';
+import { openWalLog } from './log/wal/wal-log.ts';
+import type { WriteAheadOptions } from './log/wal/write-ahead.ts';
 import type { Door } from './maintain/compliance/door.ts';
 import { Housekeeper } from './maintain/housekeeping/housekeeper.ts';
 import { type RebuildServices, rebuild } from './maintain/housekeeping/rebuild.ts';
@@ -48,10 +50,10 @@ import { writeTrail } from './write/write-trail.ts';
 import { type EngineWrites, writeCalls } from './writes.ts';
 
 /** Version of a shard's disk format. Raised when a format changes in a way that an older build cannot read. */
-export const FORMAT_VERSION = 5;
+export const FORMAT_VERSION = 6;
 /**
  * The oldest version whose logs are opened: 1 named grains by their plain hashes, 2 had no records of further sources, 3 had
- * no events, 4 no turns of harnesses.
+ * no events, 4 no turns of harnesses, 5 no write-ahead files.
  */
 export const OLDEST_FORMAT = 1;
 
@@ -68,6 +70,8 @@ export interface EngineOptions {
   /** Maximum bytes of vectors on the heap. Above it the least recently used memories are evicted. Absent: VECTOR_HEAP_BYTES. */
   readonly vectorHeapBytes?: number | undefined;
   readonly clock?: Clock | undefined;
+  /** The write-ahead files of the worker that opens the shard. Absent: each append is a transaction of LMDB. */
+  readonly writeAhead?: WriteAheadOptions | undefined;
   /** Replaces the LMDB store (simulator). */
   readonly log?: Log | undefined;
   /** Grains in the tail at which a seal begins; tests lower it. */
@@ -148,7 +152,7 @@ export class Engine {
     const stamp = { formatVersion: FORMAT_VERSION, readsFrom: OLDEST_FORMAT, shard, shards };
     // Keys exist only for an existing log. Creating a new log next to them would hide the loss behind an empty shard.
     const exists = holdsBuckets(options.keysDirectory);
-    const stored = options.log ?? openLmdbLog(join(options.directory, 'log'), { stamp, exists });
+    const stored = options.log ?? openStored(join(options.directory, 'log'), { stamp, exists }, options.writeAhead);
     const log = new FixedRecordsLog(stored, isAuditRecord);
     let engine: Engine | undefined;
     try {
@@ -401,4 +405,8 @@ export class Engine {
       sealedSequence: index.sealedSequence,
     };
   }
+}
+
+function openStored(directory: string, options: LmdbLogOptions, writeAhead: WriteAheadOptions | undefined): Log {
+  return writeAhead === undefined ? openLmdbLog(directory, options) : openWalLog(directory, { ...options, writeAhead });
 }

@@ -17,6 +17,7 @@ import { openControl } from '../../server/control/open.ts';
 import { removedFromControl } from '../../server/control/removed-since.ts';
 import { LAYOUT_FILE, openLayout } from '../../server/data-directory.ts';
 import { noteRestore } from '../../server/events/restores.ts';
+import { settleDeployment } from '../../server/write-ahead.ts';
 import { Failure, failureOf } from '../failure.ts';
 
 export interface Holding {
@@ -54,6 +55,8 @@ export async function holdingOf(
     if (control?.isOther === true)
       doubt(`${dataDirectory} holds a different deployment than the backup: its erasures do not apply to the backup`);
     const mayCompare = control?.isOther !== true;
+    // What a server that ended without closing left there belongs to the logs that are compared.
+    if (mayCompare) await attempt(() => settleDeployment(dataDirectory, copy.shards), doubt, 'the write-ahead files');
     const users: { memory: number; userId: string }[] = [];
     const scopes: { memory: number; path: string }[] = [];
     const forgotten: [number, readonly string[]][] = [];

@@ -280,6 +280,18 @@ export const RESTART_FORGIVEN_MS = 60_000;
  */
 export const GROUP_WRITES_MAX = 255;
 export const GROUP_BYTES_MAX = 8 * 1_048_576;
+/**
+ * A write-ahead file: the bytes at which its appends are written to their logs, and the age of the oldest at which they
+ * are, whatever their number. Beyond the third: appends wait until the file before is free.
+ */
+export const WAL_CHECKPOINT_BYTES = 8 * 1_048_576;
+export const WAL_CHECKPOINT_MS = 1_000;
+export const WAL_BYTES_MAX = 64 * 1_048_576;
+/** Bytes that a write-ahead file gets when it is created. One that fills up gets WAL_CHECKPOINT_BYTES. */
+export const WAL_FIRST_BYTES = 262_144;
+/** Items and bytes of the appends that are written to a log in one transaction. */
+export const WAL_PIECE_ITEMS = 4_000;
+export const WAL_PIECE_BYTES = 2 * 1_048_576;
 /** Housekeeping changes in one group. */
 export const GROUP_CHANGES_MAX = 64;
 

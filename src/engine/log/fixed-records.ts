@@ -8,6 +8,7 @@ export class FixedRecordsLog extends ForwardingLog {
   readonly #isFixed: (bytes: Uint8Array) => boolean;
   readonly peek?: Log['peek'] & {};
   readonly checkFiles?: Log['checkFiles'] & {};
+  readonly scrub?: Log['scrub'] & {};
 
   /** `isFixed` judges by the first byte of a record; the bytes behind the record are undefined. */
   constructor(inner: Log, isFixed: (bytes: Uint8Array) => boolean) {
@@ -15,6 +16,7 @@ export class FixedRecordsLog extends ForwardingLog {
     this.#isFixed = isFixed;
     if (inner.peek !== undefined) this.peek = inner.peek.bind(inner);
     if (inner.checkFiles !== undefined) this.checkFiles = inner.checkFiles.bind(inner);
+    if (inner.scrub !== undefined) this.scrub = inner.scrub.bind(inner);
   }
 
   override async append(append: Append): Promise<Sequence> {

@@ -4,30 +4,34 @@ import { crc32 } from 'node:zlib';
 
 export const FRAME_BYTES = 4;
 
-/**
- * Frames `records`, whose sequence numbers begin at `first`. The frames are views of one new block, the only copy on
- * this side: records arrive as many small arrays.
- */
-export function frameRecords(records: readonly Uint8Array[], first: number): Uint8Array[] {
+/** Frames one after the other. */
+export interface FrameBlock {
+  readonly frames: Buffer;
+  /** Where each frame begins, and where the last one ends. */
+  readonly offsets: Uint32Array;
+}
+
+/** Frames `records`, whose sequence numbers begin at `first`, in one new block: the only copy on this side. */
+export function frameBlock(records: readonly Uint8Array[], first: number): FrameBlock {
   let total = 0;
   for (const record of records) total += record.length + FRAME_BYTES;
-  const block = Buffer.allocUnsafeSlow(total);
-  const frames: Uint8Array[] = new Array(records.length);
+  const frames = Buffer.allocUnsafeSlow(total);
+  const offsets = new Uint32Array(records.length + 1);
   let at = 0;
   for (let i = 0; i < records.length; i++) {
     const record = records[i]!;
-    const end = at + record.length;
-    block.set(record, at);
-    block.writeUInt32LE(crc32(record, first + i), end);
-    frames[i] = block.subarray(at, end + FRAME_BYTES);
-    at = end + FRAME_BYTES;
+    frames.set(record, at);
+    at += record.length;
+    frames.writeUInt32LE(crc32(record, first + i), at);
+    at += FRAME_BYTES;
+    offsets[i + 1] = at;
   }
-  return frames;
+  return { frames, offsets };
 }
 
 /** One frame. `seed` is the sequence number, or 0 for values without one. */
-export function frame(bytes: Uint8Array, seed: number): Uint8Array {
-  return frameRecords([bytes], seed)[0]!;
+export function frame(bytes: Uint8Array, seed: number): Buffer {
+  return frameBlock([bytes], seed).frames;
 }
 
 /**
@@ -40,4 +44,10 @@ export function unframe(framed: Uint8Array, length: number, seed: number): Buffe
   bytes.set(framed.subarray(0, end));
   const stored = (framed[end]! | (framed[end + 1]! << 8) | (framed[end + 2]! << 16) | (framed[end + 3]! << 24)) >>> 0;
   return crc32(bytes, seed) === stored ? bytes : undefined;
+}
+
+/** True when the checksum of a frame is right. Does not copy. */
+export function isWhole(framed: Buffer, seed: number): boolean {
+  const end = framed.length - FRAME_BYTES;
+  return end >= 0 && crc32(framed.subarray(0, end), seed) === framed.readUInt32LE(end);
 }

@@ -76,6 +76,11 @@ export interface Log {
    * not be used after that. Absent when the store has no structure beneath the records.
    */
   checkFiles?(): Generator<void, string | undefined, void>;
+  /**
+   * Removes every copy of replaced and removed values, and of their keys, that the log keeps outside of its store. Rejects
+   * with EngineError STO-E001. Absent when there are none.
+   */
+  scrub?(): Promise<void>;
   /** Bytes of the store on disk. */
   bytesOnDisk(): number;
   /** Writes a consistent copy of the store into `directory` (created by the caller, empty) while appends go on. */

@@ -1,6 +1,7 @@
 // Starts the shards, and what finds a memory's shards.
 import { join } from 'node:path';
 import { DRAIN_MS } from '../../engine/base/limits.ts';
+import { takeOwnership } from '../../engine/log/wal/owner.ts';
 import { Router } from '../../shards/router.ts';
 import { ShardPool } from '../../shards/transport/pool.ts';
 import { Memories } from '../control/memories.ts';
@@ -9,6 +10,7 @@ import { Erasures } from '../jobs/erasures.ts';
 import { CODECS } from '../operations/codecs.ts';
 import { placementOf } from '../placement-of.ts';
 import { threadEntry } from '../thread-entry.ts';
+import { settleDeployment, writeAheadFolder } from '../write-ahead.ts';
 import type { DataDirectory } from './data.ts';
 import type { Starting } from './starting.ts';
 
@@ -16,15 +18,20 @@ export async function startShards(
   { config, deps, log, lifecycle }: Starting,
   { layout: { shards }, masterKeys }: DataDirectory,
 ): Promise<ShardPool> {
+  const workers = Math.min(config.workers, shards);
+  const wal = writeAheadFolder(config.dataDir);
+  await settleDeployment(config.dataDir, shards, workers);
+  const mark = takeOwnership(wal);
   const pool = await ShardPool.start({
     shards,
-    workers: Math.min(config.workers, shards),
+    workers,
     entry: deps.entry ?? threadEntry('../shard-worker', import.meta.url),
     engineOptions: (shard) => ({
       directory: join(config.dataDir, `shard-${shard}`),
       keysDirectory: join(config.dataDir, 'keys', `shard-${shard}`),
       shard,
       shards,
+      writeAhead: { directory: wal, workers, worker: shard % workers, mark },
       // A restarted worker gets the keys of that time.
       masterKeys: masterKeys.current.raw,
       indexHeapBytes: Math.floor((config.indexHeapMb * 1024 * 1024) / shards),

@@ -20,16 +20,11 @@ import { assert } from '../../base/assert.ts';
 import { defined } from '../../base/defined.ts';
 import { makeFolder, storageError, syncDirectory } from '../../base/durable-file.ts';
 import { EngineError } from '../../base/errors.ts';
-import {
-  APPEND_ITEMS_MAX,
-  LOG_REFUSING_MS,
-  SCAN_PAGE_BYTES,
-  SCAN_PAGE_RECORDS,
-  SEQUENCE_MAX,
-  STATE_KEY_BYTES_MAX,
-} from '../../base/limits.ts';
-import { frame, frameRecords, unframe } from '../frame.ts';
+import { LOG_REFUSING_MS, SCAN_PAGE_BYTES, SCAN_PAGE_RECORDS, SEQUENCE_MAX } from '../../base/limits.ts';
+import { checkAppend, isNothing } from '../append-check.ts';
+import { unframe } from '../frame.ts';
 import { type Append, CorruptRecord, type Log, type LogRecord, type Sequence } from '../log.ts';
+import { endOf, frameAt, type NumberedAppend, numberAppend, recordCount } from '../numbered-append.ts';
 import {
   APPENDS_KEY,
   appendsOf,
@@ -51,8 +46,6 @@ import type { LogStamp } from './stamp.ts';
 
 export type { LogStamp } from './stamp.ts';
 
-const ASCII = /^[\x20-\x7e]+$/;
-
 export interface LmdbLogOptions {
   readonly stamp: LogStamp;
   /**
@@ -67,6 +60,19 @@ export interface LmdbLogOptions {
 export interface LmdbLog extends Log {
   readonly directory: string;
   readonly stamp: LogStamp;
+  /** The number of the newest append. It begins at a random number, so that no two logs count alike. */
+  readonly appends: number;
+  /**
+   * Writes appends that follow the newest one, in one transaction with fsync. Rejects as `append` does. One call of
+   * either may be in flight at a time (asserted).
+   */
+  apply(appends: readonly NumberedAppend[]): Promise<void>;
+  /** Throws STO-E001 when the disk has no room for an append of this size. */
+  checkRoom(bytes: number): void;
+  /** A page of the records with start <= sequence < end, in order; empty when there are none. */
+  page(start: Sequence, end: Sequence): readonly (LogRecord | CorruptRecord)[];
+  /** A page of the state entries with this prefix, after the key `after`, in key order; empty when there are none. */
+  statePage(prefix: string, after: string | undefined): readonly (readonly [key: string, value: Uint8Array])[];
 }
 
 /** Folders that are open in this thread. A second handle would keep its own, wrong next sequence number. */
@@ -102,10 +108,6 @@ export function openLmdbLog(directory: string, options: LmdbLogOptions): LmdbLog
   }
 }
 
-function noRoom(directory: string, reason: string): EngineError {
-  return new EngineError('STO-E001', `no room in ${directory}: ${reason}`, { retryable: true });
-}
-
 /** The newest append that was refused for lack of room. */
 interface Refused {
   readonly reason: string;
@@ -129,7 +131,7 @@ class LmdbEnvironmentLog implements LmdbLog {
   #next: Sequence;
   /** The append counter as this owner left it. */
   #appends: number;
-  #inFlight: Promise<void> | undefined;
+  #inFlight: { readonly done: Promise<void>; readonly appends: number } | undefined;
   #backups = new Set<Promise<void>>();
   #poisoned: string | undefined;
   #refused: Refused | undefined;
@@ -150,6 +152,10 @@ class LmdbEnvironmentLog implements LmdbLog {
     return this.#next;
   }
 
+  get appends(): number {
+    return this.#appends;
+  }
+
   get poisoned(): string | undefined {
     return this.#poisoned;
   }
@@ -161,72 +167,78 @@ class LmdbEnvironmentLog implements LmdbLog {
   }
 
   async append(append: Append): Promise<Sequence> {
+    checkAppend(append, this.#next);
+    this.#checkRoomForNumbers(append.records.length);
+    if (isNothing(append)) return this.#next;
+    const numbered = numberAppend(append, this.#appends + 1, this.#next);
+    await this.apply([numbered]);
+    return numbered.first;
+  }
+
+  async apply(appends: readonly NumberedAppend[]): Promise<void> {
     assert(!this.#closed, 'a closed log takes nothing');
     assert(this.#inFlight === undefined, 'one append is in flight at a time');
-    const { records, replacements = [], removals = [], state = [] } = append;
-    const first = this.#next;
-    checkAppend(append, first);
     if (this.#poisoned !== undefined) throw new EngineError('STO-E001', this.#poisoned);
-    if (first + records.length - 1 > SEQUENCE_MAX)
-      throw new EngineError('STO-E001', `the log in ${this.directory} has given every sequence number it has`);
-    if (records.length + replacements.length + removals.length + state.length === 0) return first;
-
-    let settle = (): void => undefined;
-    this.#inFlight = new Promise((resolve) => {
-      settle = resolve;
-    });
-    const frames = frameRecords(records, first);
-    const values = [...frames, ...replacements.map(([, value]) => value), ...state.map(([, value]) => value)];
-    const bytes = values.reduce((sum, value) => sum + (value?.length ?? 0), 0);
-    let isCounted = false;
+    checkNumbers(appends, this.#appends, this.#next);
+    const last = appends.at(-1);
+    if (last === undefined) return;
+    const bytes = appends.reduce((sum, append) => sum + append.bytes, 0);
+    const { promise, resolve: settle } = Promise.withResolvers<void>();
+    this.#inFlight = { done: promise, appends: last.number };
     try {
-      if (!this.#room.holds(bytes)) {
-        isCounted = true;
-        throw noRoom(this.directory, 'the disk is full');
-      }
-      const isOurs = await this.#commit(frames, first, { replacements, removals, state });
+      this.checkRoom(bytes);
+      const isOurs = await this.#commit(appends, last);
       if (!isOurs) throw this.#moved();
-      this.#next = first + records.length;
-      this.#appends += 1;
+      this.#next = endOf(last);
+      this.#appends = last.number;
       if (this.#refused !== undefined && bytes >= this.#refused.bytes) this.#refused = undefined;
-      return first;
     } catch (caught) {
-      const error = await this.#refusal(caught, bytes);
-      const reason = error.message.replace(/^STO-E001: /, '');
-      if (this.#poisoned === undefined) this.#refused = { reason, atMs: performance.now(), bytes, isCounted };
-      throw error;
+      throw await this.#refusal(caught, bytes);
     } finally {
       this.#inFlight = undefined;
       settle();
     }
   }
 
+  checkRoom(bytes: number): void {
+    if (this.#room.holds(bytes)) return;
+    throw this.#noRoom('the disk is full', bytes, true);
+  }
+
+  #noRoom(reason: string, bytes: number, isCounted: boolean): EngineError {
+    const error = new EngineError('STO-E001', `no room in ${this.directory}: ${reason}`, { retryable: true });
+    this.#refused = { reason: error.message.replace(/^STO-E001: /, ''), atMs: performance.now(), bytes, isCounted };
+    return error;
+  }
+
+  #checkRoomForNumbers(records: number): void {
+    if (this.#poisoned !== undefined) throw new EngineError('STO-E001', this.#poisoned);
+    if (this.#next + records - 1 > SEQUENCE_MAX)
+      throw new EngineError('STO-E001', `the log in ${this.directory} has given every sequence number it has`);
+  }
+
   /**
    * False when another owner has appended since; nothing was written then. The condition is checked in the transaction
    * of the writes. Nothing here may throw between the first put and the last: puts queued by then would be committed.
    */
-  #commit(
-    frames: readonly Uint8Array[],
-    first: Sequence,
-    { replacements, removals, state }: { [K in Exclude<keyof Append, 'records'>]-?: NonNullable<Append[K]> },
-  ): Promise<boolean> {
+  #commit(appends: readonly NumberedAppend[], last: NumberedAppend): Promise<boolean> {
     const databases = this.#databases;
-    const replaced = replacements.map(([sequence, bytes]) => [sequence, asBuffer(frame(bytes, sequence))] as const);
-    const stateFrames = state.map(
-      ([key, value]) => [stateKey(key), value === null ? null : asBuffer(frame(value, 0))] as const,
-    );
+    const states = appends.flatMap(({ state }) => state.map(([key, framed]) => [stateKey(key), framed] as const));
+    const removes = appends.some(({ removals }) => removals.length > 0);
     const next = Buffer.alloc(4);
-    next.writeUInt32LE(first + frames.length);
-    const appends = appendsValue(this.#appends + 1);
+    next.writeUInt32LE(endOf(last));
+    const counter = appendsValue(last.number);
     return databases.stamp.ifVersion(APPENDS_KEY, this.#appends, () => {
-      void databases.stamp.put(APPENDS_KEY, appends);
-      for (let i = 0; i < frames.length; i++) void databases.records.put(first + i, asBuffer(frames[i]!));
-      for (const [sequence, framed] of replaced) void databases.records.put(sequence, framed);
-      for (const sequence of removals) void databases.records.remove(sequence);
-      for (const [key, value] of stateFrames)
-        void (value === null ? databases.state.remove(key) : databases.state.put(key, value));
+      void databases.stamp.put(APPENDS_KEY, counter);
+      for (const append of appends) {
+        for (let i = 0; i < recordCount(append); i++) void databases.records.put(append.first + i, frameAt(append, i));
+        for (const [sequence, framed] of append.replacements) void databases.records.put(sequence, framed);
+        for (const sequence of append.removals) void databases.records.remove(sequence);
+      }
+      for (const [key, framed] of states)
+        void (framed === null ? databases.state.remove(key) : databases.state.put(key, framed));
       // Once the newest records are removed, the remaining keys no longer show which sequence numbers were given.
-      if (removals.length > 0) void databases.stamp.put(NEXT_KEY, next);
+      if (removes) void databases.stamp.put(NEXT_KEY, next);
     });
   }
 
@@ -237,7 +249,7 @@ class LmdbEnvironmentLog implements LmdbLog {
       return appendsOf(databases, this.directory);
     });
     // An append of this owner may be on disk before its promise resolves. It makes the same check itself.
-    const isOwnInFlight = this.#inFlight !== undefined && appends === this.#appends + 1;
+    const isOwnInFlight = appends === this.#inFlight?.appends;
     if (appends !== this.#appends && !isOwnInFlight) throw this.#moved();
   }
 
@@ -255,7 +267,7 @@ class LmdbEnvironmentLog implements LmdbLog {
       this.#databases.stamp.getBinary(STAMP_KEY);
     };
     const { reason, kind } = await judgeFailure(error, probe, this.directory, bytes);
-    if (kind === 'no room') return noRoom(this.directory, reason);
+    if (kind === 'no room') return this.#noRoom(reason, bytes, false);
     this.#poisoned = `a write to ${this.directory} failed, and the log refuses writes until it is opened again: ${reason}`;
     if (kind === 'fatal') await this.#reopenForReading();
     return new EngineError('STO-E001', this.#poisoned);
@@ -300,15 +312,15 @@ class LmdbEnvironmentLog implements LmdbLog {
 
   *scan(from: Sequence, to: Sequence = SEQUENCE_MAX + 1): IterableIterator<LogRecord | CorruptRecord> {
     for (let start = Math.max(from, 1); start < to; ) {
-      const page = this.#page(start, to);
+      const page = this.page(start, to);
       yield* page;
       if (page.length === 0) return;
       start = page[page.length - 1]!.sequence + 1;
     }
   }
 
-  /** One page of the records from `start`. No cursor outlives this call, so a slow reader pins no old pages. */
-  #page(start: Sequence, to: Sequence): (LogRecord | CorruptRecord)[] {
+  /** No cursor outlives this call, so a slow reader pins no old pages. */
+  page(start: Sequence, to: Sequence): (LogRecord | CorruptRecord)[] {
     return this.#reading(({ records }) => {
       const page: (LogRecord | CorruptRecord)[] = [];
       let bytesLeft = SCAN_PAGE_BYTES;
@@ -328,20 +340,19 @@ class LmdbEnvironmentLog implements LmdbLog {
   }
 
   *scanState(prefix: string): IterableIterator<readonly [key: string, value: Uint8Array]> {
-    let start: Buffer | undefined = prefix === '' ? undefined : Buffer.from(prefix, 'latin1');
-    const end = endOfPrefix(prefix);
-    for (;;) {
-      const page = this.#statePage(start, end);
-      for (const [key, value] of page) yield [key, value];
-      const last = page[page.length - 1];
-      if (last === undefined) return;
-      // The smallest key after `last`.
-      start = Buffer.from(`${last[0]}\0`, 'latin1');
+    for (let after: string | undefined; ; ) {
+      const page = this.statePage(prefix, after);
+      yield* page;
+      if (page.length === 0) return;
+      after = page[page.length - 1]![0];
     }
   }
 
-  #statePage(start: Buffer | undefined, end: Buffer | undefined): (readonly [key: string, value: Uint8Array])[] {
-    const range = defined({ limit: SCAN_PAGE_RECORDS, start, end });
+  statePage(prefix: string, after: string | undefined): (readonly [key: string, value: Uint8Array])[] {
+    // The smallest key after `after`.
+    const from = after === undefined ? prefix : `${after}\0`;
+    const start = from === '' ? undefined : Buffer.from(from, 'latin1');
+    const range = defined({ limit: SCAN_PAGE_RECORDS, start, end: endOfPrefix(prefix) });
     return this.#reading(({ state }) => {
       const page: (readonly [string, Uint8Array])[] = [];
       let bytesLeft = SCAN_PAGE_BYTES;
@@ -419,7 +430,7 @@ class LmdbEnvironmentLog implements LmdbLog {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await this.#inFlight;
+    await this.#inFlight?.done;
     await Promise.allSettled(this.#backups);
     // When reads fail, the environment is closed already and its read-only successor could not be opened.
     if (this.#unreadable === undefined) await this.#root.close();
@@ -427,20 +438,14 @@ class LmdbEnvironmentLog implements LmdbLog {
   }
 }
 
-function checkAppend({ records, replacements = [], removals = [], state = [] }: Append, next: Sequence): void {
-  const items = records.length + replacements.length + removals.length + state.length;
-  assert(items <= APPEND_ITEMS_MAX, 'an append is a bounded group');
-  for (const record of records) assert(record instanceof Uint8Array, 'a record is bytes');
-  for (const [sequence, bytes] of replacements)
-    assert(
-      sequence > 0 && sequence < next && bytes instanceof Uint8Array,
-      'a replacement is of a record written before',
-    );
-  for (const sequence of removals)
-    assert(Number.isInteger(sequence) && sequence > 0 && sequence < next, 'a removal names a record that was written');
-  for (const [key, value] of state) {
-    assert(key.length <= STATE_KEY_BYTES_MAX && ASCII.test(key), 'a state key is short ASCII');
-    assert(value === null || value instanceof Uint8Array, 'a state value is bytes');
+/** Appends follow each other without a gap. */
+function checkNumbers(appends: readonly NumberedAppend[], newest: number, next: Sequence): void {
+  let number = newest;
+  let first = next;
+  for (const append of appends) {
+    assert(append.number === number + 1 && append.first === first, 'an append follows the one before');
+    number = append.number;
+    first = endOf(append);
   }
 }
 
@@ -454,11 +459,6 @@ function endOfPrefix(prefix: string): Buffer | undefined {
   const end = Buffer.from(prefix, 'latin1');
   end[end.length - 1]! += 1;
   return end;
-}
-
-/** A Buffer over the same bytes, which the library's types ask for. */
-function asBuffer(bytes: Uint8Array): Buffer {
-  return bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
 function fail(error: Error): never {

@@ -202,6 +202,8 @@ export class Housekeeper {
         const done = noted.filter((id) => !inUse.has(id));
         if (done.length > 0) store.log.checkOwner?.();
         store.keys.destroy(done, store.clock.nowMs());
+        // The note stays until no copy of what was erased is left.
+        await store.log.scrub?.();
         if (done.length > 0) await this.#queue.commitState(done.map((id) => [purgeState(memory, id), null]));
         if (store.purgePending.get(memory) === upTo) store.purgePending.delete(memory);
       },

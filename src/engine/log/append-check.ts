@@ -1,0 +1,32 @@
+// What callers of a log must keep to. A breach is a bug of the caller.
+import { assert } from '../base/assert.ts';
+import { APPEND_ITEMS_MAX, STATE_KEY_BYTES_MAX } from '../base/limits.ts';
+import type { Append, Sequence } from './log.ts';
+
+const ASCII = /^[\x20-\x7e]+$/;
+
+/** `next`: the sequence number that the first record will get. */
+export function checkAppend(append: Append, next: Sequence): void {
+  const { records, replacements = [], removals = [], state = [] } = append;
+  assert(itemsOf(append) <= APPEND_ITEMS_MAX, 'an append is a bounded group');
+  for (const record of records) assert(record instanceof Uint8Array, 'a record is bytes');
+  for (const [sequence, bytes] of replacements)
+    assert(
+      sequence > 0 && sequence < next && bytes instanceof Uint8Array,
+      'a replacement is of a record written before',
+    );
+  for (const sequence of removals)
+    assert(Number.isInteger(sequence) && sequence > 0 && sequence < next, 'a removal names a record that was written');
+  for (const [key, value] of state) {
+    assert(key.length <= STATE_KEY_BYTES_MAX && ASCII.test(key), 'a state key is short ASCII');
+    assert(value === null || value instanceof Uint8Array, 'a state value is bytes');
+  }
+}
+
+export function isNothing(append: Append): boolean {
+  return itemsOf(append) === 0;
+}
+
+function itemsOf({ records, replacements = [], removals = [], state = [] }: Append): number {
+  return records.length + replacements.length + removals.length + state.length;
+}
