@@ -187,7 +187,7 @@ test('events older than a week are gone, and the page says where the kept ones b
   await shard.engine.write('add', context, belief('old too'));
   shard.nowMs += EVENTS_KEPT_MS + 1;
   assert.deepEqual(await shard.engine.write('events', context, { after: 0 }), {
-    ...{ events: [], next: 2, newest: 2, oldest: 3, isPartial: false },
+    ...{ events: [], next: 2, newest: 2, oldest: 3, isPartial: false, forkedAt: [] },
   });
   await shard.engine.write('add', context, belief('new'));
   const page = await shard.engine.write('events', context, { after: 0 });
