@@ -1,6 +1,7 @@
 // Trail entries of reads, in one engine: written with the next group, kept through crashes and refusals, and tampering
 // with them is found.
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { contextOf, openShard, settingsOf } from '../../test/support/shard.ts';
 import { StepClock } from '../../test/support/step-clock.ts';
@@ -393,6 +394,50 @@ test('an actor who is a person is named by pseudonym, and by the proof once eras
   const { keyFingerprint } = await engine.write('eraseUser', context, { userId: 'ada' });
   const [, after] = await entriesOf(engine);
   assert.deepEqual([after!.actor, after!.subject], [`erased:${keyFingerprint}`, `erased:${keyFingerprint}`]);
+  assert.equal((await engine.write('verifyAudit', context, {})).valid, true);
+});
+
+/** The hash of an entry as a client computes it from what it is shown, by docs/trail.md. */
+function recomputed(entry: AuditView): string {
+  const u64 = (value: number): Buffer => {
+    const bytes = Buffer.alloc(8);
+    bytes.writeBigUInt64BE(BigInt(value));
+    return bytes;
+  };
+  const sorted = Object.fromEntries(Object.entries(entry.details).sort(([one], [other]) => (one < other ? -1 : 1)));
+  const texts = [entry.eventType, entry.actor, entry.subject, JSON.stringify(sorted), entry.prevHash].map((text) => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(Buffer.byteLength(text));
+    return Buffer.concat([length, Buffer.from(text)]);
+  });
+  return hash('sha256', Buffer.concat([u64(entry.seq), u64(entry.timestamp), ...texts]), 'hex');
+}
+
+test('a client recomputes every entry but those of an erased person, whose place the others prove', async (t) => {
+  const { engine } = await setUp(t);
+  for (const person of ['ada', 'bob'])
+    await engine.write('add', context, {
+      grainType: 'belief',
+      fields: { subject: 'a', relation: 'b', object: person, user_id: person },
+      sync: false,
+    });
+  const before = await entriesOf(engine);
+  for (const entry of before) assert.equal(recomputed(entry), entry.hash, entry.eventType);
+  await engine.write('eraseUser', context, { userId: 'ada' });
+  const after = await entriesOf(engine);
+  let previous = '0'.repeat(64);
+  for (const entry of after) {
+    assert.equal(entry.prevHash, previous);
+    previous = entry.hash;
+    const isErased = entry.actor.startsWith('erased:') || entry.subject.startsWith('erased:');
+    assert.equal(recomputed(entry) === entry.hash, !isErased, entry.eventType);
+  }
+  assert.ok(after.some(({ subject }) => subject.startsWith('erased:')));
+  assert.deepEqual(
+    before.map((entry) => recomputed(entry)),
+    after.slice(0, before.length).map((entry) => entry.hash),
+    'a copy from before the erasure has the same hashes',
+  );
   assert.equal((await engine.write('verifyAudit', context, {})).valid, true);
 });
 

@@ -20,6 +20,8 @@ export interface Follower {
   deliver(): void;
   /** Entries that it did not take are gone. */
   overflow(): void;
+  /** Entries that it did not take have to be read again: it has left the feed, and reads what follows its last one. */
+  reread(): void;
   /** The reach ended: the memory was deleted, or the caller may not read any more. */
   refuse(error: EngineError): void;
 }
@@ -48,6 +50,8 @@ export class Feed {
   #isDue = false;
   #retry: NodeJS.Timeout | undefined;
   #isClosed = false;
+  /** Rises with each erasure. What was read before it must not be sent any more. */
+  generation = 0;
 
   /** `position`: a place that was read just now. */
   constructor(reader: EventReader, position: EventCursor, bells: Pick<EventBells, 'watch'>) {
@@ -91,6 +95,20 @@ export class Feed {
     return this.#position.every((number, partition) => number >= cursor[partition]!);
   }
 
+  /** Drops what was read before an erasure: it may name the erased person. */
+  reread(): void {
+    this.generation += 1;
+    const behind = [...this.#followers].filter(({ place }) => place < this.end);
+    this.#base = this.end;
+    this.#entries = [];
+    this.#bytes = 0;
+    this.#lastChunk = undefined;
+    for (const follower of behind) {
+      this.#followers.delete(follower);
+      follower.reread();
+    }
+  }
+
   leave(follower: Follower): void {
     this.#followers.delete(follower);
   }
@@ -118,7 +136,12 @@ export class Feed {
       while (this.#isDue && !this.#isClosed) {
         this.#isDue = false;
         const position = [...this.#position];
+        const { generation } = this;
         const { entries, isAtEnd } = await this.reader.next(position);
+        if (generation !== this.generation) {
+          this.#isDue = true;
+          continue;
+        }
         if (!isAtEnd) this.#isDue = true;
         // Together with its entries: a follower that joins in between would miss them.
         this.#position = position;

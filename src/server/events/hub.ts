@@ -163,6 +163,11 @@ export class EventHub {
     this.#ended();
   }
 
+  /** A person or a scope of the memory was erased: what was read before and is not sent yet is read again. */
+  reread(memory: number): void {
+    for (const { feed } of this.#feeds.values()) if (feed.reader.reach.context.memory === memory) feed.reread();
+  }
+
   /** Looks after every subscription: keeps idle ones open, ends those that are over. */
   look(nowMs: number): void {
     for (const subscription of [...this.#subscriptions]) subscription.look(nowMs);

@@ -46,7 +46,11 @@ export class LongPoll implements Follower, Subscription {
     const { feed, replays } = this.opened;
     try {
       while (!this.#isOver && !feed.join(this, this.#cursor)) {
-        const { entries } = await replays.run(() => feed.reader.next(this.#cursor));
+        const { generation } = feed;
+        const place = [...this.#cursor];
+        const { entries } = await replays.run(() => feed.reader.next(place));
+        if (generation !== feed.generation) continue;
+        this.#cursor.splice(0, this.#cursor.length, ...place);
         if (!this.opened.isAllowed()) this.refuse(notAllowed());
         else if (entries.length > 0) this.#answer(entries, this.#text);
       }
@@ -77,6 +81,11 @@ export class LongPoll implements Follower, Subscription {
   /** It never waits with entries that it could take. */
   overflow(): void {
     this.#answer([], this.#text);
+  }
+
+  /** It is answered with what it reads itself. */
+  reread(): void {
+    void this.start();
   }
 
   refuse(error: EngineError): void {

@@ -29,6 +29,10 @@ class Bench {
   length = 10;
   failure: EngineError | undefined;
   isLive = true;
+  /** The object that the events show. */
+  object = 'x';
+  /** Set: reads are answered when it resolves, with what they found before. */
+  held: Promise<void> | undefined;
   #ring: () => void = () => undefined;
   readonly hub: EventHub;
 
@@ -42,6 +46,7 @@ class Bench {
       if (this.failure !== undefined) throw this.failure;
       const next = Math.max(after, Math.min(this.events, after + limit));
       const events = Array.from({ length: next - after }, (_, i) => this.#event(after + i + 1));
+      await this.held;
       return { events, next, newest: this.events, oldest: 1, isPartial: false, forkedAt: [] };
     };
     this.hub = new EventHub({
@@ -63,7 +68,14 @@ class Bench {
 
   #event(sequence: number): EventView {
     const id = sequence.toString(16).padStart(32, '0');
-    return { sequence, id, kind: 'grain_created', timestampMs: 0, object: 'x'.repeat(this.length), details: {} };
+    return {
+      sequence,
+      id,
+      kind: 'grain_created',
+      timestampMs: 0,
+      object: this.object.repeat(this.length),
+      details: {},
+    };
   }
 
   add(count: number): void {
@@ -198,6 +210,58 @@ test('a client that lags within the bound loses nothing', async (t) => {
   }
   assert.deepEqual(slow.kinds, ['ready', 'grain_created']);
   assert.deepEqual(slow.ids, numbers(1, bench.events));
+});
+
+for (const since of [undefined, '0'])
+  test(`a slow client gets nothing that was read before an erasure, since ${since ?? 'now'}`, async (t) => {
+    const bench = new Bench(t);
+    const [slow, quick] = [new SlowClient(), new SlowClient()];
+    // Some chunks of the first page.
+    bench.length = 5_000;
+    const asked = since === undefined ? {} : { since: { text: since, field: 'since' } };
+    if (since !== undefined) bench.events = PAGE;
+    slow.isSlow = since !== undefined;
+    for (const client of [slow, quick]) await bench.open(client, asked);
+    await turn();
+    slow.isSlow = true;
+    bench.add(1);
+    await eventually('the quick one has it', () => quick.ids.length === bench.events);
+    if (since !== undefined) slow.take();
+    await eventually('a write waits for the slow one', () => slow.text.includes('xxx'));
+    bench.add(PAGE - 1);
+    await eventually('the quick one has them', () => quick.ids.length === bench.events);
+    const before = slow.text.length;
+    bench.object = 'y';
+    bench.hub.reread(MEMORY.number);
+    for (let takes = 0; slow.ids.length < bench.events && takes < 1_000; takes++) {
+      slow.take();
+      await turn();
+    }
+    assert.deepEqual(slow.ids, numbers(1, bench.events), 'each event once');
+    assert.ok(!slow.text.slice(before).includes('xxx'), 'what it had not been sent was read again');
+    assert.ok(slow.text.includes('yyy'));
+    bench.add(1);
+    slow.isSlow = false;
+    slow.take();
+    await eventually('it hears on', () => slow.ids.at(-1) === bench.events);
+    assert.deepEqual(quick.ids, numbers(1, bench.events));
+  });
+
+test('a page that was found before an erasure and arrives after it is read again', async (t) => {
+  const bench = new Bench(t);
+  const client = new SlowClient();
+  await bench.open(client);
+  await turn();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  bench.held = promise;
+  bench.add(3);
+  await turn();
+  bench.object = 'y';
+  bench.hub.reread(MEMORY.number);
+  bench.held = undefined;
+  resolve();
+  await eventually('all have arrived', () => client.ids.length === 3);
+  assert.ok(client.text.includes('yyy') && !client.text.includes('xxx'));
 });
 
 test('what waits for a slow client is bounded in bytes too', async (t) => {

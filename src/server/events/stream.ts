@@ -8,7 +8,7 @@ import {
   EVENT_LAST_FRAME_MS,
 } from '../../engine/base/limits.ts';
 import type { HttpRequest, ResponseHeaders, ResponseStream } from '../http/listener.ts';
-import { cursorJson, cursorText, jsonOfText, laterText } from './cursor.ts';
+import { cursorJson, cursorText, type EventCursor, jsonOfText, laterText, readCursor } from './cursor.ts';
 import { type Chunk, chunkOf, type Follower } from './feed.ts';
 import { frame, KEEP_ALIVE, RETRY } from './payload.ts';
 import type { EventEntry } from './reader.ts';
@@ -32,6 +32,8 @@ export class EventStream implements Follower, Subscription {
   /** The write that the client has not taken yet. */
   #writing: Promise<void> | undefined;
   #blindBytes = 0;
+  /** False while it reads old events by itself. */
+  #isJoined = false;
   #isOver = false;
 
   constructor(
@@ -56,28 +58,51 @@ export class EventStream implements Follower, Subscription {
 
   /** Sends the first frames, then old events, then joins the feed. */
   async start(): Promise<void> {
-    const { cursor, newest, gap, reach, feed, replays } = this.opened;
+    const { cursor, newest, gap, reach } = this.opened;
     try {
       await this.#sendNext(
         Buffer.from(`${RETRY}${this.#frame('ready', { sequence: cursorJson(newest, reach.form) })}`),
       );
       if (gap !== undefined) await this.#sendNext(Buffer.from(this.#frame('gap', gap)));
-      const place = [...cursor];
-      while (!this.#isOver && !feed.join(this, place)) {
-        const { entries } = await replays.run(() => feed.reader.next(place));
-        await this.#sendAll(entries);
-      }
-      if (this.#isOver) feed.leave(this);
-      this.#seen = place;
+      await this.#catchUp(cursor);
     } catch (error) {
-      if (error instanceof EngineError) this.refuse(error);
-      else this.#close();
+      this.#failed(error);
     }
+  }
+
+  reread(): void {
+    this.#isJoined = false;
+    this.#catchUp(this.#sentNumbers).catch((error: unknown) => this.#failed(error));
+  }
+
+  #failed(error: unknown): void {
+    if (error instanceof EngineError) this.refuse(error);
+    else this.#close();
+  }
+
+  /** Sends the events after `from` that the feed has passed, then joins it. */
+  async #catchUp(from: EventCursor): Promise<void> {
+    const { feed, replays } = this.opened;
+    let place = [...from];
+    while (!this.#isOver && !feed.join(this, place)) {
+      const { generation } = feed;
+      const { entries } = await replays.run(() => feed.reader.next(place));
+      await this.#sendAll(entries, generation);
+      if (generation !== feed.generation) place = [...this.#sentNumbers];
+    }
+    if (this.#isOver) feed.leave(this);
+    this.#seen = place;
+    this.#isJoined = true;
+  }
+
+  /** The place after the last event that was sent. */
+  get #sentNumbers(): EventCursor {
+    return readCursor(this.#sent, 'id', this.opened.reach.form).numbers;
   }
 
   deliver(): void {
     const { feed } = this.opened;
-    if (this.#isOver || this.#writing !== undefined || this.place >= feed.end) return;
+    if (this.#isOver || !this.#isJoined || this.#writing !== undefined || this.place >= feed.end) return;
     if (!this.opened.isAllowed()) {
       this.#finish('end', { reason: 'refused' });
       return;
@@ -180,17 +205,21 @@ export class EventStream implements Follower, Subscription {
     return jsonOfText(this.#sent);
   }
 
-  async #sendAll(entries: readonly EventEntry[]): Promise<void> {
+  /** Sends entries that were read in this generation of the feed, up to an erasure. */
+  async #sendAll(entries: readonly EventEntry[], generation: number): Promise<void> {
     for (let from = 0; from < entries.length && !this.#isOver; ) {
+      // A write may be under way, such as a line that keeps the stream open.
+      while (this.#writing !== undefined) await this.#writing;
+      if (this.#isOver || generation !== this.opened.feed.generation) return;
       if (!this.opened.isAllowed()) return this.#finish('end', { reason: 'refused' });
       const { bytes, to, id } = chunkOf(entries.slice(from), from);
       this.#sent = id;
-      await this.#sendNext(bytes);
+      await this.#send(bytes);
       from = to;
     }
   }
 
-  /** Sends after the write that is under way, such as a line that keeps the stream open. */
+  /** Sends after the write that is under way. */
   async #sendNext(bytes: Uint8Array): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;
     await this.#send(bytes);

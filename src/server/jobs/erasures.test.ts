@@ -50,6 +50,23 @@ test('a completed erasure leaves no unfinished work', async () => {
   await end();
 });
 
+test('streams of events read again when a person or a scope was erased, also when the answer is an error', async () => {
+  const { erasures, end } = deployment(new MemoryLogStore(), { eraseUser: refuse('STO-E002') });
+  const told: number[] = [];
+  const release = async () => () => undefined;
+  erasures.attach({ hold: release }, { reread: (memory) => void told.push(memory) });
+  await erasures.user(MEMORY, 'ann', BY, async () => PROOF);
+  assert.deepEqual(told, [7]);
+  await erasures.scope(MEMORY, 'acme', BY, async () => ({ path: 'acme', timestamp: 5, proofs: [] }));
+  assert.deepEqual(told, [7, 7]);
+  await assert.rejects(
+    erasures.user(MEMORY, 'bob', BY, async () => refuse('STO-E002')()),
+    { code: 'STO-E002' },
+  );
+  assert.deepEqual(told, [7, 7, 7]);
+  await end();
+});
+
 test('an error is reported and not retried', async () => {
   const { erasures, asked, end } = deployment(new MemoryLogStore());
   await assert.rejects(

@@ -12,6 +12,7 @@ import type { MemoryRecord } from '../control/memories.ts';
 import { repliesPrefix, settingsPrefix } from '../control/memories.ts';
 import { ERASURE_MARK } from '../control/records.ts';
 import type { ControlStore } from '../control/store.ts';
+import type { EventHub } from '../events/hub.ts';
 import { isAbout } from '../imports/holds.ts';
 import type { ImportJobs } from '../imports/import-jobs.ts';
 import type { Logger } from '../log.ts';
@@ -42,6 +43,7 @@ export class Erasures {
   readonly #clock: Clock;
   readonly #repeats: boolean;
   #imports: Pick<ImportJobs, 'hold'> | undefined;
+  #events: Pick<EventHub, 'reread'> | undefined;
   readonly #running = new Set<Promise<void>>();
   readonly #ending = new AbortController();
 
@@ -60,9 +62,13 @@ export class Erasures {
     this.#repeats = parts.repeats === true;
   }
 
-  /** Import jobs about an erased person store nothing meanwhile, and are removed with it. */
-  attach(imports: Pick<ImportJobs, 'hold'>): void {
+  /**
+   * Import jobs about an erased person store nothing meanwhile, and are removed with it. Streams send nothing that they read
+   * before an erasure.
+   */
+  attach(imports: Pick<ImportJobs, 'hold'>, events: Pick<EventHub, 'reread'>): void {
     this.#imports = imports;
+    this.#events = events;
   }
 
   /** Number of unfinished erasures. */
@@ -94,6 +100,7 @@ export class Erasures {
     try {
       return await this.#user(memory, userId, by, ask);
     } finally {
+      this.#events?.reread(memory.number);
       release?.();
     }
   }
@@ -127,6 +134,7 @@ export class Erasures {
       await this.#finish(intent);
       return proofs;
     } finally {
+      this.#events?.reread(memory.number);
       release?.();
     }
   }
@@ -213,7 +221,9 @@ export class Erasures {
     while (!signal.aborted) {
       try {
         intent = await this.#erasedQuietly(intent);
-        if (await this.#redact(intent, Number.POSITIVE_INFINITY)) return await this.#finish(intent);
+        const isDone = await this.#redact(intent, Number.POSITIVE_INFINITY);
+        this.#events?.reread(intent.memory);
+        if (isDone) return await this.#finish(intent);
       } catch (error) {
         if (error instanceof EngineError && error.code === 'MEM-E003') return await this.#drop(intent);
         if (!(error instanceof EngineError)) throw error;

@@ -27,7 +27,7 @@ export async function startImports(
   services: Services,
   { erasures, documents }: { readonly erasures: Erasures; readonly documents: Services['documents'] },
 ): Promise<void> {
-  erasures.attach(services.imports);
+  erasures.attach(services.imports, services.events);
   lifecycle.opened('import jobs', () => services.imports.close());
   if (deps.repeats !== true) await services.imports.start((run) => inJob().runJob({ ...run, services, documents }));
 }
