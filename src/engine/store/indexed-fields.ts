@@ -1,6 +1,7 @@
 // The listed fields of a grain, which have few distinct short values and no facet of their own. The values are those
 // that answers show, so that a condition finds the same grains through the index as by reading grains.
 import { EXTRA_FIELDS } from '../grain/api/draft.ts';
+import { SOURCE_USERS, sourceUsersOf } from '../grain/api/source-users.ts';
 import { byType, GRAIN_TYPE_NAMES, type Grain, type GrainType } from '../grain/grain.ts';
 import { isMap } from '../grain/rules/validate.ts';
 import type { QueryField } from '../grain/types/query-field.ts';
@@ -72,7 +73,23 @@ export function fieldEntries(grain: Pick<Grain, 'type' | 'fields'>): string[] {
   for (const name of COMMON) enter(entries, name, shown(name) ?? (name === 'source_type' ? SOURCE_TYPE_DEFAULT : null));
   for (const [stored, name] of STORED[type]) enter(entries, name, shown(stored));
   DERIVED[type]?.enter(entries, shown);
+  enterSources(entries, grain);
   return entries;
+}
+
+/** The persons that a grain was written from. It is not a listed field: no query asks for it. */
+function enterSources(entries: string[], { fields }: Pick<Grain, 'fields'>): void {
+  const users = sourceUsersOf(fields);
+  if (users.length > 0) entries.push(FROM_OTHERS);
+  for (const user of users) entries.push(fromUser(user));
+}
+
+/** The value of facet `field` that lists the grains that were written from grains of persons, whoever they are. */
+export const FROM_OTHERS = fieldKey(SOURCE_USERS, NOT_TEXT);
+
+/** The value that lists those that were written from grains of this person. */
+export function fromUser(userId: string): string {
+  return fieldKey(SOURCE_USERS, userId.normalize('NFC'));
 }
 
 function enterAction(entries: string[], shown: Shown): void {

@@ -1,5 +1,6 @@
-// Plans the removal of an erased user's name from others' grains that have it as subject or object. A redacted version
-// replaces the current one, and every version that names the user is removed.
+// Plans the removal of an erased user from others' grains. Of those that have the name as subject or object, a redacted
+// version replaces the current one, and every version that names the user is removed. What a model wrote from the user's
+// grains is removed: nobody can tell which of its words were the user's.
 
 import { EngineError } from '../base/errors.ts';
 import { REDACTIONS_MAX } from '../base/limits.ts';
@@ -13,6 +14,7 @@ import { GrainError } from '../grain/error.ts';
 import type { Grain } from '../grain/grain.ts';
 import type { Value, ValueMap } from '../grain/value.ts';
 import type { Ordinal } from '../index/parts/part.ts';
+import { fromUser } from '../store/indexed-fields.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredGrain } from '../store/stored-grain.ts';
@@ -35,13 +37,14 @@ export function planRedact(
 ): MemoryCalls['redactUser']['output'] {
   if (context.namespace !== undefined || (context.userId !== undefined && context.userId !== userId))
     throw new EngineError('AUT-E001', "a redaction reaches beyond this caller's binding");
-  const naming = keyFingerprint === '' ? [] : grainsNaming(group.store, memory, userId);
+  const { naming, written } = keyFingerprint === '' ? NOTHING : grainsNaming(group.store, memory, userId);
   const now = naming.slice(0, REDACTIONS_MAX);
   if (now.length === 0) return { redacted: 0, removed: 0, more: false };
   let redacted = 0;
   const going = new Set(naming);
   for (const ordinal of now)
     if (
+      !written.has(ordinal) &&
       replaceTip(group, memory, ordinal, (old) =>
         withoutName(group.store, memory, old, going, { userId, keyFingerprint }),
       )
@@ -98,22 +101,36 @@ export function redactSuccessors(
   group.remove(memory, [...removed], 'erased');
 }
 
+interface Naming {
+  readonly naming: readonly Ordinal[];
+  /** Those of `naming` that were written from the user's grains. */
+  readonly written: ReadonlySet<Ordinal>;
+}
+
+const NOTHING: Naming = { naming: [], written: new Set() };
+
 /**
- * Grains that have the user as subject or object and do not belong to the user, since those were written after the
- * erasure. Newest first, so that a version is handled before its predecessors, which are among its sources.
+ * Grains that have the user as subject or object, or were written from the user's grains. They do not belong to the user,
+ * since those were written after the erasure. Newest first, so that a version is handled before its predecessors, which are
+ * among its sources.
  */
-function grainsNaming(store: Store, memory: Memory, userId: string): Ordinal[] {
+function grainsNaming(store: Store, memory: Memory, userId: string): Naming {
   const name = tripleForm(userId);
   const found: Ordinal[] = [];
+  const written = new Set<Ordinal>();
   for (const part of store.parts(memory.number)) {
     const own = new Set(part.facet('user', userId) ?? []);
     const docs = new Set(SIDES.flatMap((side) => [...(part.facet(side, name) ?? [])]));
+    for (const doc of part.facet('field', fromUser(userId)) ?? []) {
+      docs.add(doc);
+      written.add(part.ordinals[doc]!);
+    }
     for (const doc of [...docs].sort((a, b) => part.ordinals[a]! - part.ordinals[b]!)) {
       const ordinal = part.ordinals[doc]!;
       if (!own.has(doc) && !store.index.removed.get(ordinal)) found.push(ordinal);
     }
   }
-  return found.reverse();
+  return { naming: found.reverse(), written };
 }
 
 /** True when a redacted version replaced a current one. */

@@ -6,6 +6,7 @@ import { CHAT_SHOWN_MAX } from '../../engine/base/limits.ts';
 import type { JsonObject } from '../../shards/protocol.ts';
 import type { Context } from '../context.ts';
 import type { LanguageChoice } from '../models/language.ts';
+import { type Persons, sourceFields } from '../models/persons.ts';
 import type { FinishReason, TokenUsage } from '../models/request.ts';
 import { eventFields, type StoredMessage } from './messages.ts';
 import type { Place } from './place.ts';
@@ -19,6 +20,7 @@ export async function keepAnswer(
   place: Place,
   {
     text,
+    persons,
     calls,
     usage,
     finish,
@@ -26,6 +28,8 @@ export async function keepAnswer(
     answers,
   }: {
     readonly text: string;
+    /** Whose texts the model was shown. */
+    readonly persons: Persons;
     readonly calls: readonly RunCall[];
     readonly usage: TokenUsage | undefined;
     readonly finish: FinishReason;
@@ -41,6 +45,7 @@ export async function keepAnswer(
   );
   const fields: JsonObject = {
     ...eventFields(place),
+    ...sourceFields(persons, place.userId),
     ...defined({
       token_usage: usage === undefined ? undefined : { ...usage },
       content_blocks: blocks.length === 0 ? undefined : blocks,

@@ -4,6 +4,7 @@ import { EngineError } from '../../engine/base/errors.ts';
 import { CHAT_STEP_CALLS_MAX } from '../../engine/base/limits.ts';
 import type { JsonObject } from '../../shards/protocol.ts';
 import type { Context } from '../context.ts';
+import { type Persons, sourceFields } from '../models/persons.ts';
 import type { ModelPart, ToolCall } from '../models/request.ts';
 import { builtinTool, callBuiltin, type ToolResult } from '../tools/builtin.ts';
 import type { ToolCaller } from '../tools/caller.ts';
@@ -23,13 +24,19 @@ export class ToolCalls {
   readonly #context: Context;
   readonly #place: Place;
   readonly #parent: string | undefined;
+  readonly #persons: Persons;
   readonly #ids = new Set<string>();
 
-  /** `parent`: the message that is answered. */
-  constructor(context: Context, place: Place, parent: string | undefined) {
+  /** `parent`: the message that is answered. `persons`: whose texts the model has been shown, now and later. */
+  constructor(
+    context: Context,
+    place: Place,
+    { parent, persons }: { readonly parent: string | undefined; readonly persons: Persons },
+  ) {
     this.#context = context;
     this.#place = place;
     this.#parent = parent;
+    this.#persons = persons;
   }
 
   /** The calls as the model is told of them again: ids that differ, and arguments that are an object. */
@@ -73,17 +80,19 @@ export class ToolCalls {
       namespace,
       userId,
       sessionId: threadId,
+      persons: this.#persons,
     };
   }
 
   async #kept(
     { id, name, arguments: input }: ToolCall,
-    { output, isError }: ToolResult,
+    { output, isError, persons = new Set() }: ToolResult,
     durationMs: number,
   ): Promise<string | undefined> {
     if (this.#place.threadId === undefined) return undefined;
     const fields: JsonObject = {
       ...eventFields(this.#place),
+      ...sourceFields(this.#persons.union(persons), this.#place.userId),
       ...defined({ parent_task_id: this.#parent, error: isError ? String(output['error']) : undefined }),
       tool_name: name,
       tool_call_id: id,

@@ -59,7 +59,10 @@ export class Turn {
   constructor(asked: TurnAsked) {
     this.#asked = asked;
     this.#persons = personsOf([asked.place]);
-    this.#tools = new ToolCalls(asked.context, asked.place, asked.stored.at(-1)?.hash);
+    this.#tools = new ToolCalls(asked.context, asked.place, {
+      parent: asked.stored.at(-1)?.hash,
+      persons: this.#persons,
+    });
   }
 
   /** Ends with `done`. Throws what ended it before: EngineError, or the signal's reason. */
@@ -201,7 +204,7 @@ export class Turn {
 
   async #done(finish: FinishReason): Promise<JsonObject> {
     const { place, choice, stored, said } = this.#asked;
-    const ended = { text: this.#text, calls: this.#calls, usage: this.#usage, finish, choice };
+    const ended = { text: this.#text, persons: this.#persons, calls: this.#calls, usage: this.#usage, finish, choice };
     const messageHash = await keepAnswer(this.#call, place, { ...ended, answers: stored.at(-1) });
     const recallId = await keepRecord(this.#call, place, {
       shown: [...this.#shown],

@@ -8,7 +8,7 @@ import { GRAIN_TYPE_NAMES } from '../../engine/grain/grain.ts';
 import type { JsonObject } from '../../shards/protocol.ts';
 import { personsOf } from '../models/persons.ts';
 import { Type } from '../operations/type.ts';
-import { ownFields, ownGrain, type ToolCaller } from './caller.ts';
+import { ownFields, ownGrain, type ToolCaller, versionFields } from './caller.ts';
 import { goalsTool } from './goals.ts';
 import { grainForModel } from './grain.ts';
 import { recallFor } from './recall-for.ts';
@@ -75,10 +75,10 @@ const supersedeTool = toolOf({
   async run(caller, { hash, reason, ...given }) {
     const fields: JsonObject = defined(given);
     if (Object.keys(fields).length === 0) throw new EngineError('VAL-E001', 'nothing is to be replaced');
-    const { hash: oldHash } = await ownGrain(caller, hash);
-    const asked = { oldHash, fields: { ...fields, source_type: 'agent' } };
+    const old = await ownGrain(caller, hash);
+    const asked = { oldHash: old.hash, fields: { ...fields, ...versionFields(caller, old) } };
     const { newHash } = await caller.context.call('supersede', asked, reason === undefined ? {} : { reason });
-    return { output: { status: 'superseded', old_hash: oldHash, hash: newHash }, shown: [] };
+    return { output: { status: 'superseded', old_hash: old.hash, hash: newHash }, shown: [] };
   },
 });
 

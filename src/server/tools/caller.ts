@@ -1,7 +1,9 @@
 // For whom a tool of a model runs: the rights of the request, and the place and the person of the conversation.
 import { EngineError } from '../../engine/base/errors.ts';
-import type { GrainView } from '../../shards/protocol.ts';
+import { sourceUsersOf } from '../../engine/grain/api/source-users.ts';
+import type { GrainView, JsonObject } from '../../shards/protocol.ts';
 import type { Context } from '../context.ts';
+import { type Persons, sourceFields } from '../models/persons.ts';
 
 export interface ToolCaller {
   /** The request's own rights, binding and policy decide every call of a tool. */
@@ -15,15 +17,25 @@ export interface ToolCaller {
   readonly userId?: string | undefined;
   /** The session of the conversation, which has its goals. */
   readonly sessionId?: string | undefined;
+  /** Whose texts the model has been shown: what it writes names them. */
+  readonly persons?: Persons | undefined;
 }
 
 /** Fields of a grain that a tool writes. */
-export function ownFields({ namespace, userId }: ToolCaller): Record<string, string> {
+export function ownFields({ namespace, userId, persons = NO_PERSONS }: ToolCaller): JsonObject {
   return {
     source_type: 'agent',
     ...(namespace === undefined ? {} : { namespace }),
     ...(userId === undefined ? {} : { user_id: userId }),
+    ...sourceFields(persons, userId),
   };
+}
+
+const NO_PERSONS: Persons = new Set();
+
+/** The same for a new version of a grain, which also keeps the persons of the old one. */
+export function versionFields({ persons = NO_PERSONS }: ToolCaller, { userId, fields }: GrainView): JsonObject {
+  return { source_type: 'agent', ...sourceFields(persons.union(new Set(sourceUsersOf(fields))), userId) };
 }
 
 /**

@@ -1,5 +1,6 @@
 // A grain as a model is shown it: hash, type, time, and the fields that say something, each cut to a bound.
 import { TOOL_TEXT_CHARS_MAX } from '../../engine/base/limits.ts';
+import { SOURCE_USERS } from '../../engine/grain/api/source-users.ts';
 import type { GrainView, JsonObject, JsonValue } from '../../shards/protocol.ts';
 
 /** Fields that say nothing about the matter, or that `grainForModel` shows in another form. */
@@ -19,6 +20,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   'parent_message_id',
   'session_id',
   'source_type',
+  SOURCE_USERS,
 ]);
 
 export function grainForModel({ hash, grainType, fields, createdAt }: GrainView): JsonObject {

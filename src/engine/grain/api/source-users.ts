@@ -1,5 +1,5 @@
 // The persons whose records a text was written from, beside the person that it belongs to. A model that is shown records
-// of several persons may quote any of them.
+// of several persons may quote any of them, so what it writes names them, and is hidden and removed with each of them.
 import { EXTRA_FIELDS } from './draft.ts';
 
 /** Name of the field, as answers show it. */

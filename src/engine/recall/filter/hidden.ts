@@ -8,6 +8,7 @@ import { keepsForever, namespaceTtlDays } from '../../govern/policy/retention.ts
 import type { Rules } from '../../govern/policy/rules.ts';
 import { DocSet } from '../../index/docs/docset.ts';
 import type { Doc, IndexPart } from '../../index/parts/part.ts';
+import { fromUser } from '../../store/indexed-fields.ts';
 import type { Store } from '../../store/store.ts';
 import { viewedSet } from '../../store/viewed-docs.ts';
 
@@ -198,14 +199,15 @@ function viewedIn(part: IndexPart, governed: Governed, context: CallContext): Do
   return docs;
 }
 
-/** The docs of these users; undefined if there are none. */
+/** The docs of these users, and those that were written from them; undefined if there are none. */
 export function docsOfUsers(part: IndexPart, users: Iterable<string>): DocSet | undefined {
   let set: DocSet | undefined;
   for (const user of users) {
-    const docs = part.facet('user', user);
-    if (docs === undefined) continue;
-    set ??= new DocSet(part.docCount);
-    set.or(docs);
+    for (const docs of [part.facet('user', user), part.facet('field', fromUser(user))]) {
+      if (docs === undefined) continue;
+      set ??= new DocSet(part.docCount);
+      set.or(docs);
+    }
   }
   return set;
 }

@@ -1,4 +1,5 @@
 // Fields that say to whom a grain belongs, or by which other grains are matched.
+import { SOURCE_USERS } from '../../grain/api/source-users.ts';
 import type { GrainType } from '../../grain/grain.ts';
 import type { PiiCategory } from './categories.ts';
 
@@ -9,15 +10,15 @@ import type { PiiCategory } from './categories.ts';
 const MATCHED: ReadonlySet<string> = new Set(
   (
     'namespace origin_namespace user_id session_id subject_did run_id entity_id tool_call_id call_batch_id ' +
-    'correlation_id parent_task_id parent_message_id invalidation_policy'
+    'correlation_id parent_task_id parent_message_id invalidation_policy source_users'
   ).split(' '),
 );
 
 /** The subject of a consent is copied from its grain to the consent facts. */
 const MATCHED_OF_CONSENT: ReadonlySet<string> = new Set('scope grantee_did basis jurisdiction witness_dids'.split(' '));
 
-/** The name of the data subject. */
-const ACCOUNTS: ReadonlySet<string> = new Set(['user_id', 'subject_did']);
+/** Names of data subjects. */
+const ACCOUNTS: ReadonlySet<string> = new Set(['user_id', 'subject_did', SOURCE_USERS]);
 
 /** People sign in with these, so they can be account names. Other categories do not belong in such a field. */
 const ACCOUNT_NAMES: ReadonlySet<PiiCategory> = new Set<PiiCategory>([

@@ -2,12 +2,15 @@
 import { defined } from '../../../engine/base/defined.ts';
 import { actionsOf, type NewCall, type Turn } from '../../../engine/turn/turn.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
+import { type Persons, sourceFields } from '../../models/persons.ts';
 import type { FinishReason, TokenUsage } from '../../models/request.ts';
 import type { CallResult } from './tool-runs.ts';
 
 type Place = Pick<Turn, 'conversationId' | 'sessionId' | 'slug' | 'namespace' | 'userId'>;
 
 interface Spoken {
+  /** Whose texts the model was shown. */
+  readonly persons: Persons;
   readonly model: string;
   readonly reason: FinishReason;
   readonly usage: TokenUsage | undefined;
@@ -45,9 +48,10 @@ export function answerFields(turn: Turn, content: string, spoken: Spoken): JsonO
   };
 }
 
-function spokenFields(turn: Turn, content: string, { model, usage }: Spoken): JsonObject {
+function spokenFields(turn: Turn, content: string, { persons, model, usage }: Spoken): JsonObject {
   return {
     ...placed(turn),
+    ...sourceFields(persons, turn.userId),
     content,
     role: 'assistant',
     source_type: 'agent',
@@ -63,11 +67,15 @@ function spokenFields(turn: Turn, content: string, { model, usage }: Spoken): Js
 export function actionFields(
   turn: Turn,
   { callId, tool }: NewCall,
-  input: JsonObject,
-  expiresAtMs: number | undefined,
+  {
+    input,
+    persons,
+    expiresAtMs,
+  }: { readonly input: JsonObject; readonly persons: Persons; readonly expiresAtMs: number | undefined },
 ): JsonObject {
   return {
     ...placed(turn),
+    ...sourceFields(persons, turn.userId),
     tool_name: tool,
     input,
     tool_call_id: callId,

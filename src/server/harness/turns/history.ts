@@ -1,5 +1,6 @@
 // What was said in a conversation before a turn.
 import { TURN_HISTORY_MAX } from '../../../engine/base/limits.ts';
+import { sourceUsersOf } from '../../../engine/grain/api/source-users.ts';
 import type { Turn } from '../../../engine/turn/turn.ts';
 import type { GrainView } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
@@ -31,6 +32,8 @@ export async function readHistory(context: Pick<Context, 'call'>, turn: Turn): P
     const text = contentOf(grain);
     if (run === turn.sessionId || text === undefined || text === '') continue;
     if (grain.userId !== undefined && grain.userId !== turn.userId) continue;
+    // An answer that was written from grains of others says what a turn with a person may not see.
+    if (turn.userId !== undefined && grain.userId === undefined && sourceUsersOf(grain.fields).length > 0) continue;
     if (role !== 'user' && role !== 'assistant') continue;
     messages.unshift({ role, text });
     shown.unshift(grain);

@@ -9,7 +9,7 @@ import type { JsonObject } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
 import type { ToolRunners } from '../../executors/runners.ts';
 import type { LanguageChoice } from '../../models/language.ts';
-import type { Persons } from '../../models/persons.ts';
+import { type Persons, personsOf, sourceFields } from '../../models/persons.ts';
 import type { FinishReason, ModelMessage, TokenUsage } from '../../models/request.ts';
 import { checkArguments } from '../arguments/check.ts';
 import type { HarnessDefinition } from '../definition.ts';
@@ -153,7 +153,8 @@ class TurnRun {
     const durationMs = Math.round(performance.now() - startedMs);
     const resolved = { kind: 'resolved' as const, callId: call.callId };
     try {
-      await this.#change({ ...resolved, failed: result.failed }, { outputs: [endedFields(result, durationMs)] });
+      const ended = { ...endedFields(result, durationMs), ...sourceFields(this.#job.persons, this.#turn.userId) };
+      await this.#change({ ...resolved, failed: result.failed }, { outputs: [ended] });
     } catch (error) {
       if (!isPolicyRefusal(error)) throw error;
       // The tool has run: its end must be on disk, without what may not be stored.
@@ -184,7 +185,7 @@ class TurnRun {
     return await runCall(
       runners,
       { key: `${sessionId}/${call.callId}`, tool, arguments: asked.arguments },
-      { context, userId, conversationId, signal },
+      { context, userId, conversationId, persons: this.#job.persons, signal },
     );
   }
 
@@ -262,7 +263,12 @@ class TurnRun {
     if (transcript.message === undefined)
       throw new EngineError('MEM-E001', 'the message of the turn was removed from the memory');
     shown.add(this.#turn.userEvent);
-    for (const { calls } of transcript.steps) for (const { action } of calls) shown.add(action);
+    for (const { calls } of transcript.steps)
+      for (const { action, grain } of calls) {
+        shown.add(action);
+        // What was shown before a pause, or by another run of the server.
+        if (grain !== undefined) this.#showPersons(personsOf([grain]));
+      }
     return [
       ...this.#prepared.history.messages,
       { role: 'user', text: transcript.message },
@@ -274,7 +280,7 @@ class TurnRun {
   async #take({ text, calls, reason, usage }: ModelAnswer): Promise<void> {
     if (calls.length > TURN_CALLS_MAX)
       throw new EngineError('LLM-E002', `the model asked for ${calls.length} tools at once; at most ${TURN_CALLS_MAX}`);
-    const { choice } = this.#job;
+    const { choice, persons } = this.#job;
     const nowMs = this.#job.context.services.clock.nowMs();
     const ids = uniqueIds(calls, this.#turn);
     const asked = calls.map((call, at) => ({ ...call, id: ids[at]! }));
@@ -290,27 +296,27 @@ class TurnRun {
       };
     });
     for (const call of asked) this.#asked.set(call.id, call);
-    const said = text.trim() === '' ? undefined : saidFields(this.#turn, text, { model: choice.model, reason, usage });
+    const said =
+      text.trim() === '' ? undefined : saidFields(this.#turn, text, { persons, model: choice.model, reason, usage });
     await this.#change(
       { kind: 'answered', calls: news },
       defined({
         said,
         actions: news.map((call, at) =>
-          actionFields(
-            this.#turn,
-            call,
-            asked[at]!.arguments,
-            call.by === 'client' ? nowMs + TURN_PAUSE_MS : undefined,
-          ),
+          actionFields(this.#turn, call, {
+            input: asked[at]!.arguments,
+            persons,
+            expiresAtMs: call.by === 'client' ? nowMs + TURN_PAUSE_MS : undefined,
+          }),
         ),
       }),
     );
   }
 
   async #complete({ text, reason, usage }: ModelAnswer): Promise<Turn> {
-    const { choice } = this.#job;
+    const { choice, persons } = this.#job;
     if (text.trim() === '') throw new EngineError('LLM-E002', `the provider ${choice.provider} gave an empty answer`);
-    const answer = answerFields(this.#turn, text, { model: choice.model, reason, usage });
+    const answer = answerFields(this.#turn, text, { persons, model: choice.model, reason, usage });
     await this.#change({ kind: 'completed' }, { answer });
     return this.#turn;
   }

@@ -24,6 +24,8 @@ export interface RunFor {
   readonly context: Context;
   readonly userId: string | undefined;
   readonly conversationId: string;
+  /** Whose texts the model has been shown. */
+  readonly persons: Persons;
   readonly signal: AbortSignal;
 }
 
@@ -71,6 +73,7 @@ async function runBuiltin(name: string, { key, arguments: args }: CallToRun, of:
     namespace: of.context.namespace,
     userId: of.userId,
     sessionId: of.conversationId,
+    persons: of.persons,
   };
   const { output, isError, shown, persons } = await callBuiltin(tool, caller, args);
   if (!isError) return { output, failed: false, shown, persons };

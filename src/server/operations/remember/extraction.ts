@@ -2,6 +2,7 @@
 // date (8.12). A model or the extraction thread reads the text; the beliefs are stored like any other grain.
 import { steadyMs } from '../../../engine/base/clock.ts';
 import { EXTRACTED_BATCH_MAX, EXTRACTION_CALL_MS } from '../../../engine/base/limits.ts';
+import { SOURCE_USERS } from '../../../engine/grain/api/source-users.ts';
 import type { AddItem, JsonObject } from '../../../shards/protocol.ts';
 import type { CallExtras, Context } from '../../context.ts';
 import type { AddOptionsInput } from '../grains/options.ts';
@@ -20,7 +21,7 @@ export interface Extracted {
 }
 
 /** Fields that extracted beliefs inherit from their source. */
-const INHERITED = ['user_id', 'namespace', 'session_id', 'tags', 'source_type', 'created_at'] as const;
+const INHERITED = ['user_id', 'namespace', 'session_id', 'tags', 'source_type', 'created_at', SOURCE_USERS] as const;
 
 /** True for options that need more than one call on the shard. */
 export function wantsMore(options: AddOptionsInput | undefined): boolean {
