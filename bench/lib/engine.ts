@@ -5,6 +5,7 @@ import type { CallContext } from '../../src/engine/calls/context.ts';
 import type { AddItem } from '../../src/engine/calls/grain.ts';
 import type { MemorySettings } from '../../src/engine/calls/memory.ts';
 import { Engine } from '../../src/engine/engine.ts';
+import { takeOwnership } from '../../src/engine/log/wal/owner.ts';
 import { Maintenance } from '../../src/shards/transport/maintenance.ts';
 
 const MASTER_KEY = Buffer.alloc(32, 7);
@@ -25,12 +26,14 @@ export async function openShard(folder: string, options: { indexHeapMb?: number 
   const fail = (error: unknown): void => {
     throw error;
   };
+  const wal = join(folder, 'wal');
   const engine = await Engine.open({
     directory: join(folder, 'shard-0'),
     keysDirectory: join(folder, 'keys', 'shard-0'),
     shard: 0,
     shards: 1,
     masterKeys: [MASTER_KEY],
+    writeAhead: { directory: wal, workers: 1, worker: 0, mark: takeOwnership(wal) },
     indexHeapBytes: (options.indexHeapMb ?? INDEX_HEAP_MB) * 1_048_576,
     onFatal: fail,
   });

@@ -1,7 +1,7 @@
 // The cost of a write below the engine: appends to the log by callers who each wait for theirs (they form groups),
 // compared with a plain file with the same groups; sealing, tokens, and new keys.
 import { createSecretKey, randomBytes } from 'node:crypto';
-import { closeSync, fdatasyncSync, openSync, writevSync } from 'node:fs';
+import { closeSync, fdatasyncSync, openSync, readFileSync, writevSync } from 'node:fs';
 import { join } from 'node:path';
 import { BlindTokens, keyedIdentity } from '../../src/engine/crypto/blind-tokens.ts';
 import { deriveGrainKey } from '../../src/engine/crypto/derive.ts';
@@ -10,6 +10,8 @@ import { KeyStore } from '../../src/engine/keys/key-store.ts';
 import { MasterKey } from '../../src/engine/keys/master-key.ts';
 import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
 import type { Log } from '../../src/engine/log/log.ts';
+import { takeOwnership } from '../../src/engine/log/wal/owner.ts';
+import { openWalLog } from '../../src/engine/log/wal/wal-log.ts';
 import { cpuTable } from '../lib/cpu-table.ts';
 import { inFolder } from '../lib/folder.ts';
 import type { Measured, Options, Scenario } from '../lib/scenario.ts';
@@ -52,6 +54,16 @@ function openShard(directory: string, shard: number, shards: number): Log {
   return openLmdbLog(join(directory, `log-${shards}-${shard}`), { stamp: { formatVersion: 1, shard, shards } });
 }
 
+/** The same, made durable by the write-ahead files of one worker. */
+function openShardAhead(directory: string, shard: number, shards: number): Log {
+  const wal = join(directory, `wal-${shards}`);
+  const mark = shard === 0 ? takeOwnership(wal) : readFileSync(join(wal, 'owner')).toString('hex');
+  return openWalLog(join(directory, `ahead-${shards}-${shard}`), {
+    stamp: { formatVersion: 1, shard, shards },
+    writeAhead: { directory: wal, workers: 1, worker: 0, mark },
+  });
+}
+
 async function appends(directory: string, milliseconds: number): Promise<Record<string, number>> {
   const log = openShard(directory, 0, 1);
   const plain = openSync(join(directory, 'plain'), 'a');
@@ -79,15 +91,44 @@ async function appends(directory: string, milliseconds: number): Promise<Record<
   return figures;
 }
 
+/** Logs side by side, each with its share of the records in flight: as environments of LMDB, and with one write-ahead file. */
 async function shardsSideBySide(directory: string, milliseconds: number): Promise<Record<string, number>> {
-  const logs = Array.from({ length: SHARDS }, (_, shard) => openShard(directory, shard, SHARDS));
-  const loops = await Promise.all(
-    logs.map((log) => closedLoop((group) => log.append({ records: group }), 64, milliseconds)),
-  );
-  for (const log of logs) await log.close();
-  const total = loops.reduce((sum, loop) => sum + loop.perSecond, 0);
-  const slowest = Math.max(...loops.map((loop) => loop.commitP50Ms));
-  return { [`shards_${SHARDS}_appends_per_s`]: total, [`shards_${SHARDS}_commit_p50_ms`]: slowest };
+  const figures: Record<string, number> = {};
+  for (const inFlight of [8, 64, 256]) {
+    const [lmdb, ahead] = [
+      await sideBySide((shard) => openShard(directory, shard, SHARDS), inFlight, milliseconds),
+      await sideBySide((shard) => openShardAhead(directory, shard, SHARDS), inFlight, milliseconds),
+    ];
+    const name = `shards_${SHARDS}_in_flight_${inFlight * SHARDS}`;
+    cpuTable.add(`${name}_lmdb`, lmdb.records, lmdb.cpu);
+    cpuTable.add(name, ahead.records, ahead.cpu);
+    figures[`${name}_appends_per_s`] = ahead.perSecond;
+    figures[`${name}_commit_p50_ms`] = ahead.commitP50Ms;
+    figures[`${name}_cpu_us`] = ahead.cpuUs;
+    figures[`${name}_over_lmdb_ratio`] = ahead.perSecond / lmdb.perSecond;
+    figures[`${name}_lmdb_over_cpu_ratio`] = lmdb.cpuUs / ahead.cpuUs;
+  }
+  return figures;
+}
+
+async function sideBySide(openOne: (shard: number) => Log, inFlight: number, milliseconds: number): Promise<Loop> {
+  const logs = Array.from({ length: SHARDS }, (_, shard) => openOne(shard));
+  const { result: loops, cpu } = await ownCpu(async () => {
+    const done = await Promise.all(
+      logs.map((log) => closedLoop((group) => log.append({ records: group }), inFlight, milliseconds)),
+    );
+    // With what the logs still have to write to their stores.
+    for (const log of logs) await log.close();
+    return done;
+  });
+  const records = loops.reduce((sum, loop) => sum + loop.records, 0);
+  return {
+    perSecond: loops.reduce((sum, loop) => sum + loop.perSecond, 0),
+    commitP50Ms: Math.max(...loops.map((loop) => loop.commitP50Ms)),
+    cpuUs: totalOf(cpu) / records,
+    records,
+    cpu,
+  };
 }
 
 /** Bytes per record, and the time to read all of them back. */
