@@ -37,11 +37,7 @@ export class Admission {
       return { principal: PUBLIC, memory: undefined, namespace: undefined, userId: undefined };
     // Every key has at least the scope read, except metrics-only ones.
     const needed = operation.needs === 'key' ? 'read' : operation.needs;
-    const principal = this.#authenticator.authenticate({
-      authorization: arrival.header('authorization'),
-      apiKey: arrival.header('x-api-key'),
-      remoteAddress: arrival.remoteAddress,
-    });
+    const principal = this.#principalOf(arrival);
     const admitAs = (caller: Principal): Admitted => this.#admitAs(caller, needed, arrival, headers);
     return principal instanceof Promise ? principal.then(admitAs) : admitAs(principal);
   }
@@ -55,6 +51,15 @@ export class Admission {
     const namespace = narrowed(principal.namespace, nameHeader(arrival, 'x-namespace'), 'namespace');
     const userId = narrowed(principal.userId, nameHeader(arrival, 'x-user-id'), 'user');
     return { principal: withBindings(principal, namespace, userId), memory, namespace, userId };
+  }
+
+  #principalOf(arrival: Arrival): Principal | Promise<Principal> {
+    const { identity, remoteAddress } = arrival;
+    const known = identity === undefined ? undefined : this.#authenticator.recognise(identity);
+    if (known !== undefined) return known;
+    const authorization = arrival.header('authorization');
+    const apiKey = arrival.header('x-api-key');
+    return this.#authenticator.authenticate({ authorization, apiKey, remoteAddress, identity });
   }
 
   #limit(principal: Principal, address: string, headers: Record<string, string>): void {

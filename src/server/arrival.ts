@@ -19,6 +19,8 @@ export interface Arrival {
    */
   readonly header: (name: string) => string | undefined;
   readonly remoteAddress: string;
+  /** The same object for requests of equal headers on a connection, where the transport recognises them. */
+  readonly identity?: object | undefined;
   /** Path parameters besides the memory, and the query as sent. An idempotency key covers one such target. */
   readonly target?: string | undefined;
   /** The route over HTTP, for traces. */

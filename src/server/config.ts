@@ -145,8 +145,8 @@ const OPTIONS = {
     'node',
   ),
   grpc: choice(
-    'gRPC listener: node:http2, or HTTP/2 of our own over node:net, which needs a third of its CPU per call',
-    ['node', 'native'],
+    'gRPC listener: node:http2; HTTP/2 of our own over node:net, which needs a third of its CPU per call; or grpc-js',
+    ['node', 'native', 'grpc-js'],
     'node',
   ),
   http10Port: optionalInteger(

@@ -63,6 +63,7 @@ function arrivalOf(call: GrpcCall, operation: Operation): Arrival {
     requestId: call.header('x-request-id'),
     header: (name) => call.only(name),
     remoteAddress: call.remoteAddress,
+    identity: call.identity,
     deadlineMs,
   };
 }

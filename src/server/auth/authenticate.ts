@@ -18,6 +18,8 @@ export interface Credentials {
   /** Value of the older header `X-API-Key`. */
   readonly apiKey: string | undefined;
   readonly remoteAddress: string;
+  /** What `recognise` knows the headers by. */
+  readonly identity?: object | undefined;
 }
 
 export class Authenticator {
@@ -26,6 +28,8 @@ export class Authenticator {
   readonly #tokens: TokenVerifier | undefined;
   readonly #anonymous: Principal | undefined;
   readonly #failures: RateLimiter;
+  /** Keys by the headers that carried them. */
+  readonly #recognised = new WeakMap<object, { readonly key: KeyRecord; readonly principal: Principal }>();
   #failed = 0;
 
   /**
@@ -68,7 +72,11 @@ export class Authenticator {
       );
     }
     const key = raw === '' ? undefined : this.#keys?.authenticate(raw);
-    if (key !== undefined) return principalOf(key);
+    if (key !== undefined) {
+      const principal = principalOf(key);
+      if (credentials.identity !== undefined) this.#recognised.set(credentials.identity, { key, principal });
+      return principal;
+    }
     if (this.#tokens === undefined || raw === '' || API_KEY.test(raw))
       throw this.#failure(
         credentials,
@@ -88,6 +96,15 @@ export class Authenticator {
     } catch (error) {
       throw this.#failure(credentials, error);
     }
+  }
+
+  /**
+   * The principal of headers that carried a key before, if the key is live still; undefined when `authenticate` must
+   * look. Looking costs the hash of the key, every time.
+   */
+  recognise(identity: object): Principal | undefined {
+    const found = this.#recognised.get(identity);
+    return found !== undefined && this.#keys?.useAgain(found.key) === true ? found.principal : undefined;
   }
 
   /** Counts a refusal against the caller's address. An issuer that does not answer is not the caller's failure. */

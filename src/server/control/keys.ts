@@ -56,6 +56,15 @@ export class Keys {
     return key;
   }
 
+  /** True, and notes the use, for a record that `authenticate` returned and that is unchanged and live. */
+  useAgain(key: KeyRecord): boolean {
+    if (this.#byHash.get(key.hash) !== key || key.revokedAtMs !== undefined) return false;
+    const now = this.#clock.nowMs();
+    if (key.expiresAtMs !== undefined && key.expiresAtMs <= now) return false;
+    this.#used.set(key.keyId, now);
+    return true;
+  }
+
   find(keyId: string): KeyRecord | undefined {
     return this.#store.get('key', keyId);
   }

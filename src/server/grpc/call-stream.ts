@@ -5,6 +5,8 @@ export type HeaderBlock = Readonly<Record<string, string>>;
 
 /** Headers of a request, those with a colon included. Names are asked for in lower case. */
 export interface CallHead {
+  /** The same object for equal headers of a connection, where the listener recognises them. */
+  readonly identity: object | undefined;
   /** The first of several. */
   first(name: string): string | undefined;
   /** A header that must not repeat. Throws VAL-E001 when it does. */

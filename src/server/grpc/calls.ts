@@ -32,6 +32,8 @@ export class Calls {
   readonly methods: ReadonlyMap<string, Method>;
   private readonly options: GrpcOptions;
   private readonly health: Health;
+  /** Methods of headers that have passed the checks: equal headers pass them again. */
+  private readonly admitted = new WeakMap<object, Method>();
   private readonly connections = new Set<Connection>();
   private readonly timer: NodeJS.Timeout;
   private isDraining = false;
@@ -98,6 +100,12 @@ export class Calls {
   /** Serves a new stream: as a call, or with a refusal. */
   accept(connection: Connection, stream: CallStream): void {
     const { head } = stream;
+    const { identity } = head;
+    const known = identity === undefined ? undefined : this.admitted.get(identity);
+    if (known !== undefined) {
+      begin(connection, stream, known);
+      return;
+    }
     const requestId = (): string => this.shared.requestIdOf(head.first('x-request-id'));
     const refuse = (refusal: EngineError | ProtocolError): void =>
       refuseCall(stream, refusal, { 'x-request-id': requestId() });
@@ -122,14 +130,21 @@ export class Calls {
     if (method === undefined) {
       const unknown = `The server does not implement the method ${path}`;
       refuse(new ProtocolError(GRPC_STATUS.UNIMPLEMENTED, 'SYS-E002', unknown));
-    } else if ('run' in method) new UnaryCall(connection, stream, method);
-    else new StreamingCall(connection, stream, method);
+    } else {
+      if (identity !== undefined) this.admitted.set(identity, method);
+      begin(connection, stream, method);
+    }
   }
 
   private look(): void {
     this.shared.looks += 1;
     for (const connection of this.connections) connection.look();
   }
+}
+
+function begin(connection: Connection, stream: CallStream, method: Method): void {
+  if ('run' in method) new UnaryCall(connection, stream, method);
+  else new StreamingCall(connection, stream, method);
 }
 
 /** Ends a stream that is not gRPC, with an HTTP status. */

@@ -76,6 +76,10 @@ export abstract class Exchange implements Expiring, ServedCall, ConnectedCall {
     return this.controller.signal;
   }
 
+  get identity(): object | undefined {
+    return this.stream.head.identity;
+  }
+
   header(name: string): string | undefined {
     return name.endsWith('-bin') ? undefined : this.stream.head.first(name);
   }

@@ -18,6 +18,8 @@ export interface GrpcCall {
   readonly remoteAddress: string;
   /** Fires when the caller cancels, its deadline passes or the connection closes before the answer. */
   readonly aborted: AbortSignal;
+  /** The same object for calls of equal headers on a connection, where the listener recognises them. */
+  readonly identity: object | undefined;
   /** A metadata entry by lower-case name; the first one of several. Binary entries are left out. */
   header(name: string): string | undefined;
   /** A metadata entry that must not repeat. Throws VAL-E001 when it does. */

@@ -3,9 +3,19 @@ import type { ListenGrpc } from './front.ts';
 import { listenNative } from './native/front.ts';
 import { listenGrpc } from './node/front.ts';
 
-/** `node` is node:http2; `native` is HTTP/2 of our own, over node:net and node:tls. */
-export type GrpcListener = 'node' | 'native';
+/**
+ * `node` is node:http2; `native` is HTTP/2 of our own, over node:net and node:tls; `grpc-js` is the reference that both are
+ * compared with, loaded only here.
+ */
+export type GrpcListener = 'node' | 'native' | 'grpc-js';
 
-export function grpcListener(kind: GrpcListener): ListenGrpc {
-  return kind === 'native' ? listenNative : listenGrpc;
+export async function grpcListener(kind: GrpcListener): Promise<ListenGrpc> {
+  switch (kind) {
+    case 'node':
+      return listenGrpc;
+    case 'native':
+      return listenNative;
+    case 'grpc-js':
+      return (await import('./grpc-js/front.ts')).listenGrpcJs;
+  }
 }

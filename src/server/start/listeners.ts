@@ -78,7 +78,7 @@ export async function startListeners(starting: Starting, chosen: ChosenListener,
   lifecycle.opened('HTTP', () => http.drain(DRAIN_MS));
   const http10 = await listenHttp10(starting, options, serve);
   if (http10 !== undefined) lifecycle.opened('HTTP/1.0', () => http10.drain(DRAIN_MS));
-  const grpc = front ?? (await grpcListener(config.grpc)(grpcOptions, answerRpc));
+  const grpc = front ?? (await (await grpcListener(config.grpc))(grpcOptions, answerRpc));
   lifecycle.opened('gRPC', () => grpc.drain(DRAIN_MS));
   return { http: http.port, grpc: front === undefined ? grpc.port : http.port, http10: http10?.port };
 }

@@ -18,5 +18,6 @@ export class HeadMemo {
     if (version !== this.version || this.heads.size === GRPC_HEADS_KEPT_MAX) this.heads.clear();
     this.version = version;
     this.heads.set(block, head);
+    head.isKept = true;
   }
 }

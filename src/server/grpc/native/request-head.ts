@@ -1,7 +1,6 @@
 // The headers of a request, checked as RFC 9113, sections 8.2 and 8.3 ask.
 import { firstHeader, onlyHeader } from '../../http/header-list.ts';
 import type { CallHead } from '../call-stream.ts';
-import type { Method } from '../method.ts';
 
 const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 const NOT_IN_VALUE = /[\0\r\n]|^[ \t]|[ \t]$/;
@@ -12,7 +11,8 @@ const PSEUDO = new Set([':method', ':scheme', ':authority', ':path']);
 const DIGITS = /^\d{1,15}$/;
 
 export class RequestHead implements CallHead {
-  admitted: Method | undefined;
+  /** The same headers may come again, as the same head. */
+  isKept = false;
   /** Names and values in turn, as sent. */
   readonly list: readonly string[];
   /** Undefined when the request does not say. */
@@ -21,6 +21,10 @@ export class RequestHead implements CallHead {
   constructor(list: readonly string[], contentLength: number | undefined) {
     this.list = list;
     this.contentLength = contentLength;
+  }
+
+  get identity(): object | undefined {
+    return this.isKept ? this : undefined;
   }
 
   first(name: string): string | undefined {

@@ -14,6 +14,7 @@ import type { NodeSession } from './session.ts';
 
 /** Arguments of the event `stream`. */
 export class NodeHead implements CallHead {
+  readonly identity = undefined;
   readonly headers: IncomingHttpHeaders;
   /** Names and values in turn, as sent. For repeated names, `headers` joins some values and drops others. */
   readonly rawHeaders: readonly string[];
