@@ -9,8 +9,15 @@ import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { AIMED } from '../bench/lib/aims.ts';
 import { cpuTable } from '../bench/lib/cpu-table.ts';
-import { type ServerOptions, startServer, type Target } from '../bench/lib/server.ts';
+import { embedderOver, openEncoder } from '../bench/lib/embedder.ts';
+import { type EmbedderOptions, type ServerOptions, startServer, type Target } from '../bench/lib/server.ts';
+import { processCpuUs, snapshotOf } from '../bench/lib/thread-cpu.ts';
 import { SUITE } from '../bench/suite.ts';
+import type { Embedder } from '../src/embed/embedder.ts';
+import { readConfig } from '../src/server/config.ts';
+import { makeLog } from '../src/server/log.ts';
+import { startServer as startHere } from '../src/server/main.ts';
+import { USED_THREADS } from './support/used-threads.ts';
 
 const RUN = join(import.meta.dirname, '..', 'bench', 'run.ts');
 
@@ -19,17 +26,62 @@ const OF_OTHER_PROCESSES = /_server_cpu_us_per_/;
 
 const directory = mkdtempSync(join(tmpdir(), 'granary-bench-smoke-'));
 const servers = new Map<ServerOptions['auth'], Promise<Target>>();
+const encoders = new Map<EmbedderOptions['runtime'], Promise<Embedder>>();
 after(async () => {
   for (const server of servers.values()) await (await server).stop();
+  for (const encoder of encoders.values()) await (await encoder).close();
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** One server for each kind of access, shared by all scenarios, whose memories have distinct names. */
-async function start({ auth }: ServerOptions): Promise<Target> {
-  const options = { dataDirectory: join(directory, auth), workers: 1, shards: 4, auth };
-  const server = servers.get(auth) ?? startServer(options);
+/**
+ * One server for each kind of access, shared by all scenarios, whose memories have distinct names. Of a scenario's own
+ * servers, those with vectors of earlier runs have a process, as in a measurement; the others run in this one.
+ */
+async function start(options: ServerOptions): Promise<Target> {
+  const { auth, isOwn, embedder } = options;
+  if (isOwn === true) return embedder?.grains === 'kept' ? startServer(options) : startOwn(options);
+  const server =
+    servers.get(auth) ?? startServer({ dataDirectory: join(directory, auth), workers: 1, shards: 4, auth });
   servers.set(auth, server);
   return { ...(await server), stop: async () => undefined };
+}
+
+/** With the threads and the encoder of the ones before. */
+async function startOwn({ dataDirectory, workers, shards, embedder: wanted }: ServerOptions): Promise<Target> {
+  const numbers = { workers, shards, httpPort: 0, grpcPort: 0 };
+  const embedder = wanted && kept(await embedderOver(await encoderOf(wanted), wanted));
+  const config = { dataDir: dataDirectory, ...numbers, embedder: embedder === undefined ? 'none' : 'builtin' };
+  const key = `gr_${'be'.repeat(32)}`;
+  const server = await startHere(readConfig(config, { GRANARY_BOOTSTRAP_KEY: key }), {
+    log: makeLog('error'),
+    threads: USED_THREADS,
+    openers: embedder && { builtin: async () => ({ embedder }) },
+  });
+  return {
+    http: server.httpPort,
+    grpc: server.grpcPort,
+    key,
+    cpuUs: () => processCpuUs(process.pid),
+    cpu: async () => snapshotOf(process.pid, []),
+    residentBytes: () => process.memoryUsage.rss(),
+    stop: () => server.close(),
+  };
+}
+
+/** The encoder ends after the last scenario, not with a server. */
+function kept(embedder: Embedder): Embedder {
+  return {
+    name: embedder.name,
+    dimensions: embedder.dimensions,
+    embed: (texts, options) => embedder.embed(texts, options),
+    close: async () => undefined,
+  };
+}
+
+function encoderOf(wanted: EmbedderOptions): Promise<Embedder> {
+  const encoder = encoders.get(wanted.runtime) ?? openEncoder(wanted);
+  encoders.set(wanted.runtime, encoder);
+  return encoder;
 }
 
 // In this process, one after the other: a process per scenario is only needed for real measurements, and takes far

@@ -18,9 +18,9 @@ const SHARE = 0.5;
 /** One vector per text, deterministic. */
 export type DrawVector = (text: string) => Float32Array;
 
-/** Encodes the real vectors, unless the folder has them. */
-export async function drawnVectors(encoder: Embedder, folder: string): Promise<DrawVector> {
-  const texts = realTexts();
+/** Encodes the first `count` real vectors, unless the folder has them. */
+export async function drawnVectors(encoder: Embedder, folder: string, count: number = REAL): Promise<DrawVector> {
+  const texts = realTexts().slice(0, count);
   const real = await keeping(encoder, folder).embed(texts);
   return drawFrom(real.filter((vector) => vector !== undefined));
 }

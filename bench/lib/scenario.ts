@@ -8,7 +8,7 @@ export interface Options {
   readonly size: Size;
   /** Folder for CPU profiles of the started servers. */
   readonly profile?: string | undefined;
-  /** Starts a server; default `startServer`. Smoke runs share a few servers between scenarios. */
+  /** Starts a server; default `startServer`. Smoke runs share a few servers between scenarios, and run others in process. */
   readonly start?: (options: ServerOptions) => Promise<Target>;
 }
 

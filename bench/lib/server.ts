@@ -35,6 +35,8 @@ export interface EmbedderOptions {
    * (drawn-vectors.ts).
    */
   readonly grains: 'encoded' | 'kept' | 'drawn';
+  /** Real vectors that are encoded, unless the folder has them, to draw near; default 512. */
+  readonly drawnFrom?: number | undefined;
 }
 
 export interface ServerOptions {
@@ -46,6 +48,8 @@ export interface ServerOptions {
   readonly workers: number;
   readonly shards: number;
   readonly auth: 'none' | 'api-key';
+  /** Its directory holds what the scenario left there, or is read again: no other scenario can use the server. */
+  readonly isOwn?: boolean;
   /** Leaves the counting of its threads out, which costs a start some milliseconds. */
   readonly isUncounted?: boolean;
   /** Folder for CPU profiles of its threads. */

@@ -16,6 +16,8 @@ import { serverSize, sized } from '../lib/scenario.ts';
 import { createMemory, embedded, type ServerOptions, settled, startServer } from '../lib/server.ts';
 import { inTurns, median, medianRatio, rounded } from '../lib/statistics.ts';
 
+type Start = typeof startServer;
+
 const WAITING = 'waiting';
 const ADDED = Array.from({ length: 8 }, (_, i) => `added-${i}`);
 const SEED = 1;
@@ -30,7 +32,7 @@ export const scenario: Scenario = {
   run,
 };
 
-async function run({ size, profile }: Options): Promise<Measured> {
+async function run({ size, profile, start = startServer }: Options): Promise<Measured> {
   const runtime: RuntimeName = hasNativeRuntime() ? 'native' : 'wasm';
   const texts = sized(size, { full: 2_000, quick: 600, smoke: 8 });
   const rounds = sized(size, { full: 3, quick: 2, smoke: 1 });
@@ -40,13 +42,13 @@ async function run({ size, profile }: Options): Promise<Measured> {
   const client = LoadClient.start();
   try {
     return await inFolder(async (data) => {
-      const options = { ...serverSize(size), auth: 'api-key', profile } as const;
+      const options = { ...serverSize(size), auth: 'api-key', isOwn: true, profile } as const;
       const embedder = { runtime, folder, grains: 'encoded' } as const;
       const filled = join(data, 'filled');
       // The backlog must outlast a round of adds.
       const waiting = Math.max(texts, sized(size, { full: 20_000, quick: 10_000, smoke: 8 }));
       for (const count of new Set([texts, waiting]))
-        await fill({ ...options, dataDirectory: join(filled, String(count)) }, client, count, looks);
+        await fill(start, { ...options, dataDirectory: join(filled, String(count)) }, { client, count, looks });
       let made = 0;
       const copy = (count: number): string => {
         const dataDirectory = join(data, `round-${made++}`);
@@ -55,7 +57,7 @@ async function run({ size, profile }: Options): Promise<Measured> {
       };
       const figures = await inTurns(rounds, {
         encoder: () => encoderAlone(runtime, folder, texts),
-        backlog: () => backlog({ ...options, dataDirectory: copy(texts), embedder }, texts),
+        backlog: () => backlog(start, { ...options, dataDirectory: copy(texts), embedder }, texts),
       });
       const adds: LoadJob = {
         protocol: 'grpc',
@@ -68,8 +70,9 @@ async function run({ size, profile }: Options): Promise<Measured> {
         seed: 2,
       };
       const added = await inTurns(rounds, {
-        plain: () => addsPerSecond({ ...options, dataDirectory: copy(waiting) }, client, adds),
-        beside: () => addsPerSecond({ ...options, dataDirectory: copy(waiting), embedder }, client, adds),
+        plain: () => addsPerSecond(start, { ...options, dataDirectory: copy(waiting) }, { client, job: adds }),
+        beside: () =>
+          addsPerSecond(start, { ...options, dataDirectory: copy(waiting), embedder }, { client, job: adds }),
       });
       return {
         parameters: { texts, waiting, adds: calls, in_flight: 64, rounds, runtime },
@@ -90,12 +93,11 @@ async function run({ size, profile }: Options): Promise<Measured> {
 
 /** Grains that wait for vectors, and the memories that take the added grains. */
 async function fill(
+  start: Start,
   options: ServerOptions,
-  client: LoadClient,
-  count: number,
-  looks: number | undefined,
+  { client, count, looks }: { readonly client: LoadClient; readonly count: number; readonly looks: number | undefined },
 ): Promise<void> {
-  const server = await startServer(options);
+  const server = await start(options);
   try {
     for (const id of [WAITING, ...ADDED]) await createMemory(server, id);
     const batchGrains = Math.min(count, 200);
@@ -131,19 +133,23 @@ async function encoderAlone(runtime: RuntimeName, folder: string, count: number)
   }
 }
 
-async function backlog(options: ServerOptions, count: number): Promise<number> {
-  const server = await startServer(options);
+async function backlog(start: Start, options: ServerOptions, count: number): Promise<number> {
+  const server = await start(options);
   try {
-    const start = performance.now();
+    const from = performance.now();
     await embedded(server, [WAITING]);
-    return (count * 1_000) / (performance.now() - start);
+    return (count * 1_000) / (performance.now() - from);
   } finally {
     await server.stop();
   }
 }
 
-async function addsPerSecond(options: ServerOptions, client: LoadClient, job: LoadJob): Promise<number> {
-  const server = await startServer(options);
+async function addsPerSecond(
+  start: Start,
+  options: ServerOptions,
+  { client, job }: { readonly client: LoadClient; readonly job: LoadJob },
+): Promise<number> {
+  const server = await start(options);
   try {
     await client.run(server, { ...job, calls: Math.ceil(job.calls / 4), seed: job.seed + 1 });
     const { calls, serverCpu, callsPerSecond } = await client.run(server, job);

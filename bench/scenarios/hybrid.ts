@@ -13,7 +13,16 @@ import { cacheFolder } from '../lib/kept-vectors.ts';
 import { LoadClient, type LoadFigure, type LoadJob, type ServedLoad } from '../lib/load.ts';
 import type { Aim, Measured, Options, Scenario } from '../lib/scenario.ts';
 import { serverSize, sized } from '../lib/scenario.ts';
-import { askJson, createMemory, embedded, settled, startEcho, startServer, type Target } from '../lib/server.ts';
+import {
+  askJson,
+  createMemory,
+  embedded,
+  type ServerOptions,
+  settled,
+  startEcho,
+  startServer,
+  type Target,
+} from '../lib/server.ts';
 import { median, percentile, rounded } from '../lib/statistics.ts';
 import { whileAdding } from '../lib/while-adding.ts';
 
@@ -40,19 +49,26 @@ export const scenario: Scenario = {
   run,
 };
 
-async function run({ size, profile }: Options): Promise<Measured> {
+async function run({ size, profile, start = startServer }: Options): Promise<Measured> {
   const grains = sized(size, { full: 100_000, quick: 30_000, smoke: 100 });
   const rounds = sized(size, { full: 3, quick: 2, smoke: 1 });
   const questions = sized(size, { full: 1_000, quick: 500, smoke: 5 });
   const besideQuestions = sized(size, { full: 400, quick: 200, smoke: 5 });
   const perSecond = sized(size, { full: 2_000, quick: 2_000, smoke: 50 });
   const looks = sized(size, { full: undefined, quick: undefined, smoke: 1 });
+  const drawnFrom = sized(size, { full: undefined, quick: undefined, smoke: 8 });
   const folder = cacheFolder();
   const metrics: Record<string, number> = {};
   const adds: number[] = [];
   await inFolder(async (data) => {
-    const options = { dataDirectory: join(data, 'filled'), ...serverSize(size), auth: 'api-key', profile } as const;
-    await fill(options, grains, looks);
+    const options = {
+      dataDirectory: join(data, 'filled'),
+      ...serverSize(size),
+      auth: 'api-key',
+      isOwn: true,
+      profile,
+    } as const;
+    await fill(start, options, { grains, looks });
     const echo = await startEcho('grpc');
     const asker = LoadClient.start();
     const adder = LoadClient.start();
@@ -67,12 +83,15 @@ async function run({ size, profile }: Options): Promise<Measured> {
     let seed = 1;
     const asked = (): LoadJob => ({ ...ask, memories: ASKED, seed: ++seed });
     try {
-      const first = await startServer({ ...options, embedder: { runtime: RUNTIMES[0]!, folder, grains: 'drawn' } });
+      const first = await start({
+        ...options,
+        embedder: { runtime: RUNTIMES[0]!, folder, grains: 'drawn', drawnFrom },
+      });
       try {
         const before = first.residentBytes();
-        const start = performance.now();
+        const from = performance.now();
         await embedded(first, ASKED);
-        metrics['embedded_s'] = (performance.now() - start) / 1_000;
+        metrics['embedded_s'] = (performance.now() - from) / 1_000;
         await asker.run(first, asked());
         await settled(first, looks);
         const after = first.residentBytes();
@@ -85,7 +104,7 @@ async function run({ size, profile }: Options): Promise<Measured> {
         const dataDirectory = join(data, runtime);
         cpSync(options.dataDirectory, dataDirectory, { recursive: true });
         metrics[`${runtime}_encoder_alone_p50_ms`] = await encoderAlone(runtime, folder, questions, ++seed);
-        const server = await startServer({
+        const server = await start({
           ...options,
           dataDirectory,
           embedder: { runtime, folder, grains: 'encoded' },
@@ -155,11 +174,11 @@ async function embeddedShare(server: Target): Promise<number> {
 
 /** Grains without vectors: the growth of the process when they are embedded is the vectors' memory. */
 async function fill(
-  options: Parameters<typeof startServer>[0],
-  grains: number,
-  looks: number | undefined,
+  start: typeof startServer,
+  options: ServerOptions,
+  { grains, looks }: { readonly grains: number; readonly looks: number | undefined },
 ): Promise<void> {
-  const server: Target = await startServer(options);
+  const server = await start(options);
   const filler = LoadClient.start();
   try {
     for (const id of MEMORIES) await createMemory(server, id);

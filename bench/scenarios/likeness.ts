@@ -44,7 +44,7 @@ export const scenario: Scenario = {
   run,
 };
 
-async function run({ size, profile }: Options): Promise<Measured | Skipped> {
+async function run({ size, profile, start: startOne = startServer }: Options): Promise<Measured | Skipped> {
   const skipped = missingData();
   if (skipped !== undefined) return { skipped };
   const asked = sized(size, { full: Number.POSITIVE_INFINITY, quick: 100, smoke: 5 });
@@ -57,8 +57,14 @@ async function run({ size, profile }: Options): Promise<Measured | Skipped> {
       const collection = size === 'smoke' ? someOf(whole, data, SMOKE_DOCUMENTS) : whole;
       return { ...collection, questions: collection.questions.slice(0, asked) };
     });
-    const options = { dataDirectory: join(data, 'granary'), ...serverSize(size), auth: 'api-key', profile } as const;
-    const server = await startServer({ ...options, embedder: { runtime, folder, grains: 'kept' } });
+    const options = {
+      dataDirectory: join(data, 'granary'),
+      ...serverSize(size),
+      auth: 'api-key',
+      isOwn: true,
+      profile,
+    } as const;
+    const server = await startOne({ ...options, embedder: { runtime, folder, grains: 'kept' } });
     try {
       for (const { name, documents, questions, ...collection } of collections) {
         await importCorpus(server, { name, documents, questions, ...collection });
@@ -73,7 +79,7 @@ async function run({ size, profile }: Options): Promise<Measured | Skipped> {
     } finally {
       await server.stop();
     }
-    const plain = await startServer(options);
+    const plain = await startOne(options);
     try {
       for (const { name, questions } of collections)
         Object.assign(metrics, named(`${name}_words`, quality(questions, (await recallAll(plain, questions)).ranked)));
