@@ -23,8 +23,8 @@ const usesSnapshots = (file: string): boolean => readFileSync(join(ROOT, file), 
 
 /** How many files share a process, by folder: few where they start servers. The first folder that fits counts. */
 const SHARING: readonly (readonly [folder: string, files: number])[] = [
-  ['test/', 5],
-  ['src/server/', 14],
+  ['test/', 10],
+  ['src/server/', 24],
   ['src/shards/', 10],
   ['src/', 40],
 ];

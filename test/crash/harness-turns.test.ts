@@ -58,9 +58,9 @@ function reaction({ body }: { readonly body: Json }): Answer {
 
 const OUTPUTS = [{ tool_call_id: 'ask', output: { yes: true } }];
 
-for (const { partitions, listener, every } of [
-  { partitions: 1, listener: 'node', every: 1 },
-  { partitions: 4, listener: 'uws', every: 3 },
+for (const { partitions, workers, listener, every } of [
+  { partitions: 1, workers: '1', listener: 'node', every: 1 },
+  { partitions: 4, workers: '2', listener: 'uws', every: 3 },
 ])
   test(`a turn survives kill -9 between any two steps: ${partitions} partitions, ${listener}`, async (t) => {
     const directory = temporaryDirectory(t);
@@ -72,7 +72,7 @@ for (const { partitions, listener, every } of [
     const start = (): Promise<ServerProcess> =>
       startServerProcess({
         directory,
-        flags: ['--shards', '4', '--workers', '2', '--http', listener, '--model-url', models.url, '--model', 'm'],
+        flags: ['--shards', '4', '--workers', workers, '--http', listener, '--model-url', models.url, '--model', 'm'],
         preload: resolve(import.meta.dirname, 'turn-cut.ts'),
         env: { TURN_CUTS: cuts },
       });

@@ -1,23 +1,22 @@
-// Preloaded into the server: ends the process at the place that IMPORT_CUT names, once, as a file in IMPORT_CUTS says.
+// Preloaded into the server: ends the process at the place that the file `armed` in the folder IMPORT_CUTS names, and
+// removes the file, so that each is cut once.
 //
 //   PHASE         when a job has recorded this phase
-//   before N      before the N-th batch of chunks is sent to its shard
+//   before N      before the N-th batch of a memory's chunks is sent to its shard
 //   after N       after it was stored, before the job records it
 //   told          after the trail has its end, before the status shows it
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ControlStore } from '../../src/server/control/store.ts';
 import type { Input, MemoryMethod } from '../../src/shards/protocol.ts';
 import { Router } from '../../src/shards/router.ts';
 
-const folder = process.env['IMPORT_CUTS'] ?? '';
-const wanted = process.env['IMPORT_CUT'] ?? '';
-let batches = 0;
+const armed = join(process.env['IMPORT_CUTS'] ?? '', 'armed');
+const batches = new Map<number, number>();
 
 function cutAt(place: string): void {
-  const file = join(folder, place);
-  if (place !== wanted || existsSync(file)) return;
-  writeFileSync(file, '');
+  if (!existsSync(armed) || readFileSync(armed, 'utf8') !== place) return;
+  rmSync(armed);
   process.kill(process.pid, 'SIGKILL');
 }
 
@@ -33,7 +32,8 @@ function isEnd(method: MemoryMethod, input: unknown): boolean {
 
 const call = Router.prototype.call;
 Router.prototype.call = async function cutCall(this: Router, method: MemoryMethod, context, input) {
-  const number = isBatch(method, input) ? ++batches : 0;
+  const number = isBatch(method, input) ? (batches.get(context.memory) ?? 0) + 1 : 0;
+  if (number > 0) batches.set(context.memory, number);
   cutAt(`before ${number}`);
   const output = await call.call(this, method, context, input);
   cutAt(`after ${number}`);
