@@ -1,34 +1,17 @@
 // One HTTP/2 connection of the server's side (RFC 9113): its streams, its windows and its settings.
 import type { Socket } from 'node:net';
-import {
-  GRPC_CONNECTION_WINDOW_BYTES,
-  GRPC_CONTROL_UNREAD_MAX,
-  GRPC_GOODBYE_MS,
-  GRPC_HEADERS_MAX,
-  GRPC_IDLE_FRAMES_AT_ONCE,
-  GRPC_IDLE_FRAMES_PER_ANSWER_FRAME,
-  GRPC_IDLE_FRAMES_PER_SECOND,
-  GRPC_RESETS_AT_ONCE,
-  GRPC_RESETS_PER_SECOND,
-  GRPC_SOCKET_BYTES_MAX,
-  GRPC_STREAMS_MAX,
-  HEADER_BYTES_MAX,
-} from '../../../engine/base/limits.ts';
-import type { HeaderBlock } from '../call-stream.ts';
+import { GRPC_CONNECTION_WINDOW_BYTES, GRPC_GOODBYE_MS, GRPC_STREAMS_MAX } from '../../../engine/base/limits.ts';
 import type { Link } from '../connection.ts';
-import { Allowance } from './allowance.ts';
 import { CLOSED, ClosedStreams } from './closed-streams.ts';
 import { FrameReader } from './frame-reader.ts';
 import { CODE, type Code, ConnectionError, FLAG, FRAME, WINDOW_BYTES_DEFAULT, WINDOW_BYTES_MAX } from './frames.ts';
-import { HeadMemo } from './head-memo.ts';
+import { HeadReader } from './head-reader.ts';
 import { HeaderGathering } from './header-gathering.ts';
-import { HpackDecoder } from './hpack/decoder.ts';
-import { TABLE_BYTES_DEFAULT } from './hpack/encoder.ts';
 import { HpackError } from './hpack/hpack-error.ts';
-import { Output } from './output.ts';
-import { OWN_SETTINGS, peerSettingsIn } from './peer-settings.ts';
-import { ReplyHeaders } from './reply-headers.ts';
-import { areTrailers, type RequestHead, requestHeadOf } from './request-head.ts';
+import { PeerLimits } from './peer-limits.ts';
+import { peerSettingsIn } from './peer-settings.ts';
+import type { RequestHead } from './request-head.ts';
+import { Sender } from './sender.ts';
 import { NativeStream, type StreamCarrier } from './stream.ts';
 
 /** Window updates of the connection are sent for at least this much. */
@@ -39,12 +22,13 @@ const PRIORITY_BYTES = 5;
 export class NativeSession implements Link, StreamCarrier {
   readonly remoteAddress: string;
   isHeard = false;
+  readonly sender: Sender;
   private readonly socket: Socket;
   private readonly accept: (stream: NativeStream) => void;
   private readonly reader = new FrameReader((type, flags, stream, bytes, start, end) =>
     this.frame(type, flags, stream, bytes, start, end),
   );
-  private readonly output: Output;
+  private readonly limits = new PeerLimits();
 
   private readonly streams = new Map<number, NativeStream>();
   private readonly closedStreams = new ClosedStreams();
@@ -56,26 +40,13 @@ export class NativeSession implements Link, StreamCarrier {
   /** Nothing more is read or written. */
   private isOver = false;
 
-  private readonly decoder = new HpackDecoder({
-    tableBytesMax: TABLE_BYTES_DEFAULT,
-    listBytesMax: HEADER_BYTES_MAX,
-    headersMax: GRPC_HEADERS_MAX,
-  });
-  private readonly memo = new HeadMemo();
+  private readonly heads = new HeadReader();
   private gathering: HeaderGathering | undefined;
-  private readonly replies = new ReplyHeaders();
 
   private receiveWindow = GRPC_CONNECTION_WINDOW_BYTES;
   private consumedBytes = 0;
-  private sendWindow = WINDOW_BYTES_DEFAULT;
   /** The peer's window of a new stream. */
   private initialWindow = WINDOW_BYTES_DEFAULT;
-  /** Streams with data that the connection's window or its socket does not take now, in turns. */
-  private readonly waiting = new Set<NativeStream>();
-
-  private readonly resets = new Allowance(GRPC_RESETS_AT_ONCE, GRPC_RESETS_PER_SECOND);
-  private readonly idleFrames = new Allowance(GRPC_IDLE_FRAMES_AT_ONCE, GRPC_IDLE_FRAMES_PER_SECOND);
-  private unreadControl = 0;
   private pings = 0;
   private readonly pingsAnswered: (() => void)[] = [];
 
@@ -84,22 +55,21 @@ export class NativeSession implements Link, StreamCarrier {
     this.socket = socket;
     this.accept = accept;
     this.remoteAddress = socket.remoteAddress ?? '';
-    this.output = new Output(socket, (isTaken) => this.flushed(isTaken));
+    this.sender = new Sender(socket, this.limits);
     socket.on('data', (chunk: Buffer) => this.read(chunk));
-    socket.on('drain', () => this.flushed(true));
     // Every error is followed by `close`, which handles it.
     socket.on('error', () => undefined);
     // A client that sends no more takes no more either.
     socket.on('end', () => this.stop());
     socket.on('close', () => this.stop());
-    this.greet();
+    this.sender.greet();
   }
 
   /** Section 6.8: accepts no more streams, tells the peer the last one, and closes when the running ones end. */
   close(): void {
     if (this.isEnding || this.isOver) return;
     this.isEnding = true;
-    this.goAway(CODE.NO_ERROR);
+    this.sender.goAway(this.lastAccepted, CODE.NO_ERROR);
     if (this.streams.size === 0) this.hangUp();
   }
 
@@ -111,84 +81,32 @@ export class NativeSession implements Link, StreamCarrier {
     if (this.isOver) return;
     this.pings += 1;
     this.pingsAnswered.push(answered);
-    this.output.head(FRAME.PING, 0, 0, 8);
-    this.output.uint32(0);
-    this.output.uint32(this.pings);
+    this.sender.ping(this.pings);
   }
 
   // What streams ask for.
 
-  get sendBytes(): number {
-    return this.output.unsentBytes >= GRPC_SOCKET_BYTES_MAX ? 0 : this.sendWindow;
-  }
-
-  begin(id: number): void {
-    this.output.headers(id, this.replies.begin(), false);
-  }
-
-  data(id: number, piece: Uint8Array, isWhole: boolean): void {
-    this.sendWindow -= piece.length;
-    if (isWhole) this.idleFrames.earn(GRPC_IDLE_FRAMES_PER_ANSWER_FRAME);
-    this.output.head(FRAME.DATA, 0, id, piece.length);
-    this.output.bytes(piece);
-  }
-
-  message(id: number, message: Uint8Array): void {
-    const { output } = this;
-    const bytes = 5 + message.length;
-    this.sendWindow -= bytes;
-    this.idleFrames.earn(GRPC_IDLE_FRAMES_PER_ANSWER_FRAME);
-    output.head(FRAME.DATA, 0, id, bytes);
-    output.octet(0);
-    output.uint32(message.length);
-    output.bytes(message);
-  }
-
-  headers(id: number, headers: HeaderBlock): void {
-    this.output.headers(id, this.replies.block(headers), true);
-  }
-
   reset(id: number, code: Code): void {
     this.closedStreams.note(id, CLOSED.RESET_HERE);
-    this.output.head(FRAME.RST_STREAM, 0, id, 4);
-    this.output.uint32(code);
-  }
-
-  grow(id: number, bytes: number): void {
-    this.output.head(FRAME.WINDOW_UPDATE, 0, id, 4);
-    this.output.uint32(bytes);
+    this.sender.reset(id, code);
   }
 
   consumed(bytes: number): void {
     this.consumedBytes += bytes;
     if (this.consumedBytes < GROW_BYTES_MIN || this.isOver) return;
-    this.grow(0, this.consumedBytes);
+    this.sender.grow(0, this.consumedBytes);
     this.receiveWindow += this.consumedBytes;
     this.consumedBytes = 0;
   }
 
-  waits(stream: NativeStream): void {
-    this.waiting.add(stream);
-  }
-
   over(stream: NativeStream): void {
     this.streams.delete(stream.id);
-    this.waiting.delete(stream);
+    this.sender.over(stream);
     if (this.closedStreams.latest !== stream.id) this.closedStreams.note(stream.id, CLOSED.ENDED);
     if (this.isEnding && this.streams.size === 0) this.hangUp();
   }
 
   // What the peer sends.
-
-  private greet(): void {
-    const { output } = this;
-    output.head(FRAME.SETTINGS, 0, 0, OWN_SETTINGS.length * 3);
-    for (let at = 0; at < OWN_SETTINGS.length; at += 2) {
-      output.uint16(OWN_SETTINGS[at]!);
-      output.uint32(OWN_SETTINGS[at + 1]!);
-    }
-    this.grow(0, GRPC_CONNECTION_WINDOW_BYTES - WINDOW_BYTES_DEFAULT);
-  }
 
   private read(chunk: Buffer): void {
     if (this.isOver) return;
@@ -222,7 +140,7 @@ export class NativeSession implements Link, StreamCarrier {
       case FRAME.PUSH_PROMISE:
         throw new ConnectionError(CODE.PROTOCOL_ERROR, 'a client pushes nothing');
       default:
-        this.spend(this.idleFrames);
+        this.limits.idle();
         this.takeIdle(type, flags, id, bytes, start, end);
     }
   }
@@ -260,7 +178,7 @@ export class NativeSession implements Link, StreamCarrier {
     if (this.receiveWindow < 0) throw new ConnectionError(CODE.FLOW_CONTROL_ERROR, 'data beyond the window');
     const [start, end] = unpadded(flags, bytes, from, to);
     const endsStream = (flags & FLAG.END_STREAM) !== 0;
-    if (start === end && !endsStream) this.spend(this.idleFrames);
+    if (start === end && !endsStream) this.limits.idle();
     const stream = this.streams.get(id);
     if (stream === undefined || stream.isHalfClosed) {
       this.consumed(windowBytes);
@@ -308,21 +226,20 @@ export class NativeSession implements Link, StreamCarrier {
   private takeBlock(id: number, endsStream: boolean, bytes: Buffer, start: number, end: number): void {
     const stream = this.streams.get(id);
     if (stream !== undefined) {
-      const list = this.decoder.decode(bytes, start, end);
-      const areLast = endsStream && !stream.isHalfClosed && list !== undefined && areTrailers(list);
+      const areLast = this.heads.trailers(bytes, start, end) && endsStream && !stream.isHalfClosed;
       const error = areLast ? stream.receivedAll() : stream.isHalfClosed ? CODE.STREAM_CLOSED : CODE.PROTOCOL_ERROR;
       if (error !== undefined) this.endStream(id, error);
       return;
     }
     if (!this.isIdle(id)) {
-      this.decoder.decode(bytes, start, end);
+      this.heads.trailers(bytes, start, end);
       this.takeLateHeaders(id);
       return;
     }
     if (id % 2 === 0) throw new ConnectionError(CODE.PROTOCOL_ERROR, 'a client has odd streams');
     this.lastStream = id;
     if (!this.isEnding) this.lastAccepted = id;
-    const head = this.headOf(bytes, start, end);
+    const head = this.heads.head(bytes, start, end);
     if (this.isEnding || this.streams.size >= GRPC_STREAMS_MAX) this.endStream(id, CODE.REFUSED_STREAM);
     else if (typeof head === 'number') this.endStream(id, head);
     else this.open(id, head, endsStream);
@@ -349,25 +266,11 @@ export class NativeSession implements Link, StreamCarrier {
     }
   }
 
-  /** The request in a block, or the code to refuse it with. */
-  private headOf(bytes: Buffer, start: number, end: number): RequestHead | Code {
-    const { version } = this.decoder;
-    const block = bytes.toString('latin1', start, end);
-    const known = this.memo.find(block, version);
-    if (known !== undefined) return known;
-    const list = this.decoder.decode(bytes, start, end);
-    if (list === undefined) return CODE.ENHANCE_YOUR_CALM;
-    const head = requestHeadOf(list);
-    if (head === undefined) return CODE.PROTOCOL_ERROR;
-    if (this.decoder.version === version) this.memo.keep(block, version, head);
-    return head;
-  }
-
   /** Section 6.4. */
   private takeReset(id: number, length: number): void {
     if (id === 0 || this.isIdle(id)) throw new ConnectionError(CODE.PROTOCOL_ERROR, 'a reset of no stream');
     if (length !== 4) throw new ConnectionError(CODE.FRAME_SIZE_ERROR, 'RST_STREAM is not of four bytes');
-    this.spend(this.resets);
+    this.limits.reset();
     const stream = this.streams.get(id);
     if (stream === undefined) return;
     this.closedStreams.note(id, CLOSED.RESET_BY_PEER);
@@ -384,9 +287,9 @@ export class NativeSession implements Link, StreamCarrier {
     }
     const { tableBytesMax, initialWindowBytes } = peerSettingsIn(bytes, start, end);
     this.isHeard = true;
-    if (tableBytesMax !== undefined) this.replies.resize(tableBytesMax);
-    this.answer();
-    this.output.head(FRAME.SETTINGS, FLAG.ACK, 0, 0);
+    if (tableBytesMax !== undefined) this.sender.resizeTable(tableBytesMax);
+    this.limits.answer();
+    this.sender.acknowledgeSettings();
     if (initialWindowBytes !== undefined) this.changeInitialWindow(initialWindowBytes);
   }
 
@@ -410,9 +313,8 @@ export class NativeSession implements Link, StreamCarrier {
       if (answered) this.pingsAnswered.shift()?.();
       return;
     }
-    this.answer();
-    this.output.head(FRAME.PING, FLAG.ACK, 0, 8);
-    this.output.bytes(bytes.subarray(start, end));
+    this.limits.answer();
+    this.sender.pong(bytes.subarray(start, end));
   }
 
   /** Section 6.9. */
@@ -420,11 +322,8 @@ export class NativeSession implements Link, StreamCarrier {
     if (end - start !== 4) throw new ConnectionError(CODE.FRAME_SIZE_ERROR, 'WINDOW_UPDATE is not of four bytes');
     const byBytes = bytes.readUInt32BE(start) & 0x7fff_ffff;
     if (id === 0) {
-      this.sendWindow += byBytes;
       if (byBytes === 0) throw new ConnectionError(CODE.PROTOCOL_ERROR, 'a window that grows by nothing');
-      if (this.sendWindow > WINDOW_BYTES_MAX)
-        throw new ConnectionError(CODE.FLOW_CONTROL_ERROR, 'the window is too large');
-      this.pump();
+      if (!this.sender.widen(byBytes)) throw new ConnectionError(CODE.FLOW_CONTROL_ERROR, 'the window is too large');
       return;
     }
     if (this.isIdle(id)) throw new ConnectionError(CODE.PROTOCOL_ERROR, 'the window of no stream');
@@ -442,57 +341,23 @@ export class NativeSession implements Link, StreamCarrier {
 
   /** Section 5.4.2: ends a stream for the peer's error. Such resets count like the peer's own. */
   private endStream(id: number, code: Code): void {
-    this.spend(this.resets);
-    this.answer();
+    this.limits.reset();
+    this.limits.answer();
     const stream = this.streams.get(id);
     if (stream === undefined) this.reset(id, code);
     else stream.reset(code);
   }
 
-  private spend(allowance: Allowance): void {
-    if (!allowance.spend()) throw new ConnectionError(CODE.ENHANCE_YOUR_CALM, 'too many frames that advance no call');
-  }
-
-  /** Counts a frame that the server sends for one of the peer's. */
-  private answer(): void {
-    this.unreadControl += 1;
-    if (this.unreadControl > GRPC_CONTROL_UNREAD_MAX)
-      throw new ConnectionError(CODE.ENHANCE_YOUR_CALM, 'the peer does not read');
-  }
-
-  /** What was written has left, or waits in the socket. */
-  private flushed(isTaken: boolean): void {
-    if (!isTaken) return;
-    this.unreadControl = 0;
-    this.pump();
-  }
-
-  /** Sends what waits for the connection: a frame of each stream in turn. */
-  private pump(): void {
-    while (this.waiting.size > 0 && this.sendBytes > 0) {
-      for (const stream of [...this.waiting]) {
-        if (this.sendBytes <= 0) return;
-        if (!stream.pumpFrame()) this.waiting.delete(stream);
-      }
-    }
-  }
-
-  private goAway(code: Code): void {
-    this.output.head(FRAME.GOAWAY, 0, 0, 8);
-    this.output.uint32(this.lastAccepted);
-    this.output.uint32(code);
-  }
-
   /** Section 5.4.1: ends the connection for the peer's error. */
   private fail(code: Code): void {
-    this.goAway(code);
+    this.sender.goAway(this.lastAccepted, code);
     this.hangUp();
   }
 
   /** Sends what is left and closes the connection. */
   private hangUp(): void {
     if (this.isOver) return;
-    this.output.flush();
+    this.sender.flush();
     this.stop();
     this.socket.end();
     setTimeout(() => this.socket.destroy(), GRPC_GOODBYE_MS).unref();

@@ -5,24 +5,14 @@ import type { CallStream, HeaderBlock, ServedCall } from '../call-stream.ts';
 import { framed } from '../message-reader.ts';
 import { CODE, type Code, FRAME_BYTES_MAX } from './frames.ts';
 import type { RequestHead } from './request-head.ts';
+import type { Sender, WaitingStream } from './sender.ts';
 
 /** The parts of a connection that a stream needs. */
 export interface StreamCarrier {
-  /** Bytes of data that may be sent now, on any stream. */
-  readonly sendBytes: number;
-  begin(id: number): void;
-  /** `isWhole`: the peer's window did not cut it. */
-  data(id: number, piece: Uint8Array, isWhole: boolean): void;
-  /** A message with its prefix, in one frame. */
-  message(id: number, message: Uint8Array): void;
-  headers(id: number, headers: HeaderBlock): void;
+  readonly sender: Sender;
   reset(id: number, code: Code): void;
-  /** Announces that the peer may send more on the stream. */
-  grow(id: number, bytes: number): void;
   /** Request bytes have left the connection. */
   consumed(bytes: number): void;
-  /** The stream has data that its connection does not let it send. */
-  waits(stream: NativeStream): void;
   /** The stream is closed. */
   over(stream: NativeStream): void;
 }
@@ -40,10 +30,11 @@ interface Held {
   readonly windowBytes: number;
 }
 
-export class NativeStream implements CallStream {
+export class NativeStream implements CallStream, WaitingStream {
   readonly id: number;
   readonly head: RequestHead;
   private readonly carrier: StreamCarrier;
+  private readonly sender: Sender;
   private call: ServedCall | undefined;
   private isClosed = false;
 
@@ -71,6 +62,7 @@ export class NativeStream implements CallStream {
     this.id = id;
     this.head = head;
     this.carrier = carrier;
+    this.sender = carrier.sender;
     this.sendWindow = sendWindow;
   }
 
@@ -97,7 +89,7 @@ export class NativeStream implements CallStream {
     const bytes = PREFIX_BYTES + message.length;
     if (bytes <= FRAME_BYTES_MAX && this.queuedBytes === 0 && bytes <= this.sendableBytes) {
       this.sendWindow -= bytes;
-      this.carrier.message(this.id, message);
+      this.sender.message(this.id, message);
       return;
     }
     for (const piece of framed(message)) {
@@ -196,14 +188,14 @@ export class NativeStream implements CallStream {
     if (piece === undefined) return false;
     const bytes = Math.min(piece.length, FRAME_BYTES_MAX, this.sendableBytes);
     if (bytes <= 0) {
-      if (this.sendWindow > 0) this.carrier.waits(this);
+      if (this.sendWindow > 0) this.sender.waits(this);
       return false;
     }
     if (bytes === piece.length) this.queue.shift();
     else this.queue[0] = piece.subarray(bytes);
     this.queuedBytes -= bytes;
     this.sendWindow -= bytes;
-    this.carrier.data(this.id, piece.subarray(0, bytes), bytes === piece.length || bytes === FRAME_BYTES_MAX);
+    this.sender.data(this.id, piece.subarray(0, bytes), bytes === piece.length || bytes === FRAME_BYTES_MAX);
     if (!this.isFull) for (const { resolve } of this.wakers.splice(0)) resolve();
     if (this.queuedBytes === 0 && this.trailers !== undefined) this.finish();
     return this.queuedBytes > 0;
@@ -230,18 +222,18 @@ export class NativeStream implements CallStream {
   }
 
   private get sendableBytes(): number {
-    return Math.min(this.sendWindow, this.carrier.sendBytes);
+    return Math.min(this.sendWindow, this.sender.sendBytes);
   }
 
   private begin(): void {
     if (this.hasBegun) return;
     this.hasBegun = true;
-    this.carrier.begin(this.id);
+    this.sender.begin(this.id);
   }
 
   /** Section 8.1: an answer may end before its request; the reset tells the peer to stop sending. */
   private finish(): void {
-    this.carrier.headers(this.id, this.trailers ?? {});
+    this.sender.headers(this.id, this.trailers ?? {});
     if (!this.hasAll) this.carrier.reset(this.id, CODE.NO_ERROR);
     this.close();
   }
@@ -250,7 +242,7 @@ export class NativeStream implements CallStream {
     this.carrier.consumed(windowBytes);
     this.consumedBytes += windowBytes;
     if (this.consumedBytes >= GROW_BYTES_MIN && !this.hasAll) {
-      this.carrier.grow(this.id, this.consumedBytes);
+      this.sender.grow(this.id, this.consumedBytes);
       this.receiveWindow += this.consumedBytes;
       this.consumedBytes = 0;
     }
