@@ -35,8 +35,8 @@ export interface Answers {
   readonly warnings: readonly string[];
 }
 
-/** Recall over gRPC, one question after another. */
-export async function recallAll(server: Target, questions: readonly Question[]): Promise<Answers> {
+/** Recall over gRPC, one question after another. A question whose answer warns is asked up to `tries` times. */
+export async function recallAll(server: Target, questions: readonly Question[], tries = 1): Promise<Answers> {
   const connection = await GrpcConnection.open(server.grpc);
   const ranked: string[][] = [];
   const latenciesMs: number[] = [];
@@ -47,15 +47,20 @@ export async function recallAll(server: Target, questions: readonly Question[]):
       ...(server.key === undefined ? {} : { authorization: `Bearer ${server.key}` }),
     });
     const request = RecallRequest.encode(RecallRequest.fromPartial({ query: text, limit: DEPTH })).finish();
-    const start = performance.now();
-    const reply = await new Promise<Buffer | undefined>((resolve) =>
-      connection.call(head, framed(request), (message) => resolve(message)),
-    );
-    latenciesMs.push(performance.now() - start);
-    if (reply === undefined) throw new Error(`recall failed for ${JSON.stringify(text)}`);
-    const { results, warnings } = RecallResponse.decode(reply);
-    ranked.push(results.map((hit) => idOf(JSON.parse(hit.fieldsJson))));
-    warned.push(...warnings);
+    for (let left = tries - 1; ; left--) {
+      const start = performance.now();
+      const reply = await new Promise<Buffer | undefined>((resolve) =>
+        connection.call(head, framed(request), (message) => resolve(message)),
+      );
+      const latencyMs = performance.now() - start;
+      if (reply === undefined) throw new Error(`recall failed for ${JSON.stringify(text)}`);
+      const { results, warnings } = RecallResponse.decode(reply);
+      if (warnings.length > 0 && left > 0) continue;
+      latenciesMs.push(latencyMs);
+      ranked.push(results.map((hit) => idOf(JSON.parse(hit.fieldsJson))));
+      warned.push(...warnings);
+      break;
+    }
   }
   connection.close();
   return { ranked, latenciesMs, warnings: warned };

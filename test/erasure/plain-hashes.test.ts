@@ -55,7 +55,7 @@ test('changes of an older build are no events, and new ones are numbered from 1'
   clock.now += 2_000;
   const engine = await openShard(root, { clock });
   t.after(() => engine.close());
-  const none = { events: [], next: 0, newest: 0, oldest: 1, isPartial: false };
+  const none = { events: [], next: 0, newest: 0, oldest: 1, isPartial: false, forkedAt: [] };
   assert.deepEqual(await engine.write('events', context, { after: 0 }), none);
   const fields = { subject: 'new', relation: 'is', object: 'new' };
   await engine.write('add', context, { grainType: 'belief', fields, sync: false });

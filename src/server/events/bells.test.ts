@@ -80,12 +80,13 @@ test('without a watcher no call waits in a shard', async (t) => {
 });
 
 test('a shard that fails is listened to again, and then rings for every memory', async (t) => {
-  const { bells, engines, add } = await begun(t);
+  const { bells, engines, add, waits } = await begun(t);
   let rung = 0;
   bells.watch(ONE, () => {
     rung += 1;
   });
   await eventually('it rings', () => rung === 1);
+  await eventually('the next call waits', () => waits().length === 2);
   let failed = 0;
   for (const engine of engines)
     engine.failure = (method) => {

@@ -26,7 +26,7 @@ function beside(
     embedders: { nameOf: () => backend },
     queryVectors: {
       isSettled: () => isSettled,
-      of: async (_memory: unknown, text: string) => {
+      of: async (_memory: unknown, { text }: { readonly text: string }) => {
         asked.push(text);
         return made;
       },
