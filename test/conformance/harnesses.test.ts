@@ -388,10 +388,30 @@ for (const [listener, partitions] of [
       await refused(ann.call('PATCH', `${M}/harnesses/sales`, { json: { goal: 'x' } }), 'AUT-E001');
       await grant('user:ann', 'admin', `memory:${memoryId}`);
       await ann.call('PATCH', `${M}/harnesses/sales`, { json: { goal: 'x' } });
+      // Another harness of the same slug begins without the rights to this one.
+      await http.call('DELETE', `${M}/harnesses/support`);
+      await http.post(`${M}/harnesses/support/provision`, { goal: 'Something else' });
+      await refused(bob.get(`${M}/harnesses/support`), 'AUT-E001');
       const { entries } = await http.get(`${M}/audit?event_type=authz.access_denied`);
       assert.ok(
         entries.some(({ details }: { details: { object: string } }) => /^harness:[0-9a-f]+$/.test(details.object)),
       );
+    });
+
+    test('a provision that the policy refuses leaves nothing behind', async () => {
+      const tools = ['first', 'second'].map((name) => ({ ...TOOL, tool_name: name, description: `the ${name} tool` }));
+      for (const [overrides, code] of [
+        [{ guardrail: { patterns: ['second tool'], mode: 'contains' } }, 'POL-E012'],
+        [{ guardrail: { patterns: ['the goal'], mode: 'contains' } }, 'POL-E012'],
+        [{ write: { user_id_required: true } }, 'POL-E006'],
+        [{ pii: { write_action: 'block' } }, 'POL-E005'],
+      ] as const) {
+        const M = await memory();
+        await http.call('PUT', `${M}/policy`, { json: { overrides, reason: 'test' } });
+        const goal = code === 'POL-E005' ? 'Write to ann@example.org' : 'the goal';
+        await refused(http.post(`${M}/harnesses/new/provision`, { goal, tools }), code);
+        assert.deepEqual((await http.get(`${M}/grains?include_superseded=true`)).grains, [], code);
+      }
     });
 
     test('what governs grains governs a definition', async () => {

@@ -997,6 +997,8 @@ export const TURN_BUDGET_MS = 600_000;
 export const TURNS_KEPT_MAX = 32;
 /** Calls of tools that one answer of a model may ask for. */
 export const TURN_CALLS_MAX = 32;
+/** Of these, calls that run at the same time. */
+export const TURN_CALLS_AT_ONCE_MAX = 8;
 /** Turns that one call settles. */
 export const TURNS_SETTLED_MAX = 1_000;
 /** Time that one call of a tool may take (service contract, section 18.2). */

@@ -44,11 +44,13 @@ export function planAdd(
     gone,
     related = 0,
     awaited,
-  }: Pick<AddItem, 'source' | 'knownOnly' | 'gone' | 'related' | 'awaited'> & {
+    check,
+  }: Pick<AddItem, 'source' | 'knownOnly' | 'gone' | 'related' | 'awaited' | 'check'> & {
     readonly event?: AddItem['event'] | 'memory.added' | 'memory.imported' | undefined;
   } = {},
 ): Added {
   allowWrite(group, memory, context, prepared);
+  if (check === true) return { hash: prepared.address, duplicate: false, warnings: prepared.warnings };
   if (event === 'memory.extracted' && knownOnly !== true) checkSource(group, memory, prepared);
   const duplicate =
     findDuplicate(group, memory, prepared) ??

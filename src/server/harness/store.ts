@@ -72,6 +72,19 @@ export async function boundedList(
   return grains;
 }
 
+/** Throws what the policy says against new grains of the definition, before any of them is written. */
+export async function checkGrains(
+  caller: HarnessCaller,
+  memory: MemoryRecord,
+  slug: string,
+  grains: readonly Pick<PutGrain, 'grainType' | 'fields'>[],
+): Promise<void> {
+  for (const { grainType, fields } of grains) {
+    const placed = { ...fields, namespace: defNamespaceOf(slug) };
+    await callOn(caller, memory, 'add', { grainType, fields: placed, sync: false, check: true });
+  }
+}
+
 /** Adds a grain to the definition, or replaces the one that it has. Resolves to the hash of the current one. */
 export async function putGrain(
   caller: HarnessCaller,
@@ -110,7 +123,8 @@ export async function requireRoom(caller: HarnessCaller, memory: MemoryRecord): 
 
 /**
  * Forgets every version of every grain of the definition, the goal last: until it is gone, the harness is there and can be
- * deleted again. The policy's refusals come before anything is removed.
+ * deleted again. The policy's refusals come before anything is removed. The access tuples of the harness go too: another
+ * one of the same slug begins without them.
  */
 export async function forgetHarness(caller: HarnessCaller, memory: MemoryRecord, slug: string): Promise<void> {
   const filter = { namespace: defNamespaceOf(slug), grainTypes: TYPES, includeSuperseded: true };
@@ -125,8 +139,19 @@ export async function forgetHarness(caller: HarnessCaller, memory: MemoryRecord,
   const batches: string[][] = [];
   const hashes = [...others, ...goals];
   for (let at = 0; at < hashes.length; at += PAGE) batches.push(hashes.slice(at, at + PAGE));
-  for (const check of [true, false])
-    for (const batch of batches) await callOn(caller, memory, 'forget', { hashes: batch, check });
+  for (const batch of batches) await callOn(caller, memory, 'forget', { hashes: batch, check: true });
+  await revokeTuples(caller, memory, slug);
+  for (const batch of batches) await callOn(caller, memory, 'forget', { hashes: batch, check: false });
+}
+
+async function revokeTuples(caller: HarnessCaller, memory: MemoryRecord, slug: string): Promise<void> {
+  const object = `harness:${slug}`;
+  for (;;) {
+    const { tuples } = await callOn(caller, memory, 'tuples', { object, order: 'asc', offset: 0, limit: PAGE });
+    if (tuples.length === 0) return;
+    for (const { subject, relation } of tuples)
+      await callOn(caller, memory, 'revokeTuple', { tuple: { subject, relation, object } });
+  }
 }
 
 /** A call on the memory without the caller's binding; tuples do not narrow it. */

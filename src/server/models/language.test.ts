@@ -140,6 +140,23 @@ test('a call is tried again before the first byte, and never after it', async (t
   assert.equal(asked.length, 4);
 });
 
+test('a model that takes no temperature is asked without one, and one without tools says so', async (t) => {
+  const { url, asked } = await providerServer(t, (response, { body }) => {
+    const { temperature, tools } = body as { readonly temperature?: number; readonly tools?: readonly unknown[] };
+    if (temperature !== undefined || tools !== undefined) return void response.writeHead(400).end('{}');
+    streamChunks(response, textChunks('ok'));
+  });
+  const { models } = await modelsAt(t, url);
+  assert.equal((await partsOf(models, asking({ temperature: 0.5 })))[0]?.type, 'text');
+  assert.equal(asked.length, 2);
+  const tools = [{ name: 'look', description: 'Looks', inputSchema: { type: 'object', properties: {} } }];
+  await assert.rejects(
+    partsOf(models, asking({ tools })),
+    failsWith('LLM-E002', /has tools, which not every model takes/),
+  );
+  assert.equal(asked.length, 3, 'an answer without tools would pass for one that needed none');
+});
+
 test('a provider that fails says which one and how, without its words', async (t) => {
   let status = 500;
   const headers = { location: 'http://127.0.0.1:9/elsewhere' };

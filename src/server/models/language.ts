@@ -142,7 +142,9 @@ export class LanguageModels {
     const client = await this.#clientOf(choice);
     const options = optionsOf(choice, request, signal);
     const { content, finishReason, usage } =
-      schema === undefined ? await client.doGenerate(options) : await withSchema(client, options, schema);
+      schema === undefined
+        ? await tolerant(options, (some) => client.doGenerate(some))
+        : await withSchema(client, options, schema);
     const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
     return { text: withoutThinking(text), reason: reasonOf(finishReason.unified), usage: usageOf(usage) };
   }
@@ -156,7 +158,8 @@ export class LanguageModels {
       return;
     }
     const client = await this.#clientOf(choice);
-    const { stream } = await client.doStream(optionsOf(choice, request, signal));
+    const options = optionsOf(choice, request, signal);
+    const { stream } = await tolerant(options, (some) => client.doStream(some));
     const known = new Set((request.tools ?? []).map(({ name }) => name));
     // The calls of an answer that breaks off may be incomplete.
     const calls: ModelPart[] = [];
@@ -248,8 +251,36 @@ async function withSchema(client: ModelClient, options: ClientOptions, schema: R
   } catch (error) {
     if (!(ownError(error) instanceof Rejected)) throw error;
     const content = `Answer with JSON of this schema and nothing else: ${JSON.stringify(schema)}`;
-    return client.doGenerate({ ...options, prompt: [{ role: 'system', content }, ...options.prompt] });
+    const asked: ClientOptions = { ...options, prompt: [{ role: 'system', content }, ...options.prompt] };
+    return tolerant(asked, (some) => client.doGenerate(some));
   }
+}
+
+/**
+ * A model's name does not say what it takes. A rejected request is sent once more without a temperature, which models that
+ * reason refuse. Tools are not left out: an answer without them would pass for one that needed none.
+ */
+async function tolerant<T>(options: ClientOptions, ask: (options: ClientOptions) => PromiseLike<T>): Promise<T> {
+  const { temperature, ...others } = options;
+  try {
+    return await ask(options);
+  } catch (error) {
+    const rejected = ownError(error);
+    if (!(rejected instanceof Rejected)) throw error;
+    if (temperature === undefined) throw explained(rejected, options);
+  }
+  try {
+    return await ask(others);
+  } catch (error) {
+    const rejected = ownError(error);
+    throw rejected instanceof Rejected ? explained(rejected, options) : error;
+  }
+}
+
+function explained(rejected: Rejected, { tools = [] }: ClientOptions): EngineError {
+  if (tools.length === 0) return rejected;
+  const message = rejected.message.slice(rejected.code.length + 2);
+  return new Rejected(rejected.code, `${message}; the request has tools, which not every model takes`);
 }
 
 /** Strict schemas need every member, and no other; schemas of ours need not be so. */

@@ -139,7 +139,8 @@ export async function findTurn(context: Context, slug: string, sessionId: string
     throw new EngineError('HRN-E004', `no session ${sessionId} of this harness`);
   };
   const turn = await read();
-  if (dueEvent(turn, clock.nowMs(), turns.server, TURN_PAUSE_MS) === undefined) return turn;
+  const isDue = dueEvent(turn, clock.nowMs(), turns.server, TURN_PAUSE_MS) !== undefined;
+  if (!isDue && !turns.isUnended(sessionId)) return turn;
   // Its time has passed, or the start of the server has not come to it yet.
   await turns.settle(context.memory.number);
   return await read();

@@ -106,6 +106,13 @@ export function isRepeatable({ annotations, executorUri }: ToolSpec): boolean {
   return own === undefined ? annotations.readOnly || annotations.idempotent : own.read_only || own.idempotent;
 }
 
+/** True when a call of the tool may run while others do: it only reads, or its definition says so. */
+export function runsBeside({ annotations, asyncMode, executorUri }: ToolSpec): boolean {
+  const location = locationOf(executorUri);
+  const own = location.kind === 'builtin' ? builtinTool(location.name)?.annotations.read_only : undefined;
+  return own ?? (asyncMode || annotations.readOnly);
+}
+
 function taken(name: string): EngineError {
   return new EngineError('VAL-E001', `the tool ${name} of \`client_tools\` has the name of another tool`, {
     details: [{ field: 'client_tools', issue: `${name} is taken` }],

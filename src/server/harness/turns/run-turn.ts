@@ -2,7 +2,7 @@
 // code may stop anywhere: what it held in memory is not needed again.
 import { defined } from '../../../engine/base/defined.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
-import { TURN_CALLS_MAX, TURN_PAUSE_MS } from '../../../engine/base/limits.ts';
+import { TURN_CALLS_AT_ONCE_MAX, TURN_CALLS_MAX, TURN_PAUSE_MS } from '../../../engine/base/limits.ts';
 import type { TurnChange } from '../../../engine/calls/turns.ts';
 import { isOver, type NewCall, pendingCalls, type ToolCall, type Turn } from '../../../engine/turn/turn.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
@@ -17,7 +17,7 @@ import { instructionsOf } from '../instructions.ts';
 import { DataMarks } from './data-marks.ts';
 import { actionFields, answerFields, endedFields, saidFields } from './grains.ts';
 import type { History } from './history.ts';
-import { isRepeatable, locationOf, type OfferedTools } from './offered.ts';
+import { isRepeatable, locationOf, type OfferedTools, runsBeside } from './offered.ts';
 import { type CallResult, isPolicyRefusal, runCall } from './tool-runs.ts';
 import { argumentsOf, messagesOf, readTranscript, type Transcript } from './transcript.ts';
 
@@ -105,7 +105,7 @@ class TurnRun {
     for (const hash of [...history.shown, ...assembled.shown]) shown.add(hash);
     this.#showPersons([...history.persons, ...assembled.persons]);
     for (;;) {
-      for (const call of pendingCalls(this.#turn, 'host')) await this.#runPending(call);
+      for (const calls of this.#batches(pendingCalls(this.#turn, 'host'))) await this.#runPending(calls);
       if (pendingCalls(this.#turn, 'client').length > 0) return await this.#pause();
       signal.throwIfAborted();
       if (this.#turn.iteration >= harness.maxIterations)
@@ -128,8 +128,14 @@ class TurnRun {
       if (isOver(turn)) return turn;
     }
     // A server that shuts down leaves the turn as it is: the next one finds it interrupted.
-    if (!(isOwn && reason.code === 'SYS-E005' && signal.aborted))
-      await this.#change({ kind: 'failed', code: isOwn ? reason.code : 'SYS-E001' }).catch(() => undefined);
+    if (!(isOwn && reason.code === 'SYS-E005' && signal.aborted)) {
+      const event = { kind: 'failed' as const, code: isOwn ? reason.code : ('SYS-E001' as const) };
+      const { sessionId, conversationId } = this.#turn;
+      await this.#change(event).catch(() => {
+        // Such as a disk that refuses every write. The turn must not stay under way.
+        context.services.turns.unended(context.memory.number, { sessionId, conversationId, event });
+      });
+    }
     throw reason;
   }
 
@@ -140,17 +146,47 @@ class TurnRun {
     this.#turn = (await this.#job.context.call('changeTurn', change, { idempotency: undefined })).turn;
   }
 
-  /** Runs a tool of the server whose action is pending on disk. */
-  async #runPending(call: ToolCall): Promise<void> {
-    const { signal, context } = this.#job;
-    signal.throwIfAborted();
+  /** Calls that run at the same time, in the order of the model; a call that runs alone waits for those before it. */
+  #batches(calls: readonly ToolCall[]): readonly ToolCall[][] {
+    const batches: ToolCall[][] = [];
+    let isOpen = false;
+    for (const call of calls) {
+      const tool = this.#job.tools.find(call.tool);
+      const isBeside = tool !== undefined && runsBeside(tool);
+      const last = batches.at(-1);
+      if (isOpen && isBeside && last !== undefined && last.length < TURN_CALLS_AT_ONCE_MAX) last.push(call);
+      else batches.push([call]);
+      isOpen = isBeside;
+    }
+    return batches;
+  }
+
+  /** Runs tools of the server whose actions are pending on disk. Their results are written in the order of the calls. */
+  async #runPending(calls: readonly ToolCall[]): Promise<void> {
+    this.#job.signal.throwIfAborted();
+    const running = calls.map((call) => this.#timed(call));
+    try {
+      for (const [at, call] of calls.entries()) await this.#end(call, await running[at]!);
+    } finally {
+      await Promise.allSettled(running);
+    }
+  }
+
+  async #timed(call: ToolCall): Promise<{ readonly result: CallResult; readonly durationMs: number }> {
     const startedMs = performance.now();
     const result = await this.#result(call);
+    return { result, durationMs: Math.round(performance.now() - startedMs) };
+  }
+
+  async #end(
+    call: ToolCall,
+    { result, durationMs }: { readonly result: CallResult; readonly durationMs: number },
+  ): Promise<void> {
+    const { signal, context } = this.#job;
     // The turn's own end says more than a tool that it cut off. Its action stays pending: the end of the turn settles it.
     signal.throwIfAborted();
     for (const hash of result.shown) this.#job.shown.add(hash);
     this.#showPersons(result.persons ?? []);
-    const durationMs = Math.round(performance.now() - startedMs);
     const resolved = { kind: 'resolved' as const, callId: call.callId };
     try {
       const ended = { ...endedFields(result, durationMs), ...sourceFields(this.#job.persons, this.#turn.userId) };

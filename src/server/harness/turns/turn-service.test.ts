@@ -73,6 +73,38 @@ test('a pause is settled at its time, and a failure is tried again', async (t) =
   await turns.close();
 });
 
+test('a turn whose end could not be written is ended once the memory takes writes again', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const state = { nowMs: 1_000_000, refuses: 2, ended: [] as unknown[] };
+  const turns = new HarnessTurns({
+    runners: NOBODY,
+    shards: {
+      call: async (method, _context, input) => {
+        if (state.refuses-- > 0) throw new EngineError('STO-E001');
+        if (method === 'changeTurn') state.ended.push(input);
+        return { settled: 0 } as never; // the answer of settleTurns
+      },
+    },
+    memories: { byNumber: () => NOBODY },
+    clock: { nowMs: () => state.nowMs },
+    log: { error: () => undefined },
+  });
+  const change = { sessionId: 'ses_1', conversationId: 'c', event: { kind: 'failed', code: 'STO-E001' } } as const;
+  turns.unended(1, change);
+  for (const [ms, isUnended] of [
+    [5_000, true],
+    [60_000, true],
+    [60_000, false],
+  ] as const) {
+    state.nowMs += ms;
+    t.mock.timers.tick(ms);
+    await turnOfTheLoop();
+    assert.equal(turns.isUnended('ses_1'), isUnended);
+  }
+  assert.deepEqual(state.ended, [change], 'once');
+  await turns.close();
+});
+
 test('the end of its time, a cancellation and the end of the server end the work on a turn', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { turns } = service([]);

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../../engine/base/clock.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import { TURN_BUDGET_MS, TURN_PAUSE_MS, TURNS_RUNNING_MAX } from '../../../engine/base/limits.ts';
+import type { TurnChange } from '../../../engine/calls/turns.ts';
 import { SYSTEM_ACTOR } from '../../../engine/govern/trail/audit.ts';
 import type { Turn } from '../../../engine/turn/turn.ts';
 import type { Memories } from '../../control/memories.ts';
@@ -30,6 +31,8 @@ export class HarnessTurns {
   /** When turns of a memory are next settled, by the memory's number. */
   readonly #due = new Map<number, number>();
   readonly #settling = new Set<Promise<void>>();
+  /** Ends of turns that could not be written, by session, with the memory's number. */
+  readonly #unended = new Map<string, { readonly memory: number; readonly change: TurnChange }>();
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -97,12 +100,23 @@ export class HarnessTurns {
     this.#wake();
   }
 
+  /** Ends a turn whose end could not be written now, as soon as the memory takes writes again. */
+  unended(memory: number, change: TurnChange): void {
+    this.#unended.set(change.sessionId, { memory, change });
+    this.paused(memory, this.#clock.nowMs() + UNENDED_RETRY_MS);
+  }
+
+  isUnended(sessionId: string): boolean {
+    return this.#unended.has(sessionId);
+  }
+
   /** Ends the turns of a memory whose time has passed, and interrupts those of another run. Never rejects. */
   async settle(memory: number): Promise<void> {
     this.#due.delete(memory);
     if (this.#memories.byNumber(memory) === undefined) return;
     const context = { memory, actor: SYSTEM_ACTOR, requestId: 'turns' };
     try {
+      await this.#endUnended(context);
       const { settled, nextMs } = await this.#shards.call('settleTurns', context, { server: this.server });
       const nowMs = this.#clock.nowMs();
       // An interrupted turn waits for its caller from now on.
@@ -115,6 +129,19 @@ export class HarnessTurns {
       if (this.#closed || (error instanceof EngineError && error.code === 'MEM-E003')) return;
       this.#log.error({ err: error, memory }, 'cannot settle turns of harnesses');
       this.paused(memory, this.#clock.nowMs() + RETRY_MS);
+    }
+  }
+
+  async #endUnended(context: { readonly memory: number; readonly actor: string; readonly requestId: string }) {
+    for (const [sessionId, { memory, change }] of [...this.#unended]) {
+      if (memory !== context.memory) continue;
+      try {
+        await this.#shards.call('changeTurn', context, change);
+      } catch (error) {
+        // It has ended all the same, or is gone.
+        if (!(error instanceof EngineError) || !/^(HRN|MEM)-/.test(error.code)) throw error;
+      }
+      this.#unended.delete(sessionId);
     }
   }
 
@@ -147,6 +174,7 @@ export class HarnessTurns {
 }
 
 const RETRY_MS = 60_000;
+const UNENDED_RETRY_MS = 5_000;
 
 function spent(): EngineError {
   return new EngineError('HRN-E007', `the turn took longer than ${TURN_BUDGET_MS / 60_000} minutes`);

@@ -7,14 +7,15 @@ import type { Context } from '../../context.ts';
 import { checkToolNames, inTurn, putSettings, putTool, putWorkflow } from '../../harness/change.ts';
 import {
   ASSEMBLE_QUERY_DEFAULT,
+  goalFields,
   type HarnessDefinition,
   type Settings,
   workflowFields,
 } from '../../harness/definition.ts';
-import { findHarness, requireHarness, requireRoom } from '../../harness/store.ts';
+import { checkGrains, findHarness, requireHarness, requireRoom } from '../../harness/store.ts';
 import type * as Templates from '../../harness/templates/table.ts';
 import type { HarnessTemplate } from '../../harness/templates/template.ts';
-import type { ToolSpec } from '../../harness/tool.ts';
+import { specHashOf, type ToolSpec, toolFields } from '../../harness/tool.ts';
 import { defineOperation } from '../define.ts';
 import { Fields } from '../grains/fields.ts';
 import { described, type Static, Type } from '../type.ts';
@@ -138,15 +139,25 @@ interface Wanted {
 async function write(context: Context, slug: string, { before, goal, settings, workflow, tools }: Wanted) {
   const hashes = new Map(before?.tools.map(({ toolName, hash }) => [toolName, hash]));
   checkToolNames([...hashes.keys(), ...tools.map(({ toolName }) => toolName)]);
+  const heldTools = new Map(before?.tools.map((tool) => [tool.toolName, tool]));
+  const changed = tools.filter((tool) => heldTools.get(tool.toolName)?.specHash !== specHashOf(tool));
+  // A policy that refuses one of them must not leave the others behind.
+  await checkGrains(context, context.memory, slug, [
+    ...changed.map((tool) => ({ grainType: 'action' as const, fields: toolFields(tool) })),
+    ...(workflow === undefined ? [] : [{ grainType: 'workflow' as const, fields: workflow }]),
+    { grainType: 'goal', fields: goalFields(slug, goal, settings) },
+  ]);
+  // What replaces a grain comes first: a policy may refuse that alone.
+  const ordered = tools.toSorted(
+    (one, other) => Number(heldTools.has(other.toolName)) - Number(heldTools.has(one.toolName)),
+  );
   let changes = 0;
   const count = ({ hash, changed }: { readonly hash: string; readonly changed: boolean }): string => {
     if (changed) changes += 1;
     return hash;
   };
-  for (const tool of tools) {
-    const held = before?.tools.find(({ toolName }) => toolName === tool.toolName);
-    hashes.set(tool.toolName, count(await putTool(context, slug, tool, held)));
-  }
+  for (const tool of ordered)
+    hashes.set(tool.toolName, count(await putTool(context, slug, tool, heldTools.get(tool.toolName))));
   const workflowHash =
     workflow === undefined ? before?.workflow?.hash : count(await putWorkflow(context, slug, workflow, before));
   const goalHash = count(await putSettings(context, slug, { goal, settings, before }));
