@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HeapBudget } from './heap-budget.ts';
 
-test('the least recently used value leaves first, across caches', () => {
+test('a value that was not used since leaves first, across caches', () => {
   const budget = new HeapBudget(1_000);
   const one = budget.scope();
   const two = budget.scope();
@@ -36,4 +36,16 @@ test('setting a key again charges it once, and a cleared cache charges nothing',
   cache.clear();
   assert.equal(budget.bytes, 0);
   assert.equal(cache.get('a'), undefined);
+});
+
+test('a value that is used all the time stays, however many others pass', () => {
+  const budget = new HeapBudget(2_000);
+  const cache = budget.scope();
+  cache.set('kept', 'K', 200);
+  for (let i = 0; i < 1_000; i++) {
+    cache.set(i, i, 200);
+    assert.equal(cache.get('kept'), 'K');
+    assert.ok(budget.bytes <= 2_000);
+  }
+  assert.ok(cache.size > 3);
 });

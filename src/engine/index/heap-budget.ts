@@ -1,5 +1,8 @@
-// The heap budget of the indexes: decrypted blocks and decoded structures of every open chunk, in one list from least
-// to most recently used. Entries beyond the budget are dropped and decoded again on demand.
+// The heap budget of the indexes: decrypted blocks and decoded structures of every open chunk, in one list. Entries beyond
+// the budget are dropped and decoded again on demand.
+//
+// The list is a queue with a second chance (F. J. Corbató's CLOCK, 1968): a use only marks an entry, since a recall uses
+// hundreds of them. An entry that is about to be dropped goes to the end instead when it was used since it was last there.
 import { assert } from '../base/assert.ts';
 
 /** Decoded structures of one open chunk. A value may be gone at the next `get`: decode it again, then `set` it. */
@@ -20,6 +23,8 @@ interface Entry {
   readonly value: unknown;
   readonly bytes: number;
   readonly dropped: (() => void) | undefined;
+  /** True when it was used since it was last put at the end. */
+  isUsed: boolean;
   older: Entry | undefined;
   newer: Entry | undefined;
 }
@@ -49,20 +54,20 @@ export class HeapBudget {
     return new CacheScope(this);
   }
 
-  /** For CacheScope: adds an entry as the newest, and drops the oldest ones beyond the budget. */
+  /** For CacheScope: adds an entry, and drops others beyond the budget. */
   insert(entry: Entry): void {
     this.#append(entry);
     this.#bytes += entry.bytes;
     while (this.#bytes > this.bytesMax && this.#oldest !== undefined && this.#oldest !== this.#newest) {
-      this.#oldest.scope.evict(this.#oldest);
+      const oldest = this.#oldest;
+      if (!oldest.isUsed && oldest !== entry) {
+        oldest.scope.evict(oldest);
+        continue;
+      }
+      oldest.isUsed = false;
+      this.#unlink(oldest);
+      this.#append(oldest);
     }
-  }
-
-  /** For CacheScope. */
-  touch(entry: Entry): void {
-    if (entry === this.#newest) return;
-    this.#unlink(entry);
-    this.#append(entry);
   }
 
   /** For CacheScope. */
@@ -105,7 +110,7 @@ export class CacheScope implements DecodedCache {
   get<T>(key: string | number): T | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    this.#budget.touch(entry);
+    entry.isUsed = true;
     return entry.value as T; // the reader of a key also wrote it
   }
 
@@ -118,6 +123,7 @@ export class CacheScope implements DecodedCache {
       value,
       bytes: bytes + ENTRY_BYTES,
       dropped,
+      isUsed: false,
       older: undefined,
       newer: undefined,
     };
