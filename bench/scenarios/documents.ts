@@ -8,7 +8,11 @@ import { type Measured, type Options, type Scenario, serverSize, sized } from '.
 import { startServer, type Target } from '../lib/server.ts';
 import { median, rounded } from '../lib/statistics.ts';
 
-const WINDOW = { size: 1_000, overlap: 100 };
+const WANTED = {
+  window: { size: 1_000, overlap: 100 },
+  fileName: 'a.txt',
+  fields: { confidence: 0.8, createdAt: 1_750_000_000 },
+};
 const MB = 1_000_000;
 /** After this time without documents the thread has ended, and a collection has run. */
 const GIVEN_BACK_MS = 15_000;
@@ -71,9 +75,9 @@ async function readRates(samples: Readonly<Record<string, Sample>>, rounds: numb
     const found: number[] = [];
     for (let round = 0; round <= rounds; round++) {
       const began = performance.now();
-      const document = await documents.chunks(bytes, name, WINDOW);
+      const document = await documents.chunks(bytes, name, WANTED);
       let count = 0;
-      for await (const batch of document.batches) count += batch.length;
+      for await (const batch of document.batches) count += batch.count;
       document.close();
       if (count !== document.count) throw new Error(`${kind}: ${count} of ${document.count} chunks`);
       if (round > 0) found.push(bytes.length / 1_000 / (performance.now() - began));

@@ -1,6 +1,7 @@
 // The context of an operation: caller, memory, and the parts of the server that it may use.
 import type { Clock } from '../engine/base/clock.ts';
 import type { CallContext, Input, MemoryCalls, Output } from '../shards/protocol.ts';
+import type { RawReply } from '../shards/transport/codec.ts';
 import type { Turns } from '../shards/turns.ts';
 import type { Principal, Scope } from './auth/principal.ts';
 import type { CalGate } from './cal-gate.ts';
@@ -149,6 +150,8 @@ export interface Context {
   readonly memory: MemoryRecord;
   /** Makes one shard call on that memory. */
   call<M extends keyof MemoryCalls>(method: M, input: Input<M>, extras?: CallExtras): Promise<Output<M>>;
+  /** The same for a changing call in bytes: `codec` is the number of what reads them (operations/codecs.ts). */
+  callRaw(codec: number, bytes: Uint8Array, extras?: CallExtras): Promise<RawReply>;
   /**
    * Runs a change of that memory whose shard calls store no answer. A repeated idempotency key returns the first
    * output.

@@ -246,6 +246,10 @@ export class Wrapper {
         const shared = { ...shardContext(asked, admitted, place), ...extras };
         return traced(asked, method, services.shards.call(method, shared, input));
       },
+      callRaw(codec: number, bytes: Uint8Array, extras: CallExtras = {}): Promise<RawReply> {
+        const shared = { ...shardContext(asked, admitted, changes++), ...extras };
+        return traced(asked, arrival.operation.name, services.shards.callRaw(codec, shared, bytes));
+      },
     };
   }
 

@@ -3,7 +3,10 @@ import { after, test } from 'node:test';
 import { eventually } from '../../../test/support/eventually.ts';
 import { EngineError, type ErrorCode } from '../../engine/base/errors.ts';
 import { DOCUMENTS_WAITING_MAX } from '../../engine/base/limits.ts';
-import { type Chunk, chunksOf } from './chunks.ts';
+import type { JsonObject } from '../../shards/protocol.ts';
+import { itemsOf } from './chunk-batch.ts';
+import { grainOfChunk } from './chunk-grain.ts';
+import { type ChunkWindow, chunksOf } from './chunks.ts';
 import { Documents, type DocumentsOptions } from './documents.ts';
 import { parseDocument } from './parse.ts';
 
@@ -24,10 +27,20 @@ const refusedWith =
   (error: unknown) =>
     error instanceof EngineError && error.code === code && words.test(error.message);
 
+const plain = (value: object): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject; // plain data
+
 async function textIn(reader: Documents, content: Uint8Array, name: string) {
   const { json, ...head } = await reader.text(content, name);
   return { ...head, text: JSON.parse(Buffer.from(json).toString()) as string }; // a JSON string
 }
+
+const FIELDS = { namespace: 'books', tags: ['a'], confidence: 0.5, createdAt: 1_750_000_000 };
+const wanted = (size: number, overlap = 0, from?: number) => ({
+  window: { size, overlap } satisfies ChunkWindow,
+  fileName: 'kept.md',
+  fields: FIELDS,
+  from,
+});
 
 const HANDBOOK = bytes(`# Leave\n${'Everyone has thirty days. '.repeat(4_000)}\n## Sick leave\nStay at home.\n`);
 
@@ -37,32 +50,38 @@ test('a thread gives the same text and chunks as a direct call', async () => {
   const { text, kind, mimeType, characters } = await textIn(reader, HANDBOOK, 'a.md');
   assert.deepEqual([text, kind, mimeType], [direct.text, 'markdown', 'text/markdown']);
   assert.equal(characters, text.length);
-  const window = { size: 200, overlap: 20 };
-  const chunked = await reader.chunks(HANDBOOK, 'a.md', window);
-  const chunks: Chunk[] = [];
-  let batches = 0;
-  for await (const batch of chunked.batches) {
-    chunks.push(...batch);
-    batches += 1;
+  const wants = wanted(200, 20);
+  const chunks = chunksOf(direct, wants.window);
+  for (const from of [0, 7, chunks.length]) {
+    const chunked = await reader.chunks(HANDBOOK, 'a.md', { ...wants, from });
+    assert.equal(chunked.count, chunks.length);
+    const file = { fileName: 'kept.md', sha256: chunked.sha256 };
+    let next = from;
+    for await (const batch of chunked.batches) {
+      assert.equal(batch.from, next);
+      const expected = chunks.slice(next, next + batch.count).map((chunk) => grainOfChunk(chunk, file, FIELDS));
+      assert.deepEqual(itemsOf(batch.bytes).map(plain), expected.map(plain));
+      assert.ok(batch.count > 0 && batch.count < chunks.length - 7, `${batch.count} chunks`);
+      next += batch.count;
+    }
+    chunked.close();
+    assert.equal(next, chunks.length);
   }
-  chunked.close();
-  assert.deepEqual(chunks, chunksOf(direct, window));
-  assert.ok(chunked.count === chunks.length && batches > 1, `${batches} batches`);
   await assert.rejects(textIn(reader, bytes('\x7fELF'), 'a'), refusedWith('IMP-E001'));
   assert.ok(HANDBOOK.length > 0, 'the caller keeps its bytes');
 });
 
 test('a reader that stops early gives its thread back', async () => {
   const reader = documents({ threads: 1 });
-  const first = await reader.chunks(HANDBOOK, 'a.md', { size: 20, overlap: 0 });
+  const first = await reader.chunks(HANDBOOK, 'a.md', wanted(20));
   const waiting = textIn(reader, bytes('next'), 'b.txt');
   for await (const batch of first.batches) {
-    assert.ok(batch.length > 0);
+    assert.ok(batch.count > 0);
     break;
   }
   first.close();
   assert.equal((await waiting).text, 'next');
-  const unread = await reader.chunks(HANDBOOK, 'a.md', { size: 20, overlap: 0 });
+  const unread = await reader.chunks(HANDBOOK, 'a.md', wanted(20));
   unread.close();
   assert.equal((await textIn(reader, bytes('last'), 'b.txt')).text, 'last');
 });
@@ -101,12 +120,12 @@ for (const [fate, code, words] of [
 test('documents beyond the queue are refused, and a closed reader refuses all', async () => {
   const failures: unknown[] = [];
   const reader = documents({ threads: 1, onError: (error) => failures.push(error) });
-  const held = await reader.chunks(HANDBOOK, 'a.md', { size: 200, overlap: 0 });
+  const held = await reader.chunks(HANDBOOK, 'a.md', wanted(200));
   const queued = Array.from({ length: DOCUMENTS_WAITING_MAX }, () => textIn(reader, bytes('x'), 'a.txt'));
   await assert.rejects(textIn(reader, bytes('x'), 'a.txt'), refusedWith('LIM-E001'));
   held.close();
   assert.deepEqual(new Set((await Promise.all(queued)).map(({ text }) => text)), new Set(['x']));
-  const open = await reader.chunks(HANDBOOK, 'a.md', { size: 200, overlap: 0 });
+  const open = await reader.chunks(HANDBOOK, 'a.md', wanted(200));
   const behind = textIn(reader, bytes('x'), 'a.txt');
   behind.catch(() => undefined);
   await reader.close();

@@ -17,16 +17,16 @@ import {
   DOCUMENTS_WAITING_MAX,
 } from '../../engine/base/limits.ts';
 import { threadEntry } from '../thread-entry.ts';
-import type { Chunk, ChunkWindow } from './chunks.ts';
+import type { ChunkBatch } from './chunk-batch.ts';
 import { DOCUMENT_LIMITS, type DocumentLimits, unreadable } from './limits.ts';
-import type { DocumentAnswer, DocumentHead, DocumentTask, TextAsJson } from './protocol.ts';
+import type { ChunksWanted, DocumentAnswer, DocumentHead, DocumentTask, TextAsJson } from './protocol.ts';
 
 export interface DocumentText extends DocumentHead, TextAsJson {}
 
 export interface DocumentChunks extends DocumentHead {
   readonly count: number;
   /** The chunks in order, in batches. To be read once. */
-  readonly batches: AsyncIterable<readonly Chunk[]>;
+  readonly batches: AsyncIterable<ChunkBatch>;
   /** Gives the thread back. To be called when no more batches are read. */
   close(): void;
 }
@@ -73,8 +73,8 @@ export class Documents {
   }
 
   /** The chunks of a document, with the same refusals before the first one. The caller must call `close`. */
-  async chunks(bytes: Uint8Array, fileName: string, window: ChunkWindow): Promise<DocumentChunks> {
-    const reading = await this.#read({ bytes, fileName, wants: { window } });
+  async chunks(bytes: Uint8Array, fileName: string, wants: ChunksWanted): Promise<DocumentChunks> {
+    const reading = await this.#read({ bytes, fileName, wants });
     const { first } = reading;
     assert(first.what === 'chunked', 'chunks were asked for');
     const { what: _, ...document } = first;
@@ -137,20 +137,20 @@ function shuttingDown(): EngineError {
 interface Reading {
   readonly first: DocumentAnswer;
   /** Asks for the next batch. */
-  more(): Promise<readonly Chunk[]>;
+  more(): Promise<ChunkBatch>;
   close(): void;
 }
 
-async function* batchesOf(reading: Reading): AsyncGenerator<readonly Chunk[]> {
+async function* batchesOf(reading: Reading): AsyncGenerator<ChunkBatch> {
   // The next batch is prepared while this one is used.
   let next = reading.more();
   next.catch(() => undefined);
   for (;;) {
-    const chunks = await next;
-    if (chunks.length === 0) return;
+    const batch = await next;
+    if (batch.count === 0) return;
     next = reading.more();
     next.catch(() => undefined);
-    yield chunks;
+    yield batch;
   }
 }
 
@@ -274,11 +274,11 @@ async function nextMessage(port: MessagePort): Promise<DocumentAnswer> {
   return message;
 }
 
-async function nextChunks(port: MessagePort): Promise<readonly Chunk[]> {
+async function nextChunks(port: MessagePort): Promise<ChunkBatch> {
   port.postMessage('more');
   const message = await nextMessage(port);
   assert(message.what === 'chunks', 'a request for more is answered with chunks');
-  return message.chunks;
+  return message;
 }
 
 function onceOnly(work: () => void): () => void {

@@ -1,7 +1,9 @@
 // What goes to the thread that reads a document, and what comes back.
 import type { MessagePort } from 'node:worker_threads';
 import type { WireError } from '../../engine/base/errors.ts';
-import type { Chunk, ChunkWindow } from './chunks.ts';
+import type { ChunkBatch } from './chunk-batch.ts';
+import type { ChunkFields } from './chunk-grain.ts';
+import type { ChunkWindow } from './chunks.ts';
 import type { DocumentKind } from './document.ts';
 import type { DocumentLimits } from './limits.ts';
 
@@ -10,10 +12,19 @@ export interface DocumentTask {
   bytes: Uint8Array;
   readonly fileName: string;
   readonly limits: DocumentLimits;
-  /** The whole text, or chunks of this window. */
-  readonly wants: { readonly textBytesMax: number } | { readonly window: ChunkWindow };
+  readonly wants: { readonly textBytesMax: number } | ChunksWanted;
   /** Carries the answers. The thread works on the task until the port is closed. */
   readonly port: MessagePort;
+}
+
+/** How a document is cut, and what its chunks are as grains. */
+export interface ChunksWanted {
+  readonly window: ChunkWindow;
+  /** The file's name as the chunks keep it. */
+  readonly fileName: string;
+  readonly fields: ChunkFields;
+  /** Position of the first chunk that is wanted; default 0. */
+  readonly from?: number | undefined;
 }
 
 export interface DocumentHead {
@@ -30,9 +41,9 @@ export interface TextAsJson {
   readonly characters: number;
 }
 
-/** The first answer on the port. After `chunked`, each request for more is answered with chunks; none left: []. */
+/** The first answer on the port. After `chunked`, each request for more is answered with a batch, in the end an empty one. */
 export type DocumentAnswer =
   | ({ readonly what: 'text' } & TextAsJson & DocumentHead)
   | ({ readonly what: 'chunked'; readonly count: number } & DocumentHead)
-  | { readonly what: 'chunks'; readonly chunks: readonly Chunk[] }
+  | ({ readonly what: 'chunks' } & ChunkBatch)
   | { readonly what: 'refused'; readonly error: WireError };

@@ -4,11 +4,12 @@ import { hash } from 'node:crypto';
 import type { MessagePort } from 'node:worker_threads';
 import { EngineError } from '../../engine/base/errors.ts';
 import { DOCUMENT_BATCH_CHARS, DOCUMENT_BATCH_CHUNKS } from '../../engine/base/limits.ts';
-import { type Chunk, type ChunkWindow, chunksOf } from './chunks.ts';
+import { packChunks } from './chunk-batch.ts';
+import { type Chunk, chunksOf } from './chunks.ts';
 import { MIME_TYPES } from './document.ts';
 import { tooLarge } from './limits.ts';
 import { type ReadDocument, readDocument, textOf } from './parse.ts';
-import type { DocumentAnswer, DocumentHead, DocumentTask, TextAsJson } from './protocol.ts';
+import type { ChunksWanted, DocumentAnswer, DocumentHead, DocumentTask, TextAsJson } from './protocol.ts';
 
 export default async function readInThread(task: DocumentTask): Promise<void> {
   const { port } = task;
@@ -44,7 +45,7 @@ async function read(task: DocumentTask): Promise<Read> {
 const NO_BYTES = new Uint8Array(0);
 
 function answer(document: ReadDocument, head: DocumentHead, { wants, port }: DocumentTask): void {
-  if ('window' in wants) giveChunks(document, wants.window, head, port);
+  if ('window' in wants) giveChunks(document, wants, head, port);
   else {
     const told = textAsJson(document, wants.textBytesMax);
     post(port, { what: 'text', ...head, ...told }, [told.json.buffer]);
@@ -64,10 +65,13 @@ export function textAsJson(
   return { json, characters: text.length };
 }
 
-function giveChunks(document: ReadDocument, window: ChunkWindow, head: DocumentHead, port: MessagePort): void {
+function giveChunks(document: ReadDocument, wants: ChunksWanted, head: DocumentHead, port: MessagePort): void {
+  const { window, fileName, fields } = wants;
   const chunks = chunksOf(document, window);
-  let next = 0;
+  const file = { fileName, sha256: head.sha256 };
+  let next = wants.from ?? 0;
   port.on('message', () => {
+    const from = next;
     const batch: Chunk[] = [];
     let chars = 0;
     for (; next < chunks.length && batch.length < DOCUMENT_BATCH_CHUNKS && chars < DOCUMENT_BATCH_CHARS; next++) {
@@ -76,7 +80,8 @@ function giveChunks(document: ReadDocument, window: ChunkWindow, head: DocumentH
       chars += chunk.text.length;
       batch.push(chunk);
     }
-    post(port, { what: 'chunks', chunks: batch });
+    const bytes = batch.length === 0 ? NO_BYTES : packChunks({ file, fields, chunks: batch });
+    post(port, { what: 'chunks', from, count: batch.length, bytes }, batch.length === 0 ? [] : [bytes.buffer]);
   });
   post(port, { what: 'chunked', ...head, count: chunks.length });
 }

@@ -3,6 +3,7 @@ import { steadyMs } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { IMPORT_CALL_MS } from '../../engine/base/limits.ts';
 import type { Input, MemoryCalls, Output } from '../../shards/protocol.ts';
+import type { RawReply } from '../../shards/transport/codec.ts';
 import { includesScope, type Principal } from '../auth/principal.ts';
 import type { CallExtras, Context, Services } from '../context.ts';
 import type { MemoryRecord } from '../control/memories.ts';
@@ -18,6 +19,10 @@ export function jobContext(services: Services, job: Job, guard: Guard): Context 
   ): Promise<Output<M>> => {
     checkCaller(services, job);
     return guard(() => services.shards.call(method, { ...shardContextOf(job, services.clock), ...extras }, input));
+  };
+  const callRaw = (codec: number, bytes: Uint8Array, extras: CallExtras = {}): Promise<RawReply> => {
+    checkCaller(services, job);
+    return guard(() => services.shards.callRaw(codec, { ...shardContextOf(job, services.clock), ...extras }, bytes));
   };
   return {
     services,
@@ -40,6 +45,7 @@ export function jobContext(services: Services, job: Job, guard: Guard): Context 
       return memoryOf(services, job);
     },
     call,
+    callRaw,
     once: (work) => work(),
     require: (scope) => {
       if (!includesScope(principal, scope)) throw new EngineError('AUT-E001', `this needs scope ${scope}`);

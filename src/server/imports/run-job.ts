@@ -11,13 +11,15 @@ import {
   IMPORT_RETRY_MS,
   IMPORT_TRIES_MAX,
 } from '../../engine/base/limits.ts';
-import type { AddItem, AddOutcome } from '../../shards/protocol.ts';
+import type { AddOutcome } from '../../shards/protocol.ts';
 import type { Context, Services } from '../context.ts';
 import type { ImportJobRecord } from '../control/records.ts';
-import { grainOfChunk, keptFileName } from '../documents/chunk-grain.ts';
-import type { Chunk } from '../documents/chunks.ts';
+import { type ChunkBatch, outcomesOf } from '../documents/chunk-batch.ts';
+import { keptFileName } from '../documents/chunk-grain.ts';
 import type { DocumentChunks } from '../documents/documents.ts';
-import { windowOf } from '../operations/documents/schema.ts';
+import { CHUNKS } from '../operations/codecs.ts';
+import { chunkFieldsOf, windowOf } from '../operations/documents/schema.ts';
+import { sourcesOf } from '../operations/documents/store-chunks.ts';
 import { afterAnswer, extractFrom } from '../operations/remember/extraction.ts';
 import { isOver, type JobRun, unlessAborted } from './job.ts';
 import { jobContext } from './job-context.ts';
@@ -35,7 +37,11 @@ export async function runJob(parts: RunParts): Promise<void> {
   await record({ phase: 'parsing' });
   const bytes = await parts.read();
   if (signal.aborted) return;
-  const reading = documents.chunks(bytes, job.fileName, windowOf(job.options));
+  const { options, createdAtMs, processedChunks: from } = job;
+  // The same fields on every run, so that a repeated chunk is the same grain.
+  const fields = chunkFieldsOf(options, createdAtMs);
+  const wants = { window: windowOf(options), fileName: keptFileName(job.fileName), fields, from };
+  const reading = documents.chunks(bytes, job.fileName, wants);
   const document = await unlessAborted(reading, signal);
   if (document === undefined) {
     void reading.then((late) => late.close()).catch(() => undefined);
@@ -53,12 +59,9 @@ async function storeAll(parts: RunParts, context: Context, document: DocumentChu
   const { signal, record, now } = parts;
   await record({ phase: 'storing' });
   for await (const batch of document.batches) {
-    const chunks = batch.filter(({ index }) => index >= now().processedChunks);
-    if (chunks.length === 0) continue;
     if (signal.aborted) return;
-    const items = itemsOf(chunks, now(), document.sha256);
-    const outcomes = await stored(parts, context, items, chunks);
-    const step = tallied(now(), chunks, outcomes);
+    const outcomes = await stored(parts, context, batch);
+    const step = tallied(now(), batch, outcomes);
     const refusal = refusalOf(outcomes);
     if (refusal !== undefined) {
       await record(step);
@@ -72,7 +75,7 @@ async function storeAll(parts: RunParts, context: Context, document: DocumentChu
       const unfinished = async (): Promise<void> => {
         if (isOver(now())) await record(step);
       };
-      const found = await unlessAborted(extracted(context, items, outcomes), signal).catch(async (error: unknown) => {
+      const found = await unlessAborted(extracted(context, batch, outcomes), signal).catch(async (error: unknown) => {
         await unfinished();
         throw error;
       });
@@ -87,30 +90,17 @@ function extracts({ options }: ImportJobRecord): boolean {
   return options.extract === true;
 }
 
-function itemsOf(chunks: readonly Chunk[], job: ImportJobRecord, sha256: string): AddItem[] {
-  const { options, createdAtMs } = job;
-  const file = { fileName: keptFileName(job.fileName), sha256 };
-  const fields = {
-    ...options,
-    confidence: options.confidence ?? 0.8,
-    // The same on every run, so that a repeated chunk is the same grain.
-    createdAt: Math.floor(createdAtMs / 1000),
-  };
-  return chunks.map((chunk) => grainOfChunk(chunk, file, fields));
-}
-
 /** Stores a batch. A shard that does not answer is asked again. */
 async function stored(
   { services, signal, now }: RunParts,
   context: Context,
-  items: readonly AddItem[],
-  chunks: readonly Chunk[],
+  { from, count, bytes }: ChunkBatch,
 ): Promise<readonly AddOutcome[]> {
-  const place = `${now().id}:${chunks[0]?.index ?? 0}:${chunks.length}`;
+  const place = `${now().id}:${from}:${count}`;
   const idempotency = { key: hash('sha256', `import ${place}`, 'hex'), bodyHash: hash('sha256', place, 'hex') };
   for (let tries = 1; ; tries++) {
     try {
-      return (await context.call('addBatch', { items }, { idempotency })).outcomes;
+      return outcomesOf(await context.callRaw(CHUNKS, bytes, { idempotency }));
     } catch (error) {
       const isTransient = error instanceof EngineError && error.retryable;
       if (!isTransient || tries >= IMPORT_TRIES_MAX || signal.aborted || services.isEnding()) throw error;
@@ -121,9 +111,10 @@ async function stored(
 
 function tallied(
   job: ImportJobRecord,
-  chunks: readonly Chunk[],
+  { from, count }: ChunkBatch,
   outcomes: readonly AddOutcome[],
 ): Partial<ImportJobRecord> {
+  assert(outcomes.length === count, 'a batch has an outcome a chunk');
   let { created, duplicates, refused } = job;
   const hashes = [...job.hashes];
   const errors = [...job.errors];
@@ -132,9 +123,7 @@ function tallied(
     if ('error' in outcome) {
       refused += 1;
       const { code, message } = outcome.error;
-      const chunk = chunks[at];
-      assert(chunk !== undefined, 'a batch has an outcome a chunk');
-      if (errors.length < IMPORT_JOB_PROBLEMS_MAX) errors.push({ index: chunk.index, code, error: message });
+      if (errors.length < IMPORT_JOB_PROBLEMS_MAX) errors.push({ index: from + at, code, error: message });
       continue;
     }
     if (outcome.duplicate) duplicates += 1;
@@ -142,8 +131,7 @@ function tallied(
     if (hashes.length < IMPORT_JOB_HASHES_MAX) hashes.push(outcome.hash);
     for (const warning of outcome.warnings) if (warnings.size < IMPORT_JOB_PROBLEMS_MAX) warnings.add(warning);
   }
-  const processedChunks = lastOf(chunks).index + 1;
-  return { created, duplicates, refused, hashes, errors, warnings: [...warnings], processedChunks };
+  return { created, duplicates, refused, hashes, errors, warnings: [...warnings], processedChunks: from + count };
 }
 
 /** Codes that say the same of every chunk: they are about the caller, the person, the namespace or the memory. */
@@ -159,19 +147,10 @@ function refusalOf(outcomes: readonly AddOutcome[]): EngineError | undefined {
 
 async function extracted(
   context: Context,
-  items: readonly AddItem[],
+  batch: ChunkBatch,
   outcomes: readonly AddOutcome[],
 ): Promise<{ readonly count: number; readonly warnings: readonly string[] }> {
-  const sources = items.flatMap((item, at) => {
-    const outcome = outcomes[at];
-    return outcome === undefined || 'error' in outcome ? [] : [{ ...item, hash: outcome.hash }];
-  });
+  const sources = sourcesOf(batch, outcomes);
   const { hashes, duplicates, warnings } = await extractFrom(sources, context, afterAnswer(context, undefined));
   return { count: hashes.length - duplicates.length, warnings };
-}
-
-function lastOf(chunks: readonly Chunk[]): Chunk {
-  const last = chunks.at(-1);
-  assert(last !== undefined, 'a batch has chunks');
-  return last;
 }

@@ -4,6 +4,7 @@ import { assert } from '../../engine/base/assert.ts';
 import { jsonBuffer } from '../../engine/grain/api/json.ts';
 import type { Call, CallContext } from '../../shards/protocol.ts';
 import type { RawReply, ReadCall, ShardCodec, ShardCodecs } from '../../shards/transport/codec.ts';
+import { CHUNK_CODEC } from '../documents/chunk-batch.ts';
 import { parseBody } from '../http/json.ts';
 import type { Operation, Planned } from './define.ts';
 import { add } from './grains/add.ts';
@@ -44,6 +45,9 @@ function register(face: GrpcRow | HttpRow, codec: Codec, reads: boolean): void {
   };
   sidecarNumbers.set(face, codecs.push(withSidecar));
 }
+
+/** The number of the codec that stores chunks of documents. */
+export const CHUNKS = codecs.push(CHUNK_CODEC);
 
 /** Codecs by number, for workers and for the router, which reads requests to several partitions. */
 export const CODECS: ShardCodecs = Object.fromEntries(codecs.map((codec, index) => [index + 1, codec]));

@@ -5,10 +5,12 @@ import { createSecretKey, hash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StepClock } from '../../../test/support/step-clock.ts';
+import { assert } from '../../engine/base/assert.ts';
 import type { EngineError } from '../../engine/base/errors.ts';
 import { stringifyJson } from '../../engine/grain/api/json.ts';
 import { MasterKey } from '../../engine/keys/master-key.ts';
 import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
+import type { Call, MemoryCalls } from '../../shards/protocol.ts';
 import { Router } from '../../shards/router.ts';
 import { TestEngine } from '../../shards/testing/test-engine.ts';
 import { directShard } from '../../shards/transport/direct.ts';
@@ -55,6 +57,7 @@ import { privateHosts } from '../models/private-hosts.ts';
 import { Providers } from '../models/providers.ts';
 import { startModels } from '../models/start-models.ts';
 import { Monitor } from '../monitor/monitor.ts';
+import { CODECS } from '../operations/codecs.ts';
 import { CursorSeal } from '../operations/cursor-seal.ts';
 import type { HttpParts, HttpReply } from '../operations/http-face.ts';
 import { fullPath } from '../operations/openapi.ts';
@@ -234,15 +237,23 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
 }
 
 function insteadOf(router: Router, answers: NonNullable<PartsOptions['instead']>): Shards {
+  const call: Shards['call'] = (method, context, input) => {
+    const answer = answers[method];
+    // the test's answer has the method's type
+    return answer === undefined ? router.call(method, context, input) : (answer(input) as Promise<never>);
+  };
   return {
     shardCount: router.shardCount,
     attach: (memories) => router.attach(memories),
-    call(method, context, input) {
-      const answer = answers[method];
-      // the test's answer has the method's type
-      return answer === undefined ? router.call(method, context, input) : (answer(input) as Promise<never>);
+    call,
+    // The engines have no transport, so the bytes are read here.
+    callRaw: async (number, context, bytes) => {
+      const codec = CODECS[number];
+      assert(codec !== undefined, 'a codec is in the table');
+      const { call: decoded, encode } = codec.decode(bytes, { ...context, partition: 0 });
+      const { method, input } = decoded as Call<keyof MemoryCalls>; // codecs read calls of memories
+      return encode(await call(method, context, input));
     },
-    callRaw: (codec, context, bytes) => router.callRaw(codec, context, bytes),
     callPartition: (method, context, input) => router.callPartition(method, context, input),
     health: () => router.health(),
     verify: () => router.verify(),

@@ -2,7 +2,7 @@ import { EngineError } from '../../../engine/base/errors.ts';
 import { keptFileName } from '../../documents/chunk-grain.ts';
 import { defineOperation } from '../define.ts';
 import { NO_MEMBERS } from '../http-face.ts';
-import { ImportInput, ImportOutput, readUpload, windowOf } from './schema.ts';
+import { chunkFieldsOf, ImportInput, ImportOutput, readUpload, windowOf } from './schema.ts';
 import { storeChunks } from './store-chunks.ts';
 
 export const importDocument = defineOperation({
@@ -32,9 +32,12 @@ export const importDocument = defineOperation({
   ],
   async run(input, context) {
     const fileName = keptFileName(input.fileName);
-    const document = await context.services.documents.chunks(input.bytes, input.fileName, windowOf(input));
+    const { services } = context;
+    const fields = chunkFieldsOf(input, services.clock.nowMs());
+    const wants = { window: windowOf(input), fileName, fields };
+    const document = await services.documents.chunks(input.bytes, input.fileName, wants);
     const { mimeType, pages, count } = document;
-    const stored = await storeChunks(document, { fileName, sha256: document.sha256 }, input, context);
+    const stored = await storeChunks(document, input, context);
     const { created, duplicates, hashes, errors, refused, extracted } = stored;
     // Stored chunks stay, even if the shard takes no entry now.
     const details = { imported: created, duplicates, errors: refused };

@@ -6,6 +6,7 @@ import {
   CHUNK_CHARS_MIN,
   CHUNK_OVERLAP_DEFAULT,
 } from '../../../engine/base/limits.ts';
+import type { ChunkFields } from '../../documents/chunk-grain.ts';
 import type { ChunkWindow } from '../../documents/chunks.ts';
 import { missing } from '../grains/fields.ts';
 import { type HttpParts, mechanicalInput } from '../http-face.ts';
@@ -111,4 +112,12 @@ export function windowOf({ chunkSize, chunkOverlap }: Pick<ImportOptions, 'chunk
   throw new EngineError('VAL-E001', `chunk_overlap (${overlap}) is not below chunk_size (${size})`, {
     details: [{ field: 'chunk_overlap', issue: 'not below chunk_size' }],
   });
+}
+
+/** What the chunks of an import have in common. */
+export function chunkFieldsOf(
+  { namespace, userId, tags, confidence }: Pick<ImportOptions, 'namespace' | 'userId' | 'tags' | 'confidence'>,
+  nowMs: number,
+): ChunkFields {
+  return { namespace, userId, tags, confidence: confidence ?? 0.8, createdAt: Math.floor(nowMs / 1000) };
 }

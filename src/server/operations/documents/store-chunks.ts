@@ -8,8 +8,9 @@ import {
 } from '../../../engine/base/limits.ts';
 import type { AddItem, AddOutcome } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
-import { grainOfChunk, type SourceFile } from '../../documents/chunk-grain.ts';
+import { type ChunkBatch, itemsOf, outcomesOf } from '../../documents/chunk-batch.ts';
 import type { DocumentChunks } from '../../documents/documents.ts';
+import { CHUNKS } from '../codecs.ts';
 import { extractFrom, withinRequest } from '../remember/extraction.ts';
 import type { ImportOptions } from './schema.ts';
 
@@ -26,43 +27,42 @@ export interface StoredChunks {
   readonly warnings: string[];
 }
 
-interface Batch {
-  /** Position of its first chunk in the document. */
-  readonly from: number;
-  readonly items: readonly AddItem[];
+interface Storing {
+  readonly batch: ChunkBatch;
   readonly outcomes: Promise<readonly AddOutcome[]>;
 }
 
 /** Stores every chunk, and closes the document. */
 export async function storeChunks(
   document: Pick<DocumentChunks, 'batches' | 'close'>,
-  file: SourceFile,
-  options: ImportOptions,
+  options: Pick<ImportOptions, 'extract'>,
   context: Context,
 ): Promise<StoredChunks> {
   const tally = new Tally(options.extract === true, context);
-  const fields = {
-    ...options,
-    confidence: options.confidence ?? 0.8,
-    createdAt: Math.floor(context.services.clock.nowMs() / 1000),
-  };
-  const storing: Batch[] = [];
-  let from = 0;
+  const storing: Storing[] = [];
   try {
-    for await (const chunks of document.batches) {
-      const items = chunks.map((chunk) => grainOfChunk(chunk, file, fields));
-      const outcomes = context.call('addBatch', { items }).then((output) => output.outcomes);
+    for await (const batch of document.batches) {
+      const outcomes = context.callRaw(CHUNKS, batch.bytes).then(outcomesOf);
       outcomes.catch(() => undefined);
-      storing.push({ from, items, outcomes });
-      from += items.length;
+      storing.push({ batch, outcomes });
       const first = storing.length >= DOCUMENT_BATCHES_OUT_MAX ? storing.shift() : undefined;
       if (first !== undefined) await tally.add(first);
     }
-    for (const batch of storing) await tally.add(batch);
+    for (const one of storing) await tally.add(one);
   } finally {
     document.close();
   }
   return tally.result();
+}
+
+type StoredItem = AddItem & { readonly hash: string };
+
+/** The chunks of a batch that are stored, with their hashes. */
+export function sourcesOf({ bytes }: ChunkBatch, outcomes: readonly AddOutcome[]): StoredItem[] {
+  return itemsOf(bytes).flatMap((item, at) => {
+    const outcome = outcomes[at];
+    return outcome === undefined || 'error' in outcome ? [] : [{ ...item, hash: outcome.hash }];
+  });
 }
 
 class Tally {
@@ -82,18 +82,13 @@ class Tally {
     this.#context = context;
   }
 
-  async add({ from, items, outcomes }: Batch): Promise<void> {
-    const sources: (AddItem & { readonly hash: string })[] = [];
-    for (const [at, outcome] of (await outcomes).entries()) {
-      const item = items[at];
-      assert(item !== undefined, 'a batch has an outcome an item');
-      if ('error' in outcome) this.#refuse(from + at, outcome.error);
-      else {
-        this.#take(outcome);
-        sources.push({ ...item, hash: outcome.hash });
-      }
-    }
-    if (this.#extracts) await this.#extract(sources);
+  async add({ batch, outcomes }: Storing): Promise<void> {
+    const all = await outcomes;
+    assert(all.length === batch.count, 'a batch has an outcome a chunk');
+    for (const [at, outcome] of all.entries())
+      if ('error' in outcome) this.#refuse(batch.from + at, outcome.error);
+      else this.#take(outcome);
+    if (this.#extracts) await this.#extract(sourcesOf(batch, all));
   }
 
   #refuse(index: number, { code, message }: { readonly code: ErrorCode; readonly message: string }): void {
@@ -109,7 +104,7 @@ class Tally {
     for (const warning of warnings) this.#warn(warning);
   }
 
-  async #extract(sources: readonly (AddItem & { readonly hash: string })[]): Promise<void> {
+  async #extract(sources: readonly StoredItem[]): Promise<void> {
     const { hashes, duplicates, warnings } = await extractFrom(
       sources,
       this.#context,
