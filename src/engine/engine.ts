@@ -29,6 +29,7 @@ import { holdsBuckets } from './keys/bucket-files.ts';
 import { KeyStore } from './keys/key-store.ts';
 import { MasterKey } from './keys/master-key.ts';
 import { FixedRecordsLog } from './log/fixed-records.ts';
+import { FORMAT_VERSION, OLDEST_FORMAT } from './log/format.ts';
 import { type LmdbLogOptions, openLmdbLog } from './log/lmdb/lmdb-log.ts';
 import type { Log } from './log/log.ts';
 import { openWalLog } from './log/wal/wal-log.ts';
@@ -49,13 +50,7 @@ import { damagedMemory, WriteQueue } from './write/queue.ts';
 import { writeTrail } from './write/write-trail.ts';
 import { type EngineWrites, writeCalls } from './writes.ts';
 
-/** Version of a shard's disk format. Raised when a format changes in a way that an older build cannot read. */
-export const FORMAT_VERSION = 6;
-/**
- * The oldest version whose logs are opened: 1 named grains by their plain hashes, 2 had no records of further sources, 3 had
- * no events, 4 no turns of harnesses, 5 no write-ahead files.
- */
-export const OLDEST_FORMAT = 1;
+export { FORMAT_VERSION, OLDEST_FORMAT };
 
 export interface EngineOptions {
   /** The shard's data folder, with the LMDB environment and the segments. */

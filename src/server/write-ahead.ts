@@ -1,6 +1,6 @@
 // The write-ahead files of a data directory.
 import { join } from 'node:path';
-import { FORMAT_VERSION, OLDEST_FORMAT } from '../engine/engine.ts';
+import { FORMAT_VERSION, OLDEST_FORMAT } from '../engine/log/format.ts';
 import { settleWriteAhead } from '../engine/log/wal/settle.ts';
 
 const FOLDER = 'wal';
