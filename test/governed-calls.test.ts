@@ -99,6 +99,7 @@ const READS: Inputs<GovernedBy<'reads'>> = {
 const WRITES: Inputs<GovernedBy<'writes'>> = {
   add: () => [{ grainType: 'belief', fields: { ...FIELDS, object: 'more' }, sync: false }],
   addBatch: () => [{ items: [{ grainType: 'belief', fields: { ...FIELDS, object: 'more' } }] }],
+  checkAdd: () => [{ grainType: 'belief', fields: { ...FIELDS, object: 'more' } }],
   importBlobs: ({ blob }) => [{ blobs: [blob], manifest: [] }],
   supersede: ({ hash }) => [{ oldHash: hash, fields: { object: 'less' } }],
   accumulate: ({ hash }) => [

@@ -40,6 +40,7 @@ type Tries = { readonly [M in Writer]: (grains: Before) => readonly Try<M>[] };
 const WRITES: Tries = {
   add: () => [{ input: { grainType: 'belief', fields: { ...FIELDS, namespace: LOST }, sync: false } }],
   addBatch: () => [{ input: { items: [{ grainType: 'belief', fields: { ...FIELDS, namespace: LOST } }] } }],
+  checkAdd: () => [{ input: { grainType: 'belief', fields: { ...FIELDS, namespace: LOST } } }],
   importBlobs: ({ blob }) => [{ input: { blobs: [blob], manifest: [] } }],
   supersede: ({ lost, known }) => [
     { input: { oldHash: lost, fields: { object: 'coffee' } } },

@@ -222,6 +222,11 @@ export interface GrainCalls {
     output: { outcomes: readonly AddOutcome[] };
   };
   /**
+   * Refuses a grain that `add` would refuse for its fields or its policy, and stores nothing. What depends on other grains
+   * is not checked.
+   */
+  checkAdd: { input: AddItem; output: Record<never, never> };
+  /**
    * Stores blobs, then applies their manifest entries. An entry is valid for a grain that this call accepts or that an
    * earlier call of the same import accepted (`accepted`); it is checked like a supersede. `refused` lists the entries
    * that failed.
@@ -338,6 +343,15 @@ export const GRAIN_ROWS = {
     changes: 'grains',
     retry: 'keyed',
     gather: 'own',
+    governed: 'writes',
+    access: 'editor',
+  },
+  checkAdd: {
+    kind: 'write',
+    by: 'plan',
+    changes: 'nothing',
+    retry: 'same',
+    gather: 'first',
     governed: 'writes',
     access: 'editor',
   },

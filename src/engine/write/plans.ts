@@ -17,6 +17,7 @@ import { keyedText } from './actor.ts';
 import { type Added, planAdd } from './add.ts';
 import { planDeactivate, planRegister } from './agents.ts';
 import { checkDrop, planAttach, planDrop, planDropped } from './attach.ts';
+import { allowWrite } from './decided.ts';
 import { planEraseScope } from './erase-scope.ts';
 import { planExpire } from './expire.ts';
 import { planEraseUser, planForget } from './forget.ts';
@@ -215,6 +216,15 @@ const NOTE_MARKS: Readonly<Record<string, EventMark>> = {
 
 /** The calls that are a single plan in the queue, as their rows say. */
 export const PLANS: { readonly [M in PlannedMethod]: MemoryWrite<M> } = {
+  checkAdd: {
+    prepare: prepareAdd,
+    plan: (group, memory, context, input, prepared) => {
+      const held = known(memory);
+      const current = isCurrent(held, prepared!) ? prepared! : prepareAdd(held, context, input, group.nowMs);
+      allowWrite(group, held, context, current);
+      return {};
+    },
+  },
   supersede: {
     plan: (group, memory, context, input) => planSupersede(group, known(memory), context, input),
   },

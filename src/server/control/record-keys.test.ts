@@ -34,6 +34,22 @@ const keyRecords = (disk: MemoryLogStore): Buffer[] =>
     .flatMap((item) => (item instanceof CorruptRecord ? [] : [Buffer.from(item.bytes)]))
     .filter((bytes) => (bytes[0]! & 127) === 2);
 
+test('a record that is renewed gets a key of its own, and its former versions cannot be opened', async (t) => {
+  const { disk, recordKeys, reopened } = setUp(t);
+  const store = reopened();
+  const keys = new Keys(store, clock);
+  const { key } = await keys.create({ name: 'of ann', scopes: ['read'], userId: 'ann' }, 'system');
+  const [former] = keyRecords(disk);
+  assert.ok(former !== undefined);
+  const record = store.get('key', key.keyId)!;
+  await store.commit((change) => change.renew('key', { ...record, name: 'renewed' }));
+  assert.throws(() => open(recordKeys().get(former.readUInt32BE(1)), former.subarray(5), AAD), { code: 'CRY-E002' });
+  await store.close();
+  const again = reopened();
+  assert.equal(again.get('key', key.keyId)?.name, 'renewed');
+  await again.close();
+});
+
 test('once its key is erased, no version of a bound key’s record can be opened', async (t) => {
   const { disk, recordKeys, reopened } = setUp(t);
   const store = reopened();

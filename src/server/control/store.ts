@@ -74,6 +74,8 @@ type Watcher<K extends EntityKind> = (
 /** Operations of a plan. Changes are visible at once to every reader, and undone if the log rejects the group. */
 export interface Change {
   put<K extends EntityKind>(kind: K, value: Entities[K]): void;
+  /** Puts a record without what it said before: under a new key, and the former one is destroyed. */
+  renew<K extends EntityKind>(kind: K, value: Entities[K]): void;
   remove(kind: EntityKind, id: string): void;
   audit(draft: AuditDraft): void;
   /** A number for a new memory, never used before. */
@@ -301,11 +303,12 @@ export class ControlStore {
     const removals: Sequence[] = [];
     const written: { readonly held: Held<unknown>; readonly offset: number }[] = [];
     const doomed: number[] = [];
-    for (const { kind, id, sequence, own } of group.dirty.values()) {
+    for (const { kind, id, sequence, own: former } of group.dirty.values()) {
       if (sequence > 0) removals.push(sequence);
       const held = this.#tables[kind].get(id);
       const isOwn = held !== undefined && this.#recordKeys !== undefined && hasOwnKey(kind, held.value);
-      if (own !== 0 && !isOwn) doomed.push(own);
+      const own = isOwn && !group.renewed.has(`${kind} ${id}`) ? former : 0;
+      if (former !== 0 && own === 0) doomed.push(former);
       if (held === undefined) continue;
       held.own = isOwn ? own || this.#recordKeys!.make() : 0;
       written.push({ held, offset: records.length });
@@ -393,6 +396,8 @@ class Group implements Change {
     string,
     { readonly kind: EntityKind; readonly id: string; readonly sequence: Sequence; readonly own: number }
   >();
+  /** Changed entities that get a new key. */
+  readonly renewed = new Set<string>();
   readonly audits: AuditDraft[] = [];
   memoryNext: number;
   readonly #tables: Tables;
@@ -407,6 +412,11 @@ class Group implements Change {
 
   put<K extends EntityKind>(kind: K, value: Entities[K]): void {
     this.#set(kind, entityId(kind, value), value);
+  }
+
+  renew<K extends EntityKind>(kind: K, value: Entities[K]): void {
+    this.put(kind, value);
+    this.renewed.add(`${kind} ${entityId(kind, value)}`);
   }
 
   remove(kind: EntityKind, id: string): void {

@@ -65,6 +65,25 @@ export class Holds {
   }
 }
 
+/** True when the name of a file has the words of a person's id, one after the other. */
+export function namesPerson(fileName: string, userId: string): boolean {
+  const words = wordsOf(userId);
+  return words !== '' && ` ${wordsOf(fileName)} `.includes(` ${words} `);
+}
+
+function wordsOf(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, ' ')
+    .trim();
+}
+
+/** A name that keeps the extension alone, which tells the kind of a text. */
+export function withoutName(fileName: string): string {
+  return `document${/\.[A-Za-z0-9]{1,8}$/.exec(fileName)?.[0] ?? ''}`;
+}
+
 /** True for a job whose record or chunks name the person or lie in the scope. */
 export function isAbout(
   { memory, caller, options }: Pick<ImportJobRecord, 'memory' | 'caller' | 'options'>,

@@ -8,6 +8,7 @@ import { MemoryLog } from '../../engine/log/memory.ts';
 import { ControlStore } from '../control/store.ts';
 import { makeLog } from '../log.ts';
 import { ADMIN, ask, CONTROL_KEY, makeParts, type Parts, type PartsOptions } from '../testing/parts.ts';
+import { namesPerson } from './holds.ts';
 import { ImportJobs } from './import-jobs.ts';
 import { runJob } from './run-job.ts';
 
@@ -176,6 +177,53 @@ test('a cancellation that the trail does not take is an error, and a further one
   assert.equal((await cancel()).error?.code, 'IMP-E003');
   await parts.services.imports.close();
   await parts.close();
+});
+
+test('a queue that the trail does not take, or the control log, is an error and no job', async () => {
+  for (const failing of ['note', 'commit'] as const) {
+    const { parts, start } = await importing();
+    const { control, shards } = parts.services;
+    const error = new EngineError('STO-E001', 'no room');
+    const call = shards.call.bind(shards);
+    if (failing === 'note')
+      shards.call = ((method: string, ...rest: [never, never]) =>
+        method === 'note' ? Promise.reject(error) : call(method as never, ...rest)) as typeof call;
+    else control.commit = () => Promise.reject(error);
+    const { error: refusal } = await ask(parts, 'POST', `${M}/imports`, {
+      key: ADMIN,
+      file: { name: 'a.txt', bytes: Buffer.from(TEXT) },
+    });
+    assert.equal(refusal?.code, 'STO-E001', failing);
+    await start();
+    assert.deepEqual([control.count('importJob'), control.count('importFile')], [0, 0]);
+    await parts.close();
+  }
+});
+
+test('the erasure of a person takes the person out of the file names of other jobs', async () => {
+  const { parts, send } = await importing();
+  const named = await send('a,b', 'CV Ada_Lovelace (2).csv');
+  const other = await send('a,b', 'Canada.csv');
+  const erased = await ask(parts, 'POST', `${M}/app/exec`, {
+    key: ADMIN,
+    json: { command: 'forget_user', args: { user_id: 'ada.lovelace' } },
+  });
+  assert.equal(erased.error, undefined);
+  assert.equal((await jobOf(parts, named)).file_name, 'document.csv');
+  assert.equal((await jobOf(parts, other)).file_name, 'Canada.csv');
+  await parts.close();
+});
+
+test('words of an id name a person, parts of words do not', () => {
+  for (const [name, id, says] of [
+    ['ada-lovelace.pdf', 'ada.lovelace', true],
+    ['Notes of Ada.txt', 'ada', true],
+    ['Canada.txt', 'ada', false],
+    ['lovelace ada.txt', 'ada.lovelace', false],
+    ['\u041e\u0422\u0427\u0401\u0422 \u0410\u043d\u043d\u0430.pdf', '\u0430\u043d\u043d\u0430', true],
+    ['a.txt', '...', false],
+  ] as const)
+    assert.equal(namesPerson(name, id), says, `${name} ${id}`);
 });
 
 function isOpen(status: string | undefined): boolean {

@@ -40,6 +40,8 @@ export interface NewImport {
   readonly options: ImportJobOptions;
   readonly fileName: string;
   readonly bytes: Uint8Array;
+  /** Tells the trail of the job before it exists. */
+  readonly queued: (id: string) => Promise<void>;
 }
 
 interface Running {
@@ -131,9 +133,12 @@ export class ImportJobs {
     return this.#control.count('importFile');
   }
 
-  /** The job, whose record and file are on disk when it resolves. LIM-E001 when too many are open. */
+  /**
+   * The job, whose record and file are on disk when it resolves. LIM-E001 when too many are open. There is no job when it
+   * rejects.
+   */
   async create(wanted: NewImport): Promise<ImportJobRecord> {
-    const { memory, bytes } = wanted;
+    const { memory, bytes, queued } = wanted;
     this.#checkRoom(memory.number, bytes.length);
     const id = randomId('job');
     this.#incoming.set(id, { memory: memory.number, bytes: bytes.length });
@@ -141,6 +146,7 @@ export class ImportJobs {
       const key = randomBytes(KEY_BYTES);
       await this.#uploads.write(id, bytes, key);
       const file: ImportFileRecord = { id, memory: memory.number, bytes: bytes.length, key: key.toString('base64') };
+      await queued(id);
       return await this.#control.commit((change) => this.#put(change, { ...wanted, id, file }));
     } catch (error) {
       await this.#uploads.remove(id).catch(() => undefined);

@@ -13,7 +13,7 @@ import { repliesPrefix, settingsPrefix } from '../control/memories.ts';
 import { ERASURE_MARK } from '../control/records.ts';
 import type { ControlStore } from '../control/store.ts';
 import type { EventHub } from '../events/hub.ts';
-import { isAbout } from '../imports/holds.ts';
+import { isAbout, namesPerson, withoutName } from '../imports/holds.ts';
 import type { ImportJobs } from '../imports/import-jobs.ts';
 import type { Logger } from '../log.ts';
 import type { MemoryContext, Shards } from '../shards.ts';
@@ -234,7 +234,7 @@ export class Erasures {
   }
 
   /**
-   * Removes import jobs about the person or the scope, and revokes and blanks the API keys bound to the person; those
+   * Removes import jobs about the person or the scope, takes the person out of the file names of others, and revokes and blanks the API keys bound to the person; those
    * already done are skipped.
    */
   async #endKeys({ memory: number, target, actor, everywhere = false }: Intent): Promise<void> {
@@ -246,6 +246,9 @@ export class Erasures {
         }
       if (!('userId' in target)) return;
       const { userId } = target;
+      for (const job of [...this.#control.values('importJob')])
+        if (job.memory === number && namesPerson(job.fileName, userId))
+          change.renew('importJob', { ...job, fileName: withoutName(job.fileName) });
       const memory = [...this.#control.values('memory')].find((one) => one.number === number);
       if (memory === undefined) return;
       const by = { actor, nowMs: this.#clock.nowMs() };
