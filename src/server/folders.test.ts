@@ -1,7 +1,8 @@
 // Reasons of health are public: they name no folder of the machine.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withoutFolders } from './folders.ts';
+import { EngineError } from '../engine/base/errors.ts';
+import { errorWithoutFolders, withoutFolders } from './folders.ts';
 
 for (const [told, shown] of [
   ['/srv/acme data/one takes no writes: the disk is full', 'the data directory takes no writes: the disk is full'],
@@ -16,6 +17,21 @@ for (const [told, shown] of [
   ['record 17 is quarantined: 3/4 of it', 'record 17 is quarantined: 3/4 of it'],
 ] as const)
   test(told, () => assert.equal(withoutFolders(told, '/srv/acme data/one'), shown));
+
+test('a folder below a relative data directory is told without it', () => {
+  const told = 'no room in data/shard-0/log, unlike in metadata/x';
+  for (const directory of ['./data', 'data', 'data/'])
+    assert.equal(withoutFolders(told, directory), 'no room in shard-0/log, unlike in metadata/x', directory);
+});
+
+test('a storage failure loses its folders, and other errors are as they were', () => {
+  const failed = new EngineError('STO-E001', 'no room in /srv/one/shard-0/log: the disk is full', { retryable: true });
+  const told = errorWithoutFolders(failed, '/srv/one');
+  assert.equal(told.message, 'STO-E001: no room in shard-0/log: the disk is full');
+  assert.deepEqual([told.code, told.retryable, told.details], ['STO-E001', true, []]);
+  for (const other of [new EngineError('VAL-E001', 'no route /srv/one'), new EngineError('STO-E002')])
+    assert.equal(errorWithoutFolders(other, '/srv/one'), other);
+});
 
 test('a relative data directory is told as it resolves', () => {
   assert.equal(withoutFolders(`${process.cwd()}/data/shard-0 is full`, './data'), 'shard-0 is full');

@@ -1,5 +1,6 @@
 // Texts for callers who must not learn where a deployment keeps its files.
-import { basename, resolve } from 'node:path';
+import { basename, normalize, resolve } from 'node:path';
+import { EngineError } from '../engine/base/errors.ts';
 
 /** An absolute path, but not the path of a URL. */
 const PATH = /(?<![\w:./\\-])(?:[A-Za-z]:)?[/\\](?:[^\s/\\'"`,;:()]+[/\\])*[^\s/\\'"`,;:()]+/g;
@@ -7,8 +8,19 @@ const PATH = /(?<![\w:./\\-])(?:[A-Za-z]:)?[/\\](?:[^\s/\\'"`,;:()]+[/\\])*[^\s/
 /** The text with paths relative to the data directory; of any other path, its last part is left. */
 export function withoutFolders(text: string, dataDir: string): string {
   let told = text;
-  for (const folder of new Set([resolve(dataDir), dataDir]))
+  for (const folder of new Set([resolve(dataDir), dataDir.replace(/[/\\]+$/, '')]))
     if (/[/\\]/.test(folder))
       told = told.replaceAll(`${folder}/`, '').replaceAll(`${folder}\\`, '').replaceAll(folder, 'the data directory');
+  // As `join` makes it of a relative one.
+  const joined = normalize(dataDir).replace(/[/\\]$/, '');
+  if (/^\w/.test(joined))
+    told = told.replaceAll(new RegExp(`(?<![\\w./\\\\-])${joined.replaceAll(/\W/g, '\\$&')}[/\\\\]`, 'g'), '');
   return told.replaceAll(PATH, (path) => basename(path.replaceAll('\\', '/')));
+}
+
+/** The error as callers get it: a storage failure names its folders only in the log. */
+export function errorWithoutFolders(error: EngineError, dataDir: string): EngineError {
+  if (!error.code.startsWith('STO-')) return error;
+  const message = withoutFolders(error.message, dataDir);
+  return message === error.message ? error : EngineError.fromWire({ ...error.toWire(), message });
 }

@@ -1,6 +1,7 @@
 // Access rules: the contract's section 3 through the operation table.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { EngineError } from '../engine/base/errors.ts';
 import type { Scope } from './auth/principal.ts';
 import { ADMIN, ask, makeKey, makeParts } from './testing/parts.ts';
 
@@ -278,6 +279,17 @@ test('a repeated change of the deployment runs once, and a secret is shown once'
   assert.notEqual((await create({ name: 'a' }, 'other')).body['key_id'], first.body['key_id']);
   parts.clock.now += 24 * 3_600_000;
   assert.notEqual((await create({ name: 'b' })).body['key_id'], first.body['key_id']);
+});
+
+test('a storage failure names no folder of the server to its caller, and the log has it', async () => {
+  const logLines: string[] = [];
+  const failed = (): Promise<never> =>
+    Promise.reject(new EngineError('STO-E001', 'no room in /srv/granary/data/shard-0/log: the disk is full'));
+  const parts = await makeParts({ logLines, instead: { statistics: failed } });
+  const { body } = await ask(parts, 'GET', '/memories/default/stats', { key: ADMIN });
+  assert.equal(body['code'], 'STO-E001');
+  assert.match(String(body['message']), /^STO-E001: no room in log: the disk is full$/);
+  assert.ok(logLines.some((line) => line.includes('/srv/granary/data/shard-0/log')));
 });
 
 test('a bug is SYS-E001 without details, which the log has; no key reaches the log', async () => {

@@ -16,6 +16,7 @@ import type { RateLimiter } from './auth/rate-limit.ts';
 import type { CallExtras, Context, Services } from './context.ts';
 import { repliesPrefix } from './control/memories.ts';
 import { Deadlines } from './deadlines.ts';
+import { errorWithoutFolders } from './folders.ts';
 import { headerText } from './header-text.ts';
 import { RequestAborted } from './http/listener.ts';
 import { CHALLENGE_HEADER, PROOF_HEADER, proofOf } from './identity.ts';
@@ -293,7 +294,7 @@ export class Wrapper {
     const operation = arrival.operation.name;
     if (caught instanceof EngineError) {
       this.#log.debug({ operation, request: requestId, code: caught.code }, caught.message);
-      return caught;
+      return errorWithoutFolders(caught, this.#services.config.dataDir);
     }
     // The caller has disconnected.
     if (caught instanceof RequestAborted) return new EngineError('SYS-E005', 'the caller has disconnected');

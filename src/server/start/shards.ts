@@ -6,6 +6,7 @@ import { Router } from '../../shards/router.ts';
 import { ShardPool } from '../../shards/transport/pool.ts';
 import { Memories } from '../control/memories.ts';
 import type { ControlStore } from '../control/store.ts';
+import { errorWithoutFolders } from '../folders.ts';
 import { Erasures } from '../jobs/erasures.ts';
 import { CODECS } from '../operations/codecs.ts';
 import { placementOf } from '../placement-of.ts';
@@ -38,6 +39,11 @@ export async function startShards(
       vectorHeapBytes: Math.floor((config.vectorHeapMb * 1024 * 1024) / shards),
     }),
     log,
+    told: (error) => {
+      const told = errorWithoutFolders(error, config.dataDir);
+      if (told !== error) log.debug({ code: error.code }, error.message);
+      return told;
+    },
     faults: deps.faults,
     threads: deps.threads,
   });

@@ -38,6 +38,8 @@ export interface ClientOptions {
   /** Takes ownership of the message: it is transferred, not copied. */
   readonly send: (message: ArrayBuffer) => void;
   readonly clock?: Clock | undefined;
+  /** Returns the error of a call as its caller gets it. Default: the same. */
+  readonly told?: ((error: EngineError) => EngineError) | undefined;
   /** Called for a reply that cannot be read. Its call alone fails. */
   readonly onUnreadable?: ((error: unknown) => void) | undefined;
   /** Runs its argument later in this turn of the event loop. */
@@ -89,6 +91,7 @@ export class ShardClient {
   readonly #send: (message: ArrayBuffer) => void;
   readonly #clock: Clock;
   readonly #schedule: (run: () => void) => void;
+  readonly #told: (error: EngineError) => EngineError;
   readonly #onUnreadable: (error: unknown) => void;
   readonly #batchesOutMax: number;
   readonly #pending = new Map<number, Pending>();
@@ -103,6 +106,7 @@ export class ShardClient {
     this.#send = options.send;
     this.#clock = options.clock ?? systemClock;
     this.#schedule = options.schedule ?? setImmediate;
+    this.#told = options.told ?? ((error) => error);
     this.#onUnreadable = options.onUnreadable ?? (() => undefined);
     this.#batchesOutMax = options.batchesOutMax ?? BATCHES_OUT_MAX;
   }
@@ -239,7 +243,7 @@ export class ShardClient {
     for (const reply of replies) {
       if (reply.kind === 'error') {
         const error = EngineError.fromWire(reply.error);
-        this.#answered(reply.id).reject(error);
+        this.#answered(reply.id).reject(this.#told(error));
       } else this.#answered(reply.id).resolve(reply.kind === 'raw' ? reply.raw : reply.value);
     }
     this.#scheduleFlush();
