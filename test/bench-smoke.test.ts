@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { AIMED } from '../bench/lib/aims.ts';
 import { cpuTable } from '../bench/lib/cpu-table.ts';
 import { embedderOver, openEncoder } from '../bench/lib/embedder.ts';
+import { LoadClient } from '../bench/lib/load.ts';
 import { type EmbedderOptions, type ServerOptions, startServer, type Target } from '../bench/lib/server.ts';
 import { processCpuUs, snapshotOf } from '../bench/lib/thread-cpu.ts';
 import { SUITE } from '../bench/suite.ts';
@@ -27,7 +28,9 @@ const OF_OTHER_PROCESSES = /_server_cpu_us_per_/;
 const directory = mkdtempSync(join(tmpdir(), 'granary-bench-smoke-'));
 const servers = new Map<ServerOptions['auth'], Promise<Target>>();
 const encoders = new Map<EmbedderOptions['runtime'], Promise<Embedder>>();
+const endClients = LoadClient.useAgain();
 after(async () => {
+  endClients();
   for (const server of servers.values()) await (await server).stop();
   for (const encoder of encoders.values()) await (await encoder).close();
   rmSync(directory, { recursive: true, force: true });

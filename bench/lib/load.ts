@@ -59,6 +59,8 @@ export type LoadFigure = Exclude<keyof ServedLoad, 'serverCpu'>;
 
 /** A process that calls servers, one job at a time. */
 export class LoadClient {
+  /** Processes of stopped clients; undefined: a process ends with its client. */
+  static #waiting: ChildProcess[] | undefined;
   readonly #child: ChildProcess;
   readonly #ended: Promise<never>;
   #isRunning = false;
@@ -73,7 +75,20 @@ export class LoadClient {
   }
 
   static start(): LoadClient {
-    return new LoadClient(fork(new URL('./load-process.ts', import.meta.url)));
+    return new LoadClient(LoadClient.#waiting?.pop() ?? fork(new URL('./load-process.ts', import.meta.url)));
+  }
+
+  /**
+   * From now on, a client takes the process of one that was stopped: only for figures that nobody reads. Returns the
+   * function that ends this, and the processes.
+   */
+  static useAgain(): () => void {
+    const waiting: ChildProcess[] = [];
+    LoadClient.#waiting = waiting;
+    return () => {
+      LoadClient.#waiting = undefined;
+      for (const child of waiting) child.kill('SIGKILL');
+    };
   }
 
   /** Runs a job, none of whose calls may fail, and measures the server's CPU. `onStart` is called at the start. */
@@ -101,7 +116,8 @@ export class LoadClient {
   }
 
   stop(): void {
-    this.#child.kill('SIGKILL');
+    if (LoadClient.#waiting === undefined || this.#isRunning) this.#child.kill('SIGKILL');
+    else LoadClient.#waiting.push(this.#child);
   }
 
   async #ask(message: 'go' | PlacedJob): Promise<unknown> {
