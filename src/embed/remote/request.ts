@@ -41,7 +41,9 @@ export async function post(request: Post): Promise<Outcome> {
   } catch (error) {
     request.signal.throwIfAborted();
     if (error instanceof EmbedError) throw error;
-    const what = timedOut ? `did not answer within ${request.timeoutMs} ms` : `could not be reached${reasonOf(error)}`;
+    const what = timedOut
+      ? `did not answer within ${Math.round(request.timeoutMs)} ms`
+      : `could not be reached${reasonOf(error)}`;
     return { kind: 'again', error: failed(request, what, true), retryAfter: null };
   } finally {
     clearTimeout(timer);

@@ -229,12 +229,14 @@ class UwsServer implements HttpListener {
   }
 }
 
-// States of a request: open, then sending (or streaming), then done; or gone at any time before that.
+// States of a request: open, then sending (or streaming), then done; or gone at any time before that. One that is refused
+// takes no answer of its handler any more.
 const OPEN = 0;
 const SENDING = 1;
 const STREAMING = 2;
 const DONE = 3;
 const GONE = 4;
+const REFUSED = 5;
 
 /** The parts of the native request, which is valid only during its callback. */
 interface RequestHead {
@@ -278,8 +280,7 @@ class UwsRequest implements HttpRequest, Flow {
 
   get remoteAddress(): string {
     if (this.address === undefined) {
-      const alive = this.state === OPEN || this.state === STREAMING || this.state === SENDING;
-      this.address = alive ? Buffer.from(this.response.getRemoteAddressAsText()).toString('latin1') : '';
+      this.address = this.alive() ? Buffer.from(this.response.getRemoteAddressAsText()).toString('latin1') : '';
     }
     return this.address;
   }
@@ -291,7 +292,7 @@ class UwsRequest implements HttpRequest, Flow {
   get aborted(): AbortSignal {
     if (this.controller === undefined) {
       this.controller = new AbortController();
-      if (this.state === GONE) this.controller.abort(new RequestAborted());
+      if (this.takesNoAnswer) this.controller.abort(new RequestAborted());
     }
     return this.controller.signal;
   }
@@ -310,7 +311,7 @@ class UwsRequest implements HttpRequest, Flow {
   }
 
   respond(status: number, headers: ResponseHeaders, body: string | Uint8Array = ''): void {
-    if (this.state === GONE) return;
+    if (this.takesNoAnswer) return;
     assert(this.state === OPEN, 'a request has one response');
     checkHeaders(headers);
     this.state = SENDING;
@@ -356,7 +357,7 @@ class UwsRequest implements HttpRequest, Flow {
   }
 
   stream(status: number, headers: ResponseHeaders): ResponseStream {
-    const gone = this.state === GONE;
+    const gone = this.takesNoAnswer;
     assert(gone || this.state === OPEN, 'a request has one response');
     if (!gone) checkHeaders(headers);
     const stream = new UwsStream(this.response, {
@@ -425,7 +426,7 @@ class UwsRequest implements HttpRequest, Flow {
       if (this.alive()) this.response.close();
       this.abort();
     } else if (status === 400 && this.receiving) {
-      this.state = SENDING;
+      this.state = REFUSED;
       this.hold(() => this.sendRefusal(status));
     } else this.sendRefusal(status);
   }
@@ -455,6 +456,10 @@ class UwsRequest implements HttpRequest, Flow {
   /** The handler has finished. */
   handled(): void {
     this.pendingBody?.release();
+  }
+
+  private get takesNoAnswer(): boolean {
+    return this.state === GONE || this.state === REFUSED;
   }
 
   private alive(): boolean {
@@ -501,18 +506,18 @@ class UwsRequest implements HttpRequest, Flow {
 class HeldAnswer {
   private readonly send: () => void;
   private readonly look: NodeJS.Timeout;
-  private lastMs = Date.now();
+  private lastMs = performance.now();
   private isReleased = false;
 
   constructor(send: () => void) {
     this.send = send;
     this.look = setInterval(() => {
-      if (Date.now() - this.lastMs >= BODY_QUIET_MS) this.release();
+      if (performance.now() - this.lastMs >= BODY_QUIET_MS) this.release();
     }, BODY_QUIET_MS / 4);
   }
 
   arrived(): void {
-    this.lastMs = Date.now();
+    this.lastMs = performance.now();
   }
 
   release(): void {
