@@ -164,7 +164,7 @@ export async function gatherImport(
     const last: RefusedEntry[] = [];
     const parentsIn = (successor: string): Promise<readonly string[]> | readonly string[] => {
       const coming = placed.get(successor);
-      return coming === undefined ? parentsOf(fan, successor) : parentsOfNew(coming);
+      return coming === undefined ? parentsOf(fan, successor, home) : parentsOfNew(coming);
     };
     for (const entry of ofGoals) last.push(...(await linkGoal(fan, entry, { accepted, home, parentsIn })));
     return { outcomes, refused: [...refused, ...last] };
@@ -199,7 +199,7 @@ async function linkGoal(
 ): Promise<readonly RefusedEntry[]> {
   try {
     const parents = entry.supersededBy === undefined ? [] : await parentsIn(entry.supersededBy);
-    if (parents.length > 0) await refuseCircle(fan, entry.hash, parents);
+    if (parents.length > 0) await refuseCircle(fan, entry.hash, parents, { home });
     const partition = home.get(entry.hash);
     if (partition === undefined) throw new EngineError('MEM-E001');
     const own = accepted.has(entry.hash) ? [entry.hash] : [];

@@ -8,6 +8,9 @@ import type { Fan } from './fan.ts';
 
 type Versions = Output<'history'>['versions'];
 
+/** The partitions of grains, as far as they are known: all partitions are asked for others. */
+export type Home = ReadonlyMap<string, number>;
+
 /** What a walk needs of a grain; no versions if it does not exist or the caller may not read it. */
 interface Ancestor {
   readonly versions: readonly string[];
@@ -31,7 +34,7 @@ export function withoutCircle<T>(
   const parents = hashesIn(fields['parent_goals']);
   if (parents.length === 0) return write();
   return inTurn(fan, turns, async () => {
-    await refuseCircle(fan, oldHash, parents, true);
+    await refuseCircle(fan, oldHash, parents, { typed: true });
     return write();
   });
 }
@@ -66,8 +69,8 @@ export function inTurn<T>(fan: Fan, turns: Turns, work: () => Promise<T>): Promi
 }
 
 /** The parents of a goal that a manifest names as a successor; none if it is no goal, or if the caller may not read it. */
-export async function parentsOf(fan: Fan, hash: string): Promise<readonly string[]> {
-  const version = (await versionsOf(fan.withoutIdempotency(), hash)).find((one) => one.hash === hash);
+export async function parentsOf(fan: Fan, hash: string, home?: Home): Promise<readonly string[]> {
+  const version = (await versionsOf(fan.withoutIdempotency(), hash, home)).find((one) => one.hash === hash);
   return version?.grainType === 'goal' ? hashesIn(version.fields['parent_goals']) : [];
 }
 
@@ -105,9 +108,9 @@ export async function refuseCircle(
   fan: Fan,
   oldHash: string,
   parents: readonly string[],
-  typed = false,
+  { typed = false, home }: { readonly typed?: boolean; readonly home?: Home } = {},
 ): Promise<void> {
-  const own = await versionsOf(fan.withoutIdempotency(), oldHash);
+  const own = await versionsOf(fan.withoutIdempotency(), oldHash, home);
   if (own[0]?.grainType !== 'goal') return;
   const before = new Set(hashesIn(own.at(-1)?.fields['parent_goals']));
   const chain = new Set([oldHash, ...own.map(({ hash }) => hash)]);
@@ -115,6 +118,7 @@ export async function refuseCircle(
   const isKept = parents.length === before.size && parents.every((hash) => before.has(hash));
   await walkUp(fan, parents, {
     anyType: !typed || isKept,
+    home,
     visit: (hash) => {
       if (chain.has(hash)) throw refused(CIRCLE);
     },
@@ -131,11 +135,13 @@ async function walkUp(
     missing,
     known = new Map(),
     coming,
+    home,
   }: {
     readonly anyType: boolean;
     readonly known?: KnownGoals | undefined;
     /** Parents of goals that will be stored, which count where nothing is stored under their hash. */
     readonly coming?: ReadonlyMap<string, readonly string[]>;
+    readonly home?: Home | undefined;
     readonly visit?: (hash: string) => void;
     readonly missing?: (hash: string) => void;
   },
@@ -148,7 +154,7 @@ async function walkUp(
     visit?.(hash);
     if (seen.has(hash)) continue;
     if (steps >= GOALS_ABOVE_MAX) throw refused(`stand below more than ${GOALS_ABOVE_MAX} goals`);
-    const found = known.get(hash) ?? ancestorOf(await versionsOf(asking, hash));
+    const found = known.get(hash) ?? ancestorOf(await versionsOf(asking, hash, home));
     known.set(hash, found);
     const { versions, isGoal, parents: above } = found;
     if (versions.length === 0) {
@@ -172,8 +178,10 @@ function ancestorOf(versions: Versions): Ancestor {
 }
 
 /** Versions, oldest first. Empty if the grain does not exist or the caller may not read it: the search ends there. */
-async function versionsOf(fan: Fan, hash: string): Promise<Versions> {
+async function versionsOf(fan: Fan, hash: string, home?: Home): Promise<Versions> {
+  const partition = home?.get(hash);
   try {
+    if (partition !== undefined) return (await fan.one(partition, 'history', { hash })).versions;
     return (await fan.found('history', { hash })).versions;
   } catch (error) {
     if (error instanceof EngineError && /^(MEM|POL)-/.test(error.code)) return [];

@@ -16,7 +16,11 @@ const TOOLS = {
 } as const;
 
 /** Partitions that hold these grains, by hash, and count the calls to them. */
-function partitions(held: ReadonlyMap<string, number>, goals: ReadonlySet<string> = new Set()) {
+function partitions(
+  held: ReadonlyMap<string, number>,
+  goals: ReadonlySet<string> = new Set(),
+  parentsOf: (hash: string) => readonly string[] = () => [],
+) {
   const calls = new Map<string, number>();
   const linked: string[] = [];
   const callers = Array.from({ length: PARTITIONS }, (_, partition) => ({
@@ -30,7 +34,7 @@ function partitions(held: ReadonlyMap<string, number>, goals: ReadonlySet<string
       }
       if (method === 'history') {
         const { hash } = input as Input<'history'>;
-        const fields = goals.has(hash) ? { parent_goals: [] } : {};
+        const fields = goals.has(hash) ? { parent_goals: parentsOf(hash) } : {};
         return { versions: here(hash) ? [{ hash, grainType: 'goal', fields }] : [] };
       }
       const { manifest } = input as Input<'importBlobs'>;
@@ -66,6 +70,19 @@ test('only links to goals with parents are checked one by one', async () => {
   assert.equal(linked.at(-1), 'old 7 in 0', 'it comes last');
   assert.equal(linked.length, manifest.length);
   assert.equal(calls.get('importBlobs'), 2);
+});
+
+test('a goal is looked for only where the search of the chunk found it', async () => {
+  const manifest = Array.from({ length: 10 }, (_, at) => link(at));
+  const held = new Map(manifest.flatMap(({ hash }, at) => [[hash, at % 3] as const, [`new ${at}`, at % 3] as const]));
+  held.set('above', 1);
+  const goals = new Set(['above', ...manifest.map((_, at) => `new ${at}`)]);
+  const goalsAndOld = new Set([...goals, ...manifest.map(({ hash }) => hash)]);
+  const { fan, calls, linked } = partitions(held, goalsAndOld, (hash) => (hash.startsWith('new') ? ['above'] : []));
+  assert.deepEqual((await linkAll(fan, manifest)).refused, []);
+  assert.equal(linked.length, manifest.length);
+  // For each link the successor and the goal once; the parent, which the chunk does not name, in each partition.
+  assert.equal(calls.get('history'), manifest.length * (1 + 1 + PARTITIONS));
 });
 
 test('a link to a grain that is not there does not count', async () => {
