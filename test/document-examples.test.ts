@@ -119,7 +119,7 @@ describe('the examples of documents and of facts by a model', { concurrency: fal
   test('docs/remember.md: a model finds the fact of a text', async (t) => {
     if (!hasCurl) return t.skip('curl is not installed');
     const [block] = blocksOf('remember.md').filter(isCommand);
-    assert.ok(block !== undefined && block.lines.includes('assign extraction'));
+    assert.ok(block !== undefined);
     await printed(block);
     const { grains } = await http.get('/memories/default/grains?grain_type=belief');
     const [{ fields }] = grains;

@@ -54,6 +54,7 @@ export class Turn {
   readonly #calls: RunCall[] = [];
   #text = '';
   #steps = 0;
+  #isNoted = false;
   #usage: { input_tokens: number; output_tokens: number } | undefined;
 
   constructor(asked: TurnAsked) {
@@ -77,6 +78,9 @@ export class Turn {
         () => undefined,
       );
       throw error;
+    } finally {
+      // A reader that stops, because its client took no more, ends the generator without an error.
+      if (!this.#isNoted) await this.#note('gone').catch(() => undefined);
     }
   }
 
@@ -224,6 +228,7 @@ export class Turn {
   }
 
   #note(ended: string, recallId?: string | undefined): Promise<void> {
+    this.#isNoted = true;
     const { place, choice } = this.#asked;
     return noteTurn(this.#call, place, {
       ended,
