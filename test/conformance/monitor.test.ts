@@ -50,6 +50,33 @@ for (const [listener, partitions] of [
       assert.equal((await http.post(`${M}/app/exec`, { command: 'verify_audit_chain', args: {} })).result.valid, true);
     });
 
+    test('the 101st version of a grain is an entry and an event, once', async () => {
+      await http.post('/memories', { id: 'deep', partitions });
+      const M = '/memories/deep';
+      const target = { subject: 'counter', relation: 'counts' };
+      await http.post(`${M}/add`, { ...target, object: 'calls', user_id: 'ann' });
+      const count = async (times: number): Promise<string> => {
+        let hash = '';
+        for (let i = 0; i < times; i++)
+          hash = (await http.post(`${M}/accumulate`, { ...target, deltas: { calls: 1 } })).new_hash;
+        return hash;
+      };
+      await count(99);
+      assert.deepEqual(await entriesOf(M, 'monitor.deep_chain'), []);
+      const newest = await count(1);
+      const [entry, ...others] = await entriesOf(M, 'monitor.deep_chain');
+      await count(3);
+      assert.equal((await entriesOf(M, 'monitor.deep_chain')).length, 1);
+      assert.deepEqual(others, []);
+      const details = entry?.['details'] as Record<string, unknown>;
+      assert.deepEqual([details['count'], details['severity'], entry?.['actor']], [101, 'warning', 'system']);
+      assert.ok(JSON.stringify(entry).includes(newest), 'it names the version');
+      const { events } = await http.call('GET', `${M}/events?since=0&types=burst_noticed`, {
+        headers: { accept: 'application/json' },
+      });
+      assert.equal(events.length, 1);
+    });
+
     test('more than 20 refusals by the policy are an entry, in this memory alone', async () => {
       for (const id of ['strict', 'other']) await http.post('/memories', { id, partitions });
       const M = '/memories/strict';

@@ -13,13 +13,23 @@ const FILE = 'zqfilenamewordhkp';
 const PERSON = 'zqpersonwordhkp';
 const LONG = Array.from({ length: 4_000 }, (_, at) => `Line ${at} of it says ${TEXT}.`).join('\n\n');
 
+/** None for a file that a merge of segments has removed since it was listed. */
+function bytesOf(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
+    throw error;
+  }
+}
+
 /** The files that hold one of the words, each as `word in file`. */
 function findsIn(directory: string, words: readonly string[]): string[] {
   return readdirSync(directory, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .flatMap((file) => {
-      const bytes = readFileSync(file);
+      const bytes = bytesOf(file);
       return words.filter((word) => bytes.includes(word)).map((word) => `${word} in ${file}`);
     });
 }

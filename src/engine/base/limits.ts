@@ -962,6 +962,11 @@ export const CHUNK_CHARS_MIN = 20;
 export const CHUNK_CHARS_MAX = 100_000;
 /** Batches of chunks that are being stored while the next one is read. */
 export const DOCUMENT_BATCHES_OUT_MAX = 4;
+/** Versions of a chain that are still usual, and above which they are critical; beyond: `monitor.deep_chain`. */
+export const DEEP_CHAIN_VERSIONS = 100;
+export const DEEP_CHAIN_CRITICAL = 10 * DEEP_CHAIN_VERSIONS;
+/** Chains of a shard whose length is kept in memory. The others are walked again. */
+export const CHAIN_DEPTHS_KEPT_MAX = 10_000;
 /** Import jobs that run at once, each with a thread that reads documents; others wait. */
 export const IMPORT_JOBS_RUNNING_MAX = 2;
 /** Import jobs that have not ended, of the deployment and of one memory, and the bytes of their files; beyond: LIM-E001. */

@@ -90,6 +90,8 @@ export class Store {
   readonly momentary = new Map<number, Sequence>();
   /** Memories written to since their last statistics point. */
   readonly changedSincePoint = new Set<number>();
+  /** Lengths of chains of versions, by the newest version; a cache. */
+  readonly chainDepths = new Map<Ordinal, number>();
   /** Memories whose audit chain grew since its head was last noted in the state. */
   readonly auditHeadsUnnoted = new Set<number>();
   /** Counters of the work of the shard since it was opened. */

@@ -18,6 +18,7 @@ import type { Store } from '../store/store.ts';
 import type { StoredGrain } from '../store/stored-grain.ts';
 import { closeActs } from './agent-acts.ts';
 import { AuditDrafts } from './audit-drafts.ts';
+import { noteDepth } from './chain-depth.ts';
 import { keyNamed } from './named-key.ts';
 import { Overlay, type PlannedGrain } from './overlay.ts';
 import type { PreparedGrain } from './prepare.ts';
@@ -180,6 +181,7 @@ export class Group {
   supersede(memory: Memory, oldOrdinal: Ordinal, planned: PlannedGrain): void {
     this.#link(memory, oldOrdinal, planned.ordinal, { name: planned.name, atMs: this.nowMs });
     this.#discountVersion(memory, oldOrdinal, planned);
+    noteDepth(this, memory, oldOrdinal, planned);
   }
 
   /** Links two existing grains, as an import's manifest demands. `sinceMs` is not in the future. */

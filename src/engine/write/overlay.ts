@@ -24,6 +24,8 @@ export class Overlay {
   readonly byOrdinal = new Map<Ordinal, PlannedGrain>();
   readonly supersededBy = new Map<Ordinal, { readonly ordinal: Ordinal }>();
   readonly predecessorOf = new Map<Ordinal, Ordinal>();
+  /** Lengths of the chains that this group makes longer, by their newest version. */
+  readonly chainDepths = new Map<Ordinal, number>();
   readonly userKeys = new Map<string, number>();
   readonly scopeKeys = new Map<string, number>();
   readonly replies = new Map<string, StoredReply>();

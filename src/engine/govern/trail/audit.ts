@@ -85,6 +85,7 @@ export const AUDIT_EVENTS = {
   'monitor.policy_violations': 101,
   'monitor.excessive_export': 102,
   'monitor.failed_keys': 103,
+  'monitor.deep_chain': 104,
 } as const;
 export type AuditEvent = keyof typeof AUDIT_EVENTS;
 
