@@ -1,0 +1,94 @@
+// What goes wrong around import jobs: damaged uploads, full queues, old jobs, keys that have ended.
+import assert from 'node:assert/strict';
+import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { eventually } from '../../../test/support/eventually.ts';
+import { temporaryDirectory } from '../../../test/support/temporary.ts';
+import { IMPORT_JOB_KEPT_MS, IMPORT_JOBS_OPEN_OF_MEMORY_MAX } from '../../engine/base/limits.ts';
+import { makeLog } from '../log.ts';
+import { makeParts } from '../testing/parts.ts';
+import { ImportJobs } from './import-jobs.ts';
+import { runJob } from './run-job.ts';
+
+const TEXT = 'One paragraph of words. '.repeat(200);
+
+/** Jobs over a folder of the test; `next` are those of a server that starts again. */
+async function jobsIn(t: TestContext) {
+  const parts = await makeParts();
+  t.after(() => parts.close());
+  const { control, shards, memories } = parts.services;
+  const directory = temporaryDirectory(t);
+  const next = () => new ImportJobs({ control, shards, clock: parts.clock, log: makeLog('silent'), directory });
+  const jobs = next();
+  const memory = memories.get('default');
+  const create = (keyId?: string) =>
+    jobs.create({
+      memory,
+      caller: { actor: 'system', scope: 'admin', ...(keyId === undefined ? {} : { keyId }) },
+      options: {},
+      fileName: 'a.txt',
+      bytes: Buffer.from(TEXT),
+      queued: () => Promise.resolve(),
+    });
+  const start = async (some: ImportJobs): Promise<void> => {
+    await some.start((run) => runJob({ ...run, services: parts.services, documents: parts.services.documents }));
+    t.after(() => some.close());
+  };
+  return { parts, control, directory, jobs, next, memory, create, start };
+}
+
+const DAMAGES: Readonly<Record<string, (file: string) => void>> = {
+  flipped: (file) => {
+    const bytes = readFileSync(file);
+    bytes[bytes.length >> 1]! ^= 1;
+    writeFileSync(file, bytes);
+  },
+  truncated: (file) => truncateSync(file, 100),
+  removed: (file) => rmSync(file),
+};
+
+for (const [damage, apply] of Object.entries(DAMAGES))
+  test(`a stored upload that is ${damage} fails its job at the next start, and no other job`, async (t) => {
+    const { control, directory, next, create, start } = await jobsIn(t);
+    const [broken, whole] = [await create(), await create()];
+    apply(join(directory, broken.id));
+    await start(next());
+    const statusOf = (id: string) => control.get('importJob', id)?.status;
+    await eventually('both end', () => [broken, whole].every(({ id }) => /completed|failed/.test(statusOf(id) ?? '')));
+    const code = damage === 'removed' ? 'IMP-E004' : 'STO-E001';
+    assert.equal(control.get('importJob', broken.id)?.error?.code, code);
+    assert.equal(statusOf(whole.id), 'completed');
+    assert.equal(control.count('importFile'), 0);
+  });
+
+test('a memory has a bounded queue, which takes jobs again when some have ended', async (t) => {
+  const { jobs, create } = await jobsIn(t);
+  const first = await create();
+  for (let at = 1; at < IMPORT_JOBS_OPEN_OF_MEMORY_MAX; at++) await create();
+  await assert.rejects(create(), { code: 'LIM-E001' });
+  await jobs.cancel(first.id);
+  assert.equal((await create()).status, 'queued');
+});
+
+test('a job that ended is kept for seven days', async (t) => {
+  const { parts, control, jobs, memory, create } = await jobsIn(t);
+  const { id } = await create();
+  await jobs.cancel(id);
+  parts.clock.now += IMPORT_JOB_KEPT_MS - 1;
+  assert.equal(jobs.find(memory, id)?.status, 'cancelled');
+  parts.clock.now += 1;
+  assert.equal(jobs.find(memory, id), undefined);
+  assert.deepEqual(jobs.of(memory), []);
+  const { id: later } = await create();
+  assert.deepEqual([control.get('importJob', id), jobs.find(memory, later)?.status], [undefined, 'queued']);
+});
+
+test('a job whose key has ended stores nothing', async (t) => {
+  const { control, jobs, create, start } = await jobsIn(t);
+  const { id } = await create('key_of_nobody');
+  await start(jobs);
+  await eventually('the job ends', () => control.get('importJob', id)?.status === 'failed');
+  const job = control.get('importJob', id);
+  assert.deepEqual([job?.error?.code, job?.created], ['AUT-E004', 0]);
+});
