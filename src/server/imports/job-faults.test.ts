@@ -1,13 +1,14 @@
 // What goes wrong around import jobs: damaged uploads, full queues, old jobs, keys that have ended.
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { eventually } from '../../../test/support/eventually.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
 import { IMPORT_JOB_KEPT_MS, IMPORT_JOBS_OPEN_OF_MEMORY_MAX } from '../../engine/base/limits.ts';
+import type { ImportJobOptions } from '../control/records.ts';
 import { makeLog } from '../log.ts';
-import { makeParts } from '../testing/parts.ts';
+import { ADMIN, ask, makeParts } from '../testing/parts.ts';
 import { ImportJobs } from './import-jobs.ts';
 import { runJob } from './run-job.ts';
 
@@ -22,11 +23,11 @@ async function jobsIn(t: TestContext) {
   const next = () => new ImportJobs({ control, shards, clock: parts.clock, log: makeLog('silent'), directory });
   const jobs = next();
   const memory = memories.get('default');
-  const create = (keyId?: string) =>
+  const create = (keyId?: string, options: ImportJobOptions = {}) =>
     jobs.create({
       memory,
       caller: { actor: 'system', scope: 'admin', ...(keyId === undefined ? {} : { keyId }) },
-      options: {},
+      options,
       fileName: 'a.txt',
       bytes: Buffer.from(TEXT),
       queued: () => Promise.resolve(),
@@ -35,7 +36,18 @@ async function jobsIn(t: TestContext) {
     await some.start((run) => runJob({ ...run, services: parts.services, documents: parts.services.documents }));
     t.after(() => some.close());
   };
-  return { parts, control, directory, jobs, next, memory, create, start };
+  /** Runs jobs; `act` happens when a document is read and nothing of it is stored. */
+  const startAnd = async (act: () => Promise<unknown>): Promise<void> => {
+    const { documents } = parts.services;
+    const reading: typeof documents.chunks = async (...asked) => {
+      const document = await documents.chunks(...asked);
+      await act();
+      return document;
+    };
+    await jobs.start((run) => runJob({ ...run, services: parts.services, documents: { chunks: reading } }));
+    t.after(() => jobs.close());
+  };
+  return { startAnd, parts, control, directory, jobs, next, memory, create, start };
 }
 
 const DAMAGES: Readonly<Record<string, (file: string) => void>> = {
@@ -91,4 +103,31 @@ test('a job whose key has ended stores nothing', async (t) => {
   await eventually('the job ends', () => control.get('importJob', id)?.status === 'failed');
   const job = control.get('importJob', id);
   assert.deepEqual([job?.error?.code, job?.created], ['AUT-E004', 0]);
+});
+
+test('the deletion of its memory in mid-job removes the job and its file', async (t) => {
+  const { parts, control, directory, create, startAnd } = await jobsIn(t);
+  const made = await ask(parts, 'POST', '/memories', { key: ADMIN, json: { id: 'doomed' } });
+  assert.equal(made.error, undefined);
+  await create();
+  let deleted: unknown;
+  await startAnd(async () => {
+    deleted ??= (await ask(parts, 'DELETE', '/memories/default', { key: ADMIN })).error ?? 'done';
+  });
+  await eventually('the job is gone', () => deleted !== undefined && control.count('importJob') === 0);
+  assert.equal(deleted, 'done');
+  await eventually('its file is gone', () => readdirSync(directory).length === 0);
+});
+
+test('the restriction of its person in mid-job fails the job, and nothing is stored', async (t) => {
+  const { parts, control, create, startAnd } = await jobsIn(t);
+  const { id } = await create(undefined, { userId: 'ada' });
+  await startAnd(async () => {
+    const json = { command: 'restrict', args: { user_id: 'ada', reason: 'asked' } };
+    const { error } = await ask(parts, 'POST', '/memories/default/app/exec', { key: ADMIN, json });
+    assert.equal(error, undefined);
+  });
+  await eventually('the job ends', () => control.get('importJob', id)?.status === 'failed');
+  const job = control.get('importJob', id);
+  assert.deepEqual([job?.error?.code, job?.created], ['POL-E008', 0]);
 });
