@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { eventually } from '../../../test/support/eventually.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
 import { IMPORT_JOB_KEPT_MS, IMPORT_JOBS_OPEN_OF_MEMORY_MAX } from '../../engine/base/limits.ts';
+import type { Scope } from '../auth/principal.ts';
 import type { ImportJobOptions } from '../control/records.ts';
 import { makeLog } from '../log.ts';
 import { ADMIN, ask, makeParts } from '../testing/parts.ts';
@@ -23,10 +24,10 @@ async function jobsIn(t: TestContext) {
   const next = () => new ImportJobs({ control, shards, clock: parts.clock, log: makeLog('silent'), directory });
   const jobs = next();
   const memory = memories.get('default');
-  const create = (keyId?: string, options: ImportJobOptions = {}) =>
+  const create = (keyId?: string, options: ImportJobOptions = {}, scope: Scope = 'admin') =>
     jobs.create({
       memory,
-      caller: { actor: 'system', scope: 'admin', ...(keyId === undefined ? {} : { keyId }) },
+      caller: { actor: 'key:one', scope, ...(keyId === undefined ? {} : { keyId }) },
       options,
       fileName: 'a.txt',
       bytes: Buffer.from(TEXT),
@@ -130,4 +131,31 @@ test('the restriction of its person in mid-job fails the job, and nothing is sto
   await eventually('the job ends', () => control.get('importJob', id)?.status === 'failed');
   const job = control.get('importJob', id);
   assert.deepEqual([job?.error?.code, job?.created], ['POL-E008', 0]);
+});
+
+test('a key that is revoked in mid-job stores nothing more', async (t) => {
+  const { parts, control, create, startAnd } = await jobsIn(t);
+  const { keys } = parts.services;
+  const { key } = await keys.create({ name: 'of the import', scopes: ['write'] }, 'system');
+  const { id } = await create(key.keyId, {}, 'write');
+  await startAnd(async () => {
+    const { error } = await ask(parts, 'DELETE', `/auth/keys/${key.keyId}`, { key: ADMIN });
+    assert.equal(error, undefined);
+  });
+  await eventually('the job ends', () => control.get('importJob', id)?.status === 'failed');
+  const job = control.get('importJob', id);
+  assert.deepEqual([job?.error?.code, job?.created], ['AUT-E004', 0]);
+});
+
+test('access tuples that decide from mid-job on stop a caller without them', async (t) => {
+  const { parts, control, create, startAnd } = await jobsIn(t);
+  const { id } = await create(undefined, {}, 'write');
+  await startAnd(async () => {
+    const json = { overrides: { 'access.authz_required': true } };
+    const { error } = await ask(parts, 'PUT', '/memories/default/policy', { key: ADMIN, json });
+    assert.equal(error, undefined);
+  });
+  await eventually('the job ends', () => control.get('importJob', id)?.status === 'failed');
+  const job = control.get('importJob', id);
+  assert.deepEqual([job?.error?.code, job?.created], ['AUT-E001', 0]);
 });
