@@ -1,6 +1,7 @@
 // Two revisions are compared round by round, and nothing of a comparison remains.
 import assert from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,6 +22,10 @@ function runOf(metrics: Readonly<Record<string, number>>, cpuUs?: number): Scena
     cpu,
     wholeCpu: {},
   };
+}
+
+function worktrees(): string {
+  return execFileSync('git', ['worktree', 'list'], { cwd: ROOT, encoding: 'utf8' });
 }
 
 test('a ratio is the middle one of the rounds', () => {
@@ -56,8 +61,26 @@ test('the command compares with a revision and leaves nothing', async () => {
     assert.equal(scenario, 'codec');
     assert.equal(metrics['blob_bytes']?.median, 1);
     assert.deepEqual(readdirSync(directory), []);
-    const trees = execFileSync('git', ['worktree', 'list'], { cwd: ROOT, encoding: 'utf8' });
-    assert.ok(!trees.includes(directory), trees);
+    assert.ok(!worktrees().includes(directory), worktrees());
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+});
+
+test('Ctrl-C ends a comparison and leaves nothing', { skip: process.platform === 'win32' }, async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'granary-bench-compare-'));
+  try {
+    const words = ['ingest', '--smoke', '--compare', 'HEAD'];
+    const env = { ...process.env, BENCH_DIR: directory };
+    const command = spawn(process.execPath, [RUN, ...words], { env, stdio: 'ignore' });
+    const ended = once(command, 'exit');
+    // The folder with the revision, and that of a running scenario.
+    while (command.exitCode === null && readdirSync(directory).length < 2)
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    command.kill('SIGINT');
+    assert.deepEqual(await ended, [130, null]);
+    assert.deepEqual(readdirSync(directory), []);
+    assert.ok(!worktrees().includes(directory), worktrees());
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }

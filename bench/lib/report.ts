@@ -3,8 +3,8 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type CpuFigures, cpuLines } from './cpu-table.ts';
 import { type Aim, isMet, type Measured, type Options, type Scenario, type Size, type Skipped } from './scenario.ts';
 
@@ -35,11 +35,11 @@ const END_MS_MAX = 5_000;
 export async function runScenario(name: string, options: Options, where: Where = {}): Promise<ScenarioRun> {
   const { root = ROOT, signal } = where;
   signal?.throwIfAborted();
-  const lib = join(root, 'bench', 'lib');
-  const slots = join(lib, 'thread-slots.ts');
+  const inRoot = (module: URL): URL => pathToFileURL(join(root, relative(ROOT, fileURLToPath(module))));
+  const slots = inRoot(new URL('./thread-slots.ts', import.meta.url));
   // Benchmarks of an older revision count no threads.
-  const counting = existsSync(slots) ? ['--import', pathToFileURL(slots).href] : [];
-  const child = fork(join(lib, 'scenario-process.ts'), {
+  const counting = existsSync(slots) ? ['--import', slots.href] : [];
+  const child = fork(inRoot(new URL('./scenario-process.ts', import.meta.url)), {
     cwd: root,
     execArgv: [...process.execArgv, ...counting],
     // The terminal's Ctrl-C must not end it before it removes what it has made.
