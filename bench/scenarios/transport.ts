@@ -5,6 +5,8 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import type { ListenGrpc } from '../../src/server/grpc/front.ts';
+import { listenNative } from '../../src/server/grpc/native/front.ts';
 import { listenGrpc } from '../../src/server/grpc/node/front.ts';
 import { jsonBody, parseBody } from '../../src/server/http/json.ts';
 import type { HttpHandler } from '../../src/server/http/listener.ts';
@@ -40,7 +42,8 @@ interface Variant {
 
 const WAYS: Readonly<Record<string, Variant>> = {
   grpc_js: { protocol: 'grpc', start: () => grpcEcho((request) => request) },
-  grpc_listener: { base: 'grpc_js', protocol: 'grpc', start: front },
+  grpc_listener: { base: 'grpc_js', protocol: 'grpc', start: () => front(listenGrpc) },
+  grpc_native: { base: 'grpc_listener', protocol: 'grpc', start: () => front(listenNative) },
   uws: { protocol: 'http', start: uwsEcho },
   uws_listener: { base: 'uws', protocol: 'http', start: () => listener(listenUws) },
   node: { protocol: 'http', start: bareNode },
@@ -86,9 +89,9 @@ async function run({ size }: Options): Promise<Measured | Skipped> {
   });
 }
 
-async function front(): Promise<Listening> {
+async function front(listen: ListenGrpc): Promise<Listening> {
   const options = { host: '127.0.0.1', port: 0, allowReflection: () => undefined, requestIdOf: String };
-  const listening = await listenGrpc(options, async ({ bytes }) => ({ bytes }));
+  const listening = await listen(options, async ({ bytes }) => ({ bytes }));
   return { port: listening.port, stop: () => listening.close() };
 }
 

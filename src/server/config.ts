@@ -145,9 +145,9 @@ const OPTIONS = {
     'node',
   ),
   grpc: choice(
-    'gRPC listener: node:http2; HTTP/2 of our own over node:net, which needs a third of its CPU per call; or grpc-js',
-    ['node', 'native', 'grpc-js'],
-    'node',
+    'gRPC listener: HTTP/2 of our own over node:net; node:http2, which needs four times its CPU per call; or grpc-js',
+    ['native', 'node', 'grpc-js'],
+    'native',
   ),
   http10Port: optionalInteger(
     'with --http uws: an additional port, served by node:http, for peers that speak HTTP/1.0',
