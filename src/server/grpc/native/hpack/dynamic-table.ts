@@ -7,6 +7,7 @@ export class DynamicTable {
   /** Changes with every change of the table: the same block read at the same version gives the same headers. */
   version = 0;
   private bytesMax: number;
+  /** Octets of all entries, as section 4.1 counts them. */
   private bytes = 0;
   /** A ring: names and values of the entries, the newest at `newest`. */
   private names: string[];
@@ -27,11 +28,6 @@ export class DynamicTable {
 
   get sizeMax(): number {
     return this.bytesMax;
-  }
-
-  /** Octets of all entries, as section 4.1 counts them. */
-  get size(): number {
-    return this.bytes;
   }
 
   /** The name of an entry; 0 is the newest one. `at` is below `length`. */
