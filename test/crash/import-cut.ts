@@ -8,6 +8,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ControlStore } from '../../src/server/control/store.ts';
+import { CHUNKS } from '../../src/server/operations/codecs.ts';
 import type { Input, MemoryMethod } from '../../src/shards/protocol.ts';
 import { Router } from '../../src/shards/router.ts';
 
@@ -20,23 +21,24 @@ function cutAt(place: string): void {
   process.kill(process.pid, 'SIGKILL');
 }
 
-/** True for chunks of a document. */
-function isBatch(method: MemoryMethod, input: unknown): boolean {
-  return method === 'addBatch' && (input as Input<'addBatch'>).items[0]?.grainType === 'event';
-}
-
 /** True for the entry of a job's end. */
 function isEnd(method: MemoryMethod, input: unknown): boolean {
   return method === 'note' && (input as Input<'note'>).event === 'import.completed';
 }
 
-const call = Router.prototype.call;
-Router.prototype.call = async function cutCall(this: Router, method: MemoryMethod, context, input) {
-  const number = isBatch(method, input) ? (batches.get(context.memory) ?? 0) + 1 : 0;
+const callRaw = Router.prototype.callRaw;
+Router.prototype.callRaw = async function cutRaw(this: Router, codec, context, bytes) {
+  const number = codec === CHUNKS ? (batches.get(context.memory) ?? 0) + 1 : 0;
   if (number > 0) batches.set(context.memory, number);
   cutAt(`before ${number}`);
-  const output = await call.call(this, method, context, input);
+  const output = await callRaw.call(this, codec, context, bytes);
   cutAt(`after ${number}`);
+  return output;
+};
+
+const call = Router.prototype.call;
+Router.prototype.call = async function cutCall(this: Router, method: MemoryMethod, context, input) {
+  const output = await call.call(this, method, context, input);
   if (isEnd(method, input)) cutAt('told');
   return output;
 } as typeof call;

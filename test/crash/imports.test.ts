@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '../support/eventually.ts';
 import { ask, type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -11,6 +12,8 @@ import { temporaryDirectory } from '../support/temporary.ts';
 // biome-ignore lint/suspicious/noExplicitAny: members are asserted where they are used
 type Json = any;
 
+/** Time in which a server must reach its cut. */
+const CUT_MS = 60_000;
 const CHUNKS = 600;
 const TEXT = Array.from({ length: CHUNKS }, (_, at) => `Person ${at} lives in Oslo.`.padEnd(60, '.')).join('\n\n');
 
@@ -48,7 +51,7 @@ for (const [partitions, dedup] of [
         body: form,
       }).catch(() => undefined);
       if (answer !== undefined) assert.equal(answer.status, 202, cut);
-      await server.ended;
+      await Promise.race([server.ended, delay(CUT_MS, undefined, { ref: false })]);
       assert.ok(!existsSync(armed), `the server was cut at ${cut}`);
       server = await start(number % 2 === 0 ? 'uws' : 'node');
       let job: Json;
