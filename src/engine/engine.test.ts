@@ -128,7 +128,8 @@ test('concurrent accumulates lose no delta', async (t) => {
   assert.equal(last.fields['visits'], 401);
   assert.equal(last.fields['note'], 'end');
   assert.equal(shard.engine.read('history', context, { hash }).versions.length, 202);
-  assert.deepEqual(await shard.engine.write('verifyAudit', context, {}), { valid: true, checked: 204, partition: 0 });
+  // One of them tells that the chain is long.
+  assert.deepEqual(await shard.engine.write('verifyAudit', context, {}), { valid: true, checked: 205, partition: 0 });
 });
 
 test('forget removes by hash, and by subject with all versions', async (t) => {
