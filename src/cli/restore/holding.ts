@@ -55,7 +55,7 @@ export async function holdingOf(
     if (control?.isOther === true)
       doubt(`${dataDirectory} holds a different deployment than the backup: its erasures do not apply to the backup`);
     const mayCompare = control?.isOther !== true;
-    // What a server that ended without closing left there belongs to the logs that are compared.
+    // A server that did not close may have left appends there. They belong to the logs that are compared.
     if (mayCompare) await attempt(() => settleDeployment(dataDirectory, copy.shards), doubt, 'the write-ahead files');
     const users: { memory: number; userId: string }[] = [];
     const scopes: { memory: number; path: string }[] = [];

@@ -1,4 +1,4 @@
-// Who may write to the write-ahead files of a data directory: the process whose mark is in the file `owner`. The lock of
+// The mark in the file `owner` names the process that may write to the write-ahead files of a data directory. The lock of
 // the data directory keeps other processes out. The mark shows when it did not.
 import { randomBytes } from 'node:crypto';
 import { closeSync, constants, openSync, readSync } from 'node:fs';

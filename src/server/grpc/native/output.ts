@@ -1,4 +1,4 @@
-// What a connection sends: frames of one turn of the event loop leave in one write.
+// The output of a connection: the frames of one turn of the event loop leave in one write.
 import type { Socket } from 'node:net';
 import { FLAG, FRAME, FRAME_BYTES_MAX, FRAME_HEAD_BYTES } from './frames.ts';
 

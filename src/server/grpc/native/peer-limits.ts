@@ -1,4 +1,4 @@
-// What a peer may make the server do without advancing a call. Beyond: the connection ends (ENHANCE_YOUR_CALM).
+// Limits on work that a peer causes without advancing a call. Beyond: the connection ends (ENHANCE_YOUR_CALM).
 import {
   GRPC_CONTROL_UNREAD_MAX,
   GRPC_IDLE_FRAMES_AT_ONCE,

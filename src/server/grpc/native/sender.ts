@@ -1,4 +1,4 @@
-// What a connection sends: frames, within the connection's window and as fast as its socket takes them.
+// Sends the frames of a connection, within the connection's window and as fast as its socket takes them.
 import type { Socket } from 'node:net';
 import { GRPC_CONNECTION_WINDOW_BYTES, GRPC_SOCKET_BYTES_MAX } from '../../../engine/base/limits.ts';
 import type { HeaderBlock } from '../call-stream.ts';
