@@ -1,16 +1,15 @@
 // The listener on uWebSockets.js. Behaviour of the library itself, measured on the pinned version: it closes
 // connections that send no request, no complete headers, no further request or less than 16 KB/s of a body within a
 // time that can be set, without an answer, and unread responses after half a minute; after an answer to a request with
-// `Connection: close` it closes at once, unread bytes or not, and the reset may cost the peer the answer; HTTP/1.0, absolute-form targets and CONNECT get a 505, and chunk extensions and trailers a 400. A request pipelined
-// behind a running one closes the connection: answers are never mixed, but a client that pipelines must be ready to
-// send again.
+// `Connection: close` it closes at once, unread bytes or not, and the reset may cost the peer the answer; HTTP/1.0,
+// absolute-form targets and CONNECT get a 505, and chunk extensions and trailers a 400. A request pipelined behind a
+// running one closes the connection: answers are never mixed, but a client that pipelines must be ready to send again.
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
 import { accessSync, constants } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { assert } from '../../engine/base/assert.ts';
 import {
   BODY_DROPPED_BYTES_MAX,
-  BODY_QUIET_MS,
   BODY_TIMEOUT_MS,
   CONNECTIONS_MAX,
   HEADERS_TIMEOUT_MS,
@@ -21,6 +20,7 @@ import { UWS_CIPHERS } from '../tls.ts';
 import { Body, type Flow } from './body.ts';
 import { handle } from './handle.ts';
 import { firstHeader, onlyHeader } from './header-list.ts';
+import { HeldAnswer } from './held-answer.ts';
 import {
   checkHeaders,
   type HttpHandler,
@@ -499,32 +499,6 @@ class UwsRequest implements HttpRequest, Flow {
     this.state = DONE;
     this.server.finished(this);
     this.over?.();
-  }
-}
-
-/** Waits until a peer has sent what it sends: `send` is called once. */
-class HeldAnswer {
-  private readonly send: () => void;
-  private readonly look: NodeJS.Timeout;
-  private lastMs = performance.now();
-  private isReleased = false;
-
-  constructor(send: () => void) {
-    this.send = send;
-    this.look = setInterval(() => {
-      if (performance.now() - this.lastMs >= BODY_QUIET_MS) this.release();
-    }, BODY_QUIET_MS / 4);
-  }
-
-  arrived(): void {
-    this.lastMs = performance.now();
-  }
-
-  release(): void {
-    if (this.isReleased) return;
-    this.isReleased = true;
-    clearInterval(this.look);
-    this.send();
   }
 }
 
