@@ -242,7 +242,7 @@ export class WriteAhead {
   /** Makes the appends durable and tells their logs. Resolves with the reason when it cannot. */
   async #writeAll(taken: readonly Waiting[]): Promise<EngineError | undefined> {
     try {
-      await this.#makeRoom();
+      await this.#makeRoom(taken.reduce((sum, { append }) => sum + append.bytes, 0));
     } catch (error) {
       return asEngineError(error, `the write-ahead file ${this.#current.path} takes no more appends`);
     }
@@ -274,10 +274,10 @@ export class WriteAhead {
     for (const { log, append } of taken) log.durable(append);
   }
 
-  /** Waits until the current file may be written to. */
-  async #makeRoom(): Promise<void> {
+  /** Waits until the current file may take so many bytes. An empty file takes any number. */
+  async #makeRoom(bytes: number): Promise<void> {
     if (this.#unsettled.size > 0) await this.#checkpoint(false);
-    while (this.#current.position >= WAL_BYTES_MAX) await this.#checkpoint(false);
+    while (this.#current.position > 0 && this.#current.position + bytes > WAL_BYTES_MAX) await this.#checkpoint(false);
     if (this.#current.position === 0)
       await this.#current.allocate(this.#isBusy ? WAL_CHECKPOINT_BYTES : WAL_FIRST_BYTES);
   }
