@@ -75,6 +75,22 @@ test('usage errors show the right form', async () => {
   assert.deepEqual([found.code, found.stdout], [0, 'Nothing was found.\n']);
 });
 
+test('recall --operators makes the operators of the words conditions', async () => {
+  await granaryJson(here('memories', 'create', 'ops'));
+  const tea = await added('ops', 'ada', 'likes', 'green tea');
+  await added('ops', 'bob', 'likes', 'tea that is green');
+  const recall = async (...more: string[]) => {
+    const { results } = await granaryJson(here('recall', '"green tea"', '-m', 'ops', ...more));
+    return (results as { hash: string }[]).map(({ hash }) => hash);
+  };
+  const question = await recall();
+  assert.deepEqual([question[0], question.length], [tea, 2]);
+  assert.deepEqual(await recall('--operators'), [tea]);
+  assert.deepEqual(await recall('--operators', '--explain'), [tea]);
+  const shown = await granary(here('recall', '"green tea"', '-m', 'ops'));
+  assert.match(shown.stdout + shown.stderr, /1 of the 2 hits meet the operators/);
+});
+
 test('- is standard output, and audit alone means audit tail', async () => {
   await granaryJson(here('memories', 'create', 'out'));
   const hash = await added('out', 'ada', 'likes', 'tea');

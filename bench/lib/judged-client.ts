@@ -35,8 +35,19 @@ export interface Answers {
   readonly warnings: readonly string[];
 }
 
+export interface RecallOptions {
+  /** 1 by default. */
+  readonly tries?: number;
+  /** Further metadata. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** Recall over gRPC, one question after another. A question whose answer warns is asked up to `tries` times. */
-export async function recallAll(server: Target, questions: readonly Question[], tries = 1): Promise<Answers> {
+export async function recallAll(
+  server: Target,
+  questions: readonly Question[],
+  { tries = 1, headers = {} }: RecallOptions = {},
+): Promise<Answers> {
   const connection = await GrpcConnection.open(server.grpc);
   const ranked: string[][] = [];
   const latenciesMs: number[] = [];
@@ -44,6 +55,7 @@ export async function recallAll(server: Target, questions: readonly Question[], 
   for (const { memory, text } of questions) {
     const head = callHead('/memory.v1.MemoryService/Recall', {
       'x-memory-id': memory,
+      ...headers,
       ...(server.key === undefined ? {} : { authorization: `Bearer ${server.key}` }),
     });
     const request = RecallRequest.encode(RecallRequest.fromPartial({ query: text, limit: DEPTH })).finish();

@@ -73,7 +73,7 @@ async function run({ size, profile, start: startOne = startServer }: Options): P
         const start = performance.now();
         await embedded(server, [...documents.keys()]);
         metrics[`${name}_embedded_s`] = (performance.now() - start) / 1_000;
-        const { ranked, latenciesMs, warnings } = await recallAll(server, questions, tries);
+        const { ranked, latenciesMs, warnings } = await recallAll(server, questions, { tries });
         if (warnings.length > 0) throw new Error(`recall warned: ${warnings[0]}`);
         Object.assign(metrics, named(`${name}_recall`, quality(questions, ranked)));
         Object.assign(metrics, named(`${name}_recall`, distribution(latenciesMs)));

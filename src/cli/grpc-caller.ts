@@ -10,6 +10,7 @@ import {
 } from '@grpc/grpc-js';
 import type { DeepPartial, MessageFns } from '../server/gen/memory/v1/memory.ts';
 import { CHALLENGE_HEADER } from '../server/identity.ts';
+import type { QueryMode } from '../server/query-mode.ts';
 import { Failure } from './failure.ts';
 
 /** A method of the contract and its codecs. */
@@ -32,6 +33,7 @@ export function method<Req, Res>(
 export interface CallOptions {
   readonly memory?: string | undefined;
   readonly reason?: string | undefined;
+  readonly queryMode?: QueryMode | undefined;
   readonly timeoutMs?: number | undefined;
   /** Sent instead of the API key. */
   readonly challenge?: string | undefined;
@@ -81,6 +83,7 @@ export class GrpcCaller {
     else if (this.#key !== undefined) metadata.set('authorization', `Bearer ${this.#key}`);
     if (options.memory !== undefined) metadata.set('x-memory-id', options.memory);
     if (options.reason !== undefined) metadata.set('x-reason', options.reason);
+    if (options.queryMode !== undefined) metadata.set('x-query-mode', options.queryMode);
     return new Promise((resolve, reject) => {
       const call = this.#client.makeUnaryRequest(
         path,

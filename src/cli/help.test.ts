@@ -60,6 +60,7 @@ const MIRRORS: Readonly<Record<string, readonly [operation: string, options: Rea
       ...{ user: 'user_id', type: 'grain_type', tag: 'tags', limit: 'limit', scope: 'scope_path' },
       // Phrases of time become time_start and time_end; the others set more than one field.
       ...{ since: 'own', until: 'own', when: 'own', 'no-time-phrase': 'own', superseded: 'own', explain: 'own' },
+      operators: 'own',
     },
   ],
   forget: ['forget', { subject: 'subject', user: 'user_id', reason: 'reason', yes: 'own', proof: 'own' }],

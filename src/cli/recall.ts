@@ -5,6 +5,7 @@ import { parseJson } from '../engine/grain/api/json.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import type { RecallRequest } from '../server/gen/memory/v1/memory.ts';
 import { readPhrase, type TimeSpan } from '../server/operations/recall/time-phrase.ts';
+import type { QueryMode } from '../server/query-mode.ts';
 import { usage } from './failure.ts';
 import { type Hit, hitJson, printHits } from './hits.ts';
 import { gather, integer, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
@@ -28,6 +29,7 @@ interface RecallOptions extends ServerOptions {
   readonly timePhrase: boolean;
   readonly superseded?: true | undefined;
   readonly scope?: string | undefined;
+  readonly operators?: true | undefined;
   readonly explain?: true | undefined;
 }
 
@@ -57,6 +59,7 @@ export function registerRecall(program: Command): void {
       '--scope <path>',
       'only grains whose namespace is this path, lies above it (acme of acme/prod) or lies below it',
     )
+    .option('--operators', 'make "a phrase", +word, -word and field:term of the words conditions')
     .option('--explain', 'explain each hit, and what was left out');
   withServerOptions(withMemoryOption(command)).action(recall);
 }
@@ -76,7 +79,7 @@ async function recall(words: string[], options: RecallOptions): Promise<void> {
   const { memory } = options;
   const { answer, ms } = await withConnection(options, async (connection) => {
     const startedMs = performance.now();
-    const answer = await connection.call(RPC.recall, request, { memory });
+    const answer = await connection.call(RPC.recall, request, { memory, queryMode: queryModeOf(options) });
     return { answer, ms: performance.now() - startedMs };
   });
   const hits = answer.results.map(
@@ -101,6 +104,10 @@ async function recall(words: string[], options: RecallOptions): Promise<void> {
   printNote(`${number(hits.length)} of ${number(answer.totalCandidates ?? hits.length)} candidates in ${duration(ms)}`);
 }
 
+function queryModeOf({ operators }: Pick<RecallOptions, 'operators'>): QueryMode | undefined {
+  return operators && 'operators';
+}
+
 function hasCondition(options: RecallOptions): boolean {
   const { subject, relation, object, entity, namespace, user, type, tag, since, until, when, scope } = options;
   return [subject, relation, object, entity, namespace, user, type, tag, since, until, when, scope].some(
@@ -121,7 +128,8 @@ async function explained(
   ]);
   const path = `/memories/${encodeURIComponent(options.memory)}`;
   const asked = Object.entries(request).map(([name, value]) => [toSnake(name), value]);
-  const json = { ...Object.fromEntries(asked), explanation: true, score_breakdown: true } as JsonObject; // options hold plain values
+  const told = defined({ explanation: true, score_breakdown: true, query_mode: queryModeOf(options) });
+  const json = { ...Object.fromEntries(asked), ...told } as JsonObject; // options hold plain values
   const { answer, language, ms } = await withConnection(options, async (connection) => {
     const { language = 'en' } = await connection.json('GET', path);
     const startedMs = performance.now();

@@ -4,6 +4,7 @@ import { INDEX_WAIT_MS_MAX } from '../engine/base/limits.ts';
 import { randomId } from './control/ids.ts';
 import { headerName } from './header-text.ts';
 import type { Operation } from './operations/define.ts';
+import type { QueryMode } from './query-mode.ts';
 
 /** A request before its body is read. */
 export interface Arrival {
@@ -43,6 +44,16 @@ export function waitHeader(arrival: Arrival): number | undefined {
   if (/^\d{1,5}$/.test(value) && Number(value) <= INDEX_WAIT_MS_MAX) return Number(value);
   throw new EngineError('VAL-E001', `\`x-wait-for-index-ms\` must be from 0 to ${INDEX_WAIT_MS_MAX} milliseconds`, {
     details: [{ field: 'x-wait-for-index-ms', issue: `not 0 to ${INDEX_WAIT_MS_MAX}` }],
+  });
+}
+
+/** `x-query-mode`: how a recall reads the operators of its query. VAL-E001 for an invalid value. */
+export function queryModeHeader(arrival: Arrival): QueryMode | undefined {
+  const value = arrival.header('x-query-mode') ?? '';
+  if (value === '') return undefined;
+  if (value === 'operators' || value === 'natural') return value;
+  throw new EngineError('VAL-E001', '`x-query-mode` must be `operators` or `natural`', {
+    details: [{ field: 'x-query-mode', issue: 'neither operators nor natural' }],
   });
 }
 

@@ -38,6 +38,7 @@ import type { Providers } from './models/providers.ts';
 import type { Monitor } from './monitor/monitor.ts';
 import type { CursorSeal } from './operations/cursor-seal.ts';
 import type { UnknownMember } from './operations/unknown-members.ts';
+import type { QueryMode } from './query-mode.ts';
 import type { Shards } from './shards.ts';
 
 /** The parts of a running server. main.ts makes them once. */
@@ -142,6 +143,8 @@ export interface Context {
   readonly dryRun: boolean;
   /** Maximum wait for indexes in ms (`x-wait-for-index-ms`); undefined: no wait. */
   readonly waitForIndexMs: number | undefined;
+  /** How a recall reads operators (`x-query-mode`); undefined: as its body says. */
+  readonly queryMode: QueryMode | undefined;
   /** Request members that the operation does not know. The answer already reports them. */
   readonly unknown: UnknownMember[];
   /** Warnings of the answer besides those in its output. Operations add to them. */

@@ -9,7 +9,7 @@ import { IDEMPOTENCY_KEY_CHARS_MAX, JSON_PARSED_HERE_BYTES_MAX, SLOW_REQUEST_MS 
 import { type Input, MEMORY_ROWS, type MemoryCalls, type Output } from '../shards/protocol.ts';
 import type { RawReply } from '../shards/transport/codec.ts';
 import { Admission, type Admitted, requireScope } from './admission.ts';
-import { type Arrival, flagHeader, nameHeader, requestIdOf, waitHeader } from './arrival.ts';
+import { type Arrival, flagHeader, nameHeader, queryModeHeader, requestIdOf, waitHeader } from './arrival.ts';
 import type { Authenticator } from './auth/authenticate.ts';
 import { includesScope } from './auth/principal.ts';
 import type { RateLimiter } from './auth/rate-limit.ts';
@@ -131,8 +131,9 @@ export class Wrapper {
       const admitted = admitting instanceof Promise ? await admitting : admitting;
       if (arrival.operation.disclosure) headers['x-ai-disclosure'] = 'ai-generated';
       const { forward } = face;
-      // A worker cannot wait for its own vectors.
-      if (forward !== undefined && waitHeader(arrival) === undefined) {
+      // A worker cannot wait for its own vectors, and sees no headers.
+      const isPlain = waitHeader(arrival) === undefined && queryModeHeader(arrival) === undefined;
+      if (forward !== undefined && isPlain) {
         const sent = forward.bytes();
         const body = sent instanceof Promise ? await sent : sent;
         if (forward.onMainThread?.(body, this.#services) !== true) {
@@ -232,6 +233,7 @@ export class Wrapper {
       strict: asked.strict,
       dryRun: flagHeader(arrival, 'x-dry-run'),
       waitForIndexMs: waitHeader(arrival),
+      queryMode: queryModeHeader(arrival),
       unknown: [],
       told: [],
       get memory() {

@@ -195,6 +195,20 @@ describe('RECALL', () => {
     assert.equal(opened.memory.ask('RECALL ABOUT "Zacharias of the upper shelf and mode"').count, 0);
   });
 
+  test('operators of LIKE and ABOUT move grains, and a warning counts those that do not meet them', () => {
+    const all = opened.memory.ask('RECALL beliefs LIKE "mode" LIMIT 50');
+    const quoted = opened.memory.ask('RECALL beliefs LIKE "was it \\"light mode\\" that bob liked" LIMIT 50');
+    assert.deepEqual(all.warnings, []);
+    assert.equal(quoted.result['grains'][0].fields.object, 'light mode');
+    assert.ok(quoted.count >= all.count);
+    assert.match(quoted.warnings.join(), /^CAL-W011: 1 of the \d+ matches meet the operators of the text/);
+    // Only what is shown counts.
+    assert.deepEqual(opened.memory.ask('RECALL beliefs LIKE "\\"light mode\\"" LIMIT 1').warnings, []);
+    const about = opened.memory.ask('RECALL ABOUT "\\"green tea\\" -yesterday"');
+    assert.equal(about.result['_cal'].about, 'fallback');
+    assert.ok(about.count > 0);
+  });
+
   test('D-24: a strict server treats an ABOUT without such a subject as a search', () => {
     const session = { strict: true };
     const query = opened.memory.ask('RECALL beliefs ABOUT "green tea"', { session });

@@ -121,6 +121,7 @@ export interface Memory {
   add(grainType: string, fields: Fields, options?: Fields): Promise<Added>;
   batchAdd(items: readonly Item[]): Promise<BatchAnswer>;
   get(hash: string): Promise<Grain>;
+  /** `query_mode` goes as the transport takes it. */
   recall(query: Fields): Promise<RecallAnswer>;
   supersede(hash: string, fields: Fields, options?: { grainType?: string; reason?: string }): Promise<string>;
   accumulate(target: AccumulateTarget, deltas: Fields, set?: Fields): Promise<Accumulated>;

@@ -277,6 +277,7 @@ class EngineMemory implements Memory {
       limit,
       candidateLimit: Number(fields['candidate_limit'] ?? Math.max(100, 5 * limit)),
       structural: [subject, relation, object, entity].some((one) => one !== undefined),
+      operators: true,
     };
     const { hits, total, coverage } = await this.#ask('recall', query);
     return {

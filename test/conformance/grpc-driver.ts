@@ -88,8 +88,8 @@ class GrpcMemory implements Memory {
     return grainOf(await this.#client.call('Get', { hash }));
   }
 
-  async recall(query: Fields): Promise<RecallAnswer> {
-    const answer = await this.#client.call('Recall', query);
+  async recall({ query_mode: mode, ...query }: Fields): Promise<RecallAnswer> {
+    const answer = await this.#client.call('Recall', query, mode === undefined ? {} : { 'x-query-mode': String(mode) });
     assert.match(answer.recall_id, /^[0-9a-f]{64}$/);
     assert.equal(answer.count, answer.results.length);
     if (query['count_entities'] === true) assert.equal(answer.entity_count, answer.entities.length);

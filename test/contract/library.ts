@@ -161,7 +161,9 @@ export class Library {
   /** Recalls over both transports, which must return the same hits and scores, or the same error code. */
   async recall(body: Body, headers: Headers = {}): Promise<Answer> {
     const answer = await this.http('recall', body, headers);
-    const other = await this.rpc('Recall', body, headers);
+    const { query_mode: mode, ...message } = body;
+    const inMetadata = mode === undefined ? {} : { 'x-query-mode': String(mode) };
+    const other = await this.rpc('Recall', message, { ...headers, ...inMetadata });
     assert.equal(other.code, answer.code, `gRPC ${other.code}, HTTP ${JSON.stringify(answer.json).slice(0, 300)}`);
     if (answer.code !== undefined) return answer;
     const shown = ({ results, count, total_candidates }: ParsedJson): unknown => [

@@ -271,9 +271,25 @@ table('words and their operators', [
     { query: 'kettle', limit: 50 },
     set('whistle', 'nice', 'workflow', 'action', 'observation', 'goal', 'reasoning', 'consensus', 'derived'),
   ],
-  [{ query: '"blue kettle"' }, ['whistle']],
-  [{ query: '+whistled kitchen' }, ['whistle']],
-  [{ query: 'kettle -whistled namespace:chat' }, ['nice']],
+  [{ query: '"blue kettle"', query_mode: 'operators' }, ['whistle']],
+  [{ query: '+whistled kitchen', query_mode: 'operators' }, ['whistle']],
+  [{ query: 'kettle -whistled namespace:chat', query_mode: 'operators' }, ['nice']],
+  // In a question, operators exclude nothing: a warning says how many hits meet them.
+  [
+    { query: '"blue kettle"', limit: 50 },
+    (json) => {
+      assert.equal(library.namesIn(json)[0], 'whistle');
+      assert.equal(json.count, 9);
+      assert.match(json.warnings.join(), /^1 of the 9 hits meet the operators/);
+    },
+  ],
+  [
+    { query: 'kettle -whistled', limit: 50 },
+    (json) => {
+      assert.equal(json.count, 9);
+      assert.match(json.warnings.join(), /^8 of the 9 hits meet the operators/);
+    },
+  ],
   [{ query: 'sensor-7' }, (json) => assert.equal(library.namesIn(json)[0], 'observation')],
   [{ query: 'Oslo' }, ['state']],
   [{ query: 'euros' }, ['goal']],

@@ -300,6 +300,7 @@ export function recallOf(random: Random, memory: ModelMemory, nowMs: number): Re
   );
   return {
     ...(query === undefined ? {} : { query }),
+    ...(random.chance(0.5) ? { operators: true } : {}),
     filter,
     limit: random.pick([1, 3, 20, 500]),
     candidateLimit: 2_500,

@@ -105,6 +105,7 @@ export const CAL_WARNINGS = {
   'CAL-W008': 'an extension of this server',
   'CAL-W009': 'the grains of a statement were cut at a limit',
   'CAL-W010': 'nothing has that subject, so texts were searched for the words of ABOUT',
+  'CAL-W011': 'some matches do not meet the operators of the searched text',
 } as const;
 
 export type CalWarningCode = keyof typeof CAL_WARNINGS;

@@ -21,8 +21,10 @@ export interface RecallQuery {
     | undefined;
   /** Options of the stages after fusion. Absent: no stage runs, not even those that a query's wording triggers. */
   readonly options?: RecallOptions | undefined;
-  /** Free text with the operators of service.md 8.8; absent: structural only. */
+  /** Free text; absent: structural only. Its operators (service contract 8.8) are wishes unless `operators` is set. */
   readonly query?: string | undefined;
+  /** The operators of the query are conditions. */
+  readonly operators?: boolean | undefined;
   readonly filter: GrainFilter;
   readonly limit: number;
   /**
@@ -73,9 +75,19 @@ export interface Candidate {
   readonly matchedTerms?: readonly number[];
   /** The context of an event. Absent for other grains, and for events without session, speaker and role. */
   readonly turn?: CandidateTurn | undefined;
+  /** How it meets the operators of a question. Absent if the question has none. */
+  readonly wishes?: MetWishes | undefined;
   /** True if the structural leg found it. */
   readonly structural?: boolean;
   readonly superseded?: boolean;
+}
+
+/** How a grain meets the operators of a question (recall/legs/wishes.ts). */
+export interface MetWishes {
+  /** Multiplies each term of its text score. */
+  readonly factor: number;
+  /** True if the grain would pass the operators as conditions. */
+  readonly isMet: boolean;
 }
 
 /** The context of a turn, as the text leg needs it. */
@@ -133,6 +145,8 @@ export interface RecallHit {
   readonly bm25Rank?: number;
   readonly rrfScore: number;
   readonly superseded: boolean;
+  /** True if it does not meet all operators of the question. */
+  readonly unmet?: boolean;
   /** Data from the stages after fusion; absent if none ran. */
   readonly stage?: StageEffects;
 }

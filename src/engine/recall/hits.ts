@@ -28,7 +28,7 @@ export class HitList {
 
   add(fused: Fused, { grain, superseded, held, name }: ReadGrain): void {
     const { score, rrfScore, breakdown, bm25Rank } = fused;
-    const { cosine } = fused.candidate;
+    const { cosine, wishes } = fused.candidate;
     const evidence: Evidence = { held, cosine };
     this.#evidence.push(evidence);
     this.hits.push(
@@ -41,6 +41,7 @@ export class HitList {
         breakdown,
         bm25Rank,
         cosine,
+        unmet: wishes?.isMet === false || undefined,
         evidence: this.#shares === undefined ? undefined : evidenceOf(evidence, this.#shares),
       }),
     );

@@ -152,15 +152,48 @@ test('a tag of a query is found in either form of its letters', async (t) => {
   await add(engine, [turn(0, 'saffron one', { tags: ['caf\u00e9'] }), turn(1, 'saffron two')]);
   for (const tag of ['caf\u00e9', 'cafe\u0301']) {
     assert.deepEqual(contents(ask(engine, `tag:${tag}`).hits), ['saffron one']);
-    assert.deepEqual(contents(ask(engine, `saffron -tag:${tag}`).hits), ['saffron two']);
+    assert.deepEqual(contents(ask(engine, `saffron -tag:${tag}`, { operators: true }).hits), ['saffron two']);
   }
 });
 
-test('a required word excludes neighbours that lack it', async (t) => {
+test('as a condition, a required word excludes neighbours that lack it', async (t) => {
   const { engine } = await opened(t);
   await add(engine, CONVERSATION);
-  assert.deepEqual(contents(ask(engine, '+saffron').hits), ['where is the saffron kept?']);
-  assert.equal(ask(engine, 'saffron -hello').hits.length, 2);
+  const search = (query: string) => ask(engine, query, { operators: true }).hits;
+  assert.deepEqual(contents(search('+saffron')), ['where is the saffron kept?']);
+  assert.equal(search('saffron -hello').length, 2);
+});
+
+test('the operators of a question exclude nothing, and move hits up and down', async (t) => {
+  const { engine } = await opened(t);
+  await add(engine, [
+    turn(0, 'the green tea of Ann', { session_id: 'a', tags: ['cups'] }),
+    turn(1, 'the tea that is green in spring', { session_id: 'b' }),
+    turn(2, 'coffee with milk', { session_id: 'c' }),
+  ]);
+  const of = (query: string, asked: Partial<RecallQuery> = {}) =>
+    new Map(ask(engine, query, asked).hits.map((hit) => [String(hit.grain.fields['content']).split(' ')[1], hit]));
+  for (const wordsOnly of [false, true]) {
+    const plain = of('green tea milk', { wordsOnly });
+    assert.equal(plain.size, 3);
+    const score = (hits: typeof plain, key: string) => hits.get(key)!.score;
+    const up = of('"green tea" milk', { wordsOnly });
+    assert.equal(up.size, 3, 'a quotation that two grains lack leaves them in');
+    assert.deepEqual([up.get('green')!.unmet, up.get('tea')!.unmet, up.get('with')!.unmet], [undefined, true, true]);
+    const ratio = (hits: typeof plain, a: string, b: string) => score(hits, a) / score(hits, b);
+    assert.ok(ratio(up, 'green', 'tea') > ratio(plain, 'green', 'tea') * 1.2);
+    const down = of('green tea milk -spring -"milk with"', { wordsOnly });
+    assert.equal(down.get('tea')!.unmet, true);
+    assert.equal(down.get('green')!.unmet, undefined);
+    assert.ok(Math.abs(ratio(down, 'tea', 'green') - ratio(plain, 'tea', 'green') / 2) < 1e-9);
+    const tagged = of('green tea milk tag:cups', { wordsOnly });
+    assert.deepEqual([tagged.get('green')!.unmet, tagged.get('tea')!.unmet], [undefined, true]);
+  }
+  // Explained: the terms still add up to the score.
+  for (const hit of of('"green tea" milk -coffee').values())
+    assert.ok(Math.abs(sumOfTerms(hit.breakdown) - hit.score) < 1e-12);
+  assert.equal(of('tag:cups').size, 1, 'a query of fields alone is no prose');
+  assert.equal(of('zebra "green tea"', { limit: 1 }).size, 1);
 });
 
 test('words alone rank by raw BM25 and find nothing else', async (t) => {
@@ -210,7 +243,7 @@ test('vectors find what words do not, normalised over the scored grains', async 
   const filtered = ask(engine, 'thyme', { filter: { createdToMs: (START + 2) * 1_000 } }, vectors).hits;
   assert.ok(!contents(filtered).includes('thank you'));
   assert.equal(filtered[0]!.breakdown.vector, 1 / 5.2);
-  assert.deepEqual(ask(engine, '+saffron', {}, vectors).hits.length, 1);
+  assert.deepEqual(ask(engine, '+saffron', { operators: true }, vectors).hits.length, 1);
 });
 
 test('pairs distinguish what words do not', async (t) => {
@@ -334,6 +367,7 @@ const EVERY_MEMBER: Required<RecallQuery> = {
   vector: { bytes: new Uint8Array(16), of: 'saffron' },
   options: {},
   query: 'saffron',
+  operators: false,
   filter: {},
   limit: 5,
   askedLimit: 5,

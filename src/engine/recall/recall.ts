@@ -12,7 +12,7 @@ import { AnswerRoom } from '../grain/api/answer-room.ts';
 import type { IndexPart } from '../index/parts/part.ts';
 import { matchPairs } from '../index/text/pairs.ts';
 import { pronounsOf } from '../index/text/pronouns.ts';
-import { parseQuery, type TextQuery } from '../index/text/query.ts';
+import { parseQuery, parseQuestion, type TextQuery } from '../index/text/query.ts';
 import { type TextStatistics as BareStatistics, collectStatistics } from '../index/text/search.ts';
 import type { SearchPart } from '../index/text/search-part.ts';
 import type { Memory } from '../store/memory.ts';
@@ -46,7 +46,7 @@ interface Plan {
   readonly parts: readonly IndexPart[];
   readonly text: TextQuery | undefined;
   readonly query: RecallQuery;
-  /** The `field:term` operators, which narrow every leg. */
+  /** The conditions of the `field:term` operators, which narrow every leg. */
   readonly facets: readonly NameTest[];
 }
 
@@ -56,7 +56,8 @@ function plan(store: Store, memory: Memory, asked: RecallQuery): Plan {
   if (query.query === undefined) return { parts, text: undefined, query, facets: [] };
   // Pronouns stay in a ranking by words only, where they help more than they hurt, and in a query of pronouns only.
   const unless = query.wordsOnly === true ? undefined : pronounsOf(memory.analyzer);
-  const text = parseQuery(query.query, memory.analyzer, unless);
+  const parse = query.operators === true ? parseQuery : parseQuestion;
+  const text = parse(query.query, memory.analyzer, unless);
   const facets = text.fields.flatMap((condition) => fieldTest(condition, memory.analyzer) ?? []);
   // Without search words, `field:term` makes the query structural.
   const structural = query.structural || (text.terms.length === 0 && facets.some(({ negated }) => !negated));

@@ -39,6 +39,7 @@ export function jobContext(services: Services, job: Job, guard: Guard): Context 
     strict: false,
     dryRun: false,
     waitForIndexMs: undefined,
+    queryMode: undefined,
     unknown: [],
     told: [],
     get memory() {

@@ -67,7 +67,7 @@ const CONDITIONS: readonly (readonly [query: Fields, ...found: Note[]])[] = [
   [{ query: 'river', namespace: 'birds' }, 'heron', 'osprey'],
   [{ query: 'river', user_id: 'ada' }, 'bridge'],
   [{ query: 'heron', grain_type: 'goal' }, 'goal'],
-  [{ query: 'river namespace:works', namespace: 'birds' }],
+  [{ query: 'river namespace:works', namespace: 'birds', query_mode: 'operators' }],
   [{ query: 'namespace:works', namespace: 'birds' }],
   [{ query: 'namespace:works', grain_type: 'event' }, 'bridge'],
   [{ query: 'object:bridges', subject: 'Ada' }, 'ada'],
@@ -97,12 +97,38 @@ export const RECALL: readonly Case[] = [
       const names = await notes(memory);
       for (const round of ['unsealed', 'sealed']) {
         for (const [query, ...found] of WORDS) {
-          const answer = await memory.recall({ query });
+          const answer = await memory.recall({ query, query_mode: 'operators' });
           assert.deepEqual(sorted(names(answer)), sorted(found), `${query} (${round})`);
           // Order, scores, fields and coverage.
           const { hits, total, coverage } = answer;
           assertSameEverywhere(`the recall of ${query}`, { hits, total, coverage });
         }
+        await memory.flush();
+      }
+    },
+  },
+  {
+    name: 'operators of a question move hits up and down, and a warning counts those that do not meet them',
+    async run(memory) {
+      const names = await notes(memory);
+      const asked = async (query: string, mode?: string) => {
+        const answer = await memory.recall({ query, ...(mode === undefined ? {} : { query_mode: mode }) });
+        const warning = answer.warnings.find((text) => text.includes('operators'));
+        return { found: names(answer), met: warning?.match(/^\d+ of the \d+/)?.[0] };
+      };
+      for (const round of ['unsealed', 'sealed']) {
+        const plain = await asked('river bridge granite');
+        assert.deepEqual(
+          [sorted(plain.found), plain.met],
+          [['ada', 'bridge', 'granite', 'heron', 'osprey'], undefined],
+        );
+        const quoted = await asked('was the "shallow river" near a bridge');
+        assert.deepEqual(quoted, { found: ['heron', 'bridge', 'ada', 'osprey'], met: '1 of the 4' }, round);
+        const negated = await asked('river -fish -granite', 'natural');
+        assert.deepEqual([negated.found[0], negated.met], ['heron', '1 of the 3'], round);
+        // A query of field names alone is no question.
+        assert.deepEqual(await asked('tag:water -tag:grey'), { found: ['osprey'], met: undefined });
+        await refused(memory.recall({ query: 'river', query_mode: 'loose' }), 'VAL-E001');
         await memory.flush();
       }
     },

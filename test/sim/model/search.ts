@@ -11,7 +11,15 @@ import {
   termScore,
 } from '../../../src/engine/index/text/bm25.ts';
 import { pronounsOf } from '../../../src/engine/index/text/pronouns.ts';
-import { parseQuery, type QueryPair, type TextClause, type TextQuery } from '../../../src/engine/index/text/query.ts';
+import {
+  type FieldCondition,
+  parseQuery,
+  parseQuestion,
+  type QueryPair,
+  type TextClause,
+  type TextQuery,
+  type Wishes,
+} from '../../../src/engine/index/text/query.ts';
 import { COVERAGE_FULL } from '../../../src/engine/recall/legs/evidence.ts';
 import { turnOf } from '../../../src/engine/store/turn.ts';
 import type { Output } from '../../../src/shards/protocol.ts';
@@ -81,12 +89,11 @@ interface TextScores {
 
 export function recalled(memory: ModelMemory, bound: Bound, query: RecallQuery, now: Clocked): Output<'recall'> {
   const unless = query.wordsOnly === true ? undefined : pronounsOf(ANALYZER);
-  const text = query.query === undefined ? undefined : parseQuery(query.query, ANALYZER, unless);
-  const fields = (text?.fields ?? []).filter(({ field }) => field !== 'content');
+  const parse = query.operators === true ? parseQuery : parseQuestion;
+  const text = query.query === undefined ? undefined : parse(query.query, ANALYZER, unless);
+  const fields = namedFields(text?.fields);
   const isMeant = (modelGrain: ModelGrain): boolean =>
-    fields.every(
-      ({ field, value, negated }) => valuesOf(modelGrain, field).includes(valueForm(field, value)) !== negated,
-    );
+    fields.every((field) => isIn(modelGrain, field) !== field.negated);
   const passing = memory.grains.filter(
     (modelGrain) => passes(query.filter, bound, modelGrain, now) && isMeant(modelGrain),
   );
@@ -153,6 +160,10 @@ class Words {
 
   get terms(): readonly string[] {
     return this.#text.terms;
+  }
+
+  get wishes(): Wishes | undefined {
+    return this.#text.wishes;
   }
 
   bm25(modelGrain: ModelGrain): number {
@@ -289,7 +300,12 @@ function fused(
 ): Output<'recall'>['hits'][number][] {
   const newest = inOrder('desc');
   const inText = candidates.filter(({ text }) => text !== undefined);
-  const terms = words === undefined ? () => NO_TERMS : textTerms(candidates, query.query ?? '', words);
+  const plain = words === undefined ? () => NO_TERMS : textTerms(candidates, query.query ?? '', words);
+  const terms = (candidate: Scored): typeof NO_TERMS => {
+    const { factor } = wishesMet(candidate.modelGrain, words?.wishes);
+    const scaled = Object.entries(plain(candidate)).map(([name, term]) => [name, term * factor] as const);
+    return { ...NO_TERMS, ...Object.fromEntries(scaled) };
+  };
   const relevance = (candidate: Scored): number =>
     Math.min(
       1,
@@ -321,6 +337,7 @@ function fused(
       rrfScore: rrf,
       breakdown: { ...(isMixed || inText.length > 0 ? terms(candidate) : NO_TERMS), rrf, final: score },
       ...(word < 0 ? {} : { bm25Rank: word + 1 }),
+      ...(wishesMet(candidate.modelGrain, words?.wishes).isMet ? {} : { unmet: true }),
       ...(words === undefined ? {} : { evidence: Math.min(1, words.matched(candidate.modelGrain)) }),
     };
   });
@@ -330,6 +347,28 @@ function fused(
     superseded: modelGrain.supersededBy !== undefined,
     ...scores,
   }));
+}
+
+function namedFields(fields: readonly FieldCondition[] = []): FieldCondition[] {
+  return fields.filter(({ field }) => field !== 'content');
+}
+
+function isIn(modelGrain: ModelGrain, { field, value }: FieldCondition): boolean {
+  return valuesOf(modelGrain, field).includes(valueForm(field, value));
+}
+
+/** A grain that meets all wishes scores 1.25, one that an unwanted operator matches half. */
+function wishesMet(modelGrain: ModelGrain, wishes: Wishes | undefined): { factor: number; isMet: boolean } {
+  if (wishes === undefined) return { factor: 1, isMet: true };
+  const judged = [
+    ...wishes.clauses.map((clause) => ({ wanted: clause.required, met: holds(modelGrain, clause) })),
+    ...namedFields(wishes.fields).map((field) => ({ wanted: !field.negated, met: isIn(modelGrain, field) })),
+  ];
+  const wanted = judged.filter((one) => one.wanted);
+  const met = wanted.filter((one) => one.met).length;
+  const isUnwanted = judged.some((one) => !one.wanted && one.met);
+  const gain = wanted.length === 0 ? 0 : (0.25 * met) / wanted.length;
+  return { factor: (1 + gain) * (isUnwanted ? 0.5 : 1), isMet: met === wanted.length && !isUnwanted };
 }
 
 /** True if the terms of a clause are in the text at their distances. */

@@ -385,7 +385,21 @@ function* search(
     run.spent.warnings.push(
       calWarning('CAL-W006', `only the best ${candidateLimit} matches were examined; more may match`),
     );
+  warnOfUnmet(unlike.slice(page.skip, page.take === undefined ? undefined : wanted), hits, run);
   return paged({ ...start, grains: unlike }, page, run, purpose);
+}
+
+/** Warns if some of the shown grains do not meet the operators of the searched text. */
+function warnOfUnmet(shown: readonly CalGrain[], hits: readonly RecallHit[], run: Run): void {
+  const unmet = new Set(hits.filter((hit) => hit.unmet === true).map(({ grain }) => grain.hash));
+  const met = shown.filter(({ hash }) => !unmet.has(hash)).length;
+  if (met < shown.length)
+    run.spent.warnings.push(
+      calWarning(
+        'CAL-W011',
+        `${met} of the ${shown.length} matches meet the operators of the text; the others answer its words`,
+      ),
+    );
 }
 
 function varied(found: readonly CalGrain[], recall: Recall): readonly CalGrain[] {

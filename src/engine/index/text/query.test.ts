@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { QUERY_CHARS_MAX, QUERY_CLAUSES_MAX, QUERY_TERMS_MAX } from '../../base/limits.ts';
 import { analyzer } from './analyze.ts';
 import { pronounsOf } from './pronouns.ts';
-import { parseQuery } from './query.ts';
+import { parseQuery, parseQuestion } from './query.ts';
 
 const parse = (text: string) => parseQuery(text, analyzer('en'));
 
@@ -137,4 +137,49 @@ test('no input throws or takes long', () => {
   for (const piece of ['"a ', '+"', 'tag:"" ', '-content:"', "a'", '漢', '" ', 'tag:" ']) {
     assert.ok(parse(piece.repeat(250_000 / piece.length)).terms.length <= QUERY_TERMS_MAX);
   }
+});
+
+test('the operators of a question are wishes, and its words score as plain text', () => {
+  const read = (text: string) => parseQuestion(text, analyzer('en'));
+  const plain = read('did she say green tea is better, and where is the subject Ann');
+  const asked = read('did she say "green tea" is better, and where is the subject Ann');
+  assert.deepEqual([asked.terms, asked.pairs], [plain.terms, plain.pairs]);
+  assert.deepEqual([asked.clauses, asked.fields], [[], []]);
+  assert.deepEqual(asked.wishes, {
+    clauses: [{ required: true, terms: ['green', 'tea'], offsets: [0, 1] }],
+    fields: [],
+  });
+  assert.equal(plain.wishes, undefined);
+  const mixed = read('cake +apple -raisin tag:winter -subject:ann');
+  assert.deepEqual(mixed.terms, ['cake', 'appl', 'winter']);
+  assert.deepEqual(mixed.pairs, [{ first: 'cake', second: 'appl', distance: 1 }], 'no pair over an unwanted word');
+  assert.deepEqual(
+    mixed.wishes?.clauses.map(({ required, terms }) => [required, terms]),
+    [
+      [true, ['appl']],
+      [false, ['raisin']],
+    ],
+  );
+  assert.deepEqual(
+    mixed.wishes?.fields.map(({ field, negated }) => [field, negated]),
+    [
+      ['tag', false],
+      ['subject', true],
+    ],
+  );
+  assert.deepEqual(read('tag:winter subject:ann'), parse('tag:winter subject:ann'), 'no prose');
+});
+
+test('a question of any text parses within its limits and has the words of its plain text', () => {
+  const piece = fc.constantFrom('"', ' ', '+', '-', 'tag:', 'content:', 'tea', 'green', '“', '”', 'é', '\u3000');
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
+      const text = pieces.join('');
+      const { terms, wishes, truncated } = parseQuestion(`${text} end`, analyzer('en'));
+      assert.equal(truncated, false);
+      assert.ok((wishes?.clauses.length ?? 0) <= QUERY_CLAUSES_MAX);
+      for (const { required, terms: wished } of wishes?.clauses ?? [])
+        for (const term of wished) assert.ok(!required || terms.includes(term), `${text}: ${term}`);
+    }),
+  );
 });

@@ -1,6 +1,7 @@
 // Parses the text of a query (service contract 8.8). Operators: "a phrase", +must, -not, field:term. A sign is an
 // operator only at the beginning of a token and before a letter or a quote; a colon only after a known field name; a
-// quote only at the beginning of a token and if it is closed. Everything else is text (8.8.1).
+// quote only at the beginning of a token and if it is closed. Everything else is text. Operators are conditions of a
+// search (`parseQuery`) and wishes in a question, which is prose (`parseQuestion`; 8.8.1).
 import { QUERY_CHARS_MAX, QUERY_CLAUSES_MAX, QUERY_TERMS_MAX } from '../../base/limits.ts';
 import type { Analyzer } from './analyze.ts';
 
@@ -35,6 +36,11 @@ export interface QueryPair {
   readonly distance: number;
 }
 
+export interface Wishes {
+  readonly clauses: readonly TextClause[];
+  readonly fields: readonly FieldCondition[];
+}
+
 export interface TextQuery {
   /**
    * Distinct terms that contribute to the score, in order of appearance, including those of required clauses. May be
@@ -43,8 +49,12 @@ export interface TextQuery {
   readonly terms: readonly string[];
   /** Distinct pairs of neighbouring terms, in order of appearance. */
   readonly pairs: readonly QueryPair[];
+  /** Conditions on the text. A question has none. */
   readonly clauses: readonly TextClause[];
+  /** Conditions on fields. A question has none. */
   readonly fields: readonly FieldCondition[];
+  /** The operators of a question, which move documents up or down and exclude none. Absent if there are none. */
+  readonly wishes?: Wishes | undefined;
   /** The query exceeded the bounds of limits.ts and its end was ignored: warn the caller. */
   readonly truncated: boolean;
 }
@@ -54,38 +64,98 @@ export interface TextQuery {
  * score if other terms remain; terms of operators are always searched.
  */
 export function parseQuery(text: string, analyzer: Analyzer, unless: ReadonlySet<string> = NO_TERMS): TextQuery {
-  const truncated = text.length > QUERY_CHARS_MAX;
-  const start = text.slice(0, QUERY_CHARS_MAX);
-  const query = new QueryReader(start, analyzer, unless).read(truncated);
-  return query.terms.length > 0 || unless.size === 0
-    ? query
-    : new QueryReader(start, analyzer, NO_TERMS).read(truncated);
+  return parsed(text, unless, (pieces, without) => {
+    const reader = new QueryReader(analyzer);
+    for (const piece of pieces) {
+      if (piece.kind === 'text') reader.score(piece.value, without);
+      else if (piece.field !== undefined) reader.field(piece.field, piece);
+      else reader.clause(piece);
+    }
+    return reader;
+  });
+}
+
+/**
+ * Parses a question. Like `parseQuery`, but its operators are wishes. The words of phrases, `+word` and `field:term`
+ * score as plain text, and those of `-word` do not score. A query of `field:term` alone is no prose: its operators are
+ * conditions.
+ */
+export function parseQuestion(text: string, analyzer: Analyzer, unless: ReadonlySet<string> = NO_TERMS): TextQuery {
+  if (isOfFields(text)) return parseQuery(text, analyzer, unless);
+  const { clauses, fields, ...query } = parsed(text, unless, (pieces, without) => {
+    const reader = new QueryReader(analyzer);
+    let prose = '';
+    for (const piece of pieces) {
+      if (piece.kind === 'text') prose += piece.value;
+      else {
+        reader.wish(piece);
+        // Words on both sides of an unwanted one are no pair.
+        if (piece.negated) {
+          reader.score(prose, without);
+          prose = '';
+        } else prose += ` ${piece.value} `;
+      }
+    }
+    reader.score(prose, without);
+    return reader;
+  });
+  const hasWishes = clauses.length + fields.length > 0;
+  return { ...query, clauses: [], fields: [], wishes: hasWishes ? { clauses, fields } : undefined };
 }
 
 const NO_TERMS: ReadonlySet<string> = new Set();
 
-class QueryReader {
+function isOfFields(text: string): boolean {
+  if (!text.includes(':')) return false;
+  const pieces = piecesOf(text);
+  const operators = pieces.filter((piece) => piece.kind === 'operator');
+  return (
+    operators.some(({ negated }) => !negated) &&
+    operators.every(({ field }) => field !== undefined) &&
+    pieces.every((piece) => piece.kind === 'operator' || piece.value.trim() === '')
+  );
+}
+
+function piecesOf(text: string): readonly Piece[] {
+  return new PieceScanner(text.slice(0, QUERY_CHARS_MAX)).pieces();
+}
+
+function parsed(
+  text: string,
+  unless: ReadonlySet<string>,
+  readerOf: (pieces: readonly Piece[], unless: ReadonlySet<string>) => QueryReader,
+): TextQuery {
+  const pieces = piecesOf(text);
+  const truncated = text.length > QUERY_CHARS_MAX;
+  const query = readerOf(pieces, unless).query(truncated);
+  return query.terms.length > 0 || unless.size === 0 ? query : readerOf(pieces, NO_TERMS).query(truncated);
+}
+
+/** Plain text, or an operator with its value. */
+type Piece = { readonly kind: 'text'; readonly value: string } | Operator;
+
+interface Operator {
+  readonly kind: 'operator';
+  /** Undefined for words and phrases. */
+  readonly field: QueryField | undefined;
+  /** As written, without sign, field and quotes. */
+  readonly value: string;
+  readonly negated: boolean;
+}
+
+class PieceScanner {
   readonly #text: string;
-  readonly #analyzer: Analyzer;
-  readonly #unless: ReadonlySet<string>;
-  readonly #terms = new Set<string>();
-  readonly #pairs = new Map<string, QueryPair>();
-  readonly #clauses: TextClause[] = [];
-  readonly #fields: FieldCondition[] = [];
-  #truncated = false;
-  /** Position of the last closing quote. Searches for a quote stop there, which keeps parsing linear. */
+  readonly #pieces: Piece[] = [];
+  /** Position of the last closing quote. Searches for a quote stop there, which keeps scanning linear. */
   readonly #lastQuote: number;
 
-  constructor(text: string, analyzer: Analyzer, unless: ReadonlySet<string>) {
+  constructor(text: string) {
     this.#text = text;
-    this.#analyzer = analyzer;
-    this.#unless = unless;
     this.#lastQuote = Math.max(text.lastIndexOf('"'), text.lastIndexOf('”'));
   }
 
-  read(truncated: boolean): TextQuery {
+  pieces(): readonly Piece[] {
     const text = this.#text;
-    this.#truncated = truncated;
     let plainStart = 0;
     let at = 0;
     while (at < text.length) {
@@ -99,17 +169,11 @@ class QueryReader {
       while (at < text.length && isSpace(text.charCodeAt(at))) at++;
     }
     this.#plain(plainStart, text.length);
-    return {
-      terms: [...this.#terms],
-      pairs: [...this.#pairs.values()],
-      clauses: this.#clauses,
-      fields: this.#fields,
-      truncated: this.#truncated,
-    };
+    return this.#pieces;
   }
 
   /**
-   * Parses the operator at a token's start, after taking the plain text before it. Returns its end, or `start` if there
+   * Reads the operator at a token's start, after taking the plain text before it. Returns its end, or `start` if there
    * is none.
    */
   #operator(start: number, plainStart: number): number {
@@ -122,17 +186,16 @@ class QueryReader {
       if (!/^[\p{L}"“]/u.test(next)) return start;
       at++;
     }
-    const negated = sign === '-';
     const field = fieldAt(text, at);
     const valueStart = field === undefined ? at : at + field.length + 1;
     const quoted = isQuote(text.charCodeAt(valueStart)) ? this.#closingQuote(valueStart + 1) : -1;
     if (!signed && field === undefined && quoted < 0) return start;
     const end = quoted >= 0 ? quoted + 1 : tokenEnd(text, valueStart);
-    const value = quoted >= 0 ? text.slice(valueStart + 1, quoted) : text.slice(valueStart, end);
+    let value = quoted >= 0 ? text.slice(valueStart + 1, quoted) : text.slice(valueStart, end);
     if (field !== undefined && value.trim() === '') return start;
+    if (field !== undefined && quoted < 0) value = value.replace(/[?!.,;]+$/, '');
     this.#plain(plainStart, start);
-    if (field !== undefined) this.#field(field, quoted >= 0 ? value : value.replace(/[?!.,;]+$/, ''), negated);
-    else this.#clause(value, !negated);
+    this.#pieces.push({ kind: 'operator', field, value, negated: sign === '-' });
     return end;
   }
 
@@ -145,11 +208,35 @@ class QueryReader {
   }
 
   #plain(start: number, end: number): void {
-    if (start < end) this.#score(this.#text.slice(start, end), this.#unless);
+    if (start < end) this.#pieces.push({ kind: 'text', value: this.#text.slice(start, end) });
+  }
+}
+
+/** Collects the terms, pairs and conditions of a query within their limits. */
+class QueryReader {
+  readonly #analyzer: Analyzer;
+  readonly #terms = new Set<string>();
+  readonly #pairs = new Map<string, QueryPair>();
+  readonly #clauses: TextClause[] = [];
+  readonly #fields: FieldCondition[] = [];
+  #truncated = false;
+
+  constructor(analyzer: Analyzer) {
+    this.#analyzer = analyzer;
+  }
+
+  query(truncated: boolean): TextQuery {
+    return {
+      terms: [...this.#terms],
+      pairs: [...this.#pairs.values()],
+      clauses: this.#clauses,
+      fields: this.#fields,
+      truncated: truncated || this.#truncated,
+    };
   }
 
   /** Adds a text's terms and pairs to the score. `complete` is false when the terms exceeded the limit. */
-  #score(text: string, unless: ReadonlySet<string>): { readonly complete: boolean } {
+  score(text: string, unless: ReadonlySet<string>): { readonly complete: boolean } {
     const { terms, positions } = this.#analyzer.analyze(text);
     let complete = true;
     let before = -1;
@@ -173,7 +260,25 @@ class QueryReader {
     return { complete };
   }
 
-  #clause(value: string, required: boolean): void {
+  /** Adds a word or phrase as a condition, and its terms to the score if it is required. */
+  clause(operator: Operator): void {
+    this.#clause(operator, (value) => this.score(value, NO_TERMS).complete);
+  }
+
+  /** Adds a field's condition. */
+  field(field: QueryField, operator: Operator): void {
+    if (this.#addField(field, operator) && field === 'content') this.clause(operator);
+  }
+
+  /** Adds an operator of a question; the caller scores its words. */
+  wish(operator: Operator): void {
+    const { field } = operator;
+    const isTaken = field === undefined || this.#addField(field, operator);
+    if (isTaken && (field === undefined || field === 'content')) this.#clause(operator, () => true);
+  }
+
+  /** `scores`: scores the value of a required clause, and tells whether its terms are within the limit. */
+  #clause({ value, negated }: Operator, scores: (value: string) => boolean): void {
     const { terms, positions } = this.#analyzer.analyze(value);
     if (terms.length === 0) return;
     if (this.#clauses.length >= QUERY_CLAUSES_MAX || terms.length > QUERY_TERMS_MAX) {
@@ -181,17 +286,18 @@ class QueryReader {
       return;
     }
     // A clause whose terms exceed the limit is left out as a whole, not cut.
-    if (required && !this.#score(value, NO_TERMS).complete) return;
-    this.#clauses.push({ required, terms, offsets: positions.map((position) => position - positions[0]!) });
+    if (!negated && !scores(value)) return;
+    const offsets = positions.map((position) => position - positions[0]!);
+    this.#clauses.push({ required: !negated, terms, offsets });
   }
 
-  #field(field: QueryField, value: string, negated: boolean): void {
+  #addField(field: QueryField, { value, negated }: Operator): boolean {
     if (this.#fields.length >= QUERY_CLAUSES_MAX) {
       this.#truncated = true;
-      return;
+      return false;
     }
     this.#fields.push({ field, value, terms: this.#analyzer.analyze(value).terms, negated });
-    if (field === 'content') this.#clause(value, !negated);
+    return true;
   }
 }
 

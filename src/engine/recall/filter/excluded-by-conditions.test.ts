@@ -80,7 +80,10 @@ test('old versions and expired grains have reasons of their own, and field opera
   assert.deepEqual(recallExplained(engine, { query: 'tea', filter: { includeSuperseded: true } }).excluded.counts, {
     ttl_expired: 1,
   });
-  assert.equal(recallExplained(engine, { query: 'tea -subject:Ada' }).excluded.counts.subject_mismatch, 2);
+  assert.equal(
+    recallExplained(engine, { query: 'tea -subject:Ada', operators: true }).excluded.counts.subject_mismatch,
+    2,
+  );
 });
 
 test('recalls by structure alone and by conditions alone report their exclusions too', async (t) => {

@@ -60,10 +60,11 @@ function textLeg<C extends Partitioned>(candidates: readonly C[]): ScoredLeg<C> 
   };
 }
 
-/** Scores by BM25 only, as a share of the best BM25. */
+/** Scores by BM25 and wishes only, as a share of the best. */
 function wordsAlone<C extends Candidate>(candidates: readonly C[]): ScoredLeg<C> {
-  const best = candidates.reduce((most, { bm25 = 0 }) => Math.max(most, bm25), 0);
-  const scoreOf = ({ bm25 = 0 }: C): number => (best === 0 ? 0 : bm25 / best);
+  const wordsOf = ({ bm25 = 0, wishes }: C): number => (wishes === undefined ? bm25 : bm25 * wishes.factor);
+  const best = candidates.reduce((most, candidate) => Math.max(most, wordsOf(candidate)), 0);
+  const scoreOf = (candidate: C): number => (best === 0 ? 0 : wordsOf(candidate) / best);
   return {
     scored: candidates.map((candidate) => ({ candidate, score: scoreOf(candidate) })),
     terms: (candidate) => ({ ...NO_TERMS, bm25: scoreOf(candidate) }),

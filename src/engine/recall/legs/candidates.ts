@@ -3,7 +3,7 @@
 // (text-leg.ts).
 import { defined } from '../../base/defined.ts';
 import type { CallContext } from '../../calls/context.ts';
-import type { Candidate, CandidateTurn, NeighbourScore, RecallQuery } from '../../calls/recall.ts';
+import type { Candidate, CandidateTurn, MetWishes, NeighbourScore, RecallQuery } from '../../calls/recall.ts';
 import type { TurnContext } from '../../index/context/turn.ts';
 import type { Doc, IndexPart, Ordinal } from '../../index/parts/part.ts';
 import type { Analyzer } from '../../index/text/analyze.ts';
@@ -21,6 +21,7 @@ import { countedParts } from './counted.ts';
 import { inOrder, type PartDoc } from './ordered.ts';
 import { isTurn, type PlacedCode, QueryCues } from './query-cues.ts';
 import type { VectorLeg } from './vector-leg.ts';
+import { WishJudge } from './wishes.ts';
 
 /** A search in one partition, with the statistics of the whole memory. */
 export interface CandidateSearch {
@@ -52,6 +53,7 @@ export class LocalCandidate implements Candidate {
   /** False for a neighbour that only contributes its scores. */
   isCandidate = true;
   outsideText: boolean = false;
+  wishes: MetWishes | undefined = undefined;
   readonly #store: Store;
   #hash: string | undefined;
 
@@ -96,6 +98,7 @@ export function findCandidates(search: CandidateSearch): Found {
     for (const { part, doc } of newest) asCandidate(units.at(part, doc)).structural = true;
     legCut ||= newest.length >= query.candidateLimit;
   }
+  judgeWishes(search, units);
   return { candidates: units.all.filter((unit) => unit.isCandidate), legCut };
 }
 
@@ -340,6 +343,12 @@ function scorePhrases(
     for (let at = 0; at < some.length; at++) if (scores[part]![at]! > 0) some[at]!.phrase = scores[part]![at]!;
 }
 
+function judgeWishes({ parts, analyzer, text }: CandidateSearch, units: Units): void {
+  if (text?.wishes === undefined) return;
+  const judge = new WishJudge(text.wishes, parts, analyzer);
+  for (const unit of units.all) if (unit.isCandidate) unit.wishes = judge.of(unit.part, unit.doc);
+}
+
 function docsOf(units: readonly LocalCandidate[]): Uint32Array {
   const docs = new Uint32Array(units.length);
   for (let i = 0; i < docs.length; i++) docs[i] = units[i]!.doc;
@@ -348,7 +357,7 @@ function docsOf(units: readonly LocalCandidate[]): Uint32Array {
 
 /** A candidate as plain data, to cross threads. */
 export function plainCandidate(unit: LocalCandidate, held: readonly number[]): Candidate {
-  const { hash, ordinal, createdAtMs, bm25, phrase, cosine, structural, outsideText, turn } = unit;
+  const { hash, ordinal, createdAtMs, bm25, phrase, cosine, structural, outsideText, turn, wishes } = unit;
   return defined({
     hash,
     ordinal,
@@ -359,6 +368,7 @@ export function plainCandidate(unit: LocalCandidate, held: readonly number[]): C
     structural: structural || undefined,
     outsideText: outsideText || undefined,
     turn: turn && plainTurn(turn),
+    wishes,
     matchedTerms: held.length === 0 ? undefined : held,
   });
 }

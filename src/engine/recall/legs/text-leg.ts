@@ -109,6 +109,7 @@ export class TextLeg<C extends Scorable = Scorable> {
 
   /** The relevance, 0 to 1. Bit-identical to the sum of `terms` in their order. */
   relevance(candidate: C): number {
+    if (candidate.wishes !== undefined) return Math.min(1, sumOfTerms(this.terms(candidate)));
     const norms = this.#norms;
     const words = wordsOf(candidate, norms);
     const { turn } = candidate;
@@ -132,6 +133,11 @@ export class TextLeg<C extends Scorable = Scorable> {
 
   /** The terms of the relevance. */
   terms(candidate: C): TextTerms {
+    const terms = this.#plainTerms(candidate);
+    return candidate.wishes === undefined ? terms : scaled(terms, candidate.wishes.factor);
+  }
+
+  #plainTerms(candidate: C): TextTerms {
     const norms = this.#norms;
     const { turn } = candidate;
     const isTurn = turn !== undefined;
@@ -150,6 +156,21 @@ export class TextLeg<C extends Scorable = Scorable> {
       self: selfTerm(turnFlags),
     };
   }
+}
+
+function scaled(terms: TextTerms, factor: number): TextTerms {
+  return {
+    bm25: terms.bm25 * factor,
+    phrase: terms.phrase * factor,
+    vector: terms.vector * factor,
+    near: terms.near * factor,
+    answer: terms.answer * factor,
+    session: terms.session * factor,
+    role: terms.role * factor,
+    speaker: terms.speaker * factor,
+    time: terms.time * factor,
+    self: terms.self * factor,
+  };
 }
 
 /** The sum of terms, in the same order of additions as `TextLeg.relevance`. */

@@ -48,6 +48,8 @@ export interface StageHit {
   /** How well it matches, 0 to 1, independent of other hits. Minimum scores are compared with this instead of the score. */
   readonly strength?: number | undefined;
   readonly superseded: boolean;
+  /** True if it does not meet all operators of the question. */
+  readonly unmet?: boolean | undefined;
   readonly recallSource: RecallSource;
   readonly conflictStatus?: 'current' | 'outdated' | undefined;
   readonly relativeTime?: string | undefined;

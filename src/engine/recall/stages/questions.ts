@@ -45,7 +45,7 @@ const FOLLOW_UP_CANDIDATES = 50;
 
 /** A further query under the first one's conditions, with an optional new text (null: none) and a changed filter. */
 export function followUp(
-  { query, filter, vector }: RecallQuery,
+  { query, operators, filter, vector }: RecallQuery,
   asked: {
     readonly text?: string | null | undefined;
     readonly limit: number;
@@ -61,6 +61,7 @@ export function followUp(
   const structural = [subject, relation, object, entity].some((value) => value !== undefined);
   return {
     query: text ?? undefined,
+    operators,
     // The vector belongs to the original text, and there is none for another text.
     vector: vector === undefined || text !== query || asked.wordsOnly === true ? undefined : vector,
     filter: narrowed,

@@ -10,7 +10,7 @@ export function stageHits(found: readonly RecallHit[], query: RecallQuery): Stag
 
 /** Converts a fused hit; `query` is the query that it answers. */
 export function stageHit(found: RecallHit, query: RecallQuery): StageHit {
-  const { grain, score, breakdown, bm25Rank, cosine, evidence, superseded } = found;
+  const { grain, score, breakdown, bm25Rank, cosine, evidence, superseded, unmet } = found;
   const inText = TEXT_TERMS.some((term) => breakdown[term] !== 0);
   const count = query.query !== undefined && query.structural ? 2 : 1;
   const terms = Object.fromEntries(TEXT_TERMS.map((term) => [term, breakdown[term]])) as Record<TextTerm, number>; // of all ten
@@ -30,14 +30,25 @@ export function stageHit(found: RecallHit, query: RecallQuery): StageHit {
     judged: query.query !== undefined && (inText || !query.structural),
     strength: evidence,
     superseded,
+    unmet,
     recallSource: 'primary',
   };
 }
 
 /** Converts a hit back after the stages. */
 export function recallHit(hit: StageHit): RecallHit {
-  const { grain, score, breakdown, strength, superseded, recallSource, conflictStatus, relativeTime, explanation } =
-    hit;
+  const {
+    grain,
+    score,
+    breakdown,
+    strength,
+    superseded,
+    unmet,
+    recallSource,
+    conflictStatus,
+    relativeTime,
+    explanation,
+  } = hit;
   const { base, rrf, legs, bm25Rank, vectorScore, terms, changes } = breakdown;
   const shown = Object.fromEntries(TEXT_TERMS.map((term) => [term, terms?.[term] ?? 0])) as Record<TextTerm, number>; // of all ten
   const sum = legs?.sum ?? 0;
@@ -48,6 +59,7 @@ export function recallHit(hit: StageHit): RecallHit {
     breakdown: account,
     rrfScore: sum,
     superseded,
+    unmet,
     evidence: strength,
     bm25Rank,
     cosine: vectorScore,

@@ -26,6 +26,7 @@ import { HitOutput, hitMessage, hitOutput } from './hit-output.ts';
 import { WaitForIndexMs, waitForIndex } from './index-wait.ts';
 import { askerOf } from './models.ts';
 import { givesVector, recallQuery, refuseDuration, stagedQuery } from './query.ts';
+import { QueryModeMember, queryModeOf } from './query-mode.ts';
 
 const Input = Type.Object({
   query: Type.String({ minLength: 1, description: 'The question to take apart.' }),
@@ -35,6 +36,7 @@ const Input = Type.Object({
     }),
   ),
   params: Type.Optional(described(RecallInput, 'Fields of each recall, without its query.')),
+  queryMode: QueryModeMember,
   waitForIndexMs: WaitForIndexMs,
 });
 
@@ -43,6 +45,7 @@ const BODY = outsideSchema(
     question: Input.properties.query,
     maxSubQueries: Input.properties.maxSubQueries,
     params: Input.properties.params,
+    queryMode: Input.properties.queryMode,
     waitForIndexMs: Input.properties.waitForIndexMs,
   }),
 );
@@ -107,11 +110,12 @@ export const recallChain = defineOperation({
       },
     },
   ],
-  async run({ query: question, maxSubQueries = 0, params = {}, waitForIndexMs }, context) {
-    await waitForIndex(context, waitForIndexMs);
+  async run(input, context) {
+    const { query: question, maxSubQueries = 0, params = {} } = input;
+    await waitForIndex(context, input.waitForIndexMs);
     const plan = planChain(question, maxSubQueries === 0 ? CHAIN_QUERIES_DEFAULT : maxSubQueries);
     // Each part uses the parameters, but not the whole question, which would distort its ranking.
-    const asked = stagedQuery({ ...params, query: '' });
+    const asked = stagedQuery({ ...params, query: '', queryMode: queryModeOf(input, context) });
     const shown = { breakdown: params.scoreBreakdown === true, scope: asked.filter.scope !== undefined };
     const { warnings: limits } = recallQuery({ ...params, query: '' });
     const warnings = new Set<string>([...limits, ...idleFieldWarnings({ ...params, query: question })]);

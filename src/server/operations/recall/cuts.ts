@@ -7,11 +7,12 @@ import {
   QUERY_TERMS_MAX,
   SOURCES_MAX,
 } from '../../../engine/base/limits.ts';
+import type { RecallHit } from '../../../engine/calls/recall.ts';
 import type { Output as Found } from '../../../shards/protocol.ts';
 import type { RecallInput } from './fields.ts';
 
 type Cuts = Pick<Found<'recall'>, 'queryCut' | 'legCut' | 'sourcesCut' | 'entities' | 'recallId' | 'total'> & {
-  readonly hits: readonly unknown[];
+  readonly hits: readonly Pick<RecallHit, 'unmet'>[];
 };
 
 export const QUERY_CUT =
@@ -29,6 +30,12 @@ export function cutWarnings(input: RecallInput, found: Cuts, candidateLimit: num
   if (entities !== undefined && (legCut === true || total > hits.length))
     warnings.push(
       `count_entities counts the subjects of the ${hits.length} hits of this answer, of ${total} candidates`,
+    );
+  const met = hits.filter(({ unmet }) => unmet !== true).length;
+  if (met < hits.length)
+    warnings.push(
+      `${met} of the ${hits.length} hits meet the operators of the query; the others answer its words: ` +
+        'query_mode "operators" makes operators conditions',
     );
   if (input.recordProvenance === false && recallId !== undefined)
     warnings.push('record_provenance false was overridden: the policy of this memory keeps a record of every recall');

@@ -18,7 +18,9 @@ const seconds = (description: string) =>
 
 /** In the order of their numbers in the message; docs/recall.md shows them in a table made by `npm run docs`. */
 export const RecallInput = Type.Object({
-  query: text('Free text to search for; "a phrase", +must, -not and field:term are operators.'),
+  query: text(
+    'Free text to search for. The operators "a phrase", +word, -word and field:term move hits up and down; see query_mode.',
+  ),
   subject: text('Only grains with exactly this subject.'),
   relation: text('Only grains with exactly this relation.'),
   object: text('Only grains with exactly this object.'),

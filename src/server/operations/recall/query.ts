@@ -13,10 +13,14 @@ import { packVectors } from '../../../engine/index/vectors/transfer.ts';
 import { scopeView } from '../../../engine/recall/filter/scope.ts';
 import type { GrainFilter, RecallQuery } from '../../../shards/protocol.ts';
 import type { QueryVector } from '../../embedding/query-vector.ts';
+import type { QueryMode } from '../../query-mode.ts';
 import { checkedGrainType } from '../grains/grain-type.ts';
 import { given, type RecallInput } from './fields.ts';
 import { recallOptions } from './options.ts';
 import { isDuration, readPhrase, type TimeSpan } from './time-phrase.ts';
+
+/** The fields of a recall, and what its HTTP body or its headers add to them. */
+export type QueryInput = RecallInput & { readonly queryMode?: QueryMode | undefined };
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -36,7 +40,7 @@ export function queryText({ query = '' }: Pick<RecallInput, 'query'>): string {
 }
 
 /** The query without options, and warnings about limits that were lowered. Throws VAL-E001 and MEM-E005. */
-export function recallQuery(input: RecallInput): { readonly query: RecallQuery; readonly warnings: readonly string[] } {
+export function recallQuery(input: QueryInput): { readonly query: RecallQuery; readonly warnings: readonly string[] } {
   const warnings: string[] = [];
   let limit = input.limit ?? 0;
   if (limit === 0) limit = RECALL_LIMIT_DEFAULT;
@@ -54,7 +58,7 @@ export function recallQuery(input: RecallInput): { readonly query: RecallQuery; 
   const text = queryText(input);
   return {
     query: {
-      ...defined({ query: text === '' ? undefined : text }),
+      ...defined({ query: text === '' ? undefined : text, operators: input.queryMode === 'operators' || undefined }),
       filter,
       limit,
       askedLimit: limit,
@@ -70,7 +74,7 @@ export function recallQuery(input: RecallInput): { readonly query: RecallQuery; 
 }
 
 /** The query with the options of its stages and its vector. */
-export function stagedQuery(input: RecallInput): RecallQuery {
+export function stagedQuery(input: QueryInput): RecallQuery {
   const { query } = recallQuery(input);
   const vector = vectorOf(input, query.query);
   return {
@@ -81,25 +85,25 @@ export function stagedQuery(input: RecallInput): RecallQuery {
 }
 
 /** The staged query of a recall that leaves a record if the policy or the request asks for one. */
-export function recordedQuery(input: RecallInput): RecallQuery {
+export function recordedQuery(input: QueryInput): RecallQuery {
   return { ...stagedQuery(input), record: { asked: input.recordProvenance === true } };
 }
 
 /** Symbols, so that no caller can send these members. */
 const VECTOR = Symbol('vector of the query');
 const WARNING = Symbol('why there is none');
-type WithVector = RecallInput & {
+type WithVector = QueryInput & {
   readonly [VECTOR]?: RecallQuery['vector'] | undefined;
   readonly [WARNING]?: string | undefined;
 };
 
 /** The request with the vector of its query. */
-export function withVector(input: RecallInput, vector: NonNullable<RecallQuery['vector']>): WithVector {
+export function withVector(input: QueryInput, vector: NonNullable<RecallQuery['vector']>): WithVector {
   return { ...input, [VECTOR]: vector };
 }
 
 /** The request with the vector that another thread made, or with the warning why there is none. */
-export function withMade(input: RecallInput, { vector, warning }: QueryVector): WithVector {
+export function withMade(input: QueryInput, { vector, warning }: QueryVector): WithVector {
   return { ...input, [VECTOR]: vector, [WARNING]: warning };
 }
 

@@ -1,4 +1,5 @@
 import { steadyMs } from '../../../engine/base/clock.ts';
+import { defined } from '../../../engine/base/defined.ts';
 import { recallInStages, recorded } from '../../../shards/gather/staged.ts';
 import type { Output as Found } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
@@ -20,6 +21,7 @@ import {
   givesVector,
   hasMadeVector,
   madeWarnings,
+  type QueryInput,
   queryText,
   recallQuery,
   recordedQuery,
@@ -27,6 +29,7 @@ import {
   withMade,
   withVector,
 } from './query.ts';
+import { QueryModeMember, queryModeOf } from './query-mode.ts';
 import { sidecarOf, unpackSidecar } from './sidecar.ts';
 
 const Output = Type.Object({
@@ -77,8 +80,12 @@ const Output = Type.Object({
 });
 type Output = Static<typeof Output>;
 
-/** The HTTP body: the sixty fields, and how long to wait for indexes. */
-const BodyInput = Type.Object({ ...RecallInput.properties, waitForIndexMs: WaitForIndexMs });
+/** The HTTP body: the sixty fields, how to read operators, and how long to wait for indexes. */
+const BodyInput = Type.Object({
+  ...RecallInput.properties,
+  queryMode: QueryModeMember,
+  waitForIndexMs: WaitForIndexMs,
+});
 type BodyInput = Static<typeof BodyInput>;
 const WAIT = 'wait_for_index_ms';
 
@@ -134,7 +141,8 @@ export const recall = defineCall({
   ],
   call: {
     method: 'recall',
-    around: async (input, context, perform) => {
+    around: async (sent, context, perform) => {
+      const input: QueryInput = { ...sent, ...defined({ queryMode: queryModeOf(sent, context) }) };
       await waitForIndex(context, (input as BodyInput).waitForIndexMs);
       const text = queryText(input);
       if (text === '') return perform(input);
@@ -155,10 +163,10 @@ export const recall = defineCall({
 
 /** The request with the vector of its question, or a warning why it has none. */
 async function embedded(
-  input: RecallInput,
+  input: QueryInput,
   text: string,
   context: Context,
-): Promise<{ readonly asked: RecallInput; readonly warnings: readonly string[] }> {
+): Promise<{ readonly asked: QueryInput; readonly warnings: readonly string[] }> {
   if (givesVector(input)) return { asked: input, warnings: [] };
   const { queryVectors, clock } = context.services;
   const { vector, warnings, hydeDone } = await questionVector(input, text, context, (words) =>
@@ -176,7 +184,7 @@ function withWarnings(output: Output, warnings: readonly string[]): Output {
   return warnings.length === 0 ? output : { ...output, warnings: [...output.warnings, ...warnings] };
 }
 
-function answerOf(found: Found<'recall'>, input: RecallInput): Output {
+function answerOf(found: Found<'recall'>, input: QueryInput): Output {
   const {
     hits,
     total,

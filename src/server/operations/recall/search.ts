@@ -46,6 +46,7 @@ export const search = defineOperation({
     const { query, warnings } = recallQuery(input);
     const { hits, truncated, queryCut } = await context.call('recall', {
       ...query,
+      operators: true,
       wordsOnly: true,
       record: { asked: false },
     });
