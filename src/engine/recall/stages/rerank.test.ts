@@ -25,6 +25,19 @@ test('hits take the places that a model gives them, with the scores of these pla
   assert.equal(explain(hits[0]!), 'Score 0.900: 0.900 for the place that the model gave it.');
 });
 
+test('hits with equal scores take the order of the model too', () => {
+  const equal = ['a', 'b', 'c', 'd'].map((name, at) => hit({ name, score: at < 3 ? 0.5 : 0.2 }));
+  const hits = answerNow(rerank(equal), ordered([2, 1, 0, 3]));
+  assert.deepEqual(names(hits), ['c', 'b', 'a', 'd']);
+  const scores = hits.map(({ score }) => score);
+  assert.ok(
+    scores.every((score, at) => at === 0 || score < scores[at - 1]!),
+    String(scores),
+  );
+  assert.ok(Math.abs(scores[2]! - 0.5) < 1e-8);
+  for (const one of hits) assert.equal(scoreOf(one.breakdown), one.score);
+});
+
 test('without an order nothing changes, and a hit that keeps its place keeps its account', () => {
   assert.deepEqual(answerNow(rerank(three), ordered(undefined)), three);
   const [first] = answerNow(rerank(three), ordered([0, 2, 1]));
