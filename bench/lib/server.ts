@@ -58,6 +58,8 @@ export interface ServerOptions {
   readonly tracedShare?: number | undefined;
   /** Without it there are no vectors. */
   readonly embedder?: EmbedderOptions | undefined;
+  /** Further options of `granary serve`, which go before the ones made here. */
+  readonly flags?: Readonly<Record<string, string>> | undefined;
 }
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
@@ -79,6 +81,7 @@ export async function startServer({ main = MAIN, profile, embedder, ...options }
     grpcPort: 0,
     logLevel: 'error',
     embedder: embedder === undefined ? 'none' : 'builtin',
+    ...options.flags,
   };
   const { dataDir, auth, httpPort, grpcPort, logLevel } = config;
   const given = options.allDefaults === true ? { dataDir, auth, httpPort, grpcPort, logLevel } : config;
@@ -166,17 +169,16 @@ const EMBEDDED_STILL_MS = 120_000;
 /** Waits until every grain of the memories has its vectors. */
 export async function embedded(server: Target, memories: readonly string[]): Promise<void> {
   let lastMs = performance.now();
-  let last: unknown;
-  for (const id of memories) {
-    for (;;) {
-      const { index_lag: lag } = await askJson(server, 'GET', `/memories/${id}/stats`);
-      if (lag === 0) break;
-      if (lag !== last) lastMs = performance.now();
-      else if (performance.now() - lastMs > EMBEDDED_STILL_MS)
-        throw new Error(`${lag} grains of ${id} are not embedded`);
-      last = lag;
-      await new Promise((resolve) => setTimeout(resolve, EMBEDDED_LOOK_MS));
-    }
+  let last: number | undefined;
+  for (;;) {
+    let lag = 0;
+    for (const id of memories) lag += Number((await askJson(server, 'GET', `/memories/${id}/stats`))['index_lag']);
+    if (lag === 0) return;
+    // Memories take turns, so one of them may stand still while others go on.
+    if (lag !== last) lastMs = performance.now();
+    else if (performance.now() - lastMs > EMBEDDED_STILL_MS) throw new Error(`${lag} grains are not embedded`);
+    last = lag;
+    await new Promise((resolve) => setTimeout(resolve, EMBEDDED_LOOK_MS));
   }
 }
 

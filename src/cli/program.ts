@@ -26,6 +26,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   harnesses: async () => (await import('./harnesses.ts')).registerHarnesses,
   providers: async () => (await import('./providers.ts')).registerProviders,
   models: async () => (await import('./models.ts')).registerModels,
+  model: async () => (await import('./model.ts')).registerModel,
   hooks: async () => (await import('./hooks.ts')).registerHooks,
   graph: async () => (await import('./graph.ts')).registerGraph,
   add: async () => (await import('./add.ts')).registerAdd,

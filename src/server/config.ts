@@ -191,7 +191,11 @@ const OPTIONS = {
     max: 1_048_576,
     fallback: 4_096,
   }),
-  embedder: choice('source of vectors', ['builtin', 'remote', 'ngram', 'none'], 'builtin'),
+  embedder: choice('source of vectors', ['builtin', 'onnx', 'remote', 'ngram', 'none'], 'builtin'),
+  embedderModel: optionalText(
+    'NAME',
+    'model for --embedder onnx: a name in models/ of the data directory, or a folder',
+  ),
   embeddingUrl: optionalText('URL', "service with OpenAI's embeddings interface, for --embedder remote"),
   embeddingModel: optionalText('NAME', 'model to request from the embedding service'),
   embeddingDimensions: optionalInteger("length of that model's vectors", {
@@ -379,6 +383,8 @@ function checkConfig(config: Config): void {
     );
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined))
     throw new EngineError('VAL-E001', '--tls-cert and --tls-key must be set together');
+  if ((config.embedder === 'onnx') !== (config.embedderModel !== undefined))
+    throw new EngineError('VAL-E001', '--embedder onnx and --embedder-model must be set together');
   if (config.embedder === 'remote' && (config.embeddingUrl === undefined || config.embeddingModel === undefined))
     throw new EngineError('VAL-E001', '--embedder remote needs --embedding-url and --embedding-model');
   checkModels(config);

@@ -31,6 +31,7 @@ import type { Metering } from './metering/metering.ts';
 import type { HasGrants } from './models/egress.ts';
 import type { ExtractionModels } from './models/extraction/extractor.ts';
 import type { LanguageModels } from './models/language.ts';
+import type { LocalReranker } from './models/local-reranker.ts';
 import type { ModelLists } from './models/model-lists.ts';
 import type { RecallModels } from './models/models.ts';
 import type { Outgoing } from './models/outgoing.ts';
@@ -65,7 +66,7 @@ export interface Services {
   /** The deployment's limits for CAL, apart from those of each query. */
   readonly cal: CalGate;
   /** Embedders for texts. */
-  readonly embedders: Pick<Embedders, 'of' | 'status' | 'check' | 'nameOf'>;
+  readonly embedders: Pick<Embedders, 'of' | 'ready' | 'has' | 'status' | 'check' | 'nameOf'>;
   /** The default backend of vectors, and where the backend `remote` sends texts. */
   readonly vectorsSetup: () => VectorsSetup;
   /** Vectors of questions. */
@@ -104,6 +105,8 @@ export interface Services {
   readonly extractionModels: ExtractionModels;
   /** Models for recall. */
   readonly recallModels: RecallModels;
+  /** The model of this process that orders hits. */
+  readonly localReranker: LocalReranker;
   /** Turns of harnesses, and how their tools run. */
   readonly turns: HarnessTurns;
   /** Changes of harness definitions: those of one harness take turns. */

@@ -81,8 +81,8 @@ interface Lane {
 }
 
 export class BuiltinEmbedder implements Embedder {
-  readonly name = BUILTIN_NAME;
-  readonly dimensions = ENCODER_DIMENSIONS;
+  #name = BUILTIN_NAME;
+  #dimensions = ENCODER_DIMENSIONS;
   readonly #options: BuiltinOptions;
   readonly #delay: (run: () => void, ms: number) => () => void;
   readonly #lanes: Readonly<Record<Priority, Lane>> = {
@@ -105,6 +105,15 @@ export class BuiltinEmbedder implements Embedder {
   constructor(options: BuiltinOptions) {
     this.#options = options;
     this.#delay = options.delay ?? timer;
+  }
+
+  /** That of the built-in encoder; with another thread, what its encoder said when it was loaded. */
+  get name(): string {
+    return this.#name;
+  }
+
+  get dimensions(): number {
+    return this.#dimensions;
   }
 
   get status(): BuiltinStatus {
@@ -269,6 +278,8 @@ export class BuiltinEmbedder implements Embedder {
       case 'loaded':
         this.#state = 'ready';
         this.#reason = undefined;
+        this.#name = message.name ?? this.#name;
+        this.#dimensions = message.dimensions ?? this.#dimensions;
         this.#runtime = message.runtime;
         this.#readySinceMs = performance.now();
         for (const notice of message.notices) this.#options.log?.warn({ runtime: message.runtime }, notice);

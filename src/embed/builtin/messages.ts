@@ -10,7 +10,14 @@ export type ToThread =
 
 export type FromThread =
   /** The thread's first message. If loading fails, it sends `failed` instead and ends. */
-  | { readonly kind: 'loaded'; readonly runtime: RuntimeName; readonly notices: readonly string[] }
+  | {
+      readonly kind: 'loaded';
+      /** Name and length of the vectors, where the owner does not know them. */
+      readonly name: string | undefined;
+      readonly dimensions: number | undefined;
+      readonly runtime: RuntimeName;
+      readonly notices: readonly string[];
+    }
   | { readonly kind: 'failed'; readonly reason: string }
   /** One vector per text; their buffers are transferred. */
   | { readonly kind: 'vectors'; readonly batch: number; readonly vectors: readonly (Float32Array | undefined)[] };

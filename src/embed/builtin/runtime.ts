@@ -26,8 +26,46 @@ export function hasNativeRuntime(): boolean {
   }
 }
 
-/** Loads `model` into onnxruntime-node (`native`) or onnxruntime-web. Rejects with the library's errors. */
+/** A loaded graph of any model. */
+export interface Session {
+  readonly name: RuntimeName;
+  readonly session: onnxruntime.InferenceSession;
+  readonly tensor: (
+    type: 'int32' | 'int64',
+    values: readonly number[],
+    dims: readonly number[],
+  ) => onnxruntime.TypedTensor<'int32' | 'int64'>;
+}
+
+/** Weights that a graph keeps in files of its own, by the names that it gives them. */
+type WeightFiles = readonly { readonly path: string; readonly data: Uint8Array }[];
+
+/** Loads the encoder's graph into onnxruntime-node (`native`) or onnxruntime-web. Rejects with the library's errors. */
 export async function openRuntime(name: RuntimeName, model: Uint8Array): Promise<Runtime> {
+  const { library, session } = await openGraph(name, model);
+  return {
+    name,
+    run: async (ids) => {
+      const outputs = await session.run({ [ENCODER_INPUT]: new library.Tensor('int32', ids, [ids.length]) });
+      return outputs[ENCODER_OUTPUT]!.data as Float32Array; // the graph's only output holds floats
+    },
+  };
+}
+
+/** The same for any graph. */
+export async function openSession(name: RuntimeName, model: Uint8Array, weights: WeightFiles = []): Promise<Session> {
+  const { library, session } = await openGraph(name, model, weights);
+  return {
+    name,
+    session,
+    tensor: (type, values, dims) =>
+      type === 'int32'
+        ? new library.Tensor('int32', Int32Array.from(values), dims)
+        : new library.Tensor('int64', BigInt64Array.from(values, BigInt), dims),
+  };
+}
+
+async function openGraph(name: RuntimeName, model: Uint8Array, weights: WeightFiles = []) {
   const library = name === 'native' ? nativeLibrary() : await wasmLibrary();
   library.env.logLevel = 'error';
   const session = await library.InferenceSession.create(model, {
@@ -36,16 +74,11 @@ export async function openRuntime(name: RuntimeName, model: Uint8Array): Promise
     executionMode: 'sequential',
     intraOpNumThreads: 1,
     interOpNumThreads: 1,
+    ...(weights.length === 0 ? {} : { externalData: weights }),
   });
   // Frees 12 MB that are not needed after compilation.
   if (name === 'wasm') delete library.env.wasm.wasmBinary;
-  return {
-    name,
-    run: async (ids) => {
-      const outputs = await session.run({ [ENCODER_INPUT]: new library.Tensor('int32', ids, [ids.length]) });
-      return outputs[ENCODER_OUTPUT]!.data as Float32Array; // the graph's only output holds floats
-    },
-  };
+  return { library, session };
 }
 
 function nativeLibrary(): typeof onnxruntime {

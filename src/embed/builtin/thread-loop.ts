@@ -9,9 +9,12 @@ import type { RuntimeName } from './runtime.ts';
 
 /** Encodes one text to one vector. */
 export interface TextEncoder {
+  /** Name and length of the vectors, where only the thread knows them. */
+  readonly name?: string | undefined;
+  readonly dimensions?: number | undefined;
   readonly runtime: RuntimeName;
   readonly notices: readonly string[];
-  encode(text: string): Promise<Float32Array | undefined>;
+  encode(text: string, priority: Priority): Promise<Float32Array | undefined>;
 }
 
 /** A busy shard gets nine times the CPU time of this thread. If queries get slow, a second thread serves them. */
@@ -57,12 +60,14 @@ export async function serveTexts(
     port.close();
     return;
   }
-  say({ kind: 'loaded', runtime: encoder.runtime, notices: encoder.notices });
+  const { name, dimensions, runtime, notices } = encoder;
+  say({ kind: 'loaded', name, dimensions, runtime, notices });
   for (;;) {
     // Each item is { message }; undefined when the port is empty.
     for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port))
       take(next.message as ToThread);
-    const queue = queues.query.size > 0 ? queues.query : queues.backlog;
+    const priority = queues.query.size > 0 ? 'query' : 'backlog';
+    const queue = queues[priority];
     const [batch] = queue.values();
     if (batch === undefined) {
       await new Promise<void>((resolve) => {
@@ -71,7 +76,7 @@ export async function serveTexts(
       continue;
     }
     const text = batch.texts[batch.vectors.length];
-    if (text !== undefined) batch.vectors.push(await encoder.encode(text));
+    if (text !== undefined) batch.vectors.push(await encoder.encode(text, priority));
     if (batch.vectors.length < batch.texts.length) continue;
     // False when the batch was dropped in the meantime.
     if (!queue.delete(batch.id)) continue;

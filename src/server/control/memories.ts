@@ -11,6 +11,7 @@ import { flat, withLoosest } from '../../engine/govern/policy/rules.ts';
 import type { PolicyValue } from '../../engine/govern/policy/values.ts';
 import type { ScopeNode } from '../../engine/govern/scope-tree.ts';
 import type { JsonObject, MemorySettings } from '../../shards/protocol.ts';
+import { isModelBackend, type ModelBackend } from '../embedding/embedders.ts';
 import type { Logger } from '../log.ts';
 import { comparePlaces, type Place } from '../operations/page.ts';
 import type { Shards } from '../shards.ts';
@@ -57,6 +58,7 @@ export class Memories {
   #sorted: readonly MemoryRecord[] | undefined;
   /** Number of memories per `vector_backend`; those without one count under ''. */
   readonly #backends = new Map<string, number>();
+  #backendsChanged: () => void = () => undefined;
 
   #scopesChanged: Promise<void> = Promise.resolve();
   /** Deletions that have begun and could not be completed, by memory number, with their retry timers. */
@@ -84,6 +86,7 @@ export class Memories {
     parts.store.watch('memory', (_, value, before) => {
       this.#sorted = undefined;
       this.#note(value, before);
+      this.#backendsChanged();
     });
   }
 
@@ -101,9 +104,19 @@ export class Memories {
     }
   }
 
+  /** Calls `changed` when a memory was made, changed or deleted, and with it the backends may have. */
+  watchBackends(changed: () => void): void {
+    this.#backendsChanged = changed;
+  }
+
   /** True when a memory has this `vector_backend`; '' means none of its own. */
   hasBackend(backend: string): boolean {
     return (this.#backends.get(backend) ?? 0) > 0;
+  }
+
+  /** The `vector_backend`s of memories that name a model (`onnx:NAME`). */
+  modelBackends(): readonly ModelBackend[] {
+    return [...this.#backends].flatMap(([backend, count]) => (count > 0 && isModelBackend(backend) ? [backend] : []));
   }
 
   /** The memory with that number, also during its deletion. */

@@ -5,6 +5,7 @@ import { BUILTIN_NAME } from '../../embed/builtin/builtin.ts';
 import { cachedQueries } from '../../embed/cached-queries.ts';
 import type { Embedder } from '../../embed/embedder.ts';
 import { NGRAM_NAME } from '../../embed/ngram.ts';
+import { ONNX_NAME_START } from '../../embed/onnx/name.ts';
 import { REMOTE_NAME_START } from '../../embed/remote/remote.ts';
 import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
@@ -12,9 +13,24 @@ import { EMBEDDER_REOPEN_MS } from '../../engine/base/limits.ts';
 import type { Logger } from '../log.ts';
 import type { Destination } from '../models/egress.ts';
 
-/** Values of `vector_backend`. An empty value is the deployment's default. */
+/** Values of `vector_backend` beside those that name a model. An empty value is the deployment's default. */
 export const VECTOR_BACKENDS = ['builtin', 'remote', 'ngram', 'none'] as const;
-export type VectorBackend = (typeof VECTOR_BACKENDS)[number];
+/** `onnx:NAME`: the model of the operator in the folder of that name. */
+export type ModelBackend = `onnx:${string}`;
+export type VectorBackend = (typeof VECTOR_BACKENDS)[number] | ModelBackend;
+
+export function modelBackend(model: string): ModelBackend {
+  return `${ONNX_NAME_START}${model}`;
+}
+
+export function isModelBackend(backend: string): backend is ModelBackend {
+  return backend.startsWith(ONNX_NAME_START);
+}
+
+/** The model that a backend names; undefined for a backend that is none of the operator's models. */
+export function modelOfBackend(backend: string): string | undefined {
+  return isModelBackend(backend) ? backend.slice(ONNX_NAME_START.length) : undefined;
+}
 
 export interface OpenedEmbedder {
   readonly embedder: Embedder;
@@ -31,11 +47,16 @@ export interface NamedEmbedder {
   readonly destination?: Destination | undefined;
 }
 
+type Open = () => Promise<OpenedEmbedder>;
+
 /** How to open each configured backend; the others are absent. */
-export type Openers = Partial<Record<Exclude<VectorBackend, 'none'>, () => Promise<OpenedEmbedder>>>;
+export interface Openers extends Partial<Record<Exclude<(typeof VECTOR_BACKENDS)[number], 'none'>, Open>> {
+  /** By the model's name; undefined when there is no folder of that name. */
+  readonly model?: (name: string) => Open | undefined;
+}
 
 /** How to open the embedder that made vectors of this name before another took its place; undefined when it is gone. */
-export type OpenEarlier = (name: string) => (() => Promise<OpenedEmbedder>) | undefined;
+export type OpenEarlier = (name: string) => Open | undefined;
 
 /** Status of the default embedder for stats and /config. */
 export interface EmbedderStatus {
@@ -153,7 +174,7 @@ export class Embedders {
     for (const [backend, { opened }] of this.#slots) if (opened?.embedder.name === name) return { backend, ...opened };
     const backend = likelyBackend(name);
     if (backend === undefined) return undefined;
-    if (this.#openers[backend] !== undefined && (await this.ready(backend))?.name === name) {
+    if (this.#opener(backend) !== undefined && (await this.ready(backend))?.name === name) {
       const opened = this.#slots.get(backend)?.opened;
       if (opened !== undefined) return { backend, ...opened };
     }
@@ -177,9 +198,14 @@ export class Embedders {
   /** Throws VAL-E001 for a `vector_backend` that this deployment does not have. */
   check(backend: string): void {
     const name = this.#resolve(backend);
-    if (name === 'none' || this.#openers[name] !== undefined) return;
-    const issue = 'is not configured in this deployment';
+    if (name === 'none' || this.#opener(name) !== undefined) return;
+    const issue = `is not configured in this deployment${adviceOn(name)}`;
     throw new EngineError('VAL-E001', `\`vector_backend\` ${issue}`, { details: [{ field: 'vector_backend', issue }] });
+  }
+
+  /** True if this deployment has the backend. */
+  has(backend: Exclude<VectorBackend, 'none'>): boolean {
+    return this.#opener(backend) !== undefined;
   }
 
   status(backend = ''): EmbedderStatus {
@@ -191,8 +217,10 @@ export class Embedders {
       const { name: stamp, dimensions } = embedder;
       return defined({ backend: stamp, dimensions, state: 'ready', reason: fallback });
     }
-    if (this.#openers[name] === undefined)
-      return { backend: name, dimensions: 0, state: 'failed', reason: 'it is not configured in this deployment' };
+    if (this.#opener(name) === undefined) {
+      const missing = `it is not configured in this deployment${adviceOn(name)}`;
+      return { backend: name, dimensions: 0, state: 'failed', reason: missing };
+    }
     const state = opening !== undefined ? 'opening' : reason !== undefined ? 'failed' : 'cold';
     return defined({ backend: name, dimensions: 0, state, reason });
   }
@@ -206,14 +234,23 @@ export class Embedders {
 
   #resolve(backend: string): VectorBackend {
     if (backend === '') return this.#own;
-    const known = VECTOR_BACKENDS.find((name) => name === backend);
+    const model = modelOfBackend(backend);
+    const known = model === undefined ? VECTOR_BACKENDS.find((name) => name === backend) : modelBackend(model);
     if (known === undefined) {
-      const issue = `must be one of ${VECTOR_BACKENDS.join(', ')}`;
+      const issue = `must be one of ${VECTOR_BACKENDS.join(', ')}, or ${modelBackend('NAME')}`;
       throw new EngineError('VAL-E001', `\`vector_backend\` ${issue}`, {
         details: [{ field: 'vector_backend', issue }],
       });
     }
     return known;
+  }
+
+  #opener(name: Exclude<VectorBackend, 'none'>): Open | undefined {
+    const model = modelOfBackend(name);
+    // A model is no member of its own, so the name is one of the others.
+    return model === undefined
+      ? this.#openers[name as Exclude<typeof name, ModelBackend>]
+      : this.#openers.model?.(model);
   }
 
   #slot(name: VectorBackend): Slot {
@@ -226,7 +263,7 @@ export class Embedders {
   }
 
   #open(name: Exclude<VectorBackend, 'none'>, slot: Slot): void {
-    const open = this.#openers[name];
+    const open = this.#opener(name);
     if (open === undefined || slot.opening !== undefined) return;
     if (slot.failedMs !== undefined && this.#nowMs() < slot.failedMs + EMBEDDER_REOPEN_MS) return;
     slot.opening = open()
@@ -253,5 +290,15 @@ export class Embedders {
 function likelyBackend(name: string): Exclude<VectorBackend, 'none'> | undefined {
   if (name === BUILTIN_NAME) return 'builtin';
   if (name === NGRAM_NAME) return 'ngram';
+  const model = modelOfBackend(name);
+  // The digest of the model follows its name.
+  if (model !== undefined) return modelBackend(model.slice(0, model.lastIndexOf('/')));
   return name.startsWith(REMOTE_NAME_START) ? 'remote' : undefined;
+}
+
+function adviceOn(backend: VectorBackend): string {
+  const model = modelOfBackend(backend);
+  return model === undefined
+    ? ''
+    : `: there is no model ${JSON.stringify(model)}; granary model list shows those that are`;
 }

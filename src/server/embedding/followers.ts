@@ -2,13 +2,18 @@
 
 import type { Logger } from '../log.ts';
 import type { Backlog } from './backlog.ts';
-import { type Embedders, VECTOR_BACKENDS } from './embedders.ts';
+import { type Embedders, VECTOR_BACKENDS, type VectorBackend } from './embedders.ts';
 import { Follower } from './follower.ts';
 
 export interface FollowersOptions {
   /** One per shard. */
   readonly backlogs: readonly Backlog[];
   readonly embedders: Pick<Embedders, 'of' | 'namesOf'>;
+  /**
+   * The backends now, configured or not: an administrator may configure one, and change the default. Absent: those that
+   * name no model.
+   */
+  readonly backends?: (() => readonly VectorBackend[]) | undefined;
   /** Whether a memory has this `vector_backend`; unused embedders are not opened. */
   readonly isChosen: (backend: string) => boolean;
   /** Whether texts of the memory may be sent to the embedding service. */
@@ -19,21 +24,40 @@ export interface FollowersOptions {
 }
 
 export class Followers {
-  readonly #followers: readonly Follower[];
+  readonly #options: FollowersOptions;
+  readonly #byBackend = new Map<string, Follower>();
+  #isStarted = false;
 
-  constructor({ backlogs, embedders, isChosen, mayLeave, log, progressed }: FollowersOptions) {
-    // One for each backend, configured or not: an administrator may configure it, and change the default.
-    this.#followers = VECTOR_BACKENDS.filter((backend) => backend !== 'none').map(
-      (backend) =>
-        new Follower({
-          backlogs,
-          backends: () => embedders.namesOf(backend),
-          embedder: () => (embedders.namesOf(backend).some(isChosen) ? embedders.of(backend) : undefined),
-          mayEmbed: backend === 'remote' ? mayLeave : undefined,
-          log,
-          progressed,
-        }),
-    );
+  constructor(options: FollowersOptions) {
+    this.#options = options;
+    this.follow();
+  }
+
+  /** Adds followers of backends that are new. One that is no longer used finds nothing to do. */
+  follow(): void {
+    const { backends = () => VECTOR_BACKENDS } = this.#options;
+    for (const backend of backends()) {
+      if (backend === 'none' || this.#byBackend.has(backend)) continue;
+      const follower = this.#followerOf(backend);
+      this.#byBackend.set(backend, follower);
+      if (this.#isStarted) follower.start();
+    }
+  }
+
+  #followerOf(backend: VectorBackend): Follower {
+    const { backlogs, embedders, isChosen, mayLeave, log, progressed } = this.#options;
+    return new Follower({
+      backlogs,
+      backends: () => embedders.namesOf(backend),
+      embedder: () => (embedders.namesOf(backend).some(isChosen) ? embedders.of(backend) : undefined),
+      mayEmbed: backend === 'remote' ? mayLeave : undefined,
+      log,
+      progressed,
+    });
+  }
+
+  get #followers(): readonly Follower[] {
+    return [...this.#byBackend.values()];
   }
 
   /** Grains embedded since the start. */
@@ -47,6 +71,7 @@ export class Followers {
   }
 
   start(): void {
+    this.#isStarted = true;
     for (const follower of this.#followers) follower.start();
   }
 

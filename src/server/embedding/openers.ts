@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { openLocalEmbedder } from '../../embed/local.ts';
 import { openNgramEmbedder } from '../../embed/ngram.ts';
+import { openOnnxEmbedder } from '../../embed/onnx/onnx.ts';
 import { openRemoteEmbedder, remoteName } from '../../embed/remote/remote.ts';
 import { defined } from '../../engine/base/defined.ts';
 import { EMBED_RESPONSE_BYTES_MAX } from '../../engine/base/limits.ts';
@@ -10,15 +11,13 @@ import type { Logger } from '../log.ts';
 import { destinationOf } from '../models/egress.ts';
 import type { Outgoing } from '../models/outgoing.ts';
 import type { Providers } from '../models/providers.ts';
-import type { Assignment, Provider } from '../models/roles.ts';
-import type { OpenEarlier, OpenedEmbedder, Openers, VectorBackend } from './embedders.ts';
+import { type Assignment, OWN_MODELS, type Provider } from '../models/roles.ts';
+import { modelBackend, type OpenEarlier, type OpenedEmbedder, type Openers, type VectorBackend } from './embedders.ts';
+import { type LocalModels, MODELS_FOLDER } from './local-models.ts';
 
-/** Folder of the converted built-in model. It may be deleted; it is created again. */
-export const MODEL_FOLDER = 'models';
+type Parts = { readonly providers: Providers; readonly outgoing: Outgoing; readonly localModels: LocalModels };
 
-type Parts = { readonly providers: Providers; readonly outgoing: Outgoing };
-
-/** The model of the role embedding, as it is now. */
+/** The model of a provider that the role embedding has. */
 export interface VectorModel {
   readonly provider: Provider;
   readonly assigned: Assignment;
@@ -35,17 +34,28 @@ export function vectorModelOf(providers: Providers): VectorModel | undefined {
  * The backend of memories that name none. A model that an administrator assigned serves them; without one, the options of
  * the start say which.
  */
-export function ownBackend(providers: Providers, { embedder }: Pick<Config, 'embedder'>): VectorBackend {
-  if (!providers.isSet('embedding')) return embedder;
-  if (providers.assignmentOf('embedding') !== null) return 'remote';
-  return embedder === 'remote' ? 'builtin' : embedder;
+export function ownBackend(
+  providers: Providers,
+  { embedder, embedderModel = '' }: Pick<Config, 'embedder' | 'embedderModel'>,
+  { own = embedderModel }: Pick<LocalModels, 'own'>,
+): VectorBackend {
+  const started = embedder === 'onnx' ? modelBackend(own) : embedder;
+  if (!providers.isSet('embedding')) return started;
+  const assigned = providers.assignmentOf('embedding');
+  if (assigned?.provider === OWN_MODELS) return modelBackend(assigned.model);
+  if (assigned !== null) return 'remote';
+  return started === 'remote' ? 'builtin' : started;
 }
 
 export function openersOf(config: Config, log: Logger, parts: Parts): Openers {
   const model = vectorModelOf(parts.providers);
   return defined({
-    builtin: () => openLocalEmbedder({ cacheFolder: join(config.dataDir, MODEL_FOLDER), log }),
+    builtin: () => openLocalEmbedder({ cacheFolder: join(config.dataDir, MODELS_FOLDER), log }),
     ngram: () => Promise.resolve({ embedder: openNgramEmbedder() }),
+    model: (name: string) => {
+      const folder = parts.localModels.folderOf(name);
+      return folder === undefined ? undefined : async () => ({ embedder: await openOnnxEmbedder(folder, { log }) });
+    },
     remote: model === undefined ? undefined : () => opened(model, parts),
   });
 }

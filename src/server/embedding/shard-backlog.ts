@@ -4,21 +4,28 @@ import { packVectors } from '../../engine/index/vectors/transfer.ts';
 import type { Router } from '../../shards/router.ts';
 import type { Backlog, StampOf } from './backlog.ts';
 import type { Outside } from './egress.ts';
-import { VECTOR_BACKENDS } from './embedders.ts';
+import { VECTOR_BACKENDS, type VectorBackend } from './embedders.ts';
 
-/** The backlog of the shard with that index. `outsideNow`: backends whose embedders run on other machines. */
+export interface BacklogBackends {
+  /** Backends whose embedders run on other machines, now. Absent: none. */
+  readonly outside?: (() => Outside) | undefined;
+  /** All backends of the deployment, now. Absent: those that name no model. */
+  readonly backends?: (() => readonly VectorBackend[]) | undefined;
+}
+
+/** The backlog of the shard with that index. */
 export function shardBacklog(
   router: Pick<Router, 'callShard'>,
   shard: number,
-  outsideNow: () => Outside = () => ({ backends: [] }),
+  { outside = () => ({ backends: [] }), backends = () => VECTOR_BACKENDS }: BacklogBackends = {},
 ): Backlog {
   return {
     async fresh(stampOf, grainsMax) {
-      const asked = { embedders: embeddersOf(stampOf), grainsMax, ...outsideIn(outsideNow()) };
+      const asked = { embedders: embeddersOf(stampOf, backends()), grainsMax, ...outsideIn(outside()) };
       return (await router.callShard(shard, 'embedPages', { ...asked, fresh: true })).pages;
     },
     async pages(stampOf, grainsMax) {
-      const asked = { embedders: embeddersOf(stampOf), grainsMax, ...outsideIn(outsideNow()) };
+      const asked = { embedders: embeddersOf(stampOf, backends()), grainsMax, ...outsideIn(outside()) };
       // One call examines a bounded number of memories. Nothing is pending once all were examined.
       for (let looked = 0; ; ) {
         const found = await router.callShard(shard, 'embedPages', asked);
@@ -37,9 +44,9 @@ function outsideIn({ backends, region }: Outside) {
   return { outside: backends, ...(region === undefined ? {} : { region }) };
 }
 
-function embeddersOf(stampOf: StampOf): Record<string, EmbedderStamp> {
+function embeddersOf(stampOf: StampOf, backends: readonly VectorBackend[]): Record<string, EmbedderStamp> {
   const embedders: Record<string, EmbedderStamp> = {};
-  for (const backend of ['', ...VECTOR_BACKENDS]) {
+  for (const backend of ['', ...backends]) {
     const stamp = stampOf(backend);
     if (stamp !== undefined) embedders[backend] = stamp;
   }

@@ -8,19 +8,23 @@ import {
   MODEL_QUESTION_CHARS_MAX,
   MODEL_WAIT_MS,
 } from '../../engine/base/limits.ts';
+import { RERANK_HITS_MAX } from '../../engine/recall/stages/rerank.ts';
 import { allLeaving, destinationOf, type Governed, type HasGrants, leavingTo } from './egress.ts';
 import type { LanguageChoice, LanguageModels } from './language.ts';
+import type { LocalReranker } from './local-reranker.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { Persons } from './persons.ts';
 import type { Choosing } from './providers.ts';
 import { completed, type Order, Reranker } from './reranker.ts';
-import type { Provider, Role } from './roles.ts';
+import { OWN_MODELS, type Provider, type Role } from './roles.ts';
 
 /**
  * Maximum hits that a language model orders: larger windows lower the quality (Sun et al., RankGPT, 2023: windows of
  * 20).
  */
 export const LISTWISE_MAX = 20;
+/** Hits that a service orders: each passage is sent to it. */
+const RERANK_REMOTE_MAX = 30;
 const PASSAGE_CHARS_LISTWISE = 600;
 const HYPOTHESIS_TOKENS_MAX = 200;
 const ORDER_TOKENS_MAX = 200;
@@ -53,6 +57,7 @@ export class RecallModels {
   readonly #models: LanguageModels;
   readonly #outgoing: Outgoing;
   readonly #hasGrants: HasGrants;
+  readonly #localReranker: LocalReranker;
   /** Calls under way, by what they are for. */
   readonly #running = new Map<string, number>();
 
@@ -61,7 +66,9 @@ export class RecallModels {
     readonly models: LanguageModels;
     readonly outgoing: Outgoing;
     readonly hasGrants: HasGrants;
+    readonly localReranker: LocalReranker;
   }) {
+    this.#localReranker = parts.localReranker;
     this.#providers = parts.providers;
     this.#models = parts.models;
     this.#outgoing = parts.outgoing;
@@ -70,7 +77,8 @@ export class RecallModels {
 
   /** True when some recall could call a model. Only the main thread does. */
   get hasAny(): boolean {
-    return this.#providers.has('hyde') || this.#providers.has('rerank') || this.#providers.has('chat');
+    const isLocal = this.#localReranker.model !== undefined;
+    return isLocal || this.#providers.has('hyde') || this.#providers.has('rerank') || this.#providers.has('chat');
   }
 
   /** True when the role hyde has a model. */
@@ -103,12 +111,14 @@ export class RecallModels {
 
   /** For `rerank`: the model of the role rerank. Undefined without one. */
   get reranker(): Orders | undefined {
+    const local = this.#localReranker.model;
+    if (local !== undefined) return this.#locally(local);
     const chosen = this.#chosen('rerank');
     if (chosen === undefined) return undefined;
     const { provider, model } = chosen;
     if (!hasRerankInterface(provider)) return this.#listwise('rerank');
     return {
-      most: Infinity,
+      most: RERANK_REMOTE_MAX,
       model: `${provider.id} ${model}`,
       order: (memory, ordering) => this.#reranked(provider, model, memory, ordering),
     };
@@ -119,6 +129,16 @@ export class RecallModels {
     const chosen = this.#chosen('rerank');
     if (chosen !== undefined && !hasRerankInterface(chosen.provider)) return this.#listwise('rerank');
     return this.#providers.has('chat') ? this.#listwise('chat') : undefined;
+  }
+
+  /** No text leaves the process. */
+  #locally(model: string): Orders {
+    return {
+      most: RERANK_HITS_MAX,
+      model: `${OWN_MODELS} ${model}`,
+      order: (_, { question, passages, waitMs }) =>
+        this.#within('rerank', waitMs, (timeoutMs) => this.#localReranker.order(model, question, passages, timeoutMs)),
+    };
   }
 
   #listwise(role: Role): Orders {

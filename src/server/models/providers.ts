@@ -6,7 +6,7 @@ import { PROVIDERS_MAX } from '../../engine/base/limits.ts';
 import type { JsonObject } from '../../shards/protocol.ts';
 import type { ProviderRecord } from '../control/records.ts';
 import type { Change, ControlStore } from '../control/store.ts';
-import { type Assignment, ECHO, type Provider, type ProviderKind, ROLES, type Role } from './roles.ts';
+import { type Assignment, ECHO, OWN_MODELS, type Provider, type ProviderKind, ROLES, type Role } from './roles.ts';
 import { START_IDS, type StartModels } from './start-models.ts';
 
 /** What the language models need of the providers. */
@@ -212,7 +212,7 @@ export class Providers implements Choosing {
       for (const role of ROLES) {
         const model = wanted[role];
         if (model === undefined) continue;
-        if (model !== null) checkModel(this.get(model.provider), model.model);
+        if (model !== null && !isOwnModel(role, model)) checkModel(this.get(model.provider), model.model);
         if (isSame(model, this.#start.assignments[role] ?? null)) delete assignments[role];
         else assignments[role] = model;
       }
@@ -295,6 +295,11 @@ function hostOf(url: string): string | undefined {
 function checkModel({ kind, id }: Provider, model: string): void {
   if (kind === 'mock' && model !== ECHO)
     throw new EngineError('LLM-E003', `the provider ${id} has the model ${ECHO} alone`);
+}
+
+/** Models of this process make vectors or order hits. */
+function isOwnModel(role: Role, { provider }: Assignment): boolean {
+  return (role === 'embedding' || role === 'rerank') && provider === OWN_MODELS;
 }
 
 function isSame(one: Assignment | null, other: Assignment | null): boolean {

@@ -16,6 +16,12 @@ export const USUAL_URL: Readonly<Partial<Record<ProviderKind, string>>> = {
 /** The model of kind `mock`: it answers with the last message of the user. */
 export const ECHO = 'echo';
 
+/**
+ * Stands for a provider where a role has a sentence model of the operator (embedding/local-models.ts): it runs in this
+ * process.
+ */
+export const OWN_MODELS = 'onnx';
+
 /** A provider that can be called. */
 export interface Provider {
   readonly id: string;

@@ -1,7 +1,7 @@
 // The providers and models that the options of the start name: --model-url, --rerank-url, --embedding-url and their
 // neighbours. They are the first assignments; an administrator can make others while the server runs.
 import type { Config } from '../config.ts';
-import type { Assignment, Provider, Role } from './roles.ts';
+import { type Assignment, OWN_MODELS, type Provider, type Role } from './roles.ts';
 
 export type ModelOptions = Pick<
   Config,
@@ -26,7 +26,7 @@ export interface StartModels {
 const IDS = { model: 'start-model', rerank: 'start-rerank', embedding: 'start-embedding' } as const;
 
 /** Names that providers of an administrator may not have. */
-export const START_IDS: readonly string[] = Object.values(IDS);
+export const START_IDS: readonly string[] = [...Object.values(IDS), OWN_MODELS];
 
 /**
  * A language model becomes that of chat and hyde. Extraction and consolidation change what is stored, and cost a call for

@@ -8,7 +8,7 @@ import {
   sendsForVectors,
   type VectorsSetup,
 } from '../embedding/egress.ts';
-import { Embedders, type Openers } from '../embedding/embedders.ts';
+import { Embedders, type Openers, VECTOR_BACKENDS } from '../embedding/embedders.ts';
 import { Followers } from '../embedding/followers.ts';
 import { IndexWaits } from '../embedding/index-waits.ts';
 import { openEarlierOf, openersOf, ownBackend, vectorModelOf } from '../embedding/openers.ts';
@@ -31,20 +31,27 @@ export interface Embedding {
 export function startEmbedding(
   starting: Starting,
   placed: Placed,
-  { shards, ...models }: Pick<ModelParts, 'providers' | 'outgoing' | 'hasGrants'> & { readonly shards: number },
+  {
+    shards,
+    ...models
+  }: Pick<ModelParts, 'providers' | 'outgoing' | 'hasGrants' | 'localModels'> & {
+    readonly shards: number;
+  },
 ): Embedding {
   const { config, deps, log, lifecycle } = starting;
   const { router } = placed;
-  const { providers } = models;
+  const { providers, localModels } = models;
+  localModels.checkOwn();
+  const own = () => ownBackend(providers, config, localModels);
   const openers = (): Openers => deps.openers ?? openersOf(config, log, models);
-  const embedders = new Embedders(ownBackend(providers, config), openers(), {
+  const embedders = new Embedders(own(), openers(), {
     log,
     openEarlier: openEarlierOf(models),
   });
   lifecycle.opened('embedders', () => embedders.close());
   const setup = (): VectorsSetup => {
     const model = vectorModelOf(providers);
-    return { own: ownBackend(providers, config), destination: model && destinationOf(model.provider) };
+    return { own: own(), destination: model && destinationOf(model.provider) };
   };
   const indexWaits = new IndexWaits({
     lagOf: (memory, upTo) => router.call('vectorLag', asSystem(memory), upTo === undefined ? {} : { upTo }),
@@ -54,6 +61,7 @@ export function startEmbedding(
   const followers = followersOf(starting, placed, { embedders, indexWaits, shards, setup });
   lifecycle.opened('embedding', () => followers.close());
   followers.start();
+  placed.memories.watchBackends(() => followers.follow());
   const queryVectors = new QueryVectors({
     embedders,
     stateOf: (memory) => router.call('vectorState', asSystem(memory), {}),
@@ -65,7 +73,8 @@ export function startEmbedding(
     const now = vectorModelOf(providers);
     const isSame = now?.provider === before?.provider && isSameModel(now?.assigned, before?.assigned);
     before = now;
-    embedders.reconfigure(ownBackend(providers, config), openers(), isSame ? undefined : 'remote');
+    embedders.reconfigure(own(), openers(), isSame ? undefined : 'remote');
+    followers.follow();
     followers.wake();
   });
   return { embedders, followers, indexWaits, queryVectors, vectorsSetup: setup };
@@ -86,8 +95,11 @@ function followersOf(
   }: Pick<Embedding, 'embedders' | 'indexWaits'> & { readonly shards: number; readonly setup: () => VectorsSetup },
 ): Followers {
   const outside = (): Outside => outsideBackends(setup());
+  // Models come and go with memories and assignments.
+  const backends = () => [...new Set([...VECTOR_BACKENDS, setup().own, ...memories.modelBackends()])];
   return new Followers({
-    backlogs: Array.from({ length: shards }, (_, shard) => shardBacklog(router, shard, outside)),
+    backlogs: Array.from({ length: shards }, (_, shard) => shardBacklog(router, shard, { outside, backends })),
+    backends,
     embedders,
     isChosen: (backend) => memories.hasBackend(backend),
     mayLeave: (number) => {

@@ -1,8 +1,10 @@
 // Opens the providers of models. It loads no client of theirs: the first call does.
 import type { Services } from '../context.ts';
 import type { ControlStore } from '../control/store.ts';
+import { LocalModels } from '../embedding/local-models.ts';
 import { grantsOf } from '../models/grants.ts';
 import { LanguageModels } from '../models/language.ts';
+import { LocalReranker } from '../models/local-reranker.ts';
 import { ModelLists } from '../models/model-lists.ts';
 import { RecallModels } from '../models/models.ts';
 import { Outgoing } from '../models/outgoing.ts';
@@ -14,11 +16,11 @@ import type { Starting } from './starting.ts';
 
 export type ModelParts = Pick<
   Services,
-  'providers' | 'models' | 'modelLists' | 'outgoing' | 'recallModels' | 'hasGrants'
->;
+  'providers' | 'models' | 'modelLists' | 'outgoing' | 'recallModels' | 'hasGrants' | 'localReranker'
+> & { readonly localModels: LocalModels };
 
 export function openModels(
-  { config, clock, lifecycle }: Starting,
+  { config, clock, lifecycle, log }: Starting,
   { control, router }: { readonly control: ControlStore; readonly router: Pick<Shards, 'call'> },
 ): ModelParts {
   const nowMs = (): number => clock.nowMs();
@@ -29,6 +31,10 @@ export function openModels(
   const models = new LanguageModels({ providers, outgoing, hasGrants });
   lifecycle.opened('answers of models', () => models.close());
   const modelLists = new ModelLists({ providers, outgoing, nowMs });
-  const recallModels = new RecallModels({ providers, models, outgoing, hasGrants });
-  return { providers, models, modelLists, outgoing, recallModels, hasGrants };
+  const localModels = new LocalModels(config);
+  const assigned = () => providers.assignmentOf('rerank');
+  const localReranker = new LocalReranker({ localModels, assigned, log });
+  lifecycle.opened('reranker', () => localReranker.close());
+  const recallModels = new RecallModels({ providers, models, outgoing, hasGrants, localReranker });
+  return { providers, models, modelLists, outgoing, recallModels, hasGrants, localModels, localReranker };
 }

@@ -29,6 +29,7 @@ import { Memories } from '../control/memories.ts';
 import { ControlStore } from '../control/store.ts';
 import { readHere } from '../documents/testing/read-here.ts';
 import { Embedders } from '../embedding/embedders.ts';
+import { LocalModels } from '../embedding/local-models.ts';
 import { QueryVectors } from '../embedding/query-vector.ts';
 import { EventBells } from '../events/bells.ts';
 import { EventHub } from '../events/hub.ts';
@@ -50,6 +51,7 @@ import { Metrics } from '../metrics.ts';
 import { ExtractionModels } from '../models/extraction/extractor.ts';
 import { grantsOf } from '../models/grants.ts';
 import { LanguageModels } from '../models/language.ts';
+import { LocalReranker } from '../models/local-reranker.ts';
 import { ModelLists } from '../models/model-lists.ts';
 import { RecallModels } from '../models/models.ts';
 import { Outgoing } from '../models/outgoing.ts';
@@ -131,6 +133,11 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
   const outgoing = new Outgoing({ hosts: privateHosts(config), nowMs });
   const hasGrants = grantsOf(shards);
   const models = new LanguageModels({ providers, outgoing, hasGrants });
+  const localReranker = new LocalReranker({
+    localModels: new LocalModels(config),
+    assigned: () => providers.assignmentOf('rerank'),
+    log,
+  });
   const imports = new ImportJobs({
     control,
     clock,
@@ -185,7 +192,8 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
       clock,
       limits: { callsPerMinute: config.extractionRate, charsPerDay: config.extractionBudget },
     }),
-    recallModels: new RecallModels({ providers, models, outgoing, hasGrants }),
+    recallModels: new RecallModels({ providers, models, outgoing, hasGrants, localReranker }),
+    localReranker,
     hasGrants,
     turns: new HarnessTurns({
       runners: { executors: new Map(), hosts: new HostExecutors(log), http: new HttpTools(rule) },

@@ -11,6 +11,7 @@ import { ControlStore } from '../../control/store.ts';
 import type { Resolve } from '../../outgoing/addresses.ts';
 import type { HasGrants } from '../egress.ts';
 import { LanguageModels } from '../language.ts';
+import { LocalReranker } from '../local-reranker.ts';
 import { Outgoing } from '../outgoing.ts';
 import { privateHosts } from '../private-hosts.ts';
 import { Providers } from '../providers.ts';
@@ -72,6 +73,7 @@ export interface TestModels {
   readonly providers: Providers;
   readonly models: LanguageModels;
   readonly outgoing: Outgoing;
+  readonly localReranker: LocalReranker;
   readonly hasGrants: HasGrants;
   readonly control: ControlStore;
   readonly clock: StepClock;
@@ -96,10 +98,15 @@ export function testModels(
   const providers = new Providers({ control, start: startModels(config), nowMs });
   const hasGrants: HasGrants = () => Promise.resolve(false);
   const models = new LanguageModels({ providers, outgoing, hasGrants });
+  const localReranker = new LocalReranker({
+    localModels: { folderOf: () => undefined },
+    assigned: () => providers.assignmentOf('rerank'),
+    log: { warn: () => undefined },
+  });
   t.after(async () => {
     models.close();
     await outgoing.close();
     await control.close();
   });
-  return { providers, models, outgoing, hasGrants, control, clock, waits };
+  return { providers, models, outgoing, hasGrants, localReranker, control, clock, waits };
 }

@@ -113,7 +113,9 @@ export const RecallInput = Type.Object({
     }),
   ),
   entity: text('Only grains with this value as subject or object, in place of subject, relation and object.'),
-  rerank: flag('Puts the best 30 hits in the order of the model of the role rerank.'),
+  rerank: flag(
+    'Puts the best 30 hits (50 with a model that the server runs itself) in the order of the model of the role rerank.',
+  ),
   diversityLambda: fraction(
     'Chooses the hits by maximal marginal relevance among the best 400: 1 is relevance alone, 0 difference alone.',
     1,

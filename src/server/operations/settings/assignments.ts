@@ -1,7 +1,9 @@
 // The models of the roles.
+import { EngineError } from '../../../engine/base/errors.ts';
 import type { Services } from '../../context.ts';
+import { modelBackend } from '../../embedding/embedders.ts';
 import { vectorLength } from '../../models/probe.ts';
-import type { Assignment } from '../../models/roles.ts';
+import { type Assignment, OWN_MODELS } from '../../models/roles.ts';
 import { defineOperation } from '../define.ts';
 import { outsideSchema } from '../names.ts';
 import { described, Type } from '../type.ts';
@@ -32,8 +34,15 @@ const Input = Type.Object({
     {
       chat: Type.Optional(described(Wanted, 'Model of chats and harnesses.')),
       extraction: Type.Optional(described(Wanted, 'Model that finds facts in texts.')),
-      embedding: Type.Optional(described(Wanted, 'Model that makes vectors.')),
-      rerank: Type.Optional(described(Wanted, 'Model that orders the hits of a recall.')),
+      embedding: Type.Optional(
+        described(Wanted, 'Model that makes vectors; the provider `onnx` stands for the models of this server.'),
+      ),
+      rerank: Type.Optional(
+        described(
+          Wanted,
+          'Model that orders the hits of a recall; as for vectors, `onnx` stands for the models of this server.',
+        ),
+      ),
       hyde: Type.Optional(described(Wanted, 'Model that imagines an answer.')),
       consolidation: Type.Optional(described(Wanted, 'Model that proposes what to merge.')),
     },
@@ -66,7 +75,8 @@ export const assignmentsPut = defineOperation({
   ],
   async run({ assignments: wanted }, { services, principal }) {
     refuseHosted(services);
-    const { embedding } = wanted;
+    const { embedding, rerank } = wanted;
+    if (rerank?.provider === OWN_MODELS) await services.localReranker.check(rerank.model);
     await services.providers.assign(
       { ...wanted, ...(embedding ? { embedding: await withDimensions(embedding, services) } : {}) },
       principal.actor,
@@ -77,9 +87,20 @@ export const assignmentsPut = defineOperation({
 });
 
 /** The vectors that are kept have one length, so it must be known. */
-async function withDimensions(wanted: Assignment, { providers, outgoing }: Services): Promise<Assignment> {
+async function withDimensions(wanted: Assignment, { providers, outgoing, embedders }: Services): Promise<Assignment> {
+  if (wanted.provider === OWN_MODELS) return { ...wanted, dimensions: await ownLength(wanted.model, embedders) };
   const provider = providers.callable(wanted.provider);
   const now = providers.assignmentOf('embedding');
   if (now?.provider === wanted.provider && now.model === wanted.model) return now;
   return { ...wanted, dimensions: await vectorLength(provider, wanted.model, outgoing) };
+}
+
+/** Loads a model of the operator. LLM-E003 when there is none of that name, LLM-E002 when it cannot be used. */
+async function ownLength(model: string, embedders: Services['embedders']): Promise<number> {
+  const backend = modelBackend(model);
+  if (!embedders.has(backend))
+    throw new EngineError('LLM-E003', `there is no model ${JSON.stringify(model)} in models/: granary model list`);
+  const embedder = await embedders.ready(backend);
+  if (embedder !== undefined) return embedder.dimensions;
+  throw new EngineError('LLM-E002', embedders.status(backend).reason ?? `the model ${model} does not load`);
 }
