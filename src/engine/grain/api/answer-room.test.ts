@@ -14,6 +14,7 @@ test('the size of a value is that of its JSON, or slightly more for numbers', ()
     }),
     { numRuns: 300 },
   );
+  assert.equal(jsonBytes(-0.0000010372669428697512), '-0.0000010372669428697512'.length);
   assert.equal(jsonBytes('\u0001"\\é'), Buffer.byteLength(JSON.stringify('\u0001"\\é')));
 });
 

@@ -7,6 +7,9 @@ import { textBytes as bytesOfText, textOfObject } from './json-text.ts';
 /** Bytes of an answer's item besides the grain's fields: names, addresses, the score breakdown. */
 const AROUND_BYTES = 1_024;
 
+/** The longest number: a sign, `0.00000` and 17 digits, as in -0.0000010372669428697512. */
+const NUMBER_BYTES_MAX = 25;
+
 export class AnswerRoom {
   #left: number;
   #isEmpty = true;
@@ -52,7 +55,7 @@ export function jsonBytes(value: unknown): number {
       return textBytes(value);
     case 'number':
     case 'bigint':
-      return 24;
+      return NUMBER_BYTES_MAX;
     case 'object':
       return value === null ? 4 : partsBytes(value);
     default:
