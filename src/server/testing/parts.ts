@@ -2,6 +2,7 @@
 // in-memory logs.
 
 import { createSecretKey, hash } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StepClock } from '../../../test/support/step-clock.ts';
@@ -138,12 +139,13 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     assigned: () => providers.assignmentOf('rerank'),
     log,
   });
+  const uploads = join(tmpdir(), `granary-parts-${randomId('imp')}`);
   const imports = new ImportJobs({
     control,
     clock,
     log,
     shards,
-    directory: join(tmpdir(), `granary-parts-${randomId('imp')}`),
+    directory: uploads,
   });
   const services: Services = {
     config,
@@ -237,9 +239,10 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     engines,
     logStore,
     finishExtractions: () => extractions.close(60_000),
-    close: () => {
+    close: async () => {
       services.memories.close();
-      return control.close();
+      await control.close();
+      rmSync(uploads, { recursive: true, force: true });
     },
   };
 }
