@@ -26,6 +26,7 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   harness: () => import('./scenarios/harness.ts'),
   graph: () => import('./scenarios/graph.ts'),
   observed: () => import('./scenarios/observed.ts'),
+  import: () => import('./scenarios/import.ts'),
   webhooks: () => import('./scenarios/webhooks.ts'),
   events: () => import('./scenarios/events.ts'),
   chat: () => import('./scenarios/chat.ts'),
