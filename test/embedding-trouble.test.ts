@@ -161,6 +161,15 @@ test('a memory has vectors of the embedder that it chose', async (t) => {
   assert.equal((await call(server, '/default'))['vector_backend'], 'none');
 });
 
+test('a memory can have vectors of the encoder in bytes', async (t) => {
+  const server = await startTestServer({ auth: 'none', embedder: 'none', shards: '1' });
+  t.after(() => server.close());
+  await call(server, '', { id: 'bytes', vector_backend: 'builtin-int8' });
+  await add(server, ['The user is allergic to peanuts', 'The kitchen was painted blue'], 'bytes');
+  await hasVectors(server, 2, 'bytes');
+  assert.equal(objectsOf(await recall(server, 'food intolerance', 'bytes'))[0], 'The user is allergic to peanuts');
+});
+
 test('while another embedder processes a memory the old vectors answer', async (t) => {
   const dataDir = temporaryDirectory(t);
   const before = await startTestServer({ auth: 'none', embedder: 'ngram', shards: '1', dataDir });

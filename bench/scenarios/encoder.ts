@@ -1,9 +1,10 @@
 // The built-in sentence encoder in its thread: texts per second, short ones and ones of 118 pieces, and the latency of
 // a query alone and during a full backlog, by both runtimes if both are installed. Also during a backlog of long texts
-// with the second thread that queries then get, and its cost; and the preceding steps, the tokenizer and the cutting of
+// with the second thread that queries then get, and its cost; long texts in bytes (int8) beside floats; and the preceding steps, the tokenizer and the cutting of
 // windows.
 import { setTimeout } from 'node:timers/promises';
 import { type BuiltinEmbedder, openBuiltinEmbedder } from '../../src/embed/builtin/builtin.ts';
+import type { Precision } from '../../src/embed/builtin/graph.ts';
 import { encoderFolder } from '../../src/embed/builtin/package-files.ts';
 import { withQueryThread } from '../../src/embed/builtin/query-thread.ts';
 import { hasNativeRuntime, type RuntimeName } from '../../src/embed/builtin/runtime.ts';
@@ -39,6 +40,7 @@ export const scenario: Scenario = {
     { metric: 'wasm_query_beside_backlog_over_alone_ratio', atMost: 2.5 },
     // With a second thread it shares the cores with the backlog, but waits for none of its texts.
     { metric: 'wasm_query_own_thread_over_shared_ratio', atMost: 0.5 },
+    { metric: 'int8_over_fp32_long_texts_ratio', atLeast: 2 },
     { metric: 'tokenizer_short_us', atMost: 20 },
   ],
   run,
@@ -79,6 +81,7 @@ async function run({ size }: Options): Promise<Measured> {
       names.map((name) => [name, () => measure(embedders[name]!, seconds[name]!, long, shortTexts)]),
     );
     const measured = await inTurns(rounds, variants);
+    Object.assign(metrics, await precisions(cacheFolder, long, { rounds, count: Math.ceil(shortTexts / 10) }));
     for (const name of names) await Promise.all([embedders[name]!.close(), seconds[name]!.close()]);
     return measured;
   });
@@ -112,6 +115,30 @@ async function run({ size }: Options): Promise<Measured> {
   return {
     parameters: { short_texts: shortTexts, long_pieces: LONG_PIECES, rounds, runtimes: names.join(' ') },
     metrics: rounded(metrics),
+  };
+}
+
+/** Long texts a second by WebAssembly, with the matrices in floats and in bytes. */
+async function precisions(
+  cacheFolder: string,
+  long: string,
+  { rounds, count }: { readonly rounds: number; readonly count: number },
+): Promise<Record<string, number>> {
+  const open = async (precision: Precision): Promise<BuiltinEmbedder> => {
+    const embedder = openBuiltinEmbedder({ cacheFolder, runtime: 'wasm', precision });
+    await embedder.embed([long]);
+    return embedder;
+  };
+  const [fp32, int8] = [await open('fp32'), await open('int8')];
+  const texts = Array.from({ length: count }, () => long);
+  const rates = await inTurns(rounds, {
+    fp32: () => perSecond(count, () => fp32.embed(texts)),
+    int8: () => perSecond(count, () => int8.embed(texts)),
+  });
+  await Promise.all([fp32.close(), int8.close()]);
+  return {
+    int8_long_texts_per_s: median(rates.int8),
+    int8_over_fp32_long_texts_ratio: medianRatio(rates.int8, rates.fp32),
   };
 }
 

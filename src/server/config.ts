@@ -191,7 +191,7 @@ const OPTIONS = {
     max: 1_048_576,
     fallback: 4_096,
   }),
-  embedder: choice('source of vectors', ['builtin', 'onnx', 'remote', 'ngram', 'none'], 'builtin'),
+  embedder: choice('source of vectors', ['builtin', 'builtin-int8', 'onnx', 'remote', 'ngram', 'none'], 'builtin'),
   embedderModel: optionalText(
     'NAME',
     'model for --embedder onnx: a name in models/ of the data directory, or a folder',

@@ -16,15 +16,19 @@ import {
 } from '../../engine/base/limits.ts';
 import { type Embedder, EmbedError, type EmbedOptions } from '../embedder.ts';
 import type { EncoderOptions } from './encoder.ts';
-import { ENCODER_DIMENSIONS } from './graph.ts';
+import { ENCODER_DIMENSIONS, type Precision } from './graph.ts';
 import type { FromThread, Priority, ToThread } from './messages.ts';
 import type { RuntimeName } from './runtime.ts';
 
 /** Raise the number after the slash when vectors change, for example with the tokenizer or the weights. */
 export const BUILTIN_NAME = 'use-lite-512/1';
+/** The same encoder with its matrices in bytes. */
+export const BUILTIN_INT8_NAME = 'use-lite-int8-512/1';
 
 export interface BuiltinOptions {
-  /** Folder for the converted model (28 MB); created if absent. Without it every start converts (0.3 s). */
+  /** Of the matrices: `fp32`, the default, or `int8`. */
+  readonly precision?: Precision | undefined;
+  /** Folder for the converted model (28 MB, or 7 MB as `int8`); created if absent. Without it every start converts (0.3 s). */
   readonly cacheFolder?: string | undefined;
   /** `auto`, the default, uses onnxruntime-node if it is installed and works, otherwise WebAssembly. */
   readonly runtime?: RuntimeName | 'auto' | undefined;
@@ -81,7 +85,7 @@ interface Lane {
 }
 
 export class BuiltinEmbedder implements Embedder {
-  #name = BUILTIN_NAME;
+  #name: string;
   #dimensions = ENCODER_DIMENSIONS;
   readonly #options: BuiltinOptions;
   readonly #delay: (run: () => void, ms: number) => () => void;
@@ -104,6 +108,7 @@ export class BuiltinEmbedder implements Embedder {
 
   constructor(options: BuiltinOptions) {
     this.#options = options;
+    this.#name = options.precision === 'int8' ? BUILTIN_INT8_NAME : BUILTIN_NAME;
     this.#delay = options.delay ?? timer;
   }
 
@@ -256,8 +261,8 @@ export class BuiltinEmbedder implements Embedder {
   #start(): void {
     if (this.#state !== 'cold') return;
     this.#state = 'loading';
-    const { cacheFolder, runtime = 'auto', queriesOnly = false, threadData } = this.#options;
-    const data: EncoderOptions = { ...threadData, cacheFolder, runtime, queriesOnly };
+    const { cacheFolder, precision, runtime = 'auto', queriesOnly = false, threadData } = this.#options;
+    const data: EncoderOptions = { ...threadData, cacheFolder, precision, runtime, queriesOnly };
     const thread = new Worker(this.#options.thread ?? entry(), { name: 'encoder', workerData: data });
     this.#thread = thread;
     let thrown: string | undefined;

@@ -47,6 +47,22 @@ test('all reference texts get the vectors of the original graph', {
   assert.ok(Math.max(...differences) <= 1e-5, `the greatest difference is ${Math.max(...differences)}`);
 });
 
+test('in bytes the reference texts get almost the vectors of the original graph', {
+  skip: existsSync(REFERENCE) ? false : 'the reference vectors are not here',
+}, async (t) => {
+  const bytes = openBuiltinEmbedder({ cacheFolder, runtime: 'wasm', precision: 'int8' });
+  t.after(() => bytes.close());
+  const lines = readFileSync(REFERENCE, 'utf8').trim().split('\n');
+  const reference = lines.map((line) => JSON.parse(line) as { text: string; vector: number[] });
+  const vectors = await bytes.embed(reference.map(({ text }) => text));
+  const cosines = reference.map(({ vector }, i) => cosine(Float32Array.from(vector), vectors[i]!));
+  assert.equal(cosines.length, 32);
+  assert.ok(Math.min(...cosines) >= 0.98, `the least cosine is ${Math.min(...cosines)}`);
+  assert.ok(cosines.reduce((sum, each) => sum + each) / cosines.length >= 0.99);
+  assert.notDeepEqual(vectors, await embedder.embed(reference.map(({ text }) => text)));
+  assert.notEqual(bytes.name, embedder.name);
+});
+
 test('texts of similar meaning are closer than others', async () => {
   const [ask, same, other] = await embedder.embed([
     'The meeting was moved to Thursday',

@@ -3,6 +3,7 @@ import { ENCODER_TEXT_CHARS_MAX } from '../../engine/base/limits.ts';
 import { EmbedError } from '../embedder.ts';
 import { unitVector } from '../unit-vector.ts';
 import { lowerCapitals } from '../windows.ts';
+import type { Precision } from './graph.ts';
 import { loadModel } from './model-file.ts';
 import { encoderFolder } from './package-files.ts';
 import { hasNativeRuntime, openRuntime, type Runtime, type RuntimeName } from './runtime.ts';
@@ -12,6 +13,8 @@ import { readTokenizer } from './vocabulary.ts';
 export interface EncoderOptions {
   /** Where the converted model is cached; without it every start converts. */
   readonly cacheFolder?: string | undefined;
+  /** Of the matrices; `fp32` without it. The two give different vectors. */
+  readonly precision?: Precision | undefined;
   /** `auto` uses onnxruntime-node if it is installed and works. */
   readonly runtime: RuntimeName | 'auto';
   /** The thread keeps normal priority. */
@@ -36,7 +39,7 @@ export class SentenceEncoder {
   static async load(options: EncoderOptions): Promise<SentenceEncoder> {
     const folder = encoderFolder();
     const tokenizer = readTokenizer(folder);
-    const { onnx, notice } = loadModel(folder, options.cacheFolder);
+    const { onnx, notice } = loadModel(folder, options.cacheFolder, options.precision);
     const notices = notice === undefined ? [] : [notice];
     const wanted = options.runtime === 'auto' ? (hasNativeRuntime() ? 'native' : 'wasm') : options.runtime;
     try {

@@ -2,6 +2,7 @@
 // two transformer layers (norm first, four heads), the mean over tokens, and one tanh layer. It takes one text of n
 // tokens at a time, so it needs no padding and no mask.
 import { EMBED_WINDOW_PIECES_MAX } from '../../engine/base/limits.ts';
+import { denseInt8, gatherInt8 } from './int8.ts';
 import { OnnxGraph } from './onnx-writer.ts';
 import type { Tensor, Weights } from './weights.ts';
 
@@ -10,25 +11,32 @@ export const ENCODER_DIMENSIONS = 512;
 export const ENCODER_INPUT = 'ids';
 export const ENCODER_OUTPUT = 'sentence';
 
+/** How the matrices are kept and multiplied: in 32-bit floats, or in bytes (a quarter of the size). */
+export type Precision = 'fp32' | 'int8';
+
+type Dense = (graph: OnnxGraph, x: string, kernel: Tensor, bias: Tensor) => string;
+
 const HEADS = 4;
 const WIDTHS = [256, 512] as const;
 
-/** The ONNX model of `weights`: the same bytes for the same weights. */
-export function encoderGraph(weights: Weights): Uint8Array {
+/** The ONNX model of `weights`: the same bytes for the same weights and precision. */
+export function encoderGraph(weights: Weights, precision: Precision): Uint8Array {
+  const dense: Dense = precision === 'int8' ? denseInt8 : denseFloat;
   const graph = new OnnxGraph();
   const ids = graph.input(ENCODER_INPUT, ['n']);
   const embeddings = weights.endingIn('Embeddings_en');
   // The original graph adds each embedding to itself once.
-  const doubled = graph.floats(
-    embeddings.values.map((value) => 2 * value),
-    embeddings.shape,
-  );
+  const doubled = { shape: embeddings.shape, values: embeddings.values.map((value) => 2 * value) };
+  const embedded =
+    precision === 'int8'
+      ? gatherInt8(graph, ids, doubled)
+      : graph.node('Gather', [graph.floats(doubled.values, doubled.shape), ids]);
   const rates = weights.endingIn('TimingSignal/ExpandDims_1').values;
   const timing = graph.floats(timingSignal(rates), [EMBED_WINDOW_PIECES_MAX, 2 * rates.length]);
   const count = graph.node('Shape', [ids]);
   const positions = graph.node('Slice', [timing, graph.integers([0]), count, graph.integers([0])]);
-  let x = graph.node('Add', [graph.node('Gather', [doubled, ids]), positions]);
-  for (const layer of [0, 1] as const) x = transformerLayer(graph, weights, layer, x);
+  let x = graph.node('Add', [embedded, positions]);
+  for (const layer of [0, 1] as const) x = transformerLayer(graph, weights, { layer, dense }, x);
   const mean = graph.node('ReduceMean', [x], { axes: [0], keepdims: 1 });
   const last = dense(graph, mean, weights.endingIn('tanh_layer_0/weights'), weights.endingIn('tanh_layer_0/bias'));
   graph.rename(graph.node('Tanh', [last]), ENCODER_OUTPUT);
@@ -50,7 +58,12 @@ function timingSignal(rates: Float32Array): Float32Array {
   return signal;
 }
 
-function transformerLayer(graph: OnnxGraph, weights: Weights, layer: 0 | 1, x: string): string {
+function transformerLayer(
+  graph: OnnxGraph,
+  weights: Weights,
+  { layer, dense }: { readonly layer: 0 | 1; readonly dense: Dense },
+  x: string,
+): string {
   const width = WIDTHS[layer];
   const prefix = `Layer_${layer}/TransformerLayer`;
   const at = (name: string): Tensor => weights.endingIn(`${prefix}/${name}`);
@@ -77,6 +90,7 @@ function transformerLayer(graph: OnnxGraph, weights: Weights, layer: 0 | 1, x: s
   const mixed = attention(graph, norm(x, ''), width, {
     qkv: at('MultiheadAttention/qkv_transform_single/kernel/part_0'),
     qkvBias: bias('MultiheadAttention/qkv_transform_single'),
+    dense,
   });
   const output = dense(
     graph,
@@ -96,7 +110,7 @@ function attention(
   graph: OnnxGraph,
   x: string,
   width: number,
-  { qkv, qkvBias }: { readonly qkv: Tensor; readonly qkvBias: Tensor },
+  { qkv, qkvBias, dense }: { readonly qkv: Tensor; readonly qkvBias: Tensor; readonly dense: Dense },
 ): string {
   const perHead = width / HEADS;
   const [query, key, value] = graph.nodes('Split', [dense(graph, x, qkv, qkvBias)], 3, { axis: -1 });
@@ -112,7 +126,7 @@ function attention(
 }
 
 /** x · kernel + bias. The kernel of a convolution over single tokens is a matrix in its last two dimensions. */
-function dense(graph: OnnxGraph, x: string, kernel: Tensor, bias: Tensor): string {
+function denseFloat(graph: OnnxGraph, x: string, kernel: Tensor, bias: Tensor): string {
   const product = graph.node('MatMul', [x, graph.floats(kernel.values, kernel.shape.slice(-2))]);
   return graph.node('Add', [product, graph.floats(bias.values, bias.shape)]);
 }

@@ -36,6 +36,16 @@ test('two conversions give the same bytes, and the file holds them', (t) => {
   }
 });
 
+test('the model in bytes takes a fourth, in a file of its own', (t) => {
+  const cache = temporaryDirectory(t);
+  const floats = loadModel(encoderFolder(), cache);
+  const bytes = loadModel(encoderFolder(), cache, 'int8');
+  assert.equal(readdirSync(cache).length, 2);
+  assert.ok(bytes.onnx.length < 0.27 * floats.onnx.length, `${bytes.onnx.length} bytes`);
+  assert.equal(digest(loadModel(join(cache, 'absent'), cache, 'int8').onnx), digest(bytes.onnx));
+  assert.equal(digest(loadModel(join(cache, 'absent'), cache).onnx), digest(floats.onnx));
+});
+
 test('a folder without write access prevents caching, not loading', (t) => {
   const folder = temporaryDirectory(t);
   writeFileSync(join(folder, 'taken'), '');

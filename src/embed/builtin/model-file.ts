@@ -7,14 +7,17 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder, replaceFile } from '../../engine/base/durable-file.ts';
-import { encoderGraph } from './graph.ts';
+import { encoderGraph, type Precision } from './graph.ts';
 import { Weights } from './weights.ts';
 
 const MAGIC = Buffer.from('GRANENC\n', 'latin1');
 /** Raise it whenever the conversion's output changes. */
 const VERSION = 1;
 const HEADER_BYTES = 44;
-const FILE = 'use-lite-512.encoder';
+const FILES: Readonly<Record<Precision, string>> = {
+  fp32: 'use-lite-512.encoder',
+  int8: 'use-lite-int8-512.encoder',
+};
 
 export interface Model {
   /** An ONNX model of the graph that `graph.ts` describes. */
@@ -28,18 +31,23 @@ export interface Model {
  * written to the cache durably. Without a cache folder every call converts. Throws EmbedError when there are no
  * weights.
  */
-export function loadModel(encoderFolder: string, cacheFolder: string | undefined): Model {
-  const path = cacheFolder === undefined ? undefined : join(cacheFolder, FILE);
+export function loadModel(
+  encoderFolder: string,
+  cacheFolder: string | undefined,
+  precision: Precision = 'fp32',
+): Model {
+  const file = FILES[precision];
+  const path = cacheFolder === undefined ? undefined : join(cacheFolder, file);
   const kept = path === undefined ? undefined : read(path);
   if (kept !== undefined) return { onnx: kept };
-  const onnx = encoderGraph(new Weights(encoderFolder));
+  const onnx = encoderGraph(new Weights(encoderFolder), precision);
   if (cacheFolder === undefined || path === undefined) return { onnx };
   try {
     makeFolder(cacheFolder);
     replaceFile(path, Buffer.concat([header(onnx), onnx]));
     return { onnx };
   } catch (error) {
-    return { onnx, notice: `cannot cache the encoder in ${FILE}: ${error instanceof Error ? error.message : error}` };
+    return { onnx, notice: `cannot cache the encoder in ${file}: ${error instanceof Error ? error.message : error}` };
   }
 }
 

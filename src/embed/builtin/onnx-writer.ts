@@ -10,6 +10,7 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 
 const FLOAT = 1;
+const INT8 = 3;
 const INT32 = 6;
 const INT64 = 7;
 const OPSET = 17;
@@ -40,6 +41,10 @@ export class OnnxGraph {
     return this.#constant(FLOAT, shape, new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
   }
 
+  bytes(values: Int8Array, shape: readonly number[]): string {
+    return this.#constant(INT8, shape, new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+  }
+
   integers(values: readonly number[]): string {
     return this.#constant(INT64, [values.length], new Uint8Array(BigInt64Array.from(values, BigInt).buffer));
   }
@@ -59,6 +64,11 @@ export class OnnxGraph {
     const outputs = Array.from({ length: count }, () => this.#name());
     this.#node(operator, inputs, outputs, attributes);
     return outputs;
+  }
+
+  /** The same numbers as 32-bit floats. */
+  toFloat(value: string): string {
+    return this.node('Cast', [value], { to: FLOAT });
   }
 
   /** Gives a value its public name. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { BUILTIN_INT8_NAME, BUILTIN_NAME } from '../../embed/builtin/builtin.ts';
 import type { Embedder } from '../../embed/embedder.ts';
 import { EMBEDDER_REOPEN_MS } from '../../engine/base/limits.ts';
 import { Embedders } from './embedders.ts';
@@ -83,6 +84,14 @@ test('the embedder that made vectors is found by their name and opened, unless i
   assert.equal(await embedders.named('remote:old-2/1'), undefined);
   assert.equal(await embedders.named('unheard/1'), undefined);
   assert.deepEqual(opened, ['other/1', 'ngram-hash-512/1', 'remote:new-2/1']);
+});
+
+test('vectors of the encoder in bytes and in floats have different backends', async () => {
+  const open = (name: string) => () => Promise.resolve({ embedder: embedder(name) });
+  const openers = { builtin: open(BUILTIN_NAME), 'builtin-int8': open(BUILTIN_INT8_NAME) };
+  const embedders = new Embedders('builtin-int8', openers, { log });
+  assert.equal((await embedders.named(BUILTIN_NAME))?.backend, 'builtin');
+  assert.equal((await embedders.named(BUILTIN_INT8_NAME))?.backend, 'builtin-int8');
 });
 
 test("the names that memories may use for each embedder, the default's empty name included", () => {

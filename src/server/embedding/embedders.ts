@@ -1,7 +1,7 @@
 // The embedders of a deployment, by the names that memories use. Each opens on first use, so a server without vectors
 // loads no model.
 
-import { BUILTIN_NAME } from '../../embed/builtin/builtin.ts';
+import { BUILTIN_INT8_NAME, BUILTIN_NAME } from '../../embed/builtin/builtin.ts';
 import { cachedQueries } from '../../embed/cached-queries.ts';
 import type { Embedder } from '../../embed/embedder.ts';
 import { NGRAM_NAME } from '../../embed/ngram.ts';
@@ -14,7 +14,7 @@ import type { Logger } from '../log.ts';
 import type { Destination } from '../models/egress.ts';
 
 /** Values of `vector_backend` beside those that name a model. An empty value is the deployment's default. */
-export const VECTOR_BACKENDS = ['builtin', 'remote', 'ngram', 'none'] as const;
+export const VECTOR_BACKENDS = ['builtin', 'builtin-int8', 'remote', 'ngram', 'none'] as const;
 /** `onnx:NAME`: the model of the operator in the folder of that name. */
 export type ModelBackend = `onnx:${string}`;
 export type VectorBackend = (typeof VECTOR_BACKENDS)[number] | ModelBackend;
@@ -289,6 +289,7 @@ export class Embedders {
 
 function likelyBackend(name: string): Exclude<VectorBackend, 'none'> | undefined {
   if (name === BUILTIN_NAME) return 'builtin';
+  if (name === BUILTIN_INT8_NAME) return 'builtin-int8';
   if (name === NGRAM_NAME) return 'ngram';
   const model = modelOfBackend(name);
   // The digest of the model follows its name.

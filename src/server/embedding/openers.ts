@@ -49,8 +49,10 @@ export function ownBackend(
 
 export function openersOf(config: Config, log: Logger, parts: Parts): Openers {
   const model = vectorModelOf(parts.providers);
+  const cacheFolder = join(config.dataDir, MODELS_FOLDER);
   return defined({
-    builtin: () => openLocalEmbedder({ cacheFolder: join(config.dataDir, MODELS_FOLDER), log }),
+    builtin: () => openLocalEmbedder({ cacheFolder, log }),
+    'builtin-int8': () => openLocalEmbedder({ cacheFolder, log, precision: 'int8' }),
     ngram: () => Promise.resolve({ embedder: openNgramEmbedder() }),
     model: (name: string) => {
       const folder = parts.localModels.folderOf(name);
