@@ -134,6 +134,7 @@ for (const [end, text, name] of ENDS) {
       assert.equal((await entriesOf(parts, end)).length, 1);
       await next.close();
       await control.close();
+      await parts.close();
     });
 }
 
