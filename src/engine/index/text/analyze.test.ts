@@ -41,6 +41,22 @@ test('the arrays of a scan are those of the next one, and the same terms for eac
   assert.deepEqual(first.terms, ['bridg']);
 });
 
+test('a text as long as the scanner keeps room for, one longer, and a shorter one after them agree with the general path', () => {
+  const { scanned, general } = bothPaths('en');
+  const cut = ({ terms: found, positions, count }: AnalyzedText): AnalyzedText => ({
+    terms: found.slice(0, count),
+    positions: positions.slice(0, count),
+  });
+  const long = "the engineers’ bridges, dog's 2 naïve ".repeat(1_000);
+  for (const length of [16_383, 16_384, 16_385, long.length]) {
+    for (const end of ["'", 'o', '東']) {
+      const text = long.slice(0, length - 1) + end;
+      assert.deepEqual(cut(scanned.scan(text)), general(text), `${length} ${end}`);
+      assert.deepEqual(cut(scanned.scan("7's'")), general("7's'"));
+    }
+  }
+});
+
 test('apostrophes join inside a word, in both shapes, and a contraction is not the word its letters spell', () => {
   assert.deepEqual(terms("O'Brien o’brien"), ['obrien', 'obrien']);
   assert.deepEqual(terms("I'd I’ll we'll dogs' 'quoted'"), ['dog', 'quot']);

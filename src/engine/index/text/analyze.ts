@@ -195,15 +195,40 @@ function copyOfFound(): AnalyzedText {
   return { terms: terms.slice(0, count), positions: positions.slice(0, count), numbers: numbers.slice(0, count) };
 }
 
+/** UTF-16 units of a text that the scanner keeps room for. A longer text gets an array of its own. */
+const UNITS_KEPT = 16_384;
+const keptUnits = new Uint16Array(UNITS_KEPT);
+const keptBytes = bytesOf(keptUnits);
+
+/**
+ * The UTF-16 units of a text, from index 0; the array may be longer than the text, and is valid until the next call. One
+ * copy costs less than `charCodeAt` for every character: that looks up the kind of the string each time, and the scanner
+ * reads a word twice.
+ */
+function unitsOf(text: string): Uint16Array {
+  if (text.length <= UNITS_KEPT) {
+    keptBytes.write(text, 'utf16le');
+    return keptUnits;
+  }
+  const units = new Uint16Array(text.length);
+  bytesOf(units).write(text, 'utf16le');
+  return units;
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Uint16Array<ArrayBuffer>): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
 /** Leaves the terms in FOUND; false when the text is for the general path. */
 function scanLatin(text: string, table: WordTable, vocabulary: WordCache, apostropheJoins: boolean): boolean {
   if (foundTerms.length > FOUND_KEPT) for (const kept of [foundTerms, foundPositions, foundNumbers]) kept.length = 0;
+  const units = unitsOf(text);
   const length = text.length;
   let count = 0;
   let position = 0;
   let index = 0;
   while (index < length) {
-    let code = text.charCodeAt(index);
+    let code = units[index]!;
     let kind = classOf(code);
     if (kind !== LETTER) {
       if (kind === GIVE_UP) return false;
@@ -215,16 +240,16 @@ function scanLatin(text: string, table: WordTable, vocabulary: WordCache, apostr
     do {
       hash = hashOn(hash, code);
       if (++index >= length) break;
-      code = text.charCodeAt(index);
+      code = units[index]!;
       kind = classOf(code);
-      if (kind === APOSTROPHE && !(apostropheJoins && letterFollows(text, index))) break;
+      if (kind === APOSTROPHE && !(apostropheJoins && letterFollows(units, index, length))) break;
     } while (kind === LETTER || kind === APOSTROPHE);
     let term: string;
     let number = NO_NUMBER;
     if (index - start > TABLE_WORD_CHARS_MAX) {
       term = vocabulary.term(text.slice(start, index));
     } else {
-      let entry = table.find(text, start, index, hash);
+      let entry = table.find(units, start, index, hash);
       if (entry < 0) entry = learn(text.slice(start, index), hash, table, vocabulary);
       term = table.term(entry);
       number = table.number(entry);
@@ -240,8 +265,8 @@ function scanLatin(text: string, table: WordTable, vocabulary: WordCache, apostr
   return true;
 }
 
-function letterFollows(text: string, index: number): boolean {
-  return index + 1 < text.length && classOf(text.charCodeAt(index + 1)) === LETTER;
+function letterFollows(units: Uint16Array, index: number, length: number): boolean {
+  return index + 1 < length && classOf(units[index + 1]!) === LETTER;
 }
 
 function learn(word: string, hash: number, table: WordTable, vocabulary: WordCache): number {

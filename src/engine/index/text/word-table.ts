@@ -29,15 +29,18 @@ export class WordTable {
   #terms: string[] = [];
   #numbers: number[] = [];
 
-  /** The entry of the word at `start`..`end` of `text`, or -1 when it is not in the table. Entries last until `add`. */
-  find(text: string, start: number, end: number, hash: number): number {
+  /**
+   * The entry of the word at `start`..`end - 1` of `units` (UTF-16), or -1 when it is not in the table. Entries last
+   * until `add`.
+   */
+  find(units: Uint16Array, start: number, end: number, hash: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;
     let slot = spread(hash) & mask;
     for (let probe = 0; probe < PROBES_MAX; probe++) {
       const entry = slots[slot]! - 1;
       if (entry < 0) return -1;
-      if (this.#hashes[entry] === hash && this.#is(entry, text, start, end)) return entry;
+      if (this.#hashes[entry] === hash && this.#is(entry, units, start, end)) return entry;
       slot = (slot + 1) & mask;
     }
     return -1;
@@ -73,11 +76,11 @@ export class WordTable {
     return entry;
   }
 
-  #is(entry: number, text: string, start: number, end: number): boolean {
+  #is(entry: number, units: Uint16Array, start: number, end: number): boolean {
     const from = this.#starts[entry]!;
     if (this.#starts[entry + 1]! - from !== end - start) return false;
     const characters = this.#characters;
-    for (let i = start, at = from; i < end; i++, at++) if (text.charCodeAt(i) !== characters[at]) return false;
+    for (let i = start, at = from; i < end; i++, at++) if (units[i] !== characters[at]) return false;
     return true;
   }
 
