@@ -329,6 +329,25 @@ for (const listener of LISTENERS)
           assert.deepEqual(await resume(paused.session_id, outputs, again), done);
         });
 
+        test('a turn whose messages were forgotten stays on record without its words, and is not run again', async () => {
+          const { M, H, chat, session, says } = await open();
+          says({ text: 'Blue whale.' });
+          const key = { 'idempotency-key': `f-${listener}-${partitions}` };
+          const first = await chat('what swims?', {}, key);
+          assert.match(first.recall_id, /^[0-9a-f]+$/);
+          for (const hash of [first.user_event_hash, first.assistant_event_hash])
+            await http.post(`${M}/forget`, { hash });
+          const shown = await session(first.session_id);
+          assert.deepEqual([shown.status, shown.session_id], ['completed', first.session_id]);
+          assert.doesNotMatch(JSON.stringify(shown), /swims|whale/);
+          const { conversations } = await http.get(`${H}/conversations`);
+          assert.equal(conversations.length, 1);
+          assert.doesNotMatch(JSON.stringify(conversations), /swims|whale/);
+          // Nothing is scripted for a second answer.
+          const again = await chat('what swims?', {}, key);
+          assert.deepEqual([again.session_id, again.text, again.recall_id], [first.session_id, '', undefined]);
+        });
+
         test('a bound caller has conversations of its own, and a restricted person none', async () => {
           const { M, H, chat, says } = await open();
           says({ text: 'Hi Ann.' });

@@ -224,6 +224,12 @@ for (const [listener, partitions] of [
         [shown.executor_uri, shown.locked_params, shown.tool_name],
         [undefined, undefined, 'orders.find'],
       );
+      const { fields } = await http.with(raw_key).get(`${M}/grains/${client.tool_hash}`);
+      assert.deepEqual(
+        [fields.executor_uri, fields.locked_params],
+        ['client://x', TOOL.locked_params],
+        'a grain is whole',
+      );
       await refused(http.post(`${M}/harnesses/none/bind-tool`, TOOL), 'HRN-E002');
       const { entries } = await http.get(`${M}/audit?event_type=harness.tool_bound`);
       assert.equal(entries.length, 2);
