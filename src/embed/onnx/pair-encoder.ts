@@ -3,14 +3,11 @@
 // parts, and its score comes back as a vector of one number.
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { MODEL_PASSAGE_CHARS_MAX } from '../../engine/base/limits.ts';
 import { hasNativeRuntime, openSession, type RuntimeName, type Session } from '../builtin/runtime.ts';
 import { feedsOf, unknownInputs } from './feeds.ts';
 import { readModelFolder, unusable } from './model-folder.ts';
+import { PAIR_SEPARATOR } from './pair.ts';
 import { TextTokens } from './text-tokens.ts';
-
-/** Stands between the parts of a pair; it is removed from both. */
-export const PAIR_SEPARATOR = '\u001e';
 
 const LOGITS = 'logits';
 
@@ -55,10 +52,4 @@ export class OnnxPairEncoder {
     // With two classes, the second one says that the passage fits.
     return Float32Array.of(logits.length > 1 ? logits[1]! - logits[0]! : logits[0]!);
   }
-}
-
-/** The text of a pair. */
-export function pairOf(question: string, passage: string): string {
-  const plain = (text: string): string => text.slice(0, MODEL_PASSAGE_CHARS_MAX).replaceAll(PAIR_SEPARATOR, ' ');
-  return `${plain(question)}${PAIR_SEPARATOR}${plain(passage)}`;
 }

@@ -1,6 +1,6 @@
 // A cross-encoder of the operator, in a thread of its own like the encoders.
 import { type BuiltinEmbedder, type BuiltinOptions, openBuiltinEmbedder } from '../builtin/builtin.ts';
-import { pairOf } from './pair-encoder.ts';
+import { pairOf } from './pair.ts';
 
 export class OnnxReranker {
   readonly #thread: BuiltinEmbedder;
