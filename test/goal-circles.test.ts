@@ -2,6 +2,8 @@
 // goal whose hash was computed beforehand, and not by an imported file.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { encodeGrain } from '../src/engine/grain/codec/blob.ts';
+import { writeContainer } from '../src/engine/grain/codec/container-writer.ts';
 import { HttpClient } from './conformance/http-client.ts';
 import { newMemory } from './conformance/http-driver.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
@@ -155,6 +157,61 @@ for (const partitions of [1, 4])
       assert.deepEqual(await ask(), first);
     });
   });
+
+for (const partitions of [1, 4])
+  test(`accumulate closes no circle, ${partitions} partitions`, async () => {
+    const path = `/memories/${await newMemory(http, partitions)}`;
+    const made = await goals(path, USERS.length);
+    for (const [at, hash] of made.entries()) {
+      if (at === 0) continue;
+      assert.ok(isHash(await raised(path, hash, made[at - 1]!)));
+    }
+    for (const below of made.slice(1)) {
+      const json = { hash: made[0], deltas: { progress: 0 }, set: { parent_goals: [below] } };
+      const reply = await http.ask('POST', `${path}/accumulate`, { json });
+      assert.equal(reply.json.error?.code, 'VAL-E001', reply.text);
+    }
+  });
+
+for (const partitions of [1, 4])
+  test(`a link to an old version is checked with the parents of the newest one, ${partitions} partitions`, async () => {
+    for (const [at, user_id] of USERS.entries()) {
+      const path = `/memories/${await newMemory(http, partitions)}`;
+      const next = USERS[(at + 1) % USERS.length]!;
+      const oldest = goalOf('oldest', user_id);
+      const middle = goalOf('middle', user_id);
+      const above = goalOf('above', next, oldest);
+      const newest = goalOf('newest', user_id, above);
+      assert.deepEqual(await imported(path, [middle, newest, above], [[middle, newest]]), []);
+      // With this link the newest version stands below a goal that stands below it.
+      assert.match(String(await imported(path, [oldest, middle], [[oldest, middle]])), /does not count: VAL-E001/);
+      const { superseded_by } = await http.get(`${path}/grains/${oldest.address}`);
+      assert.equal(superseded_by, undefined, user_id);
+    }
+  });
+
+type Encoded = ReturnType<typeof encodeGrain>;
+
+function goalOf(description: string, user_id: string, ...parents: readonly Encoded[]): Encoded {
+  const parent_goals = parents.map(({ address }) => address);
+  return encodeGrain('goal', { created_at: THEN * 1_000, description, goal_state: 'active', user_id, parent_goals });
+}
+
+/** Imports a file of these grains and links, and answers with the warnings. */
+async function imported(
+  path: string,
+  grains: readonly Encoded[],
+  links: readonly (readonly [Encoded, Encoded])[],
+): Promise<readonly string[]> {
+  const manifest = new Map(links.map(([old, { address }]) => [old.address, { supersededBy: address }]));
+  const blobs = grains.map(({ blob }) => blob);
+  const form = new FormData();
+  const file = writeContainer(blobs, { sorted: false, deduplicated: true, manifest });
+  form.append('file', new Blob([Uint8Array.from(file)]), 'f.mg');
+  const { errors, warnings = [] } = await http.call('POST', `${path}/import-file`, { body: form });
+  assert.deepEqual(errors, []);
+  return warnings;
+}
 
 for (const partitions of [1, 4])
   test(`a parent is a goal, unless the caller may not read it, ${partitions} partitions`, async () => {

@@ -34,13 +34,15 @@ const QUERY: RecallQuery = { query: CANARY, filter: {}, limit: 20, candidateLimi
 const BOUNDS = { filter: {}, tests: [], scanMax: 1_000, untilMs: Number.MAX_SAFE_INTEGER };
 /** The grain's namespace: a part of what a denied caller must not learn. */
 const PLACE = 'attic';
+/** Above the goal of the session. It is nowhere. */
+const PARENT = '7'.repeat(64);
 const FIELDS = { namespace: PLACE, subject: 'ann', relation: 'likes', object: CANARY, user_id: 'u1', session_id: 's1' };
 /** An action, a state and a goal of the same session, all hidden with the belief. */
 const OF_SESSION = [
   { grainType: 'action', fields: { tool_name: CANARY, is_error: true, error: CANARY, parent_task_id: 't1' } },
   { grainType: 'state', fields: { data: { step: CANARY } } },
   { grainType: 'state', fields: { data: { title: CANARY }, tags: [THREAD_TAG] } },
-  { grainType: 'goal', fields: { description: CANARY } },
+  { grainType: 'goal', fields: { description: CANARY, parent_goals: [PARENT] } },
   { grainType: 'belief', fields: { subject: 'ann', relation: 'likes', object: `${CANARY}s` } },
 ].map(({ grainType, fields }) => ({
   grainType,
@@ -89,6 +91,7 @@ const READS: Inputs<GovernedBy<'reads'>> = {
   ],
   sessionDuplicates: () => [{ sessionId: 's1', threshold: 0.5 }],
   sessionSummary: () => [{ sessionId: 's1' }],
+  namedGoals: ({ goal }) => [{ hashes: [goal] }],
   goalTree: ({ goal }) => [{ sessionId: 's1' }, { sessionId: 's1', named: [goal] }],
   thread: () => [{ threadId: 's1' }],
   sessionChain: () => [{ sessionId: 's1', below: ['t1'], above: [], limit: 10 }],
@@ -283,7 +286,7 @@ for (const [at, how] of HOW.entries())
           for (const input of inputs(kept)) answers.push(await ask(method, input));
           const printed = inspect(answers, { depth: 12, maxStringLength: 100_000 });
           const raw = answers.some((answer) => bytesOf(answer).includes(CANARY));
-          const marks = method === 'namespaces' ? [PLACE] : [CANARY, kept.hash, kept.goal];
+          const marks = method === 'namespaces' ? [PLACE] : [CANARY, kept.hash, kept.goal, PARENT];
           assert.ok(raw || marks.some((mark) => printed.includes(mark)), `${method}: ${printed}`);
         });
       else
@@ -302,7 +305,7 @@ for (const [at, how] of HOW.entries())
             assert.ok(!bytesOf(answer).includes(CANARY), `${method} ${asked} gives the blob`);
             if (how === 'denied') assert.ok(!echo.includes(PLACE), `${method} ${asked} tells the place: ${printed}`);
             if (method !== 'cal')
-              for (const hash of [kept.hash, kept.goal])
+              for (const hash of [kept.hash, kept.goal, PARENT])
                 assert.ok(!printed.includes(hash), `${method} ${asked} names ${printed}`);
           }
         });

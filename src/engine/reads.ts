@@ -43,6 +43,7 @@ import { recallCandidates, recallStatistics } from './recall/recall.ts';
 import { stagedRecall } from './recall/staged.ts';
 import { actionChain } from './session/chain.ts';
 import { contextParts } from './session/context.ts';
+import { namedGoal } from './session/named-goal.ts';
 import { type SessionPlaces, sessionPlaces } from './session/places.ts';
 import { sessionSummary } from './session/summary.ts';
 import { sessionSizes, threadState } from './session/thread.ts';
@@ -81,10 +82,7 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
     },
     locate: (context, input) => {
       const memory = store.memory(context.memory);
-      return {
-        held: input.hashes.map((hash) => isPresent(store, memory, context, hash)),
-        withParents: input.successors?.map((hash) => hasParents(store, memory, context, hash)),
-      };
+      return { held: input.hashes.map((hash) => isPresent(store, memory, context, hash)) };
     },
     list: (context, input) => list(store, readable(store, context, input.filter), context, input),
     edges: (context, input) => edges(store, readable(store, context), context, input),
@@ -159,6 +157,10 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
     sessionSizes: (context, { sessionIds }) => ({
       sizes: sessionSizes(store, readable(store, context), context, sessionIds),
     }),
+    namedGoals: (context, { hashes }) => {
+      const memory = store.memory(context.memory);
+      return { goals: hashes.map((hash) => namedGoal(store, memory, context, hash) ?? null) };
+    },
     sessionChain: (context, input) => actionChain(placesOf(store, context, input), input),
     policy: (context, { version }) => {
       const memory = store.memory(context.memory);
@@ -290,12 +292,6 @@ function isPresent(store: Store, memory: Memory, context: CallContext, hash: str
   if (ordinal === undefined || !isBound(binding)) return ordinal !== undefined;
   const stored = store.readGrain(memory, ordinal);
   return stored !== undefined && isWithin(context, stored.grain) && isViewed(binding, stored.grain);
-}
-
-/** True for a goal with parents. False for a grain that the caller may not see, as for one that is not here. */
-function hasParents(store: Store, memory: Memory, context: CallContext, hash: string): boolean {
-  const grain = find(store, memory, context, hash)?.grain;
-  return grain?.type === 'goal' && Array.isArray(grain.fields['parent_goals']);
 }
 
 function viewed(store: Store, memory: Memory, context: CallContext, hash: string): GrainView | null {

@@ -457,6 +457,11 @@ export const EVENT_BLIND_BYTES_MAX = 65_536;
 export const EVENT_BELL_MEMORIES_MAX = 4_096;
 /** Ancestors of a goal that are searched for a cycle. */
 export const GOALS_ABOVE_MAX = 1_000;
+/** Goals that one call asks a partition for, and that a search for cycles keeps before it begins anew. */
+export const GOALS_NAMED_MAX = 1_000;
+export const GOALS_KNOWN_MAX = 20_000;
+/** Goals that a search for cycles visits before other work has its turn. */
+export const GOALS_VISITED_TURN = 2_000;
 /** Namespaces that the answer of an enforced retention counts one by one. */
 export const RETENTION_NAMESPACES_SHOWN_MAX = 1_000;
 /** Goals that one goal may name as its parents when it is created. */

@@ -52,11 +52,23 @@ export interface GoalTreeFound {
   readonly named: readonly (string | null)[];
 }
 
+/** The grain that a hash names in any version, as a walk up the parents of goals needs it. */
+export interface NamedGoal {
+  /** The same number for all versions of the grain, in its partition. */
+  readonly chain: number;
+  /** False for a grain of another type, which has no parents. */
+  readonly isGoal: boolean;
+  /** What the newest version names as its parents. */
+  readonly parents: readonly string[];
+}
+
 export interface GoalCalls {
   /** Changes the newest version of the goal that `hash` names in any version. */
   changeGoal: { input: { readonly hash: string; readonly change: GoalChange }; output: ChangedGoal };
   /** The goals of a session in every state, with their parents. */
   goalTree: { input: GoalTreeAsked; output: GoalTreeFound };
+  /** What each hash names; null if that is not in this partition, or the caller may not read it. */
+  namedGoals: { input: { hashes: readonly string[] }; output: { goals: readonly (NamedGoal | null)[] } };
 }
 
 export const GOAL_ROWS = {
@@ -75,6 +87,14 @@ export const GOAL_ROWS = {
     gather: 'own',
     governed: 'reads',
     refusal: 'first',
+    access: 'viewer',
+  },
+  namedGoals: {
+    kind: 'read',
+    trail: 'nothing',
+    refusal: 'each',
+    gather: 'never',
+    governed: 'reads',
     access: 'viewer',
   },
 } as const satisfies RowsOf<GoalCalls>;

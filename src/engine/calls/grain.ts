@@ -241,14 +241,8 @@ export interface GrainCalls {
   };
   get: { input: { hash: string }; output: GrainView };
   getRaw: { input: { hash: string }; output: { blob: Uint8Array } };
-  /**
-   * For each hash, true if this partition holds the grain: any version, not removed. For each of `successors`, true if it is
-   * here and is a goal with parents.
-   */
-  locate: {
-    input: { hashes: readonly string[]; successors?: readonly string[] | undefined };
-    output: { held: readonly boolean[]; withParents?: readonly boolean[] | undefined };
-  };
+  /** For each hash, true if this partition holds the grain: any version, not removed. */
+  locate: { input: { hashes: readonly string[] }; output: { held: readonly boolean[] } };
   list: {
     input: {
       filter: GrainFilter;

@@ -80,9 +80,9 @@ function refuse(issue: string | undefined): void {
   throw new EngineError('VAL-E001', `\`parent_goals\` ${issue}`, { details: [{ field: 'parent_goals', issue }] });
 }
 
-/** True when the version at `next` would make the goal at `current` its own ancestor. */
+/** True when the version at `next`, with the versions after it, would make the goal at `current` its own ancestor. */
 export function closesCircle(group: Group, memory: Memory, current: Ordinal, next: Ordinal): boolean {
-  const version = group.read(memory, next);
+  const version = group.read(memory, group.tip(memory, next));
   if (version === undefined) return false;
   const self = { tip: group.tip(memory, current), address: version.address };
   return standsAbove(group, memory, self, parentsOf(version.grain)) !== undefined;

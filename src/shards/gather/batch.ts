@@ -5,15 +5,9 @@ import { EngineError } from '../../engine/base/errors.ts';
 import { factsOf, routesOf } from '../known-routes.ts';
 import type { AddItem, AddOutcome, Input, ManifestEntry, Output, RefusedEntry } from '../protocol.ts';
 import type { Fan } from './fan.ts';
-import {
-  awaitedAbove,
-  closingCircles,
-  inTurn,
-  type KnownGoals,
-  parentsOf,
-  parentsOfNew,
-  refuseCircle,
-} from './goal-circle.ts';
+import { awaitedAbove, closingCircles, inTurn, parentsOfNew } from './goal-circle.ts';
+import { GoalGraph } from './goal-graph.ts';
+import { linkGoals } from './goal-links.ts';
 import { type Placed, partitionFor } from './placement.ts';
 import type { GatherTools } from './tools.ts';
 
@@ -45,12 +39,16 @@ async function addPlaced(fan: Fan, { items, ...how }: Input<'addBatch'>): Promis
 async function addWithParents(fan: Fan, { items, ...how }: Input<'addBatch'>): Promise<Output<'addBatch'>> {
   const failures = new Map<number, EngineError>();
   const later: number[] = [];
-  const known: KnownGoals = new Map();
+  let graph: GoalGraph | undefined;
   for (const [place, item] of items.entries()) {
     const parents = parentsOfNew(item);
     if (parents.length === 0) continue;
     try {
-      if ((await awaitedAbove(fan, parents, { known })).length > 0) later.push(place);
+      if (graph === undefined || graph.isFull) {
+        graph = new GoalGraph(fan);
+        await graph.readAbove(items.slice(place).flatMap(parentsOfNew));
+      }
+      if ((await awaitedAbove(graph, parents)).length > 0) later.push(place);
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
       failures.set(place, error);
@@ -73,7 +71,7 @@ async function addWithParents(fan: Fan, { items, ...how }: Input<'addBatch'>): P
   ];
   for (const place of later)
     try {
-      const awaited = await awaitedAbove(fan, parentsOfNew(items[place]!));
+      const awaited = await awaitedAbove(new GoalGraph(fan), parentsOfNew(items[place]!));
       outcomes[place] = (await store([place], awaited)).outcomes[0]!;
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
@@ -138,15 +136,12 @@ export async function gatherImport(
     }
   });
   const parsed = { hashes, placed, failures };
-  const located = await locateAll(fan, manifest, placed);
-  const ofGoals = new Set(
-    manifest.filter(({ supersededBy: next }) => next !== undefined && hasParents(placed, located, next)),
-  );
+  const ofGoals = await linksOfGoals(fan, manifest, placed);
   const children = new Map(
     [...placed].map(([address, item]) => [address, parentsOfNew(item)] as const).filter(([, { length }]) => length > 0),
   );
   if (ofGoals.size === 0 && children.size === 0) {
-    const { outcomes, refused } = await importPlaced(fan, input, parsed, located);
+    const { outcomes, refused } = await importPlaced(fan, input, parsed, await locateAll(fan, manifest, placed));
     return { outcomes, refused };
   }
   return inTurn(fan, turns, async () => {
@@ -155,59 +150,25 @@ export async function gatherImport(
       const error = inCircles.get(address);
       if (error !== undefined) failures.set(index, error);
     });
-    // Grains may have been stored while this import waited for its turn.
-    const now = await locateAll(fan, manifest, placed);
-    const { outcomes, refused, home } = await importPlaced(fan, input, parsed, now, ofGoals);
-    // Goals are linked one by one when all grains are stored, so that each check sees the links before it.
+    const held = await locateAll(fan, manifest, placed);
+    const { outcomes, refused, home } = await importPlaced(fan, input, parsed, held, ofGoals);
+    // Goals are linked when all grains are stored, so that each check sees the goals and the links before it.
     const stored = outcomes.flatMap((outcome) => ('hash' in outcome ? [outcome.hash] : []));
     const accepted = new Set([...(input.accepted ?? []), ...stored]);
-    const last: RefusedEntry[] = [];
-    const parentsIn = (successor: string): Promise<readonly string[]> | readonly string[] => {
-      const coming = placed.get(successor);
-      return coming === undefined ? parentsOf(fan, successor, home) : parentsOfNew(coming);
-    };
-    for (const entry of ofGoals) last.push(...(await linkGoal(fan, entry, { accepted, home, parentsIn })));
-    return { outcomes, refused: [...refused, ...last] };
+    return { outcomes, refused: [...refused, ...(await linkGoals(fan, [...ofGoals], { accepted, home }))] };
   });
 }
 
-/** The partitions of grains that are stored, by hash, and the successors among them that are goals with parents. */
-interface Located {
-  readonly held: ReadonlyMap<string, number>;
-  readonly withParents: ReadonlySet<string>;
-}
-
-/** True for a successor that is a goal with parents: in this call, or stored by an earlier one. */
-function hasParents(placed: ReadonlyMap<string, Placed>, { withParents }: Located, successor: string): boolean {
-  const coming = placed.get(successor);
-  return coming === undefined ? withParents.has(successor) : parentsOfNew(coming).length > 0;
-}
-
-/** Applies one version link, unless it would make a goal its own ancestor. */
-async function linkGoal(
+/** Links after which the newest version is a goal, which may have parents: of this call, or stored by an earlier one. */
+async function linksOfGoals(
   fan: Fan,
-  entry: ManifestEntry,
-  {
-    accepted,
-    home,
-    parentsIn,
-  }: {
-    readonly accepted: ReadonlySet<string>;
-    readonly home: ReadonlyMap<string, number>;
-    readonly parentsIn: (successor: string) => Promise<readonly string[]> | readonly string[];
-  },
-): Promise<readonly RefusedEntry[]> {
-  try {
-    const parents = entry.supersededBy === undefined ? [] : await parentsIn(entry.supersededBy);
-    if (parents.length > 0) await refuseCircle(fan, entry.hash, parents, { home });
-    const partition = home.get(entry.hash);
-    if (partition === undefined) throw new EngineError('MEM-E001');
-    const own = accepted.has(entry.hash) ? [entry.hash] : [];
-    return (await fan.one(partition, 'importBlobs', { blobs: [], manifest: [entry], accepted: own })).refused;
-  } catch (error) {
-    if (!(error instanceof EngineError)) throw error;
-    return [{ hash: entry.hash, error: error.toWire() }];
-  }
+  manifest: readonly ManifestEntry[],
+  placed: ReadonlyMap<string, Placed>,
+): Promise<ReadonlySet<ManifestEntry>> {
+  const newer = new Map(manifest.flatMap(({ hash, supersededBy: next }) => (next === undefined ? [] : [[hash, next]])));
+  const stored = await new GoalGraph(fan).goalsOf([...newer.values()].filter((hash) => !placed.has(hash)));
+  const isGoal = (hash: string): boolean => placed.get(hash)?.grainType === 'goal' || stored.has(hash);
+  return new Set(manifest.filter(({ hash }) => pathFrom(hash, newer).slice(1).some(isGoal)));
 }
 
 /**
@@ -226,7 +187,7 @@ async function importPlaced(
     readonly placed: ReadonlyMap<string, Placed>;
     readonly failures: ReadonlyMap<number, EngineError>;
   },
-  { held }: Located,
+  held: ReadonlyMap<string, number>,
   later: ReadonlySet<ManifestEntry> = new Set(),
 ): Promise<Output<'importBlobs'> & { readonly home: ReadonlyMap<string, number> }> {
   const older = new Map<string, string>();
@@ -291,30 +252,23 @@ function pathFrom(address: string, next: ReadonlyMap<string, string>): string[] 
   return [...path];
 }
 
-/** Asks every partition once for all grains of the call and of its manifest. */
+/** The partitions of the grains of the call and of its manifest that are stored. Asks every partition once. */
 async function locateAll(
   fan: Fan,
   manifest: readonly ManifestEntry[],
   placed: ReadonlyMap<string, Placed>,
-): Promise<Located> {
+): Promise<ReadonlyMap<string, number>> {
   const held = new Map<string, number>();
-  const withParents = new Set<string>();
   const named = manifest.flatMap(({ hash, supersededBy: next }) => (next === undefined ? [] : [hash, next]));
   const hashes = [...new Set([...placed.keys(), ...named])];
-  if (hashes.length === 0) return { held, withParents };
-  const successors = [...new Set(manifest.flatMap(({ supersededBy: next }) => next ?? []))].filter(
-    (next) => !placed.has(next),
-  );
-  const answers = await fan.withoutIdempotency().all('locate', { hashes, successors });
+  if (hashes.length === 0) return held;
+  const answers = await fan.withoutIdempotency().all('locate', { hashes });
   answers.forEach((answer, partition) => {
     hashes.forEach((address, index) => {
       if (answer.held[index] === true && !held.has(address)) held.set(address, partition);
     });
-    successors.forEach((address, index) => {
-      if (answer.withParents?.[index] === true) withParents.add(address);
-    });
   });
-  return { held, withParents };
+  return held;
 }
 
 /**

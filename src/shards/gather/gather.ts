@@ -21,6 +21,7 @@ import { gatherAddBatch, gatherImport } from './batch.ts';
 import type * as Cal from './cal.ts';
 import { type Fan, isNotFound, valuesOf } from './fan.ts';
 import { awaitedAbove, inTurn, parentsOfNew, withoutCircle } from './goal-circle.ts';
+import { GoalGraph } from './goal-graph.ts';
 import { gatherGoalTree } from './goal-tree.ts';
 import {
   gatherConsent,
@@ -65,9 +66,8 @@ const MERGE: {
   readonly [M in GatheredBy<'merged'>]: (answers: readonly Output<M>[], input: Input<M>) => Output<M>;
 } = {
   dropMemory: (answers) => ({ keyFingerprint: mergeFingerprints(answers.map(({ keyFingerprint }) => keyFingerprint)) }),
-  locate: (answers, { hashes, successors }) => ({
+  locate: (answers, { hashes }) => ({
     held: hashes.map((_, index) => answers.some(({ held }) => held[index] === true)),
-    withParents: successors?.map((_, index) => answers.some(({ withParents }) => withParents?.[index] === true)),
   }),
   edges: mergeEdges,
   recallStatistics: mergeTextStatistics,
@@ -134,7 +134,7 @@ const OWN: { readonly [M in GatheredBy<'own'>]: Gather<M> } = {
     const parents = parentsOfNew(input);
     if (parents.length === 0) return fan.one(partition, 'add', input);
     return inTurn(fan, turns, async () =>
-      fan.one(partition, 'add', { ...input, awaited: await awaitedAbove(fan, parents) }),
+      fan.one(partition, 'add', { ...input, awaited: await awaitedAbove(new GoalGraph(fan), parents) }),
     );
   },
   addBatch: gatherAddBatch,
@@ -246,12 +246,19 @@ function claiming(run: AnyGather): AnyGather {
  * Target by hash: runs in the partition that holds it. By triple: in the partition with the newest current grain of
  * that triple.
  */
-async function gatherAccumulate(fan: Fan, input: Input<'accumulate'>): Promise<Output<'accumulate'>> {
-  const { target } = input;
-  if ('hash' in target) {
-    const partition = await fan.locate(target.hash);
-    return partition === undefined ? fan.found('accumulate', input) : fan.one(partition, 'accumulate', input);
-  }
+async function gatherAccumulate(
+  fan: Fan,
+  input: Input<'accumulate'>,
+  { turns }: Pick<GatherTools, 'turns'>,
+): Promise<Output<'accumulate'>> {
+  const { target, set: fields } = input;
+  const change = (oldHash: string, write: () => Promise<Output<'accumulate'>>) =>
+    withoutCircle(fan, turns, { oldHash, fields }, write);
+  if ('hash' in target)
+    return change(target.hash, async () => {
+      const partition = await fan.locate(target.hash);
+      return partition === undefined ? fan.found('accumulate', input) : fan.one(partition, 'accumulate', input);
+    });
   if (fan.context.idempotency !== undefined) {
     // For a repeat, the newest grain may lie in another partition by now. Ask all for the stored reply: the partition
     // that has it answers, whatever the target is.
@@ -264,7 +271,9 @@ async function gatherAccumulate(fan: Fan, input: Input<'accumulate'>): Promise<O
     if (grain === undefined) return;
     if (best === undefined || comesBefore(grain, best.grain, 'desc')) best = { partition, grain };
   });
-  return best === undefined ? fan.found('accumulate', input) : fan.one(best.partition, 'accumulate', input);
+  if (best === undefined) return fan.found('accumulate', input);
+  const { partition, grain } = best;
+  return change(grain.hash, () => fan.one(partition, 'accumulate', input));
 }
 
 /**

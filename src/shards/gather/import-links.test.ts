@@ -28,14 +28,15 @@ function partitions(
       calls.set(method, (calls.get(method) ?? 0) + 1);
       const here = (hash: string): boolean => held.get(hash) === partition;
       if (method === 'locate') {
-        const { hashes, successors } = input as Input<'locate'>;
-        const withParents = successors?.map((hash) => here(hash) && goals.has(hash));
-        return { held: hashes.map(here), withParents };
+        return { held: (input as Input<'locate'>).hashes.map(here) };
       }
-      if (method === 'history') {
-        const { hash } = input as Input<'history'>;
-        const fields = goals.has(hash) ? { parent_goals: parentsOf(hash) } : {};
-        return { versions: here(hash) ? [{ hash, grainType: 'goal', fields }] : [] };
+      if (method === 'namedGoals') {
+        const found = (input as Input<'namedGoals'>).hashes.map((hash) => {
+          if (!here(hash)) return null;
+          const isGoal = goals.has(hash);
+          return { chain: [...held.keys()].indexOf(hash), isGoal, parents: isGoal ? parentsOf(hash) : [] };
+        });
+        return { goals: found };
       }
       const { manifest } = input as Input<'importBlobs'>;
       linked.push(...manifest.map((entry) => `${entry.hash} in ${partition}`));
@@ -59,10 +60,11 @@ test('links to grains that earlier calls stored take one call of each kind in ea
   assert.deepEqual(refused, []);
   assert.equal(linked.length, manifest.length);
   assert.ok(linked.includes('old 4 in 1'));
-  assert.deepEqual(Object.fromEntries(calls), { locate: PARTITIONS, importBlobs: PARTITIONS });
+  const once = { namedGoals: PARTITIONS, locate: PARTITIONS, importBlobs: PARTITIONS };
+  assert.deepEqual(Object.fromEntries(calls), once);
 });
 
-test('only links to goals with parents are checked one by one', async () => {
+test('links to goals come last', async () => {
   const manifest = Array.from({ length: 30 }, (_, at) => link(at));
   const held = new Map(manifest.flatMap(({ hash }, at) => [[hash, 0] as const, [`new ${at}`, 0] as const]));
   const { fan, calls, linked } = partitions(held, new Set(['new 7']));
@@ -72,7 +74,7 @@ test('only links to goals with parents are checked one by one', async () => {
   assert.equal(calls.get('importBlobs'), 2);
 });
 
-test('a goal is looked for only where the search of the chunk found it', async () => {
+test('links to goals take a call for each level above them, and only where the search of the chunk found them', async () => {
   const manifest = Array.from({ length: 10 }, (_, at) => link(at));
   const held = new Map(manifest.flatMap(({ hash }, at) => [[hash, at % 3] as const, [`new ${at}`, at % 3] as const]));
   held.set('above', 1);
@@ -81,8 +83,9 @@ test('a goal is looked for only where the search of the chunk found it', async (
   const { fan, calls, linked } = partitions(held, goalsAndOld, (hash) => (hash.startsWith('new') ? ['above'] : []));
   assert.deepEqual((await linkAll(fan, manifest)).refused, []);
   assert.equal(linked.length, manifest.length);
-  // For each link the successor and the goal once; the parent, which the chunk does not name, in each partition.
-  assert.equal(calls.get('history'), manifest.length * (1 + 1 + PARTITIONS));
+  // All partitions tell which successors are goals; then each tells of its own, and all are asked for the parent.
+  assert.equal(calls.get('namedGoals'), PARTITIONS * 3);
+  assert.equal(calls.get('importBlobs'), PARTITIONS);
 });
 
 test('a link to a grain that is not there does not count', async () => {
