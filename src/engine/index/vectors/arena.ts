@@ -7,9 +7,9 @@
 //   block := query (32 KiB)   addresses (16 KiB)   scores (16 KiB)   page*
 import { assert } from '../../base/assert.ts';
 import { VECTOR_DIMENSIONS_MAX } from '../../base/limits.ts';
+import { wasm } from '../../base/wasm.ts';
 import { type Hamming, makeHamming } from './hamming.ts';
 import { KERNEL_DIMENSIONS, type Kernel, makeKernel, QUERY_SCALE } from './kernel.ts';
-import { wasm } from './wasm.ts';
 import { makeWeighing, type Weighing } from './weighing.ts';
 
 /** A page holds whole rows: 16 of 512 dimensions. Small memories waste half a page on average. */

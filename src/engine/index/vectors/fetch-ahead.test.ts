@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { wasm } from '../../base/wasm.ts';
 import { KERNEL_DIMENSIONS, makeKernel, QUERY_SCALE } from './kernel.ts';
-import { wasm } from './wasm.ts';
 import { makeWeighing } from './weighing.ts';
 
 const ADDRESSES_AT = 16_384;

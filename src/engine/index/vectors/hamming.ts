@@ -1,5 +1,5 @@
 // A WebAssembly function that counts the bits in which many sketches differ from a query's: 64 bits an instruction.
-import type { WasmMemory, WasmModule } from './wasm.ts';
+import type { WasmMemory, WasmModule } from '../../base/wasm.ts';
 import {
   AGAIN_IF,
   advance,
@@ -18,7 +18,7 @@ import {
   moduleOf,
   set,
   tee,
-} from './wasm-code.ts';
+} from '../../base/wasm-code.ts';
 
 /** Sketches are padded with zeros to a multiple of this many bytes. */
 export const SKETCH_ROUND_BYTES = 32;

@@ -7,12 +7,11 @@
 // A half float becomes a single-precision float by moving its bits (sign, five bits of exponent, ten of mantissa) to
 // their places. The result is 2^112 too small, so the query is multiplied by 2^112 once. Half floats below 2^-14 would
 // become subnormal, and processors multiply subnormal numbers slowly. half-float.ts makes none.
-import type { WasmMemory, WasmModule } from './wasm.ts';
+import type { WasmMemory, WasmModule } from '../../base/wasm.ts';
 import {
   AGAIN_IF,
   advance,
   END_BLOCK,
-  fetchAhead,
   get,
   I32,
   I32_ADD,
@@ -29,7 +28,8 @@ import {
   tee,
   unsigned,
   V128,
-} from './wasm-code.ts';
+} from '../../base/wasm-code.ts';
+import { fetchAhead } from './fetch-ahead.ts';
 
 /** Dimensions of one round of the inner loop. Rows and queries are padded with zeros to a multiple of it. */
 export const KERNEL_DIMENSIONS = 32;

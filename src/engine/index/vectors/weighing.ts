@@ -2,12 +2,11 @@
 // of the query's rotated component: the sign of a small component says little (the asymmetric estimate of Gordo and
 // Perronnin 2011, "Asymmetric distances for binary embeddings"). Magnitudes have four bits, each in a bit plane of its
 // own. So a sketch costs four population counts for each word (14 ns for 512 bits).
-import type { WasmMemory, WasmModule } from './wasm.ts';
+import type { WasmMemory, WasmModule } from '../../base/wasm.ts';
 import {
   AGAIN_IF,
   advance,
   END_BLOCK,
-  fetchAhead,
   get,
   I32,
   I32_ADD,
@@ -27,7 +26,8 @@ import {
   store32,
   tee,
   ZERO64,
-} from './wasm-code.ts';
+} from '../../base/wasm-code.ts';
+import { fetchAhead } from './fetch-ahead.ts';
 
 const PLANES = 4;
 /** The largest weight of a bit. */
