@@ -1,5 +1,8 @@
-// The grain codec on one thread: a belief of about 300 bytes, encoded and hashed, decoded, opened, identified.
-import { hash } from 'node:crypto';
+// The grain codec on one thread: a belief of about 300 bytes, encoded and hashed, decoded, opened, identified. Then its
+// blob sealed alone and with others under one key, and opened, by the kernel and by the platform.
+import { createSecretKey, hash } from 'node:crypto';
+import { type KeyedToSeal, open, SEAL_BYTES, sealAll, sealInto } from '../../src/engine/crypto/envelope.ts';
+import { BODY_BYTES_MAX } from '../../src/engine/crypto/gcm-batch.ts';
 import { decodeGrain, encodeGrain, openGrain } from '../../src/engine/grain/codec/blob.ts';
 import { identityBytes } from '../../src/engine/grain/codec/identity.ts';
 import type { ValueMap } from '../../src/engine/grain/value.ts';
@@ -41,7 +44,38 @@ async function run({ size }: Options): Promise<Measured> {
       hash_alone_us: us((i) => hash('sha256', blobs[i]!, 'hex')),
       json_parse_us: us((i) => JSON.parse(copies[i]!)),
       json_stringify_us: us((i) => JSON.stringify(inputs[i]!)),
+      ...sealing(blobs, us),
     }),
+  };
+}
+
+/** Blobs of a key that are sealed together. */
+const TOGETHER = [1, 5, 50] as const;
+
+function sealing(blobs: readonly Buffer[], us: (work: (i: number) => unknown) => number): Record<string, number> {
+  const key = createSecretKey(Buffer.alloc(32, 7));
+  const bound = Buffer.alloc(32, 9);
+  const texts = blobs.map((body): KeyedToSeal => {
+    const into = Buffer.alloc(bound.length + SEAL_BYTES + body.length);
+    into.set(bound);
+    return { key, into, additionalAt: 0, at: bound.length, body };
+  });
+  sealAll(texts);
+  const sealed = texts.map(({ into, at }) => into.subarray(at));
+  const large = Buffer.alloc(BODY_BYTES_MAX, 1);
+  const place = Buffer.alloc(bound.length + SEAL_BYTES + large.length);
+  const largest = Array.from({ length: 5 }, (): KeyedToSeal => ({ ...texts[0]!, into: place, body: large }));
+  return {
+    ...Object.fromEntries(
+      TOGETHER.map((count) => [
+        `seal_${count}_together_us`,
+        us((i) => (i % count === 0 ? sealAll(texts.slice(i, i + count)) : undefined)),
+      ]),
+    ),
+    seal_by_platform_us: us((i) => sealInto(texts[i]!.into, bound.length, key, blobs[i]!, bound)),
+    open_sealed_us: us((i) => open(key, sealed[i]!, bound)),
+    seal_largest_5_together_us: us((i) => (i % 5 === 0 ? sealAll(largest) : undefined)),
+    seal_largest_by_platform_us: us(() => sealInto(place, bound.length, key, large, bound)),
   };
 }
 

@@ -3,7 +3,7 @@
 // append has returned and `publish` runs.
 import { assert } from '../base/assert.ts';
 import { ERASED_REMEMBERED_EACH } from '../base/limits.ts';
-import { SEAL_BYTES, sealInto } from '../crypto/envelope.ts';
+import { type KeyedToSeal, SEAL_BYTES, sealAll } from '../crypto/envelope.ts';
 import type { AuditDraft } from '../govern/trail/audit.ts';
 import type { Ordinal } from '../index/parts/part.ts';
 import type { Append, Sequence } from '../log/log.ts';
@@ -34,6 +34,8 @@ export class Group {
   readonly store: Store;
   readonly #first: Sequence;
   readonly #records: Buffer[] = [];
+  /** Blobs whose records have room for their sealed bytes. They are sealed together when the group is closed. */
+  readonly #toSeal: KeyedToSeal[] = [];
   readonly #replacements: [Sequence, Buffer][] = [];
   readonly #removals: Sequence[] = [];
   readonly #state: [string, Uint8Array | null][] = [];
@@ -150,8 +152,13 @@ export class Group {
       blob.length + SEAL_BYTES,
     );
     // Sealed in place, and bound to the enciphered hash before it.
-    const bound = record.subarray(GRAIN_BOUND_AT, GRAIN_SEALED_AT);
-    sealInto(record, GRAIN_SEALED_AT, memory.grainKey(key, scopeKey), blob, bound);
+    this.#toSeal.push({
+      key: memory.grainKey(key, scopeKey),
+      into: record,
+      additionalAt: GRAIN_BOUND_AT,
+      at: GRAIN_SEALED_AT,
+      body: blob,
+    });
     const ordinal = this.#push(record);
     indexed.ordinal = ordinal;
     const planned = { ordinal, prepared, name: grainName({ keys, enciphered }) };
@@ -384,8 +391,9 @@ export class Group {
     return namespace === '' ? 0 : keyNamed(this, memory, 'scope', namespace);
   }
 
-  /** Closes the group: adds the audit records and makes new keys durable. Returns the append. */
+  /** Closes the group: seals its blobs, adds the audit records and makes new keys durable. Returns the append. */
   finish(): Append {
+    sealAll(this.#toSeal);
     for (const [memory, { acts, droppedAgents }] of this.#overlays)
       for (const [token, done] of acts) if (!droppedAgents.has(token)) closeActs(this, memory, done);
     for (const [memory, overlay] of this.#overlays) overlay.audit.close(this, memory.number);

@@ -1,7 +1,8 @@
 // Evidence on how grains are stored in the log: as envelopes that open under their own keys, or not.
 
 import type { BlobEvidence } from '../../calls/compliance.ts';
-import { NONCE_BYTES, open, SEAL_BYTES } from '../../crypto/envelope.ts';
+import { open, SEAL_BYTES } from '../../crypto/envelope.ts';
+import { NONCE_BYTES } from '../../crypto/gcm-batch.ts';
 import { addressOf } from '../../grain/address.ts';
 import { openGrain } from '../../grain/codec/blob.ts';
 import type { Sliced } from '../../index/files/section.ts';

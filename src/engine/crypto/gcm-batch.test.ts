@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { createCipheriv, createSecretKey, randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { runs } from '../../../test/support/runs.ts';
+import { BODY_BYTES_MAX, NONCE_BYTES, openOne, sealBatch, TAG_BYTES, type ToSeal } from './gcm-batch.ts';
+
+const hex = (text: string): Buffer => Buffer.from(text, 'hex');
+
+/** The platform's nonce ‖ ciphertext ‖ tag. */
+function platform(key: Uint8Array, nonce: Uint8Array, additional: Uint8Array, body: Uint8Array): Buffer {
+  const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
+  cipher.setAAD(additional);
+  const sealed = cipher.update(body);
+  cipher.final();
+  return Buffer.concat([nonce, sealed, cipher.getAuthTag()]);
+}
+
+interface Message {
+  readonly nonce: Uint8Array;
+  readonly additional: Uint8Array;
+  readonly body: Uint8Array;
+}
+
+/** A message as `sealBatch` takes it, with bytes before and behind it that must stay. */
+function toSeal({ nonce, additional, body }: Message): ToSeal {
+  const at = 3 + additional.length;
+  const into = Buffer.alloc(at + NONCE_BYTES + body.length + TAG_BYTES + 5, 0xee);
+  into.set(additional, 3);
+  into.set(nonce, at);
+  return { into, additionalAt: 3, at, body };
+}
+
+function sealedOf({ into, at, body }: ToSeal): Buffer {
+  assert.deepEqual(into.subarray(0, 3), Buffer.alloc(3, 0xee));
+  assert.deepEqual(into.subarray(into.length - 5), Buffer.alloc(5, 0xee));
+  return into.subarray(at, at + NONCE_BYTES + body.length + TAG_BYTES);
+}
+
+// Cases 13 to 16 of "The Galois/Counter Mode of Operation (GCM)", McGrew and Viega, appendix B.
+const KEY = 'feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308';
+const NONCE = 'cafebabefacedbaddecaf888';
+const BODY =
+  'd9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b391aafd255';
+const CIPHERTEXT =
+  '522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662898015ad';
+const CASES = [
+  ['00'.repeat(32), '00'.repeat(12), '', '', '', '530f8afbc74536b9a963b4f1c4cb738b'],
+  [
+    '00'.repeat(32),
+    '00'.repeat(12),
+    '',
+    '00'.repeat(16),
+    'cea7403d4d606b6e074ec5d3baf39d18',
+    'd0d1c8a799996bf0265b98b5d48ab919',
+  ],
+  [KEY, NONCE, '', BODY, CIPHERTEXT, 'b094dac5d93471bdec1a502270e3cc6c'],
+  [
+    KEY,
+    NONCE,
+    'feedfacedeadbeeffeedfacedeadbeefabaddad2',
+    BODY.slice(0, 120),
+    CIPHERTEXT.slice(0, 120),
+    '76fc6ece0f4e1768cddf8853bb2d551b',
+  ],
+] as const;
+
+for (const [i, [key, nonce, additional, body, ciphertext, tag]] of CASES.entries()) {
+  test(`case ${i + 13} of the specification is sealed and opened`, () => {
+    const message = toSeal({ nonce: hex(nonce), additional: hex(additional), body: hex(body) });
+    sealBatch(createSecretKey(hex(key)), [message]);
+    assert.equal(sealedOf(message).toString('hex'), nonce + ciphertext + tag);
+    const opened = openOne(createSecretKey(hex(key)), hex(nonce + ciphertext + tag), hex(additional));
+    assert.equal(opened?.toString('hex'), body);
+  });
+}
+
+test('any messages under any key are sealed as the platform seals them, and opened', () => {
+  const bytes = (most: number) => fc.uint8Array({ maxLength: most, size: 'max' });
+  const message = fc.record({
+    nonce: fc.uint8Array({ minLength: NONCE_BYTES, maxLength: NONCE_BYTES }),
+    additional: bytes(100),
+    body: fc.oneof(bytes(40), bytes(400), bytes(BODY_BYTES_MAX)),
+  });
+  const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
+  fc.assert(
+    fc.property(key, fc.array(message, { minLength: 1, maxLength: 20 }), (raw, messages) => {
+      const secret = createSecretKey(raw);
+      const all = messages.map(toSeal);
+      sealBatch(secret, all);
+      for (const [i, { nonce, additional, body }] of messages.entries()) {
+        const sealed = platform(raw, nonce, additional, body);
+        assert.deepEqual(sealedOf(all[i]!), sealed);
+        assert.deepEqual(openOne(secret, sealed, additional), Buffer.from(body));
+      }
+    }),
+    { numRuns: runs(60) },
+  );
+});
+
+test('more messages than fit the memory at once are sealed in several calls', () => {
+  const raw = randomBytes(32);
+  const messages = Array.from({ length: 700 }, (_, i) => ({
+    nonce: randomBytes(NONCE_BYTES),
+    additional: randomBytes(32),
+    body: randomBytes(i % 3 === 0 ? BODY_BYTES_MAX : i),
+  }));
+  const all = messages.map(toSeal);
+  sealBatch(createSecretKey(raw), all);
+  for (const [i, { nonce, additional, body }] of messages.entries())
+    assert.deepEqual(sealedOf(all[i]!), platform(raw, nonce, additional, body), `message ${i}`);
+});
+
+test('a changed bit anywhere, and other additional data, do not open', () => {
+  const key = createSecretKey(randomBytes(32));
+  const message = toSeal({ nonce: randomBytes(NONCE_BYTES), additional: Buffer.from('row 7'), body: randomBytes(37) });
+  sealBatch(key, [message]);
+  const sealed = sealedOf(message);
+  for (let bit = 0; bit < sealed.length * 8; bit++) {
+    const changed = Buffer.from(sealed);
+    changed[bit >> 3]! ^= 1 << (bit & 7);
+    assert.equal(openOne(key, changed, Buffer.from('row 7')), undefined, `bit ${bit}`);
+  }
+  assert.equal(openOne(key, sealed, Buffer.from('row 8')), undefined);
+  assert.deepEqual(openOne(key, sealed, Buffer.from('row 7')), Buffer.from(message.body));
+});

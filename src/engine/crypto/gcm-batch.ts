@@ -1,0 +1,173 @@
+// AES-256-GCM for many short messages under one key, byte for byte as the platform's.
+//
+// A cipher object of the platform serves one message, and making one costs more than enciphering 300 bytes. Here one object for
+// each key enciphers the counter blocks of all messages in one call, and a kernel combines them with the messages
+// (ghash-code.ts). AES itself stays with the platform.
+import { type Cipheriv, createCipheriv, type KeyObject } from 'node:crypto';
+import { assert } from '../base/assert.ts';
+import { type WasmMemory, wasm } from '../base/wasm.ts';
+import { BLOCK_BYTES, ENTRY, ENTRY_BYTES, type GcmKernel, makeGcmKernel } from './ghash-code.ts';
+
+export const NONCE_BYTES = 12;
+export const TAG_BYTES = 16;
+
+/** Messages of a call to the kernel. More are done in several calls. */
+const MESSAGES_MAX = 256;
+/** The largest body. The platform seals larger ones sooner (`npm run bench -- codec`), as its GHASH is an instruction. */
+export const BODY_BYTES_MAX = 1_024;
+/** Additional data of a message. */
+export const ADDITIONAL_BYTES_MAX = 256;
+const PAGE_BYTES = 65_536;
+
+const TABLE_AT = 0;
+const HASH_KEY_AT = TABLE_AT + MESSAGES_MAX * ENTRY_BYTES;
+const MESSAGES_AT = HASH_KEY_AT + BLOCK_BYTES;
+/** Room for a message, with its tag and its counter blocks. */
+const MESSAGE_ROOM = 2 * (BODY_BYTES_MAX + 2 * BLOCK_BYTES) + ADDITIONAL_BYTES_MAX + BLOCK_BYTES;
+const MEMORY_BYTES = 16 * PAGE_BYTES;
+
+/** A message to seal: nonce, ciphertext and tag go to `into` from `at` on, and the additional data is before them. */
+export interface ToSeal {
+  readonly into: Buffer;
+  readonly additionalAt: number;
+  readonly at: number;
+  readonly body: Uint8Array;
+}
+
+/** What every message under a key needs, kept while the key object lives. */
+interface KeyedCipher {
+  readonly blocks: Cipheriv;
+  /** The enciphered zero block. */
+  readonly hashKey: Buffer;
+}
+
+const keyed = new WeakMap<KeyObject, KeyedCipher>();
+
+function cipherOf(key: KeyObject): KeyedCipher {
+  const known = keyed.get(key);
+  if (known !== undefined) return known;
+  const blocks = createCipheriv('aes-256-ecb', key, null).setAutoPadding(false);
+  const made = { blocks, hashKey: blocks.update(Buffer.alloc(BLOCK_BYTES)) };
+  keyed.set(key, made);
+  return made;
+}
+
+/** The kernel of this thread with its memory. */
+class Workplace {
+  readonly #kernel: GcmKernel;
+  readonly #bytes: Buffer;
+  readonly #words: Uint32Array;
+  #messages = 0;
+  #end = MESSAGES_AT;
+  #streamBytes = 0;
+
+  constructor() {
+    const pages = MEMORY_BYTES / PAGE_BYTES;
+    const memory: WasmMemory = new wasm.Memory({ initial: pages, maximum: pages });
+    this.#kernel = makeGcmKernel(memory);
+    this.#bytes = Buffer.from(memory.buffer);
+    this.#words = new Uint32Array(memory.buffer);
+  }
+
+  /** True while one more message of any size fits. */
+  get hasRoom(): boolean {
+    return this.#messages < MESSAGES_MAX && this.#end + this.#streamBytes + MESSAGE_ROOM <= MEMORY_BYTES;
+  }
+
+  /** Adds a message. `body` may be at most BODY_BYTES_MAX. Returns the address of the body. */
+  add(nonce: Uint8Array, additional: Uint8Array, body: Uint8Array): number {
+    assert(body.length <= BODY_BYTES_MAX && additional.length <= ADDITIONAL_BYTES_MAX, 'a message fits its room');
+    const bytes = this.#bytes;
+    const message = this.#end;
+    const bodyAt = message + wholeBlocks(additional.length);
+    const bodyBlocks = wholeBlocks(body.length);
+    const entry = TABLE_AT + this.#messages * ENTRY_BYTES;
+    this.#words[(entry + ENTRY.message) >> 2] = message;
+    this.#words[(entry + ENTRY.additionalBytes) >> 2] = additional.length;
+    this.#words[(entry + ENTRY.bodyBytes) >> 2] = body.length;
+    bytes.set(nonce, entry + ENTRY.nonce);
+    bytes.set(additional, message);
+    for (let at = message + additional.length; at < bodyAt; at++) bytes[at] = 0;
+    bytes.set(body, bodyAt);
+    this.#messages += 1;
+    this.#end = bodyAt + bodyBlocks + BLOCK_BYTES;
+    this.#streamBytes += bodyBlocks + BLOCK_BYTES;
+    return bodyAt;
+  }
+
+  /** Seals or opens all added messages under a key. Each tag is then behind the whole blocks of its body. */
+  run({ blocks, hashKey }: KeyedCipher, opens: boolean): void {
+    const bytes = this.#bytes;
+    const stream = this.#end;
+    this.#kernel.counters(TABLE_AT, this.#messages, stream);
+    bytes.set(blocks.update(bytes.subarray(stream, stream + this.#streamBytes)), stream);
+    bytes.set(hashKey, HASH_KEY_AT);
+    this.#kernel.run(TABLE_AT, this.#messages, HASH_KEY_AT, stream, opens ? 1 : 0);
+  }
+
+  /** Copies `count` bytes from `from` on to `into`. */
+  copy(from: number, count: number, into: Buffer, at: number): void {
+    this.#bytes.copy(into, at, from, from + count);
+  }
+
+  /** True when the tag behind a body of that length equals `tag`. The time does not depend on where they differ. */
+  hasTag(bodyAt: number, bodyBytes: number, tag: Uint8Array): boolean {
+    const at = bodyAt + wholeBlocks(bodyBytes);
+    let difference = 0;
+    for (let i = 0; i < TAG_BYTES; i++) difference |= this.#bytes[at + i]! ^ tag[i]!;
+    return difference === 0;
+  }
+
+  /** Forgets the messages, with all bytes of them. */
+  clear(): void {
+    this.#bytes.fill(0, 0, this.#end + this.#streamBytes);
+    this.#messages = 0;
+    this.#end = MESSAGES_AT;
+    this.#streamBytes = 0;
+  }
+}
+
+let workplace: Workplace | undefined;
+
+function wholeBlocks(bytes: number): number {
+  return (bytes + BLOCK_BYTES - 1) & ~(BLOCK_BYTES - 1);
+}
+
+/**
+ * Seals messages under one key. Their nonces are in `into` at `at`, where they stay; ciphertext and tag follow them.
+ * Every body has at most BODY_BYTES_MAX bytes.
+ */
+export function sealBatch(key: KeyObject, messages: readonly ToSeal[]): void {
+  workplace ??= new Workplace();
+  const cipher = cipherOf(key);
+  const bodies: number[] = [];
+  for (let from = 0; from < messages.length; from += bodies.length) {
+    bodies.length = 0;
+    for (let i = from; i < messages.length && workplace.hasRoom; i++) {
+      const { into, additionalAt, at, body } = messages[i]!;
+      const nonce = into.subarray(at, at + NONCE_BYTES);
+      bodies.push(workplace.add(nonce, into.subarray(additionalAt, at), body));
+    }
+    workplace.run(cipher, false);
+    for (const [i, bodyAt] of bodies.entries()) {
+      const { into, at, body } = messages[from + i]!;
+      workplace.copy(bodyAt, body.length, into, at + NONCE_BYTES);
+      workplace.copy(bodyAt + wholeBlocks(body.length), TAG_BYTES, into, at + NONCE_BYTES + body.length);
+    }
+    workplace.clear();
+  }
+}
+
+/** Opens nonce ‖ ciphertext ‖ tag of a body of at most BODY_BYTES_MAX bytes. Undefined when the tag is another one. */
+export function openOne(key: KeyObject, sealed: Uint8Array, additional: Uint8Array): Buffer | undefined {
+  workplace ??= new Workplace();
+  const bodyEnd = sealed.length - TAG_BYTES;
+  const body = sealed.subarray(NONCE_BYTES, bodyEnd);
+  const bodyAt = workplace.add(sealed.subarray(0, NONCE_BYTES), additional, body);
+  workplace.run(cipherOf(key), true);
+  const opened = Buffer.allocUnsafe(body.length);
+  const isWhole = workplace.hasTag(bodyAt, body.length, sealed.subarray(bodyEnd));
+  if (isWhole) workplace.copy(bodyAt, body.length, opened, 0);
+  workplace.clear();
+  return isWhole ? opened : undefined;
+}
