@@ -1,6 +1,6 @@
 // Adds one grain per call, end to end: durable and searchable when answered, over gRPC and over HTTP, each compared
-// with a bare echo of its transport. Eight memories on eight shards, each with a log to commit, and then one memory. A
-// separate process sends distinct grains made beforehand; server and echo take turns. One at a time is compared with a
+// with a bare echo of its transport. Eight memories on eight shards, each with a log to commit, then one memory, then
+// eight on a server without worker threads. A separate process sends distinct grains made beforehand; server and echo take turns. One at a time is compared with a
 // write to a plain file and its sync.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -67,13 +67,16 @@ async function run({ size, profile, start: startOne = startServer }: Options): P
       const options = { workers: WORKERS, shards: SHARDS, profile };
       const own = await start(startOne({ ...options, dataDirectory: join(folder, 'keyed'), auth: 'api-key' }));
       const open = await start(startOne({ ...options, dataDirectory: join(folder, 'open'), auth: 'none' }));
-      for (const server of [own, open]) for (const id of [...MEMORIES, ...ONE]) await createMemory(server, id);
+      const local = await start(
+        startOne({ ...options, workers: 0, dataDirectory: join(folder, 'local'), auth: 'api-key' }),
+      );
+      for (const server of [own, open, local]) for (const id of [...MEMORIES, ...ONE]) await createMemory(server, id);
       let added = 0;
       let seed = 1;
       for (const protocol of protocols) {
         const bare = await start(startEcho(protocol));
         if (protocol === 'grpc') Object.assign(metrics, h2load(bare.grpc, folder, size));
-        for (const server of [own, open, bare]) {
+        for (const server of [own, open, local, bare]) {
           const job = { protocol, connections: CONNECTIONS, inFlight: 64, calls: warming, memories: MEMORIES };
           await client.run(server, { ...job, what: 'add', seed: ++seed });
         }
@@ -90,6 +93,7 @@ async function run({ size, profile, start: startOne = startServer }: Options): P
             own: () => call(own, MEMORIES),
             ownOne: () => call(own, ONE),
             ownOpen: () => call(open, MEMORIES),
+            local: () => call(local, MEMORIES),
             bare: () => call(bare, MEMORIES),
           });
           added += 2 * count * (rounds + 1);
@@ -99,18 +103,27 @@ async function run({ size, profile, start: startOne = startServer }: Options): P
           Object.assign(metrics, compared(name, turns.own.slice(1), echo));
           Object.assign(metrics, compared(`${name}_one_memory`, turns.ownOne.slice(1), echo));
           Object.assign(metrics, compared(`${name}_no_auth`, turns.ownOpen.slice(1), echo));
+          Object.assign(metrics, compared(`${name}_no_workers`, turns.local.slice(1), echo));
+          metrics[`${name}_no_workers_over_workers_ratio`] = medianRatio(
+            figures(turns.local, 'callsPerSecond').slice(1),
+            figures(turns.own, 'callsPerSecond').slice(1),
+          );
           Object.assign(metrics, echoed(`${name}_echo`, echo));
         }
         if (protocol === 'grpc') {
           const count = Math.ceil(calls / 50);
           const job = { protocol, connections: 1, inFlight: 1, calls: count, what: 'add', memories: MEMORIES } as const;
-          const { sync, alone } = await inTurns<string, number>(rounds + 1, {
+          const { sync, alone, aloneLocal } = await inTurns<'sync' | 'alone' | 'aloneLocal', number>(rounds + 1, {
             sync: () => percentile(syncTimes(join(folder, 'plain'), syncs), 0.5),
             alone: async () => (await client.run(own, { ...job, seed: ++seed })).p50Ms,
+            aloneLocal: async () => (await client.run(local, { ...job, seed: ++seed })).p50Ms,
           });
           added += count * (rounds + 1);
-          metrics['sync_p50_ms'] = median(sync!.slice(1));
-          metrics['grpc_1_over_sync_ms'] = median(alone!.map((ms, round) => ms - sync![round]!).slice(1));
+          const overSync = (times: readonly number[]): number =>
+            median(times.map((ms, round) => ms - sync[round]!).slice(1));
+          metrics['sync_p50_ms'] = median(sync.slice(1));
+          metrics['grpc_1_over_sync_ms'] = overSync(alone);
+          metrics['grpc_1_no_workers_over_sync_ms'] = overSync(aloneLocal);
         }
         await bare.stop();
       }

@@ -21,7 +21,7 @@ async function serve(flags: Record<string, string | boolean | undefined>): Promi
   // Loaded on demand: the help text, which lists this command, does not need it.
   const { readyLine, startServer } = await import('../server/main.ts');
   const isRead = process.stderr.isTTY === true;
-  const server = await startServer(config, { logsWarnings: !isRead });
+  const server = await startServer(config, { logsWarnings: !isRead, onBroken: endBroken });
   tell(server, config, isRead);
   // Listen before printing the ready line: its reader may stop the server at once.
   const stopSignal = signal();
@@ -30,6 +30,17 @@ async function serve(flags: Record<string, string | boolean | undefined>): Promi
   // A second signal exits immediately.
   for (const name of SIGNALS) process.once(name, () => process.exit(1));
   await server.close();
+}
+
+/** Exit code after an internal error of an engine in the thread of requests. */
+const BROKEN_EXIT_CODE = 70;
+/** Time for the refusals of pending calls to leave. */
+const BROKEN_EXIT_MS = 250;
+
+/** The heap of this process is not to be believed any more: nothing is closed or sealed. What was acknowledged is on disk. */
+function endBroken(): void {
+  process.stderr.write('granary: an engine met an internal error (see the log). The process ends: start it again.\n');
+  setTimeout(() => process.exit(BROKEN_EXIT_CODE), BROKEN_EXIT_MS);
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;

@@ -127,8 +127,8 @@ const OPTIONS = {
     max: SHARDS_MAX,
     fallbackText: String(SHARDS_DEFAULT),
   }),
-  workers: integer('worker threads, at most one per shard', {
-    min: 1,
+  workers: integer('worker threads for the shards, at most one per shard; 0 serves them in the thread of requests', {
+    min: 0,
     max: SHARDS_MAX,
     fallback: Math.min(SHARDS_MAX, Math.max(2, availableParallelism() - 1)),
     fallbackText: 'cores - 1, at least 2',

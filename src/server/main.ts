@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../engine/base/clock.ts';
 import { EngineError } from '../engine/base/errors.ts';
 import { DRAIN_MS } from '../engine/base/limits.ts';
 import { tokenCounter } from '../engine/cal/output/tokenizer.ts';
-import type { ShardPool } from '../shards/transport/pool.ts';
+import type { ShardSet } from '../shards/transport/shard-set.ts';
 import { Turns } from '../shards/turns.ts';
 import { Authenticator } from './auth/authenticate.ts';
 import { RateLimiter } from './auth/rate-limit.ts';
@@ -144,7 +144,7 @@ async function start(starting: Starting): Promise<Omit<RunningServer, 'warnings'
 interface Stored extends DataDirectory, Placed, OpenKeys {
   readonly control: ControlStore;
   readonly erasures: Erasures;
-  readonly pool: ShardPool;
+  readonly pool: ShardSet;
 }
 
 /** Opens what the data directory holds, and finishes what an earlier server left half-done. */

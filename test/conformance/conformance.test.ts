@@ -20,11 +20,12 @@ import { httpTarget } from './http-driver.ts';
 
 const CASES: readonly Case[] = [...ADD, ...LIST, ...RECALL, ...STAGES, ...VERSIONS, ...REMOVAL, ...CALLERS, ...CAL];
 
-/** Server flags; gRPC is served beside either listener. */
+/** gRPC is served beside either listener. */
 const SERVERS = new Map<string, Promise<TestServer>>();
-function server(listener: 'uws' | 'node'): Promise<TestServer> {
-  const running = SERVERS.get(listener) ?? startTestServer({ http: listener, shards: '4', workers: '1' });
-  SERVERS.set(listener, running);
+function server(listener: 'uws' | 'node', workers: '0' | '1' = '1'): Promise<TestServer> {
+  const name = `${listener} ${workers}`;
+  const running = SERVERS.get(name) ?? startTestServer({ http: listener, shards: '4', workers });
+  SERVERS.set(name, running);
   return running;
 }
 
@@ -33,10 +34,10 @@ async function overHttp(listener: 'uws' | 'node', partitions: number): Promise<T
   return httpTarget(`HTTP (${listener}), ${partitions} partitions`, new HttpClient(http, key), partitions);
 }
 
-async function overGrpc(partitions: number): Promise<Target> {
-  const { http, grpc, key } = await server('uws');
+async function overGrpc(partitions: number, workers: '0' | '1' = '1'): Promise<Target> {
+  const { http, grpc, key } = await server(workers === '0' ? 'node' : 'uws', workers);
   const client = GrpcClient.open(grpc, key);
-  return grpcTarget('gRPC', client, new HttpClient(http, key), partitions);
+  return grpcTarget(`gRPC, ${workers} workers`, client, new HttpClient(http, key), partitions);
 }
 
 let pooled: Promise<readonly Target[]> | undefined;
@@ -53,6 +54,7 @@ const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
   'threads, 1 partition': () => threads(0),
   'threads, 4 partitions': () => threads(1),
   gRPC: () => overGrpc(1),
+  'gRPC without worker threads, 2 partitions': () => overGrpc(2, '0'),
   'HTTP on uWebSockets.js': () => overHttp('uws', 1),
   'HTTP on node:http, 2 partitions': () => overHttp('node', 2),
 };

@@ -12,6 +12,9 @@ import { objectOf } from './engine-life.ts';
 const CUT = pathToFileURL(join(import.meta.dirname, 'server-cut.ts')).href;
 /** Concurrent requests of one check. */
 const LOOKS_AT_ONCE = 32;
+/** The numbers of workers of one life after another. */
+const WORKERS = [2, 0, 1];
+let lives = 0;
 /** The time between a broken connection and the news that its server was killed. */
 const NEWS_MS_MAX = 60_000;
 
@@ -25,7 +28,7 @@ export interface ServerOptions {
 export async function startServer({ directory, shards, cut }: ServerOptions): Promise<Life> {
   const server = await startServerProcess({
     directory,
-    flags: ['--shards', String(shards), '--workers', '2'],
+    flags: ['--shards', String(shards), '--workers', String(WORKERS[lives++ % WORKERS.length])],
     ...(cut === undefined ? {} : { preload: CUT, env: { CRASH_CUT_STEPS: String(cut.steps) } }),
   }).catch((error: unknown) => {
     if (error instanceof NotStarted && error.signal === 'SIGKILL') throw new Lost('it was killed while it started');

@@ -41,7 +41,7 @@ test('what was acknowledged before kill -9 is there with any number of workers, 
     return true;
   });
 
-  for (const workers of ['2', '1']) {
+  for (const workers of ['2', '1', '0']) {
     const copy = join(root, `with ${workers}`);
     cpSync(data, copy, { recursive: true });
     const again = await restart(copy, workers);

@@ -16,6 +16,11 @@ import { wideRequests } from './wide.ts';
 import { pathOf, WORST_CALLS, WORST_REQUESTS, type WorstRequest } from './worst.ts';
 
 const LIMITS: StallLimits = { mainMs: 50, workersMs: 250 };
+/** The thread of requests does what a worker does, without worker threads. */
+const WITHOUT_WORKERS: StallLimits = { ...LIMITS, mainMs: LIMITS.workersMs };
+/** What keeps a shard busy for longest. */
+const BUSIEST =
+  /^(as many members as allowed: add|add: 10,000 fields|recall: (a query of 15 MB|different words)|cal: a long text)/;
 /** For a worker that answers with 16 MiB. */
 const ANSWERING: StallLimits = { ...LIMITS, workersMs: 500 };
 
@@ -31,29 +36,8 @@ describe('the worst single requests', () => {
     return (await stalledBy(victim, limits, send)).map((slow) => `${name}: ${slow}`);
   }
 
-  /** Sends each request, and returns the threads that were blocked for too long. */
-  async function slowOf(requests: readonly WorstRequest[], limits: StallLimits = LIMITS): Promise<string[]> {
-    const slow: string[] = [];
-    for (const { name, method, path, body, contentType = 'application/json' } of requests) {
-      const bytes = body?.();
-      const headers = {
-        Authorization: `Bearer ${victim.key}`,
-        ...(bytes === undefined ? {} : { 'Content-Type': contentType }),
-      };
-      const send = async (): Promise<void> => {
-        const socket = await SocketClient.open(victim.httpPort);
-        const reply = await socket.exchange(method, `/api${path}`, {
-          headers,
-          ...(bytes === undefined ? {} : { body: bytes }),
-        });
-        socket.close();
-        assert.ok(reply, `${name} was not answered`);
-        verdict(reply, name);
-      };
-      slow.push(...(await slowIn(name, send, limits)));
-    }
-    return slow;
-  }
+  const slowOf = (requests: readonly WorstRequest[], limits: StallLimits = LIMITS): Promise<string[]> =>
+    slowAt(victim, requests, limits);
 
   test('requests over HTTP stall no thread', async () => {
     assert.deepEqual(await slowOf(WORST_REQUESTS), []);
@@ -93,3 +77,35 @@ describe('the worst single requests', () => {
     assert.deepEqual(slow, []);
   });
 });
+
+test('without worker threads, requests stall the thread of requests for no longer than a worker', async (t) => {
+  const victim = await startVictim({ workers: '0' });
+  t.after(() => victim.close());
+  const busiest = WORST_REQUESTS.filter(({ name }) => BUSIEST.test(name));
+  assert.ok(busiest.length >= 5);
+  assert.deepEqual(await slowAt(victim, busiest, WITHOUT_WORKERS), []);
+});
+
+/** Sends each request, and returns the threads that were blocked for too long. */
+async function slowAt(victim: Victim, requests: readonly WorstRequest[], limits: StallLimits): Promise<string[]> {
+  const slow: string[] = [];
+  for (const { name, method, path, body, contentType = 'application/json' } of requests) {
+    const bytes = body?.();
+    const headers = {
+      Authorization: `Bearer ${victim.key}`,
+      ...(bytes === undefined ? {} : { 'Content-Type': contentType }),
+    };
+    const send = async (): Promise<void> => {
+      const socket = await SocketClient.open(victim.httpPort);
+      const reply = await socket.exchange(method, `/api${path}`, {
+        headers,
+        ...(bytes === undefined ? {} : { body: bytes }),
+      });
+      socket.close();
+      assert.ok(reply, `${name} was not answered`);
+      verdict(reply, name);
+    };
+    slow.push(...(await stalledBy(victim, limits, send)).map((stalled) => `${name}: ${stalled}`));
+  }
+  return slow;
+}

@@ -260,6 +260,8 @@ export const PENDING_BYTES_MAX = 64 * 1_048_576;
 export const BATCHES_OUT_MAX = 1;
 /** Time for which a worker runs received requests before it checks for new messages. */
 export const BATCH_TURN_MS = 20;
+/** The same where the thread of the shards is the one that reads sockets. */
+export const SHARED_TURN_MS = 5;
 /**
  * Bytes of a worker's replies that the main thread has not read; beyond: the worker runs nothing more. Smaller messages
  * are not counted.

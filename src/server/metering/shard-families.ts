@@ -3,7 +3,7 @@ import { type Counted, sumOfCounted } from '../../engine/base/histogram.ts';
 import { HEALTH_WAIT_MS } from '../../engine/base/limits.ts';
 import { GROUP_WRITES, RECALL_STAGES, type ShardCounts, STEP_SECONDS } from '../../engine/base/shard-counters.ts';
 import type { ShardHealth } from '../../shards/protocol.ts';
-import type { WorkerHealth } from '../../shards/transport/pool.ts';
+import type { WorkerHealth } from '../../shards/transport/shard-set.ts';
 import { type Family, histogramSamples, type Sample } from './family.ts';
 
 export interface ShardSources {

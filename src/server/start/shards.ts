@@ -1,9 +1,13 @@
 // Starts the shards, and what finds a memory's shards.
 import { join } from 'node:path';
+import type { EngineError } from '../../engine/base/errors.ts';
 import { DRAIN_MS } from '../../engine/base/limits.ts';
 import { takeOwnership } from '../../engine/log/wal/owner.ts';
 import { Router } from '../../shards/router.ts';
+import type { EngineOptions } from '../../shards/transport/engine-door.ts';
+import { type LocalOptions, LocalShards } from '../../shards/transport/local.ts';
 import { ShardPool } from '../../shards/transport/pool.ts';
+import type { ShardSet } from '../../shards/transport/shard-set.ts';
 import { Memories } from '../control/memories.ts';
 import type { ControlStore } from '../control/store.ts';
 import { errorWithoutFolders } from '../folders.ts';
@@ -18,16 +22,16 @@ import type { Starting } from './starting.ts';
 export async function startShards(
   { config, deps, log, lifecycle }: Starting,
   { layout: { shards }, masterKeys }: DataDirectory,
-): Promise<ShardPool> {
-  const workers = Math.min(config.workers, shards);
+): Promise<ShardSet> {
+  const isLocal = config.workers === 0;
+  // Engines in this thread write as those of a single worker do.
+  const workers = isLocal ? 1 : Math.min(config.workers, shards);
   const wal = writeAheadFolder(config.dataDir);
   await settleDeployment(config.dataDir, shards, workers);
   const mark = takeOwnership(wal);
-  const pool = await ShardPool.start({
+  const options = {
     shards,
-    workers,
-    entry: deps.entry ?? threadEntry('../shard-worker', import.meta.url),
-    engineOptions: (shard) => ({
+    engineOptions: (shard: number): EngineOptions => ({
       directory: join(config.dataDir, `shard-${shard}`),
       keysDirectory: join(config.dataDir, 'keys', `shard-${shard}`),
       shard,
@@ -39,20 +43,36 @@ export async function startShards(
       vectorHeapBytes: Math.floor((config.vectorHeapMb * 1024 * 1024) / shards),
     }),
     log,
-    told: (error) => {
+    told: (error: EngineError): EngineError => {
       const told = errorWithoutFolders(error, config.dataDir);
       if (told !== error) log.debug({ code: error.code }, error.message);
       return told;
     },
     faults: deps.faults,
-    threads: deps.threads,
-  });
+  };
+  const pool = isLocal
+    ? await startLocal(options, deps)
+    : await ShardPool.start({
+        ...options,
+        workers,
+        entry: deps.entry ?? threadEntry('../shard-worker', import.meta.url),
+        threads: deps.threads,
+      });
   lifecycle.opened('shards', () => pool.close());
   return pool;
 }
 
+/** Loads the engine, which this thread does not need otherwise. */
+async function startLocal(
+  options: Omit<LocalOptions, 'openEngine' | 'codecs' | 'onBroken'>,
+  { onBroken }: Starting['deps'],
+): Promise<ShardSet> {
+  const { openEngine } = await import('../open-engine.ts');
+  return LocalShards.start({ ...options, openEngine, codecs: CODECS, onBroken });
+}
+
 /** Registered after the parts that need no call, so that calls under way are answered before those close. */
-export function drainCallsFirst({ lifecycle }: Starting, pool: ShardPool): void {
+export function drainCallsFirst({ lifecycle }: Starting, pool: ShardSet): void {
   lifecycle.opened('calls under way', async () => {
     await pool.drain(DRAIN_MS);
   });
@@ -66,7 +86,7 @@ export interface Placed {
 /** Each needs the other: the router asks for a memory's settings, the memories call their shards. */
 export async function openMemories(
   { config, clock, log, lifecycle }: Starting,
-  pool: ShardPool,
+  pool: ShardSet,
   control: ControlStore,
 ): Promise<Placed> {
   let memories: Memories | undefined;

@@ -14,6 +14,8 @@ export interface ServerDeps {
   readonly entry?: URL | undefined;
   /** Where the threads of shards come from. Only for tests, which use threads again. */
   readonly threads?: Threads | undefined;
+  /** Called when the engines of this thread met a bug (`LocalOptions.onBroken`). */
+  readonly onBroken?: (() => void) | undefined;
   /** Enables fault injection in shards. Only for tests. */
   readonly faults?: boolean | undefined;
   /** Removals repeat earlier ones without policy checks (`CallContext.repeats`). Only for a restore. */

@@ -45,6 +45,8 @@ export interface BatchRunnerOptions {
   /** Length of a time slice, in milliseconds. */
   readonly turnMs?: number | undefined;
   readonly schedule?: ((run: () => void) => void) | undefined;
+  /** When the answers to writes leave. Default: as `schedule`, so that those of one turn share a message. */
+  readonly answerSoon?: ((run: () => void) => void) | undefined;
 }
 
 type Answer = (output: unknown) => void;
@@ -64,6 +66,7 @@ export class BatchRunner {
   readonly #options: BatchRunnerOptions;
   readonly #clock: Clock;
   readonly #schedule: (run: () => void) => void;
+  readonly #answerSoon: (run: () => void) => void;
   readonly #replies = new ReplyWriter();
   readonly #turnMs: number;
   #scheduled = false;
@@ -78,6 +81,7 @@ export class BatchRunner {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#schedule = options.schedule ?? setImmediate;
+    this.#answerSoon = options.answerSoon ?? this.#schedule;
     this.#turnMs = options.turnMs ?? BATCH_TURN_MS;
   }
 
@@ -227,7 +231,7 @@ export class BatchRunner {
     }
     if (this.#scheduled || this.#broken) return;
     this.#scheduled = true;
-    this.#schedule(() => {
+    this.#answerSoon(() => {
       this.#scheduled = false;
       if (!this.#broken && this.#replies.count > 0) this.#send({});
     });

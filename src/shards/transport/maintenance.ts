@@ -9,6 +9,8 @@ export interface MaintenanceOptions {
   readonly engines: readonly Pick<EngineDoor, 'maintain'>[];
   /** Called with an error in a slice that only a bug can cause. No slice follows. */
   readonly onBug: (error: unknown) => void;
+  /** Duration of a slice while no requests arrive. Default: IDLE_SLICE_MS. */
+  readonly idleSliceMs?: number | undefined;
   /** Monotonic milliseconds. */
   readonly nowMs?: (() => number) | undefined;
   /** Runs its argument after `delayMs`; 0 means later in this turn of the event loop. */
@@ -73,7 +75,7 @@ export class Maintenance {
   /** Runs engines in turn until the slice's time is used up. An engine with more work goes to the end of the queue. */
   #slice(): void {
     const startMs = this.#nowMs();
-    const endMs = startMs + (this.#isIdle(startMs) ? IDLE_SLICE_MS : SLICE_MS);
+    const endMs = startMs + (this.#isIdle(startMs) ? (this.#options.idleSliceMs ?? IDLE_SLICE_MS) : SLICE_MS);
     const again: Pick<EngineDoor, 'maintain'>[] = [];
     let nowMs = startMs;
     try {

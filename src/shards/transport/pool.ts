@@ -17,13 +17,8 @@ import {
 import { isCounted } from './batch-runner.ts';
 import { type RawShardCaller, ShardClient } from './client.ts';
 import type { EngineOptions } from './engine-door.ts';
+import { drained, type ShardSet, type ShardSetLog, type WorkerHealth, type WorkerState } from './shard-set.ts';
 import type { FromWorker, ToWorker, WorkerTask } from './worker.ts';
-
-/** The pool's logger; pino's fits. */
-export interface PoolLog {
-  info(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
 
 /** Where the threads of workers come from and go to. */
 export interface Threads {
@@ -39,7 +34,7 @@ export interface PoolOptions {
   /** The worker's entry file, whose default export is `serveShards(...)`. */
   readonly entry: URL;
   readonly engineOptions: (shard: number) => EngineOptions;
-  readonly log: PoolLog;
+  readonly log: ShardSetLog;
   /** Returns the error of a call as its caller gets it. Default: the same. */
   readonly told?: ((error: EngineError) => EngineError) | undefined;
   /** Enables the fault hook. */
@@ -50,20 +45,7 @@ export interface PoolOptions {
   readonly delay?: ((run: () => void, ms: number) => () => void) | undefined;
 }
 
-export interface WorkerHealth {
-  readonly worker: number;
-  readonly shards: readonly number[];
-  readonly state: WorkerState;
-  /** Number of restarts. */
-  readonly restarts: number;
-  readonly pendingItems: number;
-  readonly pendingBytes: number;
-  /** Why the worker is not serving. */
-  readonly reason?: string | undefined;
-}
-export type WorkerState = 'starting' | 'serving' | 'down' | 'closed';
-
-export class ShardPool {
+export class ShardPool implements ShardSet {
   readonly #workers: readonly PoolWorker[];
   readonly #callers: readonly RawShardCaller[];
 
@@ -89,7 +71,6 @@ export class ShardPool {
     return this.#callers.length;
   }
 
-  /** A caller for this shard index. It stays valid when the worker restarts. */
   caller(shard: number): RawShardCaller {
     const caller = this.#callers[shard];
     assert(caller !== undefined, 'a shard index is in range');
@@ -100,18 +81,11 @@ export class ShardPool {
     return this.#workers.map((worker) => worker.health());
   }
 
-  /** Refuses new calls and waits for pending ones. False if some are still pending after `deadlineMs` milliseconds. */
   async drain(deadlineMs: number): Promise<boolean> {
     const reason = new EngineError('STO-E002', 'the server is shutting down');
-    for (const { client } of this.#workers) client.refuse(reason);
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<boolean>((resolve) => {
-      timer = setTimeout(() => resolve(false), deadlineMs);
-    });
-    const drained = Promise.all(this.#workers.map(({ client }) => client.drained())).then(() => true);
-    const inTime = await Promise.race([drained, late]);
-    clearTimeout(timer);
-    return inTime;
+    const clients = this.#workers.map(({ client }) => client);
+    for (const client of clients) client.refuse(reason);
+    return drained(clients, deadlineMs);
   }
 
   /** Lets the engines answer queued calls, seal and close, then ends the threads. Kills a thread after `deadlineMs`. */

@@ -12,6 +12,7 @@ import { BatchRunner } from './batch-runner.ts';
 import type { ShardCodecs } from './codec.ts';
 import type { EngineDoor, EngineOptions, OpenEngine } from './engine-door.ts';
 import { Maintenance } from './maintenance.ts';
+import { describeBug, openEngines } from './open-engines.ts';
 
 /** The argument that the pool starts a worker with. */
 export interface WorkerTask {
@@ -49,12 +50,12 @@ export function serveShards({ openEngine, codecs }: ServeOptions): (task: Worker
     assert(!isMainThread, 'shards run in a worker thread');
     const say = (message: FromWorker): void => port.postMessage(message);
     const onBug = (error: unknown, id?: number): void => {
-      say({ kind: 'bug', problem: describe(error), id });
+      say({ kind: 'bug', problem: describeBug(error), id });
       process.exit(BUG_EXIT_CODE);
     };
     let engines: ReadonlyMap<number, EngineDoor>;
     try {
-      engines = await openAll(options, (one) => openEngine(one, (error) => onBug(error)));
+      engines = await openEngines(options, (one) => openEngine(one, (error) => onBug(error)));
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
       say({ kind: 'refused', error: error.toWire() });
@@ -68,7 +69,7 @@ export function serveShards({ openEngine, codecs }: ServeOptions): (task: Worker
       codecs,
       send: (message) => port.postMessage(message, [message]),
       onBug,
-      onLost: (error) => say({ kind: 'lost', problem: describe(error) }),
+      onLost: (error) => say({ kind: 'lost', problem: describeBug(error) }),
       ran: () => maintenance.batchRan(),
       onFault: faults ? onFault : undefined,
     });
@@ -97,28 +98,7 @@ export function serveShards({ openEngine, codecs }: ServeOptions): (task: Worker
   };
 }
 
-/** Opens all engines or none: if one fails, closes those that are open. */
-async function openAll(
-  options: readonly EngineOptions[],
-  open: (options: EngineOptions) => Promise<EngineDoor>,
-): Promise<ReadonlyMap<number, EngineDoor>> {
-  const opening = await Promise.allSettled(options.map(open));
-  const engines = new Map<number, EngineDoor>();
-  const failures: unknown[] = [];
-  opening.forEach((result, index) => {
-    if (result.status === 'rejected') failures.push(result.reason);
-    else engines.set(options[index]!.shard, result.value);
-  });
-  if (failures.length === 0) return engines;
-  await Promise.allSettled([...engines.values()].map((engine) => engine.close()));
-  throw failures[0];
-}
-
 function onFault(kind: 'throw' | 'exit'): void {
   if (kind === 'exit') process.exit(FAULT_EXIT_CODE);
   assert(false, 'the fault hook was asked to throw');
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? `${error.name}: ${error.message}`) : String(error);
 }

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { EngineError } from '../../engine/base/errors.ts';
+import type { CallContext } from '../protocol.ts';
+import { ADD_CODEC, addCodec } from '../testing/add-codec.ts';
+import { SETTINGS } from '../testing/memory.ts';
+import { engineFolder, TestEngine } from '../testing/test-engine.ts';
+import { LocalShards } from './local.ts';
+
+const SHARDS = 2;
+const CONTEXT: CallContext = { memory: 1, partition: 0, actor: 'a', requestId: 'r' };
+
+async function setUp(t: TestContext) {
+  const engines: TestEngine[] = [];
+  const logged: string[] = [];
+  let broken = 0;
+  const root = engineFolder();
+  /** Reports a bug outside a call, as an engine does. */
+  let onBug: (error: unknown) => void = () => undefined;
+  const local = await LocalShards.start({
+    shards: SHARDS,
+    engineOptions: (shard) => ({
+      directory: join(root, `shard-${shard}`),
+      keysDirectory: join(root, 'keys', `shard-${shard}`),
+      shard,
+      shards: SHARDS,
+      masterKeys: [Buffer.alloc(32, 7)],
+      indexHeapBytes: 1 << 20,
+    }),
+    openEngine: async ({ shard, shards }, met) => {
+      onBug = met;
+      const engine = await TestEngine.open(shard, { shards });
+      engines.push(engine);
+      return engine;
+    },
+    codecs: { [ADD_CODEC]: addCodec },
+    log: { info: () => undefined, error: (_, message) => void logged.push(message) },
+    onBroken: () => {
+      broken += 1;
+    },
+  });
+  t.after(() => local.close());
+  for (const shard of [0, 1]) await local.caller(shard).call('attachMemory', CONTEXT, { settings: SETTINGS });
+  const add = (shard: number, content: string) =>
+    local.caller(shard).call('add', CONTEXT, { grainType: 'event', fields: { content }, sync: false });
+  return { local, engines, logged, add, broken: () => broken, onBug: (error: unknown) => onBug(error) };
+}
+
+test('calls are served in the thread of their caller, typed and raw, in groups, and what is pending at the end is answered', async (t) => {
+  const { local, engines, add } = await setUp(t);
+  const before = engines[0]!.commits;
+  const added = await Promise.all(Array.from({ length: 50 }, (_, i) => add(0, `grain ${i}`)));
+  assert.ok(engines[0]!.commits - before <= 10, 'writes of a turn are one group');
+  const wire = Buffer.from(
+    JSON.stringify({ grainType: 'event', fields: { content: 'raw', created_at: 1_700_000_000 } }),
+  );
+  const { bytes } = await local.caller(1).callRaw(ADD_CODEC, CONTEXT, wire);
+  const hashes = [added[0]!.hash, Buffer.from(bytes).toString()];
+  assert.deepEqual((await local.caller(0).call('locate', CONTEXT, { hashes })).held, [true, false]);
+  assert.deepEqual((await local.caller(1).call('locate', CONTEXT, { hashes })).held, [false, true]);
+  const [health] = local.health();
+  assert.deepEqual([health?.state, health?.shards, health?.restarts], ['serving', [0, 1], 0]);
+
+  const last = add(0, 'the last');
+  const draining = local.drain(10_000);
+  await assert.rejects(add(0, 'too late'), { code: 'STO-E002' });
+  assert.equal(await draining, true);
+  await last;
+  await local.close();
+  await assert.rejects(add(0, 'too late'), { code: 'STO-E002' });
+});
+
+test('long batches let the event loop run between turns', async (t) => {
+  const { local, engines } = await setUp(t);
+  engines[0]!.failure = (method) => {
+    if (method !== 'locate') return undefined;
+    for (const until = performance.now() + 4; performance.now() < until; );
+    return undefined;
+  };
+  let turns = 0;
+  let isDone = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  await Promise.all(Array.from({ length: 40 }, () => local.caller(0).call('locate', CONTEXT, { hashes: [] })));
+  isDone = true;
+  assert.ok(turns >= 15, `${turns} turns of the event loop for 160 ms of reads`);
+});
+
+for (const where of ['in a call', 'outside of calls'] as const)
+  test(`a bug of an engine ${where} refuses all calls for good, and is told once`, async (t) => {
+    const { local, engines, logged, add, broken, onBug } = await setUp(t);
+    const error = new TypeError('a bug on purpose');
+    engines[0]!.failure = (method) => (method === 'locate' ? error : undefined);
+    const [pending, culprit] = await Promise.allSettled([
+      add(1, 'of the other shard'),
+      where === 'in a call'
+        ? local.caller(0).call('locate', CONTEXT, { hashes: [] })
+        : Promise.resolve().then(() => onBug(error)),
+    ]);
+    if (where === 'in a call') assert.ok(culprit.status === 'rejected' && culprit.reason.code === 'SYS-E001');
+    assert.ok(pending.status === 'rejected' && pending.reason instanceof EngineError);
+    assert.deepEqual([pending.reason.code, pending.reason.retryable], ['STO-E002', true]);
+    await assert.rejects(add(1, 'later'), { code: 'STO-E002' });
+    onBug(new TypeError('another one'));
+    assert.deepEqual([broken(), logged.length, local.health()[0]?.state], [1, 1, 'down']);
+    await local.close();
+    for (const engine of engines) await engine.close();
+  });

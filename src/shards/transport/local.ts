@@ -1,0 +1,176 @@
+// All shards of a server in the thread that calls them, for machines where threads cost more than they bring. Calls take
+// the same way as to a worker, packed into batches, without a thread in between: the same values, bounds and turns.
+import { assert } from '../../engine/base/assert.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { CLOSE_MS, SHARDS_MAX, SHARED_TURN_MS, SLICE_MS } from '../../engine/base/limits.ts';
+import { BatchRunner, isCounted } from './batch-runner.ts';
+import { type RawShardCaller, ShardClient } from './client.ts';
+import type { ShardCodecs } from './codec.ts';
+import type { EngineDoor, EngineOptions, OpenEngine } from './engine-door.ts';
+import { Maintenance } from './maintenance.ts';
+import { describeBug, openEngines } from './open-engines.ts';
+import { drained, type ShardSet, type ShardSetLog, type WorkerHealth, type WorkerState } from './shard-set.ts';
+
+export interface LocalOptions {
+  readonly shards: number;
+  readonly engineOptions: (shard: number) => EngineOptions;
+  readonly openEngine: OpenEngine;
+  readonly codecs: ShardCodecs;
+  readonly log: ShardSetLog;
+  /** Returns the error of a call as its caller gets it. Default: the same. */
+  readonly told?: ((error: EngineError) => EngineError) | undefined;
+  /**
+   * Called once, after an error that only a bug can cause. The engines share the heap of this thread, so none of them is
+   * believed any more: all calls are refused, and only another process can go on.
+   */
+  readonly onBroken?: (() => void) | undefined;
+  /** Enables the fault hook. */
+  readonly faults?: boolean | undefined;
+}
+
+export class LocalShards implements ShardSet {
+  readonly shards: number;
+  readonly #client: ShardClient;
+  readonly #options: LocalOptions;
+  readonly #engines: ReadonlyMap<number, EngineDoor>;
+  readonly #runner: BatchRunner;
+  readonly #maintenance: Maintenance;
+  #state: WorkerState = 'serving';
+  #reason: string | undefined;
+  /** Every call has been answered or rejected: replies that still come are dropped, as those of a dead thread are. */
+  #isOver = false;
+
+  private constructor(
+    options: LocalOptions,
+    engines: ReadonlyMap<number, EngineDoor>,
+    bug: { met: (error: unknown) => void },
+  ) {
+    this.shards = options.shards;
+    this.#options = options;
+    this.#engines = engines;
+    bug.met = (error) => this.#broke(error, undefined);
+    this.#client = new ShardClient({
+      send: (message) => this.#runner.run(message),
+      told: options.told,
+      onUnreadable: (err) => options.log.error({ err }, 'a reply cannot be read: its call failed'),
+    });
+    this.#maintenance = new Maintenance({
+      engines: [...engines.values()],
+      onBug: (error) => this.#broke(error, undefined),
+      // Requests that no shard sees wait for a slice too.
+      idleSliceMs: SLICE_MS,
+    });
+    this.#runner = new BatchRunner({
+      engines,
+      codecs: options.codecs,
+      turnMs: SHARED_TURN_MS,
+      answerSoon: queueMicrotask,
+      send: (message) => queueMicrotask(() => this.#receive(message)),
+      onBug: (error, id) => this.#broke(error, id),
+      onLost: (error) => options.log.error({ problem: describeBug(error) }, 'a call failed: it could not be carried'),
+      ran: () => this.#maintenance.batchRan(),
+      onFault: options.faults === true ? failOnPurpose : undefined,
+    });
+    this.#maintenance.wake();
+  }
+
+  /** Opens the engines of all shards. Rejects with EngineError if one cannot be opened. */
+  static async start(options: LocalOptions): Promise<LocalShards> {
+    const { shards, engineOptions, openEngine, log } = options;
+    assert(shards >= 1 && shards <= SHARDS_MAX, 'the number of shards is in range');
+    /** A bug while the engines open, before there is anything to break. */
+    let early: unknown;
+    const bug = {
+      met: (error: unknown): void => {
+        early ??= error;
+      },
+    };
+    const all = Array.from({ length: shards }, (_, shard) => engineOptions(shard));
+    const engines = await openEngines(all, (one) => openEngine(one, (error) => bug.met(error)));
+    const opened = new LocalShards(options, engines, bug);
+    if (early !== undefined) opened.#broke(early, undefined);
+    else log.info({ shards }, 'the shards are served by the thread of requests');
+    return opened;
+  }
+
+  caller(shard: number): RawShardCaller {
+    assert(this.#engines.has(shard), 'a shard index is in range');
+    return this.#client.shard(shard);
+  }
+
+  health(): readonly WorkerHealth[] {
+    return [
+      {
+        worker: 0,
+        shards: [...this.#engines.keys()],
+        state: this.#state,
+        restarts: 0,
+        pendingItems: this.#client.pendingItems,
+        pendingBytes: this.#client.pendingBytes,
+        reason: this.#reason,
+      },
+    ];
+  }
+
+  drain(deadlineMs: number): Promise<boolean> {
+    this.#client.refuse(SHUTTING_DOWN);
+    return drained([this.#client], deadlineMs);
+  }
+
+  async close(deadlineMs = CLOSE_MS): Promise<void> {
+    if (this.#state === 'closed') return;
+    const isBroken = this.#state === 'down';
+    this.#state = 'closed';
+    this.#client.refuse(SHUTTING_DOWN);
+    this.#runner.stop();
+    this.#maintenance.stop();
+    if (isBroken) return;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, deadlineMs);
+    });
+    // Everything acknowledged is on disk, so an engine that takes too long may be left to the end of the process.
+    const closed = Promise.all([...this.#engines.values()].map((engine) => engine.close()));
+    await Promise.race([closed, late]);
+    clearTimeout(timer);
+    this.#isOver = true;
+    this.#client.fail(SHUTTING_DOWN);
+  }
+
+  #receive(message: ArrayBuffer): void {
+    if (this.#isOver) return;
+    const isLong = isCounted(message);
+    try {
+      this.#client.receive(message);
+    } catch (error) {
+      this.#broke(error, undefined);
+      return;
+    }
+    if (isLong) this.#runner.taken(message.byteLength);
+  }
+
+  /** `id`: the call that met the bug, which is not to be repeated. */
+  #broke(error: unknown, id: number | undefined): void {
+    if (this.#state === 'down') return;
+    const wasClosed = this.#state === 'closed';
+    this.#state = 'down';
+    this.#isOver = true;
+    this.#reason = 'the engine met an internal error: start the server again';
+    this.#runner.stop();
+    this.#maintenance.stop();
+    const culprit = id === undefined ? undefined : { id, error: new EngineError('SYS-E001') };
+    this.#client.fail(new EngineError('STO-E002', this.#reason), culprit);
+    this.#options.log.error(
+      { problem: describeBug(error) },
+      'an engine in the thread of requests met a bug: the server serves no shard until its process is started again',
+    );
+    if (!wasClosed) this.#options.onBroken?.();
+  }
+}
+
+const SHUTTING_DOWN = new EngineError('STO-E002', 'the server is shutting down');
+
+/** There is no thread to end, so both kinds are bugs. */
+function failOnPurpose(): void {
+  assert(false, 'the fault hook was asked to throw');
+}

@@ -1,0 +1,45 @@
+// All shards of a server, wherever their engines run: in worker threads (pool.ts) or in the thread that calls (local.ts).
+import type { RawShardCaller } from './client.ts';
+
+export interface ShardSet {
+  readonly shards: number;
+  /** A caller for this shard index. It stays valid when the shard's thread restarts. */
+  caller(shard: number): RawShardCaller;
+  health(): readonly WorkerHealth[];
+  /** Refuses new calls and waits for pending ones. False if some are still pending after `deadlineMs` milliseconds. */
+  drain(deadlineMs: number): Promise<boolean>;
+  /** Lets the engines answer queued calls, seal and close. Ends what takes longer than `deadlineMs`. */
+  close(deadlineMs?: number): Promise<void>;
+}
+
+/** What serves a number of shards: a worker thread, or the thread that calls. */
+export interface WorkerHealth {
+  readonly worker: number;
+  readonly shards: readonly number[];
+  readonly state: WorkerState;
+  /** Number of restarts. */
+  readonly restarts: number;
+  readonly pendingItems: number;
+  readonly pendingBytes: number;
+  /** Why the worker is not serving. */
+  readonly reason?: string | undefined;
+}
+export type WorkerState = 'starting' | 'serving' | 'down' | 'closed';
+
+/** The log of a set of shards; pino's fits. */
+export interface ShardSetLog {
+  info(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** Waits for `clients` without pending calls, at most `deadlineMs`. False if some are left. */
+export async function drained(clients: readonly { drained(): Promise<void> }[], deadlineMs: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), deadlineMs);
+  });
+  const all = Promise.all(clients.map((client) => client.drained())).then(() => true);
+  const inTime = await Promise.race([all, late]);
+  clearTimeout(timer);
+  return inTime;
+}
