@@ -330,6 +330,10 @@ export const MAINTENANCE_TICK_MS = 1_000;
 export const TERM_CHARS_MAX = 64;
 /** Words whose terms one language's analyser caches, in each of two generations. Other words are stemmed again. */
 export const WORD_CACHE_MAX = 32_768;
+/** Words in the table of the kernel that finds them; beyond: the table is emptied. A power of two. */
+export const WORD_TABLE_MAX = 65_536;
+/** Terms with a number in one epoch (term-numbers.ts); beyond: an epoch begins. */
+export const TERM_NUMBERS_MAX = 65_536;
 /** Characters of a speaker's name that are stored. */
 export const SPEAKER_CHARS_MAX = 256;
 /**

@@ -25,6 +25,7 @@ export const get = (local: number): number[] => [0x20, local];
 export const set = (local: number): number[] => [0x21, local];
 export const tee = (local: number): number[] => [0x22, local];
 export const integer = (value: number): number[] => [0x41, ...signed(value)];
+export const integer64 = (value: bigint): number[] => [0x42, ...signed64(BigInt.asIntN(64, value))];
 export const simd = (operation: number): number[] => [0xfd, ...unsigned(operation)];
 export const load32 = (offset: number): number[] => [0x28, 2, ...unsigned(offset)];
 export const store32 = (offset: number): number[] => [0x36, 2, ...unsigned(offset)];
@@ -39,10 +40,11 @@ export const advance = (local: number, bytes: number): number[] => [
 /** Number and type of the locals of a function after its parameters. */
 export type Locals = readonly (readonly [count: number, type: number])[];
 
-/** A function without a result. */
+/** A function, by default without a result. */
 export interface WasmFunction {
   /** The types of its parameters. */
   readonly parameters: readonly number[];
+  readonly results?: readonly number[];
   readonly locals: Locals;
   readonly body: readonly number[];
 }
@@ -54,16 +56,17 @@ export function moduleOf(locals: Locals, body: readonly number[]): WasmModule {
   return moduleWith({ k: { parameters: FIVE_NUMBERS, locals, body } });
 }
 
-/** A module with these functions, by the names of their exports, over memory `e.m`. */
+/** A module with these functions, by the names of their exports, over memory `e.m`. They call each other by index. */
 export function moduleWith(functions: Readonly<Record<string, WasmFunction>>): WasmModule {
   const all = Object.values(functions);
+  const types = (of: readonly number[]): number[] => list(of.map((type) => [type]));
   const codeOf = ({ locals, body }: WasmFunction): number[] => {
     const code = [...list(locals.map(([count, type]) => [...unsigned(count), type])), ...body, END_BLOCK];
     return [...unsigned(code.length), ...code];
   };
   const bytes = [
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
-    ...section(1, list(all.map(({ parameters }) => [0x60, ...list(parameters.map((type) => [type])), 0]))),
+    ...section(1, list(all.map(({ parameters, results = [] }) => [0x60, ...types(parameters), ...types(results)]))),
     ...section(2, list([[...text('e'), ...text('m'), 0x02, 0x00, 1]])),
     ...section(3, list(all.map((_, i) => unsigned(i)))),
     ...section(7, list(Object.keys(functions).map((name, i) => [...text(name), 0x00, ...unsigned(i)]))),
@@ -92,6 +95,12 @@ function signed(value: number): number[] {
   const bytes: number[] = [];
   for (; value < -64 || value > 63; value >>= 7) bytes.push((value & 0x7f) | 0x80);
   return [...bytes, value & 0x7f];
+}
+
+function signed64(value: bigint): number[] {
+  const bytes: number[] = [];
+  for (; value < -64n || value > 63n; value >>= 7n) bytes.push(Number(value & 0x7fn) | 0x80);
+  return [...bytes, Number(value & 0x7fn)];
 }
 
 function list(items: readonly (readonly number[])[]): number[] {

@@ -5,7 +5,7 @@ import { searchText, sessionOf, triple } from '../grain/api/text.ts';
 import { identityBytes } from '../grain/codec/identity.ts';
 import type { Address, Grain } from '../grain/grain.ts';
 import type { ValueMap } from '../grain/value.ts';
-import type { AnalyzedText, IndexedGrain, IndexedText, NumberField, Ordinal } from '../index/parts/part.ts';
+import type { IndexedGrain, IndexedText, NumberedText, NumberField, Ordinal } from '../index/parts/part.ts';
 import type { Analyzer } from '../index/text/analyze.ts';
 import { GRAIN_RECORD_OVERHEAD } from '../record/grain-head.ts';
 import { actionNumbers, callKeys, priorityRank } from './action-numbers.ts';
@@ -61,7 +61,7 @@ class GrainText implements IndexedText {
     this.#grain = grain;
   }
 
-  analyzed(): AnalyzedText {
+  analyzed(): NumberedText {
     return this.#analyzer.scan(searchText(this.#grain));
   }
 }

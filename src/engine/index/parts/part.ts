@@ -128,23 +128,24 @@ export interface IndexedGrain {
 
 export interface IndexedText {
   /** Its terms. They may be overwritten by those of the next text. */
-  analyzed(): AnalyzedText;
+  analyzed(): AnalyzedText | NumberedText;
 }
 
 /** Terms of a text in reading order. `terms[i]` is at `positions[i]`; stop words leave gaps in the positions. */
 export interface AnalyzedText {
   readonly terms: readonly string[];
   readonly positions: readonly number[];
-  /**
-   * A number for each term, or NO_NUMBER: a faster key than the text. Within one process a number never identifies two
-   * terms, but a term may get another number after the analyser has seen many others.
-   */
-  readonly numbers?: readonly number[] | undefined;
-  /** Number of terms, where the arrays are longer. */
-  readonly count?: number | undefined;
 }
 
-export const NO_NUMBER = -1;
+/**
+ * The same as `count` pairs of a term's number (text/term-numbers.ts) and a position, from index `start` on. Valid until
+ * the next text is analysed.
+ */
+export interface NumberedText {
+  readonly pairs: Int32Array;
+  readonly start: number;
+  readonly count: number;
+}
 
 /** `docs` reads the list on demand, since it may be long. */
 export type FacetList = { readonly docs: () => Uint32Array } & ({ readonly token: string } | { readonly text: string });

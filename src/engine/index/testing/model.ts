@@ -15,6 +15,7 @@ import {
   type NumberField,
   pairKey,
 } from '../parts/part.ts';
+import { textOf } from '../text/term-numbers.ts';
 
 interface KeyedRecord {
   readonly kind: Keyed;
@@ -245,7 +246,8 @@ function checkContext(
 function checkText(parts: readonly IndexPart[], live: readonly IndexedGrain[], isRemoved: Checked['isRemoved']): void {
   const expected = new Map<string, string[]>();
   for (const grain of live) {
-    const { terms, positions } = grain.text.analyzed();
+    const analyzed = grain.text.analyzed();
+    const { terms, positions } = 'pairs' in analyzed ? textOf(analyzed) : analyzed;
     for (const term of new Set(terms)) {
       const places = positions.filter((_, i) => terms[i] === term);
       expected.set(term, [...(expected.get(term) ?? []), `${grain.ordinal}: ${places.join(' ')}`]);

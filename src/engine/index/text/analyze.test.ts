@@ -2,59 +2,54 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
-import { TERM_CHARS_MAX, WORD_CACHE_MAX } from '../../base/limits.ts';
+import { TERM_CHARS_MAX, TERM_NUMBERS_MAX, WORD_TABLE_MAX } from '../../base/limits.ts';
 import { anyText } from '../../base/testing/any-text.ts';
-import type { AnalyzedText } from '../parts/part.ts';
 import { ANALYZER_VERSION, analyzer, bothPaths } from './analyze.ts';
 import { language, languageCode, STEMMED_LANGUAGES } from './languages.ts';
+import { TextTail } from './tail.ts';
+import { termNumbers, textOf } from './term-numbers.ts';
+import { TABLE_WORD_BYTES_MAX, TEXT_UNITS_MAX } from './word-kernel.ts';
 
 const english = analyzer('en');
 const terms = (text: string, tag = 'en'): readonly string[] => analyzer(tag).analyze(text).terms;
-/** Without the numbers, which depend on the texts analysed before. */
-const words = ({ terms: found, positions }: AnalyzedText): AnalyzedText => ({ terms: found, positions });
 
 test('english words are lower-cased, stripped, stemmed; stop words leave gaps', () => {
-  assert.deepEqual(words(english.analyze("The engineers WERE building John's bridges.")), {
+  assert.deepEqual(english.analyze("The engineers WERE building John's bridges."), {
     terms: ['engin', 'build', 'john', 'bridg'],
     positions: [1, 3, 4, 5],
   });
-  assert.deepEqual(words(english.analyze('')), { terms: [], positions: [] });
-  assert.deepEqual(words(english.analyze("who was it that I'd been with?")), { terms: [], positions: [] });
+  assert.deepEqual(english.analyze(''), { terms: [], positions: [] });
+  assert.deepEqual(english.analyze("who was it that I'd been with?"), { terms: [], positions: [] });
 });
 
-test('the arrays of a scan are those of the next one, and the same terms for each', () => {
+test('a scan is overwritten by the next one, and gives the same terms', () => {
   const texts = ['one long text about engineers, and their 2 bridges', 'short', '', '東京', 'another'];
   for (const text of texts) {
     const own = english.analyze(text);
-    const scanned = english.scan(text);
-    const count = scanned.count ?? scanned.terms.length;
-    const { terms: found, positions, numbers } = scanned;
-    const cut = {
-      terms: found.slice(0, count),
-      positions: positions.slice(0, count),
-      numbers: numbers?.slice(0, count),
-    };
-    assert.deepEqual(cut, { numbers: undefined, ...own }, text);
+    assert.deepEqual(textOf(english.scan(text)), own, text);
   }
   const first = english.analyze('bridges');
   english.scan('tunnels');
   assert.deepEqual(first.terms, ['bridg']);
 });
 
-test('a text as long as the scanner keeps room for, one longer, and a shorter one after them agree with the general path', () => {
+test('a text as long as one call of the kernel takes, longer ones, and a shorter one after them agree with the general path', () => {
   const { scanned, general } = bothPaths('en');
-  const cut = ({ terms: found, positions, count }: AnalyzedText): AnalyzedText => ({
-    terms: found.slice(0, count),
-    positions: positions.slice(0, count),
-  });
   const long = "the engineers’ bridges, dog's 2 naïve ".repeat(1_000);
-  for (const length of [16_383, 16_384, 16_385, long.length]) {
+  const around = [TEXT_UNITS_MAX, 2 * TEXT_UNITS_MAX].flatMap((length) => [length - 1, length, length + 1]);
+  for (const length of [...around, long.length]) {
     for (const end of ["'", 'o', '東']) {
       const text = long.slice(0, length - 1) + end;
-      assert.deepEqual(cut(scanned.scan(text)), general(text), `${length} ${end}`);
-      assert.deepEqual(cut(scanned.scan("7's'")), general("7's'"));
+      assert.deepEqual(textOf(scanned.scan(text)), general(text), `${length} ${end}`);
+      assert.deepEqual(textOf(scanned.scan("7's'")), general("7's'"));
     }
   }
+  for (const text of [
+    'é'.repeat(3 * TEXT_UNITS_MAX),
+    '’'.repeat(TEXT_UNITS_MAX),
+    `${'é '.repeat(2 * TEXT_UNITS_MAX)}x`,
+  ])
+    assert.deepEqual(textOf(scanned.scan(text)), general(text));
 });
 
 test('apostrophes join inside a word, in both shapes, and a contraction is not the word its letters spell', () => {
@@ -133,16 +128,56 @@ const latin = fc.string({
   maxLength: 120,
 });
 
-test('the scanner gives the same result as the general path', () => {
+/** Words that differ in one byte, or in their lengths, about the longest that the kernel's table holds. */
+const alike = fc
+  .array(
+    fc
+      .tuple(fc.constantFrom('a', 'é', '’b', 'Z'), fc.integer({ min: 0, max: TABLE_WORD_BYTES_MAX + 2 }), fc.nat(3))
+      .map(([unit, length, end]) => unit.repeat(length).slice(0, length) + 'abcÀ'.charAt(end)),
+  )
+  .map((found) => found.join(' '));
+
+test('the kernel gives the same result as the general path, for new words and for known ones', () => {
   for (const code of ['en', 'fr', 'de', 'xx']) {
     const { scanned, general } = bothPaths(code);
     fc.assert(
-      fc.property(fc.oneof(latin, anyText()), (text) => {
-        assert.deepEqual(words(scanned.analyze(text)), general(text));
+      fc.property(fc.oneof(latin, anyText(), alike), (text) => {
+        const expected = general(text);
+        assert.deepEqual(scanned.analyze(text), expected);
+        assert.deepEqual(scanned.analyze(text), expected);
+        assert.deepEqual(textOf(scanned.scan(text)), expected);
       }),
       { numRuns: runs(100) },
     );
   }
+});
+
+test('a tail has the same words from the kernel as from the general path', () => {
+  const { scanned, general } = bothPaths('en');
+  const contentOf = (tail: TextTail): unknown => ({
+    terms: [...tail.vocabulary()],
+    lengths: [...tail.lengths.subarray(0, tail.docCount)],
+    total: tail.totalLength,
+    places: tail.names.map((term) => {
+      const postings = tail.postings(term)!;
+      const docs = [...postings.docs.subarray(0, postings.count)];
+      return docs.map((doc) => [doc, ...tail.positions(term, doc)]);
+    }),
+  });
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.oneof(latin, anyText(), alike), fc.boolean())), (texts) => {
+      const kernel = new TextTail();
+      const plain = new TextTail();
+      for (const [doc, [text, asks]] of texts.entries()) {
+        kernel.add(doc, scanned.scan(text));
+        plain.add(doc, general(text));
+        // A query unrolls the list of a term, which later texts then continue.
+        if (asks) kernel.postings(kernel.names[0] ?? '');
+      }
+      assert.deepEqual(contentOf(kernel), contentOf(plain));
+    }),
+    { numRuns: runs(100) },
+  );
 });
 
 test('any text gives terms within bounds, ascending positions, and the same result again', () => {
@@ -157,20 +192,43 @@ test('any text gives terms within bounds, ascending positions, and the same resu
   );
 });
 
-test('words beyond the capacity of the cache give the same terms', () => {
+test('words beyond the capacity of the table and of the numbers give the same terms', () => {
   const { scanned } = bothPaths('en');
   const before = scanned.analyze('running horses');
-  const termOf = new Map<number, string>();
-  for (let i = 0; i < WORD_CACHE_MAX * 3; i += 64) {
-    const { terms: found, numbers } = scanned.analyze(
-      Array.from({ length: 64 }, (_, j) => `q${(i + j).toString(36)}`).join(' '),
-    );
-    assert.equal(numbers?.length, found.length);
-    for (const [at, term] of found.entries()) {
-      const number: number = numbers![at]!;
-      assert.equal(termOf.get(number) ?? term, term, 'a number never names two terms');
-      termOf.set(number, term);
+  const tail = new TextTail();
+  tail.add(0, scanned.scan('running horses run'));
+  const { epoch } = termNumbers;
+  // A word with a digit is its own term. Many words of a full table share a slot, and all but their last bytes.
+  const wordOf = (i: number): string => `${'x'.repeat((i % 3) * 8)}${i.toString(36).padStart(5, '7')}`;
+  let numberOf = new Map<number, string>();
+  let epochSeen = epoch;
+  for (let i = 0; i < Math.max(WORD_TABLE_MAX, TERM_NUMBERS_MAX) * 2; i += 64) {
+    const expected = Array.from({ length: 64 }, (_, j) => wordOf(i + j));
+    const scan = scanned.scan([...expected, ...expected].join(' '));
+    assert.deepEqual(textOf(scan).terms, [...expected, ...expected]);
+    if (termNumbers.epoch !== epochSeen) {
+      numberOf = new Map();
+      epochSeen = termNumbers.epoch;
+    }
+    for (let at = scan.start; at < scan.start + scan.count * 2; at += 2) {
+      const term = termNumbers.term(scan.pairs[at]!);
+      assert.equal(numberOf.get(scan.pairs[at]!) ?? term, term, 'a number never identifies two terms of an epoch');
+      numberOf.set(scan.pairs[at]!, term);
     }
   }
-  assert.deepEqual(words(scanned.analyze('running horses')), words(before));
+  assert.ok(epochSeen > epoch, 'an epoch ended');
+  assert.deepEqual(scanned.analyze('running horses'), before);
+  // A tail that had the terms by their old numbers.
+  tail.add(1, scanned.scan('a horse runs, new words'));
+  tail.add(2, scanned.scan('words of horses'));
+  assert.deepEqual(
+    [...tail.vocabulary()],
+    [
+      ['run', 2],
+      ['hors', 3],
+      ['new', 1],
+      ['word', 2],
+    ],
+  );
+  assert.deepEqual([...tail.postings('hors')!.docs.subarray(0, 3)], [0, 1, 2]);
 });

@@ -1,13 +1,15 @@
 // Text analysis: terms with their positions (spec: ranking of text, section 1). Lower case, NFKC, without a final 's,
 // inner apostrophes joined, Unicode words, without stop words, stemmed. Stop words leave gaps in the positions, so that
-// phrases keep their distances. This is the hottest code of ingest. Most text is Latin, so a hand-written scanner reads
-// it and looks each word up as it stands; other text goes through the regular expression.
+// phrases keep their distances. This is the hottest code of ingest. Most text is Latin, so a WebAssembly kernel reads it
+// and looks each word up as it stands (word-kernel.ts); other text goes through the regular expression.
 import { TERM_CHARS_MAX, WORD_CACHE_MAX } from '../../base/limits.ts';
 import { toNfkc } from '../../base/nfc.ts';
-import { type AnalyzedText, NO_NUMBER } from '../parts/part.ts';
+import type { AnalyzedText, NumberedText } from '../parts/part.ts';
 import { BIGRAM_CLASS, DICTIONARY_CLASS, eachBigram, eachDictionaryWord } from './cjk.ts';
 import { type Language, language, languageCode } from './languages.ts';
-import { HASH_START, hashOn, TABLE_WORD_CHARS_MAX, WordTable } from './word-table.ts';
+import { numbered, termNumbers, textOf } from './term-numbers.ts';
+import { APOSTROPHE, GIVE_UP, LETTER, SEPARATOR } from './word-kernel.ts';
+import { WordTable } from './word-table.ts';
 
 /** Part of the stamp of an index: another version may give other terms for the same text. */
 export const ANALYZER_VERSION = 1;
@@ -17,8 +19,8 @@ export interface Analyzer {
   readonly name: string;
   /** Terms in reading order, in new arrays. Linear in the text's length; never throws. */
   analyze(text: string): AnalyzedText;
-  /** The same in arrays that the next call overwrites: nothing is allocated for a Latin text. */
-  scan(text: string): AnalyzedText;
+  /** The same with the terms' numbers. The next call overwrites them: nothing is allocated for a Latin text. */
+  scan(text: string): NumberedText;
 }
 
 const analyzers = new Map<string, Analyzer>();
@@ -40,26 +42,29 @@ export function analyzer(languageTag: string): Analyzer {
 
 class LanguageAnalyzer implements Analyzer {
   readonly name: string;
-  readonly #table = new WordTable();
   readonly #vocabulary: WordCache;
+  readonly #table: WordTable;
   readonly #apostropheJoins: boolean;
 
   constructor(spoken: Language) {
     this.name = `${spoken.code}/${spoken.stemmerName}/${ANALYZER_VERSION}`;
-    this.#vocabulary = new WordCache(spoken);
+    const vocabulary = new WordCache(spoken);
+    this.#vocabulary = vocabulary;
     this.#apostropheJoins = spoken.apostropheJoins;
+    this.#table = new WordTable(kindOf, spoken.apostropheJoins, (word) => vocabulary.term(word));
   }
 
   analyze(text: string): AnalyzedText {
-    const found = this.scan(text);
-    return found === FOUND ? copyOfFound() : found;
+    termNumbers.beforeText();
+    return this.#table.scan(text, FOUND) ? textOf(FOUND) : this.analyzeAny(text);
   }
 
-  scan(text: string): AnalyzedText {
-    return scanLatin(text, this.#table, this.#vocabulary, this.#apostropheJoins) ? FOUND : this.analyzeAny(text);
+  scan(text: string): NumberedText {
+    termNumbers.beforeText();
+    return this.#table.scan(text, FOUND) ? FOUND : numbered(this.analyzeAny(text));
   }
 
-  /** The general path. The scanner must agree with it wherever it does not give up; the property test checks that. */
+  /** The general path. The kernel must agree with it wherever it does not give up; the property test checks that. */
   analyzeAny(text: string): AnalyzedText {
     const terms: string[] = [];
     const positions: number[] = [];
@@ -91,7 +96,7 @@ class LanguageAnalyzer implements Analyzer {
   }
 }
 
-/** For the test that compares both paths: the analyser of a language, and the same without its scanner. */
+/** For the test that compares both paths: the analyser of a language, and the same without its kernel. */
 export function bothPaths(languageTag: string): { scanned: Analyzer; general: (text: string) => AnalyzedText } {
   const made = new LanguageAnalyzer(language(languageCode(languageTag)));
   return { scanned: made, general: (text) => made.analyzeAny(text) };
@@ -156,13 +161,8 @@ function makeTerm(word: string, spoken: Language): string {
 
 const STEMMED_CHARS_MAX = 32;
 
-const SEPARATOR = 0;
-const LETTER = 1;
-const APOSTROPHE = 2;
-const GIVE_UP = 3;
-
 /**
- * Classes of Latin-1 characters for the scanner. It leaves those that NFKC turns into letters or digits to the general
+ * Kinds of Latin-1 characters for the kernel. It leaves those that NFKC turns into letters or digits to the general
  * path.
  */
 const LATIN = new Uint8Array(256);
@@ -174,101 +174,12 @@ for (let code = 0; code < 256; code++) {
 }
 LATIN["'".charCodeAt(0)] = APOSTROPHE;
 
-/** A character's class: Latin-1 by table; general punctuation (dashes, curly quotes, spaces) separates. */
-function classOf(code: number): number {
+/** A character's kind: Latin-1 by table; general punctuation (dashes, curly quotes, spaces) separates. */
+function kindOf(code: number): number {
   if (code < 256) return LATIN[code]!;
   if (code === 0x2019) return APOSTROPHE;
   return code >= 0x2000 && code < 0x2070 ? SEPARATOR : GIVE_UP;
 }
 
-// The scanner's results, reused from text to text: arrays that grow word by word, or are copied, were a tenth of an add's
-// allocations.
-const foundTerms: string[] = [];
-const foundPositions: number[] = [];
-const foundNumbers: number[] = [];
-const FOUND = { terms: foundTerms, positions: foundPositions, numbers: foundNumbers, count: 0 };
-/** After a longer text, the arrays shrink to this. */
-const FOUND_KEPT = 4_096;
-
-function copyOfFound(): AnalyzedText {
-  const { terms, positions, numbers, count } = FOUND;
-  return { terms: terms.slice(0, count), positions: positions.slice(0, count), numbers: numbers.slice(0, count) };
-}
-
-/** UTF-16 units of a text that the scanner keeps room for. A longer text gets an array of its own. */
-const UNITS_KEPT = 16_384;
-const keptUnits = new Uint16Array(UNITS_KEPT);
-const keptBytes = bytesOf(keptUnits);
-
-/**
- * The UTF-16 units of a text, from index 0; the array may be longer than the text, and is valid until the next call. One
- * copy costs less than `charCodeAt` for every character: that looks up the kind of the string each time, and the scanner
- * reads a word twice.
- */
-function unitsOf(text: string): Uint16Array {
-  if (text.length <= UNITS_KEPT) {
-    keptBytes.write(text, 'utf16le');
-    return keptUnits;
-  }
-  const units = new Uint16Array(text.length);
-  bytesOf(units).write(text, 'utf16le');
-  return units;
-}
-
-function bytesOf({ buffer, byteOffset, byteLength }: Uint16Array<ArrayBuffer>): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
-}
-
-/** Leaves the terms in FOUND; false when the text is for the general path. */
-function scanLatin(text: string, table: WordTable, vocabulary: WordCache, apostropheJoins: boolean): boolean {
-  if (foundTerms.length > FOUND_KEPT) for (const kept of [foundTerms, foundPositions, foundNumbers]) kept.length = 0;
-  const units = unitsOf(text);
-  const length = text.length;
-  let count = 0;
-  let position = 0;
-  let index = 0;
-  while (index < length) {
-    let code = units[index]!;
-    let kind = classOf(code);
-    if (kind !== LETTER) {
-      if (kind === GIVE_UP) return false;
-      index++;
-      continue;
-    }
-    const start = index;
-    let hash = HASH_START;
-    do {
-      hash = hashOn(hash, code);
-      if (++index >= length) break;
-      code = units[index]!;
-      kind = classOf(code);
-      if (kind === APOSTROPHE && !(apostropheJoins && letterFollows(units, index, length))) break;
-    } while (kind === LETTER || kind === APOSTROPHE);
-    let term: string;
-    let number = NO_NUMBER;
-    if (index - start > TABLE_WORD_CHARS_MAX) {
-      term = vocabulary.term(text.slice(start, index));
-    } else {
-      let entry = table.find(units, start, index, hash);
-      if (entry < 0) entry = learn(text.slice(start, index), hash, table, vocabulary);
-      term = table.term(entry);
-      number = table.number(entry);
-    }
-    if (term !== '') {
-      foundTerms[count] = term;
-      foundNumbers[count] = number;
-      foundPositions[count++] = position;
-    }
-    position++;
-  }
-  FOUND.count = count;
-  return true;
-}
-
-function letterFollows(units: Uint16Array, index: number, length: number): boolean {
-  return index + 1 < length && classOf(units[index + 1]!) === LETTER;
-}
-
-function learn(word: string, hash: number, table: WordTable, vocabulary: WordCache): number {
-  return table.add(word, hash, vocabulary.term(word));
-}
+/** The result of a scan, reused from text to text. */
+const FOUND = { pairs: new Int32Array(0), start: 0, count: 0 };

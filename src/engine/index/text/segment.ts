@@ -36,6 +36,7 @@ export type BlindTerms = (
 /** Terms, words or postings handled between two yields: some hundred microseconds. */
 const SLICE_TERMS = 512;
 const SLICE_WORDS = 4_096;
+const SLICE_COUNTED = 65_536;
 
 /** Writes the text sections of a tail that no longer changes. */
 export function* encodeText(tail: TextTail, tokens: BlindTerms, sink: ChunkSink): Sliced<void> {
@@ -49,10 +50,15 @@ export function* encodeText(tail: TextTail, tokens: BlindTerms, sink: ChunkSink)
   const order = yield* orderKeys(high, low);
 
   // The start of each term's words when they are in the order of the tokens.
+  const wordsOf = new Uint32Array(names.length);
+  for (let from = 0; from < tail.wordCount; from += SLICE_COUNTED) {
+    tail.countWords(from, Math.min(tail.wordCount, from + SLICE_COUNTED), wordsOf);
+    yield;
+  }
   const next = new Uint32Array(names.length);
   for (let i = 0, place = 0; i < order.length; i++) {
     next[order[i]!] = place;
-    place += tail.wordsOf(order[i]!);
+    place += wordsOf[order[i]!]!;
   }
   yield;
   const pairs = new Uint32Array(tail.wordCount * 2);
@@ -66,7 +72,7 @@ export function* encodeText(tail: TextTail, tokens: BlindTerms, sink: ChunkSink)
   let from = 0;
   for (let i = 0; i < order.length; i++) {
     const id = order[i]!;
-    const end = from + tail.wordsOf(id);
+    const end = from + wordsOf[id]!;
     sinceYield += end - from + 8;
     // Nearly every term needs one round; only a common one has more words than a slice.
     while (from < end) {

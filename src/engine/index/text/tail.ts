@@ -1,26 +1,12 @@
 // The mutable text index of a part, to which grains are added as they are published. It stores one record for each word
-// of a text, linked backwards by term. Postings are unrolled into lists on demand, from where the last query stopped.
-// Adding therefore touches no list and allocates no object for a posting.
+// of a text (word-log.ts), linked backwards by term. Postings are unrolled into lists on demand, from where the last query
+// stopped. Adding therefore touches no list and allocates no object for a posting.
 import { assert } from '../../base/assert.ts';
-import { type AnalyzedText, NO_NUMBER } from '../parts/part.ts';
+import type { AnalyzedText, NumberedText } from '../parts/part.ts';
 import { countedLength } from './bm25.ts';
+import { numbered, termNumbers } from './term-numbers.ts';
 import { COMMON_TERM_SHARE, type Occurrences, type Postings, type TextPart } from './types.ts';
-
-// A word of a text: [previous word of the same term or -1, doc, position, term]. Searches follow the links. Sealing
-// reads the words in storage order, because following links would cost a cache miss for each word.
-const WORD_FIELDS = 4;
-const PREVIOUS = 0;
-const DOC = 1;
-const POSITION = 2;
-const TERM = 3;
-
-// A term: [its last word, the doc of that, docs, words]. Four numbers, so that a term fits in one cache line.
-// Everything else that a search needs is counted when the list is unrolled.
-const TERM_FIELDS = 4;
-const LAST_WORD = 0;
-const LAST_DOC = 1;
-const DOCS = 2;
-const WORDS = 3;
+import { NO_WORD, WordLog } from './word-log.ts';
 
 export const FREQUENCY_MAX = 65_535;
 export const LENGTH_MAX = 65_535;
@@ -29,14 +15,21 @@ export class TextTail implements TextPart {
   #docCount = 0;
   #totalLength = 0;
   #lengths = new Uint16Array(64);
-  #words = new Int32Array(256 * WORD_FIELDS);
-  #wordCount = 0;
-  #terms = new Int32Array(64 * TERM_FIELDS);
+  readonly #words = new WordLog();
+  /** The last word of each term. */
+  #lastWords = new Int32Array(64);
   readonly #names: string[] = [];
+  /** Ids of terms by text, for queries: the first `#termIds.size` terms. */
   readonly #termIds = new Map<string, number>();
-  /** Pairs of a term's number + 1 and its id, by the number's low bits. A slot keeps the latest pair. */
-  #numbered = new Float64Array(64);
+  /** Pairs of a term's number + 1 and its id, by the number; 0 is free. At most half full. */
+  #numbers = new Int32Array(64);
+  #numbersUsed = 0;
+  /** The epoch of the numbers. */
+  #epoch = termNumbers.epoch;
   readonly #lists = new Map<number, UnrolledList>();
+  /** The docs of each term, of the first `#counted` words. Only the vocabulary needs them. */
+  #docCounts = new Uint32Array(0);
+  #counted = 0;
 
   get docCount(): number {
     return this.#docCount;
@@ -54,41 +47,36 @@ export class TextTail implements TextPart {
     return this.#names.length;
   }
 
-  /** Approximate heap bytes: 16 a word, 16 a term and its map entry, and the lists that searches have unrolled. */
+  /** Approximate heap bytes: 16 a word, 88 a term, and the lists that searches have unrolled. */
   get heapBytes(): number {
-    let bytes = this.#words.byteLength + this.#terms.byteLength + this.#lengths.byteLength + this.#names.length * 88;
-    bytes += this.#numbered.byteLength;
+    let bytes = this.#words.heapBytes + this.#lengths.byteLength + this.#lastWords.byteLength;
+    bytes += this.#names.length * 88 + this.#numbers.byteLength;
     for (const list of this.#lists.values()) bytes += list.heapBytes;
     return bytes;
   }
 
   /** Adds the text of the next doc (`doc` must be `docCount`; a doc without text has no terms). */
-  add(doc: number, text: AnalyzedText): void {
+  add(doc: number, text: AnalyzedText | NumberedText): void {
     assert(doc === this.#docCount, 'docs are added in order');
-    const { terms, positions, numbers } = text;
-    const length = text.count ?? terms.length;
+    const { pairs, start, count } = 'pairs' in text ? text : numbered(text);
+    if (this.#epoch !== termNumbers.epoch) this.#forgetNumbers();
     if (doc >= this.#lengths.length) this.#lengths = grown(this.#lengths, new Uint16Array(doc * 2));
-    this.#lengths[doc] = Math.min(length, LENGTH_MAX);
-    this.#reserveWords(this.#wordCount + length);
-    const words = this.#words;
-    for (let i = 0; i < length; i++) {
-      const number = numbers === undefined ? NO_NUMBER : numbers[i]!;
-      const term = number === NO_NUMBER ? this.#termId(terms[i]!) : this.#numberedTermId(number, terms[i]!);
-      const entry = term * TERM_FIELDS;
-      const entries = this.#terms;
-      const word = this.#wordCount++;
-      const at = word * WORD_FIELDS;
-      words[at + PREVIOUS] = entries[entry + LAST_WORD]!;
-      words[at + DOC] = doc;
-      words[at + POSITION] = positions[i]!;
-      words[at + TERM] = term;
-      entries[entry + LAST_WORD] = word;
-      entries[entry + WORDS]!++;
-      if (entries[entry + LAST_DOC] === doc) continue;
-      entries[entry + LAST_DOC] = doc;
-      entries[entry + DOCS]!++;
+    this.#lengths[doc] = Math.min(count, LENGTH_MAX);
+    let numbers = this.#numbers;
+    let lastWords = this.#lastWords;
+    const log = this.#words;
+    for (let from = start; from < start + count * 2; from += 2) {
+      const number = pairs[from]!;
+      const slot = (number * 2) & (numbers.length - 1);
+      let term = numbers[slot + 1]!;
+      if (numbers[slot] !== number + 1) {
+        term = this.#numberedId(number);
+        numbers = this.#numbers;
+        lastWords = this.#lastWords;
+      }
+      lastWords[term] = log.add(lastWords[term]!, doc, pairs[from + 1]!, term);
     }
-    this.#totalLength += countedLength(Math.min(length, LENGTH_MAX));
+    this.#totalLength += countedLength(Math.min(count, LENGTH_MAX));
     this.#docCount = doc + 1;
   }
 
@@ -106,7 +94,8 @@ export class TextTail implements TextPart {
   }
 
   *vocabulary(): Iterable<readonly [term: string, documentFrequency: number]> {
-    for (const [id, term] of this.#names.entries()) yield [term, this.#terms[id * TERM_FIELDS + DOCS]!];
+    this.#countDocs();
+    for (const [id, term] of this.#names.entries()) yield [term, this.#docCounts[id]!];
   }
 
   /** For sealing: the terms by id, 0..termCount-1. Read-only. */
@@ -114,13 +103,14 @@ export class TextTail implements TextPart {
     return this.#names;
   }
 
-  /** For sealing: words of all texts, and those of a term. */
+  /** For sealing: words of all texts. */
   get wordCount(): number {
-    return this.#wordCount;
+    return this.#words.count;
   }
 
-  wordsOf(id: number): number {
-    return this.#terms[id * TERM_FIELDS + WORDS]!;
+  /** For sealing: adds the words `from` to `to - 1` to the counts of their terms, by id. */
+  countWords(from: number, to: number, counts: Uint32Array): void {
+    this.#words.countWords(from, to, counts);
   }
 
   /**
@@ -128,88 +118,111 @@ export class TextTail implements TextPart {
    * `pairs` that `next` has for its term, which is then advanced.
    */
   spreadWords(from: number, to: number, next: Uint32Array, pairs: Uint32Array): void {
-    const log = this.#words;
-    for (let at = from * WORD_FIELDS; at < to * WORD_FIELDS; at += WORD_FIELDS) {
-      const term = log[at + TERM]!;
-      const place = next[term]!;
-      next[term] = place + 1;
-      pairs[place * 2] = log[at + DOC]!;
-      pairs[place * 2 + 1] = log[at + POSITION]!;
-    }
+    this.#words.spread(from, to, next, pairs);
+  }
+
+  #countDocs(): void {
+    if (this.#docCounts.length < this.#names.length)
+      this.#docCounts = grown(this.#docCounts, new Uint32Array(this.#lastWords.length));
+    this.#words.countDocs(this.#counted, this.#docCounts);
+    this.#counted = this.#words.count;
   }
 
   #list(term: string): UnrolledList | undefined {
-    const id = this.#termIds.get(term);
+    const id = this.#termId(term);
     if (id === undefined) return undefined;
     let list = this.#lists.get(id);
     if (list === undefined) {
-      list = new UnrolledList(this.#terms[id * TERM_FIELDS + DOCS]!, this.#terms[id * TERM_FIELDS + WORDS]!);
+      list = new UnrolledList();
       this.#lists.set(id, list);
     }
-    if (this.#terms[id * TERM_FIELDS + WORDS] !== list.wordCount) this.#unroll(id, list);
+    if (this.#lastWords[id] !== list.lastWord) this.#unroll(id, list);
     return list;
   }
 
   /** Brings a list up to date. */
   #unroll(id: number, list: UnrolledList): void {
-    const entry = id * TERM_FIELDS;
-    const words = this.#terms[entry + WORDS]!;
-    const docs = this.#terms[entry + DOCS]!;
-    // All words of a doc are added together, so new words always begin with a new doc.
-    list.reserve(docs, words);
     const log = this.#words;
+    const last = this.#lastWords[id]!;
+    let words = list.wordCount;
+    let docs = list.count;
+    // All words of a doc are added together, so new words always begin with a new doc.
+    for (let word = last, doc = -1; word !== list.lastWord; word = log.previous(word)) {
+      words += 1;
+      if (log.doc(word) !== doc) docs += 1;
+      doc = log.doc(word);
+    }
+    list.reserve(docs, words);
     let posting = docs - 1;
-    let word = this.#terms[entry + LAST_WORD]!;
-    let doc = this.#terms[entry + LAST_DOC]!;
+    let doc = log.doc(last);
     list.starts[docs] = words;
     list.docs[posting] = doc;
-    for (let at = words - 1; at >= list.wordCount; at--) {
-      const record = word * WORD_FIELDS;
-      if (log[record + DOC] !== doc) {
+    for (let word = last, at = words - 1; at >= list.wordCount; at--, word = log.previous(word)) {
+      if (log.doc(word) !== doc) {
         list.close(posting--, at + 1, this.#lengths[doc]!);
-        doc = log[record + DOC]!;
+        doc = log.doc(word);
         list.docs[posting] = doc;
       }
-      list.positions[at] = log[record + POSITION]!;
-      word = log[record + PREVIOUS]!;
+      list.positions[at] = log.position(word);
     }
     list.close(posting, list.wordCount, this.#lengths[doc]!);
     list.finish(docs, words, this.#docCount);
+    list.lastWord = last;
   }
 
-  /** Finds the term by its number, which avoids the map of strings most of the time. */
-  #numberedTermId(number: number, term: string): number {
-    const slot = (number & (this.#numbered.length / 2 - 1)) * 2;
-    if (this.#numbered[slot] === number + 1) return this.#numbered[slot + 1]!;
-    const id = this.#termId(term);
-    // Twice as many slots as terms. Numbers are consecutive, so few share a slot.
-    if (this.#names.length * 4 > this.#numbered.length) {
-      this.#numbered = new Float64Array(this.#numbered.length * 2);
-      return id;
+  /** The id of the term with that number, which is new to this tail or not. */
+  #numberedId(number: number): number {
+    const mask = this.#numbers.length / 2 - 1;
+    const numbers = this.#numbers;
+    for (let slot = number & mask; ; slot = (slot + 1) & mask) {
+      const held = numbers[slot * 2]!;
+      if (held === number + 1) return numbers[slot * 2 + 1]!;
+      if (held === 0) return this.#enterNumber(number);
     }
-    this.#numbered[slot] = number + 1;
-    this.#numbered[slot + 1] = id;
+  }
+
+  #enterNumber(number: number): number {
+    const term = termNumbers.term(number);
+    // Terms of an earlier epoch have no number any more.
+    const known = this.#names.length > this.#numbersUsed ? this.#termId(term) : undefined;
+    const id = known ?? this.#newTerm(term);
+    if ((this.#numbersUsed + 1) * 4 > this.#numbers.length) {
+      const { length } = this.#numbers;
+      const held = this.#numbers;
+      this.#numbers = new Int32Array(length * 2);
+      for (let at = 0; at < length; at += 2) if (held[at] !== 0) this.#placeNumber(held[at]!, held[at + 1]!);
+    }
+    this.#placeNumber(number + 1, id);
+    this.#numbersUsed += 1;
     return id;
   }
 
-  #termId(term: string): number {
-    const known = this.#termIds.get(term);
-    if (known !== undefined) return known;
+  #placeNumber(held: number, id: number): void {
+    const mask = this.#numbers.length / 2 - 1;
+    let slot = (held - 1) & mask;
+    while (this.#numbers[slot * 2] !== 0) slot = (slot + 1) & mask;
+    this.#numbers[slot * 2] = held;
+    this.#numbers[slot * 2 + 1] = id;
+  }
+
+  #forgetNumbers(): void {
+    this.#numbers.fill(0);
+    this.#numbersUsed = 0;
+    this.#epoch = termNumbers.epoch;
+  }
+
+  /** The id of a term that this tail has. */
+  #termId(term: string): number | undefined {
+    for (let id = this.#termIds.size; id < this.#names.length; id++) this.#termIds.set(this.#names[id]!, id);
+    return this.#termIds.get(term);
+  }
+
+  #newTerm(term: string): number {
     const id = this.#names.length;
-    if ((id + 1) * TERM_FIELDS > this.#terms.length) {
-      this.#terms = grown(this.#terms, new Int32Array(this.#terms.length * 2));
-    }
-    const entry = id * TERM_FIELDS;
-    this.#terms[entry + LAST_WORD] = -1;
-    this.#terms[entry + LAST_DOC] = -1;
-    this.#termIds.set(term, id);
+    if (id === this.#lastWords.length) this.#lastWords = grown(this.#lastWords, new Int32Array(id * 2));
+    this.#lastWords[id] = NO_WORD;
     this.#names.push(term);
     return id;
-  }
-
-  #reserveWords(count: number): void {
-    if (count * WORD_FIELDS <= this.#words.length) return;
-    this.#words = grown(this.#words, new Int32Array(Math.max(count * WORD_FIELDS, this.#words.length * 2)));
   }
 }
 
@@ -218,22 +231,17 @@ export class TextTail implements TextPart {
  * them.
  */
 class UnrolledList implements Postings, Occurrences {
-  docs: Uint32Array;
-  frequencies: Uint16Array;
-  starts: Uint32Array;
-  positions: Uint32Array;
+  docs = new Uint32Array(0);
+  frequencies = new Uint16Array(0);
+  starts = new Uint32Array(1);
+  positions = new Uint32Array(0);
   byDoc: Uint8Array | undefined = undefined;
   count = 0;
   wordCount = 0;
+  /** The newest word of the term that is in the list. */
+  lastWord = NO_WORD;
   maxFrequency = 0;
   minLength = LENGTH_MAX;
-
-  constructor(docs: number, words: number) {
-    this.docs = new Uint32Array(docs);
-    this.frequencies = new Uint16Array(docs);
-    this.starts = new Uint32Array(docs + 1);
-    this.positions = new Uint32Array(words);
-  }
 
   get heapBytes(): number {
     return this.docs.length * 10 + this.positions.length * 4 + (this.byDoc?.length ?? 0) + 200;

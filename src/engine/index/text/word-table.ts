@@ -1,135 +1,196 @@
-// Maps Latin words, as they stand in a text, to their terms: a hash table over characters, so that the scanner finds a
-// word's term without cutting a string out of the text. Creating and hashing those strings would be half of the cost of
-// analysing.
-import { WORD_CACHE_MAX } from '../../base/limits.ts';
+// Finds the words of Latin texts and the numbers of their terms: the word kernel with its table, which this file fills.
+import { Buffer } from 'node:buffer';
+import { WORD_TABLE_MAX } from '../../base/limits.ts';
+import { wasm } from '../../base/wasm.ts';
+import { termNumbers } from './term-numbers.ts';
+import {
+  DONE,
+  ENTRY_BYTES,
+  ENTRY_HASH,
+  ENTRY_WORD,
+  FOUND_AT,
+  FOUND_BYTES,
+  GAVE_UP,
+  makeWordKernel,
+  NUMBER_TAG,
+  PROBES_MAX,
+  STATE_AT,
+  STOP_TAG,
+  TABLE_AT,
+  TABLE_WORD_BYTES_MAX,
+  TEXT_AT,
+  TEXT_UNITS_MAX,
+  type WordKernel,
+} from './word-kernel.ts';
 
-const SLOTS = WORD_CACHE_MAX * 2;
-/** Slots that are probed for a word. A word that finds no free slot there is not stored. */
-const PROBES_MAX = 32;
-/** Longer words are rare and are not stored. */
-export const TABLE_WORD_CHARS_MAX = 24;
+const PAGE_BYTES = 65_536;
+/** Half of the entries stay free. */
+const ENTRIES_MAX = WORD_TABLE_MAX * 2;
+const ENTRIES_FIRST = PAGE_BYTES / ENTRY_BYTES;
+/** Numbers of a found word: its term's number, its position. */
+const FOUND_INTS = FOUND_BYTES / 4;
+/** After a longer text, the array of found words shrinks to this. */
+const FOUND_KEPT = 4_096 * FOUND_INTS;
 
-/**
- * The initial hash value, and the step for a character (FNV-1a); the scanner hashes while it reads. The initial value
- * is random in every process, so that nobody can choose words that collide.
- */
-export const HASH_START = Math.floor(Math.random() * 2 ** 32) | 0;
-export function hashOn(hash: number, code: number): number {
-  return Math.imul(hash ^ code, 0x01000193);
+/** Found words of a text: (number, position)*. They are overwritten by those of the next text. */
+export interface FoundWords {
+  pairs: Int32Array;
+  /** Index of the first pair in `pairs`. */
+  start: number;
+  count: number;
 }
 
 export class WordTable {
-  /** By slot: the entry plus one, or 0. */
-  #slots = new Int32Array(1_024);
-  /** By entry: the start of its characters; its length; its hash. */
-  #starts = new Int32Array(512);
-  #hashes = new Int32Array(512);
-  #characters = new Uint16Array(8_192);
+  readonly #memory = new wasm.Memory({
+    initial: (TABLE_AT + ENTRIES_FIRST * ENTRY_BYTES) / PAGE_BYTES,
+    maximum: (TABLE_AT + ENTRIES_MAX * ENTRY_BYTES) / PAGE_BYTES,
+  });
+  readonly #kernel: WordKernel;
+  readonly #joins: number;
+  /** The term of a word as it stands in a text, '' for a stop word. */
+  readonly #term: (word: string) => string;
+  #epoch = termNumbers.epoch;
+  #entries = ENTRIES_FIRST;
   #used = 0;
-  #terms: string[] = [];
-  #numbers: number[] = [];
+  // Views of the memory, which must be created again when it grows.
+  #ints = new Int32Array(this.#memory.buffer);
+  #bytes = Buffer.from(this.#memory.buffer);
+  #text = Buffer.from(this.#memory.buffer, TEXT_AT, TEXT_UNITS_MAX * 3);
+  /** Collects the words of a text that takes several calls of the kernel. */
+  #collected = new Int32Array(FOUND_KEPT);
 
-  /**
-   * The entry of the word at `start`..`end - 1` of `units` (UTF-16), or -1 when it is not in the table. Entries last
-   * until `add`.
-   */
-  find(units: Uint16Array, start: number, end: number, hash: number): number {
-    const slots = this.#slots;
-    const mask = slots.length - 1;
-    let slot = spread(hash) & mask;
+  /** `kindOf` tells the kind of a character; `joins`: inner apostrophes join. */
+  constructor(kindOf: (code: number) => number, joins: boolean, term: (word: string) => string) {
+    this.#kernel = makeWordKernel(this.#memory, kindOf);
+    this.#joins = joins ? 1 : 0;
+    this.#term = term;
+  }
+
+  /** Leaves the words of `text` in `found`; false when the text is not for the kernel. */
+  scan(text: string, found: FoundWords): boolean {
+    if (this.#epoch !== termNumbers.epoch) this.#clear();
+    if (text.length > TEXT_UNITS_MAX) return this.#scanPieces(text, found);
+    const count = this.#scanPiece(text, 0);
+    found.pairs = this.#ints;
+    found.start = FOUND_AT / 4;
+    found.count = count;
+    return count >= 0;
+  }
+
+  /** A long text is cut at spaces, where no word and no composed character is split. */
+  #scanPieces(text: string, found: FoundWords): boolean {
+    if (this.#collected.length > FOUND_KEPT) this.#collected = new Int32Array(FOUND_KEPT);
+    let collected = 0;
+    for (let from = 0; from < text.length; ) {
+      const to = pieceEnd(text, from);
+      if (to < 0) return false;
+      const position = collected === 0 && from === 0 ? 0 : this.#position;
+      const count = this.#scanPiece(text.slice(from, to), position);
+      if (count < 0) return false;
+      const end = (collected + count) * FOUND_INTS;
+      if (end > this.#collected.length) {
+        const longer = new Int32Array(Math.max(end, this.#collected.length * 2));
+        longer.set(this.#collected.subarray(0, collected * FOUND_INTS));
+        this.#collected = longer;
+      }
+      const start = FOUND_AT / 4;
+      this.#collected.set(this.#ints.subarray(start, start + count * FOUND_INTS), collected * FOUND_INTS);
+      collected += count;
+      from = to;
+    }
+    found.pairs = this.#collected;
+    found.start = 0;
+    found.count = collected;
+    return true;
+  }
+
+  /** The position after the last call of the kernel. */
+  get #position(): number {
+    return this.#ints[STATE_AT / 4 + 3]!;
+  }
+
+  /** The number of found words, or -1. */
+  #scanPiece(text: string, position: number): number {
+    const end = TEXT_AT + this.#text.write(text, 'utf8');
+    let at = TEXT_AT;
+    let out = FOUND_AT;
+    for (;;) {
+      const result = this.#kernel(at, end, position, out, this.#joins, this.#entries - 1);
+      if (result === GAVE_UP) return -1;
+      const state = STATE_AT / 4;
+      out = this.#ints[state + 4]!;
+      if (result === DONE) return (out - FOUND_AT) / FOUND_BYTES;
+      at = this.#ints[state + 1]!;
+      position = this.#ints[state + 3]!;
+      const number = this.#learn(this.#ints[state]!, at, this.#ints[state + 2]!);
+      if (number >= 0) {
+        this.#ints[out / 4] = number;
+        this.#ints[out / 4 + 1] = position;
+        out += FOUND_BYTES;
+      }
+      position += 1;
+    }
+  }
+
+  /** The number of the term of the word at `start`..`end - 1` of the memory, or -1 for a stop word. */
+  #learn(start: number, end: number, hash: number): number {
+    const term = this.#term(this.#bytes.toString('utf8', start, end));
+    const number = term === '' ? -1 : termNumbers.number(term);
+    if (end - start > TABLE_WORD_BYTES_MAX) return number;
+    if (this.#used >= WORD_TABLE_MAX) this.#clear();
+    if (this.#used * 2 >= this.#entries) this.#widen();
+    const entry = this.#freeEntry(hash);
+    if (entry < 0) return number;
+    this.#ints[entry / 4] = number < 0 ? STOP_TAG : number + NUMBER_TAG;
+    this.#ints[(entry + ENTRY_HASH) / 4] = hash;
+    this.#bytes.copyWithin(entry + ENTRY_WORD, start, end);
+    this.#used += 1;
+    return number;
+  }
+
+  /** The place of a free entry for a word with that hash, or -1. */
+  #freeEntry(hash: number): number {
+    const mask = this.#entries - 1;
+    let slot = hash & mask;
     for (let probe = 0; probe < PROBES_MAX; probe++) {
-      const entry = slots[slot]! - 1;
-      if (entry < 0) return -1;
-      if (this.#hashes[entry] === hash && this.#is(entry, units, start, end)) return entry;
+      const entry = TABLE_AT + slot * ENTRY_BYTES;
+      if (this.#ints[entry / 4] === 0) return entry;
       slot = (slot + 1) & mask;
     }
     return -1;
   }
 
-  term(entry: number): string {
-    return this.#terms[entry]!;
-  }
-
-  /** The number of the entry's term: see `AnalyzedText`. */
-  number(entry: number): number {
-    return this.#numbers[entry]!;
-  }
-
-  /** Adds a missing word and returns its entry. A full table is emptied first; words in use soon return. */
-  add(word: string, hash: number, term: string): number {
-    if (this.#terms.length >= WORD_CACHE_MAX) this.#clear();
-    const entry = this.#terms.length;
-    if ((entry + 1) * 2 > this.#slots.length) this.#widen();
-    if (entry + 1 >= this.#starts.length) {
-      this.#starts = copied(this.#starts, new Int32Array(this.#starts.length * 2));
-      this.#hashes = copied(this.#hashes, new Int32Array(this.#hashes.length * 2));
-    }
-    if (this.#used + word.length > this.#characters.length) {
-      this.#characters = copied(this.#characters, new Uint16Array(this.#characters.length * 2));
-    }
-    for (let i = 0; i < word.length; i++) this.#characters[this.#used++] = word.charCodeAt(i);
-    this.#starts[entry + 1] = this.#used;
-    this.#hashes[entry] = hash;
-    this.#terms.push(term);
-    this.#numbers.push(numberOf(term));
-    this.#place(entry);
-    return entry;
-  }
-
-  #is(entry: number, units: Uint16Array, start: number, end: number): boolean {
-    const from = this.#starts[entry]!;
-    if (this.#starts[entry + 1]! - from !== end - start) return false;
-    const characters = this.#characters;
-    for (let i = start, at = from; i < end; i++, at++) if (units[i] !== characters[at]) return false;
-    return true;
-  }
-
-  #place(entry: number): void {
-    const mask = this.#slots.length - 1;
-    let slot = spread(this.#hashes[entry]!) & mask;
-    for (let probe = 0; probe < PROBES_MAX; probe++) {
-      if (this.#slots[slot] === 0) {
-        this.#slots[slot] = entry + 1;
-        return;
-      }
-      slot = (slot + 1) & mask;
-    }
+  /** Words in use soon return. */
+  #clear(): void {
+    this.#bytes.fill(0, TABLE_AT);
+    this.#used = 0;
+    this.#epoch = termNumbers.epoch;
   }
 
   #widen(): void {
-    this.#slots = new Int32Array(Math.min(this.#slots.length * 4, SLOTS));
-    for (let entry = 0; entry < this.#terms.length; entry++) this.#place(entry);
-  }
-
-  #clear(): void {
-    this.#slots.fill(0);
+    const old = Buffer.from(this.#bytes.subarray(TABLE_AT, TABLE_AT + this.#entries * ENTRY_BYTES));
+    this.#memory.grow((this.#entries * ENTRY_BYTES) / PAGE_BYTES);
+    this.#ints = new Int32Array(this.#memory.buffer);
+    this.#bytes = Buffer.from(this.#memory.buffer);
+    this.#text = Buffer.from(this.#memory.buffer, TEXT_AT, TEXT_UNITS_MAX * 3);
+    this.#entries *= 2;
+    this.#bytes.fill(0, TABLE_AT);
     this.#used = 0;
-    this.#terms = [];
-    this.#numbers = [];
+    for (let at = 0; at < old.length; at += ENTRY_BYTES) {
+      if (old.readInt32LE(at) === 0) continue;
+      const entry = this.#freeEntry(old.readInt32LE(at + ENTRY_HASH));
+      if (entry < 0) continue;
+      old.copy(this.#bytes, entry, at, at + ENTRY_BYTES);
+      this.#used += 1;
+    }
   }
 }
 
-/**
- * Numbers of terms, shared by all tables. When there are too many, terms get new numbers; a number never identifies
- * another term.
- */
-const numbers = new Map<string, number>();
-let nextNumber = 0;
+const SPACE = 0x20;
 
-function numberOf(term: string): number {
-  const known = numbers.get(term);
-  if (known !== undefined) return known;
-  if (numbers.size >= WORD_CACHE_MAX) numbers.clear();
-  numbers.set(term, nextNumber);
-  return nextNumber++;
-}
-
-/** Mixes the high bits into the low ones, which select the slot. */
-function spread(hash: number): number {
-  return hash ^ (hash >>> 15);
-}
-
-function copied<T extends { set(from: T): void }>(from: T, to: T): T {
-  to.set(from);
-  return to;
+/** The end of the piece of a long text that begins at `from`: the text's end, or behind a space. -1 without one. */
+function pieceEnd(text: string, from: number): number {
+  if (text.length - from <= TEXT_UNITS_MAX) return text.length;
+  for (let to = from + TEXT_UNITS_MAX; to > from; to--) if (text.charCodeAt(to - 1) <= SPACE) return to;
+  return -1;
 }
