@@ -4,6 +4,7 @@
 //   PHASE         when a job has recorded this phase
 //   before N      before the N-th batch of a memory's chunks is sent to its shard
 //   after N       after it was stored, before the job records it
+//   facts         after the first facts of a job were stored, before the job records them
 //   told          after the trail has its end, before the status shows it
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,6 +27,10 @@ function isEnd(method: MemoryMethod, input: unknown): boolean {
   return method === 'note' && (input as Input<'note'>).event === 'import.completed';
 }
 
+function storesFacts(method: MemoryMethod, input: unknown): boolean {
+  return method === 'addBatch' && (input as Input<'addBatch'>).items[0]?.event === 'memory.extracted';
+}
+
 const callRaw = Router.prototype.callRaw;
 Router.prototype.callRaw = async function cutRaw(this: Router, codec, context, bytes) {
   const number = codec === CHUNKS ? (batches.get(context.memory) ?? 0) + 1 : 0;
@@ -40,6 +45,7 @@ const call = Router.prototype.call;
 Router.prototype.call = async function cutCall(this: Router, method: MemoryMethod, context, input) {
   const output = await call.call(this, method, context, input);
   if (isEnd(method, input)) cutAt('told');
+  if (storesFacts(method, input)) cutAt('facts');
   return output;
 } as typeof call;
 

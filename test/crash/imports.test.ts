@@ -1,5 +1,5 @@
-// kill -9 of a server in each phase of an import job. After the restart the job goes on, and stores each chunk once. The
-// server that finishes a job takes the next one, in another memory.
+// kill -9 of a server in each phase of an import job. After the restart the job goes on, and stores each chunk and each fact
+// once. The server that finishes a job takes the next one, in another memory.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -15,9 +15,20 @@ type Json = any;
 /** Time in which a server must reach its cut. */
 const CUT_MS = 60_000;
 const CHUNKS = 600;
-const TEXT = Array.from({ length: CHUNKS }, (_, at) => `Person ${at} lives in Oslo.`.padEnd(60, '.')).join('\n\n');
+const TEXT = Array.from({ length: CHUNKS }, (_, at) => `Ada lives in Oslo ${at}.`.padEnd(60, '.')).join('\n\n');
 
-const CUTS = ['queued', 'parsing', 'chunking', 'storing', 'before 1', 'after 1', 'after 2', 'extracting', 'told'];
+const CUTS = [
+  'queued',
+  'parsing',
+  'chunking',
+  'storing',
+  'before 1',
+  'after 1',
+  'after 2',
+  'extracting',
+  'facts',
+  'told',
+];
 
 for (const [partitions, dedup] of [
   [1, 'none'],
@@ -44,7 +55,8 @@ for (const [partitions, dedup] of [
       writeFileSync(armed, cut);
       const form = new FormData();
       form.append('file', new Blob([TEXT]), 'a.txt');
-      const extract = cut === 'extracting' ? '&extract=true' : '';
+      const extracts = cut === 'extracting' || cut === 'facts';
+      const extract = extracts ? '&extract=true' : '';
       const answer = await fetch(`${server.http}/api${M}/imports?chunk_size=64&chunk_overlap=0${extract}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${server.key}`, 'idempotency-key': 'once' },
@@ -62,11 +74,20 @@ for (const [partitions, dedup] of [
       });
       assert.deepEqual([job.status, job.error], ['completed', undefined], cut);
       assert.deepEqual([job.total_chunks, job.grains_created, job.duplicates], [CHUNKS, CHUNKS, 0], cut);
-      const { body } = await ask(server, 'GET', `${M}/grains?grain_type=event&limit=1`);
-      assert.equal((body as Json).total ?? CHUNKS, CHUNKS, cut);
+      const { body: stats } = await ask(server, 'GET', `${M}/stats`);
+      const { event, belief = 0 } = (stats as Json).type_counts;
+      const facts = extracts ? CHUNKS : 0;
+      assert.deepEqual([event, belief, job.extracted_count], [CHUNKS, facts, extracts ? facts : undefined], cut);
       assert.equal(new Set(job.hashes).size, job.hashes.length, cut);
       const trail = await ask(server, 'GET', `${M}/audit?event_type=import.completed`);
       assert.equal((trail.body as Json).entries.length, 1, cut);
+      const told = await ask(server, 'GET', `${M}/audit?event_type=memory.extracted&limit=1000`);
+      const counts = (told.body as Json).entries.map(({ details }: Json) => details.count ?? 0);
+      assert.equal(
+        counts.reduce((sum: number, count: number) => sum + count, 0),
+        facts,
+        cut,
+      );
       await eventually('the uploaded file is gone', () => readdirSync(join(directory, 'imports')).length === 0);
     }
   });

@@ -4,14 +4,17 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { HttpClient } from '../conformance/http-client.ts';
+import { newMemory } from '../conformance/http-driver.ts';
+import { formsIn } from '../support/encoded-forms.ts';
 import { EventClient } from '../support/event-stream.ts';
 import { memoryFolder } from '../support/memory-files.ts';
 import { startTestServer } from '../support/server.ts';
 
-const TEXT = 'zqdocumentwordhkp';
-const FILE = 'zqfilenamewordhkp';
-const PERSON = 'zqpersonwordhkp';
-const LONG = Array.from({ length: 4_000 }, (_, at) => `Line ${at} of it says ${TEXT}.`).join('\n\n');
+const TEXT = 'Zqdökumentwordhkp';
+const FILE = 'zqdateiñamewordhkp';
+const PERSON = 'zqpersönwordhkp';
+const WORDS = [TEXT, FILE, PERSON];
+const LINES = 4_000;
 
 /** None for a file that a merge of segments has removed since it was listed. */
 function bytesOf(file: string): Buffer {
@@ -23,38 +26,52 @@ function bytesOf(file: string): Buffer {
   }
 }
 
-/** The files that hold one of the words, each as `word in file`. */
+/** The files that hold one of the words in any form, each as `word in file as form`. */
 function findsIn(directory: string, words: readonly string[]): string[] {
   return readdirSync(directory, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .flatMap((file) => {
       const bytes = bytesOf(file);
-      return words.filter((word) => bytes.includes(word)).map((word) => `${word} in ${file}`);
+      return words.flatMap((word) => formsIn(bytes, word).map((form) => `${word} in ${file} as ${form}`));
     });
 }
 
-for (const [what, route, erase, query] of [
-  ['person', '/app/exec', { command: 'forget_user', args: { user_id: PERSON } }, `user_id=${PERSON}`],
-  ['scope', '/scope-erase', { scope_path: PERSON }, `namespace=${PERSON}`],
-] as const)
-  test(`an erasure of a ${what} ends its waiting and its running imports, and leaves no word of them`, async () => {
+const FORGET = { command: 'forget_user', args: { user_id: PERSON } };
+const ERASE = { scope_path: PERSON };
+
+for (const { what, route, erase, member, partitions, extract } of [
+  { what: 'person', route: '/app/exec', erase: FORGET, member: 'user_id', partitions: 1, extract: false },
+  { what: 'scope', route: '/scope-erase', erase: ERASE, member: 'namespace', partitions: 1, extract: false },
+  { what: 'person', route: '/app/exec', erase: FORGET, member: 'user_id', partitions: 4, extract: true },
+  { what: 'scope', route: '/scope-erase', erase: ERASE, member: 'namespace', partitions: 4, extract: true },
+])
+  test(`an erasure of a ${what} ends its waiting and its running imports, and leaves no word of them: ${partitions} partitions, extract ${extract}`, async () => {
     const dataDir = memoryFolder();
-    const server = await startTestServer({ dataDir });
+    const server = await startTestServer({ dataDir, shards: '4' });
+    // An extraction of facts takes several times as long as the chunks.
+    const lines = extract ? LINES / 4 : LINES;
+    const long = Array.from({ length: lines }, (_, at) => `Ada lives in ${TEXT} ${at}.`).join('\n\n');
+    const query = `${member}=${encodeURIComponent(PERSON)}&extract=${extract}`;
     try {
       const http = new HttpClient(server.http, server.key);
-      const path = '/memories/default';
+      const path = `/memories/${await newMemory(http, partitions, {})}`;
       const importing = async (text: string, name: string, rest: string): Promise<string> => {
         const body = new FormData();
         body.append('file', new Blob([text]), name);
         return (await http.call('POST', `${path}/imports?chunk_size=200&${rest}`, { body })).job_id;
       };
       const ids: string[] = [];
-      for (let at = 0; at < 4; at++) ids.push(await importing(`${at} ${LONG}`, `${FILE}.txt`, query));
+      for (let at = 0; at < 4; at++) ids.push(await importing(`${at} ${long}`, `${FILE}.txt`, query));
       const jobs = async () =>
-        (await http.get(`${path}/imports`)).jobs as { status: string; processed_chunks: number }[];
+        (await http.get(`${path}/imports`)).jobs as {
+          status: string;
+          processed_chunks: number;
+          extracted_count: number;
+        }[];
       const waitsAndRuns = (all: Awaited<ReturnType<typeof jobs>>): boolean =>
-        all.some(({ status }) => status === 'queued') && all.some((job) => job.processed_chunks > 0);
+        all.some(({ status }) => status === 'queued') &&
+        all.some((job) => job.status === 'running' && (extract ? job.extracted_count : job.processed_chunks) > 0);
       let seen = await jobs();
       while (!waitsAndRuns(seen) && seen.some(({ status }) => status === 'queued')) seen = await jobs();
       assert.ok(waitsAndRuns(seen), 'one import waits and one stores');
@@ -68,6 +85,7 @@ for (const [what, route, erase, query] of [
       await http.post(`${path}${route}`, erase);
       assert.equal((await http.get(`${path}/imports`)).total, 0);
       assert.equal((await http.get(`${path}/stats`)).total_grains, 0);
+      assert.deepEqual((await http.get(`${path}/grains?include_superseded=true`)).grains, []);
 
       // A job that still ran would store beside this one.
       const other = await importing('Bob is here.', 'bob.txt', 'user_id=bob');
@@ -77,10 +95,10 @@ for (const [what, route, erase, query] of [
       await stream.ended();
       assert.equal(stream.frames.at(-1)?.event, 'completed');
       assert.equal((await http.get(`${path}/stats`)).total_grains, 1);
-      assert.deepEqual(findsIn(dataDir, [TEXT, FILE, PERSON]), []);
+      assert.deepEqual(findsIn(dataDir, WORDS), []);
     } finally {
       await server.close();
-      assert.deepEqual(findsIn(dataDir, [TEXT, FILE, PERSON]), []);
+      assert.deepEqual(findsIn(dataDir, WORDS), []);
       rmSync(dataDir, { recursive: true, force: true });
     }
   });

@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { EngineError } from '../../src/engine/base/errors.ts';
 import type { CallContext } from '../../src/engine/calls/context.ts';
 import { Engine } from '../../src/engine/engine.ts';
+import { formsIn, formsOf } from '../support/encoded-forms.ts';
 import { ask, type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { codeOf, contextOf, openShard, recalled, settingsOf, until } from '../support/shard.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -25,29 +26,6 @@ class Canaries {
   }
 }
 
-/** Forms of a word in a file: three text encodings, hex, and base64 at each of the three offsets. */
-function formsOf(word: string): [string, Buffer][] {
-  const utf8 = Buffer.from(word);
-  const utf16le = Buffer.from(word, 'utf16le');
-  const utf16be = Buffer.from(utf16le).swap16();
-  const forms: [string, Buffer][] = [
-    ['utf-8', utf8],
-    ['utf-8 upper case', Buffer.from(word.toUpperCase())],
-    ['utf-16le', utf16le],
-    ['utf-16be', utf16be],
-    ['hex', Buffer.from(utf8.toString('hex'))],
-    ['hex upper case', Buffer.from(utf8.toString('hex').toUpperCase())],
-  ];
-  for (let offset = 0; offset < 3; offset++) {
-    // Letters that depend on the neighbouring bytes are left out.
-    const encoded = Buffer.concat([Buffer.alloc(offset), utf8]).toString('base64');
-    const inner = encoded.slice(offset === 0 ? 0 : 4, Math.floor((offset + utf8.length) / 3) * 4);
-    forms.push([`base64 at ${offset}`, Buffer.from(inner)]);
-    forms.push([`base64url at ${offset}`, Buffer.from(inner.replaceAll('+', '-').replaceAll('/', '_'))]);
-  }
-  return forms;
-}
-
 function* filesOf(directory: string): IterableIterator<string> {
   for (const entry of readdirSync(directory, { withFileTypes: true, recursive: true }))
     if (entry.isFile()) yield join(entry.parentPath, entry.name);
@@ -57,8 +35,7 @@ function* filesOf(directory: string): IterableIterator<string> {
 function findIn(name: string, bytes: Buffer, canaries: Canaries): string[] {
   const found: string[] = [];
   for (const [where, word] of canaries.words)
-    for (const [form, pattern] of formsOf(word))
-      if (bytes.includes(pattern)) found.push(`${name}: the ${where} (${word}) as ${form}`);
+    for (const form of formsIn(bytes, word)) found.push(`${name}: the ${where} (${word}) as ${form}`);
   return found;
 }
 

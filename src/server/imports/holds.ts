@@ -1,5 +1,6 @@
 // Keeps import jobs from storing while the person that they are about is erased: a chunk that is stored during an erasure
-// would make a new key for that person.
+// would make a new key for that person. A backup holds back all jobs: it copies the shards before the control log, and a
+// job must not record a chunk there that the copied shards lack.
 import type { ImportJobRecord } from '../control/records.ts';
 import { unlessAborted } from './job.ts';
 
@@ -18,19 +19,19 @@ interface MayGoOn {
 }
 
 export class Holds {
-  readonly #held = new Set<{ readonly person: Person; readonly over: Promise<void> }>();
+  readonly #held = new Set<{ readonly whose: Person | undefined; readonly over: Promise<void> }>();
   /** The call that a job makes now, by its id. */
   readonly #storing = new Map<string, { readonly job: ImportJobRecord; readonly done: Promise<void> }>();
 
-  /** Resolves when no job about the person stores; they wait until the returned function is called. */
-  async hold(person: Person): Promise<() => void> {
+  /** Resolves when no job about the person stores, without one no job at all; they wait until the returned function is called. */
+  async hold(whose?: Person): Promise<() => void> {
     let release: () => void = () => undefined;
     const over = new Promise<void>((resolve) => {
       release = resolve;
     });
-    const held = { person, over };
+    const held = { whose, over };
     this.#held.add(held);
-    const busy = [...this.#storing.values()].filter(({ job }) => isAbout(job, person));
+    const busy = [...this.#storing.values()].filter(({ job }) => isHeld(job, whose));
     await Promise.all(busy.map(({ done }) => done));
     return () => {
       this.#held.delete(held);
@@ -41,7 +42,7 @@ export class Holds {
   /** Runs `work` when nothing holds the job back, or its signal is aborted. `check` throws when it may not go on then. */
   async run<T>(job: ImportJobRecord, { signal, check }: MayGoOn, work: () => Promise<T>): Promise<T> {
     while (!signal.aborted) {
-      const held = [...this.#held].find(({ person }) => isAbout(job, person));
+      const held = [...this.#held].find(({ whose }) => isHeld(job, whose));
       if (held === undefined) break;
       await unlessAborted(held.over, signal);
     }
@@ -63,6 +64,10 @@ export class Holds {
   async stored(id: string): Promise<void> {
     await this.#storing.get(id)?.done;
   }
+}
+
+function isHeld(job: ImportJobRecord, whose: Person | undefined): boolean {
+  return whose === undefined || isAbout(job, whose);
 }
 
 /** True when the name of a file has the words of a person's id, one after the other. */

@@ -219,11 +219,11 @@ export class ImportJobs {
   }
 
   /**
-   * Holds back the jobs about a person or under a scope while an erasure runs: resolves when none of them stores. The
-   * caller calls what it resolves to afterwards.
+   * Holds back the jobs about a person or under a scope while an erasure runs, or all jobs: resolves when none of them
+   * stores. The caller calls what it resolves to afterwards.
    */
-  hold(person: Person): Promise<() => void> {
-    return this.#holds.hold(person);
+  hold(whose?: Person): Promise<() => void> {
+    return this.#holds.hold(whose);
   }
 
   /** Calls `changed` after each recorded step of the job, until the returned function is called. */

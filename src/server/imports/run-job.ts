@@ -12,7 +12,7 @@ import {
   IMPORT_TRIES_MAX,
 } from '../../engine/base/limits.ts';
 import type { AddOutcome } from '../../shards/protocol.ts';
-import type { Context, Services } from '../context.ts';
+import type { CallExtras, Context, Services } from '../context.ts';
 import type { ImportJobRecord } from '../control/records.ts';
 import { type ChunkBatch, outcomesOf } from '../documents/chunk-batch.ts';
 import { keptFileName } from '../documents/chunk-grain.ts';
@@ -20,7 +20,7 @@ import type { DocumentChunks } from '../documents/documents.ts';
 import { CHUNKS } from '../operations/codecs.ts';
 import { chunkFieldsOf, windowOf } from '../operations/documents/schema.ts';
 import { sourcesOf } from '../operations/documents/store-chunks.ts';
-import { afterAnswer, extractFrom } from '../operations/remember/extraction.ts';
+import { afterAnswer, extractFrom, type Pace } from '../operations/remember/extraction.ts';
 import { isOver, type JobRun, unlessAborted } from './job.ts';
 import { jobContext } from './job-context.ts';
 
@@ -75,10 +75,12 @@ async function storeAll(parts: RunParts, context: Context, document: DocumentChu
       const unfinished = async (): Promise<void> => {
         if (isOver(now())) await record(step);
       };
-      const found = await unlessAborted(extracted(context, batch, outcomes), signal).catch(async (error: unknown) => {
-        await unfinished();
-        throw error;
-      });
+      const found = await unlessAborted(extracted(context, now(), batch, outcomes), signal).catch(
+        async (error: unknown) => {
+          await unfinished();
+          throw error;
+        },
+      );
       if (found === undefined) return await unfinished();
       const warnings = [...new Set([...(step.warnings ?? []), ...found.warnings])].slice(0, IMPORT_JOB_PROBLEMS_MAX);
       await record({ ...step, warnings, extracted: now().extracted + found.count, phase: 'storing' });
@@ -96,8 +98,7 @@ async function stored(
   context: Context,
   { from, count, bytes }: ChunkBatch,
 ): Promise<readonly AddOutcome[]> {
-  const place = `${now().id}:${from}:${count}`;
-  const idempotency = { key: hash('sha256', `import ${place}`, 'hex'), bodyHash: hash('sha256', place, 'hex') };
+  const idempotency = onceFor(now(), { from, count }, 'chunks');
   for (let tries = 1; ; tries++) {
     try {
       return outcomesOf(await context.callRaw(CHUNKS, bytes, { idempotency }));
@@ -107,6 +108,16 @@ async function stored(
       await delay(IMPORT_RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
+}
+
+/** The key of a call about a batch: a crash before the batch is recorded repeats the call. */
+function onceFor(
+  { id }: ImportJobRecord,
+  { from, count }: Pick<ChunkBatch, 'from' | 'count'>,
+  what: string,
+): NonNullable<CallExtras['idempotency']> {
+  const place = `${id}:${from}:${count}`;
+  return { key: hash('sha256', `import ${place} ${what}`, 'hex'), bodyHash: hash('sha256', place, 'hex') };
 }
 
 function tallied(
@@ -145,12 +156,20 @@ function refusalOf(outcomes: readonly AddOutcome[]): EngineError | undefined {
   return refusals.every(({ code }) => OF_ALL_CHUNKS.test(code)) ? EngineError.fromWire(first) : undefined;
 }
 
+/** After a crash, calls that were made before it are answered again, so their beliefs still count as new. */
 async function extracted(
   context: Context,
+  job: ImportJobRecord,
   batch: ChunkBatch,
   outcomes: readonly AddOutcome[],
 ): Promise<{ readonly count: number; readonly warnings: readonly string[] }> {
   const sources = sourcesOf(batch, outcomes);
-  const { hashes, duplicates, warnings } = await extractFrom(sources, context, afterAnswer(context, undefined));
+  const pace = afterAnswer(context, undefined);
+  let calls = 0;
+  const extras: Pace['extras'] = (method) => ({
+    ...pace.extras(method),
+    idempotency: onceFor(job, batch, `${method} ${calls++}`),
+  });
+  const { hashes, duplicates, warnings } = await extractFrom(sources, context, { ...pace, extras });
   return { count: hashes.length - duplicates.length, warnings };
 }

@@ -58,9 +58,7 @@ async function copyAll(path: string, services: Services): Promise<number> {
   await mkdir(control, { recursive: true, mode: 0o700 });
   // Hold off master key rotation: shard keys wrapped under another master key than the copied one would be useless.
   const bytes = await services.masterKeys.whileStill(async () => {
-    // Shards first: a memory created meanwhile is then only in the control log, and is attached when it is opened.
-    const copied = await services.shards.backup(path);
-    await services.control.backup(control, join(path, 'keys', 'control'));
+    const copied = await copyLogs(path, control, services);
     await copyFile(join(services.config.dataDir, LAYOUT_FILE), join(path, 'data', LAYOUT_FILE));
     await copyKeys(join(services.config.dataDir, 'keys'), join(path, 'keys'));
     return copied;
@@ -68,6 +66,20 @@ async function copyAll(path: string, services: Services): Promise<number> {
   const description = { version: VERSION, shards: services.shards.shardCount, takenAtMs: services.clock.nowMs() };
   await writeFile(join(path, 'backup.json'), `${JSON.stringify(description)}\n`, { mode: 0o600 });
   return bytes;
+}
+
+/** Copies the shards, then the control log. Resolves to the shards' size in bytes. */
+async function copyLogs(path: string, control: string, services: Services): Promise<number> {
+  // Import jobs wait: what their records in the control log count is then in the copied shards.
+  const release = await services.imports.hold();
+  try {
+    // Shards first: a memory created meanwhile is then only in the control log, and is attached when it is opened.
+    const copied = await services.shards.backup(path);
+    await services.control.backup(control, join(path, 'keys', 'control'));
+    return copied;
+  } finally {
+    release();
+  }
 }
 
 async function makeEmpty(path: string): Promise<void> {

@@ -3,7 +3,7 @@
 import { steadyMs } from '../../../engine/base/clock.ts';
 import { EXTRACTED_BATCH_MAX, EXTRACTION_CALL_MS } from '../../../engine/base/limits.ts';
 import { SOURCE_USERS } from '../../../engine/grain/api/source-users.ts';
-import type { AddItem, JsonObject } from '../../../shards/protocol.ts';
+import type { AddItem, JsonObject, MemoryMethod } from '../../../shards/protocol.ts';
 import type { CallExtras, Context } from '../../context.ts';
 import type { AddOptionsInput } from '../grains/options.ts';
 import { factsIn } from './facts.ts';
@@ -57,7 +57,8 @@ export async function withEventDate(source: Source, context: Context): Promise<J
 export interface Pace {
   /** A time of `steadyMs`. */
   readonly readUntilMs: number;
-  readonly extras: () => CallExtras;
+  /** Of the next call, which is made once. */
+  readonly extras: (method: MemoryMethod) => CallExtras;
 }
 
 /** The pace while the caller waits: reserves a fifth of the remaining time, at most STORE_MS, for storing. */
@@ -101,7 +102,7 @@ export async function extractFrom(
     items = [];
     if (storing.length === 0) return;
     await problems.noted(async () => {
-      const { outcomes } = await context.call('addBatch', { items: storing }, extras());
+      const { outcomes } = await context.call('addBatch', { items: storing }, extras('addBatch'));
       for (const outcome of outcomes) {
         if ('error' in outcome) problems.note(outcome.error.message);
         else {
@@ -127,7 +128,7 @@ export async function extractFrom(
   await store();
   const count = [...hashes].filter((hash) => !duplicates.has(hash)).length;
   if (count > 0)
-    await problems.noted(() => context.call('note', { event: 'memory.extracted', details: { count } }, extras()));
+    await problems.noted(() => context.call('note', { event: 'memory.extracted', details: { count } }, extras('note')));
   return { hashes: [...hashes], duplicates: [...duplicates], warnings: problems.warnings, failed: problems.any };
 }
 

@@ -342,7 +342,7 @@ async function finish(
     warnings,
   };
   if (failed || keepSource !== false) return marker;
-  const kept = await forgetSources(sources, context, pace.extras());
+  const kept = await forgetSources(sources, context, pace.extras('forget'));
   if (kept === undefined) return { ...marker, sourceForgotten: true };
   return { ...marker, warnings: [...warnings, `the source was kept: ${kept}`] };
 }
