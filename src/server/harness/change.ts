@@ -4,7 +4,7 @@ import { HARNESS_TOOLS_MAX } from '../../engine/base/limits.ts';
 import type { JsonObject } from '../../shards/protocol.ts';
 import type { Context } from '../context.ts';
 import { modelName } from './arguments/check.ts';
-import { goalFields, type HarnessDefinition, type Settings, WORKFLOW_FIELDS } from './definition.ts';
+import { goalFields, type HarnessDefinition, type HarnessParts, type Settings, WORKFLOW_FIELDS } from './definition.ts';
 import { putGrain } from './store.ts';
 import { canonicalText, specHashOf, type ToolDefinition, type ToolSpec, toolFields } from './tool.ts';
 
@@ -42,9 +42,8 @@ export async function putWorkflow(
   context: Context,
   slug: string,
   workflow: JsonObject,
-  before: HarnessDefinition | undefined,
+  { workflow: held }: HarnessParts,
 ): Promise<Written> {
-  const { workflow: held } = before ?? {};
   if (held !== undefined && canonicalText(held.fields) === canonicalText(workflow))
     return { hash: held.hash, changed: false };
   const dropped = Object.fromEntries(WORKFLOW_FIELDS.map((name) => [name, null]));

@@ -29,14 +29,18 @@ export interface Settings {
   readonly createdAt: number;
 }
 
-export interface HarnessDefinition extends Settings {
+/** Workflow and tools of a definition. They are there without a goal after a provision that was cut off. */
+export interface HarnessParts {
+  readonly workflow?: WorkflowDefinition | undefined;
+  /** By name. */
+  readonly tools: readonly ToolDefinition[];
+}
+
+export interface HarnessDefinition extends Settings, HarnessParts {
   readonly slug: string;
   /** Undefined where nobody has stated one: a turn needs it (HRN-E003). */
   readonly goal: string | undefined;
   readonly goalHash: string;
-  readonly workflow?: WorkflowDefinition | undefined;
-  /** By name. */
-  readonly tools: readonly ToolDefinition[];
   readonly defNamespace: string;
   /** Time of the newest change of any of its grains, in Unix seconds. */
   readonly updatedAt: number;
@@ -87,22 +91,31 @@ export function definitionOf(slug: string, grains: readonly GrainView[]): Harnes
   const goal = grains.find((grain) => grain.grainType === 'goal' && settingsOf(grain, slug) !== undefined);
   const held = goal === undefined ? undefined : settingsOf(goal, slug);
   if (goal === undefined || held === undefined) return undefined;
+  const parts = partsOf(grains);
+  const workflow = grains.find(({ grainType }) => grainType === 'workflow');
+  const members = [goal, ...(workflow === undefined ? [] : [workflow]), ...parts.tools];
+  return {
+    ...settingsIn(held, slug, goal.createdAt),
+    ...parts,
+    slug,
+    goal: held['without_goal'] === true ? undefined : textIn(goal.fields, 'description'),
+    goalHash: goal.hash,
+    defNamespace: defNamespaceOf(slug),
+    updatedAt: Math.max(...members.map(({ createdAt }) => createdAt)),
+  };
+}
+
+/** Of several that define the same tool, the newest. */
+export function partsOf(grains: readonly GrainView[]): HarnessParts {
   const tools = new Map<string, ToolDefinition>();
   for (const grain of grains) {
     const tool = toolOf(grain);
     if (tool !== undefined && !tools.has(tool.toolName)) tools.set(tool.toolName, tool);
   }
   const workflow = grains.find(({ grainType }) => grainType === 'workflow');
-  const members = [goal, ...(workflow === undefined ? [] : [workflow]), ...tools.values()];
   return {
-    ...settingsIn(held, slug, goal.createdAt),
-    slug,
-    goal: held['without_goal'] === true ? undefined : textIn(goal.fields, 'description'),
-    goalHash: goal.hash,
     workflow: workflow === undefined ? undefined : { hash: workflow.hash, fields: workflowFields(workflow.fields) },
     tools: [...tools.values()].sort((one, other) => (one.toolName < other.toolName ? -1 : 1)),
-    defNamespace: defNamespaceOf(slug),
-    updatedAt: Math.max(...members.map(({ createdAt }) => createdAt)),
   };
 }
 

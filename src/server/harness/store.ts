@@ -8,7 +8,7 @@ import type { GrainFilter, GrainView, Input, JsonObject, MemoryCalls, Output } f
 import type { Context } from '../context.ts';
 import type { MemoryRecord } from '../control/records.ts';
 import type { MemoryContext } from '../shards.ts';
-import { definitionOf, type HarnessDefinition } from './definition.ts';
+import { definitionOf, type HarnessDefinition, type HarnessParts, partsOf } from './definition.ts';
 import { checkSlug } from './slug.ts';
 
 /** The members of an operation's context that a definition needs. */
@@ -43,6 +43,16 @@ export async function findHarness(
   slug: string,
 ): Promise<HarnessDefinition | undefined> {
   return definitionOf(slug, await grainsOf(caller, memory, slug));
+}
+
+/** The definition, if there is one, and the workflow and tools that its namespace holds with or without it. */
+export async function findParts(
+  caller: HarnessCaller,
+  memory: MemoryRecord,
+  slug: string,
+): Promise<{ readonly before: HarnessDefinition | undefined; readonly parts: HarnessParts }> {
+  const grains = await grainsOf(caller, memory, slug);
+  return { before: definitionOf(slug, grains), parts: partsOf(grains) };
 }
 
 /** AUT-E001 where access tuples decide and give the caller no such relation to the harness. */

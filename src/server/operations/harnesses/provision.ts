@@ -9,10 +9,11 @@ import {
   ASSEMBLE_QUERY_DEFAULT,
   goalFields,
   type HarnessDefinition,
+  type HarnessParts,
   type Settings,
   workflowFields,
 } from '../../harness/definition.ts';
-import { checkGrains, findHarness, requireHarness, requireRoom } from '../../harness/store.ts';
+import { checkGrains, findParts, requireHarness, requireRoom } from '../../harness/store.ts';
 import type * as Templates from '../../harness/templates/table.ts';
 import type { HarnessTemplate } from '../../harness/templates/template.ts';
 import { specHashOf, type ToolSpec, toolFields } from '../../harness/tool.ts';
@@ -75,7 +76,7 @@ export const harnessProvision = defineOperation({
     const workflow = input.workflow === undefined ? undefined : checkedWorkflow(input.workflow);
     const hashes = await context.once(() =>
       inTurn(context, slug, async () => {
-        const before = await findHarness(context, context.memory, slug);
+        const { before, parts } = await findParts(context, context.memory, slug);
         if (before === undefined) await requireRoom(context, context.memory);
         const goal = input.goal ?? template?.goal ?? before?.goal;
         if (goal === undefined)
@@ -84,7 +85,7 @@ export const harnessProvision = defineOperation({
           });
         const settings = changedSettings(startOf(slug, context, { before, template }), input);
         const tools = stated ?? suggestedTools(template, before);
-        return write(context, slug, { before, goal, settings, workflow, tools });
+        return write(context, slug, { before, parts, goal, settings, workflow, tools });
       }),
     );
     return { slug, status: 'provisioned' as const, ...hashes, defNamespace: defNamespaceOf(slug) };
@@ -129,17 +130,21 @@ function suggestedTools(
 
 interface Wanted {
   readonly before: HarnessDefinition | undefined;
+  readonly parts: HarnessParts;
   readonly goal: string;
   readonly settings: Settings;
   readonly workflow: Static<typeof Fields> | undefined;
   readonly tools: readonly ToolSpec[];
 }
 
-/** The goal comes last: it makes the harness what it says, so a crash before it leaves the definition of before. */
-async function write(context: Context, slug: string, { before, goal, settings, workflow, tools }: Wanted) {
-  const hashes = new Map(before?.tools.map(({ toolName, hash }) => [toolName, hash]));
+/**
+ * The goal comes last: without it there is no harness, so a crash in the first provision leaves none. The repeated request
+ * takes over the parts that are there.
+ */
+async function write(context: Context, slug: string, { before, parts, goal, settings, workflow, tools }: Wanted) {
+  const hashes = new Map(parts.tools.map(({ toolName, hash }) => [toolName, hash]));
   checkToolNames([...hashes.keys(), ...tools.map(({ toolName }) => toolName)]);
-  const heldTools = new Map(before?.tools.map((tool) => [tool.toolName, tool]));
+  const heldTools = new Map(parts.tools.map((tool) => [tool.toolName, tool]));
   const changed = tools.filter((tool) => heldTools.get(tool.toolName)?.specHash !== specHashOf(tool));
   // A policy that refuses one of them must not leave the others behind.
   await checkGrains(context, context.memory, slug, [
@@ -159,7 +164,7 @@ async function write(context: Context, slug: string, { before, goal, settings, w
   for (const tool of ordered)
     hashes.set(tool.toolName, count(await putTool(context, slug, tool, heldTools.get(tool.toolName))));
   const workflowHash =
-    workflow === undefined ? before?.workflow?.hash : count(await putWorkflow(context, slug, workflow, before));
+    workflow === undefined ? parts.workflow?.hash : count(await putWorkflow(context, slug, workflow, parts));
   const goalHash = count(await putSettings(context, slug, { goal, settings, before }));
   if (changes > 0)
     await context.call('note', {
