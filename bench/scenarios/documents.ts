@@ -74,8 +74,10 @@ async function readRates(samples: Readonly<Record<string, Sample>>, rounds: numb
   for (const [kind, { name, bytes }] of Object.entries(samples)) {
     const found: number[] = [];
     for (let round = 0; round <= rounds; round++) {
+      // The thread takes them over.
+      const given = Uint8Array.from(bytes);
       const began = performance.now();
-      const document = await documents.chunks(bytes, name, WANTED);
+      const document = await documents.chunks(given, name, WANTED);
       let count = 0;
       for await (const batch of document.batches) count += batch.count;
       document.close();

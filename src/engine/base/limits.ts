@@ -963,6 +963,8 @@ export const DOCUMENT_HEAP_MB = 448;
 export const DOCUMENT_YOUNG_HEAP_MB = 16;
 export const DOCUMENT_MEMORY_BYTES_MAX = 512 * 1_048_576;
 export const DOCUMENT_LOOK_MS = 100;
+/** Bytes from which a document is handed to its thread instead of copied, and most that are copied at once. */
+export const DOCUMENT_GIVEN_BYTES = 1_048_576;
 /** Chunks, and characters of them, that a thread hands over at a time. */
 export const DOCUMENT_BATCH_CHUNKS = 250;
 export const DOCUMENT_BATCH_CHARS = 400_000;

@@ -7,6 +7,7 @@ import { assert } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import {
   ANSWER_BYTES_MAX,
+  DOCUMENT_GIVEN_BYTES,
   DOCUMENT_HEAP_MB,
   DOCUMENT_IDLE_MS,
   DOCUMENT_LOOK_MS,
@@ -46,6 +47,7 @@ export interface DocumentsOptions {
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
+/** Reads documents. The bytes of a large one are handed to its thread, so the caller's array is empty afterwards. */
 export class Documents {
   readonly #options: DocumentsOptions;
   readonly #limits: DocumentLimits;
@@ -180,7 +182,7 @@ class Lane {
       reason ??= why;
       ending.abort();
     };
-    const bytes = await copied(task.bytes);
+    const bytes = await handedOver(task.bytes);
     const watch = this.#watch(end);
     const run = this.#pool.run(
       { ...task, bytes, port: port2 },
@@ -257,16 +259,21 @@ function isOutOfMemory(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }
 
-const COPIED_AT_ONCE = 4 * 1_048_576;
-
-/** A copy that a thread can take over, made in steps: the request still needs its bytes. */
-async function copied(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+/** The bytes in a buffer that a thread can take over: their own, or a copy of a part of another one. */
+async function handedOver(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  if (bytes.length >= DOCUMENT_GIVEN_BYTES && isAlone(bytes)) return bytes;
   const copy = new Uint8Array(bytes.length);
-  for (let at = 0; at < bytes.length; at += COPIED_AT_ONCE) {
-    copy.set(bytes.subarray(at, at + COPIED_AT_ONCE), at);
-    if (at + COPIED_AT_ONCE < bytes.length) await new Promise((resolve) => setImmediate(resolve));
+  for (let at = 0; at < bytes.length; at += DOCUMENT_GIVEN_BYTES) {
+    copy.set(bytes.subarray(at, at + DOCUMENT_GIVEN_BYTES), at);
+    if (at + DOCUMENT_GIVEN_BYTES < bytes.length) await new Promise((resolve) => setImmediate(resolve));
   }
   return copy;
+}
+
+/** True when the buffer has hardly anything besides the bytes: an upload's has the room of its envelope. */
+function isAlone(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
+  const { buffer, byteOffset, length } = bytes;
+  return buffer instanceof ArrayBuffer && byteOffset === 0 && buffer.byteLength < length + DOCUMENT_GIVEN_BYTES;
 }
 
 async function nextMessage(port: MessagePort): Promise<DocumentAnswer> {

@@ -3,6 +3,7 @@ import { numbersOf, type PdfFile } from './file.ts';
 import { textOfGlyph } from './glyph-names.ts';
 import { standardWidths } from './standard-widths.ts';
 import { Bytes, type Dictionary, isKeyword, Keyword, Lexer, Name, Unusual, type Value } from './syntax.ts';
+import { encodingInType1 } from './type1.ts';
 
 /** The text of a string, and its width in thousandths of the size. */
 export interface Shown {
@@ -140,11 +141,13 @@ function encodingOf(
   const base = own === undefined ? nameOf(file, encoding) : nameOf(file, own.get('BaseEncoding'));
   const differences = own === undefined ? [] : file.list(own.get('Differences'));
   const label = ENCODINGS[base];
-  // The encoding inside a font file is not read.
-  if (label === undefined && !isStandard && !isMapped && differences.length === 0)
-    throw new Unusual('a font with an encoding inside');
+  const inside = label === undefined ? encodingInside(file, font) : undefined;
+  if (label === undefined && inside === undefined && !isStandard && !isMapped && differences.length === 0)
+    throw new Unusual('a font without an encoding');
   const characters: (string | undefined)[] =
-    label === undefined && !isStandard ? new Array<string | undefined>(256) : charactersOf(label ?? 'windows-1252');
+    label === undefined && (inside !== undefined || !isStandard)
+      ? Array.from({ length: 256 }, (_, code) => textOfGlyph(inside?.get(code) ?? ''))
+      : charactersOf(label ?? 'windows-1252');
   // Names replace the characters of the base.
   let code = 0;
   for (const one of differences) {
@@ -156,6 +159,12 @@ function encodingOf(
     }
   }
   return characters;
+}
+
+/** Of the other kinds of fonts, the encoding inside is not read. */
+function encodingInside(file: PdfFile, font: Dictionary): ReadonlyMap<number, string> | undefined {
+  const program = file.stream(file.dictionary(font.get('FontDescriptor')).get('FontFile'));
+  return program === undefined ? undefined : encodingInType1(file.data(program).toString('latin1'));
 }
 
 function charactersOf(label: string): (string | undefined)[] {

@@ -42,6 +42,19 @@ const COMPOSITE =
   '/F1 << /Type /Font /Subtype /Type0 /BaseFont /X /Encoding /Identity-H /ToUnicode 7 0 R ' +
   '/DescendantFonts [<< /Type /Font /Subtype /CIDFontType2 /BaseFont /X /DW 1000 /CIDSystemInfo ' +
   '<< /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> >>] >>';
+/** A font as TeX embeds it, whose encoding is in its program. */
+const TEX = `/F1 << /Type /Font /Subtype /Type1 /BaseFont /CMR10 /FirstChar 0 /LastChar 127 /Widths [${'500 '.repeat(128)}] /FontDescriptor << /Type /FontDescriptor /FontName /CMR10 /Flags 4 /FontFile 8 0 R >> >>`;
+const LETTERS = Array.from('adeinrst', (letter) => `dup ${letter.charCodeAt(0)} /${letter} put`).join('\n');
+const PROGRAM = `%!PS-AdobeFont-1.1: CMR10
+/FontName /CMR10 def
+/Encoding 256 array
+0 1 255 {1 index exch /.notdef put} for
+dup 12 /fi put
+dup 123 /endash put
+${LETTERS}
+readonly def
+currentfile eexec
+dup 97 /b put`;
 const FORM = { dictionary: '/Type /XObject /Subtype /Form /BBox [0 0 99 99]', bytes: Buffer.from('') };
 
 const USUAL: readonly (readonly [what: string, content: string, fonts: string, text: string])[] = [
@@ -60,12 +73,20 @@ const USUAL: readonly (readonly [what: string, content: string, fonts: string, t
     'éfi€',
   ],
   ['two bytes a code', 'BT /F1 10 Tf 50 700 Td <0001000200030010> Tj ET', COMPOSITE, '日本\u672dA'],
+  ['an encoding inside a font', 'BT /F1 10 Tf 50 700 Td [(\\014nd) -400 ({) -400 (red)] TJ ET', TEX, 'find – red'],
+  [
+    'names of glyphs beside an encoding inside a font',
+    'BT /F1 10 Tf 50 700 Td (\\014x) Tj ET',
+    TEX.replace('/FirstChar', '/Encoding << /Differences [120 /eacute] >> /FirstChar'),
+    'fié',
+  ],
   ['an image within', 'BI /W 1 /H 1 ID \x01(x\x02 EI BT /F1 10 Tf 50 700 Td (after) Tj ET', HELVETICA, 'after'],
 ];
 
 for (const [what, content, fonts, text] of USUAL)
   test(`the direct reader understands ${what}`, () => {
-    const bytes = pageOf(content, fonts, [FORM, { dictionary: '', bytes: Buffer.from(CMAP) }]);
+    const stream = (text: string) => ({ dictionary: '', bytes: Buffer.from(text) });
+    const bytes = pageOf(content, fonts, [FORM, stream(CMAP), stream(PROGRAM)]);
     assert.deepEqual(wordsOf(readDirectly(bytes, DOCUMENT_LIMITS)), [text]);
   });
 
@@ -95,7 +116,7 @@ test('both readers give the outline', async () => {
 
 const UNUSUAL: readonly (readonly [what: string, bytes: Uint8Array])[] = [
   ['no tables', Buffer.from('%PDF-1.7\n1 0 obj << >> endobj')],
-  ['an encoding inside a font', pageOf('BT /F1 9 Tf (x) Tj ET', '/F1 << /Subtype /Type1 /BaseFont /CMR10 >>')],
+  ['a font without an encoding', pageOf('BT /F1 9 Tf (x) Tj ET', '/F1 << /Subtype /Type1 /BaseFont /CMR10 >>')],
   [
     'text from right to left',
     pageOf('BT /F1 9 Tf <0001> Tj ET', COMPOSITE, [
