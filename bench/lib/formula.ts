@@ -1,8 +1,9 @@
 // The text leg's formula computed directly from the specification (ranking of text, sections 1 to 3): every unit of a
 // memory is scored with exact cosines, without index or candidates. The server's ranking is compared with it.
-import { asks, asksForTime, leadingName, wordCues } from '../../src/engine/index/context/cues.ts';
+import { asks, leadingName, wordCues } from '../../src/engine/index/context/cues.ts';
+import { asksForTime } from '../../src/engine/index/context/question-cues.ts';
 import type { Analyzer } from '../../src/engine/index/text/analyze.ts';
-import { pronounsOf } from '../../src/engine/index/text/pronouns.ts';
+import { unscoredTerms } from '../../src/engine/index/text/question-words.ts';
 
 const K1 = 1.2;
 const B = 0.75;
@@ -39,7 +40,7 @@ export class Formula {
 
   /** Ids of the best units; without the query's vector, by words and context only. */
   rank(query: string, vector: Float32Array | undefined, limit: number): string[] {
-    const asked = counted(query, this.#analyzer, pronounsOf(this.#analyzer));
+    const asked = counted(query, this.#analyzer, unscoredTerms(query, this.#analyzer));
     const words = byBest(this.#bm25([...asked.terms.keys()], ({ terms }) => terms));
     const pairs = byBest(this.#bm25([...asked.pairs.keys()], ({ pairs: own }) => own));
     const cosines = minMax(this.#units.map((unit) => (vector === undefined ? Number.NaN : nearest(unit, vector))));

@@ -3,7 +3,7 @@
 import type { ExclusionReason } from '../engine/govern/trail/exclusions.ts';
 import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 import { type Analyzer, analyzer } from '../engine/index/text/analyze.ts';
-import { pronounsOf } from '../engine/index/text/pronouns.ts';
+import { unscoredTerms } from '../engine/index/text/question-words.ts';
 import { sayingOf } from './grain-view.ts';
 import { number, printable, printLine, terminalColumns } from './output.ts';
 
@@ -57,7 +57,7 @@ const REASONS: Readonly<Record<ExclusionReason, string>> = {
 export function matchedWords(query: string, text: string, language: string): string[] {
   const spoken = analyzer(language);
   const all = new Set(spoken.analyze(query.replace(/(?:^|\s)-\S+/g, ' ')).terms);
-  const scored = all.difference(pronounsOf(spoken));
+  const scored = all.difference(unscoredTerms(query, spoken));
   const asked = scored.size > 0 ? scored : all;
   const matched = new Map<string, string>();
   for (const [word] of text.matchAll(/[\p{L}\p{N}\p{M}]+(?:['’][\p{L}\p{N}\p{M}]+)*/gu)) {

@@ -98,6 +98,37 @@ test('a speaker is recognised by its field, by a leading name, and by another na
   );
 });
 
+test('a speaker is named in the plural, as a possessive, by kind, and by role', async (t) => {
+  const { engine } = await opened(t);
+  const say = (second: number, speaker: string | undefined, content: string, role = 'user') =>
+    turn(second, content, { role, ...(speaker === undefined ? {} : { speaker }) });
+  await add(engine, [
+    say(0, 'Anna Miller', 'lantern one'),
+    say(1, 'Professor B', 'lantern two'),
+    say(2, 'Professor D', 'lantern three'),
+    say(3, undefined, 'lantern four'),
+    say(4, undefined, 'lantern five', 'assistant'),
+    say(5, undefined, 'Grad E: lantern six'),
+    say(6, undefined, 'Step 2: lantern seven'),
+  ]);
+  const named = (query: string): string =>
+    ask(engine, query)
+      .hits.filter(({ breakdown }) => breakdown.speaker > 0)
+      .map(({ grain }) => String(grain.fields['content']).split(' ').at(-1)!)
+      .sort()
+      .join(' ');
+  assert.equal(named('lantern'), '');
+  assert.equal(named('the lantern of the Millers'), 'one');
+  assert.equal(named('Annas lantern'), 'one');
+  assert.equal(named('which lantern did the professors see'), 'three two');
+  assert.equal(named('the lantern of Professor D'), 'three');
+  assert.equal(named('the lantern of the grads'), 'six');
+  assert.equal(named('the first step to the lantern'), '', 'a heading is no kind of person');
+  assert.equal(named('what did the user say about the lantern?'), 'four seven six');
+  assert.equal(named('which lantern did you recommend?'), 'five');
+  assert.equal(named('can you find the lantern?'), '');
+});
+
 test('two people with the role of a user answer each other, and one alone does not answer himself', async (t) => {
   const { engine } = await opened(t);
   const say = (second: number, speaker: string, content: string) => turn(second, content, { role: 'user', speaker });

@@ -11,8 +11,8 @@ import type { Candidate, Excluded, RecallQuery, TextStatistics } from '../calls/
 import { AnswerRoom } from '../grain/api/answer-room.ts';
 import type { IndexPart } from '../index/parts/part.ts';
 import { matchPairs } from '../index/text/pairs.ts';
-import { pronounsOf } from '../index/text/pronouns.ts';
 import { parseQuery, parseQuestion, type TextQuery } from '../index/text/query.ts';
+import { unscoredTerms } from '../index/text/question-words.ts';
 import { type TextStatistics as BareStatistics, collectStatistics } from '../index/text/search.ts';
 import type { SearchPart } from '../index/text/search-part.ts';
 import type { Memory } from '../store/memory.ts';
@@ -54,8 +54,8 @@ function plan(store: Store, memory: Memory, asked: RecallQuery): Plan {
   const query = explainable(memory, asked);
   const parts = store.parts(memory.number);
   if (query.query === undefined) return { parts, text: undefined, query, facets: [] };
-  // Pronouns stay in a ranking by words only, where they help more than they hurt, and in a query of pronouns only.
-  const unless = query.wordsOnly === true ? undefined : pronounsOf(memory.analyzer);
+  // Words of asking stay in a ranking by words only, where pronouns help more than they hurt, and in a query of only them.
+  const unless = query.wordsOnly === true ? undefined : unscoredTerms(query.query, memory.analyzer);
   const parse = query.operators === true ? parseQuery : parseQuestion;
   const text = parse(query.query, memory.analyzer, unless);
   const facets = text.fields.flatMap((condition) => fieldTest(condition, memory.analyzer) ?? []);

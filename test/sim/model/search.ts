@@ -2,7 +2,7 @@
 import type { GrainFilter } from '../../../src/engine/calls/grain.ts';
 import type { RecallQuery } from '../../../src/engine/calls/recall.ts';
 import { tripleForm } from '../../../src/engine/grain/api/text.ts';
-import { asksForTime } from '../../../src/engine/index/context/cues.ts';
+import { asksForTime } from '../../../src/engine/index/context/question-cues.ts';
 import { ROLES } from '../../../src/engine/index/context/turn.ts';
 import {
   countedLength,
@@ -10,7 +10,6 @@ import {
   LengthNorms,
   termScore,
 } from '../../../src/engine/index/text/bm25.ts';
-import { pronounsOf } from '../../../src/engine/index/text/pronouns.ts';
 import {
   type FieldCondition,
   parseQuery,
@@ -20,6 +19,7 @@ import {
   type TextQuery,
   type Wishes,
 } from '../../../src/engine/index/text/query.ts';
+import { unscoredTerms } from '../../../src/engine/index/text/question-words.ts';
 import { COVERAGE_FULL } from '../../../src/engine/recall/legs/evidence.ts';
 import { turnOf } from '../../../src/engine/store/turn.ts';
 import type { Output } from '../../../src/shards/protocol.ts';
@@ -88,7 +88,8 @@ interface TextScores {
 }
 
 export function recalled(memory: ModelMemory, bound: Bound, query: RecallQuery, now: Clocked): Output<'recall'> {
-  const unless = query.wordsOnly === true ? undefined : pronounsOf(ANALYZER);
+  const unless =
+    query.wordsOnly === true || query.query === undefined ? undefined : unscoredTerms(query.query, ANALYZER);
   const parse = query.operators === true ? parseQuery : parseQuestion;
   const text = query.query === undefined ? undefined : parse(query.query, ANALYZER, unless);
   const fields = namedFields(text?.fields);

@@ -22,14 +22,6 @@ export function asks(text: string): boolean {
   return text.includes('?') || text.includes('？') || text.includes('؟');
 }
 
-const ASKS_TIME =
-  /^\s*when\b|\b(?:since|until|till|by|and|or|tell me|know|remember|say|said) when\b|\bwhen(?:['’]s| exactly)?,? (?:did|do|does|was|were|is|are|am|will|would|should|shall|can|could|have|has|had)\b|\b(?:what|which) (?:\w+ )?(?:time|date|dates|day|days|week|weekday|month|months|year|years|season|deadline)\b|\bhow (?:long|old|recently|soon|often)\b|\bhow (?:many|much) (?:more )?(?:seconds|minutes|hours|days|weeks|months|years|time)\b/i;
-
-/** Whether a question asks for a time: when, which day, how long. */
-export function asksForTime(question: string): boolean {
-  return ASKS_TIME.test(question);
-}
-
 /** What the words of a text say of its time and its speaker. */
 export interface WordCues {
   /** The text has a date, a month, a weekday, a time of day, or a word such as `yesterday` and `ago`. */

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { QUERY_CHARS_MAX, QUERY_CLAUSES_MAX, QUERY_TERMS_MAX } from '../../base/limits.ts';
 import { analyzer } from './analyze.ts';
-import { pronounsOf } from './pronouns.ts';
 import { parseQuery, parseQuestion } from './query.ts';
+import { unscoredTerms } from './question-words.ts';
 
 const parse = (text: string) => parseQuery(text, analyzer('en'));
 
@@ -26,7 +26,7 @@ test('a query of stop words has no terms', () => {
 
 test('pronouns do not score, unless there is nothing else or they have an operator', () => {
   const english = analyzer('en');
-  const read = (text: string) => parseQuery(text, english, pronounsOf(english));
+  const read = (text: string) => parseQuery(text, english, unscoredTerms(text, english));
   const query = read('Did they paint my yellow boat for me?');
   assert.deepEqual(query.terms, ['paint', 'yellow', 'boat']);
   assert.deepEqual(query.pairs, [
@@ -36,10 +36,6 @@ test('pronouns do not score, unless there is nothing else or they have an operat
   assert.deepEqual(read('who are you').terms, ['you']);
   assert.deepEqual(read('"you and me" boat').terms, ['you', 'me', 'boat']);
   assert.deepEqual(read('mining in the US').terms, parse('mining in the US').terms);
-});
-
-test('pronouns of a language without a list are words', () => {
-  assert.equal(pronounsOf(analyzer('de')).size, 0);
 });
 
 test('phrases keep the distance over stop words', () => {
