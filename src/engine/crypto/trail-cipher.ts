@@ -27,6 +27,13 @@ export class TrailCipher {
     return bytes;
   }
 
+  /** Like `encipher` for each: 32 bytes a hash, in order. */
+  encipherAll(hashes: readonly string[]): Buffer {
+    const bytes = this.#cipher.update(hashes.join(''), 'hex');
+    assert(bytes.length === hashes.length * HASH_BYTES, 'grains are named by their whole hashes');
+    return bytes;
+  }
+
   /** The hash that was enciphered. Any other 32 bytes give a hash that belongs to no grain. */
   decipher(bytes: Uint8Array): string {
     assert(bytes.length === HASH_BYTES, 'an enciphered hash has 32 bytes');

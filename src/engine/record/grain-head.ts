@@ -15,16 +15,18 @@ const PLAIN_SEALED_AT = 45;
 /** The part of a grain's record before the sealed bytes. */
 export type GrainHead = Omit<GrainRecord, 'kind' | 'sealed'>;
 
-/** A grain's record without its `sealedBytes` sealed bytes, which the caller writes at GRAIN_SEALED_AT. */
-export function startGrainRecord(grain: GrainHead, sealedBytes: number): Buffer {
-  assert(grain.userKey !== undefined && grain.bound.length === 32, 'a grain is written with its enciphered hash');
+/**
+ * A grain's record without its enciphered hash and its `sealedBytes` sealed bytes, which the caller writes at
+ * GRAIN_BOUND_AT and GRAIN_SEALED_AT.
+ */
+export function startGrainRecord(grain: Omit<GrainHead, 'bound'>, sealedBytes: number): Buffer {
+  assert(grain.userKey !== undefined, 'a grain is written with its enciphered hash');
   const bytes = Buffer.allocUnsafe(GRAIN_SEALED_AT + sealedBytes);
   bytes[0] = RECORD_KINDS.grain;
   bytes.writeUInt32BE(grain.memory, 1);
   bytes.writeUInt32BE(grain.key, 5);
   bytes.writeUInt32BE(grain.scopeKey, 9);
   bytes[13] = grain.userKey === 0 ? 0 : 1;
-  bytes.set(grain.bound, GRAIN_BOUND_AT);
   return bytes;
 }
 

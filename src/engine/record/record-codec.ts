@@ -34,7 +34,7 @@
 //               first entries: the events that it makes (govern/trail/event-kinds.ts). Entries without a mark make none.
 import { assert, unreachable } from '../base/assert.ts';
 import { defined } from '../base/defined.ts';
-import { decodeGrain, GRAIN_SEALED_AT, startGrainRecord } from './grain-head.ts';
+import { decodeGrain, GRAIN_BOUND_AT, GRAIN_SEALED_AT, startGrainRecord } from './grain-head.ts';
 import { isPlainHash } from './grain-name.ts';
 import {
   type AuditRecord,
@@ -100,7 +100,9 @@ export function encodeRecord(record: EngineRecord): Buffer {
 }
 
 function encodeGrain(record: GrainRecord): Buffer {
+  assert(record.bound.length === 32, 'a grain is written with its enciphered hash');
   const bytes = startGrainRecord(record, record.sealed.length);
+  bytes.set(record.bound, GRAIN_BOUND_AT);
   bytes.set(record.sealed, GRAIN_SEALED_AT);
   return bytes;
 }

@@ -4,6 +4,7 @@ import { defined } from '../base/defined.ts';
 import { EngineError } from '../base/errors.ts';
 import type { CallContext } from '../calls/context.ts';
 import type { AddItem, ExtractedFrom, KnownFact } from '../calls/grain.ts';
+import { GrainDetails } from '../govern/trail/audit.ts';
 import { tripleForm } from '../grain/api/text.ts';
 import { intersect } from '../index/docs/docset.ts';
 import { type Doc, type IndexPart, type Ordinal, pairKey } from '../index/parts/part.ts';
@@ -78,12 +79,15 @@ export function planAdd(
     event: replaced === undefined ? event : 'memory.corrected',
     actor: context.actor,
     subject: pseudonym(memory, prepared.userId),
-    details: defined({
-      grain: planned.name,
-      grain_type: prepared.grain.type,
-      old_grain: replaced?.name,
-      related: related === 0 ? undefined : related,
-    }),
+    details:
+      replaced === undefined && related === 0
+        ? new GrainDetails(planned, prepared.grain.type)
+        : defined({
+            grain: planned.name,
+            grain_type: prepared.grain.type,
+            old_grain: replaced?.name,
+            related: related === 0 ? undefined : related,
+          }),
     mark: related === 0 ? mark : `${mark}+auto_related`,
   });
   auditPii(group, memory, context, planned);

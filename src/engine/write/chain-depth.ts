@@ -5,7 +5,8 @@ import { type AuditDraft, SYSTEM_ACTOR } from '../govern/trail/audit.ts';
 import type { Ordinal } from '../index/parts/part.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
-import type { Overlay, PlannedGrain } from './overlay.ts';
+import type { PlannedGrain } from './keyed-grains.ts';
+import type { Overlay } from './overlay.ts';
 import { pseudonym } from './pseudonym.ts';
 
 /** The group of the write. */

@@ -83,8 +83,9 @@ export function auditPii(
   group: Group,
   memory: Memory,
   context: CallContext,
-  { prepared: { pii, userId }, name }: { readonly prepared: PreparedGrain; readonly name: string | undefined },
+  granted: { readonly prepared: PreparedGrain; readonly name: string | undefined },
 ): void {
+  const { pii, userId } = granted.prepared;
   if (pii === undefined || pii.categories.length === 0) return;
   group.audit(memory, {
     event: 'pii.detected',
@@ -93,7 +94,7 @@ export function auditPii(
     details: defined({
       action: memory.governed.rules['pii.write_action'],
       categories: pii.categories.join(','),
-      grain: name,
+      grain: granted.name,
     }),
   });
 }

@@ -3,12 +3,10 @@
 // append has returned and `publish` runs.
 import { assert } from '../base/assert.ts';
 import { ERASED_REMEMBERED_EACH } from '../base/limits.ts';
-import { type KeyedToSeal, SEAL_BYTES, sealAll } from '../crypto/envelope.ts';
+import { type KeyedToSeal, sealAll } from '../crypto/envelope.ts';
 import type { AuditDraft } from '../govern/trail/audit.ts';
 import type { Ordinal } from '../index/parts/part.ts';
 import type { Append, Sequence } from '../log/log.ts';
-import { GRAIN_BOUND_AT, GRAIN_SEALED_AT, startGrainRecord } from '../record/grain-head.ts';
-import { grainName } from '../record/grain-name.ts';
 import type { EngineRecord, RemovalCause, VerificationState } from '../record/record.ts';
 import { encodeRecord } from '../record/record-codec.ts';
 import { actionNumbers, isFailure, isSuccess } from '../store/action-numbers.ts';
@@ -19,8 +17,9 @@ import type { StoredGrain } from '../store/stored-grain.ts';
 import { closeActs } from './agent-acts.ts';
 import { AuditDrafts } from './audit-drafts.ts';
 import { noteDepth } from './chain-depth.ts';
+import { KeyedGrains, PlannedGrain } from './keyed-grains.ts';
 import { keyNamed } from './named-key.ts';
-import { Overlay, type PlannedGrain } from './overlay.ts';
+import { Overlay } from './overlay.ts';
 import type { PreparedGrain } from './prepare.ts';
 import { auditActor } from './pseudonym.ts';
 import { writeSetting } from './setting-record.ts';
@@ -34,13 +33,12 @@ export class Group {
   readonly store: Store;
   readonly #first: Sequence;
   readonly #records: Buffer[] = [];
-  /** Blobs whose records have room for their sealed bytes. They are sealed together when the group is closed. */
-  readonly #toSeal: KeyedToSeal[] = [];
   readonly #replacements: [Sequence, Buffer][] = [];
   readonly #removals: Sequence[] = [];
   readonly #state: [string, Uint8Array | null][] = [];
   readonly #overlays = new Map<Memory, Overlay>();
-  readonly #publish: (() => void)[] = [];
+  /** What becomes visible, in log order: a grain, or a step. */
+  readonly #publish: (PlannedGrain | (() => void))[] = [];
   readonly #destroyKeys: number[] = [];
   readonly #newMemoryAudit = new Map<number, AuditDrafts>();
   #newKeys = false;
@@ -142,35 +140,26 @@ export class Group {
    */
   addGrain(memory: Memory, prepared: PreparedGrain): PlannedGrain {
     const overlay = this.overlay(memory);
-    const key = prepared.userId === undefined ? memory.keyIds.blob : this.keyOfUser(memory, prepared.userId);
-    const { address, blob, indexed } = prepared;
-    const scopeKey = this.keyOfScope(memory, indexed.namespace);
-    const keys = { user: prepared.userId === undefined ? 0 : key, scope: scopeKey };
-    const enciphered = memory.trail.cipher(keys).encipher(address);
-    const record = startGrainRecord(
-      { memory: memory.number, key, scopeKey, userKey: keys.user, bound: enciphered },
-      blob.length + SEAL_BYTES,
-    );
-    // Sealed in place, and bound to the enciphered hash before it.
-    this.#toSeal.push({
-      key: memory.grainKey(key, scopeKey),
-      into: record,
-      additionalAt: GRAIN_BOUND_AT,
-      at: GRAIN_SEALED_AT,
-      body: blob,
+    const { indexed, userId } = prepared;
+    const under = overlay.keyedGrains(userId, indexed.namespace, () => {
+      const key = userId === undefined ? memory.keyIds.blob : this.keyOfUser(memory, userId);
+      return new KeyedGrains(memory, key, this.keyOfScope(memory, indexed.namespace), userId !== undefined);
     });
-    const ordinal = this.#push(record);
-    indexed.ordinal = ordinal;
-    const planned = { ordinal, prepared, name: grainName({ keys, enciphered }) };
+    const record = under.recordOf(prepared);
+    const planned = new PlannedGrain(this.#push(record), prepared, under);
+    under.add(planned, record);
+    indexed.ordinal = planned.ordinal;
     overlay.addGrain(planned);
-    this.#publish.push(() => {
-      this.store.index.publish(memory.number, indexed);
-      this.store.vectorsBehind.add(memory.number);
-      this.store.vectorsFresh.add(memory.number);
-    });
-    if (prepared.verification !== '') this.setVerification(memory, ordinal, prepared.verification);
-    if (prepared.by !== undefined) overlay.actsOf(prepared.by).addGrain(ordinal, indexed.numbers.outcome);
+    this.#publish.push(planned);
+    if (prepared.verification !== '') this.setVerification(memory, planned.ordinal, prepared.verification);
+    if (prepared.by !== undefined) overlay.actsOf(prepared.by).addGrain(planned.ordinal, indexed.numbers.outcome);
     return planned;
+  }
+
+  #publishGrain({ prepared, under: { memory } }: PlannedGrain): void {
+    this.store.index.publish(memory.number, prepared.indexed);
+    this.store.vectorsBehind.add(memory.number);
+    this.store.vectorsFresh.add(memory.number);
   }
 
   /** A new version of an action that came to the same is no further action. */
@@ -391,9 +380,17 @@ export class Group {
     return namespace === '' ? 0 : keyNamed(this, memory, 'scope', namespace);
   }
 
+  /** Names the granted grains, and seals their blobs. */
+  #seal(): void {
+    const toSeal: KeyedToSeal[] = [];
+    for (const { keyed } of this.#overlays.values())
+      for (const ofUser of keyed.values()) for (const grains of ofUser.values()) grains.close(toSeal);
+    sealAll(toSeal);
+  }
+
   /** Closes the group: seals its blobs, adds the audit records and makes new keys durable. Returns the append. */
   finish(): Append {
-    sealAll(this.#toSeal);
+    this.#seal();
     for (const [memory, { acts, droppedAgents }] of this.#overlays)
       for (const [token, done] of acts) if (!droppedAgents.has(token)) closeActs(this, memory, done);
     for (const [memory, overlay] of this.#overlays) overlay.audit.close(this, memory.number);
@@ -425,7 +422,9 @@ export class Group {
   /** Called after the append: destroys the registered keys, then makes everything visible in log order. */
   publish(): void {
     if (this.#destroyKeys.length > 0) this.store.keys.destroy(this.#destroyKeys, this.nowMs);
-    for (const step of this.#publish) step();
+    for (const step of this.#publish)
+      if (step instanceof PlannedGrain) this.#publishGrain(step);
+      else step();
   }
 }
 

@@ -6,16 +6,8 @@ import type { Conversation } from '../store/turns.ts';
 import type { Turn } from '../turn/turn.ts';
 import { type ActingAgent, AgentActs } from './agent-acts.ts';
 import { AuditDrafts } from './audit-drafts.ts';
-import type { PreparedGrain } from './prepare.ts';
+import type { KeyedGrains, PlannedGrain } from './keyed-grains.ts';
 import type { StoredReply } from './stored-reply.ts';
-
-/** A grain that a group grants. */
-export interface PlannedGrain {
-  readonly ordinal: Ordinal;
-  readonly prepared: PreparedGrain;
-  /** The grain's name in the trail. */
-  readonly name: string;
-}
 
 /** The changes of one group to one memory. */
 export class Overlay {
@@ -28,6 +20,8 @@ export class Overlay {
   readonly chainDepths = new Map<Ordinal, number>();
   readonly userKeys = new Map<string, number>();
   readonly scopeKeys = new Map<string, number>();
+  /** The granted grains by their keys: of a user (undefined: of nobody) and a namespace. */
+  readonly keyed = new Map<string | undefined, Map<string, KeyedGrains>>();
   readonly replies = new Map<string, StoredReply>();
   /** Names of further sources, by the known grain. */
   readonly furtherSources = new Map<Ordinal, string[]>();
@@ -56,6 +50,21 @@ export class Overlay {
     this.byAddress.set(address, planned);
     this.byOrdinal.set(planned.ordinal, planned);
     if (indexed.identity !== undefined) this.byIdentity.set(indexed.identity, planned);
+  }
+
+  /** The grains of a user and a namespace, without any at first. */
+  keyedGrains(userId: string | undefined, namespace: string, start: () => KeyedGrains): KeyedGrains {
+    let ofUser = this.keyed.get(userId);
+    if (ofUser === undefined) {
+      ofUser = new Map();
+      this.keyed.set(userId, ofUser);
+    }
+    let grains = ofUser.get(namespace);
+    if (grains === undefined) {
+      grains = start();
+      ofUser.set(namespace, grains);
+    }
+    return grains;
   }
 
   /** Grains of this group with that subject and relation, in order. */

@@ -49,6 +49,9 @@ const FRAGMENTS: readonly string[] = [
   '","reason_hmac":"',
 ];
 const FRAGMENT_NUMBERS = new Map(FRAGMENTS.map((fragment, i) => [fragment, i]));
+/** How the details of an added grain begin. */
+const GRAIN_OPENS = '{"grain":"';
+const GRAIN_OPENS_NUMBER = FRAGMENTS.indexOf(GRAIN_OPENS);
 const HEX_RUN = /[0-9a-f]{64,}/g;
 const HASH_DIGITS = 64;
 
@@ -135,6 +138,10 @@ export function decodeAuditBody(body: Uint8Array): AuditEntry[] {
 /** Packs `text` at `at` and returns its end. */
 function pack(text: string, at: number): number {
   if (text.length < 64) return packPlain(text, at);
+  if (text.startsWith(GRAIN_OPENS)) {
+    const end = packGrain(text, at);
+    if (end !== undefined) return end;
+  }
   let from = 0;
   HEX_RUN.lastIndex = 0;
   for (let match = HEX_RUN.exec(text); match !== null; match = HEX_RUN.exec(text)) {
@@ -147,6 +154,23 @@ function pack(text: string, at: number): number {
     from = match.index + run.length;
   }
   return packPlain(from === 0 ? text : text.slice(from), at);
+}
+
+/** Packs details that are a name and a type of grain, as most are, without a search for hex. Undefined for others. */
+function packGrain(text: string, at: number): number | undefined {
+  const nameEnd = text.indexOf('"', GRAIN_OPENS.length);
+  const rest = FRAGMENT_NUMBERS.get(text.slice(nameEnd));
+  if (rest === undefined) return undefined;
+  const digits = nameEnd - GRAIN_OPENS.length;
+  const bytes = out.write(text.slice(GRAIN_OPENS.length, nameEnd), at + 3, 'hex');
+  // Text that is not all hex is written up to its first other character.
+  if (digits === HASH_DIGITS || 2 * bytes !== digits || nameBytesAt(out, at + 3) !== bytes) return undefined;
+  out[at] = 2;
+  out[at + 1] = GRAIN_OPENS_NUMBER;
+  out[at + 2] = 3;
+  out[at + 3 + bytes] = 2;
+  out[at + 4 + bytes] = rest;
+  return at + 5 + bytes;
 }
 
 /** Between two runs of hex, the text is usually exactly one fragment. */

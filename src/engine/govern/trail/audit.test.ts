@@ -12,6 +12,7 @@ import {
   checkChain,
   extendChain,
   GENESIS,
+  GrainDetails,
 } from './audit.ts';
 import { decodeAuditBody, encodeAuditBody } from './audit-codec.ts';
 
@@ -41,6 +42,11 @@ const draft: fc.Arbitrary<AuditDraft> = fc.record({
       old_grain: name,
       reason_hmac: hex,
     }),
+    fc.record({
+      grain: fc.oneof(name, fc.stringMatching(/^[0-9a-f]{60,90}$/), fc.stringMatching(/^0[0-9a-g"]{60,90}$/)),
+      grain_type: fc.constantFrom('belief', 'consent', 'other'),
+    }),
+    fc.tuple(name, fc.constantFrom('belief', 'event')).map(([named, type]) => new GrainDetails({ name: named }, type)),
     fc.record({ grain: name, action: fc.stringMatching(/^[0-9a-f]{60,90}$/) }),
     fc.constant({}),
     fc.dictionary(
@@ -71,6 +77,8 @@ test('an entry is hashed over length-prefixed fields and the previous hash', () 
 test('details are canonical JSON with sorted keys', () => {
   assert.equal(canonicalDetails({ b: 1, a: 'x"', c: true }), '{"a":"x\\"","b":1,"c":true}');
   assert.equal(canonicalDetails({}), '{}');
+  const details = { grain_type: 'belief', grain: '03ab' };
+  assert.equal(canonicalDetails(new GrainDetails({ name: '03ab' }, 'belief')), canonicalDetails(details));
 });
 
 test('a record of entries reads back unchanged, and the chain verifies', () => {

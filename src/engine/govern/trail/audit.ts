@@ -92,6 +92,24 @@ export type AuditEvent = keyof typeof AUDIT_EVENTS;
 /** The actor of the server's own acts, which nobody called. */
 export const SYSTEM_ACTOR = 'system';
 
+export type AuditDetails = Readonly<Record<string, string | number | boolean>>;
+
+/** The details of most entries: `grain` and `grain_type`. The grain is asked for its name when the chain is extended. */
+export class GrainDetails {
+  readonly #grain: { readonly name: string };
+  readonly #type: string;
+
+  constructor(grain: { readonly name: string }, type: string) {
+    this.#grain = grain;
+    this.#type = type;
+  }
+
+  /** Canonical JSON. A name is hex and a type a word, so nothing needs escapes. */
+  get canonical(): string {
+    return `{"grain":"${this.#grain.name}","grain_type":"${this.#type}"}`;
+  }
+}
+
 /** An entry that has no place in the chain yet. */
 export interface AuditDraft {
   readonly event: AuditEvent;
@@ -99,7 +117,7 @@ export interface AuditDraft {
   /** The pseudonym of the person concerned (`user:<token>`), or ''. */
   readonly subject: string;
   /** Codes, counts and hashes only. Its canonical JSON is hashed and stored. */
-  readonly details: Readonly<Record<string, string | number | boolean>>;
+  readonly details: AuditDetails | GrainDetails;
   /** The events that the entry makes, if they are not those of its type (govern/trail/event-kinds.ts). */
   readonly mark?: EventMark | undefined;
 }
@@ -133,6 +151,7 @@ export const GENESIS: AuditHead = { seq: 0, hash: '0'.repeat(64) };
 
 /** Flat objects only: keys sorted by code unit, no white space. */
 export function canonicalDetails(details: AuditDraft['details']): string {
+  if (details instanceof GrainDetails) return details.canonical;
   const keys = Object.keys(details);
   if (keys.every((key, i) => i === 0 || keys[i - 1]! < key)) return JSON.stringify(details);
   keys.sort();
@@ -141,34 +160,53 @@ export function canonicalDetails(details: AuditDraft['details']): string {
   return `${text}}`;
 }
 
-const scratch = Buffer.allocUnsafeSlow(64 * 1024);
-
 /**
  * SHA-256 over seq (8 bytes BE), timestamp (8 bytes BE), then event type, actor, subject, details and the previous hash
  * (as hex text), each preceded by its length (4 bytes BE).
  */
 export function entryHash(entry: Omit<AuditEntry, 'hash'>, previousHash: string): string {
-  const { event, actor, subject, details } = entry;
-  const worst = 36 + 3 * (event.length + actor.length + subject.length + details.length + previousHash.length);
-  const bytes = worst <= scratch.length ? scratch : Buffer.allocUnsafe(worst);
-  writeU64(bytes, entry.seq, 0);
-  writeU64(bytes, entry.timestamp, 8);
-  let at = writeText(bytes, event, 16);
-  at = writeText(bytes, actor, at);
-  at = writeText(bytes, subject, at);
-  at = writeText(bytes, details, at);
-  at = writeText(bytes, previousHash, at);
-  return hash('sha256', bytes.subarray(0, at), 'hex');
+  return hashBehind(entry, writeActing(entry), previousHash);
 }
 
-function writeU64(bytes: Buffer, value: number, at: number): void {
-  bytes.writeUInt32BE(Math.floor(value / 0x1_0000_0000), at);
-  bytes.writeUInt32BE(value >>> 0, at + 4);
+/** Writes event type, actor and subject, which entries often have in common, to `scratch`. Returns their end. */
+function writeActing({ event, actor, subject }: Pick<AuditEntry, 'event' | 'actor' | 'subject'>): number {
+  needScratch(ACTING_AT + 12 + 3 * (event.length + actor.length + subject.length));
+  return writeText(subject, writeText(actor, writeText(event, ACTING_AT)));
 }
 
-function writeText(bytes: Buffer, text: string, at: number): number {
-  const length = text === '' ? 0 : bytes.write(text, at + 4);
-  bytes.writeUInt32BE(length, at);
+/** The hash of the entry whose event type, actor and subject end at `at` in `scratch`. */
+function hashBehind(
+  { seq, timestamp, details }: Pick<AuditEntry, 'seq' | 'timestamp' | 'details'>,
+  at: number,
+  previousHash: string,
+): string {
+  needScratch(at + 8 + 3 * (details.length + previousHash.length));
+  writeU64(seq, 0);
+  writeU64(timestamp, 8);
+  return hash('sha256', scratch.subarray(0, writeText(previousHash, writeText(details, at))), 'hex');
+}
+
+/** Event type, actor and subject follow seq and timestamp. */
+const ACTING_AT = 16;
+
+/** Grows to the largest entry so far. */
+let scratch = Buffer.allocUnsafeSlow(64 * 1024);
+
+function needScratch(bytes: number): void {
+  if (bytes <= scratch.length) return;
+  const larger = Buffer.allocUnsafeSlow(2 * bytes);
+  scratch.copy(larger);
+  scratch = larger;
+}
+
+function writeU64(value: number, at: number): void {
+  scratch.writeUInt32BE(Math.floor(value / 0x1_0000_0000), at);
+  scratch.writeUInt32BE(value >>> 0, at + 4);
+}
+
+function writeText(text: string, at: number): number {
+  const length = text === '' ? 0 : scratch.write(text, at + 4);
+  scratch.writeUInt32BE(length, at);
   return at + 4 + length;
 }
 
@@ -180,18 +218,18 @@ export function extendChain(
 ): { readonly entries: readonly AuditEntry[]; readonly head: AuditHead } {
   const entries: AuditEntry[] = [];
   let { seq, hash: previous } = head;
+  let before: AuditDraft | undefined;
+  let actingEnd = 0;
   for (const draft of drafts) {
+    const { event, actor, subject } = draft;
     seq += 1;
-    const body = {
-      seq,
-      timestamp,
-      event: draft.event,
-      actor: draft.actor,
-      subject: draft.subject,
-      details: canonicalDetails(draft.details),
-    };
-    previous = entryHash(body, previous);
-    entries.push({ ...body, hash: previous });
+    const entry = { seq, timestamp, event, actor, subject, details: canonicalDetails(draft.details), hash: '' };
+    if (before === undefined || before.event !== event || before.actor !== actor || before.subject !== subject)
+      actingEnd = writeActing(entry);
+    before = draft;
+    previous = hashBehind(entry, actingEnd, previous);
+    entry.hash = previous;
+    entries.push(entry);
   }
   return { entries, head: { seq, hash: previous } };
 }
