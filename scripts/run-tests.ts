@@ -21,6 +21,7 @@ const NEW_OBJECTS = '--min-semi-space-size=16';
  * long as all others together: `npm run test:long` runs them, and `npm test` does not.
  */
 const LONG: readonly string[] = [
+  'src/server/http/listener-waits.test.ts',
   'test/bench-compare.test.ts',
   'test/bench-smoke.test.ts',
   'test/cli-directory.test.ts',
@@ -50,6 +51,7 @@ const ALONE: readonly string[] = [
   'test/hostile/stalls.test.ts',
   'test/conformance/conformance.test.ts',
   'test/cli-server.test.ts',
+  'src/server/http/listener-waits.test.ts', // waits for half a minute
   'test/package.test.ts', // changes the environment of everything it starts
 ];
 
