@@ -49,3 +49,20 @@ test('a value that is used all the time stays, however many others pass', () => 
   }
   assert.ok(cache.size > 3);
 });
+
+test('a scope below a scope has its own keys and is cleared with it, and reserved bytes leave less room', () => {
+  const budget = new HeapBudget(2_000);
+  const above = budget.scope();
+  const below = above.scope();
+  above.set('a', 1, 100);
+  below.set('a', 2, 100);
+  assert.deepEqual([above.get('a'), below.get('a'), above.size], [1, 2, 2]);
+  above.clear();
+  assert.deepEqual([above.get('a'), below.get('a'), budget.bytes], [undefined, undefined, 0]);
+  for (let i = 0; i < 5; i++) below.set(i, i, 100);
+  budget.reserve(1_500);
+  assert.equal(budget.bytes <= 2_000, true);
+  assert.deepEqual([below.get(0), below.get(4)], [undefined, 4]);
+  budget.reserve(-1_500);
+  assert.equal(budget.bytes, 440);
+});

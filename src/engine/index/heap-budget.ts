@@ -15,6 +15,8 @@ export interface DecodedCache {
    * call `get` now and then: a value without a `get` is dropped first.
    */
   set(key: string | number, value: unknown, bytes: number, dropped?: () => void): void;
+  /** A cache with keys of its own, which is cleared with this one. A key need not be composed for each look-up then. */
+  scope(): DecodedCache;
 }
 
 interface Entry {
@@ -54,13 +56,23 @@ export class HeapBudget {
     return new CacheScope(this);
   }
 
+  /** Counts bytes that the caller holds from now on, beside the entries; negative: bytes that it has freed. */
+  reserve(bytes: number): void {
+    this.#bytes += bytes;
+    this.#shrink();
+  }
+
   /** For CacheScope: adds an entry, and drops others beyond the budget. */
   insert(entry: Entry): void {
     this.#append(entry);
     this.#bytes += entry.bytes;
+    this.#shrink(entry);
+  }
+
+  #shrink(added?: Entry): void {
     while (this.#bytes > this.bytesMax && this.#oldest !== undefined && this.#oldest !== this.#newest) {
       const oldest = this.#oldest;
-      if (!oldest.isUsed && oldest !== entry) {
+      if (!oldest.isUsed && oldest !== added) {
         oldest.scope.evict(oldest);
         continue;
       }
@@ -97,24 +109,34 @@ export class HeapBudget {
 /** One open chunk's part of the budget. */
 export class CacheScope implements DecodedCache {
   readonly #budget: HeapBudget;
-  readonly #entries = new Map<string | number, Entry>();
+  /** Made with the first entry: most chunks of most memories have none. */
+  #entries: Map<string | number, Entry> | undefined;
+  readonly #scopes: CacheScope[] = [];
 
   constructor(budget: HeapBudget) {
     this.#budget = budget;
   }
 
+  /** Entries of this cache and of those below it. */
   get size(): number {
-    return this.#entries.size;
+    return this.#scopes.reduce((sum, { size }) => sum + size, this.#entries?.size ?? 0);
+  }
+
+  scope(): CacheScope {
+    const scope = new CacheScope(this.#budget);
+    this.#scopes.push(scope);
+    return scope;
   }
 
   get<T>(key: string | number): T | undefined {
-    const entry = this.#entries.get(key);
+    const entry = this.#entries?.get(key);
     if (entry === undefined) return undefined;
     entry.isUsed = true;
     return entry.value as T; // the reader of a key also wrote it
   }
 
   set(key: string | number, value: unknown, bytes: number, dropped?: () => void): void {
+    this.#entries ??= new Map();
     const before = this.#entries.get(key);
     if (before !== undefined) this.evict(before);
     const entry: Entry = {
@@ -133,12 +155,13 @@ export class CacheScope implements DecodedCache {
 
   /** Returns all its bytes to the budget. The cache stays usable. */
   clear(): void {
-    for (const entry of this.#entries.values()) this.evict(entry);
+    for (const entry of this.#entries?.values() ?? []) this.evict(entry);
+    for (const scope of this.#scopes) scope.clear();
   }
 
   /** For HeapBudget: drops one entry. */
   evict(entry: Entry): void {
-    this.#entries.delete(entry.key);
+    this.#entries?.delete(entry.key);
     this.#budget.remove(entry);
     entry.dropped?.();
   }

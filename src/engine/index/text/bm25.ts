@@ -36,17 +36,25 @@ export function termScore(inverseFrequency: number, frequency: number, norm: num
 
 const TABLE_LENGTH = 512;
 
+let latest: LengthNorms | undefined;
+
+/** The norms for a mean length. One recall asks for the same ones several times. */
+export function lengthNorms(meanLength: number): LengthNorms {
+  if (latest?.meanLength !== meanLength) latest = new LengthNorms(meanLength);
+  return latest;
+}
+
 /** `lengthNorm` of all lengths for one mean, so that a search divides only once a document. */
 export class LengthNorms {
   readonly #table = new Float64Array(TABLE_LENGTH);
-  readonly #meanLength: number;
+  readonly meanLength: number;
 
   constructor(meanLength: number) {
-    this.#meanLength = meanLength;
+    this.meanLength = meanLength;
     for (let length = 0; length < TABLE_LENGTH; length++) this.#table[length] = lengthNorm(length, meanLength);
   }
 
   of(length: number): number {
-    return length < TABLE_LENGTH ? this.#table[length]! : lengthNorm(length, this.#meanLength);
+    return length < TABLE_LENGTH ? this.#table[length]! : lengthNorm(length, this.meanLength);
   }
 }

@@ -1,8 +1,8 @@
-// Pairs of adjacent words, scored with the same BM25 as words (spec: ranking of text, sections 1 and 3). A pair's list
-// is computed from the occurrences of its two terms when a query needs it; there is no second index.
+// Pairs of adjacent words, scored with the same BM25 as words (spec: ranking of text, sections 1 and 3). There is no second
+// index: a pair's list is computed from the occurrences of its two terms, and only for a pair that some candidate holds.
 import { countedLength, termScore } from './bm25.ts';
 import type { QueryPair } from './query.ts';
-import { frequencyIn, scoreLists } from './score.ts';
+import { scoreLists } from './score.ts';
 import { frequencyAmong, removedDocsOf, type TextStatistics, type Weights, weightsOf } from './search.ts';
 import type { SearchPart } from './search-part.ts';
 import { lowerBound } from './tail.ts';
@@ -20,7 +20,7 @@ function keptPostings(text: TextPart, pair: QueryPair): Postings | undefined {
 export function pairPostings(text: TextPart, { first, second, distance }: QueryPair): Postings | undefined {
   const lists = [text.postings(first), text.postings(second)] as const;
   if (lists[0] === undefined || lists[1] === undefined) return undefined;
-  const places = [text.occurrences(first)!, text.occurrences(second)!] as const; // both have postings
+  let places: readonly [Occurrences, Occurrences] | undefined;
   // Walks the shorter list, and reads the other one only for docs that are in both.
   const isSwapped = lists[1].count < lists[0].count;
   const [short, long] = isSwapped ? [lists[1], lists[0]] : [lists[0], lists[1]];
@@ -36,6 +36,7 @@ export function pairPostings(text: TextPart, { first, second, distance }: QueryP
     if (long.docs[j]! < doc) j = seek(long, doc, j);
     if (j === long.count) break;
     if (long.docs[j] !== doc) continue;
+    places ??= [text.occurrences(first)!, text.occurrences(second)!]; // both have postings
     const frequency = isSwapped
       ? countPairs(places[0], j, places[1], i, distance)
       : countPairs(places[0], i, places[1], j, distance);
@@ -78,20 +79,26 @@ function countPairs(first: Occurrences, i: number, second: Occurrences, j: numbe
   return count;
 }
 
-/** How often a pair stands in each of `docs`; undefined when in none. Asks for positions only where both terms are. */
+/**
+ * How often a pair stands in each of `docs`; undefined when in none. It makes no list, and asks for positions only when a
+ * doc holds both terms.
+ */
 export function pairFrequencies(text: TextPart, docs: ArrayLike<number>, pair: QueryPair): Uint16Array | undefined {
-  if (text.keep !== undefined) return frequenciesIn(keptPostings(text, pair), docs);
   const { first, second, distance } = pair;
   const [a, b] = [text.postings(first), text.postings(second)];
   if (a === undefined || b === undefined) return undefined;
+  const [rare, common] = a.count < b.count ? [a, b] : [b, a];
   let frequencies: Uint16Array | undefined;
   let places: readonly [Occurrences, Occurrences] | undefined;
   for (let at = 0; at < docs.length; at++) {
     const doc = docs[at]!;
-    if (frequencyIn(a, doc) === 0 || frequencyIn(b, doc) === 0) continue;
+    if (common.byDoc !== undefined && (common.byDoc[doc] ?? 0) === 0) continue;
+    if (rare.byDoc !== undefined && (rare.byDoc[doc] ?? 0) === 0) continue;
+    const inRare = placeIn(rare, doc);
+    const inCommon = inRare < 0 ? -1 : placeIn(common, doc);
+    if (inCommon < 0) continue;
     places ??= [text.occurrences(first)!, text.occurrences(second)!]; // both have postings
-    const i = lowerBound(a.docs, doc, 0, a.count);
-    const j = lowerBound(b.docs, doc, 0, b.count);
+    const [i, j] = rare === a ? [inRare, inCommon] : [inCommon, inRare];
     const count = countPairs(places[0], i, places[1], j, distance);
     if (count === 0) continue;
     frequencies ??= new Uint16Array(docs.length);
@@ -100,16 +107,10 @@ export function pairFrequencies(text: TextPart, docs: ArrayLike<number>, pair: Q
   return frequencies;
 }
 
-function frequenciesIn(postings: Postings | undefined, docs: ArrayLike<number>): Uint16Array | undefined {
-  if (postings === undefined) return undefined;
-  let frequencies: Uint16Array | undefined;
-  for (let at = 0; at < docs.length; at++) {
-    const frequency = frequencyIn(postings, docs[at]!);
-    if (frequency === 0) continue;
-    frequencies ??= new Uint16Array(docs.length);
-    frequencies[at] = frequency;
-  }
-  return frequencies;
+/** The index of a doc's posting, or -1. */
+function placeIn({ docs, count }: Postings, doc: number): number {
+  const at = lowerBound(docs, doc, 0, count);
+  return at < count && docs[at] === doc ? at : -1;
 }
 
 /** A query's pairs in all parts, with how many live docs hold each. Counts of several partitions are added up. */

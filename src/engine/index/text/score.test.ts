@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
 import type { AnalyzedText } from '../parts/part.ts';
 import { chunkOf, tailOf } from './congruence.ts';
-import { matchPairs, pairPostings, scorePairs } from './pairs.ts';
+import { matchPairs, pairPostings, scoreFewPairs, scorePairs } from './pairs.ts';
 import type { QueryPair, TextQuery } from './query.ts';
 import { explain, scoreDocs } from './score.ts';
 import { collectStatistics, searchText } from './search.ts';
@@ -98,5 +98,40 @@ test('pair scores do not depend on how docs are cut, and removed docs do not cou
       assert.deepEqual(cut(size).scores, cut(docs.length).scores);
     }),
     { numRuns: runs(100) },
+  );
+});
+
+test('pairs looked for in some docs have the scores of their lists', () => {
+  const term = fc.constantFrom('a', 'b', 'c', 'none');
+  const pairs = fc.uniqueArray(fc.record({ first: term, second: term, distance: fc.integer({ min: 1, max: 2 }) }), {
+    maxLength: 4,
+    selector: ({ first, second, distance }) => `${first} ${second} ${distance}`,
+  });
+  fc.assert(
+    fc.property(texts, pairs, fc.integer({ min: 1, max: 30 }), fc.func(fc.boolean()), (docs, asked, size, wanted) => {
+      const parts: SearchPart[] = [];
+      for (let start = 0; start < docs.length; start += size) {
+        const some = docs.slice(start, start + size);
+        parts.push({
+          text: parts.length % 2 === 0 ? chunkOf(some) : tailOf(some),
+          removed: undefined,
+          allowed: undefined,
+        });
+      }
+      const some = parts.map(({ text }) => Array.from({ length: text.docCount }, (_, doc) => doc).filter(wanted));
+      const statistics = collectStatistics(parts, ['a', 'b', 'c']);
+      const matches = matchPairs(parts, asked);
+      const expected = parts.map(({ text }, i) => [...scorePairs(i, text, some[i]!, asked, matches, statistics)]);
+      const found = scoreFewPairs(parts, some, asked, statistics);
+      const counted = scoreFewPairs(parts, some, asked, statistics, matches.documentFrequency);
+      assert.deepEqual(counted, found);
+      if (found === undefined) assert.ok(expected.every((scores) => scores.every((score) => score === 0)));
+      else
+        assert.deepEqual(
+          found.map((scores) => [...scores]),
+          expected,
+        );
+    }),
+    { numRuns: runs(200) },
   );
 });

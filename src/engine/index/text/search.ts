@@ -8,7 +8,7 @@
 // texts all count as equally long), so a later doc that only equals the lowest score is out already.
 
 import { gallop } from '../docs/docset.ts';
-import { countedLength, inverseDocumentFrequency, LengthNorms, termScore } from './bm25.ts';
+import { countedLength, inverseDocumentFrequency, type LengthNorms, lengthNorms, termScore } from './bm25.ts';
 import { type ClauseMatcher, matcherOf } from './clauses.ts';
 import type { TextQuery } from './query.ts';
 import type { DocBits, SearchPart } from './search-part.ts';
@@ -102,7 +102,7 @@ export function weightsOf(terms: readonly string[], statistics: TextStatistics):
   const { docs, totalLength } = statistics;
   return {
     inverseFrequencies: inverseFrequenciesOf(terms, statistics),
-    norms: new LengthNorms(docs === 0 ? 1 : totalLength / docs),
+    norms: lengthNorms(docs === 0 ? 1 : totalLength / docs),
   };
 }
 

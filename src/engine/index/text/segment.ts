@@ -94,6 +94,13 @@ export function* encodeText(tail: TextTail, tokens: BlindTerms, sink: ChunkSink)
  */
 const ABSENT = Symbol('absent');
 const ABSENT_BYTES = 64;
+const LISTS_BYTES = 300;
+
+/** A term's postings, and the place of its lists. */
+interface TermLists {
+  readonly entry: DictionaryEntry;
+  readonly postings: Postings;
+}
 
 /** The text index of a sealed chunk. Lists are decoded on demand and cached while the heap budget has room. */
 export class TextChunk implements TextPart {
@@ -101,8 +108,17 @@ export class TextChunk implements TextPart {
   readonly #source: ChunkSource;
   readonly #token: BlindToken;
   readonly #cache: DecodedCache;
+  /** By term: TermLists, or ABSENT. */
+  readonly #terms: DecodedCache;
+  /** By term: Occurrences. */
+  readonly #occurrences: DecodedCache;
+  /** By name: lists that were computed from others, or ABSENT. */
+  readonly #made: DecodedCache;
 
   constructor(source: ChunkSource, docCount: number, token: BlindToken, cache: DecodedCache) {
+    this.#terms = cache.scope();
+    this.#occurrences = cache.scope();
+    this.#made = cache.scope();
     this.docCount = docCount;
     this.#source = source;
     this.#token = token;
@@ -142,39 +158,43 @@ export class TextChunk implements TextPart {
   }
 
   postings(term: string): Postings | undefined {
-    const key = `postings ${term}`;
-    const kept = this.#cache.get<Postings | typeof ABSENT>(key);
-    if (kept !== undefined) return kept === ABSENT ? undefined : kept;
-    const entry = this.#find(term);
+    const kept = this.#terms.get<TermLists | typeof ABSENT>(term);
+    if (kept !== undefined) return kept === ABSENT ? undefined : kept.postings;
+    return this.#read(term)?.postings;
+  }
+
+  #read(term: string): TermLists | undefined {
+    const token = this.#token(term);
+    const entry = this.dictionary().find(tokenHigh(token), tokenLow(token));
     if (entry === undefined) {
-      this.#cache.set(key, ABSENT, ABSENT_BYTES);
+      this.#terms.set(term, ABSENT, ABSENT_BYTES);
       return undefined;
     }
     const bytes = this.#source.section('textPostings').bytes(entry.postingsStart, entry.postingsEnd);
-    const postings = decodePostings(bytes, entry.docs, this.lengths);
-    this.#cache.set(key, postings, entry.docs * 6 + (postings.byDoc?.length ?? 0) + 200);
-    return postings;
+    const lists = { entry, postings: decodePostings(bytes, entry.docs, this.lengths) };
+    this.#terms.set(term, lists, entry.docs * 6 + (lists.postings.byDoc?.length ?? 0) + LISTS_BYTES);
+    return lists;
   }
 
   keep(name: string, make: () => Postings | undefined): Postings | undefined {
-    const key = `kept ${name}`;
-    const kept = this.#cache.get<Postings | typeof ABSENT>(key);
+    const kept = this.#made.get<Postings | typeof ABSENT>(name);
     if (kept !== undefined) return kept === ABSENT ? undefined : kept;
     const made = make();
-    this.#cache.set(key, made ?? ABSENT, ABSENT_BYTES + key.length * 2 + (made?.count ?? 0) * 6);
+    this.#made.set(name, made ?? ABSENT, ABSENT_BYTES + name.length * 2 + (made?.count ?? 0) * 6);
     return made;
   }
 
   occurrences(term: string): Occurrences | undefined {
-    const key = `occurrences ${term}`;
-    const kept = this.#cache.get<Occurrences>(key);
+    const kept = this.#occurrences.get<Occurrences>(term);
     if (kept !== undefined) return kept;
-    const entry = this.postings(term) === undefined ? undefined : this.#find(term);
-    if (entry === undefined) return undefined;
+    const known = this.#terms.get<TermLists | typeof ABSENT>(term);
+    const lists = known === undefined ? this.#read(term) : known;
+    if (lists === undefined || lists === ABSENT) return undefined;
+    const { entry } = lists;
     const postings = this.#source.section('textPostings').bytes(entry.postingsStart, entry.postingsEnd);
     const positions = this.#source.section('textPositions').bytes(entry.positionsStart, entry.positionsEnd);
     const occurrences = decodeOccurrences(postings, positions, entry.docs);
-    this.#cache.set(key, occurrences, occurrences.starts.byteLength + occurrences.positions.byteLength + 200);
+    this.#occurrences.set(term, occurrences, occurrences.starts.byteLength + occurrences.positions.byteLength + 200);
     return occurrences;
   }
 
@@ -188,10 +208,5 @@ export class TextChunk implements TextPart {
     const cursor = new DictionaryCursor(this.dictionary());
     const names = new SectionReader(this.#source.section('vocabulary'));
     while (cursor.next()) yield [names.text(names.varint()), cursor.docs];
-  }
-
-  #find(term: string): DictionaryEntry | undefined {
-    const token = this.#token(term);
-    return this.dictionary().find(tokenHigh(token), tokenLow(token));
   }
 }
