@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Clock, systemClock } from './base/clock.ts';
 import { makeFolder } from './base/durable-file.ts';
 import { EngineError } from './base/errors.ts';
-import { HOUSEKEEPING_RETRY_MS } from './base/limits.ts';
+import { HOUSEKEEPING_RETRY_MS, OPENED_CACHE_BYTES } from './base/limits.ts';
 import {
   CALL_ROWS,
   type Input,
@@ -44,6 +44,7 @@ import { audited, auditRefusedRead, isAudited } from './read-audit.ts';
 import { type AtOnce, readCalls, recordCalls } from './reads.ts';
 import { isAuditRecord } from './record/record.ts';
 import { indexKeys } from './store/index-keys.ts';
+import { OpenedCache } from './store/opened-cache.ts';
 import { Store } from './store/store.ts';
 import { expireGoals } from './write/expire-goals.ts';
 import { damagedMemory, WriteQueue } from './write/queue.ts';
@@ -62,6 +63,8 @@ export interface EngineOptions {
   readonly masterKeys: readonly Uint8Array[];
   /** Maximum bytes of decoded index structures and blocks. */
   readonly indexHeapBytes: number;
+  /** Maximum bytes of opened grains among them; 0: none are kept. Absent: OPENED_CACHE_BYTES. */
+  readonly openedCacheBytes?: number | undefined;
   /** Maximum bytes of vectors on the heap. Above it the least recently used memories are evicted. Absent: VECTOR_HEAP_BYTES. */
   readonly vectorHeapBytes?: number | undefined;
   readonly clock?: Clock | undefined;
@@ -165,6 +168,7 @@ export class Engine {
     const keys = KeyStore.open(options.keysDirectory, MasterKey.of(...options.masterKeys));
     const store = new Store(log, keys, options.clock ?? systemClock);
     const budget = new HeapBudget(options.indexHeapBytes);
+    store.opened = new OpenedCache(budget, options.openedCacheBytes ?? OPENED_CACHE_BYTES);
     const tokens = indexKeys(store);
     const openIndex: OpenIndex = (directory, state) => ShardIndex.open({ directory, log: state, budget, keys: tokens });
     store.index = openIndex(liveSegmentsDirectory(options.directory, log), log);

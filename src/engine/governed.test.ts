@@ -30,7 +30,7 @@ class Shard {
   nowMs = 1_760_000_000_000;
   readonly directory = mkdtempSync(join(tmpdir(), 'granary-governed-'));
 
-  async open(wanted: MemorySettings = settings): Promise<void> {
+  async open(wanted: MemorySettings = settings, options: { openedCacheBytes?: number } = {}): Promise<void> {
     this.engine = await Engine.open({
       directory: join(this.directory, 'shard-0'),
       keysDirectory: join(this.directory, 'keys', 'shard-0'),
@@ -38,6 +38,7 @@ class Shard {
       shards: 1,
       masterKeys: [Buffer.alloc(32, 7)],
       indexHeapBytes: 64 << 20,
+      ...options,
       clock: { nowMs: () => this.nowMs },
       onFatal: (error) => assert.fail(`fatal: ${error instanceof Error ? error.stack : error}`),
     });
@@ -549,4 +550,83 @@ test('a sealed, rebuilt, compacted and dropped memory is governed as before, and
   await until(shard.engine, () => log.getState('drop/1') === undefined);
   const left = ['policy/', 'restricted/', 'consent/', 'enforced/'].flatMap((prefix) => [...log.scanState(prefix)]);
   assert.deepEqual(left, []);
+});
+
+test('a grain that was shown before is gone with its key, its removal and its memory, and hidden as any other', async (t) => {
+  const shard = await opened(t);
+  const { engine } = shard;
+  const { store } = engine;
+  const ordinalOf = (hash: string): number => store.findOrdinal(1, hash)!;
+  const kept = (ordinal: number): boolean => store.opened.get(1, ordinal) !== undefined;
+  const shown = async (fields: JsonObject, more: Partial<CallContext> = {}): Promise<{ hash: string; at: number }> => {
+    const hash = await shard.add(fields, more);
+    engine.read('get', { ...context, ...more }, { hash });
+    const at = ordinalOf(hash);
+    assert.ok(kept(at), 'an answer showed it');
+    return { hash, at };
+  };
+  const read = (hash: string) => engine.read('get', context, { hash });
+
+  const erased = await shown({ user_id: 'u1', object: 'green tea' });
+  const restricted = await shown({ user_id: 'u2', object: 'black tea' });
+  const scoped = await shown({ namespace: 'acme', object: 'white tea' });
+  const forgotten = await shown({ user_id: 'u2', object: 'cold tea' });
+  const expiring = await shown({ object: 'iced tea', expires_at: shard.nowMs / 1000 + 60 });
+  const plain = await shown({ object: 'no tea' });
+  assert.equal(shard.recalled().hits.length, 6);
+
+  await shard.restrict('u2');
+  await refused('POL-E008', () => read(restricted.hash));
+  assert.ok(!shard.recalled().hits.some(({ grain }) => grain.hash === restricted.hash));
+  await shard.restrict('u2', false);
+  assert.equal(read(restricted.hash).hash, restricted.hash);
+
+  await engine.write('eraseUser', context, { userId: 'u1' });
+  assert.ok(!kept(erased.at) && kept(plain.at) && kept(restricted.at));
+  await refused('MEM-E006', () => read(erased.hash));
+  await engine.write('eraseScope', context, { path: 'acme' });
+  assert.ok(!kept(scoped.at) && kept(plain.at));
+  await refused('MEM-E006', () => read(scoped.hash));
+  await shard.forget(forgotten.hash);
+  assert.ok(!kept(forgotten.at) && kept(plain.at));
+  await refused('MEM-E001', () => read(forgotten.hash));
+
+  shard.nowMs += 120_000;
+  await refused('MEM-E001', () => read(expiring.hash));
+  assert.deepEqual(
+    shard
+      .recalled()
+      .hits.map(({ grain }) => grain.hash)
+      .sort(),
+    [plain.hash, restricted.hash].sort(),
+  );
+
+  await engine.write('rotateKeys', context, { scope: 'memory' });
+  await engine.write('compact', context, {});
+  assert.ok(!kept(plain.at), 'the key that sealed it is destroyed');
+  assert.ok(kept(restricted.at), 'under the key of its person');
+  assert.equal(read(plain.hash).hash, plain.hash);
+  assert.ok(kept(plain.at));
+  store.keys.applyTombstones([tombstoneOf(store.memory(1).keyIds.blob, shard.nowMs)]);
+  assert.ok(!kept(plain.at), 'a tombstone from elsewhere');
+  await engine.write('dropMemory', context, {});
+  assert.ok(!kept(restricted.at));
+});
+
+function tombstoneOf(id: number, destroyedMs: number) {
+  return { id, kind: 'blob' as const, createdMs: destroyedMs, fingerprint: '00'.repeat(8), destroyedMs };
+}
+
+test('a shard that keeps no opened grains answers the same', async (t) => {
+  const shard = await opened(t);
+  await shard.add({ object: 'tea' });
+  await shard.add({ object: 'more tea' });
+  const first = shard.recalled();
+  assert.deepEqual(shard.recalled(), first);
+  assert.ok(shard.engine.store.opened.counts.hits > 0);
+  await shard.engine.close();
+  await shard.open(settings, { openedCacheBytes: 0 });
+  assert.deepEqual(shard.recalled(), first);
+  assert.deepEqual(shard.recalled(), first);
+  assert.deepEqual(shard.engine.store.opened.counts, { bytes: 0, hits: 0, misses: 4 });
 });

@@ -239,7 +239,7 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
     },
     embedPages: (_context, input) => embedPages(store, input),
     health: () => health(),
-    counters: () => store.counters.counts,
+    counters: () => store.counters.counts(store.opened.counts),
     turn: (context, { sessionId }) => ({ turn: readTurn(store, store.memory(context.memory), context, sessionId) }),
     openTurns: () => ({ memories: memoriesWithTurns(store.log) }),
     takeStages: () => store.stageTimes.take(),
@@ -301,14 +301,14 @@ function viewed(store: Store, memory: Memory, context: CallContext, hash: string
 
 function find(store: Store, memory: Memory, context: CallContext, hash: string): StoredGrain | undefined {
   const ordinal = store.findOrdinal(memory.number, hash);
-  const stored = ordinal === undefined ? undefined : store.readGrain(memory, ordinal);
+  const stored = ordinal === undefined ? undefined : store.readShown(memory, ordinal);
   if (stored === undefined || !isWithin(context, stored.grain)) return undefined;
   return refuseRead(memory, context, stored.grain, store.clock.nowMs()) === undefined ? stored : undefined;
 }
 
 /** Reports a damaged record only to a caller that sees the whole memory: the grain may lie outside a binding. */
 function readNamed(store: Store, memory: Memory, context: CallContext, ordinal: number): StoredGrain | undefined {
-  return isBound(bindingOf(memory, context)) ? store.readGrain(memory, ordinal) : store.readNamed(memory, ordinal);
+  return isBound(bindingOf(memory, context)) ? store.readShown(memory, ordinal) : store.readNamed(memory, ordinal);
 }
 
 function named(store: Store, memory: Memory, context: CallContext, hash: string): StoredGrain {

@@ -186,6 +186,11 @@ const OPTIONS = {
     max: 1_048_576,
     fallback: 512,
   }),
+  openedCacheMb: integer('part of that heap (MiB) for grains opened lately; 0: answers keep none', {
+    min: 0,
+    max: 1_048_576,
+    fallback: 128,
+  }),
   vectorHeapMb: integer('heap (MiB) for loaded vectors, over all workers', {
     min: 16,
     max: 1_048_576,

@@ -8,7 +8,6 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before } from 'node:test';
 import { memoryFolder } from './memory-files.ts';
-import { startTestServer } from './server.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts');
 /** Default working directory of commands. Commands would find a server's data in the directory of the tests. */
@@ -98,27 +97,23 @@ async function readyLine(child: ChildProcess): Promise<{ readonly http: string; 
 export interface Served {
   /** A folder for the tests' files. */
   readonly directory: string;
-  readonly server: () => Addresses;
+  readonly server: () => ServeProcess;
   /** Arguments followed by the server's data directory. */
   readonly here: (...words: string[]) => string[];
 }
 
-type Addresses = Pick<ServeProcess, 'http' | 'grpc'>;
-
-/**
- * A server for the tests of a file; it must end without an error after them. It runs in the test's process, where its
- * modules are loaded once for several files. `byCommand`: as `granary serve`, in a process of its own.
- */
-export function servedForFile({ byCommand = false }: { readonly byCommand?: boolean } = {}): Served {
+/** A server for the tests of a file; it must end without an error after them. */
+export function servedForFile(): Served {
   const directory = memoryFolder();
   const data = join(directory, 'data');
-  let server: (Addresses & { end(): Promise<void> }) | undefined;
+  let server: ServeProcess | undefined;
   before(async () => {
-    server = byCommand ? await served(data) : await servedHere(data);
+    server = await serve(data);
   });
   after(async () => {
-    await server?.end();
+    const code = await server?.stop();
     rmSync(directory, { recursive: true, force: true });
+    assert.equal(code, 0);
   });
   return {
     directory,
@@ -127,21 +122,5 @@ export function servedForFile({ byCommand = false }: { readonly byCommand?: bool
       return server;
     },
     here: (...words) => [...words, '--data-dir', data],
-  };
-}
-
-async function served(data: string): Promise<Addresses & { end(): Promise<void> }> {
-  const server = await serve(data);
-  return { ...server, end: async () => assert.equal(await server.stop(), 0) };
-}
-
-async function servedHere(data: string): Promise<Addresses & { end(): Promise<void> }> {
-  const server = await startTestServer({ dataDir: data });
-  return {
-    ...server,
-    end: async () => {
-      await server.close();
-      assert.deepEqual(server.errors, []);
-    },
   };
 }

@@ -524,6 +524,8 @@ export const VECTORS_SEAL = 4_096;
 export const VECTORS_UNSEALED_MAX = 262_144;
 /** Bytes of vectors that a shard keeps in heap. Beyond: the least recently used memories are unloaded. */
 export const VECTOR_HEAP_BYTES = 1_073_741_824;
+/** Bytes of opened grains that a shard keeps in its index heap. Beyond: those that nobody asked for again are dropped. */
+export const OPENED_CACHE_BYTES = 16_777_216;
 
 /**
  * Words, and pieces of the built-in encoder's vocabulary, that one vector represents. Longer texts get several vectors.

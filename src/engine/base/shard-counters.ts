@@ -21,6 +21,15 @@ export interface ShardCounts {
   readonly recallSeconds: Readonly<Record<RecallStage, Counted>>;
   readonly seals: number;
   readonly merges: number;
+  /** The cache of opened grains. */
+  readonly opened: OpenedCounts;
+}
+
+/** Bytes of the cache now, and reads for answers that found their grain there or did not. */
+export interface OpenedCounts {
+  readonly bytes: number;
+  readonly hits: number;
+  readonly misses: number;
 }
 
 export class ShardCounters {
@@ -45,7 +54,7 @@ export class ShardCounters {
     return nowMs;
   }
 
-  get counts(): ShardCounts {
+  counts(opened: OpenedCounts): ShardCounts {
     const { statistics, candidates, fusion, fetch } = this.recallSeconds;
     return {
       groupWrites: this.groupWrites.counted,
@@ -59,6 +68,7 @@ export class ShardCounters {
       },
       seals: this.seals,
       merges: this.merges,
+      opened,
     };
   }
 }

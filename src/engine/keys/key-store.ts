@@ -53,6 +53,8 @@ export class KeyStore {
   /** Unwrapped keys. Callers get copies, so that these buffers can be overwritten. */
   readonly #unwrapped = new Map<number, Buffer>();
   #liveCount: number | undefined;
+  /** Called with keys before they are destroyed, to drop what was opened with them. Nothing runs in between. */
+  onDestroy: ((ids: readonly number[]) => void) | undefined = undefined;
 
   /**
    * Opens the store in `directory`, or creates it. AUT-E003 when `master` lacks a master key that wraps its keys;
@@ -188,6 +190,7 @@ export class KeyStore {
    * again to complete it.
    */
   destroy(ids: readonly number[], nowMs: number): { readonly id: number; readonly fingerprint: string }[] {
+    this.onDestroy?.(ids);
     const prints = new Map<number, string>();
     for (const id of ids) {
       assert(!this.#staged.has(id), 'a key is flushed before it is destroyed');
@@ -229,6 +232,7 @@ export class KeyStore {
   }
 
   #applyToBucket(group: readonly Tombstone[]): number {
+    this.onDestroy?.(group.map(({ id }) => id));
     const fresh = this.#slots.bury(group);
     for (const { id } of fresh) {
       this.#forget(id);

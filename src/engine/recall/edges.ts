@@ -32,7 +32,7 @@ export function edges(
   const places = inOrder(store, parts, filters, { limit: input.limit + 1, order: 'desc', after: input.after });
   const page = places.slice(0, input.limit);
   const found = page.flatMap(({ part, doc }) => {
-    const stored = store.readGrain(memory, parts[part]!.ordinals[doc]!);
+    const stored = store.readShown(memory, parts[part]!.ordinals[doc]!);
     return stored === undefined ? [] : (edgeOf(stored, parts[part]!.createdAtMs[doc]!) ?? []);
   });
   const last = page.at(-1);

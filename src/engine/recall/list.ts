@@ -32,7 +32,7 @@ export function list(
   let end = 0;
   for (; end < Math.min(input.limit, places.length); end += 1) {
     const { part, doc } = places[end]!;
-    const stored = store.readGrain(memory, parts[part]!.ordinals[doc]!);
+    const stored = store.readShown(memory, parts[part]!.ordinals[doc]!);
     if (stored === undefined) continue;
     const grain = viewWithSources(store, memory, context, stored);
     if (!room.takes(partOfGrain(grain))) break;

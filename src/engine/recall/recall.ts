@@ -190,7 +190,7 @@ function hitsOf(
   const room = new AnswerRoom(RECALL_HELD_BYTES_MAX);
   for (const [i, one] of fused.entries()) {
     const { ordinal } = one.candidate;
-    const stored = store.readGrain(memory, ordinal);
+    const stored = store.readShown(memory, ordinal);
     if (stored === undefined) continue;
     if (!room.takesBytes(stored.blob.length)) return { list, isTruncated: true };
     list.add(one, {

@@ -76,6 +76,6 @@ export function countPlaces(filters: readonly PartFilter[]): number {
 
 /** Undefined for a grain that cannot be read. */
 export function viewPlace({ store, memory, context, parts }: SessionPlaces, place: PartDoc): GrainView | undefined {
-  const stored = store.readGrain(memory, parts[place.part]!.ordinals[place.doc]!);
+  const stored = store.readShown(memory, parts[place.part]!.ordinals[place.doc]!);
   return stored === undefined ? undefined : viewWithSources(store, memory, context, stored);
 }

@@ -32,6 +32,7 @@ import { EventRecords } from './event-records.ts';
 import { Memory } from './memory.ts';
 import { NameMemo } from './name-memo.ts';
 import { NamedKeys } from './named-keys.ts';
+import type { KeptGrain, OpenedCache } from './opened-cache.ts';
 import { RecentMap } from './recent-map.ts';
 import { NEXT_KEY_STATE, oldBlobKeyState, purgeState } from './state-names.ts';
 import { OpenedGrain, type StoredGrain } from './stored-grain.ts';
@@ -58,6 +59,8 @@ export class Store {
   index!: ShardIndex;
   /** Set together with `index`. */
   vectors!: VectorIndex;
+  /** Set together with `index`, of whose heap budget it takes a part. */
+  opened!: OpenedCache;
   /** Memories that may hold grains without vectors, in the order in which they were last examined. */
   readonly vectorsBehind = new Set<number>();
   /** Memories among them that were written to since their newest grains were examined. */
@@ -114,6 +117,7 @@ export class Store {
   constructor(log: Log, keys: KeyStore, clock: Clock) {
     this.log = log;
     this.keys = keys;
+    keys.onDestroy = (ids) => this.opened?.endKeys(ids);
     this.clock = clock;
     const nextKey = log.getState(NEXT_KEY_STATE);
     if (nextKey !== undefined) keys.reserve(Buffer.from(nextKey).readUInt32BE(0) - 1);
@@ -332,14 +336,28 @@ export class Store {
    * occurs when the data is an older copy than the keys: its key is gone, its removal is not recorded.
    */
   readGrain(memory: Memory, ordinal: Ordinal): StoredGrain | undefined {
+    return this.#readGrain(memory, ordinal, false);
+  }
+
+  /** `readGrain` for an answer: the grain may be asked for again soon. */
+  readShown(memory: Memory, ordinal: Ordinal): StoredGrain | undefined {
+    return this.#readGrain(memory, ordinal, true);
+  }
+
+  #readGrain(memory: Memory, ordinal: Ordinal, isKept: boolean): StoredGrain | undefined {
     if (this.index.removed.get(ordinal)) return undefined;
+    const kept = this.opened.get(memory.number, ordinal);
+    if (kept !== undefined) return this.#opened(ordinal, kept);
     const bytes = this.#readRecord(ordinal);
     if (bytes === undefined) return undefined;
     const record = decodeRecord(bytes);
     assert(record.kind === 'grain' && record.memory === memory.number, 'an ordinal names a grain of its memory');
     try {
       const { blob, address } = this.openRecord(memory, record);
-      return new OpenedGrain(this, record, { ordinal, address, blob, grain: openGrain(blob) });
+      const kept: KeptGrain = { head: record, address, blob };
+      const opened = this.#opened(ordinal, kept);
+      if (isKept) this.opened.set(ordinal, kept);
+      return opened;
     } catch (error) {
       // A rebuild removes it from the index. There too, the keys take precedence over the log.
       if (error instanceof EngineError && error.code === 'CRY-E002')
@@ -349,12 +367,16 @@ export class Store {
     }
   }
 
+  #opened(ordinal: Ordinal, { head, address, blob }: KeptGrain): OpenedGrain {
+    return new OpenedGrain(this, head, { ordinal, address, blob, grain: openGrain(blob) });
+  }
+
   /**
    * The grain at `ordinal`, for a caller that named it. MEM-E001 when it was removed, MEM-E006 when its key was
    * destroyed, STO-E001 when it exists and cannot be read.
    */
   readNamed(memory: Memory, ordinal: Ordinal): StoredGrain {
-    const stored = this.readGrain(memory, ordinal);
+    const stored = this.readShown(memory, ordinal);
     if (stored !== undefined) return stored;
     if (this.index.removed.get(ordinal)) throw new EngineError('MEM-E001');
     const bytes = this.#readRecord(ordinal);

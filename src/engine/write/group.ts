@@ -286,7 +286,8 @@ export class Group {
       cause === 'erased' ? ordinals.slice(-ERASED_REMEMBERED_EACH).map((at) => this.store.addressAt(at)) : [];
     this.#publish.push(() => {
       for (const address of erased) if (address !== undefined) this.store.erased.add(memory.number, address);
-      const { index } = this.store;
+      const { index, opened } = this.store;
+      for (const ordinal of ordinals) opened.delete(ordinal);
       for (const ordinal of ordinals)
         if (cause === 'erased') index.markErased(memory.number, ordinal);
         else index.markRemoved(memory.number, ordinal);

@@ -115,7 +115,32 @@ export function shardFamilies(sources: ShardSources): Family[] {
     },
     summed('granary_seals_total', 'Tails that were sealed into a segment.', ({ seals }) => seals),
     summed('granary_merges_total', 'Merges of segments.', ({ merges }) => merges),
+    ...openedFamilies(summed, async () => (await scrapes.seen()).counts),
     ...workerFamilies(sources),
+  ];
+}
+
+function openedFamilies(
+  summed: (name: string, help: string, read: (counts: ShardCounts) => number) => Family,
+  seen: () => Promise<readonly ShardCounts[]>,
+): Family[] {
+  return [
+    {
+      name: 'granary_opened_cache_bytes',
+      help: 'Heap of the opened grains that shards keep for further answers.',
+      type: 'gauge',
+      values: async () => [{ value: (await seen()).reduce((sum, { opened }) => sum + opened.bytes, 0) }],
+    },
+    summed(
+      'granary_opened_cache_hits_total',
+      'Reads that found their grain opened already.',
+      ({ opened }) => opened.hits,
+    ),
+    summed(
+      'granary_opened_cache_misses_total',
+      'Reads for an answer that opened their grain.',
+      ({ opened }) => opened.misses,
+    ),
   ];
 }
 

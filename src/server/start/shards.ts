@@ -40,6 +40,7 @@ export async function startShards(
       // A restarted worker gets the keys of that time.
       masterKeys: masterKeys.current.raw,
       indexHeapBytes: Math.floor((config.indexHeapMb * 1024 * 1024) / shards),
+      openedCacheBytes: Math.floor((config.openedCacheMb * 1024 * 1024) / shards),
       vectorHeapBytes: Math.floor((config.vectorHeapMb * 1024 * 1024) / shards),
     }),
     log,

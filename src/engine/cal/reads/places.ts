@@ -49,7 +49,7 @@ export function inScope({ settings }: Memory, filter: GrainFilter): GrainFilter 
 
 /** Undefined for a grain that is gone. */
 export function viewAt({ store, memory }: Search, ordinal: Ordinal): GrainView | undefined {
-  const stored = store.readGrain(memory, ordinal);
+  const stored = store.readShown(memory, ordinal);
   return stored === undefined ? undefined : viewGrain(store, memory, stored);
 }
 
