@@ -1,7 +1,9 @@
 // `granary events` against a server in another process.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { resolve } from 'node:path';
+import { text as streamed } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { granary, granaryJson, servedForFile } from './support/cli.ts';
 
@@ -19,6 +21,7 @@ test('the kept events are listed, with filters, as lines and as JSON lines', asy
     new RegExp(`^\\d{4}-.* 1 +grain_created +${String(hash).slice(0, 12)} +Ada likes tea, user ada$`),
   );
   assert.equal(lines.length, 3);
+  assert.equal(listed.stderr, 'Continue with --since 3.\n');
   const some = await granary(here('events', '--types', 'consent_granted', '--since', '1', '--json'));
   const [event] = some.stdout
     .trimEnd()
@@ -30,9 +33,9 @@ test('the kept events are listed, with filters, as lines and as JSON lines', asy
   assert.match(unknown.stderr, /HOK-E002/);
 });
 
-test('--follow shows an add made by another command', async () => {
+test('--follow shows an add made by another command, and says at Ctrl-C where to go on', async () => {
   const follower = spawn(process.execPath, [MAIN, ...here('events', '--follow', '--json')], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   try {
     // It tells nothing until it listens, so add until it tells one.
@@ -48,7 +51,13 @@ test('--follow shows an add made by another command', async () => {
       isTold = true;
     });
     for (let i = 0; !isTold && i < 100; i++) await granaryJson(here('add', 'Ada', 'reads', `book ${i}`));
-    assert.match(JSON.parse(await told).object, /^book \d+$/);
+    const event = JSON.parse(await told);
+    assert.match(event.object, /^book \d+$/);
+    follower.kill('SIGINT');
+    const [note, [code]] = await Promise.all([streamed(follower.stderr), once(follower, 'exit')]);
+    const since = /^Continue with --since (\d+)\.$/m.exec(note)?.[1];
+    assert.ok(Number(since) >= event.sequence, note);
+    assert.equal(code, 130);
   } finally {
     follower.kill('SIGKILL');
   }

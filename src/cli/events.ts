@@ -4,10 +4,11 @@ import type { Command } from 'commander';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import type { Connection } from './connection.ts';
 import { type EventFrame, framesOf, gapNote } from './event-frames.ts';
+import { eventLine } from './event-line.ts';
 import { Failure } from './failure.ts';
 import type { Asked } from './http-caller.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
-import { clipped, printJson, printLine, printNote, terminalColumns, utc } from './output.ts';
+import { printJson, printLine, printNote, terminalColumns } from './output.ts';
 
 interface EventOptions extends ServerOptions {
   readonly memory: string;
@@ -23,9 +24,8 @@ const STREAM_SECONDS = 3_600;
 const LIST_SECONDS = 1;
 /** Time before a lost connection is taken up again, unless the server says another. */
 const RETRY_MS = 3_000;
-const HASH_DIGITS = 12;
-/** Columns before the words of an event. */
-const WORDS_AT = 64;
+/** Exit code of a command that Ctrl-C ends. */
+const INTERRUPTED = 130;
 
 export function registerEvents(program: Command): void {
   const events = program
@@ -64,13 +64,19 @@ async function list(connection: Connection, options: EventOptions): Promise<void
     if (isFirst && page['gap'] !== undefined) printNote(gapNote(page['gap'] as JsonObject)); // the contract: an object
     isFirst = false;
     for (const event of events) show(event, options);
-    if (events.length === 0) return;
     since = page['next'];
+    if (events.length > 0) continue;
+    printNote(continueWith(since));
+    return;
   }
 }
 
 async function follow(connection: Connection, options: EventOptions): Promise<void> {
   let lastId = options.since;
+  process.once('SIGINT', () => {
+    if (lastId !== undefined) printNote(continueWith(lastId));
+    process.exit(INTERRUPTED);
+  });
   for (let isFirst = true; ; isFirst = false) {
     try {
       for await (const frame of framesOf(streamFrom(connection, options, lastId))) {
@@ -83,6 +89,11 @@ async function follow(connection: Connection, options: EventOptions): Promise<vo
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
+}
+
+/** The id of the last event, which a line of the list does not show whole. */
+function continueWith(id: unknown): string {
+  return `Continue with --since ${String(id)}.`;
 }
 
 function streamFrom(connection: Connection, options: EventOptions, lastId: string | undefined): AsyncGenerator<Buffer> {
@@ -117,24 +128,6 @@ function showFrame({ event, data }: EventFrame, options: EventOptions): 'end' | 
 }
 
 function show(event: JsonObject, { json }: EventOptions): void {
-  if (json === true) {
-    printJson(event);
-    return;
-  }
-  const text = (name: string): string => String(event[name] ?? '');
-  const at = utc(Math.floor(Number(event['timestamp_ms']) / 1000));
-  const number = event['partition'] === undefined ? text('sequence') : `${text('partition')}:${text('sequence')}`;
-  const head = `${at}  ${number.padStart(7)}  ${text('event_type').padEnd(20)}  ${text('hash').slice(0, HASH_DIGITS)}`;
-  const words = clipped(wordsOf(event), Math.max(20, terminalColumns() - WORDS_AT));
-  printLine(`${head.padEnd(WORDS_AT - 2)}  ${words}`.trimEnd());
-}
-
-function wordsOf(event: JsonObject): string {
-  const said = ['subject', 'relation', 'object'].flatMap((name) => event[name] ?? []).map(String);
-  const words = said.length > 0 ? [said.join(' ')] : [event['grain_type']].flatMap((type) => type ?? []).map(String);
-  if (event['user_id'] !== undefined) words.push(`user ${String(event['user_id'])}`);
-  if (event['count'] !== undefined) words.push(`${String(event['count'])} grains`);
-  for (const [name, value] of Object.entries((event['details'] ?? {}) as JsonObject)) // the contract: an object
-    words.push(`${name} ${String(value)}`);
-  return words.join(', ');
+  if (json === true) printJson(event);
+  else printLine(eventLine(event, terminalColumns()));
 }

@@ -79,7 +79,8 @@ const INDENT = '  ';
 
 /** A hook on a few lines: its id, name and state, then where its events go, which ones, and its last failure. */
 function linesOf(hook: JsonObject): string[] {
-  const name = clipped(text(hook['name']), NAME_WIDTH);
+  // A hook without a name has its id as one.
+  const name = hook['name'] === hook['hook_id'] ? '' : clipped(text(hook['name']), NAME_WIDTH);
   const [url, failure] = [hook['url'], hook['last_failure']];
   const goes = url === undefined ? 'read' : `${text(hook['deliveries'])} delivered to ${text(url)}`;
   return [

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Metric } from '../server/metering/rows.ts';
 import { usage } from './failure.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
-import { printJson, printLine, printTable, utc } from './output.ts';
+import { printJson, printLine, tableText, terminalColumns, utc } from './output.ts';
 
 interface MetricsOptions extends ServerOptions {
   readonly memory: string;
@@ -11,9 +11,11 @@ interface MetricsOptions extends ServerOptions {
 }
 
 const DOMAINS = ['all', 'ops', 'intel'];
-/** Terminal columns of the labels, and of the reasons. */
-const LABEL_WIDTH = 46;
-const REASON_WIDTH = 60;
+/** Terminal columns of the labels at least and at most: a narrower terminal gets none, as the ids say much the same. */
+const LABEL_WIDTH = { min: 24, max: 46 };
+const REASON_WIDTH_MAX = 60;
+/** Terminal columns between two columns of a table. */
+const GAP = 2;
 
 export function registerMetrics(program: Command): void {
   const command = program
@@ -39,36 +41,49 @@ async function metrics(options: MetricsOptions): Promise<void> {
       metrics: rows,
       ...{ total, green, yellow, red, not_computed: notComputed },
     });
-  const known = rows.filter(({ status }) => status !== 'not_computed');
-  if (known.length > 0) {
-    printTable(
-      [
-        ...[{ title: 'status' }, { title: 'metric' }, { title: 'value', align: 'right' as const }, { title: 'unit' }],
-        ...[{ title: 'green' }, { title: 'yellow' }, { title: 'what', width: LABEL_WIDTH }],
-      ],
-      known.map((row) => [
-        row.status,
-        row.id,
-        String(row.value),
-        row.unit,
-        bound(row, 'green'),
-        bound(row, 'yellow'),
-        row.label,
-      ]),
-    );
-    printLine();
-  }
-  const missing = rows.filter(({ status }) => status === 'not_computed');
-  if (missing.length > 0) {
-    printTable(
-      [{ title: 'not computed' }, { title: 'reason', width: REASON_WIDTH }],
-      missing.map(({ id, reason = '' }) => [id, reason]),
-    );
-    printLine();
-  }
+  for (const table of metricTables(rows, terminalColumns())) printLine(`${table}\n`);
   printLine(
     `${total} metrics at ${utc(computedAt)}: ${green} green, ${yellow} yellow, ${red} red, ${notComputed} not computed`,
   );
+}
+
+/** What is computed, and why the rest is not, each as a table of at most `columns`. */
+export function metricTables(rows: readonly Metric[], columns: number): string[] {
+  const known = rows.filter(({ status }) => status !== 'not_computed');
+  const missing = rows.filter(({ status }) => status === 'not_computed');
+  return [
+    ...(known.length === 0 ? [] : [knownTable(known, columns)]),
+    ...(missing.length === 0 ? [] : [missingTable(missing, columns)]),
+  ];
+}
+
+function knownTable(known: readonly Metric[], columns: number): string {
+  const titles = [
+    ...[{ title: 'status' }, { title: 'metric' }, { title: 'value', align: 'right' as const }],
+    ...[{ title: 'unit' }, { title: 'green' }, { title: 'yellow' }],
+  ];
+  const cells = known.map((row) => [
+    ...[row.status, row.id, String(row.value), row.unit, bound(row, 'green'), bound(row, 'yellow')],
+  ]);
+  const narrow = tableText(titles, cells);
+  const width = Math.min(LABEL_WIDTH.max, columns - widthOf(narrow) - GAP);
+  if (width < LABEL_WIDTH.min) return narrow;
+  return tableText(
+    [...titles, { title: 'what', width }],
+    cells.map((row, at) => [...row, known[at]!.label]),
+  );
+}
+
+function missingTable(missing: readonly Metric[], columns: number): string {
+  const width = columns - Math.max(...missing.map(({ id }) => id.length)) - GAP;
+  return tableText(
+    [{ title: 'not computed' }, { title: 'reason', width: Math.min(REASON_WIDTH_MAX, width) }],
+    missing.map(({ id, reason = '' }) => [id, reason]),
+  );
+}
+
+function widthOf(table: string): number {
+  return Math.max(...table.split('\n').map((line) => line.length));
 }
 
 function bound(row: Metric, colour: 'green' | 'yellow'): string {

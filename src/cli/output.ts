@@ -43,6 +43,10 @@ export interface Column {
 
 /** Prints rows under titles, without borders. */
 export function printTable(columns: readonly Column[], rows: readonly (readonly (string | number)[])[]): void {
+  printLine(tableText(columns, rows));
+}
+
+export function tableText(columns: readonly Column[], rows: readonly (readonly (string | number)[])[]): string {
   const widths = columns.map(({ width }) => width ?? null);
   const table = new Table({
     head: columns.map(({ title }) => title),
@@ -52,7 +56,7 @@ export function printTable(columns: readonly Column[], rows: readonly (readonly 
     ...(widths.some((width) => width !== null) ? { colWidths: widths, wordWrap: true, wrapOnWordBoundary: true } : {}),
   });
   for (const row of rows) table.push(row.map((cell) => (typeof cell === 'number' ? number(cell) : printable(cell))));
-  printLine(trimmed(table.toString()));
+  return trimmed(table.toString());
 }
 
 /** Prints names and values, one pair per line. */
