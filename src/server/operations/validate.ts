@@ -56,7 +56,8 @@ function asEngineError(errors: readonly SchemaError[], value: unknown, paged: bo
 /** The error for a value outside an enum: it has the wrong type, or is another string. */
 function outsideList(path: string, value: unknown, allowed: readonly unknown[]): EngineError {
   if (typeof value !== 'string') return mistyped(path, 'string');
-  const issue = `must be one of ${allowed.join(', ')}`;
+  // An empty string stands for the default.
+  const issue = `must be one of ${allowed.filter((one) => one !== '').join(', ')}`;
   return refusal('VAL-E001', path, `\`${path}\` ${issue}`, issue);
 }
 
