@@ -2,10 +2,8 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { before, test } from 'node:test';
+import { test } from 'node:test';
 import { granary, granaryJson, servedForFile } from './support/cli.ts';
-
-const { directory, here } = servedForFile();
 
 const THEN = 1_700_000_000;
 const GRAINS = [
@@ -19,7 +17,7 @@ const GRAINS = [
   { grain_type: 'belief', fields: { subject: 'Ada', relation: 'likes', object: 'blue kettles' } },
 ];
 
-before(async () => {
+const { here } = servedForFile(async ({ directory, here }) => {
   const file = join(directory, 'session.jsonl');
   const lines = GRAINS.map(({ grain_type, fields }, i) =>
     JSON.stringify({ grain_type, fields: { ...fields, session_id: 'run 1', created_at: THEN + i } }),

@@ -147,10 +147,13 @@ test('counters count what was done', async () => {
   assert.equal(total(exposed, 'granary_recall_stage_seconds_count', { stage: 'candidates' }), 3);
   assert.equal(total(exposed, 'granary_recall_stage_seconds_count', { stage: 'fusion' }), 1);
   assert.equal(total(exposed, 'granary_memories'), 2);
+  // A shard may have sealed its tail by itself meanwhile, and the flush needs something to seal.
+  const sealed = total(await scrape(), 'granary_seals_total');
+  await http.post('/memories/default/add', { subject: 'wombat 6', relation: 'likes', object: 'roots' });
   await http.post('/memories/default/flush', {});
   const later = await scrape();
-  assert.ok(total(later, 'granary_seals_total') >= 1);
-  assert.ok(total(later, 'granary_shard_segments') > total(exposed, 'granary_shard_segments'));
+  assert.ok(total(later, 'granary_seals_total') > sealed);
+  assert.ok(total(later, 'granary_shard_segments') > 0);
 });
 
 test('labels are of few values, none of them from data', () => {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { CONTEXT_OPENED_MAX } from '../src/engine/base/limits.ts';
 import type { AddItem, GrainView } from '../src/engine/calls/grain.ts';
 import type { SessionSummary } from '../src/engine/calls/session.ts';
 import type { Engine } from '../src/engine/engine.ts';
@@ -238,6 +239,17 @@ test('a session of many actions among many grains is read without opening them',
     assert.ok(ofContext <= 500, `${how}: ${ofContext} records for a context`);
     const { dropped, actions: shown } = compileContext(context, asked);
     assert.equal(dropped.actions + shown.length, actions);
+    // The pages of a large context go on where the one before ended.
+    const large = { ...asked, tokenBudget: 200_000 };
+    const pages = [0, 1, 2].map((page) =>
+      engine.read('sessionContext', HERE, { sessionId: 'long', ...large, offset: page * CONTEXT_OPENED_MAX }),
+    );
+    const items = pages.flatMap((page) => page.items);
+    assert.equal(new Set(items.map(({ hash }) => hash)).size, 3 * CONTEXT_OPENED_MAX);
+    assert.deepEqual(
+      items.map(({ createdAtMs }) => createdAtMs),
+      Array.from({ length: 3 * CONTEXT_OPENED_MAX }, (_, i) => (THEN + 2 * (actions - 1 - i)) * 1_000),
+    );
     const [failed, ofFailed] = opened(() =>
       engine.read('session', HERE, { sessionId: 'long', actions: { limit: 50, failed: true } }),
     );

@@ -102,20 +102,24 @@ export interface Served {
   readonly here: (...words: string[]) => string[];
 }
 
-/** A server for the tests of a file; it must end without an error after them. */
-export function servedForFile(): Served {
+/**
+ * A server for the tests of a file; it must end without an error after them. `prepare` runs before them, when the server is
+ * ready: hooks of a file may run at the same time, and a command that finds no server opens the data directory itself.
+ */
+export function servedForFile(prepare?: (served: Served) => Promise<void>): Served {
   const directory = memoryFolder();
   const data = join(directory, 'data');
   let server: ServeProcess | undefined;
   before(async () => {
     server = await serve(data);
+    await prepare?.(served);
   });
   after(async () => {
     const code = await server?.stop();
     rmSync(directory, { recursive: true, force: true });
     assert.equal(code, 0);
   });
-  return {
+  const served: Served = {
     directory,
     server: () => {
       assert.ok(server !== undefined, 'asked for inside of a test');
@@ -123,4 +127,5 @@ export function servedForFile(): Served {
     },
     here: (...words) => [...words, '--data-dir', data],
   };
+  return served;
 }

@@ -6,6 +6,7 @@ import type { Doc, Ordinal } from '../index/parts/part.ts';
 import type { PartFilter } from '../recall/filter/filter.ts';
 import type { PartDoc } from '../recall/legs/ordered.ts';
 import { CHARS_OF_TOKEN, ContextBudget } from './compile.ts';
+import { placesBetween } from './first-of.ts';
 import { fittingState } from './fitting-state.ts';
 import { goalPlaces } from './goals-of.ts';
 import { pieceOf } from './pieces.ts';
@@ -21,23 +22,27 @@ const WEIGHTS = { importance: 0.4, confidence: 0.3, newness: 0.3, relevance: 0.3
 
 export function contextParts(session: SessionPlaces, asked: ContextAsked): ContextFound {
   const { tokenBudget, format, offset = 0 } = asked;
-  const actions = candidatesIn('action', actionFilters(session));
-  const beliefs = candidatesIn('belief', standing(session, withValue(session, 'type', 'belief')));
-  const { places: goals } = goalPlaces(session, ['active']);
+  const candidates = new Candidates(session, asked, [
+    ['action', actionFilters(session)],
+    ['belief', standing(session, withValue(session, 'type', 'belief'))],
+  ]);
   const upTo = offset + CONTEXT_OPENED_MAX;
-  const ranked = mostValuable(session, [actions, beliefs], asked, upTo + 1);
   // The cost of goals is not known before they are compiled, so items are found as if there were no goals.
   const budget = new ContextBudget(tokenBudget, format);
-  const items = openedPieces(session, ranked.slice(offset, upTo), budget);
-  const firstGoals = offset > 0 ? [] : goals.slice(0, CONTEXT_OPENED_MAX).map(goalCandidate);
-  const state = offset > 0 ? null : currentState(session);
+  const items = openedPieces(session, candidates.ranked(offset, upTo), budget);
+  const more = candidates.count > upTo && !budget.isSpent;
+  const totals = { goals: 0, actions: candidates.countOf('action'), beliefs: candidates.countOf('belief') };
+  if (offset > 0) return { state: null, goals: [], items, totals, more };
+  const { places: goals } = goalPlaces(session, ['active']);
+  const firstGoals = goals.slice(0, CONTEXT_OPENED_MAX).map(goalCandidate);
+  const state = currentState(session);
   const room = { budgetChars: tokenBudget * CHARS_OF_TOKEN, left: new ContextBudget(tokenBudget, format).left, format };
   return {
     state: state === null ? null : fittingState(state, room),
     goals: openedPieces(session, firstGoals, new ContextBudget(tokenBudget, format)),
     items,
-    totals: { goals: goals.length, actions: actions.docs.length, beliefs: beliefs.docs.length },
-    more: ranked.length > upTo && !budget.isSpent,
+    totals: { ...totals, goals: goals.length },
+    more,
   };
 }
 
@@ -55,57 +60,85 @@ interface Candidate {
   readonly kind: ContextPiece['kind'];
   readonly place: PartDoc;
   readonly value: number;
-  readonly createdAtMs: number;
-  /** The first 32 bits of its hash, which decides between equals. */
-  readonly head: number;
 }
 
-const goalCandidate = (place: PartDoc): Candidate => ({ kind: 'goal', place, value: 0, createdAtMs: 0, head: 0 });
+const goalCandidate = (place: PartDoc): Candidate => ({ kind: 'goal', place, value: 0 });
 
-/** The docs of one kind, with the part of each. */
-interface Candidates {
-  readonly kind: 'action' | 'belief';
-  readonly parts: readonly number[];
-  readonly docs: readonly number[];
-}
+type ItemKind = 'action' | 'belief';
 
-function candidatesIn(kind: 'action' | 'belief', filters: readonly PartFilter[]): Candidates {
-  const parts: number[] = [];
-  const docs: number[] = [];
-  for (const [part, { docs: listed = NOTHING, test }] of filters.entries())
-    for (let i = 0; i < listed.length; i++) {
-      const doc = listed[i]!;
-      if (!test(doc)) continue;
-      parts.push(part);
-      docs.push(doc);
+/** The docs that may enter a context, with their values. There may be a hundred thousand of them for each call. */
+class Candidates {
+  readonly #session: SessionPlaces;
+  readonly #part: Uint32Array;
+  readonly #doc: Uint32Array;
+  readonly #value: Float64Array;
+  /** The docs of each kind follow those of the one before. */
+  readonly #ends: { readonly kind: ItemKind; readonly end: number }[] = [];
+  #count = 0;
+
+  constructor(
+    session: SessionPlaces,
+    asked: ContextAsked,
+    kinds: readonly (readonly [ItemKind, readonly PartFilter[]])[],
+  ) {
+    this.#session = session;
+    let most = 0;
+    for (const [, filters] of kinds) for (const { docs = NOTHING } of filters) most += docs.length;
+    this.#part = new Uint32Array(most);
+    this.#doc = new Uint32Array(most);
+    this.#value = new Float64Array(most);
+    const worth = valuation(session, asked);
+    for (const [kind, filters] of kinds) {
+      for (const [part, filter] of filters.entries()) this.#add(part, filter, worth);
+      this.#ends.push({ kind, end: this.#count });
     }
-  return { kind, parts, docs };
+  }
+
+  #add(part: number, { docs = NOTHING, test }: PartFilter, worth: (part: number, doc: Doc) => number): void {
+    let at = this.#count;
+    for (let i = 0; i < docs.length; i++) {
+      const doc = docs[i]!;
+      if (!test(doc)) continue;
+      this.#part[at] = part;
+      this.#doc[at] = doc;
+      this.#value[at] = worth(part, doc);
+      at += 1;
+    }
+    this.#count = at;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  countOf(kind: ItemKind): number {
+    const at = this.#ends.findIndex((one) => one.kind === kind);
+    return this.#ends[at]!.end - (this.#ends[at - 1]?.end ?? 0);
+  }
+
+  /** The candidates with the places `from` to `to - 1`, the most valuable first. */
+  ranked(from: number, to: number): readonly Candidate[] {
+    return placesBetween(this.#count, from, to, (a, b) => this.#comesBefore(a, b)).map((at) => ({
+      kind: this.#ends.find(({ end }) => at < end)!.kind,
+      place: { part: this.#part[at]!, doc: this.#doc[at]! },
+      value: this.#value[at]!,
+    }));
+  }
+
+  /** By value, then the newest, then by the first 32 bits of the hash. */
+  #comesBefore(a: number, b: number): boolean {
+    const byValue = this.#value[b]! - this.#value[a]!;
+    if (byValue !== 0) return byValue < 0;
+    const { parts } = this.#session;
+    const [one, other] = [parts[this.#part[a]!]!, parts[this.#part[b]!]!];
+    const [docA, docB] = [this.#doc[a]!, this.#doc[b]!];
+    const rest =
+      other.createdAtMs[docB]! - one.createdAtMs[docA]! || one.addressHeads[docA]! - other.addressHeads[docB]!;
+    return rest === 0 ? a < b : rest < 0;
+  }
 }
 
 const NOTHING = new Uint32Array(0);
-
-/** The `most` candidates with the highest values, the highest first. */
-function mostValuable(
-  session: SessionPlaces,
-  all: readonly Candidates[],
-  asked: ContextAsked,
-  most: number,
-): readonly Candidate[] {
-  const { parts } = session;
-  const worth = valuation(session, asked);
-  const values = all.map(({ parts: partOf, docs }) => Float64Array.from(docs, (doc, i) => worth(partOf[i]!, doc)));
-  const least = leastOf(values, most);
-  const candidates: Candidate[] = [];
-  for (const [k, { kind, parts: partOf, docs }] of all.entries())
-    for (let i = 0; i < docs.length; i++) {
-      const value = values[k]![i]!;
-      if (value < least) continue;
-      const [part, doc] = [partOf[i]!, docs[i]!];
-      const { createdAtMs, addressHeads } = parts[part]!;
-      candidates.push({ kind, place: { part, doc }, value, createdAtMs: createdAtMs[doc]!, head: addressHeads[doc]! });
-    }
-  return candidates.sort(byValue).slice(0, most);
-}
 
 /** The value of a doc in a part. */
 function valuation(
@@ -136,25 +169,8 @@ function valuation(
   };
 }
 
-/** The lowest of the `most` highest values. */
-function leastOf(values: readonly Float64Array[], most: number): number {
-  const count = values.reduce((sum, some) => sum + some.length, 0);
-  if (count <= most) return Number.NEGATIVE_INFINITY;
-  const sorted = new Float64Array(count);
-  let at = 0;
-  for (const some of values) {
-    sorted.set(some, at);
-    at += some.length;
-  }
-  return sorted.sort()[count - most]!;
-}
-
 function stated(value: number | undefined, otherwise: number): number {
   return value === undefined || Number.isNaN(value) ? otherwise : value;
-}
-
-function byValue(a: Candidate, b: Candidate): number {
-  return b.value - a.value || b.createdAtMs - a.createdAtMs || a.head - b.head;
 }
 
 /** Opens candidates while they may fit. */

@@ -1,7 +1,7 @@
 import { steadyMs } from '../../../engine/base/clock.ts';
 import { CONTEXT_OPENED_MAX, TOKEN_BUDGET_DEFAULT, TOKEN_BUDGET_MAX } from '../../../engine/base/limits.ts';
 import type { ContextAsked, ContextFound } from '../../../engine/calls/session.ts';
-import { compileContext } from '../../../engine/session/compile.ts';
+import { CHARS_OF_TOKEN, compileContext } from '../../../engine/session/compile.ts';
 import type { Context } from '../../context.ts';
 import { defineOperation } from '../define.ts';
 import { described, Type } from '../type.ts';
@@ -90,14 +90,19 @@ export const sessionContext = defineOperation({
 /** The parts of the context, call by call while there is room for more of them. */
 async function contextParts(asked: ContextAsked, context: Context): Promise<ContextFound> {
   const { tokenBudget, format } = asked;
-  let found = await context.call('sessionContext', asked);
-  for (let offset = CONTEXT_OPENED_MAX; found.more; offset += CONTEXT_OPENED_MAX) {
-    const left = tokenBudget - compileContext(found, { tokenBudget, format }).estimatedTokens;
-    if (left <= 0) break;
-    const { items, more } = await context.call('sessionContext', { ...asked, tokenBudget: left, offset });
-    found = { ...found, items: [...found.items, ...items], more };
+  const first = await context.call('sessionContext', asked);
+  if (!first.more) return first;
+  const items = [...first.items];
+  let left = tokenBudget - compileContext(first, { tokenBudget, format }).estimatedTokens;
+  let isMore = true;
+  for (let offset = CONTEXT_OPENED_MAX; isMore && left > 0; offset += CONTEXT_OPENED_MAX) {
+    const found = await context.call('sessionContext', { ...asked, tokenBudget: left, offset });
+    for (const item of found.items) items.push(item);
+    const chars = found.items.reduce((sum, item) => sum + item.chars[format], 0);
+    left -= Math.floor(chars / CHARS_OF_TOKEN);
+    isMore = found.more;
   }
-  return found;
+  return { ...first, items, more: isMore };
 }
 
 /** How well actions and beliefs of the session match the query, by words and vectors. */
