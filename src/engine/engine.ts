@@ -70,6 +70,8 @@ export interface EngineOptions {
   readonly clock?: Clock | undefined;
   /** The write-ahead files of the worker that opens the shard. Absent: each append is a transaction of LMDB. */
   readonly writeAhead?: WriteAheadOptions | undefined;
+  /** True while the thread of the engine has nothing to do but a single write: then it may wait for the disk. */
+  readonly isAlone?: (() => boolean) | undefined;
   /** Replaces the LMDB store (simulator). */
   readonly log?: Log | undefined;
   /** Grains in the tail at which a seal begins; tests lower it. */
@@ -150,7 +152,7 @@ export class Engine {
     const stamp = { formatVersion: FORMAT_VERSION, readsFrom: OLDEST_FORMAT, shard, shards };
     // Keys exist only for an existing log. Creating a new log next to them would hide the loss behind an empty shard.
     const exists = holdsBuckets(options.keysDirectory);
-    const stored = options.log ?? openStored(join(options.directory, 'log'), { stamp, exists }, options.writeAhead);
+    const stored = options.log ?? openStored(join(options.directory, 'log'), { stamp, exists }, options);
     const log = new FixedRecordsLog(stored, isAuditRecord);
     let engine: Engine | undefined;
     try {
@@ -406,6 +408,11 @@ export class Engine {
   }
 }
 
-function openStored(directory: string, options: LmdbLogOptions, writeAhead: WriteAheadOptions | undefined): Log {
-  return writeAhead === undefined ? openLmdbLog(directory, options) : openWalLog(directory, { ...options, writeAhead });
+function openStored(
+  directory: string,
+  options: LmdbLogOptions,
+  { writeAhead, isAlone }: Pick<EngineOptions, 'writeAhead' | 'isAlone'>,
+): Log {
+  if (writeAhead === undefined) return openLmdbLog(directory, options);
+  return openWalLog(directory, { ...options, writeAhead, isAlone });
 }

@@ -2,4 +2,5 @@
 import { Engine } from '../engine/engine.ts';
 import type { OpenEngine } from '../shards/transport/engine-door.ts';
 
-export const openEngine: OpenEngine = (options, onBug) => Engine.open({ ...options, onFatal: onBug });
+export const openEngine: OpenEngine = (options, { onBug, isAlone }) =>
+  Engine.open({ ...options, onFatal: onBug, isAlone });

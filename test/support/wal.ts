@@ -25,7 +25,11 @@ export function walFolder(root: string): string {
 }
 
 /** Opens all shards as those of one worker. Closes those that are open when one does not open. */
-export async function openWorker(root: string, exists = existsSync(join(root, 'shard-0'))): Promise<WorkerLogs> {
+export async function openWorker(
+  root: string,
+  exists = existsSync(join(root, 'shard-0')),
+  isAlone?: () => boolean,
+): Promise<WorkerLogs> {
   const directory = walFolder(root);
   const writeAhead = { directory, workers: 1, worker: 0, mark: takeOwnership(directory) };
   const logs: Log[] = [];
@@ -34,7 +38,7 @@ export async function openWorker(root: string, exists = existsSync(join(root, 's
   };
   try {
     for (let shard = 0; shard < SHARDS; shard++)
-      logs.push(openWalLog(join(root, `shard-${shard}`), { stamp: stampOf(shard), exists, writeAhead }));
+      logs.push(openWalLog(join(root, `shard-${shard}`), { stamp: stampOf(shard), exists, writeAhead, isAlone }));
   } catch (error) {
     await close();
     throw error;

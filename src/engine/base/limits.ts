@@ -258,6 +258,8 @@ export const PENDING_BYTES_MAX = 64 * 1_048_576;
  * faster.
  */
 export const BATCHES_OUT_MAX = 1;
+/** After a read, a thread of shards waits for no write itself for this long: another read may come. */
+export const ALONE_AFTER_READ_MS = 50;
 /** Time for which a worker runs received requests before it checks for new messages. */
 export const BATCH_TURN_MS = 20;
 /** The same where the thread of the shards is the one that reads sockets. */
@@ -291,6 +293,12 @@ export const WAL_CHECKPOINT_MS = 1_000;
 export const WAL_BYTES_MAX = 64 * 1_048_576;
 /** Bytes that a write-ahead file gets when it is created. One that fills up gets WAL_CHECKPOINT_BYTES. */
 export const WAL_FIRST_BYTES = 262_144;
+/**
+ * A thread that has nothing else to do waits for a single write itself, if the write before took less than the first, and
+ * ended less than the second ago. Otherwise the pool writes.
+ */
+export const WAL_WAIT_MS = 2;
+export const WAL_WAIT_AFTER_MS = 1_000;
 /** Items and bytes of the appends that are written to a log in one transaction. */
 export const WAL_PIECE_ITEMS = 4_000;
 export const WAL_PIECE_BYTES = 2 * 1_048_576;

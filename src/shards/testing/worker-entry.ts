@@ -9,7 +9,7 @@ import { ADD_CODEC, addCodec, MUTE_CODEC, muteCodec } from './add-codec.ts';
 const STUCK = 'stuck';
 
 export default serveShards({
-  openEngine: (options, onBug) => {
+  openEngine: (options, { onBug }) => {
     const isStuck = basename(options.directory) === STUCK;
     const log = new MemoryLog(new MemoryLogStore(), isStuck ? { commitDelay: () => new Promise(() => undefined) } : {});
     return Engine.open({ ...options, log, onFatal: onBug });

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineError } from '../../engine/base/errors.ts';
-import { REPLY_BYTES_OUT_MAX } from '../../engine/base/limits.ts';
+import { ALONE_AFTER_READ_MS, REPLY_BYTES_OUT_MAX } from '../../engine/base/limits.ts';
 import type { CallContext } from '../protocol.ts';
 import { ADD_CODEC, addCodec } from '../testing/add-codec.ts';
 import { SETTINGS } from '../testing/memory.ts';
 import { TestEngine } from '../testing/test-engine.ts';
 import { BatchRunner } from './batch-runner.ts';
 import type { ShardCodec } from './codec.ts';
-import { batchesRun, type PackedReply, RequestWriter, readReplies } from './pack.ts';
+import { batchesRun, markLone, type PackedReply, RequestWriter, readReplies } from './pack.ts';
 
 const CONTEXT: CallContext = { memory: 1, partition: 0, actor: 'a', requestId: 'r' };
 const DEEP_CODEC = 10;
@@ -82,6 +82,60 @@ async function setUp(options: { faults?: boolean; nowMs?: number } = {}) {
 }
 
 const ids = (replies: readonly PackedReply[]) => replies.map(({ id }) => id);
+
+test('a batch that is alone costs one message: the answer', async () => {
+  const { runner, messages, arrival } = await setUp();
+  const batch = new RequestWriter('write');
+  batch.append({ id: 3, shard: 0 }, 'add', CONTEXT, { grainType: 'event', fields: { content: 'x' }, sync: false });
+  const message = batch.take();
+  markLone(message);
+  runner.run(message);
+  assert.equal(messages.length, 0);
+  await arrival();
+  const refused = new RequestWriter('write');
+  refused.append(
+    { id: 4, shard: 0 },
+    'add',
+    { ...CONTEXT, deadlineMs: -1 },
+    { grainType: 'event', fields: {}, sync: false },
+  );
+  const second = refused.take();
+  markLone(second);
+  runner.run(second);
+  assert.deepEqual(
+    messages.map(({ batches, replies }) => [batches, ids(replies)]),
+    [
+      [0, [3]],
+      [0, [4]],
+    ],
+  );
+});
+
+test('a thread is alone with a single write, when no read came lately', async (t) => {
+  let ms = 1_000_000;
+  t.mock.method(performance, 'now', () => ms);
+  const { runner, messages, arrival } = await setUp();
+  const send = (...methods: readonly ('add' | 'statistics' | 'health')[]): void => {
+    const batch = new RequestWriter('write');
+    const inputs = { add: { grainType: 'event', fields: { content: 'x' }, sync: false }, statistics: {}, health: {} };
+    for (const [id, method] of methods.entries()) batch.append({ id, shard: 0 }, method, CONTEXT, inputs[method]);
+    runner.run(batch.take());
+  };
+  assert.equal(runner.isAlone, false, 'there is nothing to write');
+  send('health', 'add');
+  assert.equal(runner.isAlone, true);
+  await arrival();
+  while (messages.flatMap(({ replies }) => replies).length < 2) await arrival();
+  send('add', 'add');
+  assert.equal(runner.isAlone, false, 'two writes');
+  while (messages.flatMap(({ replies }) => replies).length < 4) await arrival();
+  send('statistics', 'add');
+  assert.equal(runner.isAlone, false, 'a read came');
+  ms += ALONE_AFTER_READ_MS + 1;
+  assert.equal(runner.isAlone, true);
+  while (messages.flatMap(({ replies }) => replies).length < 6) await arrival();
+  assert.equal(runner.isAlone, false);
+});
 
 test('reads are answered when the batch has run, and its writes together when they are durable', async () => {
   const { engine, runner, messages, arrival } = await setUp();

@@ -12,15 +12,16 @@ import { assert } from '../../engine/base/assert.ts';
 import { type Clock, steadyMs, systemClock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import {
+  ALONE_AFTER_READ_MS,
   BATCH_TURN_MS,
   PACK_BYTES_MAX,
   REPLY_BYTES_OUT_MAX,
   REPLY_COUNTED_BYTES_MIN,
 } from '../../engine/base/limits.ts';
-import { type Call, type CallContext, isReadCall, isRecordCall } from '../protocol.ts';
+import { CALL_ROWS, type Call, type CallContext, isReadCall, isRecordCall } from '../protocol.ts';
 import type { ReadCall, ShardCodecs } from './codec.ts';
 import type { EngineDoor } from './engine-door.ts';
-import { type Lane, laneOf, type PackedRequest, ReplyWriter, readRequests } from './pack.ts';
+import { isLone, type Lane, laneOf, type PackedRequest, ReplyWriter, readRequests } from './pack.ts';
 
 export interface BatchRunnerOptions {
   readonly engines: ReadonlyMap<number, EngineDoor>;
@@ -54,6 +55,8 @@ type Answer = (output: unknown) => void;
 /** The requests of a message that have not run yet. */
 interface Batch {
   readonly lane: Lane;
+  /** It is not reported as run. */
+  readonly isLone: boolean;
   readonly requests: Iterator<PackedRequest>;
 }
 
@@ -76,6 +79,9 @@ export class BatchRunner {
   #isTurnDue = false;
   /** Bytes of long messages that the client has not acknowledged. */
   #outBytes = 0;
+  /** Unanswered writes, and when a read ran last. */
+  #writes = 0;
+  #readMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: BatchRunnerOptions) {
     this.#options = options;
@@ -88,10 +94,15 @@ export class BatchRunner {
   /** Runs a message of requests now; whatever exceeds one time slice runs later. */
   run(message: ArrayBuffer): void {
     const requests = readRequests(message, (id, error) => this.#lose(id, error));
-    const batch: Batch = { lane: laneOf(message), requests };
+    const batch: Batch = { lane: laneOf(message), isLone: isLone(message), requests };
     if (batch.lane === 'probe') this.#batches.unshift(batch);
     else this.#batches.push(batch);
     if (!this.#isTurnDue) this.#turn();
+  }
+
+  /** True while a single write is all there is to do, and no read came lately. */
+  get isAlone(): boolean {
+    return this.#writes === 1 && this.#batches.length === 0 && performance.now() - this.#readMs > ALONE_AFTER_READ_MS;
   }
 
   /** The client acknowledged a long message of replies of this size. */
@@ -111,7 +122,8 @@ export class BatchRunner {
       const { value: request, done } = batch.requests.next();
       if (done === true) {
         this.#batches.shift();
-        this.#send({ [batch.lane]: 1 });
+        if (!batch.isLone) this.#send({ [batch.lane]: 1 });
+        else if (this.#replies.count > 0) this.#send({});
         continue;
       }
       this.#run(request);
@@ -200,10 +212,13 @@ export class BatchRunner {
 
   #call(id: number, engine: EngineDoor, call: Call, context: CallContext, answer: Answer): void {
     if (isReadCall(call)) {
+      // Health is asked for by the clock.
+      if (call.method !== 'health') this.#readMs = performance.now();
       answer(engine.read(call.method, context, call.input));
       return;
     }
     if (isRecordCall(call)) {
+      this.#readMs = performance.now();
       answer(engine.record(call.method, context, call.input));
       return;
     }
@@ -215,9 +230,17 @@ export class BatchRunner {
       answer({});
       return;
     }
+    const counted = CALL_ROWS[call.method].kind === 'write' ? 1 : 0;
+    this.#writes += counted;
     engine.write(call.method, context, call.input).then(
-      (output) => this.#later(id, () => answer(output)),
-      (error: unknown) => this.#later(id, () => this.#refuse(id, error)),
+      (output) => {
+        this.#writes -= counted;
+        this.#later(id, () => answer(output));
+      },
+      (error: unknown) => {
+        this.#writes -= counted;
+        this.#later(id, () => this.#refuse(id, error));
+      },
     );
   }
 

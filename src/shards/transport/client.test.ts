@@ -62,6 +62,27 @@ test('calls of one turn leave in one batch, and replies come in any order', asyn
   assert.deepEqual([Buffer.from(bytes).toString(), notes], ['wire', 'a note']);
 });
 
+test('a write that is alone holds up no later call, and is answered without a report that it ran', async () => {
+  const { client, shard, sent, turn, answer } = setUp();
+  const alone = shard.callRaw(9, CONTEXT, Buffer.from('alone'));
+  turn();
+  const second = shard.callRaw(9, CONTEXT, Buffer.from('second'));
+  turn();
+  assert.equal(sent.length, 2);
+  const third = shard.callRaw(9, CONTEXT, Buffer.from('third'));
+  turn();
+  assert.equal(sent.length, 2, 'the second was not alone');
+  answer(sent[0]!, 0, 'write');
+  turn();
+  assert.equal(sent.length, 2);
+  answer(sent[1]!, 1, 'write');
+  turn();
+  answer(sent[2]!, 0, 'write');
+  await Promise.all([alone, second, third]);
+  assert.equal(client.pendingItems, 0);
+  client.open();
+});
+
 test('calls gather while a batch is out, and leave together when it has run, answered or not', async () => {
   const { client, shard, sent, turn, answer } = setUp();
   const first = shard.call('statistics', CONTEXT, {});
@@ -81,14 +102,15 @@ test('calls gather while a batch is out, and leave together when it has run, ans
 
 test('reads leave while writes wait for theirs to run, and before them; and the reverse', async () => {
   const { client, shard, sent, turn, answer } = setUp();
-  const first = shard.call('flush', CONTEXT, {});
+  // Two, since one would be alone.
+  const first = [shard.call('flush', CONTEXT, {}), shard.call('flush', CONTEXT, {})];
   turn();
   const behind = [shard.call('flush', CONTEXT, {}), shard.callRaw(1, CONTEXT, Buffer.from('an add'))];
   const read = shard.call('get', CONTEXT, { hash: 'x' });
   turn();
   assert.deepEqual(
     sent.map(({ length }) => length),
-    [1, 1],
+    [2, 1],
   );
   answer(sent[1]!, 0);
   assert.deepEqual(await read, { hash: 'x' });
@@ -97,13 +119,13 @@ test('reads leave while writes wait for theirs to run, and before them; and the 
   turn();
   assert.deepEqual(
     sent.map(({ length }) => length),
-    [1, 1, 2],
+    [2, 1, 2],
   );
   answer([], 1, 'read');
   turn();
   assert.deepEqual(
     sent.map(({ length }) => length),
-    [1, 1, 2, 1],
+    [2, 1, 2, 1],
   );
   answer(sent[2]!, 1, 'write');
   answer(sent[3]!, 1, 'read');
@@ -115,7 +137,7 @@ test('reads leave while writes wait for theirs to run, and before them; and the 
   );
   answer(sent[5]!, 1, 'write');
   answer(sent[4]!, 1, 'read');
-  await Promise.all([first, ...behind, waiting, ...both]);
+  await Promise.all([...first, ...behind, waiting, ...both]);
   assert.equal(client.pendingItems, 0);
 });
 

@@ -1,7 +1,8 @@
 // The main thread's end of one worker: collects calls into batches and settles them from the replies.
 //
 // If the worker is idle, a call leaves in the same turn of the event loop (setImmediate). While batches are in flight,
-// calls collect and leave when the worker has run a batch. There is no timer. Reads and writes have separate lanes, so
+// calls collect and leave when the worker has run a batch. There is no timer. A write that is alone is not counted as a
+// batch: nothing waits for the report that it ran, so its answer is the only message that wakes this thread. Reads and writes have separate lanes, so
 // a read never waits in a batch behind writes. If too much is pending, the caller gets LIM-E001 at once. If the worker
 // dies, all pending calls are rejected as retryable, because nobody knows which of them took effect.
 import { assert } from '../../engine/base/assert.ts';
@@ -23,7 +24,7 @@ import {
   type ShardCaller,
 } from '../protocol.ts';
 import type { RawReply } from './codec.ts';
-import { batchesRun, LANES, type Lane, RequestWriter, readReplies, skipRequest } from './pack.ts';
+import { batchesRun, LANES, type Lane, markLone, RequestWriter, readReplies, skipRequest } from './pack.ts';
 
 /** A shard that can be called with typed input, or with wire bytes that only its worker decodes. */
 export interface RawShardCaller extends ShardCaller {
@@ -67,6 +68,7 @@ interface Batch {
 
 /** Calls of one lane on their way to the worker. */
 interface LaneQueue {
+  readonly lane: Lane;
   /** The batch that collects calls; full batches wait ahead of it. */
   writer: RequestWriter;
   items: Item[];
@@ -75,7 +77,7 @@ interface LaneQueue {
 }
 
 function newLaneQueue(lane: Lane): LaneQueue {
-  return { writer: new RequestWriter(lane), items: [], waiting: [], batchesOut: 0 };
+  return { lane, writer: new RequestWriter(lane), items: [], waiting: [], batchesOut: 0 };
 }
 
 function newLaneQueues(): Record<Lane, LaneQueue> {
@@ -195,7 +197,8 @@ export class ShardClient {
       const batch = queue.waiting.shift();
       assert(batch !== undefined, 'a closed batch waits');
       if (!this.#takeBackExpired(batch)) continue;
-      queue.batchesOut++;
+      if (queue.lane === 'write' && batch.items.length === 1 && this.#pending.size === 1) markLone(batch.message);
+      else queue.batchesOut++;
       this.#send(batch.message);
     }
   }

@@ -3,7 +3,7 @@ import type { EngineOptions as Options } from '../../engine/engine.ts';
 import type { CallContext, Input, LongMethod, Output, ReadMethod, RecordMethod, WriteMethod } from '../protocol.ts';
 
 /** The engine options that cross threads by structured clone: plain data only. */
-export type EngineOptions = Omit<Options, 'clock' | 'log' | 'onFatal'>;
+export type EngineOptions = Omit<Options, 'clock' | 'log' | 'onFatal' | 'isAlone'>;
 
 export interface EngineDoor {
   /** Answers synchronously from published state. Throws EngineError; any other error is a bug. */
@@ -26,8 +26,13 @@ export interface EngineDoor {
   close(): Promise<void>;
 }
 
-/**
- * Opens a shard from disk. Rejects with EngineError if that fails. Calls `onBug` for an error outside a call that only
- * a bug can cause; the worker then stops.
- */
-export type OpenEngine = (options: EngineOptions, onBug: (error: unknown) => void) => Promise<EngineDoor>;
+/** What an engine needs of the thread that it runs in. */
+export interface EngineThread {
+  /** Called for an error outside a call that only a bug can cause; the worker then stops. */
+  readonly onBug: (error: unknown) => void;
+  /** True while the thread has nothing to do but a single write. */
+  readonly isAlone: () => boolean;
+}
+
+/** Opens a shard from disk. Rejects with EngineError if that fails. */
+export type OpenEngine = (options: EngineOptions, thread: EngineThread) => Promise<EngineDoor>;

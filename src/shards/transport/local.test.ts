@@ -28,8 +28,8 @@ async function setUp(t: TestContext) {
       masterKeys: [Buffer.alloc(32, 7)],
       indexHeapBytes: 1 << 20,
     }),
-    openEngine: async ({ shard, shards }, met) => {
-      onBug = met;
+    openEngine: async ({ shard, shards }, thread) => {
+      onBug = thread.onBug;
       const engine = await TestEngine.open(shard, { shards });
       engines.push(engine);
       return engine;

@@ -6,7 +6,7 @@ import { CLOSE_MS, SHARDS_MAX, SHARED_TURN_MS, SLICE_MS } from '../../engine/bas
 import { BatchRunner, isCounted } from './batch-runner.ts';
 import { type RawShardCaller, ShardClient } from './client.ts';
 import type { ShardCodecs } from './codec.ts';
-import type { EngineDoor, EngineOptions, OpenEngine } from './engine-door.ts';
+import type { EngineDoor, EngineOptions, EngineThread, OpenEngine } from './engine-door.ts';
 import { Maintenance } from './maintenance.ts';
 import { describeBug, openEngines } from './open-engines.ts';
 import { drained, type ShardSet, type ShardSetLog, type WorkerHealth, type WorkerState } from './shard-set.ts';
@@ -43,12 +43,13 @@ export class LocalShards implements ShardSet {
   private constructor(
     options: LocalOptions,
     engines: ReadonlyMap<number, EngineDoor>,
-    bug: { met: (error: unknown) => void },
+    thread: { -readonly [K in keyof EngineThread]: EngineThread[K] },
   ) {
     this.shards = options.shards;
     this.#options = options;
     this.#engines = engines;
-    bug.met = (error) => this.#broke(error, undefined);
+    thread.onBug = (error) => this.#broke(error, undefined);
+    thread.isAlone = () => this.#runner.isAlone && this.#client.pendingItems === 1;
     this.#client = new ShardClient({
       send: (message) => this.#runner.run(message),
       told: options.told,
@@ -80,14 +81,17 @@ export class LocalShards implements ShardSet {
     assert(shards >= 1 && shards <= SHARDS_MAX, 'the number of shards is in range');
     /** A bug while the engines open, before there is anything to break. */
     let early: unknown;
-    const bug = {
-      met: (error: unknown): void => {
+    const thread = {
+      onBug: (error: unknown): void => {
         early ??= error;
       },
+      isAlone: () => false,
     };
     const all = Array.from({ length: shards }, (_, shard) => engineOptions(shard));
-    const engines = await openEngines(all, (one) => openEngine(one, (error) => bug.met(error)));
-    const opened = new LocalShards(options, engines, bug);
+    const engines = await openEngines(all, (one) =>
+      openEngine(one, { onBug: (error) => thread.onBug(error), isAlone: () => thread.isAlone() }),
+    );
+    const opened = new LocalShards(options, engines, thread);
     if (early !== undefined) opened.#broke(early, undefined);
     else log.info({ shards }, 'the shards are served by the thread of requests');
     return opened;

@@ -2,7 +2,7 @@
 // Bytes are copied once into the message; the transfer copies nothing. Never post a slice of a wire buffer: structured
 // clone would copy the whole underlying buffer.
 //
-//   requests   u32 lane, u32 count, then for each
+//   requests   u32 lane (and LONE), u32 count, then for each
 //              u32 id, u8 shard, u8 method, u8 form, u8 codec, u32 context bytes, u32 body bytes, context, body
 //              codec 0: the body is the input as a value; else wire bytes, method 254
 //              method 255: taken back by the sender, to be skipped
@@ -33,6 +33,9 @@ const SCRATCH_BYTES_KEPT = 4 * 1_048_576;
 /** Each lane has its own batches, so that a read never waits for earlier writes, and a health check for neither. */
 export const LANES = ['probe', 'read', 'write'] as const;
 export type Lane = (typeof LANES)[number];
+
+/** Added to the lane of a batch that is not to be reported as run: nothing waits for that. */
+const LONE = 0x100;
 
 assert(METHODS.length < METHOD_RAW, 'a method number fits a byte');
 assert(LANES.length * COUNT_BYTES === REPLY_COUNT_AT, 'replies count the batches of every lane');
@@ -145,6 +148,17 @@ export class RequestWriter {
   }
 }
 
+/** Marks an unsent message as one that is not to be reported as run. */
+export function markLone(message: ArrayBuffer): void {
+  const head = Buffer.from(message, 0, REQUEST_COUNT_AT);
+  head.writeUInt32LE(head.readUInt32LE(0) | LONE, 0);
+}
+
+/** True for a message of requests that is not to be reported as run. */
+export function isLone(message: ArrayBuffer): boolean {
+  return (Buffer.from(message, 0, REQUEST_COUNT_AT).readUInt32LE(0) & LONE) !== 0;
+}
+
 /** Marks the request at offset `place` of an unsent message as withdrawn. */
 export function skipRequest(message: ArrayBuffer, place: number): void {
   new Uint8Array(message)[place + METHOD_AT] = METHOD_SKIPPED;
@@ -159,7 +173,7 @@ export interface PackedRequest extends RequestAddress {
 
 /** The lane of a message of requests. */
 export function laneOf(message: ArrayBuffer): Lane {
-  const lane = LANES[Buffer.from(message).readUInt32LE(0)];
+  const lane = LANES[Buffer.from(message).readUInt32LE(0) & ~LONE];
   assert(lane !== undefined, 'a message of requests came in a lane');
   return lane;
 }

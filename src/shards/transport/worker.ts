@@ -10,7 +10,7 @@ import { assert } from '../../engine/base/assert.ts';
 import { EngineError, type WireError } from '../../engine/base/errors.ts';
 import { BatchRunner } from './batch-runner.ts';
 import type { ShardCodecs } from './codec.ts';
-import type { EngineDoor, EngineOptions, OpenEngine } from './engine-door.ts';
+import type { EngineDoor, EngineOptions, EngineThread, OpenEngine } from './engine-door.ts';
 import { Maintenance } from './maintenance.ts';
 import { describeBug, openEngines } from './open-engines.ts';
 
@@ -54,8 +54,10 @@ export function serveShards({ openEngine, codecs }: ServeOptions): (task: Worker
       process.exit(BUG_EXIT_CODE);
     };
     let engines: ReadonlyMap<number, EngineDoor>;
+    let runner: BatchRunner | undefined;
+    const thread: EngineThread = { onBug: (error) => onBug(error), isAlone: () => runner?.isAlone === true };
     try {
-      engines = await openEngines(options, (one) => openEngine(one, (error) => onBug(error)));
+      engines = await openEngines(options, (one) => openEngine(one, thread));
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
       say({ kind: 'refused', error: error.toWire() });
@@ -64,25 +66,28 @@ export function serveShards({ openEngine, codecs }: ServeOptions): (task: Worker
     }
 
     const maintenance = new Maintenance({ engines: [...engines.values()], onBug });
-    const runner = new BatchRunner({
+    const running = new BatchRunner({
       engines,
       codecs,
+      // After all writes that one sync made durable, without another turn of the loop.
+      answerSoon: process.nextTick,
       send: (message) => port.postMessage(message, [message]),
       onBug,
       onLost: (error) => say({ kind: 'lost', problem: describeBug(error) }),
       ran: () => maintenance.batchRan(),
       onFault: faults ? onFault : undefined,
     });
+    runner = running;
     let isClosing = false;
     const closed = new Promise<void>((resolve) => {
       port.on('message', (message: ArrayBuffer | ToWorker) => {
         if (message instanceof ArrayBuffer) {
           // Drop messages that arrive after an overlong drain: the client rejects these calls when this thread ends.
-          if (!isClosing) runner.run(message);
-        } else if (message.kind === 'taken') runner.taken(message.bytes);
+          if (!isClosing) running.run(message);
+        } else if (message.kind === 'taken') running.taken(message.bytes);
         else {
           isClosing = true;
-          runner.stop();
+          running.stop();
           resolve();
         }
       });

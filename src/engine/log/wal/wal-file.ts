@@ -1,5 +1,5 @@
 // One write-ahead file: written from its start, freed as a whole, then written from its start again.
-import { close, constants, fdatasync, openSync, rmSync, statSync, writev } from 'node:fs';
+import { close, constants, fdatasync, fdatasyncSync, openSync, rmSync, statSync, writev, writevSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { syncDirectory } from '../../base/durable-file.ts';
 
@@ -55,6 +55,24 @@ export class WalFile {
     this.#position = await this.#writeAll(parts, position);
   }
 
+  /** The same, while the thread waits. Throws the file system's error. */
+  writeHere(parts: readonly Buffer[]): void {
+    const position = this.#position;
+    this.#dirty = Math.max(this.#dirty, position + lengthOf(parts));
+    const descriptor = this.#open();
+    let left = parts;
+    let at = position;
+    for (;;) {
+      const length = lengthOf(left);
+      const bytesWritten = writevSync(descriptor, left, at);
+      at += bytesWritten;
+      if (bytesWritten === length) break;
+      left = after(left, bytesWritten);
+    }
+    if (!SYNCS_WRITES) fdatasyncSync(descriptor);
+    this.#position = at;
+  }
+
   /** Overwrites the first `bytes` of a write that failed. */
   async cancel(bytes: number): Promise<void> {
     await this.#writeAll([Buffer.alloc(bytes)], this.#position);
@@ -74,18 +92,23 @@ export class WalFile {
 
   /** Returns the position after the parts. */
   async #writeAll(parts: readonly Buffer[], position: number): Promise<number> {
-    this.#descriptor ??= openSync(this.path, FLAGS, 0o600);
+    const descriptor = this.#open();
     let left = parts;
     let at = position;
     for (;;) {
       const length = lengthOf(left);
-      const { bytesWritten } = await writeVector(this.#descriptor, left, at);
+      const { bytesWritten } = await writeVector(descriptor, left, at);
       at += bytesWritten;
       if (bytesWritten === length) break;
       left = after(left, bytesWritten);
     }
-    if (!SYNCS_WRITES) await syncData(this.#descriptor);
+    if (!SYNCS_WRITES) await syncData(descriptor);
     return at;
+  }
+
+  #open(): number {
+    this.#descriptor ??= openSync(this.path, FLAGS, 0o600);
+    return this.#descriptor;
   }
 
   async close(): Promise<void> {

@@ -24,6 +24,8 @@ const PIECE = { items: WAL_PIECE_ITEMS, bytes: WAL_PIECE_BYTES };
 
 export interface WalLogOptions extends LmdbLogOptions {
   readonly writeAhead: WriteAheadOptions;
+  /** True while the thread has nothing to do but a single write, for whose sync it may wait. */
+  readonly isAlone?: (() => boolean) | undefined;
 }
 
 /**
@@ -33,6 +35,7 @@ export interface WalLogOptions extends LmdbLogOptions {
 export function openWalLog(directory: string, options: WalLogOptions): Log {
   const { shard } = options.stamp;
   const files = WriteAhead.of(options.writeAhead);
+  if (options.isAlone !== undefined) files.aloneWhen = options.isAlone;
   let store: LmdbLog | undefined;
   try {
     store = openLmdbLog(directory, options);

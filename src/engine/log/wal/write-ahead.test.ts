@@ -7,10 +7,12 @@ import { runs } from '../../../../test/support/runs.ts';
 import { smallDisk, temporaryDirectory } from '../../../../test/support/temporary.ts';
 import { contentOf, crashCopy, openWorker, SHARDS, settle, tear, walFolder } from '../../../../test/support/wal.ts';
 import { EngineError } from '../../base/errors.ts';
+import { WAL_WAIT_AFTER_MS, WAL_WAIT_MS } from '../../base/limits.ts';
 import type { Append, Log } from '../log.ts';
 import { MemoryLog, MemoryLogStore } from '../memory.ts';
 import { batchesOf, decodeHeader } from './batch.ts';
 import { takeOwnership } from './owner.ts';
+import { WalFile } from './wal-file.ts';
 
 function storageFailure(pattern: RegExp): (error: unknown) => boolean {
   return (error) => error instanceof EngineError && error.code === 'STO-E001' && pattern.test(error.message);
@@ -42,7 +44,9 @@ test('after a crash at any moment every acknowledged append is there, and a torn
   const random = new Random(seed);
   for (let run = 0; run < runs(6); run++) {
     let at = join(root, `${run}`);
-    let worker = await openWorker(at);
+    // The thread may wait for single writes in half of the runs.
+    const isAlone = (): boolean => run % 2 === 0;
+    let worker = await openWorker(at, undefined, isAlone);
     let models = Array.from({ length: SHARDS }, () => new MemoryLogStore());
     for (let step = 0; step < 12; step++) {
       const shards = Array.from({ length: SHARDS }, (_, shard) => shard).filter(() => random.chance(0.6));
@@ -59,7 +63,7 @@ test('after a crash at any moment every acknowledged append is there, and a torn
         const isTorn = random.chance(0.7);
         if (isTorn) tear(old, now, random);
         await worker.close();
-        worker = await openWorker(now);
+        worker = await openWorker(now, undefined, isAlone);
         at = now;
         const found = worker.logs.map(contentOf);
         const wanted = models.map((model) => contentOf(new MemoryLog(model)));
@@ -76,6 +80,47 @@ test('after a crash at any moment every acknowledged append is there, and a torn
       'a clean end leaves no files',
     );
   }
+});
+
+test('a thread that has nothing else to do waits for a single write itself, after one that was quick', async (t) => {
+  const root = temporaryDirectory(t);
+  let isAlone = true;
+  const worker = await openWorker(join(root, 'live'), undefined, () => isAlone);
+  t.after(() => worker.close());
+  /** True when the thread wrote by itself. */
+  const wrote = async (...shards: readonly number[]): Promise<boolean> => {
+    const here = t.mock.method(WalFile.prototype, 'writeHere');
+    await Promise.all(shards.map((shard) => worker.logs[shard]!.append(text(`in ${shard}`))));
+    here.mock.restore();
+    return here.mock.callCount() > 0;
+  };
+  // Of a quick disk: the clock stands still during a write.
+  t.mock.method(performance, 'now', () => ms);
+  let ms = 10_000;
+  assert.equal(await wrote(0), false, 'the first write also begins the file');
+  assert.equal(await wrote(0), true);
+  assert.equal(await wrote(0, 1), false, 'two');
+  isAlone = false;
+  assert.equal(await wrote(1), false, 'the thread has other work');
+  isAlone = true;
+  assert.equal(await wrote(1), true);
+  ms += WAL_WAIT_AFTER_MS;
+  assert.equal(await wrote(1), false, 'nobody knows how quick the disk is now');
+  assert.equal(await wrote(1), true);
+  const slow = t.mock.method(WalFile.prototype, 'write', async function (this: WalFile, parts: readonly Buffer[]) {
+    ms += WAL_WAIT_MS;
+    this.writeHere(parts);
+  });
+  isAlone = false;
+  await worker.logs[2]!.append(text('slow'));
+  slow.mock.restore();
+  isAlone = true;
+  assert.equal(await wrote(2), false, 'the disk is slow');
+  assert.equal(await wrote(2), true);
+  assert.deepEqual(
+    worker.logs.map((log) => [...log.scan(1)].length),
+    [3, 6 - 1, 3],
+  );
 });
 
 test('a missing or damaged append in the middle is refused with its place, and reading goes on when it is put back', async (t) => {

@@ -16,6 +16,8 @@ import {
   WAL_CHECKPOINT_BYTES,
   WAL_CHECKPOINT_MS,
   WAL_FIRST_BYTES,
+  WAL_WAIT_AFTER_MS,
+  WAL_WAIT_MS,
 } from '../../base/limits.ts';
 import type { NumberedAppend } from '../numbered-append.ts';
 import {
@@ -98,6 +100,10 @@ export class WriteAhead {
   #round: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #poisoned: string | undefined;
+  /** True while the thread has nothing to do but a single write. */
+  #isAlone: () => boolean = () => false;
+  /** When the last write ended, and how long it took. */
+  #last = { atMs: Number.NEGATIVE_INFINITY, tookMs: 0 };
   /** Why a recent write found no room. */
   #refused: { readonly reason: string; readonly atMs: number } | undefined;
 
@@ -126,6 +132,11 @@ export class WriteAhead {
       opened.set(key, found);
     }
     return found;
+  }
+
+  /** Says when the thread may wait for a write: it has nothing else to do. */
+  set aloneWhen(isAlone: () => boolean) {
+    this.#isAlone = isAlone;
   }
 
   /** Shards with appends that a crash left here. */
@@ -269,9 +280,22 @@ export class WriteAhead {
     const before = new Map([...this.#logs.values()].map((log) => [log.shard, log.appends] as const));
     const appends = taken.map(({ log, append }) => ({ shard: log.shard, append }));
     const parts = encodeBatch(this.#generation, { before, appends });
-    await file.write(isStart ? [encodeHeader(this.#generation, this.#options), ...parts] : parts);
+    const startedMs = performance.now();
+    if (taken.length === 1 && !isStart && this.#mayWait(startedMs)) file.writeHere(parts);
+    else await file.write(isStart ? [encodeHeader(this.#generation, this.#options), ...parts] : parts);
+    const atMs = performance.now();
+    this.#last = { atMs, tookMs: atMs - startedMs };
     if (!this.#ownership.isOurs()) throw new EngineError('STO-E001', this.#takenAway());
     for (const { log, append } of taken) log.durable(append);
+  }
+
+  /**
+   * True when the thread may wait for the disk itself: waking a thread of the pool, and being woken by it, costs a single
+   * write more than the thread loses. A disk that was slow, or was not asked for a while, is left to the pool.
+   */
+  #mayWait(nowMs: number): boolean {
+    const { atMs, tookMs } = this.#last;
+    return tookMs < WAL_WAIT_MS && nowMs - atMs < WAL_WAIT_AFTER_MS && this.#isAlone();
   }
 
   /** Waits until the current file may take so many bytes. An empty file takes any number. */
