@@ -47,6 +47,9 @@ test('a document that cannot be read fails alone, and a missing file fails at on
   assert.match(stdout, /broken\.pdf +failed/);
   assert.match(stdout, /2 of 3 files were imported\./);
   assert.match(stderr, /broken\.pdf: IMP-E004: /);
+  const photo = await granary(here('import', join(folder, 'deep', 'photo.png')));
+  assert.deepEqual([photo.code, photo.stdout], [1, '']);
+  assert.match(photo.stderr, /FILE: cannot import .*photo\.png: it is neither a document that the server reads/);
   const none = await granary(here('import', join(folder, 'none.pdf')));
   assert.equal(none.code, 1);
   assert.match(none.stderr, /FILE: cannot read .*none\.pdf/);

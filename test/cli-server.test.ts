@@ -467,7 +467,7 @@ test('a harness is provisioned from a file, shown, changed, given a tool and rem
   };
   const definition = file('support.json', { goal: 'Help customers', tools: [tool] });
   const made = await granary(of('provision', 'support', definition, '--template', 'support-copilot'));
-  assert.equal(made.stdout, 'Harness support is provisioned with 1 tools.\n', made.stderr);
+  assert.equal(made.stdout, 'Harness support is provisioned with 1 tool.\n', made.stderr);
   const prompt = join(directory, 'prompt.txt');
   writeFileSync(prompt, 'Answer in two sentences.');
   const changed = await granaryJson(of('edit', 'support', '--prompt', `@${prompt}`, '--iterations', '3'));

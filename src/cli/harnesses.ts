@@ -191,7 +191,8 @@ async function provision(slug: string, file: string | undefined, options: Settin
   const body = file === undefined ? {} : readObject(file);
   const answer = await ask(options, 'POST', at(slug, '/provision'), { ...body, ...settingsOf(options) });
   if (options.json) return printJson(answer);
-  printLine(`Harness ${slug} is provisioned with ${count(answer['tool_hashes'])} tools.`);
+  const tools = count(answer['tool_hashes']);
+  printLine(`Harness ${slug} is provisioned with ${tools === 1 ? '1 tool' : `${tools} tools`}.`);
 }
 
 async function bindTool(slug: string, file: string, options: HarnessOptions): Promise<void> {

@@ -86,7 +86,11 @@ async function importAll(given: string[], options: ImportOptions): Promise<void>
 }
 
 async function importFile(path: string, options: ImportOptions): Promise<void> {
-  if (path !== '-' && (await isMgFile(path))) return importMg(path, options);
+  if (path !== '-') {
+    if (await isMgFile(path)) return importMg(path, options);
+    const { checkLines } = await import('./import/files.ts');
+    await checkLines(path);
+  }
   const report = new ImportReport(options.errors);
   let stopped: number | undefined;
   let problem: unknown;

@@ -67,12 +67,31 @@ async function* documentsBelow(folder: string, all: boolean): AsyncGenerator<str
 
 async function isDocument(path: string): Promise<boolean> {
   if (DOCUMENTS.has(extname(path).toLowerCase())) return true;
+  const head = (await headOf(path)).toString('latin1');
+  return MAGIC.some((magic) => head.startsWith(magic));
+}
+
+/** Throws Failure for a file that is no text, such as an image: reading its lines would only count errors. */
+export async function checkLines(path: string): Promise<void> {
+  const head = await headOf(path);
+  const [first = 0] = head;
+  const begins = first < 0x80 || (first >= 0xc2 && first <= 0xf4);
+  if (head.includes(0) || !begins)
+    throw new Failure(
+      'FILE',
+      `cannot import ${path}: it is neither a document that the server reads nor lines of JSON`,
+    );
+}
+
+const HEAD_BYTES = 4_096;
+
+/** The first bytes; none of a file that cannot be read. */
+async function headOf(path: string): Promise<Buffer> {
   const file = await open(path).catch(() => undefined);
-  if (file === undefined) return false;
+  if (file === undefined) return Buffer.alloc(0);
   try {
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(8), 0, 8, 0);
-    const head = buffer.toString('latin1', 0, bytesRead);
-    return MAGIC.some((magic) => head.startsWith(magic));
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return buffer.subarray(0, bytesRead);
   } finally {
     await file.close();
   }

@@ -1,6 +1,6 @@
 // Progress of import jobs as server-sent events. A stream holds no queue: it sends the state of its job as it is when the
 // client has taken the event before, and its last event has the whole job.
-import type { Clock } from '../../engine/base/clock.ts';
+import { type Clock, steadyMs } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import {
   EVENT_KEEP_ALIVE_MS,
@@ -73,7 +73,7 @@ export class ProgressStreams {
       isAlive = true;
       wake();
     }, EVENT_KEEP_ALIVE_MS);
-    const late = this.#clock.nowMs() + IMPORT_STREAM_MS;
+    const late = steadyMs(this.#clock) + IMPORT_STREAM_MS;
     const gone = (): void => wake();
     request.aborted.addEventListener('abort', gone, { once: true });
     const serve = async (): Promise<void> => {
@@ -81,7 +81,7 @@ export class ProgressStreams {
       for (;;) {
         if (request.aborted.aborted) return;
         const job = opened.job();
-        if (job === undefined || this.#isClosed || this.#clock.nowMs() >= late)
+        if (job === undefined || this.#isClosed || steadyMs(this.#clock) >= late)
           return await this.#last(out, request, 'end', {});
         if (hasEnded(job)) return await this.#last(out, request, job.status, opened.whole(job));
         const progress = opened.progress(job);
