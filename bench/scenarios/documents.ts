@@ -2,11 +2,13 @@
 // the request to the answer, and the memory of a server for the largest file.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Documents } from '../../src/server/documents/documents.ts';
+import { cpuTable } from '../lib/cpu-table.ts';
 import { DocumentSource } from '../lib/documents.ts';
 import { inFolder } from '../lib/folder.ts';
 import { type Measured, type Options, type Scenario, serverSize, sized } from '../lib/scenario.ts';
 import { startServer, type Target } from '../lib/server.ts';
 import { median, rounded } from '../lib/statistics.ts';
+import { spentBetween, totalOf } from '../lib/thread-cpu.ts';
 
 const WANTED = {
   window: { size: 1_000, overlap: 100 },
@@ -55,7 +57,7 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
     const target = await start({ dataDirectory: folder, auth: 'api-key', profile, ...serverSize(size) });
     try {
       const client = new Client(target);
-      const stored = await storedRates(client, samples, rounds);
+      const stored = await storedRates(client, target, samples, rounds);
       const memory = await memoryOf(client, target, source.text(large), size === 'smoke' ? 0 : GIVEN_BACK_MS);
       return {
         parameters: { bytes, pages, pdf_bytes: samples['pdf']?.bytes.length ?? 0, large_bytes: large, rounds },
@@ -90,22 +92,34 @@ async function readRates(samples: Readonly<Record<string, Sample>>, rounds: numb
   return rates;
 }
 
+/** Also prints the CPU of a megabyte by class of thread, which tells more than the rates on a shared machine. */
 async function storedRates(
   client: Client,
+  target: Target,
   samples: Readonly<Record<string, Sample>>,
   rounds: number,
 ): Promise<Record<string, number>> {
   const rates: Record<string, number> = {};
   for (const [kind, sample] of Object.entries(samples)) {
     const found: number[] = [];
+    const megabytes = sample.bytes.length / MB;
+    const spent: number[] = [];
     for (let round = 0; round <= rounds; round++) {
       // A memory of its own: the same file again would be all duplicates.
       const id = await client.memory(`${kind}-${round}`);
+      const before = await target.cpu();
       const began = performance.now();
       await client.importFile(id, sample);
-      if (round > 0) found.push(sample.bytes.length / 1_000 / (performance.now() - began));
+      const tookMs = performance.now() - began;
+      const after = await target.cpu();
+      if (round === 0) continue;
+      found.push(sample.bytes.length / 1_000 / tookMs);
+      const cpu = before && after && spentBetween(before, after);
+      cpuTable.add(`${kind}_stored_mb`, megabytes, cpu);
+      if (cpu !== undefined) spent.push(totalOf(cpu) / 1_000 / megabytes);
     }
     rates[`${kind}_stored_mb_per_s`] = median(found);
+    rates[`${kind}_stored_cpu_ms_per_mb`] = spent.length === 0 ? Number.NaN : median(spent);
   }
   return rates;
 }

@@ -49,6 +49,21 @@ test('a model is told of five tools with schemas of objects', () => {
   }
 });
 
+test('a search does not find the results of earlier searches, unless actions are asked for', async (t) => {
+  const { use, engine } = await opened(t);
+  await use(ADA, 'add', FACT);
+  const { output } = await use(ADA, 'recall', { query: 'green tea' });
+  for (const tool_name of ['recall', 'orders.find']) {
+    const fields = { tool_name, content: JSON.stringify(output), is_error: false, user_id: 'ada' };
+    await engine.write('add', contextOf(1), { grainType: 'action', fields, sync: false });
+  }
+  const namesOf = ({ output: { results } }: { readonly output: { results: { tool_name?: string }[] } }) =>
+    results.map(({ tool_name: name }) => name);
+  assert.deepEqual(namesOf(await use(ADA, 'recall', { query: 'green tea' })).toSorted(), ['orders.find', undefined]);
+  const actions = namesOf(await use(ADA, 'recall', { query: 'green tea', grain_type: 'action' }));
+  assert.deepEqual(actions.toSorted(), ['orders.find', 'recall']);
+});
+
 test('what a tool adds is found, corrected and forgotten', async (t) => {
   const { use, engine } = await opened(t);
   const added = await use(ADA, 'add', FACT);

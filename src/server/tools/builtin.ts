@@ -4,6 +4,7 @@
 import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { TOOL_HITS_MAX } from '../../engine/base/limits.ts';
+import { RECALL_TOOL } from '../../engine/calls/recall-actions.ts';
 import { GRAIN_TYPE_NAMES } from '../../engine/grain/grain.ts';
 import type { JsonObject } from '../../shards/protocol.ts';
 import { personsOf } from '../models/persons.ts';
@@ -19,7 +20,7 @@ const Text = (description: string) => Type.String({ minLength: 1, description })
 const Confidence = Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'How sure it is, from 0 to 1.' }));
 
 const recallTool = toolOf({
-  name: 'recall',
+  name: RECALL_TOOL,
   description: 'Search the memory. Returns records, best first, each with its hash.',
   annotations: { read_only: true, destructive: false, idempotent: true },
   input: Type.Object({

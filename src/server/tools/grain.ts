@@ -19,6 +19,10 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   'model_id',
   'parent_message_id',
   'session_id',
+  'run_id',
+  'stop_reason',
+  'tool_call_id',
+  'duration_ms',
   'source_type',
   SOURCE_USERS,
 ]);

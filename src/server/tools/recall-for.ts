@@ -1,5 +1,6 @@
 // A recall for a conversation: what the person of the conversation, or nobody in particular, has in the memory.
 import { steadyMs } from '../../engine/base/clock.ts';
+import { RECALL_ACTIONS } from '../../engine/calls/recall-actions.ts';
 import { THREAD_TAG } from '../../engine/calls/session.ts';
 import type { GrainFilter, Output } from '../../shards/protocol.ts';
 import type { RecallInput } from '../operations/recall/fields.ts';
@@ -25,7 +26,8 @@ export async function recallFor(
   const query = recordedQuery(vector === undefined ? input : withVector(input, vector));
   const filter = {
     ...query.filter,
-    except: [...NO_MEMORY, ...except],
+    // What a model has searched for is found only when actions are asked for.
+    except: [...NO_MEMORY, ...(asked.grainType === 'action' ? [] : [RECALL_ACTIONS]), ...except],
     ...(userId === undefined ? {} : { forUser: userId }),
   };
   return await context.call('recall', { ...query, filter });
