@@ -1,7 +1,7 @@
 // The grain codec on one thread: a belief of about 300 bytes, encoded and hashed, decoded, opened, identified. Then its
 // blob sealed alone and with others under one key, and opened, by the kernel and by the platform.
 import { createSecretKey, hash } from 'node:crypto';
-import { type KeyedToSeal, open, SEAL_BYTES, sealAll, sealInto } from '../../src/engine/crypto/envelope.ts';
+import { open, SEAL_BYTES, sealAll, sealInto } from '../../src/engine/crypto/envelope.ts';
 import { BODY_BYTES_MAX } from '../../src/engine/crypto/gcm-batch.ts';
 import { decodeGrain, encodeGrain, openGrain } from '../../src/engine/grain/codec/blob.ts';
 import { identityBytes } from '../../src/engine/grain/codec/identity.ts';
@@ -55,27 +55,31 @@ const TOGETHER = [1, 5, 50] as const;
 function sealing(blobs: readonly Buffer[], us: (work: (i: number) => unknown) => number): Record<string, number> {
   const key = createSecretKey(Buffer.alloc(32, 7));
   const bound = Buffer.alloc(32, 9);
-  const texts = blobs.map((body): KeyedToSeal => {
-    const into = Buffer.alloc(bound.length + SEAL_BYTES + body.length);
-    into.set(bound);
-    return { key, into, additionalAt: 0, at: bound.length, body };
-  });
-  sealAll(texts);
-  const sealed = texts.map(({ into, at }) => into.subarray(at));
+  const at = bound.length;
+  const into = blobs.map((body) => Buffer.concat([bound, Buffer.alloc(SEAL_BYTES + body.length)]));
+  const sealTogether = (from: number, count: number): void =>
+    sealAll(key, {
+      into: into.slice(from, from + count),
+      bodies: blobs.slice(from, from + count),
+      additionalAt: 0,
+      at,
+    });
+  sealTogether(0, blobs.length);
+  const sealed = into.map((bytes) => Buffer.from(bytes.subarray(at)));
   const large = Buffer.alloc(BODY_BYTES_MAX, 1);
-  const place = Buffer.alloc(bound.length + SEAL_BYTES + large.length);
-  const largest = Array.from({ length: 5 }, (): KeyedToSeal => ({ ...texts[0]!, into: place, body: large }));
+  const place = Buffer.concat([bound, Buffer.alloc(SEAL_BYTES + large.length)]);
+  const largest = { into: Array(5).fill(place), bodies: Array(5).fill(large), additionalAt: 0, at };
   return {
     ...Object.fromEntries(
       TOGETHER.map((count) => [
         `seal_${count}_together_us`,
-        us((i) => (i % count === 0 ? sealAll(texts.slice(i, i + count)) : undefined)),
+        us((i) => (i % count === 0 ? sealTogether(i, count) : undefined)),
       ]),
     ),
-    seal_by_platform_us: us((i) => sealInto(texts[i]!.into, bound.length, key, blobs[i]!, bound)),
+    seal_by_platform_us: us((i) => sealInto(into[i]!, at, key, blobs[i]!, bound)),
     open_sealed_us: us((i) => open(key, sealed[i]!, bound)),
-    seal_largest_5_together_us: us((i) => (i % 5 === 0 ? sealAll(largest) : undefined)),
-    seal_largest_by_platform_us: us(() => sealInto(place, bound.length, key, large, bound)),
+    seal_largest_5_together_us: us((i) => (i % 5 === 0 ? sealAll(key, largest) : undefined)),
+    seal_largest_by_platform_us: us(() => sealInto(place, at, key, large, bound)),
   };
 }
 

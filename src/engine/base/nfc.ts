@@ -9,9 +9,19 @@ const STRIDE = 64;
 const RUN = /\p{M}*/uy;
 const RUNS = /\p{M}{2,}/gu;
 
+/** The first character that NFC may change or move. All before it are composed, and none is a mark. */
+const FIRST_UNSTABLE = 0x300;
+
 /** `text.normalize('NFC')`. */
 export function toNfc(text: string): string {
-  return inOrder(text).normalize('NFC');
+  return isStable(text) ? text : inOrder(text).normalize('NFC');
+}
+
+/** True for a short text without characters that NFC may change: a loop is faster than the call. */
+function isStable(text: string): boolean {
+  if (text.length > STRIDE) return false;
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) >= FIRST_UNSTABLE) return false;
+  return true;
 }
 
 /** Letters that become combining marks in NFKC. Unicode's categories do not list them as marks. */

@@ -40,13 +40,19 @@ const pool = Buffer.allocUnsafeSlow(65_536);
 let poolOffset = pool.length;
 
 function nextNonce(): Buffer {
+  const nonce = Buffer.allocUnsafe(NONCE_BYTES);
+  drawNonce(nonce, 0);
+  return nonce;
+}
+
+/** Writes a fresh nonce to `into` at `at`. */
+function drawNonce(into: Buffer, at: number): void {
   if (poolOffset + NONCE_BYTES > pool.length) {
     randomFillSync(pool);
     poolOffset = 0;
   }
-  const nonce = pool.subarray(poolOffset, poolOffset + NONCE_BYTES);
+  pool.copy(into, at, poolOffset, poolOffset + NONCE_BYTES);
   poolOffset += NONCE_BYTES;
-  return nonce;
 }
 
 /** A 32-byte key as a KeyObject, which makes sealing fast. */
@@ -69,26 +75,22 @@ export function sealInto(into: Buffer, at: number, key: SealKey, plaintext: Uint
   writeSeal(into, at, nextNonce(), key, plaintext, aad);
 }
 
-/** A text to seal under a key: like `sealInto`, bound to the bytes of `into` from `additionalAt` up to `at`. */
-export interface KeyedToSeal extends ToSeal {
-  readonly key: KeyObject;
-}
-
-/** Like `sealInto` for each, but short texts under one key are sealed together. */
-export function sealAll(texts: readonly KeyedToSeal[]): void {
-  const short = new Map<KeyObject, KeyedToSeal[]>();
-  for (const text of texts) {
-    const { key, into, additionalAt, at, body } = text;
+/** Like `sealInto` for each of the texts, but short texts are sealed together. Draws their nonces. */
+export function sealAll(key: KeyObject, texts: ToSeal): void {
+  const { into, bodies, additionalAt, at } = texts;
+  const short: { into: Buffer[]; bodies: Buffer[] } = { into: [], bodies: [] };
+  for (let i = 0; i < bodies.length; i++) {
+    const place = into[i]!;
+    const body = bodies[i]!;
     if (body.length > BODY_BYTES_MAX) {
-      sealInto(into, at, key, body, into.subarray(additionalAt, at));
+      sealInto(place, at, key, body, place.subarray(additionalAt, at));
       continue;
     }
-    into.set(nextNonce(), at);
-    const others = short.get(key);
-    if (others === undefined) short.set(key, [text]);
-    else others.push(text);
+    drawNonce(place, at);
+    short.into.push(place);
+    short.bodies.push(body);
   }
-  for (const [key, under] of short) sealBatch(key, under);
+  if (short.bodies.length > 0) sealBatch(key, { ...short, additionalAt, at });
 }
 
 /** Like `seal`, with a given nonce. Only for fixed examples: a nonce that is used twice breaks its key. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { createCipheriv, createSecretKey, randomBytes } from 'node:crypto';
+import { createCipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../test/support/runs.ts';
-import { BODY_BYTES_MAX, NONCE_BYTES, openOne, sealBatch, TAG_BYTES, type ToSeal } from './gcm-batch.ts';
+import { BODY_BYTES_MAX, NONCE_BYTES, openOne, sealBatch, TAG_BYTES } from './gcm-batch.ts';
 
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');
 
@@ -22,19 +22,23 @@ interface Message {
   readonly body: Uint8Array;
 }
 
-/** A message as `sealBatch` takes it, with bytes before and behind it that must stay. */
-function toSeal({ nonce, additional, body }: Message): ToSeal {
-  const at = 3 + additional.length;
-  const into = Buffer.alloc(at + NONCE_BYTES + body.length + TAG_BYTES + 5, 0xee);
-  into.set(additional, 3);
-  into.set(nonce, at);
-  return { into, additionalAt: 3, at, body };
-}
-
-function sealedOf({ into, at, body }: ToSeal): Buffer {
-  assert.deepEqual(into.subarray(0, 3), Buffer.alloc(3, 0xee));
-  assert.deepEqual(into.subarray(into.length - 5), Buffer.alloc(5, 0xee));
-  return into.subarray(at, at + NONCE_BYTES + body.length + TAG_BYTES);
+/** Seals messages of equally long additional data. Checks that the bytes before and behind each one stay. */
+function sealedTogether(key: KeyObject, messages: readonly Message[]): Buffer[] {
+  const additionalBytes = messages[0]!.additional.length;
+  const at = 3 + additionalBytes;
+  const into = messages.map(({ nonce, additional, body }) => {
+    assert.equal(additional.length, additionalBytes);
+    const bytes = Buffer.alloc(at + NONCE_BYTES + body.length + TAG_BYTES + 5, 0xee);
+    bytes.set(additional, 3);
+    bytes.set(nonce, at);
+    return bytes;
+  });
+  sealBatch(key, { into, bodies: messages.map(({ body }) => Buffer.from(body)), additionalAt: 3, at });
+  return into.map((bytes) => {
+    assert.deepEqual(bytes.subarray(0, 3), Buffer.alloc(3, 0xee));
+    assert.deepEqual(bytes.subarray(bytes.length - 5), Buffer.alloc(5, 0xee));
+    return bytes.subarray(at, bytes.length - 5);
+  });
 }
 
 // Cases 13 to 16 of "The Galois/Counter Mode of Operation (GCM)", McGrew and Viega, appendix B.
@@ -67,9 +71,9 @@ const CASES = [
 
 for (const [i, [key, nonce, additional, body, ciphertext, tag]] of CASES.entries()) {
   test(`case ${i + 13} of the specification is sealed and opened`, () => {
-    const message = toSeal({ nonce: hex(nonce), additional: hex(additional), body: hex(body) });
-    sealBatch(createSecretKey(hex(key)), [message]);
-    assert.equal(sealedOf(message).toString('hex'), nonce + ciphertext + tag);
+    const message = { nonce: hex(nonce), additional: hex(additional), body: hex(body) };
+    const [sealed] = sealedTogether(createSecretKey(hex(key)), [message]);
+    assert.equal(sealed?.toString('hex'), nonce + ciphertext + tag);
     const opened = openOne(createSecretKey(hex(key)), hex(nonce + ciphertext + tag), hex(additional));
     assert.equal(opened?.toString('hex'), body);
   });
@@ -77,20 +81,24 @@ for (const [i, [key, nonce, additional, body, ciphertext, tag]] of CASES.entries
 
 test('any messages under any key are sealed as the platform seals them, and opened', () => {
   const bytes = (most: number) => fc.uint8Array({ maxLength: most, size: 'max' });
-  const message = fc.record({
-    nonce: fc.uint8Array({ minLength: NONCE_BYTES, maxLength: NONCE_BYTES }),
-    additional: bytes(100),
-    body: fc.oneof(bytes(40), bytes(400), bytes(BODY_BYTES_MAX)),
-  });
-  const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
+  const exactly = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
+  const messages = fc.nat({ max: 100 }).chain((additionalBytes) =>
+    fc.array(
+      fc.record({
+        nonce: exactly(NONCE_BYTES),
+        additional: exactly(additionalBytes),
+        body: fc.oneof(bytes(40), bytes(400), bytes(BODY_BYTES_MAX)),
+      }),
+      { minLength: 1, maxLength: 20 },
+    ),
+  );
   fc.assert(
-    fc.property(key, fc.array(message, { minLength: 1, maxLength: 20 }), (raw, messages) => {
+    fc.property(exactly(32), messages, (raw, all) => {
       const secret = createSecretKey(raw);
-      const all = messages.map(toSeal);
-      sealBatch(secret, all);
-      for (const [i, { nonce, additional, body }] of messages.entries()) {
+      const together = sealedTogether(secret, all);
+      for (const [i, { nonce, additional, body }] of all.entries()) {
         const sealed = platform(raw, nonce, additional, body);
-        assert.deepEqual(sealedOf(all[i]!), sealed);
+        assert.deepEqual(together[i], sealed);
         assert.deepEqual(openOne(secret, sealed, additional), Buffer.from(body));
       }
     }),
@@ -105,22 +113,20 @@ test('more messages than fit the memory at once are sealed in several calls', ()
     additional: randomBytes(32),
     body: randomBytes(i % 3 === 0 ? BODY_BYTES_MAX : i),
   }));
-  const all = messages.map(toSeal);
-  sealBatch(createSecretKey(raw), all);
+  const together = sealedTogether(createSecretKey(raw), messages);
   for (const [i, { nonce, additional, body }] of messages.entries())
-    assert.deepEqual(sealedOf(all[i]!), platform(raw, nonce, additional, body), `message ${i}`);
+    assert.deepEqual(together[i], platform(raw, nonce, additional, body), `message ${i}`);
 });
 
 test('a changed bit anywhere, and other additional data, do not open', () => {
   const key = createSecretKey(randomBytes(32));
-  const message = toSeal({ nonce: randomBytes(NONCE_BYTES), additional: Buffer.from('row 7'), body: randomBytes(37) });
-  sealBatch(key, [message]);
-  const sealed = sealedOf(message);
+  const message = { nonce: randomBytes(NONCE_BYTES), additional: Buffer.from('row 7'), body: randomBytes(37) };
+  const sealed = sealedTogether(key, [message])[0]!;
   for (let bit = 0; bit < sealed.length * 8; bit++) {
     const changed = Buffer.from(sealed);
     changed[bit >> 3]! ^= 1 << (bit & 7);
     assert.equal(openOne(key, changed, Buffer.from('row 7')), undefined, `bit ${bit}`);
   }
   assert.equal(openOne(key, sealed, Buffer.from('row 8')), undefined);
-  assert.deepEqual(openOne(key, sealed, Buffer.from('row 7')), Buffer.from(message.body));
+  assert.deepEqual(openOne(key, sealed, Buffer.from('row 7')), message.body);
 });

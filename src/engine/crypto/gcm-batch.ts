@@ -26,12 +26,15 @@ const MESSAGES_AT = HASH_KEY_AT + BLOCK_BYTES;
 const MESSAGE_ROOM = 2 * (BODY_BYTES_MAX + 2 * BLOCK_BYTES) + ADDITIONAL_BYTES_MAX + BLOCK_BYTES;
 const MEMORY_BYTES = 16 * PAGE_BYTES;
 
-/** A message to seal: nonce, ciphertext and tag go to `into` from `at` on, and the additional data is before them. */
+/**
+ * Messages to seal. Nonce, ciphertext and tag of a message go to its `into` from `at` on; the bytes from `additionalAt` up
+ * to `at` are its additional data.
+ */
 export interface ToSeal {
-  readonly into: Buffer;
+  readonly into: readonly Buffer[];
+  readonly bodies: readonly Buffer[];
   readonly additionalAt: number;
   readonly at: number;
-  readonly body: Uint8Array;
 }
 
 /** What every message under a key needs, kept while the key object lives. */
@@ -74,21 +77,22 @@ class Workplace {
     return this.#messages < MESSAGES_MAX && this.#end + this.#streamBytes + MESSAGE_ROOM <= MEMORY_BYTES;
   }
 
-  /** Adds a message. `body` may be at most BODY_BYTES_MAX. Returns the address of the body. */
-  add(nonce: Uint8Array, additional: Uint8Array, body: Uint8Array): number {
-    assert(body.length <= BODY_BYTES_MAX && additional.length <= ADDITIONAL_BYTES_MAX, 'a message fits its room');
+  /** Adds a message: its additional data and nonce are in `from`. Returns the address of the body. */
+  add(from: Buffer, additionalAt: number, at: number, body: Buffer): number {
+    const additionalBytes = at - additionalAt;
+    assert(body.length <= BODY_BYTES_MAX && additionalBytes <= ADDITIONAL_BYTES_MAX, 'a message fits its room');
     const bytes = this.#bytes;
     const message = this.#end;
-    const bodyAt = message + wholeBlocks(additional.length);
+    const bodyAt = message + wholeBlocks(additionalBytes);
     const bodyBlocks = wholeBlocks(body.length);
     const entry = TABLE_AT + this.#messages * ENTRY_BYTES;
     this.#words[(entry + ENTRY.message) >> 2] = message;
-    this.#words[(entry + ENTRY.additionalBytes) >> 2] = additional.length;
+    this.#words[(entry + ENTRY.additionalBytes) >> 2] = additionalBytes;
     this.#words[(entry + ENTRY.bodyBytes) >> 2] = body.length;
-    bytes.set(nonce, entry + ENTRY.nonce);
-    bytes.set(additional, message);
-    for (let at = message + additional.length; at < bodyAt; at++) bytes[at] = 0;
-    bytes.set(body, bodyAt);
+    from.copy(bytes, entry + ENTRY.nonce, at, at + NONCE_BYTES);
+    from.copy(bytes, message, additionalAt, at);
+    for (let pad = message + additionalBytes; pad < bodyAt; pad++) bytes[pad] = 0;
+    body.copy(bytes, bodyAt);
     this.#messages += 1;
     this.#end = bodyAt + bodyBlocks + BLOCK_BYTES;
     this.#streamBytes += bodyBlocks + BLOCK_BYTES;
@@ -110,11 +114,11 @@ class Workplace {
     this.#bytes.copy(into, at, from, from + count);
   }
 
-  /** True when the tag behind a body of that length equals `tag`. The time does not depend on where they differ. */
-  hasTag(bodyAt: number, bodyBytes: number, tag: Uint8Array): boolean {
+  /** True when the tag behind a body equals that of `sealed` at `tagAt`. The time does not depend on where they differ. */
+  hasTag(bodyAt: number, bodyBytes: number, sealed: Buffer, tagAt: number): boolean {
     const at = bodyAt + wholeBlocks(bodyBytes);
     let difference = 0;
-    for (let i = 0; i < TAG_BYTES; i++) difference |= this.#bytes[at + i]! ^ tag[i]!;
+    for (let i = 0; i < TAG_BYTES; i++) difference |= this.#bytes[at + i]! ^ sealed[tagAt + i]!;
     return difference === 0;
   }
 
@@ -134,40 +138,44 @@ function wholeBlocks(bytes: number): number {
 }
 
 /**
- * Seals messages under one key. Their nonces are in `into` at `at`, where they stay; ciphertext and tag follow them.
- * Every body has at most BODY_BYTES_MAX bytes.
+ * Seals messages under one key. Their nonces are in place, and stay; ciphertext and tag follow them. Every body has at
+ * most BODY_BYTES_MAX bytes.
  */
-export function sealBatch(key: KeyObject, messages: readonly ToSeal[]): void {
+export function sealBatch(key: KeyObject, { into, bodies, additionalAt, at }: ToSeal): void {
   workplace ??= new Workplace();
   const cipher = cipherOf(key);
-  const bodies: number[] = [];
-  for (let from = 0; from < messages.length; from += bodies.length) {
-    bodies.length = 0;
-    for (let i = from; i < messages.length && workplace.hasRoom; i++) {
-      const { into, additionalAt, at, body } = messages[i]!;
-      const nonce = into.subarray(at, at + NONCE_BYTES);
-      bodies.push(workplace.add(nonce, into.subarray(additionalAt, at), body));
-    }
+  const bodyAt = at + NONCE_BYTES;
+  for (let from = 0, to = 0; from < bodies.length; from = to) {
+    const places: number[] = [];
+    for (; to < bodies.length && workplace.hasRoom; to++)
+      places.push(workplace.add(into[to]!, additionalAt, at, bodies[to]!));
     workplace.run(cipher, false);
-    for (const [i, bodyAt] of bodies.entries()) {
-      const { into, at, body } = messages[from + i]!;
-      workplace.copy(bodyAt, body.length, into, at + NONCE_BYTES);
-      workplace.copy(bodyAt + wholeBlocks(body.length), TAG_BYTES, into, at + NONCE_BYTES + body.length);
+    for (let i = from; i < to; i++) {
+      const { length } = bodies[i]!;
+      const place = places[i - from]!;
+      workplace.copy(place, length, into[i]!, bodyAt);
+      workplace.copy(place + wholeBlocks(length), TAG_BYTES, into[i]!, bodyAt + length);
     }
     workplace.clear();
   }
 }
 
+/** Additional data, then a nonce, where `openOne` gathers them. */
+const head = Buffer.allocUnsafeSlow(ADDITIONAL_BYTES_MAX + NONCE_BYTES);
+
 /** Opens nonce ‖ ciphertext ‖ tag of a body of at most BODY_BYTES_MAX bytes. Undefined when the tag is another one. */
 export function openOne(key: KeyObject, sealed: Uint8Array, additional: Uint8Array): Buffer | undefined {
   workplace ??= new Workplace();
+  const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length);
   const bodyEnd = sealed.length - TAG_BYTES;
-  const body = sealed.subarray(NONCE_BYTES, bodyEnd);
-  const bodyAt = workplace.add(sealed.subarray(0, NONCE_BYTES), additional, body);
+  head.set(additional);
+  bytes.copy(head, additional.length, 0, NONCE_BYTES);
+  const bodyBytes = bodyEnd - NONCE_BYTES;
+  const bodyAt = workplace.add(head, 0, additional.length, bytes.subarray(NONCE_BYTES, bodyEnd));
   workplace.run(cipherOf(key), true);
-  const opened = Buffer.allocUnsafe(body.length);
-  const isWhole = workplace.hasTag(bodyAt, body.length, sealed.subarray(bodyEnd));
-  if (isWhole) workplace.copy(bodyAt, body.length, opened, 0);
+  const opened = Buffer.allocUnsafe(bodyBytes);
+  const isWhole = workplace.hasTag(bodyAt, bodyBytes, bytes, bodyEnd);
+  if (isWhole) workplace.copy(bodyAt, bodyBytes, opened, 0);
   workplace.clear();
   return isWhole ? opened : undefined;
 }

@@ -29,9 +29,12 @@ export class TrailCipher {
 
   /** Like `encipher` for each: 32 bytes a hash, in order. */
   encipherAll(hashes: readonly string[]): Buffer {
-    const bytes = this.#cipher.update(hashes.join(''), 'hex');
-    assert(bytes.length === hashes.length * HASH_BYTES, 'grains are named by their whole hashes');
-    return bytes;
+    const bytes = Buffer.allocUnsafe(hashes.length * HASH_BYTES);
+    for (let i = 0; i < hashes.length; i++) {
+      const written = bytes.write(hashes[i]!, i * HASH_BYTES, HASH_BYTES, 'hex');
+      assert(written === HASH_BYTES, 'a grain is named by its whole hash');
+    }
+    return this.#cipher.update(bytes);
   }
 
   /** The hash that was enciphered. Any other 32 bytes give a hash that belongs to no grain. */

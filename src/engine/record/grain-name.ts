@@ -50,6 +50,13 @@ export function grainName({ keys: { user, scope }, partition, enciphered }: Grai
   return bytes.toString('hex', 0, at + HASH_BYTES);
 }
 
+/** What precedes the enciphered hash in the name of a grain under these keys, as hex. */
+export function namePrefix(keys: NameKeys): string {
+  return grainName({ keys, enciphered: NO_HASH }).slice(0, -2 * HASH_BYTES);
+}
+
+const NO_HASH = new Uint8Array(HASH_BYTES);
+
 /** Parses a name; undefined for text that is not a name, NO_NAME included. */
 export function parseName(name: string): GrainName | undefined {
   const bytes = Buffer.from(name, 'hex');

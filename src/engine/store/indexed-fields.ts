@@ -1,25 +1,32 @@
 // The listed fields of a grain, which have few distinct short values and no facet of their own. The values are those
 // that answers show, so that a condition finds the same grains through the index as by reading grains.
+import { toNfc } from '../base/nfc.ts';
 import { EXTRA_FIELDS } from '../grain/api/draft.ts';
 import { SOURCE_USERS, sourceUsersOf } from '../grain/api/source-users.ts';
 import { byType, GRAIN_TYPE_NAMES, type Grain, type GrainType } from '../grain/grain.ts';
 import { isMap } from '../grain/rules/validate.ts';
 import type { QueryField } from '../grain/types/query-field.ts';
 import { GRAIN_TYPES } from '../grain/types/table.ts';
-import type { Value, ValueMap } from '../grain/value.ts';
+import type { Value } from '../grain/value.ts';
 import { fieldKey, NOT_TEXT } from '../index/parts/part.ts';
 
 /** The value that answers show when the grain has none. */
 const SOURCE_TYPE_DEFAULT = 'user';
 
-const COMMON = ['source_type', 'recall_priority', 'epistemic_status'] as const;
+const FROM_USER = fieldKey('source_type', SOURCE_TYPE_DEFAULT);
+
+/** Listed fields of every type, beside `source_type`. */
+const COMMON = ['recall_priority', 'epistemic_status'] as const;
 
 /** A listed field of a grain type: the name in a blob, and the name in the index and in CAL. */
-type FieldName = readonly [stored: string, shown: string];
+interface FieldName {
+  readonly stored: string;
+  readonly name: string;
+}
 const STORED = byType((type) => GRAIN_TYPES[type].cal.fields.filter(({ listed }) => listed).map(fieldName));
 
 function fieldName({ name, stored = name }: QueryField): FieldName {
-  return [stored, name];
+  return { stored, name };
 }
 
 /** A field of a grain as an answer shows it. */
@@ -47,8 +54,9 @@ const DERIVED: Readonly<Record<GrainType, Derived | undefined>> = {
 
 /** The listed fields, by their names in CAL. The facet `field` lists grains by their values. */
 export const LISTED_FIELDS: ReadonlySet<string> = new Set([
+  'source_type',
   ...COMMON,
-  ...GRAIN_TYPE_NAMES.flatMap((type) => [...STORED[type].map(([, name]) => name), ...(DERIVED[type]?.names ?? [])]),
+  ...GRAIN_TYPE_NAMES.flatMap((type) => [...STORED[type].map(({ name }) => name), ...(DERIVED[type]?.names ?? [])]),
 ]);
 
 /** True for a listed field. */
@@ -59,9 +67,10 @@ export function isListed(field: string): boolean {
 /** The fields of a grain as answers show them. Extra fields stand next to the others unless their names collide. */
 export function shownFields({ fields }: Pick<Grain, 'fields'>): Shown {
   const extras = fields[EXTRA_FIELDS];
+  if (!isMap(extras)) return (name) => fields[name];
   return (name) => {
     const own = fields[name];
-    return own === undefined && isMap(extras) && Object.hasOwn(extras, name) ? (extras as ValueMap)[name] : own;
+    return own === undefined && Object.hasOwn(extras, name) ? extras[name] : own;
   };
 }
 
@@ -69,9 +78,12 @@ export function shownFields({ fields }: Pick<Grain, 'fields'>): Shown {
 export function fieldEntries(grain: Pick<Grain, 'type' | 'fields'>): string[] {
   const { type } = grain;
   const shown = shownFields(grain);
-  const entries: string[] = [];
-  for (const name of COMMON) enter(entries, name, shown(name) ?? (name === 'source_type' ? SOURCE_TYPE_DEFAULT : null));
-  for (const [stored, name] of STORED[type]) enter(entries, name, shown(stored));
+  // Most grains have this entry alone: an array that begins with it has no room for more.
+  const source = shown('source_type') ?? SOURCE_TYPE_DEFAULT;
+  const entries = [source === SOURCE_TYPE_DEFAULT ? FROM_USER : fieldKey('source_type', formOf(source))];
+  for (let i = 0; i < COMMON.length; i++) enter(entries, COMMON[i]!, shown(COMMON[i]!));
+  const stored = STORED[type];
+  for (let i = 0; i < stored.length; i++) enter(entries, stored[i]!.name, shown(stored[i]!.stored));
   DERIVED[type]?.enter(entries, shown);
   enterSources(entries, grain);
   return entries;
@@ -102,9 +114,11 @@ function enterConsent(entries: string[], shown: Shown): void {
 }
 
 function enter(entries: string[], name: string, value: Value | undefined): void {
-  if (value === undefined || value === null) return;
-  if (typeof value === 'string') entries.push(fieldKey(name, value.normalize('NFC')));
-  else entries.push(fieldKey(name, NOT_TEXT));
+  if (value !== undefined && value !== null) entries.push(fieldKey(name, formOf(value)));
+}
+
+function formOf(value: Value): string {
+  return typeof value === 'string' ? toNfc(value) : NOT_TEXT;
 }
 
 function enterTruth(

@@ -2,7 +2,7 @@
 // agree.
 import { keyedIdentity } from '../crypto/blind-tokens.ts';
 import { searchText, sessionOf, triple } from '../grain/api/text.ts';
-import { identityBytes } from '../grain/codec/identity.ts';
+import { passingIdentity } from '../grain/codec/identity.ts';
 import type { Address, Grain } from '../grain/grain.ts';
 import type { ValueMap } from '../grain/value.ts';
 import type { IndexedGrain, IndexedText, NumberedText, NumberField, Ordinal } from '../index/parts/part.ts';
@@ -27,7 +27,7 @@ export function indexedOf(
 ): NewlyIndexed {
   const { fields } = grain;
   const spo = triple(grain);
-  const identity = identityBytes(blob);
+  const identity = passingIdentity(blob);
   return {
     ordinal: 0,
     address,
@@ -69,6 +69,13 @@ class GrainText implements IndexedText {
 /** The numbers that a blob of any type may state. */
 type StatedNumber = Exclude<NumberField, 'priority' | 'outcome' | 'tool' | 'error' | 'durationMs' | keyof ExpiryTimes>;
 
+/** A number of the index, the blob field that states it, and the factor between them. */
+interface NumberEntry {
+  readonly field: StatedNumber;
+  readonly name: string;
+  readonly factor: number;
+}
+
 /** The blob field of each stated number, and its factor. */
 const NUMBER_FIELDS: Readonly<Record<StatedNumber, readonly [name: string, factor: number]>> = {
   confidence: ['confidence', 1],
@@ -78,7 +85,11 @@ const NUMBER_FIELDS: Readonly<Record<StatedNumber, readonly [name: string, facto
   expiresAtMs: ['expires_at', 1000], // an extra field of the blob, in seconds
   timestampMs: ['timestamp_ms', 1],
 };
-const NUMBER_ENTRIES = Object.entries(NUMBER_FIELDS) as [StatedNumber, readonly [string, number]][]; // its keys
+const NUMBER_ENTRIES: readonly NumberEntry[] = Object.entries(NUMBER_FIELDS).map(([field, [name, factor]]) => ({
+  field: field as StatedNumber, // a key of the table
+  name,
+  factor,
+}));
 
 function numbersOf(memory: Memory, grain: Pick<Grain, 'type' | 'fields'>): IndexedGrain['numbers'] {
   const stated = statedNumbers(grain.fields);
@@ -94,7 +105,8 @@ function numbersOf(memory: Memory, grain: Pick<Grain, 'type' | 'fields'>): Index
 
 function statedNumbers(fields: ValueMap): IndexedGrain['numbers'] {
   const found: Partial<Record<StatedNumber, number>> = {};
-  for (const [field, [name, factor]] of NUMBER_ENTRIES) {
+  for (let i = 0; i < NUMBER_ENTRIES.length; i++) {
+    const { field, name, factor } = NUMBER_ENTRIES[i]!;
     const value = fields[name];
     if (typeof value === 'number') found[field] = value * factor;
   }

@@ -3,7 +3,6 @@
 // append has returned and `publish` runs.
 import { assert } from '../base/assert.ts';
 import { ERASED_REMEMBERED_EACH } from '../base/limits.ts';
-import { type KeyedToSeal, sealAll } from '../crypto/envelope.ts';
 import type { AuditDraft } from '../govern/trail/audit.ts';
 import type { Ordinal } from '../index/parts/part.ts';
 import type { Append, Sequence } from '../log/log.ts';
@@ -383,10 +382,8 @@ export class Group {
 
   /** Names the granted grains, and seals their blobs. */
   #seal(): void {
-    const toSeal: KeyedToSeal[] = [];
     for (const { keyed } of this.#overlays.values())
-      for (const ofUser of keyed.values()) for (const grains of ofUser.values()) grains.close(toSeal);
-    sealAll(toSeal);
+      for (const ofUser of keyed.values()) for (const grains of ofUser.values()) grains.close();
   }
 
   /** Closes the group: seals its blobs, adds the audit records and makes new keys durable. Returns the append. */

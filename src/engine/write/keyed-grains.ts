@@ -1,11 +1,11 @@
 // The grains that a group adds under the same keys. Their hashes are enciphered together, and their blobs sealed together,
 // when the group is closed.
 import type { KeyObject } from 'node:crypto';
-import { type KeyedToSeal, SEAL_BYTES } from '../crypto/envelope.ts';
+import { SEAL_BYTES, sealAll } from '../crypto/envelope.ts';
 import { HASH_BYTES, type TrailCipher } from '../crypto/trail-cipher.ts';
 import type { Ordinal } from '../index/parts/part.ts';
 import { GRAIN_BOUND_AT, GRAIN_SEALED_AT, startGrainRecord } from '../record/grain-head.ts';
-import { grainName, type NameKeys } from '../record/grain-name.ts';
+import { type NameKeys, namePrefix } from '../record/grain-name.ts';
 import type { Memory } from '../store/memory.ts';
 import type { PreparedGrain } from './prepare.ts';
 
@@ -24,18 +24,21 @@ export class PlannedGrain {
 
   /** The grain's name in the trail. Before the group is closed, its hash is enciphered alone. */
   get name(): string {
-    this.#name ??= this.under.nameOf(this.under.cipher.encipher(this.prepared.address));
+    this.#name ??= this.under.prefix + this.under.cipher.encipher(this.prepared.address).toString('hex');
     return this.#name;
   }
 
-  named(enciphered: Uint8Array): void {
-    this.#name ??= this.under.nameOf(enciphered);
+  /** Its enciphered hash is in `bytes` at `at`. */
+  named(bytes: Buffer, at: number): void {
+    this.#name ??= this.under.prefix + bytes.toString('hex', at, at + HASH_BYTES);
   }
 }
 
 export class KeyedGrains {
   readonly memory: Memory;
   readonly cipher: TrailCipher;
+  /** What all their names begin with. */
+  readonly prefix: string;
   /** The user's key, or the memory's. */
   readonly #key: number;
   readonly #keys: NameKeys;
@@ -49,6 +52,7 @@ export class KeyedGrains {
     this.#key = key;
     this.#keys = { user: isUsers ? key : 0, scope: scopeKey };
     this.cipher = memory.trail.cipher(this.#keys);
+    this.prefix = namePrefix(this.#keys);
     this.#grainKey = memory.grainKey(key, scopeKey);
   }
 
@@ -64,27 +68,21 @@ export class KeyedGrains {
     this.#records.push(record);
   }
 
-  nameOf(enciphered: Uint8Array): string {
-    return grainName({ keys: this.#keys, enciphered });
-  }
-
-  /** Names the grains and binds each record to its enciphered hash. Adds their blobs to `toSeal`. */
-  close(toSeal: KeyedToSeal[]): void {
+  /** Names the grains, binds each record to its enciphered hash, and seals the blobs. */
+  close(): void {
     const planned = this.#planned;
+    const records = this.#records;
     const all = this.cipher.encipherAll(planned.map(({ prepared }) => prepared.address));
     for (let i = 0; i < planned.length; i++) {
-      const grain = planned[i]!;
-      const into = this.#records[i]!;
-      const enciphered = all.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES);
-      grain.named(enciphered);
-      into.set(enciphered, GRAIN_BOUND_AT);
-      toSeal.push({
-        key: this.#grainKey,
-        into,
-        additionalAt: GRAIN_BOUND_AT,
-        at: GRAIN_SEALED_AT,
-        body: grain.prepared.blob,
-      });
+      const at = i * HASH_BYTES;
+      planned[i]!.named(all, at);
+      all.copy(records[i]!, GRAIN_BOUND_AT, at, at + HASH_BYTES);
     }
+    sealAll(this.#grainKey, {
+      into: records,
+      bodies: planned.map(({ prepared }) => prepared.blob),
+      additionalAt: GRAIN_BOUND_AT,
+      at: GRAIN_SEALED_AT,
+    });
   }
 }

@@ -54,17 +54,17 @@ export function prepareGrain(
   const { rules, sealHash } = memory.governed.policy;
   const { fields, needs, warnings: piiWarnings } = checkPii(rules, api, purpose);
   try {
-    const encoded = encodeGrain(
-      api.type,
-      fields,
-      api.sensitivity === undefined ? {} : { sensitivity: api.sensitivity },
-    );
-    const grain = { type: api.type, typeString: api.type, fields };
-    // fromApi has checked that it is a valid flag.
-    const verification = (api.verificationStatus ?? '') as VerificationState;
-    const warnings = [...api.warnings, ...encoded.warnings, ...piiWarnings];
-    const made = { grain, blob: encoded.blob, address: encoded.address, verification, warnings };
-    return assemble(memory, { ...made, policySeal: sealHash, pii: needs });
+    const encoded = encodeGrain(api.type, fields, { sensitivity: api.sensitivity });
+    return assemble(memory, {
+      grain: { type: api.type, typeString: api.type, fields },
+      blob: encoded.blob,
+      address: encoded.address,
+      // fromApi has checked that it is a valid flag.
+      verification: (api.verificationStatus ?? '') as VerificationState,
+      warnings: joined(api.warnings, encoded.warnings, piiWarnings),
+      policySeal: sealHash,
+      pii: needs,
+    });
   } catch (error) {
     if (error instanceof GrainError) throw toEngineError(error, 'api');
     throw error;
@@ -104,6 +104,14 @@ export function prepareBlob(
     throw error;
   }
 }
+
+/** All warnings in order. Most grains have none. */
+function joined(...lists: readonly (readonly string[])[]): readonly string[] {
+  const some = lists.filter(({ length }) => length > 0);
+  return some.length > 1 ? some.flat() : (some[0] ?? NO_WARNINGS);
+}
+
+const NO_WARNINGS: readonly string[] = [];
 
 function assemble(memory: Memory, made: Omit<PreparedGrain, 'indexed' | 'userId' | 'by'>): PreparedGrain {
   const { grain, blob, address, verification, warnings, policySeal, pii } = made;

@@ -1,6 +1,5 @@
 // Extracts from a grain what the indexes store: its text, its triple, its session.
 import { unreachable } from '../../base/assert.ts';
-import { defined } from '../../base/defined.ts';
 import { toNfc } from '../../base/nfc.ts';
 import { isMap } from '../rules/validate.ts';
 import { Float, type Value, type ValueMap } from '../value.ts';
@@ -128,12 +127,8 @@ export function triple({ type, fields }: GrainFields): Triple {
   const subject = side(fields['subject']);
   const object = side(fields['object']);
   const relation = side(fields['relation']);
-  if (type === 'belief') return sides(subject, relation, object);
-  return subject === undefined && object === undefined ? {} : sides(subject, relation ?? type, object);
-}
-
-function sides(subject: string | undefined, relation: string | undefined, object: string | undefined): Triple {
-  return defined({ subject, relation, object });
+  if (type === 'belief') return { subject, relation, object };
+  return subject === undefined && object === undefined ? {} : { subject, relation: relation ?? type, object };
 }
 
 function side(value: Value | undefined): string | undefined {

@@ -21,12 +21,22 @@ const CHUNK_INDEX_KEY = fixedText('chunk_index');
  * later says nothing new. The blob must have been encoded here or decoded strictly. The
  * signed flag and the sensitivity do not affect the identity.
  */
-export function identityBytes(blob: Uint8Array): Uint8Array | undefined {
+export function identityBytes(blob: Buffer): Uint8Array | undefined {
+  return writeIdentity(blob, Buffer.allocUnsafe(blob.length));
+}
+
+const scratch = Buffer.allocUnsafeSlow(4_096);
+
+/** Like `identityBytes`, but the result is overwritten by the next call. */
+export function passingIdentity(blob: Buffer): Uint8Array | undefined {
+  return blob.length > scratch.length ? identityBytes(blob) : writeIdentity(blob, scratch);
+}
+
+function writeIdentity(blob: Buffer, result: Buffer): Uint8Array | undefined {
   const { typeByte } = peek(blob);
   const spec = typeByByte(typeByte);
-  const result = Buffer.allocUnsafe(blob.length);
   result[0] = typeByte;
-  if (spec?.dated === true) result.set(blob.subarray(5, HEADER_BYTES), 1);
+  if (spec?.dated === true) blob.copy(result, 1, 5, HEADER_BYTES);
   else result.fill(0, 1, 5);
   let to = 5;
   let hasCallId = false;
@@ -43,11 +53,11 @@ export function identityBytes(blob: Uint8Array): Uint8Array | undefined {
     at = skip(blob, value, end);
     if (at > end) refuse('ERR_CORRUPT');
     if (!isLeftOut) continue;
-    result.set(blob.subarray(copiedTo, entry), to);
+    blob.copy(result, to, copiedTo, entry);
     to += entry - copiedTo;
     copiedTo = at;
   }
-  result.set(blob.subarray(copiedTo, at), to);
+  blob.copy(result, to, copiedTo, at);
   to += at - copiedTo;
   return spec?.type === 'action' && !hasCallId ? undefined : result.subarray(0, to);
 }
