@@ -19,6 +19,8 @@ export interface PartFilter {
   readonly docs: Uint32Array | undefined;
   /** True if the doc passes all other conditions. */
   readonly test: (doc: Doc) => boolean;
+  /** Set if every doc of the part passes `test`, so that nobody need ask. */
+  readonly passesAll?: true | undefined;
 }
 
 const NOTHING = new Uint32Array(0);
@@ -41,7 +43,8 @@ export function filterPart(
   const listed = facetDocs(part, filter, context, terms);
   const named = filter.addresses === undefined ? listed : addressDocs(store, part, filter.addresses, listed);
   const docs = filter.addressPrefix === undefined ? named : prefixDocs(store, part, filter.addressPrefix, named);
-  return { docs, test: docTest(store, part, filter, context, terms) };
+  const tests = docTests(store, part, filter, context, terms);
+  return { docs, test: all(tests), passesAll: tests.length === 0 || undefined };
 }
 
 /** The docs with these addresses; only those in `listed`, if given. */
@@ -84,7 +87,7 @@ export function visibleIn(
 ): (doc: Doc) => boolean {
   const { namespace, userId } = context;
   const versions: GrainFilter = filter.includeSuperseded === true ? { includeSuperseded: true } : {};
-  const test = docTest(store, part, versions, context, []);
+  const test = all(docTests(store, part, versions, context, []));
   if (namespace === undefined && userId === undefined) return test;
   const set = DocSet.of(part.docCount, docsWithin(part, context) ?? NOTHING);
   return (doc) => set.has(doc) && test(doc);
@@ -176,21 +179,24 @@ function namespaceDocs(part: IndexPart, isWanted: (namespace: string) => boolean
   return docs;
 }
 
-function docTest(
+/** Conditions that some doc of the part may fail. What holds for the whole part is decided here, once. */
+function docTests(
   store: Store,
   part: IndexPart,
   filter: GrainFilter,
   context: CallContext,
   terms: readonly NameTest[],
-): (doc: Doc) => boolean {
+): ((doc: Doc) => boolean)[] {
   const { removed, superseded } = store.index;
-  const { ordinals } = part;
+  const { ordinals, docCount } = part;
   const tests: ((doc: Doc) => boolean)[] = [];
-  if (removed.count > 0) tests.push((doc) => !removed.get(ordinals[doc]!));
-  if (filter.includeSuperseded !== true && superseded.count > 0) tests.push((doc) => !superseded.get(ordinals[doc]!));
+  if (docCount === 0) return tests;
+  const holds = (marks: typeof removed): boolean => marks.count > 0 && marks.any(ordinals[0]!, ordinals[docCount - 1]!);
+  if (holds(removed)) tests.push((doc) => !removed.get(ordinals[doc]!));
+  if (filter.includeSuperseded !== true && holds(superseded)) tests.push((doc) => !superseded.get(ordinals[doc]!));
   tests.push(...shownIn(store, part, context));
   tests.push(...listTests(store, part, filter, context, terms), ...columnTests(part, filter));
-  return all(tests);
+  return tests;
 }
 
 /** Conditions that exclude docs, or that need a bitmap or several lists. */

@@ -32,7 +32,7 @@ export function shownIn(store: Store, part: IndexPart, context: CallContext): re
     const viewed = viewedIn(part, governed, context)?.words;
     if (viewed !== undefined) tests.push((doc) => (viewed[doc >>> 5]! & (1 << (doc & 31))) !== 0);
   }
-  const expires = part.numbers('expiresAtMs');
+  const expires = earliestEnd(part) <= nowMs ? part.numbers('expiresAtMs') : undefined;
   if (expires !== undefined) tests.push((doc) => !(expires[doc]! <= nowMs));
   return tests;
 }

@@ -188,16 +188,24 @@ class Matching {
     this.#text = text;
     this.#matchers = parts.map(() => null);
     this.searched = parts.map((part, i): SearchPart => {
-      const { docs, test } = filters[i]!;
+      const { docs, test, passesAll } = filters[i]!;
       return {
         text: part.text,
-        removed: (doc) => !test(doc),
+        removed: passesAll === true ? undefined : (doc) => !test(doc),
         allowed: docs === undefined ? undefined : docBits(docs, part.docCount),
         createdAtMs: part.createdAtMs,
         ordinals: part.ordinals,
         chronological: part.chronological,
       };
     });
+  }
+
+  /** True if no filter and no clause excludes any doc. */
+  get letsAll(): boolean {
+    return (
+      this.#filters.every(({ docs, passesAll }) => docs === undefined && passesAll === true) &&
+      this.#text.clauses.length === 0
+    );
   }
 
   lets(part: number, doc: Doc): boolean {
@@ -217,13 +225,20 @@ class Matching {
   }
 }
 
-function vectorHits({ parts, filters, query, vectors }: CandidateSearch, matching: Matching, units: Units): void {
+function vectorHits(
+  { store, context, parts, filters, query, vectors }: CandidateSearch,
+  matching: Matching,
+  units: Units,
+): void {
   if (vectors === undefined) return;
   const placeOf = placesIn(parts);
-  const isAllowed = (ordinal: Ordinal): boolean => {
-    const place = placeOf(ordinal);
-    return place !== undefined && matching.lets(place.part, place.doc);
-  };
+  const isAllowed =
+    matching.letsAll && !store.isDamaged(context.memory)
+      ? ALWAYS
+      : (ordinal: Ordinal): boolean => {
+          const place = placeOf(ordinal);
+          return place !== undefined && matching.lets(place.part, place.doc);
+        };
   const lists = filters.map(({ docs }) => docs);
   const isListed = lists.length > 0 && lists.every((docs) => docs !== undefined);
   const hits = vectors.search({
@@ -238,6 +253,9 @@ function vectorHits({ parts, filters, query, vectors }: CandidateSearch, matchin
     unit.cosine = cosine;
   }
 }
+
+/** The vectors of removed grains are removed with them, so each vector has a place unless the index is damaged. */
+const ALWAYS = (): boolean => true;
 
 function ordinalsOf(parts: readonly IndexPart[], lists: readonly (Uint32Array | undefined)[]): Uint32Array {
   const ordinals = new Uint32Array(lists.reduce((sum, docs) => sum + (docs?.length ?? 0), 0));
