@@ -2,6 +2,7 @@
 // heap and of buffers outside it, opening after a clean stop and after a process was killed while it added grains.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { TAIL_GRAINS_SEAL } from '../../src/engine/base/limits.ts';
 import { addAll, batchesOf, contextOf, makeMemories, type OpenShard, openShard, settle } from '../lib/engine.ts';
 import { bytesOnDisk, inFolder } from '../lib/folder.ts';
 import { type GrainSource, grainSource } from '../lib/grains.ts';
@@ -11,6 +12,8 @@ import { sized } from '../lib/scenario.ts';
 import { median, named, rounded } from '../lib/statistics.ts';
 
 const STEP = 10_000;
+/** Grains that a process adds before it is killed: a restart replays nearly all that a tail takes before its seal. */
+const KILLED_GRAINS = TAIL_GRAINS_SEAL - 2_000;
 
 export const scenario: Scenario = {
   name: 'footprint',
@@ -113,7 +116,7 @@ async function inChild(task: Task): Promise<unknown> {
   return answer;
 }
 
-/** A process that adds half a tail of grains and is killed while it continues. Resolves to the acknowledged grains. */
+/** A process that adds nearly a tail of grains and is killed while it continues. Resolves to the acknowledged grains. */
 async function killWhileAdding(folder: string, grains: number, seed: number): Promise<number> {
   const task: Task = { kind: 'addUntilKilled', folder, grains, seed };
   const child = fork(import.meta.filename);
@@ -151,7 +154,7 @@ async function serve(task: Task): Promise<unknown> {
   if (task.kind === 'addUntilKilled') {
     // Other seeds than `fill` uses: all grains are new.
     const source = grainSource(1_000_000 + task.grains + task.seed);
-    process.send?.(await addAll(shard, batchesOf(1, source.take(Math.min(8_000, task.grains)))));
+    process.send?.(await addAll(shard, batchesOf(1, source.take(Math.min(KILLED_GRAINS, task.grains)))));
     for (;;) await addAll(shard, batchesOf(1, source.take(1_000)));
   }
   if (!engine.store.holds(1)) await makeMemories(engine, 1, 1);

@@ -305,9 +305,15 @@ export const WAL_PIECE_BYTES = 2 * 1_048_576;
 /** Housekeeping changes in one group. */
 export const GROUP_CHANGES_MAX = 64;
 
-/** Unsealed grains in a shard's tail: at the first number a seal begins, at the second writes wait for it. */
-export const TAIL_GRAINS_SEAL = 16_384;
+/**
+ * Unsealed grains in a shard's tail: at the first number a seal begins, at the second writes wait for it. A restart
+ * replays them, at some 20 µs each.
+ */
+export const TAIL_GRAINS_SEAL = 32_768;
 export const TAIL_GRAINS_MAX = 65_536;
+/** When all tails of a thread hold the first number of grains, those that hold at least the second are sealed. */
+export const THREAD_TAIL_GRAINS = 65_536;
+export const TAIL_GRAINS_SHARED = 16_384;
 /** A tail without writes for this long is sealed. */
 export const IDLE_SEAL_MS = 2_000;
 /** Delay before housekeeping is retried after a storage error. */
@@ -825,6 +831,7 @@ export const STATE_KEY_BYTES_MAX = 200;
 assert(STATE_KEY_BYTES_MAX < 1978, 'a state key fits LMDB');
 assert(PACK_BYTES_MAX < PENDING_BYTES_MAX && PACK_ITEMS_MAX < PENDING_ITEMS_MAX, 'a pack fits the pending limit');
 assert(TAIL_GRAINS_SEAL < TAIL_GRAINS_MAX, 'a seal begins before writes wait');
+assert(TAIL_GRAINS_SHARED <= TAIL_GRAINS_SEAL, 'a shared thread seals sooner');
 assert(MERGE_FANOUT < SEGMENTS_MAX, 'a merge lowers the number of segments');
 assert(GRPC_STREAM_WINDOW_BYTES <= GRPC_CONNECTION_WINDOW_BYTES, "a connection's window holds that of a call");
 assert(

@@ -10,7 +10,7 @@ import { MERGE_FANOUT } from '../base/limits.ts';
 import { CorruptBlock } from './files/section.ts';
 import { SegmentFile } from './files/segment-file.ts';
 import type { IndexedGrain } from './parts/part.ts';
-import type { ShardIndex } from './shard-index.ts';
+import { type ShardIndex, tailGrainsOfThread } from './shard-index.ts';
 import { checkMemory, ModelMemory } from './testing/model.ts';
 import {
   addressOf,
@@ -93,6 +93,21 @@ test('a grain that was removed before a seal does not reach the segment', () => 
   assert.deepEqual([...part.keyed('reply', 'gone')], []);
   assert.deepEqual([...part.keyed('reply', 'kept')], [32]);
   shard.close();
+});
+
+test('the tails of a thread are counted while their indexes are open', () => {
+  const before = tailGrainsOfThread();
+  const shards = [0, 1].map(() => {
+    const log = new StateOnly();
+    return { log, shard: openShard(temporaryDirectory(), log, new TestKeys()) };
+  });
+  for (const [at, { shard }] of shards.entries())
+    for (let ordinal = 1; ordinal <= 3 + at; ordinal++) shard.publish(1, grainOf(ordinal, ordinal));
+  assert.equal(tailGrainsOfThread(), before + 7);
+  sealAll(shards[0]!.shard, shards[0]!.log);
+  assert.equal(tailGrainsOfThread(), before + 4);
+  for (const { shard } of shards) shard.close();
+  assert.equal(tailGrainsOfThread(), before);
 });
 
 test('a grain published during a seal is in the next tail, and seen at once', () => {

@@ -44,6 +44,16 @@ export interface ShardIndexOptions {
   readonly keys: IndexKeys;
 }
 
+/** The open indexes of this thread. */
+const openHere = new Set<ShardIndex>();
+
+/** Grains in the tails of all shards of this thread: a restart replays them one after the other. */
+export function tailGrainsOfThread(): number {
+  let grains = 0;
+  for (const index of openHere) grains += index.tailGrains;
+  return grains;
+}
+
 export class ShardIndex {
   readonly removed = new Bitmap('removed');
   /** Removed grains that an erasure took. Requests for them get the erasure's code as long as the index knows them. */
@@ -98,7 +108,9 @@ export class ShardIndex {
    * before when a segment file was bad (`problems` says which). STO-E001 when the folder cannot be read.
    */
   static open(options: ShardIndexOptions): ShardIndex {
-    return new ShardIndex(options);
+    const index = new ShardIndex(options);
+    openHere.add(index);
+    return index;
   }
 
   /** Everything up to it is in segments. Replay begins after it. */
@@ -329,6 +341,7 @@ export class ShardIndex {
 
   /** Closes the files. Unsealed records will be published again from the log. */
   close(): void {
+    openHere.delete(this);
     this.#changes.close();
     for (const memory of this.#memories.values()) memory.close();
     this.#memories.clear();

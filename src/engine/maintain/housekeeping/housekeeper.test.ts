@@ -7,11 +7,12 @@ import { contextOf, openShard, settingsOf, until as untilDone } from '../../../.
 import { StepClock } from '../../../../test/support/step-clock.ts';
 import { temporaryDirectory } from '../../../../test/support/temporary.ts';
 import { EngineError } from '../../base/errors.ts';
-import { HOUSEKEEPING_RETRY_MS } from '../../base/limits.ts';
+import { HOUSEKEEPING_RETRY_MS, TAIL_GRAINS_SEAL, TAIL_GRAINS_SHARED, THREAD_TAIL_GRAINS } from '../../base/limits.ts';
 import type { AddItem } from '../../calls/grain.ts';
 import type { Engine } from '../../engine.ts';
 import type { IndexedGrain } from '../../index/parts/part.ts';
 import { decodeRecord } from '../../record/record-codec.ts';
+import { isFullTail } from './housekeeper.ts';
 import { replayRecord } from './replay.ts';
 
 const context = contextOf(1);
@@ -78,6 +79,22 @@ test('an erasure at any step of the purge of another leaves no key, no word and 
     assert.deepEqual((await engine.write('verify', context, {})).findings, []);
   }
   assert.ok(met > 2, 'the erasures met purges');
+});
+
+test('a tail is sealed later when the other shards of its thread hold little', () => {
+  const cases: readonly (readonly [own: number, ofThread: number, full: boolean])[] = [
+    [TAIL_GRAINS_SHARED - 1, THREAD_TAIL_GRAINS * 4, false],
+    [TAIL_GRAINS_SHARED, THREAD_TAIL_GRAINS - 1, false],
+    [TAIL_GRAINS_SHARED, THREAD_TAIL_GRAINS, true],
+    [TAIL_GRAINS_SEAL - 1, TAIL_GRAINS_SEAL - 1, false],
+    [TAIL_GRAINS_SEAL, TAIL_GRAINS_SEAL, true],
+  ];
+  for (const [own, ofThread, full] of cases)
+    assert.equal(
+      isFullTail(own, () => ofThread),
+      full,
+      `${own} ${ofThread}`,
+    );
 });
 
 test('long calls that pause housekeeping take turns', async (t) => {

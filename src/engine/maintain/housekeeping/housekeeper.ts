@@ -3,9 +3,16 @@
 // force.
 
 import { EngineError } from '../../base/errors.ts';
-import { HOUSEKEEPING_RETRY_MS, IDLE_SEAL_MS, REPLAY_RECORDS_MAX, TAIL_GRAINS_SEAL } from '../../base/limits.ts';
+import {
+  HOUSEKEEPING_RETRY_MS,
+  IDLE_SEAL_MS,
+  REPLAY_RECORDS_MAX,
+  TAIL_GRAINS_SEAL,
+  TAIL_GRAINS_SHARED,
+  THREAD_TAIL_GRAINS,
+} from '../../base/limits.ts';
 import type { Sliced } from '../../index/files/section.ts';
-import type { SegmentChange } from '../../index/shard-index.ts';
+import { type SegmentChange, tailGrainsOfThread } from '../../index/shard-index.ts';
 import { purgeState } from '../../store/state-names.ts';
 import type { Store } from '../../store/store.ts';
 import type { WriteQueue } from '../../write/queue.ts';
@@ -29,7 +36,7 @@ interface Waiter {
 }
 
 export interface HousekeeperOptions {
-  /** Grains in the tail at which a seal begins. Tests lower it. */
+  /** Grains in the tail at which a seal begins, whatever the other shards hold. Tests lower it. */
   readonly sealGrains?: number | undefined;
   /** Called with errors that only a bug can cause. Nothing runs after that. */
   readonly onFatal: (error: unknown) => void;
@@ -38,7 +45,7 @@ export interface HousekeeperOptions {
 export class Housekeeper {
   readonly #store: Store;
   readonly #queue: WriteQueue;
-  readonly #sealGrains: number;
+  readonly #isFull: (tailGrains: number) => boolean;
   #job: Job | undefined;
   #committing = false;
   #driving = false;
@@ -58,7 +65,11 @@ export class Housekeeper {
   constructor(store: Store, queue: WriteQueue, options: HousekeeperOptions) {
     this.#store = store;
     this.#queue = queue;
-    this.#sealGrains = options.sealGrains ?? TAIL_GRAINS_SEAL;
+    const { sealGrains } = options;
+    this.#isFull =
+      sealGrains === undefined
+        ? (tailGrains) => isFullTail(tailGrains, tailGrainsOfThread)
+        : (tailGrains) => tailGrains >= sealGrains;
     this.#onFatal = options.onFatal;
     this.#lastPointHour = hourOf(store.clock.nowMs());
     queue.onFull(() => void this.sealed(store.index.publishedSequence).catch((error) => queue.refuse(error)));
@@ -163,7 +174,7 @@ export class Housekeeper {
     // A purge rewrites segments, so its data must be in segments first. Later writes do not delay it.
     const unsealed = [...purgePending.values()].some((upTo) => upTo > index.sealedSequence);
     const resting = nowMs < this.#restUntilMs || log.poisoned !== undefined;
-    const due = idle || unsealed || index.tailGrains >= this.#sealGrains || behind >= REPLAY_RECORDS_MAX;
+    const due = idle || unsealed || this.#isFull(index.tailGrains) || behind >= REPLAY_RECORDS_MAX;
     if (behind > 0 && (this.#waiters.length > 0 || (due && !resting)))
       return { name: 'seal', steps: index.seal(index.publishedSequence) };
     if (resting) return undefined;
@@ -269,6 +280,15 @@ export class Housekeeper {
       this.#waiters.splice(i, 1);
     }
   }
+}
+
+/**
+ * True when a tail should be sealed. Larger tails are sealed and merged at less cost, but a restart replays the tails of
+ * a thread one after the other: shards that are written to at once get smaller ones.
+ */
+export function isFullTail(tailGrains: number, ofThread: () => number): boolean {
+  if (tailGrains < TAIL_GRAINS_SHARED) return false;
+  return tailGrains >= TAIL_GRAINS_SEAL || ofThread() >= THREAD_TAIL_GRAINS;
 }
 
 /** Hourly work: statistics points, and removal of expired records. */
