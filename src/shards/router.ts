@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EngineError } from '../engine/base/errors.ts';
-import { PACK_ITEMS_MAX } from '../engine/base/limits.ts';
+import { PACK_ITEMS_MAX, PLACES_KEPT_MAX } from '../engine/base/limits.ts';
 import { inTree } from '../engine/recall/filter/scope.ts';
 import { Fan, type RouterContext, valuesOf } from './gather/fan.ts';
 import { GATHER } from './gather/gather.ts';
@@ -41,6 +41,8 @@ export class Router {
   readonly #turns = new Turns();
   readonly #room = new GatherRoom();
   readonly #health: ShardsHealth;
+  /** The shard of each memory's first partition: finding it costs a hash. */
+  readonly #places = new Map<number, number>();
 
   constructor(options: RouterOptions) {
     this.#options = options;
@@ -95,15 +97,17 @@ export class Router {
    * Calls a memory with wire bytes. The worker decodes them if the memory has one partition; otherwise the router does.
    * Resolves with the reply's wire bytes, a view of a larger buffer.
    */
-  async callRaw(codecNumber: number, context: RouterContext, bytes: Uint8Array): Promise<RawReply> {
+  callRaw(codecNumber: number, context: RouterContext, bytes: Uint8Array): Promise<RawReply> {
     const settings = this.#options.settingsOf(context.memory);
-    if (settings === undefined) throw new EngineError('MEM-E003');
+    if (settings === undefined) return Promise.reject(new EngineError('MEM-E003'));
     const first: CallContext = { ...context, partition: 0 };
+    if (settings.partitions > 1) return this.#callGathered(codecNumber, first, bytes);
+    const lane = this.#options.codecs?.[codecNumber]?.reads === true ? 'read' : 'write';
+    return this.#shardOf(context.memory, 0).callRaw(codecNumber, first, bytes, lane);
+  }
+
+  async #callGathered(codecNumber: number, first: CallContext, bytes: Uint8Array): Promise<RawReply> {
     const codec = this.#options.codecs?.[codecNumber];
-    if (settings.partitions === 1) {
-      const lane = codec?.reads === true ? 'read' : 'write';
-      return this.#shardOf(context.memory, 0).callRaw(codecNumber, first, bytes, lane);
-    }
     if (codec === undefined) throw new EngineError('SYS-E001', `codec ${codecNumber} is unknown to the router`);
     const { call, context: changed = first, encode } = codec.decode(bytes, first);
     return encode(await this.#callDecoded(call, changed));
@@ -165,7 +169,14 @@ export class Router {
 
   #shardOf(memory: number, partition: number): RawShardCaller {
     const { shards } = this.#options;
-    return shards[shardOf(memory, partition, shards.length)]!;
+    // A memory's partitions follow each other, so one place of it is enough.
+    let place = this.#places.get(memory);
+    if (place === undefined) {
+      place = shardOf(memory, 0, shards.length);
+      if (this.#places.size >= PLACES_KEPT_MAX) this.#places.clear();
+      this.#places.set(memory, place);
+    }
+    return shards[(place + partition) % shards.length]!;
   }
 }
 

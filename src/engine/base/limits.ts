@@ -247,6 +247,8 @@ export const MEMORY_SETTINGS_BYTES_MAX = 16 * 1024;
 export const IDEMPOTENCY_KEY_CHARS_MAX = 256;
 export const IDEMPOTENCY_KEEP_MS = 24 * 3_600_000;
 
+/** Memories whose shard the router remembers. */
+export const PLACES_KEPT_MAX = 8_192;
 /** Requests in one message to a worker, and bytes of it; the rest waits for the next message. */
 export const PACK_ITEMS_MAX = 1_000;
 export const PACK_BYTES_MAX = 1_048_576;
@@ -780,6 +782,8 @@ export const HEALTH_LOG_REASONS_MAX = 1_000;
  * pages.
  */
 export const LOG_CHECK_BYTES_MAX = 64 * 1_048_576;
+/** Headers whose API key is remembered, so that a repeated one costs no hash. Its record is looked at each time. */
+export const KEY_HEADERS_REMEMBERED_MAX = 1_024;
 /** Failed authentications of one address in a minute; beyond: LIM-E001 instead of AUT-E004. */
 export const AUTH_FAILURES_PER_MINUTE = 60;
 /** Length of an OpenID Connect token; beyond: AUT-E004 before anything is decoded. */

@@ -3,12 +3,12 @@
 import { assert } from '../../engine/base/assert.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
-import { AUTH_FAILURES_PER_MINUTE } from '../../engine/base/limits.ts';
+import { AUTH_FAILURES_PER_MINUTE, KEY_HEADERS_REMEMBERED_MAX } from '../../engine/base/limits.ts';
 import type { Config } from '../config.ts';
 import type { KeyRecord, Keys } from '../control/keys.ts';
 import { heldBy, type Principal } from './principal.ts';
 import { RateLimiter } from './rate-limit.ts';
-import type { TokenVerifier } from './tokens.ts';
+import type { TokenVerifier, Verified } from './tokens.ts';
 
 const API_KEY = /^g[rp]_/;
 
@@ -22,14 +22,19 @@ export interface Credentials {
   readonly identity?: object | undefined;
 }
 
+/** What was admitted before. It is looked at again each time. */
+type Known = { readonly principal: Principal } & ({ readonly key: KeyRecord } | { readonly token: Verified });
+
 export class Authenticator {
   /** Undefined where only tokens are accepted. */
   readonly #keys: Keys | undefined;
   readonly #tokens: TokenVerifier | undefined;
   readonly #anonymous: Principal | undefined;
   readonly #failures: RateLimiter;
-  /** Keys by the headers that carried them. */
-  readonly #recognised = new WeakMap<object, { readonly key: KeyRecord; readonly principal: Principal }>();
+  /** By the headers that carried them, as their transport knows them. */
+  readonly #recognised = new WeakMap<object, Known>();
+  /** Keys by the value of `authorization`, the oldest first. */
+  readonly #byHeader = new Map<string, Known>();
   #failed = 0;
 
   /**
@@ -63,6 +68,8 @@ export class Authenticator {
    * A promise is returned only for a token that must be verified.
    */
   authenticate(credentials: Credentials): Principal | Promise<Principal> {
+    const again = this.#knownByHeader(credentials);
+    if (again !== undefined) return again.principal;
     const raw = rawKey(credentials);
     if (raw === undefined) {
       if (this.#anonymous !== undefined) return this.#anonymous;
@@ -73,9 +80,10 @@ export class Authenticator {
     }
     const key = raw === '' ? undefined : this.#keys?.authenticate(raw);
     if (key !== undefined) {
-      const principal = principalOf(key);
-      if (credentials.identity !== undefined) this.#recognised.set(credentials.identity, { key, principal });
-      return principal;
+      const known = { key, principal: principalOf(key) };
+      this.#rememberHeader(credentials, known);
+      this.#remember(credentials, known);
+      return known.principal;
     }
     if (this.#tokens === undefined || raw === '' || API_KEY.test(raw))
       throw this.#failure(
@@ -88,23 +96,61 @@ export class Authenticator {
         ),
       );
     try {
-      const principal = this.#tokens.verify(raw);
-      if (!(principal instanceof Promise)) return principal;
-      return principal.catch((error: unknown) => {
-        throw this.#failure(credentials, error);
-      });
+      const token = this.#tokens.verify(raw);
+      if (!(token instanceof Promise)) return this.#admitted(credentials, token);
+      return token.then(
+        (verified) => this.#admitted(credentials, verified),
+        (error: unknown) => {
+          throw this.#failure(credentials, error);
+        },
+      );
     } catch (error) {
       throw this.#failure(credentials, error);
     }
   }
 
+  #admitted(credentials: Credentials, token: Verified): Principal {
+    this.#remember(credentials, { token, principal: token.principal });
+    return token.principal;
+  }
+
   /**
-   * The principal of headers that carried a key before, if the key is live still; undefined when `authenticate` must
-   * look. Looking costs the hash of the key, every time.
+   * The principal of headers that carried a key or token before, if it is live still; undefined when `authenticate` must
+   * look. Looking costs the hash of the key or token, every time.
    */
   recognise(identity: object): Principal | undefined {
     const found = this.#recognised.get(identity);
-    return found !== undefined && this.#keys?.useAgain(found.key) === true ? found.principal : undefined;
+    return found !== undefined && this.#isLive(found) ? found.principal : undefined;
+  }
+
+  #isLive(known: Known): boolean {
+    if ('key' in known) return this.#keys?.useAgain(known.key) === true;
+    return this.#tokens?.isLive(known.token) === true;
+  }
+
+  #remember({ identity }: Credentials, known: Known): void {
+    if (identity !== undefined) this.#recognised.set(identity, known);
+  }
+
+  #knownByHeader(credentials: Credentials): Known | undefined {
+    const { authorization = '', apiKey = '' } = credentials;
+    const known = apiKey === '' ? this.#byHeader.get(authorization) : undefined;
+    if (known === undefined) return undefined;
+    if (this.#isLive(known)) {
+      this.#remember(credentials, known);
+      return known;
+    }
+    this.#byHeader.delete(authorization);
+    return undefined;
+  }
+
+  #rememberHeader({ authorization = '', apiKey = '' }: Credentials, known: Known): void {
+    if (apiKey !== '' || authorization === '') return;
+    if (this.#byHeader.size >= KEY_HEADERS_REMEMBERED_MAX) {
+      const oldest = this.#byHeader.keys().next();
+      if (!oldest.done) this.#byHeader.delete(oldest.value);
+    }
+    this.#byHeader.set(authorization, known);
   }
 
   /** Counts a refusal against the caller's address. An issuer that does not answer is not the caller's failure. */

@@ -3,13 +3,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startTestServer } from '../../../test/support/server.ts';
 import { StepClock } from '../../../test/support/step-clock.ts';
+import { KEY_HEADERS_REMEMBERED_MAX, TOKEN_SKEW_SECONDS } from '../../engine/base/limits.ts';
 import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
 import { Keys } from '../control/keys.ts';
 import { ControlStore } from '../control/store.ts';
 import { ask, closeAll, frame, openSession, statusOf } from '../grpc/testing/front.ts';
+import { makeLog } from '../log.ts';
 import { GRPC_STATUS } from '../status.ts';
 import { CONTROL_KEY } from '../testing/parts.ts';
 import { Authenticator } from './authenticate.ts';
+import { IssuerKeys } from './issuer-keys.ts';
+import { AUDIENCE, signingKey, TestIssuer } from './testing/issuer.ts';
+import { TokenVerifier } from './tokens.ts';
 
 function opened(): { readonly keys: Keys; readonly authenticator: Authenticator; readonly clock: StepClock } {
   const clock = new StepClock();
@@ -49,6 +54,63 @@ test('recognised headers end with the time of their key, and their use is noted'
   assert.equal(keys.lastUsedMs(key), clock.now);
   clock.now += 500;
   assert.equal(authenticator.recognise(headers), undefined);
+});
+
+test('a key that comes again in the same header costs no hash, and ends with its revocation or its time', async (t) => {
+  const { keys, authenticator, clock } = opened();
+  const looks = t.mock.method(keys, 'authenticate');
+  const made = await keys.create({ name: 'one', scopes: ['read'] }, 'system');
+  const short = await keys.create({ name: 'two', scopes: ['read'], expiresAtMs: clock.now + 1_000 }, 'system');
+  const { identity: _, ...credentials } = from(made.raw, {});
+  const { identity: __, ...expiring } = from(short.raw, {});
+  const principal = authenticator.authenticate(credentials);
+  authenticator.authenticate(expiring);
+  assert.equal(authenticator.authenticate(credentials), principal);
+  assert.equal(looks.mock.callCount(), 2);
+  // Another key beside it is looked at.
+  assert.throws(() => authenticator.authenticate({ ...credentials, apiKey: short.raw }), { code: 'VAL-E001' });
+  clock.now += 1_000;
+  assert.throws(() => authenticator.authenticate(expiring), { code: 'AUT-E004' });
+  assert.equal(authenticator.authenticate(credentials), principal);
+  await keys.revoke(made.key.keyId, 'system');
+  assert.throws(() => authenticator.authenticate(credentials), { code: 'AUT-E004' });
+  assert.throws(() => authenticator.authenticate(credentials), { code: 'AUT-E004' });
+});
+
+test('the number of remembered headers is bounded', async (t) => {
+  const { keys, authenticator } = opened();
+  const looks = t.mock.method(keys, 'authenticate');
+  const { raw } = await keys.create({ name: 'one', scopes: ['read'] }, 'system');
+  // Blanks make different headers of one key.
+  const ask = (blanks: number) =>
+    authenticator.authenticate({ ...from(raw, {}), authorization: `Bearer ${' '.repeat(blanks)}${raw}` });
+  for (let blanks = 0; blanks <= KEY_HEADERS_REMEMBERED_MAX; blanks++) ask(blanks);
+  const before = looks.mock.callCount();
+  ask(KEY_HEADERS_REMEMBERED_MAX);
+  assert.equal(looks.mock.callCount(), before, 'the newest is remembered');
+  ask(0);
+  assert.equal(looks.mock.callCount(), before + 1, 'the oldest is not');
+});
+
+test('recognised headers of a token have its principal until its time ends', async (t) => {
+  const signing = await signingKey('one');
+  const issuer = await TestIssuer.start(t, signing);
+  const clock = new StepClock();
+  const seconds = Math.floor(clock.now / 1_000);
+  const issuerKeys = new IssuerKeys({ issuer: issuer.url, log: makeLog('silent') });
+  const tokens = new TokenVerifier({ issuer: issuer.url, audience: [AUDIENCE], keys: issuerKeys, clock });
+  const keys = new Keys(ControlStore.open(new MemoryLog(new MemoryLogStore()), CONTROL_KEY, clock), clock);
+  const authenticator = new Authenticator({ mode: 'oidc', open: false, keys, tokens, clock });
+  const headers = {};
+  const principal = await authenticator.authenticate(
+    from(await issuer.token({ exp: seconds + 60 }, signing, seconds), headers),
+  );
+  assert.equal(principal.actor, 'user:ann');
+  const verify = t.mock.method(tokens, 'verify');
+  assert.equal(authenticator.recognise(headers), principal);
+  clock.now += (60 + TOKEN_SKEW_SECONDS) * 1_000;
+  assert.equal(authenticator.recognise(headers), undefined);
+  assert.equal(verify.mock.callCount(), 0);
 });
 
 for (const grpc of ['native', 'node'])

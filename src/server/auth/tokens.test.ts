@@ -31,7 +31,7 @@ async function begun(t: TestContext, algorithm: SigningAlgorithm = 'ES256') {
   const token = (claims: Claims = {}, by = key) => issuer.token(claims, by, time.seconds);
   const verdict = async (text: string): Promise<string> => {
     try {
-      return (await verifier.verify(text)).actor;
+      return (await verifier.verify(text)).principal.actor;
     } catch (error) {
       assert.ok(error instanceof EngineError, String(error));
       assert.ok(!error.message.includes(text), 'the token is not echoed');
@@ -46,7 +46,8 @@ const base64url = (value: unknown): string => Buffer.from(JSON.stringify(value))
 for (const algorithm of ['RS256', 'ES256', 'EdDSA'] as const)
   test(`a token signed with ${algorithm} names its principal`, async (t) => {
     const { verifier, token } = await begun(t, algorithm);
-    const { untilMs, ...principal } = await verifier.verify(await token({ scope: 'openid memory:read memory:write' }));
+    const { principal: admitted } = await verifier.verify(await token({ scope: 'openid memory:read memory:write' }));
+    const { untilMs, ...principal } = admitted;
     assert.deepEqual(principal, { actor: 'user:ann', scope: 'write' });
     assert.equal(untilMs, (START + 3600 + TOKEN_SKEW_SECONDS) * 1000);
   });
@@ -136,7 +137,7 @@ test('a token lives a day at most, whatever its expiry says', async (t) => {
 test('scopes come from memory_scopes, else from scope and scp, else they are read', async (t) => {
   const { verifier, token } = await begun(t);
   const scopes = async (claims: Claims) => {
-    const { scope, readsMetrics } = await verifier.verify(await token(claims));
+    const { scope, readsMetrics } = (await verifier.verify(await token(claims))).principal;
     return readsMetrics === true ? `${scope} and metrics` : scope;
   };
   assert.equal(await scopes({}), 'read');
@@ -150,7 +151,7 @@ test('scopes come from memory_scopes, else from scope and scp, else they are rea
 
 test('claims bind a token as a key is bound', async (t) => {
   const { verifier, token, verdict } = await begun(t);
-  const { untilMs: _, ...bound } = await verifier.verify(
+  const { principal } = await verifier.verify(
     await token({
       scope: 'memory:admin memory:metrics',
       memories: ['a', 'b', 'a'],
@@ -159,6 +160,7 @@ test('claims bind a token as a key is bound', async (t) => {
       agent_id: 'bot',
     }),
   );
+  const { untilMs: _, ...bound } = principal;
   assert.deepEqual(bound, {
     actor: 'user:ann',
     scope: 'admin', // and no metrics, which cover the whole process
@@ -167,7 +169,7 @@ test('claims bind a token as a key is bound', async (t) => {
     userId: 'Zo\u00eb',
     agentId: 'bot',
   });
-  assert.deepEqual((await verifier.verify(await token({ memories: [] }))).memoryIds, []);
+  assert.deepEqual((await verifier.verify(await token({ memories: [] }))).principal.memoryIds, []);
   assert.equal(await verdict(await token({ scope: 'memory:metrics', memories: ['a'] })), 'AUT-E004');
 });
 

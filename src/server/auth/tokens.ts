@@ -22,7 +22,7 @@ const jose = onDemand<typeof import('jose')>(import.meta.url, 'jose');
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
 
 /** A verified token. It is verified again when the issuer's keys were fetched anew. */
-interface Verified {
+export interface Verified {
   readonly principal: Principal;
   readonly keys: FetchedKeys;
   readonly fromMs: number;
@@ -58,20 +58,24 @@ export class TokenVerifier {
   }
 
   /**
-   * The principal of a valid token; at once for one that was verified before. Throws AUT-E004 for an invalid one, and
+   * A valid token, at once when it was verified before. Throws AUT-E004 for an invalid one, and
    * AUT-E008 when the issuer's keys are not available.
    */
-  verify(token: string): Principal | Promise<Principal> {
+  verify(token: string): Verified | Promise<Verified> {
     if (token.length > TOKEN_CHARS_MAX) throw refused(`it is longer than ${TOKEN_CHARS_MAX} characters`);
     const name = hash('sha256', token, 'hex');
     const known = this.#verified.get(name);
-    const nowMs = this.#clock.nowMs();
-    if (known !== undefined && known.keys === this.#keys.fresh && nowMs >= known.fromMs && nowMs < known.untilMs)
-      return known.principal;
+    if (known !== undefined && this.isLive(known)) return known;
     return this.#verify(token, name);
   }
 
-  async #verify(token: string, name: string): Promise<Principal> {
+  /** True while a token that was verified needs no other look. */
+  isLive({ keys, fromMs, untilMs }: Verified): boolean {
+    const nowMs = this.#clock.nowMs();
+    return keys === this.#keys.fresh && nowMs >= fromMs && nowMs < untilMs;
+  }
+
+  async #verify(token: string, name: string): Promise<Verified> {
     let keys = await this.#keys.current();
     let claims: JWTPayload;
     try {
@@ -86,9 +90,9 @@ export class TokenVerifier {
       });
     }
     const times = validity(claims);
-    const principal = { ...principalOfClaims(claims), untilMs: times.untilMs };
-    this.#remember(name, { principal, keys, ...times });
-    return principal;
+    const verified = { principal: { ...principalOfClaims(claims), untilMs: times.untilMs }, keys, ...times };
+    this.#remember(name, verified);
+    return verified;
   }
 
   async #claimsOf(token: string, keys: FetchedKeys): Promise<JWTPayload> {

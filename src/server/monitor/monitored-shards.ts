@@ -5,14 +5,11 @@ import type { MemoryContext, Shards } from '../shards.ts';
 import type { Monitor } from './monitor.ts';
 
 export function monitoredShards(shards: Shards, monitor: Monitor): Shards {
-  const watched = async <T>({ memory }: MemoryContext, call: Promise<T>): Promise<T> => {
-    try {
-      return await call;
-    } catch (error) {
+  const watched = <T>({ memory }: MemoryContext, call: Promise<T>): Promise<T> =>
+    call.catch((error: unknown) => {
       if (error instanceof EngineError && error.code.startsWith('POL-')) monitor.saw('policy_violations', memory);
       throw error;
-    }
-  };
+    });
   return {
     shardCount: shards.shardCount,
     attach: (memories) => shards.attach(memories),
