@@ -67,8 +67,9 @@ async function run({ size, profile, start: startOne = startServer }: Options): P
       const options = { workers: WORKERS, shards: SHARDS, profile };
       const own = await start(startOne({ ...options, dataDirectory: join(folder, 'keyed'), auth: 'api-key' }));
       const open = await start(startOne({ ...options, dataDirectory: join(folder, 'open'), auth: 'none' }));
+      // Not shared with other scenarios, whose servers have workers.
       const local = await start(
-        startOne({ ...options, workers: 0, dataDirectory: join(folder, 'local'), auth: 'api-key' }),
+        startOne({ ...options, workers: 0, isOwn: true, dataDirectory: join(folder, 'local'), auth: 'api-key' }),
       );
       for (const server of [own, open, local]) for (const id of [...MEMORIES, ...ONE]) await createMemory(server, id);
       let added = 0;
