@@ -244,13 +244,14 @@ function isLeftOut(name: string, attributes: Attributes, isInMain: boolean): boo
   return style !== undefined && HIDDEN_STYLE.test(style);
 }
 
+/** Runs of blanks, except for a single space, which stays: most runs are one. */
 function collapsed(text: string): string {
-  return text.replace(/[\s\u00a0]+/g, ' ').trim();
+  return text.replace(/[^\S ]\s*| \s+/g, ' ').trim();
 }
 
 /** One line for each line that the page breaks. */
 function collapsedLines(text: string): string {
-  const line = text.replace(/[ \t\r\n\f\u00a0]+/g, ' ').trim();
+  const line = text.replace(/[\t\r\n\f\u00a0][ \t\r\n\f\u00a0]*| [ \t\r\n\f\u00a0]+/g, ' ').trim();
   return line.includes(LINE_BREAK) ? line.replace(/(?: ?\u2028 ?)+/g, '\n').trim() : line;
 }
 

@@ -141,7 +141,7 @@ function encodingOf(
   const base = own === undefined ? nameOf(file, encoding) : nameOf(file, own.get('BaseEncoding'));
   const differences = own === undefined ? [] : file.list(own.get('Differences'));
   const label = ENCODINGS[base];
-  const inside = label === undefined ? encodingInside(file, font) : undefined;
+  const inside = label === undefined && !isMapped ? encodingInside(file, font) : undefined;
   if (label === undefined && inside === undefined && !isStandard && !isMapped && differences.length === 0)
     throw new Unusual('a font without an encoding');
   const characters: (string | undefined)[] =

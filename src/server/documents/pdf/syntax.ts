@@ -128,7 +128,10 @@ export class Lexer {
     const to = end === -1 ? this.text.length : end;
     const digits = this.text.slice(this.at + 1, to);
     this.at = to + 1;
-    const even = /^[0-9a-fA-F]*$/.test(digits) ? digits : digits.replace(/[^0-9a-f]/gi, '');
+    // It stops at the first character that is no digit.
+    const whole = Buffer.from(digits, 'hex');
+    if (whole.length * 2 === digits.length) return new Bytes(whole.toString('latin1'));
+    const even = digits.replace(/[^0-9a-f]/gi, '');
     return new Bytes(Buffer.from(even.length % 2 === 0 ? even : `${even}0`, 'hex').toString('latin1'));
   }
 
