@@ -8,7 +8,7 @@ import { compare, comparisonText } from './lib/compare.ts';
 import { writeFigures } from './lib/figures.ts';
 import { jsonOf, runScenario, type ScenarioRun, tableOf } from './lib/report.ts';
 import type { Options, Size } from './lib/scenario.ts';
-import { SUITE } from './suite.ts';
+import { LONG, SUITE } from './suite.ts';
 
 const HELP = `npm run bench -- [NAME...] [options]
 
@@ -47,7 +47,7 @@ const { values, positionals } = parseArgs({
 /** A name for several scenarios. */
 const AIMS = 'aims';
 const asked = positionals.flatMap((name) => (name === AIMS ? AIMED_SCENARIOS : [name]));
-const named = asked.length === 0 ? Object.keys(SUITE) : [...new Set(asked)];
+const named = asked.length === 0 ? Object.keys(SUITE).filter((name) => !LONG.has(name)) : [...new Set(asked)];
 const size: Size = values.smoke ? 'smoke' : values.quick ? 'quick' : 'full';
 const unknown = asked.filter((name) => !Object.hasOwn(SUITE, name));
 if (unknown.length > 0) {

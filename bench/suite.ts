@@ -2,6 +2,9 @@
 // measures one.
 import type { Scenario } from './lib/scenario.ts';
 
+/** Scenarios that take hours: they run only when they are named. */
+export const LONG: ReadonlySet<string> = new Set(['soak']);
+
 export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: Scenario }>>> = {
   add: () => import('./scenarios/add.ts'),
   batch: () => import('./scenarios/batch.ts'),
@@ -46,4 +49,5 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   'cal-parse': () => import('./scenarios/cal-parse.ts'),
   handoff: () => import('./scenarios/handoff.ts'),
   transport: () => import('./scenarios/transport.ts'),
+  soak: () => import('./scenarios/soak.ts'),
 };

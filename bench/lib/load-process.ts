@@ -60,6 +60,7 @@ async function run(job: LoadJob, begin: Begin, enough: AbortSignal): Promise<Loa
     callsPerSecond: started / seconds,
     p50Ms: percentile(latencies, 0.5),
     p99Ms: percentile(latencies, 0.99),
+    p999Ms: percentile(latencies, 0.999),
     meanMs: latencies.reduce((sum, one) => sum + one, 0) / started,
     cpuUsPerCall: (user + system) / started,
     replyBytes,

@@ -40,6 +40,7 @@ export interface LoadResult {
   readonly callsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
+  readonly p999Ms: number;
   readonly meanMs: number;
   /** CPU of the load's own process; near 1,000,000 per second the client is the bottleneck. */
   readonly cpuUsPerCall: number;
