@@ -62,6 +62,8 @@ const SPLIT_BYTES_MAX = (FACET_IDS.length + TAGS_MAX + FIELD_VALUES_MAX + CALL_K
 /** Heap bytes of a decoded list of names, and of each name in addition to its characters. */
 const CACHED_NAMES_BYTES = 500;
 const CACHED_NAME_BYTES = 40;
+/** Bytes of a name for which room is made beforehand. */
+const NAME_BYTES_GUESSED = 24;
 /** Values, and docs of one value, between two yields. */
 const SLICE_VALUES = 512;
 const SLICE_DOCS = 4_096;
@@ -310,13 +312,51 @@ export class FacetChunk {
 
 /** The values of one facet, to be written from a tail into a chunk, in any order. */
 export interface FacetValues {
-  readonly count: number;
   /** The tokens of the values, concatenated. */
   readonly tokens: Buffer;
-  /** Copies the docs of value `i` to the front of `into` and returns their number. */
-  copy(i: number, into: Uint32Array): number;
-  /** The value itself. */
-  text(i: number): string;
+  /** The number of docs of each value, and its first doc. */
+  readonly counts: Uint32Array;
+  readonly docs: Uint32Array;
+  /** Copies the docs of value `i` to the front of `into`. */
+  copy(i: number, into: Uint32Array): void;
+  /** The values themselves, for a facet with names. */
+  readonly names: FacetNames | undefined;
+}
+
+/** True when a chunk holds the values of the facet themselves. */
+export function hasNames(facetId: number): boolean {
+  return SECTION_OF.has(facetId);
+}
+
+/** The UTF-8 of a facet's values, one behind the other. */
+export class FacetNames {
+  #bytes: Buffer;
+  readonly #ends: Uint32Array;
+  #count = 0;
+  #used = 0;
+
+  /** `count`: the number of values. */
+  constructor(count: number) {
+    this.#bytes = Buffer.allocUnsafe(count * NAME_BYTES_GUESSED);
+    this.#ends = new Uint32Array(count);
+  }
+
+  add(text: string): void {
+    // A UTF-16 unit takes at most 3 bytes of UTF-8.
+    const most = this.#used + text.length * 3;
+    if (most > this.#bytes.length) {
+      const larger = Buffer.allocUnsafe(Math.max(most, this.#bytes.length * 2));
+      this.#bytes.copy(larger, 0, 0, this.#used);
+      this.#bytes = larger;
+    }
+    this.#used += this.#bytes.write(text, this.#used, 'utf8');
+    this.#ends[this.#count++] = this.#used;
+  }
+
+  /** The name of value `i`. */
+  at(i: number): Uint8Array {
+    return this.#bytes.subarray(i === 0 ? 0 : this.#ends[i - 1]!, this.#ends[i]!);
+  }
 }
 
 /** Writes the values of a tail, `byFacet` by facet id. `docsOfAll` is the total number of docs of all values. */
@@ -327,22 +367,24 @@ export function* encodeFacets(
   sink: ChunkSink,
 ): Sliced<void> {
   let bytesMax = docsOfAll * DOC_BYTES_MAX;
-  for (const values of byFacet.values()) bytesMax += values.count * LIST_HEAD_BYTES_MAX;
+  for (const { counts } of byFacet.values()) bytesMax += counts.length * LIST_HEAD_BYTES_MAX;
   const writer = new FacetWriter(sink, docCount, bytesMax);
   const scratch = new Uint32Array(docCount);
   let written = 0;
   for (const id of FACET_IDS) {
     const values = byFacet.get(id);
     if (values === undefined) continue;
-    const { tokens } = values;
-    const named = SECTION_OF.has(id);
-    const order = yield* orderTokens(tokens, values.count);
+    const { tokens, counts, docs, names } = values;
+    const order = yield* orderTokens(tokens, counts.length);
     for (let at = 0; at < order.length; at++) {
       const i = order[at]!;
-      const count = values.copy(i, scratch);
-      if (count === 1) writer.addOne(id, tokens, i * FACET_TOKEN_BYTES, scratch[0]!);
-      else yield* writer.add(id, tokens, i * FACET_TOKEN_BYTES, scratch, count);
-      if (named) writer.addName(id, Buffer.from(values.text(i)));
+      const count = counts[i]!;
+      if (count === 1) writer.addOne(id, tokens, i * FACET_TOKEN_BYTES, docs[i]!);
+      else {
+        values.copy(i, scratch);
+        yield* writer.add(id, tokens, i * FACET_TOKEN_BYTES, scratch, count);
+      }
+      if (names !== undefined) writer.addName(id, names.at(i));
       if (++written % SLICE_VALUES === 0) yield;
     }
   }

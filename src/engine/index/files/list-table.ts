@@ -103,6 +103,11 @@ export class ListTable {
     return this.#entries[entry * ENTRY_INTS + COUNT]!;
   }
 
+  /** The first value of the list. */
+  first(entry: number): number {
+    return this.#nodes[this.#entries[entry * ENTRY_INTS + HEAD]! * 2]! >>> 0;
+  }
+
   /**
    * The list, in the order of its appends. Read-only, valid until the next append. A repeated call costs only the new
    * values.

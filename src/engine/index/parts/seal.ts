@@ -7,7 +7,7 @@ import { encodePrefixes, type PrefixEntries } from '../address/segment.ts';
 import type { PrefixTable } from '../address/tail.ts';
 import { encodeContext } from '../context/segment.ts';
 import { encodeDocs } from '../docs/segment.ts';
-import { encodeFacets, FACET_TOKEN_BYTES, type FacetValues } from '../facet/segment.ts';
+import { encodeFacets, FACET_TOKEN_BYTES, FacetNames, type FacetValues, hasNames } from '../facet/segment.ts';
 import { NONE } from '../files/list-table.ts';
 import type { ChunkSink, SealedIndex, Sliced } from '../files/section.ts';
 import type { SegmentWriter } from '../files/segment-file.ts';
@@ -160,17 +160,21 @@ function* facetsOf(
   for (const [id, entries] of yield* entriesById(tail.facetEntries)) {
     const facet = nameOf(FACET_NAMES, id);
     const bytes = Buffer.allocUnsafe(entries.length * FACET_TOKEN_BYTES);
+    // Read here, in the order of the entries: in the order of the tokens, each value would miss the cache several times.
+    const docs = new Uint32Array(entries.length);
+    const counts = new Uint32Array(entries.length);
+    const names = hasNames(id) ? new FacetNames(entries.length) : undefined;
     for (let i = 0; i < entries.length; i++) {
-      tokens.writeFacet(facet, tail.facetText(entries[i]!), bytes, i * FACET_TOKEN_BYTES);
-      docsOfAll += table.count(entries[i]!);
+      const entry = entries[i]!;
+      const text = tail.facetText(entry);
+      tokens.writeFacet(facet, text, bytes, i * FACET_TOKEN_BYTES);
+      names?.add(text);
+      docs[i] = table.first(entry);
+      counts[i] = table.count(entry);
+      docsOfAll += counts[i]!;
       if (i % SLICE_TOKENS === SLICE_TOKENS - 1) yield;
     }
-    byFacet.set(id, {
-      count: entries.length,
-      tokens: bytes,
-      copy: (i, into) => table.copy(entries[i]!, into),
-      text: (i) => tail.facetText(entries[i]!),
-    });
+    byFacet.set(id, { tokens: bytes, counts, docs, copy: (i, into) => table.copy(entries[i]!, into), names });
   }
   return { byFacet, docsOfAll };
 }
