@@ -47,6 +47,7 @@ function naive(edges: readonly Edge[], start: string, depth: number, direction: 
 for (const [listener, partitions] of [
   ['uws', 1],
   ['uws', 4],
+  ['node', 1],
   ['node', 4],
 ] as const)
   describe(`${listener}, ${partitions} partitions`, { concurrency: 2 }, () => {

@@ -74,6 +74,7 @@ for (const [listener, partitions] of [
   ['uws', 1],
   ['uws', 4],
   ['node', 1],
+  ['node', 4],
 ] as const)
   describe(`${listener}, ${partitions} partitions`, { concurrency: 4 }, () => {
     const { http, memory } = serveSuite(listener, partitions);
@@ -191,10 +192,15 @@ for (const [listener, partitions] of [
       const path = await memory();
       const [dead, well] = [await receiver(t), await receiver(t)];
       dead.answer = () => 'nothing';
-      for (let i = 0; i < 5; i++) await http.post(`${path}/hooks`, { url: dead.url });
+      for (let i = 0; i < 49; i++) await http.post(`${path}/hooks`, { url: dead.url });
       await http.post(`${path}/hooks`, { url: well.url, event_filters: ['grain_created'] });
-      await believe(path, 'tea');
-      await eventually('the well one hears', () => well.arrived.length === 1);
+      for (const object of ['tea', 'coffee', 'milk']) await believe(path, object);
+      await eventually('the well one hears', () => well.arrived.length === 3);
+      assert.deepEqual(
+        dead.arrived.map(({ event }) => event.object ?? 'tea'),
+        dead.arrived.map(() => 'tea'),
+        'an event that is not answered holds up the later ones of its hook',
+      );
     });
 
     test('a reading hook gives its events page by page', async () => {

@@ -18,6 +18,7 @@ for (const [listener, partitions] of [
   ['uws', 1],
   ['uws', 4],
   ['node', 1],
+  ['node', 4],
 ] as const)
   describe(`${listener}, ${partitions} partitions`, { concurrency: 4 }, () => {
     const { http, memory } = serveSuite(listener, partitions);

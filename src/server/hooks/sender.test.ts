@@ -21,8 +21,8 @@ async function receiver(t: TestContext, listener: RequestListener): Promise<stri
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`; // it listens on a port
 }
 
-function senderOf(t: TestContext, rule = LOOPBACK_TOO, resolve?: Resolve): Sender {
-  const sender = new Sender({ rule, nowMs: () => NOW_MS, resolve });
+function senderOf(t: TestContext, rule = LOOPBACK_TOO, resolve?: Resolve, timeoutMs?: number): Sender {
+  const sender = new Sender({ rule, nowMs: () => NOW_MS, resolve, timeoutMs });
   t.after(() => sender.close());
   return sender;
 }
@@ -98,6 +98,24 @@ test('a connection that is reset or refused is tried again, and its reason names
     const verdict = await sender.send(delivery(url));
     assert.ok(verdict.outcome === 'retry' && !verdict.reason.includes('127.0.0.1'), JSON.stringify(verdict));
   }
+});
+
+test('no answer in time is tried again, whether it never comes, comes late or comes a byte at a time', async (t) => {
+  const late = Promise.withResolvers<void>();
+  const url = await receiver(t, ({ url: path, socket }, response) => {
+    if (path === '/late') void late.promise.then(() => response.end());
+    if (path !== '/slow') return;
+    socket.write('HTTP/1.1 200 OK\r\n');
+    const timer = setInterval(() => socket.write('x-more: 1\r\n'), 20);
+    socket.once('close', () => clearInterval(timer));
+  });
+  const sender = senderOf(t, LOOPBACK_TOO, undefined, 400);
+  const verdicts = ['/never', '/late', '/slow'].map((path) => sender.send(delivery(new URL(path, url).href)));
+  for (const verdict of await Promise.all(verdicts))
+    assert.deepEqual(verdict, { outcome: 'retry', reason: 'no answer within 0.4 seconds' });
+  late.resolve();
+  // What comes late is no answer to the next event, which has a connection of its own.
+  assert.equal((await sender.send(delivery(new URL('/never', url).href))).outcome, 'retry');
 });
 
 test('a name that moves to a private address between check and connection is not reached', async (t) => {

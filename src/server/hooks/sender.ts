@@ -31,19 +31,29 @@ const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} G
 /** Statuses that ask for another try. */
 const RETRIED = new Set([408, 425, 429]);
 
+export interface SenderOptions {
+  readonly rule: AddressRule;
+  readonly nowMs: () => number;
+  readonly resolve?: Resolve | undefined;
+  /** Time for an answer. */
+  readonly timeoutMs?: number | undefined;
+}
+
 export class Sender {
   readonly #agent: GuardedAgent;
   readonly #nowMs: () => number;
+  readonly #timeoutMs: number;
   readonly #ending = new AbortController();
 
-  constructor({ rule, nowMs, resolve }: { rule: AddressRule; nowMs: () => number; resolve?: Resolve | undefined }) {
+  constructor({ rule, nowMs, resolve, timeoutMs = HOOK_TIMEOUT_MS }: SenderOptions) {
     this.#nowMs = nowMs;
-    const limits = { connections: HOOK_CONNECTIONS_MAX, connectMs: HOOK_TIMEOUT_MS };
+    this.#timeoutMs = timeoutMs;
+    const limits = { connections: HOOK_CONNECTIONS_MAX, connectMs: timeoutMs };
     this.#agent = new GuardedAgent({ ruleOf: () => rule, resolve, ...limits });
   }
 
   async send(delivery: Delivery): Promise<Verdict> {
-    const timeout = AbortSignal.timeout(HOOK_TIMEOUT_MS);
+    const timeout = AbortSignal.timeout(this.#timeoutMs);
     try {
       const answer = await this.#agent.request(new URL(delivery.url), {
         method: 'POST',
@@ -56,7 +66,7 @@ export class Sender {
       return verdict;
     } catch (error) {
       if (this.#ending.signal.aborted) return { outcome: 'stopped' };
-      if (timeout.aborted) return { outcome: 'retry', reason: `no answer within ${HOOK_TIMEOUT_MS / 1000} seconds` };
+      if (timeout.aborted) return { outcome: 'retry', reason: `no answer within ${this.#timeoutMs / 1000} seconds` };
       return { outcome: 'retry', reason: reasonOf(error) };
     }
   }
