@@ -23,7 +23,7 @@ import type { RuntimeName } from './runtime.ts';
 /** Raise the number after the slash when vectors change, for example with the tokenizer or the weights. */
 export const BUILTIN_NAME = 'use-lite-512/1';
 /** The same encoder with its matrices in bytes. */
-export const BUILTIN_INT8_NAME = 'use-lite-int8-512/1';
+export const BUILTIN_INT8_NAME = 'use-lite-int8-512/2';
 
 export interface BuiltinOptions {
   /** Of the matrices: `fp32`, the default, or `int8`. */
@@ -38,6 +38,8 @@ export interface BuiltinOptions {
   readonly queriesOnly?: boolean | undefined;
   /** Entry file of the thread; tests pass their own. */
   readonly thread?: URL | undefined;
+  /** Share of a core that the backlog may have (`Pace`); absent: a whole one. */
+  readonly share?: Int32Array | undefined;
   /** Passed to that entry with the encoder's options. */
   readonly threadData?: object | undefined;
   /** Runs its argument after this many ms; returns a function that cancels it. */
@@ -261,8 +263,8 @@ export class BuiltinEmbedder implements Embedder {
   #start(): void {
     if (this.#state !== 'cold') return;
     this.#state = 'loading';
-    const { cacheFolder, precision, runtime = 'auto', queriesOnly = false, threadData } = this.#options;
-    const data: EncoderOptions = { ...threadData, cacheFolder, precision, runtime, queriesOnly };
+    const { cacheFolder, precision, runtime = 'auto', queriesOnly = false, share, threadData } = this.#options;
+    const data: EncoderOptions = { ...threadData, cacheFolder, precision, runtime, queriesOnly, share };
     const thread = new Worker(this.#options.thread ?? entry(), { name: 'encoder', workerData: data });
     this.#thread = thread;
     let thrown: string | undefined;
@@ -298,6 +300,8 @@ export class BuiltinEmbedder implements Embedder {
         this.#options.log?.warn({ reason: message.reason }, 'the sentence encoder cannot load');
         this.#endAll(this.#refusal()!);
         return;
+      case 'resting':
+        break;
       case 'vectors':
         this.#answered(message);
         break;

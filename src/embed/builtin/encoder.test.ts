@@ -63,6 +63,23 @@ test('in bytes the reference texts get almost the vectors of the original graph'
   assert.notEqual(bytes.name, embedder.name);
 });
 
+test('a vector does not depend on what else the encoder takes', async (t) => {
+  const bytes = openBuiltinEmbedder({ cacheFolder, runtime: 'wasm', precision: 'int8' });
+  t.after(() => bytes.close());
+  // Several of each length, which share runs, and a long one.
+  const words = ['train', 'boat', 'bike', 'car', 'plane', 'lorry'];
+  const texts = words.flatMap((word) => [`I like my ${word}`, `She sold the old ${word} to a friend of hers last year`]);
+  texts.push(`${words.join(' and ')}. `.repeat(6));
+  for (const encoder of [embedder, bytes]) {
+    const together = await encoder.embed(texts);
+    for (const [i, text] of texts.entries()) {
+      const [alone] = await encoder.embed([text]);
+      const furthest = Math.max(...alone!.map((value, j) => Math.abs(value - together[i]![j]!)));
+      assert.ok(furthest <= 1e-6, `${encoder.name}: ${furthest} of ${JSON.stringify(text)}`);
+    }
+  }
+});
+
 test('texts of similar meaning are closer than others', async () => {
   const [ask, same, other] = await embedder.embed([
     'The meeting was moved to Thursday',

@@ -1,9 +1,9 @@
-// Encodes one text to one unit vector: tokenizer and runtime together. It lives in the thread.
+// Encodes texts to unit vectors: tokenizer and runtime together. It lives in the thread.
 import { ENCODER_TEXT_CHARS_MAX } from '../../engine/base/limits.ts';
 import { EmbedError } from '../embedder.ts';
 import { unitVector } from '../unit-vector.ts';
 import { lowerCapitals } from '../windows.ts';
-import type { Precision } from './graph.ts';
+import { ENCODER_DIMENSIONS, type Precision } from './graph.ts';
 import { loadModel } from './model-file.ts';
 import { encoderFolder } from './package-files.ts';
 import { hasNativeRuntime, openRuntime, type Runtime, type RuntimeName } from './runtime.ts';
@@ -19,10 +19,13 @@ export interface EncoderOptions {
   readonly runtime: RuntimeName | 'auto';
   /** The thread keeps normal priority. */
   readonly queriesOnly?: boolean | undefined;
+  /** Share of a core that the backlog may have (`Pace`). */
+  readonly share?: Int32Array | undefined;
 }
 
 export class SentenceEncoder {
   readonly runtime: RuntimeName;
+  readonly shares = true;
   /** Problems that were worked around while loading. */
   readonly notices: readonly string[];
   readonly #tokenizer: Tokenizer;
@@ -56,13 +59,19 @@ export class SentenceEncoder {
     }
   }
 
-  /**
-   * The unit vector of `text`, of which the first 128 pieces are read. Undefined when no piece belongs to a known word.
-   * If the runtime throws, do not use the encoder again: its memory may be corrupt.
-   */
-  async encode(text: string): Promise<Float32Array | undefined> {
+  /** Ids of the first 128 pieces of `text`; undefined when none of them belongs to a known word. */
+  tokensOf(text: string): Int32Array | undefined {
     const ids = this.#tokenizer.encode(lowerCapitals(text.slice(0, ENCODER_TEXT_CHARS_MAX)));
-    return this.#tokenizer.hasWord(ids) ? unitVector(await this.#runtime.run(ids)) : undefined;
+    return this.#tokenizer.hasWord(ids) ? ids : undefined;
+  }
+
+  /**
+   * The unit vectors of texts with equally many tokens. If the runtime throws, do not use the encoder again: its memory
+   * may be corrupt.
+   */
+  async encodeAll(texts: readonly Int32Array[]): Promise<readonly (Float32Array | undefined)[]> {
+    const all = await this.#runtime.run(texts);
+    return texts.map((_, i) => unitVector(all.subarray(i * ENCODER_DIMENSIONS, (i + 1) * ENCODER_DIMENSIONS)));
   }
 }
 

@@ -1,13 +1,13 @@
 // The Universal Sentence Encoder (lite, English; Cer et al. 2018) as an ONNX graph: embeddings with a timing signal,
-// two transformer layers (norm first, four heads), the mean over tokens, and one tanh layer. It takes one text of n
-// tokens at a time, so it needs no padding and no mask.
+// two transformer layers (norm first, four heads), the mean over tokens, and one tanh layer. It takes texts of n tokens
+// each, so it needs no padding and no mask. What else is in a run changes no vector.
 import { EMBED_WINDOW_PIECES_MAX } from '../../engine/base/limits.ts';
 import { denseInt8, gatherInt8 } from './int8.ts';
 import { OnnxGraph } from './onnx-writer.ts';
 import type { Tensor, Weights } from './weights.ts';
 
 export const ENCODER_DIMENSIONS = 512;
-/** Input (n 32-bit ids) and output (1 × 512 floats, not normalised) of the graph. */
+/** Input (texts × n 32-bit ids) and output (texts × 512 floats, not normalised) of the graph. */
 export const ENCODER_INPUT = 'ids';
 export const ENCODER_OUTPUT = 'sentence';
 
@@ -23,7 +23,7 @@ const WIDTHS = [256, 512] as const;
 export function encoderGraph(weights: Weights, precision: Precision): Uint8Array {
   const dense: Dense = precision === 'int8' ? denseInt8 : denseFloat;
   const graph = new OnnxGraph();
-  const ids = graph.input(ENCODER_INPUT, ['n']);
+  const ids = graph.input(ENCODER_INPUT, ['texts', 'n']);
   const embeddings = weights.endingIn('Embeddings_en');
   // The original graph adds each embedding to itself once.
   const doubled = { shape: embeddings.shape, values: embeddings.values.map((value) => 2 * value) };
@@ -33,14 +33,14 @@ export function encoderGraph(weights: Weights, precision: Precision): Uint8Array
       : graph.node('Gather', [graph.floats(doubled.values, doubled.shape), ids]);
   const rates = weights.endingIn('TimingSignal/ExpandDims_1').values;
   const timing = graph.floats(timingSignal(rates), [EMBED_WINDOW_PIECES_MAX, 2 * rates.length]);
-  const count = graph.node('Shape', [ids]);
+  const count = graph.node('Shape', [ids], { start: 1 });
   const positions = graph.node('Slice', [timing, graph.integers([0]), count, graph.integers([0])]);
   let x = graph.node('Add', [embedded, positions]);
   for (const layer of [0, 1] as const) x = transformerLayer(graph, weights, { layer, dense }, x);
-  const mean = graph.node('ReduceMean', [x], { axes: [0], keepdims: 1 });
+  const mean = graph.node('ReduceMean', [x], { axes: [1], keepdims: 0 });
   const last = dense(graph, mean, weights.endingIn('tanh_layer_0/weights'), weights.endingIn('tanh_layer_0/bias'));
   graph.rename(graph.node('Tanh', [last]), ENCODER_OUTPUT);
-  graph.output(ENCODER_OUTPUT, [1, ENCODER_DIMENSIONS]);
+  graph.output(ENCODER_OUTPUT, ['texts', ENCODER_DIMENSIONS]);
   return graph.finish();
 }
 
@@ -105,7 +105,7 @@ function transformerLayer(
   return graph.node('Add', [dense(graph, wide, at('FFN/conv2/Tensordot/Reshape_1'), bias('FFN/conv2')), h]);
 }
 
-/** Scaled dot-product attention of every head over all tokens: n × width to n × width. */
+/** Scaled dot-product attention of every head over all tokens of a text: texts × n × width to the same. */
 function attention(
   graph: OnnxGraph,
   x: string,
@@ -114,15 +114,15 @@ function attention(
 ): string {
   const perHead = width / HEADS;
   const [query, key, value] = graph.nodes('Split', [dense(graph, x, qkv, qkvBias)], 3, { axis: -1 });
-  const split = graph.integers([-1, HEADS, perHead]);
+  const split = graph.integers([0, 0, HEADS, perHead]);
   const heads = (all: string, perm: readonly number[]): string =>
     graph.node('Transpose', [graph.node('Reshape', [all, split])], { perm });
   const scale = graph.floats(Float32Array.of(1 / Math.sqrt(perHead)), []);
-  const scaled = graph.node('Mul', [heads(query!, [1, 0, 2]), scale]);
-  const shares = graph.node('Softmax', [graph.node('MatMul', [scaled, heads(key!, [1, 2, 0])])], { axis: -1 });
-  const mixed = graph.node('MatMul', [shares, heads(value!, [1, 0, 2])]);
-  const joined = graph.node('Transpose', [mixed], { perm: [1, 0, 2] });
-  return graph.node('Reshape', [joined, graph.integers([-1, width])]);
+  const scaled = graph.node('Mul', [heads(query!, [0, 2, 1, 3]), scale]);
+  const shares = graph.node('Softmax', [graph.node('MatMul', [scaled, heads(key!, [0, 2, 3, 1])])], { axis: -1 });
+  const mixed = graph.node('MatMul', [shares, heads(value!, [0, 2, 1, 3])]);
+  const joined = graph.node('Transpose', [mixed], { perm: [0, 2, 1, 3] });
+  return graph.node('Reshape', [joined, graph.integers([0, 0, width])]);
 }
 
 /** x · kernel + bias. The kernel of a convolution over single tokens is a matrix in its last two dimensions. */

@@ -19,5 +19,7 @@ export type FromThread =
       readonly notices: readonly string[];
     }
   | { readonly kind: 'failed'; readonly reason: string }
+  /** It rests on purpose, although it owes answers. */
+  | { readonly kind: 'resting' }
   /** One vector per text; their buffers are transferred. */
   | { readonly kind: 'vectors'; readonly batch: number; readonly vectors: readonly (Float32Array | undefined)[] };

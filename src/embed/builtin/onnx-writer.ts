@@ -10,6 +10,7 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 
 const FLOAT = 1;
+const UINT8 = 2;
 const INT8 = 3;
 const INT32 = 6;
 const INT64 = 7;
@@ -45,6 +46,11 @@ export class OnnxGraph {
     return this.#constant(INT8, shape, new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
   }
 
+  /** One unsigned byte. */
+  byte(value: number): string {
+    return this.#constant(UINT8, [], Uint8Array.of(value));
+  }
+
   integers(values: readonly number[]): string {
     return this.#constant(INT64, [values.length], new Uint8Array(BigInt64Array.from(values, BigInt).buffer));
   }
@@ -69,6 +75,11 @@ export class OnnxGraph {
   /** The same numbers as 32-bit floats. */
   toFloat(value: string): string {
     return this.node('Cast', [value], { to: FLOAT });
+  }
+
+  /** The same numbers as unsigned bytes, without their decimals. */
+  toByte(value: string): string {
+    return this.node('Cast', [value], { to: UINT8 });
   }
 
   /** Gives a value its public name. */

@@ -10,8 +10,8 @@ export type RuntimeName = 'native' | 'wasm';
 
 export interface Runtime {
   readonly name: RuntimeName;
-  /** The graph's output for `ids`: 512 numbers, not normalised, valid until the next call. */
-  run(ids: Int32Array): Promise<Float32Array>;
+  /** The graph's output for texts of the same length: 512 numbers for each, not normalised, valid until the next call. */
+  run(texts: readonly Int32Array[]): Promise<Float32Array>;
 }
 
 const require = createRequire(import.meta.url);
@@ -45,8 +45,12 @@ export async function openRuntime(name: RuntimeName, model: Uint8Array): Promise
   const { library, session } = await openGraph(name, model);
   return {
     name,
-    run: async (ids) => {
-      const outputs = await session.run({ [ENCODER_INPUT]: new library.Tensor('int32', ids, [ids.length]) });
+    run: async (texts) => {
+      const { length } = texts[0]!;
+      const ids = new Int32Array(texts.length * length);
+      for (const [i, one] of texts.entries()) ids.set(one, i * length);
+      const input = new library.Tensor('int32', ids, [texts.length, length]);
+      const outputs = await session.run({ [ENCODER_INPUT]: input });
       return outputs[ENCODER_OUTPUT]!.data as Float32Array; // the graph's only output holds floats
     },
   };

@@ -1,88 +1,152 @@
-// The loop of the encoder's thread: takes batches and embeds their texts one by one, queries before backlog. It polls
-// its port before every text, so a query waits for at most one text of the backlog. It does not consult the owner's
-// thread, which may be busy.
+// The loop of the encoder's thread: takes batches and embeds their texts in runs, queries before backlog. It polls its
+// port before every run, so a query waits for at most one run of the backlog. It does not consult the owner's thread,
+// which may be busy. The backlog keeps to its share of a core; queries do not.
 import { constants, getPriority, setPriority } from 'node:os';
-import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
+import { EMBED_REST_LOOK_MS, EMBED_RESTING_SAID_MS } from '../../engine/base/limits.ts';
 import { EmbedError } from '../embedder.ts';
+import { Pace } from '../pace.ts';
+import { Inbox } from './inbox.ts';
 import type { FromThread, Priority, ToThread } from './messages.ts';
+import { type Batch, newBatch, type Tokens, takeRun } from './runs.ts';
 import type { RuntimeName } from './runtime.ts';
 
-/** Encodes one text to one vector. */
-export interface TextEncoder {
+/** Encodes texts to vectors. `T` is what it reads of a text. */
+export interface TextsEncoder<T extends Tokens> {
   /** Name and length of the vectors, where only the thread knows them. */
   readonly name?: string | undefined;
   readonly dimensions?: number | undefined;
   readonly runtime: RuntimeName;
   readonly notices: readonly string[];
+  /** Whether it takes several texts at once. */
+  readonly shares: boolean;
+  /** Undefined for a text without a vector. */
+  tokensOf(text: string, priority: Priority): T | undefined;
+  /** Texts with equally many tokens. */
+  encodeAll(texts: readonly T[]): Promise<readonly (Float32Array | undefined)[]>;
+}
+
+/** Encodes one text to one vector. */
+export type TextEncoder = Omit<TextsEncoder<Tokens>, 'shares' | 'tokensOf' | 'encodeAll'> & {
   encode(text: string, priority: Priority): Promise<Float32Array | undefined>;
+};
+
+interface OneText extends Tokens {
+  readonly text: string;
+  readonly priority: Priority;
+}
+
+/** An encoder that takes one text at a time. */
+export function oneByOne(encoder: TextEncoder): TextsEncoder<OneText> {
+  const { name, dimensions, runtime, notices } = encoder;
+  return {
+    ...{ name, dimensions, runtime, notices },
+    shares: false,
+    tokensOf: (text, priority) => ({ text, priority, length: text.length }),
+    encodeAll: (texts) => Promise.all(texts.map(({ text, priority }) => encoder.encode(text, priority))),
+  };
+}
+
+export interface ServeOptions {
+  /** The thread keeps normal priority. */
+  readonly queriesOnly?: boolean | undefined;
+  /** Share of a core that the backlog may have (`Pace`). */
+  readonly share?: Int32Array | undefined;
 }
 
 /** A busy shard gets nine times the CPU time of this thread. If queries get slow, a second thread serves them. */
 const NICE = 10;
 
-interface Batch {
-  readonly id: number;
-  readonly texts: readonly string[];
-  readonly vectors: (Float32Array | undefined)[];
-}
-
 /**
  * Loads the encoder and serves `port` until the thread ends. Resolves when the encoder cannot load, after reporting
  * why. Rejects with errors of the encoder: they end the thread, and the owner starts another.
  */
-export async function serveTexts(
+export async function serveTexts<T extends Tokens>(
   port: MessagePort,
-  load: () => Promise<TextEncoder>,
-  { queriesOnly = false }: { readonly queriesOnly?: boolean | undefined } = {},
+  load: () => Promise<TextsEncoder<T>>,
+  { queriesOnly = false, share }: ServeOptions = {},
 ): Promise<void> {
   if (!queriesOnly) lowerPriority();
-  const queues: Readonly<Record<Priority, Map<number, Batch>>> = { query: new Map(), backlog: new Map() };
-  let wake = (): void => {};
-  const take = (message: ToThread): void => {
-    if (message.kind === 'embed') {
-      const { batch: id, priority, texts } = message;
-      queues[priority].set(id, { id, texts, vectors: [] });
-    } else {
-      queues.query.delete(message.batch);
-      queues.backlog.delete(message.batch);
-    }
-    wake();
-  };
-  port.on('message', take);
-  const say = (message: FromThread, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
-
-  let encoder: TextEncoder;
+  const inbox = new Inbox(port);
+  let encoder: TextsEncoder<T>;
   try {
     encoder = await load();
   } catch (error) {
     if (!(error instanceof EmbedError)) throw error;
-    say({ kind: 'failed', reason: error.message });
+    say(port, { kind: 'failed', reason: error.message });
     port.close();
     return;
   }
   const { name, dimensions, runtime, notices } = encoder;
-  say({ kind: 'loaded', name, dimensions, runtime, notices });
+  say(port, { kind: 'loaded', name, dimensions, runtime, notices });
+  // The native runtime works in threads of its own.
+  const pace = new Pace({ share, workedMs: runtime === 'native' ? () => performance.now() : threadCpuMs });
+  await serveLoaded({ port, inbox, encoder, pace });
+}
+
+interface Serving<T extends Tokens> {
+  readonly port: MessagePort;
+  readonly inbox: Inbox;
+  readonly encoder: TextsEncoder<T>;
+  readonly pace: Pace;
+}
+
+async function serveLoaded<T extends Tokens>({ port, inbox, encoder, pace }: Serving<T>): Promise<never> {
+  const queues: Readonly<Record<Priority, Map<number, Batch<T>>>> = { query: new Map(), backlog: new Map() };
+  let restingSaidMs = Number.NEGATIVE_INFINITY;
   for (;;) {
-    // Each item is { message }; undefined when the port is empty.
-    for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port))
-      take(next.message as ToThread);
+    for (const message of inbox.take()) receive(message, queues, encoder);
     const priority = queues.query.size > 0 ? 'query' : 'backlog';
     const queue = queues[priority];
-    const [batch] = queue.values();
-    if (batch === undefined) {
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
+    if (queue.size === 0) {
+      await inbox.wait();
       continue;
     }
-    const text = batch.texts[batch.vectors.length];
-    if (text !== undefined) batch.vectors.push(await encoder.encode(text, priority));
-    if (batch.vectors.length < batch.texts.length) continue;
-    // False when the batch was dropped in the meantime.
-    if (!queue.delete(batch.id)) continue;
-    const buffers = batch.vectors.flatMap((vector) => (vector === undefined ? [] : [vector.buffer as ArrayBuffer]));
-    say({ kind: 'vectors', batch: batch.id, vectors: batch.vectors }, buffers);
+    const restMs = priority === 'query' ? 0 : pace.restMs();
+    if (restMs > 0) {
+      if (performance.now() - restingSaidMs > EMBED_RESTING_SAID_MS) {
+        say(port, { kind: 'resting' });
+        restingSaidMs = performance.now();
+      }
+      await inbox.wait(Math.min(restMs, EMBED_REST_LOOK_MS));
+      continue;
+    }
+    const run = takeRun(queue.values(), encoder.shares);
+    const encode = () => encoder.encodeAll(run.map(({ tokens }) => tokens));
+    const vectors = run.length === 0 ? [] : await (priority === 'query' ? encode() : pace.run(encode));
+    for (const [i, { batch, place }] of run.entries()) batch.vectors[place] = vectors[i];
+    for (const { id, left, vectors: made } of queue.values()) {
+      if (left.length > 0) continue;
+      queue.delete(id);
+      const buffers = made.flatMap((vector) => (vector === undefined ? [] : [vector.buffer as ArrayBuffer]));
+      say(port, { kind: 'vectors', batch: id, vectors: made }, buffers);
+    }
   }
+}
+
+function receive<T extends Tokens>(
+  message: ToThread,
+  queues: Readonly<Record<Priority, Map<number, Batch<T>>>>,
+  encoder: TextsEncoder<T>,
+): void {
+  const { batch } = message;
+  if (message.kind === 'drop') {
+    queues.query.delete(batch);
+    queues.backlog.delete(batch);
+  } else {
+    const { priority, texts } = message;
+    const tokens = texts.map((text) => encoder.tokensOf(text, priority));
+    queues[priority].set(batch, newBatch(batch, tokens));
+  }
+}
+
+function say(port: MessagePort, message: FromThread, transfer: ArrayBuffer[] = []): void {
+  port.postMessage(message, transfer);
+}
+
+function threadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
 }
 
 /**

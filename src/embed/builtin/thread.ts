@@ -6,4 +6,4 @@ import { serveTexts } from './thread-loop.ts';
 
 assert(parentPort !== null, 'this module runs as a thread');
 const options = workerData as EncoderOptions; // set by its owner
-await serveTexts(parentPort, () => SentenceEncoder.load(options), { queriesOnly: options.queriesOnly ?? false });
+await serveTexts(parentPort, () => SentenceEncoder.load(options), options);

@@ -550,8 +550,11 @@ export const EMBED_WINDOW_WORDS_MAX = 100;
 export const EMBED_WINDOW_PIECES_MAX = 128;
 /** Characters that the built-in encoder reads. In every language that it knows, 128 pieces need fewer. */
 export const ENCODER_TEXT_CHARS_MAX = 8_192;
+/** Tokens of the texts that share a run of the encoder, and of a text that shares one: a longer one gains nothing. */
+export const ENCODER_RUN_TOKENS_MAX = 128;
+export const ENCODER_SHARED_TOKENS_MAX = 32;
 /** Texts in one message to the encoder's thread, and unanswered messages of each kind. */
-export const ENCODER_BATCH_TEXTS_MAX = 16;
+export const ENCODER_BATCH_TEXTS_MAX = 32;
 export const ENCODER_BACKLOG_BATCHES_OUT_MAX = 2;
 export const ENCODER_QUERY_BATCHES_OUT_MAX = 64;
 /** Texts of each kind that wait for the encoder or are in it; beyond: a retryable EmbedError. */
@@ -564,6 +567,13 @@ export const ENCODER_BACKLOG_TEXTS_MAX = 16_384;
 export const QUERY_THREAD_BACKLOG_TEXTS = 16;
 export const QUERY_THREAD_SLOW_MS = 60;
 export const QUERY_THREAD_IDLE_MS = 120_000;
+/**
+ * The longest rest of an encoder's thread between two runs, however small its share. It looks at its share in the first
+ * interval, and tells its owner that it rests in the second.
+ */
+export const EMBED_REST_MS_MAX = 10_000;
+export const EMBED_REST_LOOK_MS = 50;
+export const EMBED_RESTING_SAID_MS = 1_000;
 /** An encoder's thread that owes an answer and stays silent for this long is terminated. */
 export const ENCODER_SILENCE_MS = 60_000;
 /** Cached vectors of queries, unless the caller sets another number. */

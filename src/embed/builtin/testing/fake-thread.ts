@@ -4,7 +4,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { assert } from '../../../engine/base/assert.ts';
 import { EmbedError } from '../../embedder.ts';
-import { serveTexts } from '../thread-loop.ts';
+import { oneByOne, serveTexts } from '../thread-loop.ts';
 
 interface FakeData {
   readonly gate: Int32Array;
@@ -18,7 +18,7 @@ let embedded = 0;
 await serveTexts(parentPort, async () => {
   if (failing === 'load') throw new EmbedError('nothing to load', { retryable: false });
   if (failing === 'crash') throw new Error('crashed while loading');
-  return {
+  return oneByOne({
     runtime: 'wasm',
     notices: ['a notice'],
     async encode(text) {
@@ -31,5 +31,5 @@ await serveTexts(parentPort, async () => {
       if (text === 'hang') Atomics.wait(gate, 2, 0);
       return text === '' ? undefined : Float32Array.of(embedded++);
     },
-  };
+  });
 });
