@@ -4,7 +4,9 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { Precision } from '../../src/embed/builtin/graph.ts';
 import type { RuntimeName } from '../../src/embed/builtin/runtime.ts';
+import { DEFAULT_BACKEND } from '../../src/server/embedding/backends.ts';
 import { cpuTable } from './cpu-table.ts';
 import { type CpuSnapshot, NO_CPU, processCpuUs, snapshotOf, spentBetween, totalOf } from './thread-cpu.ts';
 import { ASK_SLOTS, type ThreadSlot } from './thread-slots.ts';
@@ -28,6 +30,8 @@ export interface Target {
 /** The built-in encoder, as a scenario wants it. */
 export interface EmbedderOptions {
   readonly runtime: RuntimeName;
+  /** Default: that of the server. */
+  readonly precision?: Precision | undefined;
   /** Folder with the converted model and vectors of earlier runs. */
   readonly folder: string;
   /**
@@ -80,7 +84,7 @@ export async function startServer({ main = MAIN, profile, embedder, ...options }
     httpPort: 0,
     grpcPort: 0,
     logLevel: 'error',
-    embedder: embedder === undefined ? 'none' : 'builtin',
+    embedder: embedder === undefined ? 'none' : DEFAULT_BACKEND,
     ...options.flags,
   };
   const { dataDir, auth, httpPort, grpcPort, logLevel } = config;
@@ -152,14 +156,19 @@ export async function startEcho(kind: 'grpc' | 'http'): Promise<Target> {
 }
 
 /** Creates a memory of one partition. */
-export async function createMemory(server: Target, id: string): Promise<void> {
-  await askJson(server, 'POST', '/memories', { id });
+export async function createMemory(server: Target, id: string, settings: object = {}): Promise<void> {
+  await askJson(server, 'POST', '/memories', { ...settings, id });
 }
 
 /** Number of live grains in a memory. */
 export async function grainsHeld(server: Target, id: string): Promise<number> {
   const { total_grains } = await askJson(server, 'GET', `/memories/${id}/stats`);
   return total_grains as number; // the contract's answer
+}
+
+/** Grains of a memory that wait for their vectors. */
+export async function lagOf(server: Target, id: string): Promise<number> {
+  return Number((await askJson(server, 'GET', `/memories/${id}/stats`))['index_lag']);
 }
 
 const EMBEDDED_LOOK_MS = 250;
@@ -172,7 +181,7 @@ export async function embedded(server: Target, memories: readonly string[]): Pro
   let last: number | undefined;
   for (;;) {
     let lag = 0;
-    for (const id of memories) lag += Number((await askJson(server, 'GET', `/memories/${id}/stats`))['index_lag']);
+    for (const id of memories) lag += await lagOf(server, id);
     if (lag === 0) return;
     // Memories take turns, so one of them may stand still while others go on.
     if (lag !== last) lastMs = performance.now();

@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { QUERY_THREAD_BACKLOG_TEXTS, QUERY_THREAD_IDLE_MS, QUERY_THREAD_SLOW_MS } from '../../engine/base/limits.ts';
+import {
+  QUERY_THREAD_BACKLOG_TEXTS,
+  QUERY_THREAD_IDLE_MS,
+  QUERY_THREAD_SLOW_MS,
+  SECOND_THREAD_BACKLOG_TEXTS,
+  SECOND_THREAD_PAUSE_MS,
+  SECOND_THREAD_QUERY_MS,
+} from '../../engine/base/limits.ts';
 import { type Embedder, EmbedError } from '../embedder.ts';
+import { WHOLE_SHARE } from '../pace.ts';
+import type { Spare } from '../spare.ts';
 import { type BuiltinEmbedder, openBuiltinEmbedder } from './builtin.ts';
 import { withQueryThread } from './query-thread.ts';
 
@@ -25,7 +34,7 @@ interface Both {
   readonly timers: { readonly run: () => void; readonly ms: number }[];
 }
 
-function both(t: TestContext, nowMs: () => number = () => 0): Both {
+function both(t: TestContext, nowMs: () => number = () => 0, spare?: Spare): Both {
   const [mainGate, queryGate] = [1, 2].map(() => new Int32Array(new SharedArrayBuffer(12))) as [Int32Array, Int32Array]; // array of two
   mainGate[0] = OPEN;
   queryGate[0] = OPEN;
@@ -34,6 +43,7 @@ function both(t: TestContext, nowMs: () => number = () => 0): Both {
   const timers: Both['timers'] = [];
   const embedder = withQueryThread(main, {
     nowMs,
+    spare,
     open: () => {
       opened.push(fake(queryGate));
       return opened.at(-1)!;
@@ -144,4 +154,89 @@ test('a text that kills the second thread does not kill the first, which answers
   );
   await backlog;
   assert.equal(main.status.restarts, 0);
+});
+
+/** Spare processors; `second` is the share of the second thread. */
+function spareOf(): Spare & { readonly second: (share: number) => void; held: number } {
+  const shares = [0, 1].map(() => new Int32Array(new SharedArrayBuffer(4)).fill(WHOLE_SHARE));
+  const spare = {
+    shares: shares as unknown as Spare['shares'], // array of two
+    held: 0,
+    hold: () => {
+      spare.held += 1;
+      return () => {
+        spare.held -= 1;
+      };
+    },
+    second: (share: number) => void Atomics.store(shares[1]!, 0, share * WHOLE_SHARE),
+  };
+  return spare;
+}
+
+const LONG = SECOND_THREAD_BACKLOG_TEXTS;
+
+test('while processors are idle, the second thread takes half of a long backlog', async (t) => {
+  const spare = spareOf();
+  const { embedder, mainGate, queryGate, opened } = both(t, () => 0, spare);
+  await embedder.embed(texts(LONG - 1));
+  assert.equal(opened.length, 0, 'a short backlog starts no second thread');
+  await embedder.embed(texts(LONG));
+  assert.equal(opened.length, 1);
+  await opened[0]!.load();
+  const [before, beforeSecond] = [mainGate[1]!, queryGate[1]!];
+  closeGate(mainGate);
+  closeGate(queryGate);
+  const shared = embedder.embed(texts(LONG));
+  for (const [gate, count] of [
+    [mainGate, before],
+    [queryGate, beforeSecond],
+  ] as const)
+    while (Atomics.load(gate, 1) === count) await new Promise(setImmediate);
+  assert.equal(spare.held, 1);
+  release(mainGate);
+  release(queryGate);
+  const vectors = await shared;
+  assert.equal(vectors.filter((vector) => vector !== undefined).length, LONG);
+  const [byMain, bySecond] = [mainGate[1]! - before, queryGate[1]! - beforeSecond];
+  assert.equal(byMain + bySecond, LONG, 'each text is embedded once');
+  assert.ok(byMain > 0 && bySecond > 0);
+  assert.equal(spare.held, 0);
+});
+
+test('the second thread helps neither beside requests nor after a question, nor after a pause of the backlog', async (t) => {
+  const spare = spareOf();
+  let nowMs = 0;
+  const { embedder, queryGate, opened } = both(t, () => nowMs, spare);
+  await embedder.embed(texts(LONG));
+  await opened[0]!.load();
+  const bySecond = async (): Promise<number> => {
+    const before = queryGate[1]!;
+    await embedder.embed(texts(LONG / 2));
+    return queryGate[1]! - before;
+  };
+  assert.ok((await bySecond()) > 0);
+  spare.second(1 / 16);
+  assert.equal(await bySecond(), 0);
+  spare.second(1);
+  assert.ok((await bySecond()) > 0);
+  await ask(embedder);
+  assert.equal(await bySecond(), 0);
+  nowMs += SECOND_THREAD_QUERY_MS;
+  assert.ok((await bySecond()) > 0);
+  nowMs += SECOND_THREAD_PAUSE_MS + 1;
+  assert.equal(await bySecond(), 0);
+});
+
+test('a failure in the second thread fails the call, of which nothing goes on', async (t) => {
+  const spare = spareOf();
+  const { embedder, main, mainGate, opened } = both(t, () => 0, spare);
+  await embedder.embed(texts(LONG));
+  await opened[0]!.load();
+  closeGate(mainGate);
+  const failing = embedder.embed(texts(LONG).map((text, i) => (i === 40 ? 'exit' : text)));
+  await assert.rejects(failing, EmbedError);
+  assert.equal(opened[0]!.status.state, 'down');
+  assert.deepEqual([main.backlogTexts, main.status.state, spare.held], [0, 'ready', 0]);
+  release(mainGate);
+  assert.equal((await embedder.embed(texts(3))).length, 3);
 });

@@ -568,6 +568,13 @@ export const QUERY_THREAD_BACKLOG_TEXTS = 16;
 export const QUERY_THREAD_SLOW_MS = 60;
 export const QUERY_THREAD_IDLE_MS = 120_000;
 /**
+ * Texts of a backlog after which the second thread helps, while processors are idle; the pause that ends a backlog; and
+ * the time after a query in which the second thread waits for the next one.
+ */
+export const SECOND_THREAD_BACKLOG_TEXTS = 256;
+export const SECOND_THREAD_PAUSE_MS = 2_000;
+export const SECOND_THREAD_QUERY_MS = 2_000;
+/**
  * The longest rest of an encoder's thread between two runs, however small its share. It looks at its share in the first
  * interval, and tells its owner that it rests in the second.
  */
@@ -891,6 +898,20 @@ export const FOLLOW_RETRY_MIN_MS = 1_000;
 export const FOLLOW_RETRY_MAX_MS = 60_000;
 /** Time that a read waits for the vectors of earlier writes. */
 export const INDEX_WAIT_MS_MAX = 30_000;
+/**
+ * The processors that embedding leaves to requests are measured at this interval, while texts wait. A fall of the demand
+ * counts by this part each time. A measurement that is older than the last one is none.
+ */
+export const SPARE_LOOK_MS = 100;
+export const SPARE_FALL = 0.25;
+export const SPARE_FORGOTTEN_MS = 2_000;
+/** Cores: requests that use less leave everything to embedding. */
+export const SPARE_IDLE_CORES = 0.25;
+/** The share of a core that a backlog always has, so that it ends. */
+export const SPARE_SHARE_MIN = 1 / 16;
+/** Bytes of vectors of windows that may repeat, and the time without a backlog after which they are dropped. */
+export const WINDOW_CACHE_BYTES_MAX = 16 * 1_048_576;
+export const WINDOW_CACHE_IDLE_MS = 300_000;
 /** Memories that a shard examines to fill one page of grains to embed. */
 export const EMBED_MEMORIES_LOOKED_AT = 256;
 /** Time that a recall waits for its query's vector before it goes on with words alone. */

@@ -26,9 +26,15 @@ export class IndexWaits {
   readonly #options: IndexWaitsOptions;
   /** Called once at the next progress. */
   #waiters: (() => void)[] = [];
+  #waiting = 0;
 
   constructor(options: IndexWaitsOptions) {
     this.#options = options;
+  }
+
+  /** True while a read waits. */
+  get isWaiting(): boolean {
+    return this.#waiting > 0;
   }
 
   /** A follower made progress. */
@@ -50,6 +56,7 @@ export class IndexWaits {
       isOver = true;
       endWait();
     });
+    this.#waiting += 1;
     try {
       while (!isOver) {
         // Register before checking, so that progress in between is not missed.
@@ -64,6 +71,7 @@ export class IndexWaits {
       }
       return INDEX_NOT_READY;
     } finally {
+      this.#waiting -= 1;
       takeBack();
     }
   }

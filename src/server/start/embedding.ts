@@ -1,6 +1,8 @@
 // Starts the embedders, the followers that embed new grains, and the reads that wait for them.
 import type { Router } from '../../shards/router.ts';
+import type { ShardSet } from '../../shards/transport/shard-set.ts';
 import type { MemoryRecord } from '../control/memories.ts';
+import { VECTOR_BACKENDS } from '../embedding/backends.ts';
 import {
   departureForVectors,
   type Outside,
@@ -8,12 +10,14 @@ import {
   sendsForVectors,
   type VectorsSetup,
 } from '../embedding/egress.ts';
-import { Embedders, type Openers, VECTOR_BACKENDS } from '../embedding/embedders.ts';
+import { Embedders, type Openers } from '../embedding/embedders.ts';
 import { Followers } from '../embedding/followers.ts';
 import { IndexWaits } from '../embedding/index-waits.ts';
 import { openEarlierOf, openersOf, ownBackend, vectorModelOf } from '../embedding/openers.ts';
 import { QueryVectors } from '../embedding/query-vector.ts';
 import { shardBacklog } from '../embedding/shard-backlog.ts';
+import { SpareCores } from '../embedding/spare-cores.ts';
+import { WindowCache } from '../embedding/window-cache.ts';
 import { destinationOf } from '../models/egress.ts';
 import type { Assignment } from '../models/roles.ts';
 import type { ModelParts } from './models.ts';
@@ -30,7 +34,7 @@ export interface Embedding {
 
 export function startEmbedding(
   starting: Starting,
-  placed: Placed,
+  placed: Placed & { readonly pool: Pick<ShardSet, 'loads'> },
   {
     shards,
     ...models
@@ -43,7 +47,8 @@ export function startEmbedding(
   const { providers, localModels } = models;
   localModels.checkOwn();
   const own = () => ownBackend(providers, config, localModels);
-  const openers = (): Openers => deps.openers ?? openersOf(config, log, models);
+  const spare = new SpareCores({ loads: () => placed.pool.loads(), isAwaited: () => indexWaits.isWaiting });
+  const openers = (): Openers => deps.openers?.(spare) ?? openersOf(config, log, { ...models, spare });
   const embedders = new Embedders(own(), openers(), {
     log,
     openEarlier: openEarlierOf(models),
@@ -85,7 +90,7 @@ function isSameModel(one: Assignment | undefined, other: Assignment | undefined)
 }
 
 function followersOf(
-  { log }: Starting,
+  { log, lifecycle }: Starting,
   { router, memories }: Placed,
   {
     embedders,
@@ -95,6 +100,9 @@ function followersOf(
   }: Pick<Embedding, 'embedders' | 'indexWaits'> & { readonly shards: number; readonly setup: () => VectorsSetup },
 ): Followers {
   const outside = (): Outside => outsideBackends(setup());
+  const windows = new WindowCache();
+  lifecycle.opened('known windows', () => windows.close());
+  router.watchRemovals((memory) => windows.drop(memory));
   // Models come and go with memories and assignments.
   const backends = () => [...new Set([...VECTOR_BACKENDS, setup().own, ...memories.modelBackends()])];
   return new Followers({
@@ -106,6 +114,7 @@ function followersOf(
       const memory = memories.byNumber(number);
       return memory !== undefined && sendsForVectors(memory, setup());
     },
+    windows,
     log,
     progressed: () => indexWaits.progressed(),
   });

@@ -1,4 +1,6 @@
 // The parameters that every step of a start gets.
+
+import type { Spare } from '../../embed/spare.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import type { Threads } from '../../shards/transport/pool.ts';
 import type { Config } from '../config.ts';
@@ -21,7 +23,7 @@ export interface ServerDeps {
   /** Removals repeat earlier ones without policy checks (`CallContext.repeats`). Only for a restore. */
   readonly repeats?: boolean | undefined;
   /** How to open embedders, instead of the configuration. Only for tests and benchmarks. */
-  readonly openers?: Openers | undefined;
+  readonly openers?: ((spare: Spare) => Openers) | undefined;
   /** False for a command that opens the data by itself: webhooks wait for the next server. */
   readonly sendsWebhooks?: boolean | undefined;
   /** False when the caller prints the warnings of the start itself. */

@@ -290,3 +290,32 @@ test('an input that nests too deeply is the caller’s fault, and does not affec
   answer(sent[0]!, 1);
   assert.deepEqual(await neighbour, { hash: 'x' });
 });
+
+test('the time with calls that somebody asked is measured; calls of embedding and long calls do not count', async () => {
+  const { client, shard, sent, clock, turn, answer } = setUp(4);
+  const wait = (ms: number): number => {
+    clock.ms += ms;
+    return client.askedMs;
+  };
+  assert.equal(wait(10), 0);
+  const own = [
+    shard.call('embedPages', CONTEXT, { embedders: {}, grainsMax: 1 }),
+    shard.call('vectorState', CONTEXT, {}),
+    shard.call('verify', CONTEXT, {}),
+  ];
+  turn();
+  assert.equal(wait(10), 0);
+  const read = shard.call('get', CONTEXT, { hash: 'x' });
+  const raw = shard.callRaw(9, CONTEXT, Buffer.from('wire'), 'write');
+  assert.equal(wait(10), 10);
+  turn();
+  answer(
+    sent.flat().filter(({ body }) => 'method' in body),
+    0,
+  );
+  await Promise.all([...own, read]);
+  assert.equal(wait(10), 20);
+  client.fail(new EngineError('STO-E002', 'gone'));
+  await assert.rejects(raw);
+  assert.equal(wait(10), 20);
+});

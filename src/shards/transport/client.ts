@@ -17,6 +17,7 @@ import {
 } from '../../engine/base/limits.ts';
 import {
   answersAtOnce,
+  CALL_ROWS,
   type CallContext,
   type Input,
   type Method,
@@ -50,6 +51,8 @@ export interface ClientOptions {
 }
 
 interface Pending {
+  /** A caller of the server waits for it; false for calls of the server's own work on vectors. */
+  readonly isAsked: boolean;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
   readonly bytes: number;
@@ -89,6 +92,15 @@ function laneOf(method: Method): Lane {
   return answersAtOnce(method) ? 'read' : 'write';
 }
 
+/** Calls that belong to embedding or watch the shard. */
+const OWN_CALLS: ReadonlySet<Method> = new Set(['embedPages', 'keepVectors', 'vectorLag', 'vectorState', 'health']);
+
+function isAsked(method: Method): boolean {
+  const { kind } = CALL_ROWS[method];
+  // Long calls run in slices for minutes.
+  return kind !== 'long' && kind !== 'host' && !OWN_CALLS.has(method);
+}
+
 export class ShardClient {
   readonly #send: (message: ArrayBuffer) => void;
   readonly #clock: Clock;
@@ -98,6 +110,10 @@ export class ShardClient {
   readonly #batchesOutMax: number;
   readonly #pending = new Map<number, Pending>();
   #pendingBytes = 0;
+  /** Pending calls that somebody asked, since when there are some, and how long there were some before. */
+  #asked = 0;
+  #askedSinceMs = 0;
+  #askedMs = 0;
   #nextId = 0;
   #ways: Record<Lane, LaneQueue> = newLaneQueues();
   #scheduled = false;
@@ -123,19 +139,24 @@ export class ShardClient {
     return this.#pendingBytes;
   }
 
+  /** Milliseconds so far in which calls were under way that somebody asked. */
+  get askedMs(): number {
+    return this.#askedMs + (this.#asked > 0 ? steadyMs(this.#clock) - this.#askedSinceMs : 0);
+  }
+
   /** A caller for this shard of the worker. */
   shard(shard: number): RawShardCaller {
     return {
       call: <M extends Method>(method: M, context: CallContext, input: Input<M>) =>
         this.#call(
-          laneOf(method),
+          { lane: laneOf(method), isAsked: isAsked(method) },
           context,
           (writer, id) => writer.append({ id, shard }, method, context, input),
           // The worker answers a method with that method's output.
         ) as Promise<Output<M>>,
       callRaw: (codec, context, bytes, lane = 'write') =>
         this.#call(
-          lane,
+          { lane, isAsked: true },
           context,
           (writer, id) => writer.appendRaw({ id, shard }, codec, context, bytes),
           // The worker answers a codec with what it wrote.
@@ -143,7 +164,11 @@ export class ShardClient {
     };
   }
 
-  #call(lane: Lane, context: CallContext, append: (writer: RequestWriter, id: number) => number): Promise<unknown> {
+  #call(
+    { lane, isAsked }: { readonly lane: Lane; readonly isAsked: boolean },
+    context: CallContext,
+    append: (writer: RequestWriter, id: number) => number,
+  ): Promise<unknown> {
     if (this.#refusal !== undefined) return Promise.reject(this.#refusal);
     if (this.#pending.size >= PENDING_ITEMS_MAX || this.#pendingBytes >= PENDING_BYTES_MAX) {
       return Promise.reject(new EngineError('LIM-E001', 'too many calls wait for this shard'));
@@ -162,8 +187,9 @@ export class ShardClient {
     const bytes = queue.writer.byteLength - before;
     queue.items.push({ id, place, deadlineMs: context.deadlineMs ?? Number.POSITIVE_INFINITY });
     this.#pendingBytes += bytes;
+    if (isAsked && this.#asked++ === 0) this.#askedSinceMs = steadyMs(this.#clock);
     const answer = new Promise<unknown>((resolve, reject) => {
-      this.#pending.set(id, { resolve, reject, bytes });
+      this.#pending.set(id, { isAsked, resolve, reject, bytes });
     });
     if (queue.writer.count >= PACK_ITEMS_MAX || queue.writer.byteLength >= PACK_BYTES_MAX) closeBatch(queue);
     this.#scheduleFlush();
@@ -223,6 +249,7 @@ export class ShardClient {
     if (pending === undefined) return undefined;
     this.#pending.delete(id);
     this.#pendingBytes -= pending.bytes;
+    if (pending.isAsked && --this.#asked === 0) this.#askedMs += steadyMs(this.#clock) - this.#askedSinceMs;
     if (this.#pending.size === 0) {
       for (const resolve of this.#drained) resolve();
       this.#drained = [];

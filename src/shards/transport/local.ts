@@ -9,7 +9,14 @@ import type { ShardCodecs } from './codec.ts';
 import type { EngineDoor, EngineOptions, EngineThread, OpenEngine } from './engine-door.ts';
 import { Maintenance } from './maintenance.ts';
 import { describeBug, openEngines } from './open-engines.ts';
-import { drained, type ShardSet, type ShardSetLog, type WorkerHealth, type WorkerState } from './shard-set.ts';
+import {
+  drained,
+  type ShardSet,
+  type ShardSetLog,
+  type WorkerHealth,
+  type WorkerLoad,
+  type WorkerState,
+} from './shard-set.ts';
 
 export interface LocalOptions {
   readonly shards: number;
@@ -114,6 +121,10 @@ export class LocalShards implements ShardSet {
         reason: this.#reason,
       },
     ];
+  }
+
+  loads(): readonly WorkerLoad[] {
+    return [{ activeMs: 0, askedMs: this.#client.askedMs }];
   }
 
   drain(deadlineMs: number): Promise<boolean> {

@@ -17,7 +17,14 @@ import {
 import { isCounted } from './batch-runner.ts';
 import { type RawShardCaller, ShardClient } from './client.ts';
 import type { EngineOptions } from './engine-door.ts';
-import { drained, type ShardSet, type ShardSetLog, type WorkerHealth, type WorkerState } from './shard-set.ts';
+import {
+  drained,
+  type ShardSet,
+  type ShardSetLog,
+  type WorkerHealth,
+  type WorkerLoad,
+  type WorkerState,
+} from './shard-set.ts';
 import type { FromWorker, ToWorker, WorkerTask } from './worker.ts';
 
 /** Where the threads of workers come from and go to. */
@@ -81,6 +88,10 @@ export class ShardPool implements ShardSet {
     return this.#workers.map((worker) => worker.health());
   }
 
+  loads(): readonly WorkerLoad[] {
+    return this.#workers.map((worker) => worker.load());
+  }
+
   async drain(deadlineMs: number): Promise<boolean> {
     const reason = new EngineError('STO-E002', 'the server is shutting down');
     const clients = this.#workers.map(({ client }) => client);
@@ -138,6 +149,11 @@ class PoolWorker {
       pendingBytes: this.client.pendingBytes,
       reason: this.#reason,
     };
+  }
+
+  load(): WorkerLoad {
+    const loop = this.#thread?.threads[0]?.performance.eventLoopUtilization();
+    return { activeMs: loop?.active ?? 0, askedMs: this.client.askedMs };
   }
 
   #send(message: ArrayBuffer): void {

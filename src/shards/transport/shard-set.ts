@@ -6,6 +6,7 @@ export interface ShardSet {
   /** A caller for this shard index. It stays valid when the shard's thread restarts. */
   caller(shard: number): RawShardCaller;
   health(): readonly WorkerHealth[];
+  loads(): readonly WorkerLoad[];
   /** Refuses new calls and waits for pending ones. False if some are still pending after `deadlineMs` milliseconds. */
   drain(deadlineMs: number): Promise<boolean>;
   /** Lets the engines answer queued calls, seal and close. Ends what takes longer than `deadlineMs`. */
@@ -25,6 +26,14 @@ export interface WorkerHealth {
   readonly reason?: string | undefined;
 }
 export type WorkerState = 'starting' | 'serving' | 'down' | 'closed';
+
+/** What a worker did so far, in milliseconds. It begins anew when the worker restarts. */
+export interface WorkerLoad {
+  /** Its event loop was not idle; 0 if it is the calling thread. */
+  readonly activeMs: number;
+  /** Calls were under way that somebody asked. */
+  readonly askedMs: number;
+}
 
 /** The log of a set of shards; pino's fits. */
 export interface ShardSetLog {
