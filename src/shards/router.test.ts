@@ -549,3 +549,20 @@ test('topic coverage over partitions counts the words of the query that the memo
   assert.equal(await coverage('zebra'), 'none');
   assert.equal((await router.call('recall', context(2), asked)).coverage, null);
 });
+
+test('removals and changes of keys are told before and after the call, by memory', async () => {
+  const { router } = await setUp();
+  const hash = await add(router, 2, { session_id: 's', user_id: 'u' });
+  const told: number[] = [];
+  router.watchRemovals((memory) => told.push(memory));
+  await router.call('get', context(2), { hash });
+  assert.deepEqual(told, []);
+  const erased = router.call('eraseUser', context(2), { userId: 'u' });
+  assert.deepEqual(told, [2]);
+  await erased;
+  assert.deepEqual(told, [2, 2]);
+  await router.call('rotateKeys', context(1), { scope: 'memory' });
+  assert.deepEqual(told, [2, 2, 1, 1]);
+  await assert.rejects(router.call('forget', context(99), {} as never)); // an unknown memory
+  assert.deepEqual(told, [2, 2, 1, 1, 99, 99]);
+});

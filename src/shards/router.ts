@@ -43,6 +43,7 @@ export class Router {
   readonly #health: ShardsHealth;
   /** The shard of each memory's first partition: finding it costs a hash. */
   readonly #places = new Map<number, number>();
+  #removes: (memory: number) => void = () => undefined;
 
   constructor(options: RouterOptions) {
     this.#options = options;
@@ -51,6 +52,11 @@ export class Router {
       ask: (shard) => this.callShard(shard, 'health', {}),
       unreachable: (shard, reason) => ({ ...UNREACHABLE, shard, reasons: [reasonOf(reason)] }),
     });
+  }
+
+  /** Calls `removes` before and after each call that removes something from a memory, or changes its keys. */
+  watchRemovals(removes: (memory: number) => void): void {
+    this.#removes = removes;
   }
 
   get shardCount(): number {
@@ -77,6 +83,16 @@ export class Router {
    * `attachMemory` uses the settings in its input, because the memory may not be known yet or its settings may be new.
    */
   call<M extends MemoryMethod>(method: M, context: RouterContext, input: Input<M>): Promise<Output<M>> {
+    return this.#watched(method, context, () => this.#call(method, context, input));
+  }
+
+  #watched<T>(method: MemoryMethod, { memory }: { readonly memory: number }, call: () => Promise<T>): Promise<T> {
+    if (!REMOVALS.has(method)) return call();
+    this.#removes(memory);
+    return call().finally(() => this.#removes(memory));
+  }
+
+  #call<M extends MemoryMethod>(method: M, context: RouterContext, input: Input<M>): Promise<Output<M>> {
     const settings =
       method === 'attachMemory'
         ? // TypeScript does not narrow the input by the method.
@@ -125,7 +141,8 @@ export class Router {
     if (context.partition >= settings.partitions) {
       return Promise.reject(new EngineError('VAL-E001', `the memory has ${settings.partitions} partitions`));
     }
-    return this.#shardOf(context.memory, context.partition).call(method, context, input);
+    const shard = this.#shardOf(context.memory, context.partition);
+    return this.#watched(method, context, () => shard.call(method, context, input));
   }
 
   /** Makes a shard-wide call on one shard. */
@@ -186,6 +203,16 @@ function askedOf<M extends MemoryMethod>(settings: MemorySettings, method: M, in
   const query = input as Input<'recall'>; // TypeScript does not narrow the input by the method
   return { ...query, filter: inTree(settings, query.filter) } as Input<M>;
 }
+
+/** Calls after which copies of what a memory held are to be forgotten. */
+const REMOVALS: ReadonlySet<MemoryMethod> = new Set([
+  'forget',
+  'eraseUser',
+  'eraseScope',
+  'dropMemory',
+  'enforceRetention',
+  'rotateKeys',
+]);
 
 /** The context of the server's own calls. */
 const SYSTEM: CallContext = { memory: 0, partition: 0, actor: 'system', requestId: 'system' };

@@ -91,12 +91,17 @@ async function* callsOf(texts: readonly string[], signal: AbortSignal): AsyncGen
 /** Shards do not validate vectors: an invalid one would crash them. */
 function checked(vector: Float32Array, { dimensions }: Embedder): Float32Array {
   if (vector.length !== dimensions) throw broken(`a vector of ${vector.length} numbers instead of ${dimensions}`);
-  let sum = 0;
-  for (let i = 0; i < dimensions; i++) sum += vector[i]! * vector[i]!;
-  if (!(Math.abs(Math.sqrt(sum) - 1) <= UNIT_TOLERANCE)) throw broken('a vector whose length is not 1');
+  if (!isUnit(vector, { dimensions })) throw broken('a vector whose length is not 1');
   return vector;
 }
 
-function broken(what: string): EmbedError {
+/** Whether a vector can be stored. */
+export function isUnit(vector: Float32Array, { dimensions }: Pick<Embedder, 'dimensions'>): boolean {
+  let sum = 0;
+  for (let i = 0; i < dimensions; i++) sum += vector[i]! * vector[i]!;
+  return vector.length === dimensions && Math.abs(Math.sqrt(sum) - 1) <= UNIT_TOLERANCE;
+}
+
+export function broken(what: string): EmbedError {
   return new EmbedError(`the embedder gave ${what}`, { retryable: false });
 }

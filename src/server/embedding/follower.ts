@@ -14,6 +14,7 @@ import type { Backlog, BacklogPage, StampOf } from './backlog.ts';
 import { embedGrains } from './embed-grains.ts';
 import { PageKeeper } from './page-keeper.ts';
 import { Suspects } from './suspects.ts';
+import type { WindowCache } from './window-cache.ts';
 
 export interface FollowerOptions {
   /** One per shard. */
@@ -24,6 +25,8 @@ export interface FollowerOptions {
   readonly embedder: () => Embedder | undefined;
   /** Whether a memory's texts may go to the embedder; default: all may. Other pages wait. */
   readonly mayEmbed?: ((memory: number) => boolean) | undefined;
+  /** Vectors of windows that repeat. Absent: each is embedded. */
+  readonly windows?: Pick<WindowCache, 'over'> | undefined;
   readonly log: Pick<Logger, 'warn' | 'info'>;
   /** Called when vectors were stored, or when nothing is pending. */
   readonly progressed?: (() => void) | undefined;
@@ -227,8 +230,9 @@ export class Follower {
     const { signal } = this.#stop;
     if (!suspects.has(page)) {
       const texts = page.grains.map(({ text }) => text);
+      const known = this.#options.windows?.over(page.memory, embedder) ?? embedder;
       try {
-        return await embedGrains(embedder, texts, signal, (vectors) => keeper.add(vectors), between);
+        return await embedGrains(known, texts, signal, (vectors) => keeper.add(vectors), between);
       } catch (error) {
         signal.throwIfAborted();
         suspects.add(page);

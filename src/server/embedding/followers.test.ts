@@ -19,7 +19,7 @@ class Shard implements Backlog {
   readonly waiting = new Map([
     ['', 1],
     ['ngram', 2],
-    ['builtin', 3],
+    ['use-lite', 3],
   ]);
   readonly stored: (readonly [memory: number, embedder: string])[] = [];
 
@@ -45,11 +45,11 @@ test('an embedder that hangs delays only the memories that chose it, and an unus
     new Promise((_, reject) => options?.signal?.addEventListener('abort', () => reject(options.signal?.reason)));
   const works: Embedder['embed'] = async (texts) => texts.map(() => Float32Array.of(1, 0));
   const embedders = new Embedders(
-    'builtin',
-    { builtin: open('model/1', hangs), ngram: open('grams/1', works), remote: open('service/1', works) },
+    'use-lite',
+    { 'use-lite': open('model/1', hangs), ngram: open('grams/1', works), remote: open('service/1', works) },
     { log },
   );
-  await embedders.ready('builtin');
+  await embedders.ready('use-lite');
   await embedders.ready('ngram');
   const shard = new Shard();
   const followers = new Followers({

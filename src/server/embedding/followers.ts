@@ -1,9 +1,11 @@
 // One follower per embedder in use, so that a slow or broken one delays only its own memories.
 
 import type { Logger } from '../log.ts';
+import { VECTOR_BACKENDS, type VectorBackend } from './backends.ts';
 import type { Backlog } from './backlog.ts';
-import { type Embedders, VECTOR_BACKENDS, type VectorBackend } from './embedders.ts';
+import type { Embedders } from './embedders.ts';
 import { Follower } from './follower.ts';
+import type { WindowCache } from './window-cache.ts';
 
 export interface FollowersOptions {
   /** One per shard. */
@@ -18,6 +20,8 @@ export interface FollowersOptions {
   readonly isChosen: (backend: string) => boolean;
   /** Whether texts of the memory may be sent to the embedding service. */
   readonly mayLeave: (memory: number) => boolean;
+  /** Vectors of windows that repeat. */
+  readonly windows?: Pick<WindowCache, 'over'> | undefined;
   readonly log: Pick<Logger, 'warn' | 'info'>;
   /** Called when vectors were stored, or when nothing is pending. */
   readonly progressed?: (() => void) | undefined;
@@ -45,12 +49,13 @@ export class Followers {
   }
 
   #followerOf(backend: VectorBackend): Follower {
-    const { backlogs, embedders, isChosen, mayLeave, log, progressed } = this.#options;
+    const { backlogs, embedders, isChosen, mayLeave, windows, log, progressed } = this.#options;
     return new Follower({
       backlogs,
       backends: () => embedders.namesOf(backend),
       embedder: () => (embedders.namesOf(backend).some(isChosen) ? embedders.of(backend) : undefined),
       mayEmbed: backend === 'remote' ? mayLeave : undefined,
+      windows,
       log,
       progressed,
     });
