@@ -1,9 +1,12 @@
 // Vectors through a whole server during failures of the embedder, a text or a question. A recall is still answered,
 // reports what it lacked, and no grain is lost.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type Embedder, EmbedError } from '../src/embed/embedder.ts';
+import { openLocalEmbedder } from '../src/embed/local.ts';
 import { ngramVector } from '../src/embed/ngram.ts';
+import { DEFAULT_BACKEND } from '../src/server/embedding/backends.ts';
 import { eventually } from './support/eventually.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
 import { temporaryDirectory } from './support/temporary.ts';
@@ -46,13 +49,16 @@ function fake(name = 'fake/1'): Fake {
 }
 
 async function start(t: TestContext, embedder: Embedder, flags: Record<string, string> = {}): Promise<TestServer> {
-  const openers = { builtin: () => Promise.resolve({ embedder }) };
-  const server = await startTestServer({ auth: 'none', embedder: 'builtin', shards: '1', ...flags }, { openers });
+  const openers = () => ({ 'use-lite-int8': () => Promise.resolve({ embedder }) });
+  const server = await startTestServer({ auth: 'none', embedder: 'use-lite-int8', shards: '1', ...flags }, { openers });
   t.after(() => server.close());
   return server;
 }
 
 const warningsOf = (recalled: Record<string, unknown>): string[] => recalled['warnings'] as string[];
+
+const statsOf = async (server: TestServer, memory: string) =>
+  (await call(server, `/${memory}/stats`)) as { embedding: { backend: string }; vectors: number; index_lag: number };
 
 /** The follower checks every second, and waits before it retries a failure. */
 const hasVectors = (server: TestServer, count: number, memory = 'default') =>
@@ -161,13 +167,103 @@ test('a memory has vectors of the embedder that it chose', async (t) => {
   assert.equal((await call(server, '/default'))['vector_backend'], 'none');
 });
 
-test('a memory can have vectors of the encoder in bytes', async (t) => {
+const has = (texts: readonly string[], part: string): boolean => texts.some((text) => text.includes(part));
+const PEANUTS = 'The user is allergic to peanuts';
+
+test('memories can have vectors of the encoder in bytes and in floats, also by their earlier names', async (t) => {
   const server = await startTestServer({ auth: 'none', embedder: 'none', shards: '1' });
   t.after(() => server.close());
-  await call(server, '', { id: 'bytes', vector_backend: 'builtin-int8' });
-  await add(server, ['The user is allergic to peanuts', 'The kitchen was painted blue'], 'bytes');
-  await hasVectors(server, 2, 'bytes');
-  assert.equal(objectsOf(await recall(server, 'food intolerance', 'bytes'))[0], 'The user is allergic to peanuts');
+  const backends = { bytes: 'use-lite-int8', floats: 'use-lite', 'old-bytes': 'builtin-int8', 'old-floats': 'builtin' };
+  for (const [id, vector_backend] of Object.entries(backends)) {
+    const made = await call(server, '', { id, vector_backend });
+    assert.equal(made['vector_backend'], id.endsWith('bytes') ? 'use-lite-int8' : 'use-lite');
+    await add(server, [PEANUTS, 'The kitchen was painted blue'], id);
+  }
+  for (const id of Object.keys(backends)) {
+    await hasVectors(server, 2, id);
+    assert.equal(objectsOf(await recall(server, 'food intolerance', id))[0], PEANUTS);
+    assert.match(
+      (await statsOf(server, id)).embedding.backend,
+      id.endsWith('bytes') ? /^use-lite-int8-512\// : /^use-lite-512\//,
+    );
+  }
+});
+
+test('a data directory with vectors in floats is embedded again in bytes by itself', async (t) => {
+  const dataDir = temporaryDirectory(t);
+  const models = join(dataDir, 'models');
+  const before = await startTestServer({ auth: 'none', embedder: 'use-lite', shards: '1', dataDir });
+  await add(before, [PEANUTS, 'The kitchen was painted blue']);
+  await call(before, '', { id: 'floats', vector_backend: 'builtin' });
+  await add(before, [PEANUTS], 'floats');
+  await hasVectors(before, 2);
+  await hasVectors(before, 1, 'floats');
+  await before.close();
+
+  // Texts by the encoder that took them, and its questions.
+  const taken = { bytes: [] as string[], floats: [] as string[] };
+  const mayEmbed = Promise.withResolvers<void>();
+  const open = async (precision: 'int8' | 'fp32', texts: string[]) => {
+    const { embedder } = await openLocalEmbedder({ cacheFolder: models, precision });
+    const embed: Embedder['embed'] = async (given, options) => {
+      if (options?.priority !== 'query') await mayEmbed.promise;
+      texts.push(...given);
+      return embedder.embed(given, options);
+    };
+    return { embedder: { name: embedder.name, dimensions: embedder.dimensions, embed, close: () => embedder.close() } };
+  };
+  const openers = { 'use-lite-int8': () => open('int8', taken.bytes), 'use-lite': () => open('fp32', taken.floats) };
+  const server = await startTestServer(
+    { auth: 'none', shards: '1', dataDir, embedder: DEFAULT_BACKEND },
+    { openers: () => openers },
+  );
+  t.after(() => server.close());
+
+  // The vectors in floats answer, once their encoder is loaded, and it reads the question.
+  await eventually('an answer by the old vectors', async () => {
+    const early = await recall(server, 'food intolerance');
+    return warningsOf(early).length === 0 && objectsOf(early)[0] === PEANUTS;
+  });
+  assert.deepEqual([taken.bytes.length, new Set(taken.floats)], [0, new Set(['food intolerance'])]);
+  const { embedding, index_lag } = await statsOf(server, 'default');
+  assert.match(embedding.backend, /^use-lite-int8/);
+  assert.equal(index_lag, 2);
+
+  mayEmbed.resolve();
+  await eventually('every grain is embedded again', async () => (await statsOf(server, 'default')).index_lag === 0);
+  assert.ok(has(taken.bytes, PEANUTS));
+  await eventually('a question for the new vectors', async () => {
+    const found = await recall(server, 'what must not be eaten');
+    return taken.bytes.includes('what must not be eaten') && objectsOf(found)[0] === PEANUTS;
+  });
+  // A memory that names the encoder in floats keeps its vectors.
+  const kept = await recall(server, 'intolerance', 'floats');
+  assert.deepEqual([objectsOf(kept)[0], warningsOf(kept)], [PEANUTS, []]);
+  assert.ok(has(taken.floats, 'intolerance') && !has(taken.floats, PEANUTS));
+});
+
+test('a passage that repeats is embedded once, until something is removed from the memory', async (t) => {
+  const taken: string[] = [];
+  const plain = fake();
+  const embed: Embedder['embed'] = (texts, options) => {
+    if (options?.priority === 'backlog') taken.push(...texts);
+    return plain.embed(texts, options);
+  };
+  const server = await start(t, { ...plain, embed });
+  // The first window of each text is the quotation alone.
+  const quotation = Array.from({ length: 120 }, (_, i) => `word${i}`).join(' ');
+  const times = (): number => taken.filter((text) => text.includes('word5 ')).length;
+  await add(
+    server,
+    ['one', 'two', 'three'].map((end) => `${quotation} and ${end}`),
+  );
+  await eventually('all are embedded', async () => (await statsOf(server, 'default')).index_lag === 0);
+  assert.equal(times(), 1);
+  assert.ok(has(taken, 'and three'));
+  await call(server, '/default/forget', { user_id: 'nobody' });
+  await add(server, [`${quotation} and four`]);
+  await eventually('the fourth is embedded', () => has(taken, 'and four'));
+  assert.equal(times(), 2);
 });
 
 test('while another embedder processes a memory the old vectors answer', async (t) => {
@@ -183,7 +279,7 @@ test('while another embedder processes a memory the old vectors answer', async (
   const ngram = { ...fake('ngram-hash-512/1'), embed: async (texts: readonly string[]) => texts.map(ngramVector) };
   const openers = {
     ngram: () => Promise.resolve({ embedder: ngram }),
-    builtin: () =>
+    'use-lite-int8': () =>
       Promise.resolve({
         embedder: {
           ...renewed,
@@ -195,7 +291,10 @@ test('while another embedder processes a memory the old vectors answer', async (
         },
       }),
   };
-  const server = await startTestServer({ auth: 'none', embedder: 'builtin', shards: '1', dataDir }, { openers });
+  const server = await startTestServer(
+    { auth: 'none', embedder: 'use-lite-int8', shards: '1', dataDir },
+    { openers: () => openers },
+  );
   t.after(() => server.close());
   const meanwhile = await recall(server, 'fotographer');
   assert.deepEqual([objectsOf(meanwhile)[0], warningsOf(meanwhile)], ['photographers', []]);

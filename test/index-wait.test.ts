@@ -59,8 +59,8 @@ let grpc: GrpcClient;
 before(async () => {
   embedder.open();
   server = await startTestServer(
-    { embedder: 'builtin', shards: '2' },
-    { openers: { builtin: () => Promise.resolve({ embedder }) } },
+    { embedder: 'use-lite-int8', shards: '2' },
+    { openers: () => ({ 'use-lite-int8': () => Promise.resolve({ embedder }) }) },
   );
   grpc = GrpcClient.open(server.grpc ?? '', server.key);
 });

@@ -1,6 +1,6 @@
 // The process that generates load: for each job it prepares the bodies, then calls until all are answered.
 import { once } from 'node:events';
-import { BUILTIN_NAME } from '../../src/embed/builtin/builtin.ts';
+import { BUILTIN_INT8_NAME } from '../../src/embed/builtin/builtin.ts';
 import { ENCODER_DIMENSIONS } from '../../src/embed/builtin/graph.ts';
 import { AddRequest, BatchAddRequest, RecallRequest } from '../../src/server/gen/memory/v1/memory.ts';
 import { type DrawVector, englishSource, keptDrawnVectors } from './drawn-vectors.ts';
@@ -75,7 +75,9 @@ interface Open {
 async function overGrpc(job: PlacedJob): Promise<Open> {
   const source = sourceOf(job);
   const draw =
-    job.vectorsFrom === undefined ? undefined : keptDrawnVectors(job.vectorsFrom, BUILTIN_NAME, ENCODER_DIMENSIONS);
+    job.vectorsFrom === undefined
+      ? undefined
+      : keptDrawnVectors(job.vectorsFrom, BUILTIN_INT8_NAME, ENCODER_DIMENSIONS);
   const messages = Array.from({ length: job.calls }, () => framed(messageOf(job, source, draw)));
   const auth = job.key === undefined ? {} : { authorization: `Bearer ${job.key}` };
   const heads = job.memories.map((memory) =>

@@ -40,6 +40,7 @@ export const scenario: Scenario = {
     { metric: 'wasm_query_beside_backlog_over_alone_ratio', atMost: 2.5 },
     // With a second thread it shares the cores with the backlog, but waits for none of its texts.
     { metric: 'wasm_query_own_thread_over_shared_ratio', atMost: 0.5 },
+    { metric: 'int8_over_fp32_short_texts_ratio', atLeast: 2 },
     { metric: 'int8_over_fp32_long_texts_ratio', atLeast: 2 },
     { metric: 'tokenizer_short_us', atMost: 20 },
   ],
@@ -81,7 +82,7 @@ async function run({ size }: Options): Promise<Measured> {
       names.map((name) => [name, () => measure(embedders[name]!, seconds[name]!, long, shortTexts)]),
     );
     const measured = await inTurns(rounds, variants);
-    Object.assign(metrics, await precisions(cacheFolder, long, { rounds, count: Math.ceil(shortTexts / 10) }));
+    Object.assign(metrics, await precisions(cacheFolder, long, { rounds, shortTexts }));
     for (const name of names) await Promise.all([embedders[name]!.close(), seconds[name]!.close()]);
     return measured;
   });
@@ -118,11 +119,11 @@ async function run({ size }: Options): Promise<Measured> {
   };
 }
 
-/** Long texts a second by WebAssembly, with the matrices in floats and in bytes. */
+/** Short and long texts a second by WebAssembly, with the matrices in floats and in bytes. */
 async function precisions(
   cacheFolder: string,
   long: string,
-  { rounds, count }: { readonly rounds: number; readonly count: number },
+  { rounds, shortTexts }: { readonly rounds: number; readonly shortTexts: number },
 ): Promise<Record<string, number>> {
   const open = async (precision: Precision): Promise<BuiltinEmbedder> => {
     const embedder = openBuiltinEmbedder({ cacheFolder, runtime: 'wasm', precision });
@@ -130,16 +131,23 @@ async function precisions(
     return embedder;
   };
   const [fp32, int8] = [await open('fp32'), await open('int8')];
-  const texts = Array.from({ length: count }, () => long);
-  const rates = await inTurns(rounds, {
-    fp32: () => perSecond(count, () => fp32.embed(texts)),
-    int8: () => perSecond(count, () => int8.embed(texts)),
-  });
+  const longs = Array.from({ length: Math.ceil(shortTexts / 10) }, () => long);
+  const shorts = shortOnes(shortTexts);
+  const figures: Record<string, number> = {};
+  for (const [name, texts] of Object.entries({ short: shorts, long: longs })) {
+    const rates = await inTurns(rounds, {
+      fp32: () => perSecond(texts.length, () => fp32.embed(texts)),
+      int8: () => perSecond(texts.length, () => int8.embed(texts)),
+    });
+    figures[`fp32_${name}_texts_per_s`] = median(rates.fp32);
+    figures[`int8_over_fp32_${name}_texts_ratio`] = medianRatio(rates.int8, rates.fp32);
+  }
   await Promise.all([fp32.close(), int8.close()]);
-  return {
-    int8_long_texts_per_s: median(rates.int8),
-    int8_over_fp32_long_texts_ratio: medianRatio(rates.int8, rates.fp32),
-  };
+  return figures;
+}
+
+function shortOnes(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `${i} ${SENTENCES[i % SENTENCES.length]}`);
 }
 
 async function measure(
@@ -148,7 +156,7 @@ async function measure(
   long: string,
   count: number,
 ): Promise<Round> {
-  const texts = Array.from({ length: count }, (_, i) => `${i} ${SENTENCES[i % SENTENCES.length]}`);
+  const texts = shortOnes(count);
   const short = await perSecond(count, () => embedder.embed(texts));
   const longs = Array.from({ length: Math.ceil(count / 10) }, () => long);
   const longRate = await perSecond(longs.length, () => embedder.embed(longs));

@@ -1,6 +1,6 @@
 // Relevance once every grain has its vectors: the chats and abstracts of `relevance` in a server with the built-in
 // encoder, imported by the command line, embedded by the server's own follower, queried over gRPC with the question
-// alone. `words` is the same data directory in a server without an embedder; `formula` is the ranking text computed
+// alone. `recall` is by the encoder in bytes, which is the default, `fp32` by the same one in floats. `words` is the same data directory in a server without an embedder; `formula` is the ranking text computed
 // directly from its words over every unit, with exact cosines: the reference for the server.
 import { join } from 'node:path';
 import { type BuiltinEmbedder, openBuiltinEmbedder } from '../../src/embed/builtin/builtin.ts';
@@ -30,6 +30,8 @@ import { named } from '../lib/statistics.ts';
 
 /** Long texts: each is several windows. */
 const SMOKE_DOCUMENTS = 4;
+/** Begin of a warning that says nothing about vectors. */
+const BOUND = 'total_candidates is a lower bound';
 
 export const scenario: Scenario = {
   name: 'likeness',
@@ -40,6 +42,7 @@ export const scenario: Scenario = {
     { metric: 'beam_recall_ndcg_at_10_ratio', atLeast: 0.505 },
     { metric: 'beam_words_ndcg_at_10_ratio', atLeast: 0.48 },
     { metric: 'cranfield_recall_ndcg_at_10_ratio', atLeast: 0.365 },
+    ...['beam', 'cranfield'].map((name) => ({ metric: `${name}_ndcg_at_10_fp32_ahead_ratio`, atMost: 0.004 })),
   ],
   run,
 };
@@ -60,28 +63,38 @@ async function run({ size, profile, start: startOne = startServer }: Options): P
       return { ...collection, questions: collection.questions.slice(0, asked) };
     });
     const options = {
-      dataDirectory: join(data, 'granary'),
       ...serverSize(size),
       auth: 'api-key',
       isOwn: true,
       profile,
     } as const;
-    const server = await startOne({ ...options, embedder: { runtime, folder, grains: 'kept' } });
-    try {
-      for (const { name, documents, questions, ...collection } of collections) {
-        await importCorpus(server, { name, documents, questions, ...collection });
-        const start = performance.now();
-        await embedded(server, [...documents.keys()]);
-        metrics[`${name}_embedded_s`] = (performance.now() - start) / 1_000;
-        const { ranked, latenciesMs, warnings } = await recallAll(server, questions, { tries });
-        if (warnings.length > 0) throw new Error(`recall warned: ${warnings[0]}`);
-        Object.assign(metrics, named(`${name}_recall`, quality(questions, ranked)));
-        Object.assign(metrics, named(`${name}_recall`, distribution(latenciesMs)));
+    for (const [label, precision] of [
+      ['fp32', 'fp32'],
+      ['recall', 'int8'],
+    ] as const) {
+      const embedder = { runtime, precision, folder, grains: 'kept' } as const;
+      const server = await startOne({ ...options, dataDirectory: join(data, label), embedder });
+      try {
+        for (const collection of collections) {
+          const { name, documents, questions } = collection;
+          await importCorpus(server, collection);
+          const start = performance.now();
+          await embedded(server, [...documents.keys()]);
+          metrics[`${name}_${label}_embedded_s`] = (performance.now() - start) / 1_000;
+          const { ranked, latenciesMs, warnings } = await recallAll(server, questions, { tries });
+          const [warning] = warnings.filter((one) => !one.startsWith(BOUND));
+          if (warning !== undefined) throw new Error(`recall warned: ${warning}`);
+          Object.assign(metrics, named(`${name}_${label}`, quality(questions, ranked)));
+          Object.assign(metrics, named(`${name}_${label}`, distribution(latenciesMs)));
+        }
+      } finally {
+        await server.stop();
       }
-    } finally {
-      await server.stop();
     }
-    const plain = await startOne(options);
+    for (const { name } of collections)
+      metrics[`${name}_ndcg_at_10_fp32_ahead_ratio`] =
+        metrics[`${name}_fp32_ndcg_at_10_ratio`]! - metrics[`${name}_recall_ndcg_at_10_ratio`]!;
+    const plain = await startOne({ ...options, dataDirectory: join(data, 'recall') });
     try {
       for (const { name, questions } of collections)
         Object.assign(metrics, named(`${name}_words`, quality(questions, (await recallAll(plain, questions)).ranked)));

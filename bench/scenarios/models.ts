@@ -15,7 +15,8 @@ import { serverSize, sized } from '../lib/scenario.ts';
 import { embedded, startServer } from '../lib/server.ts';
 import { median, named } from '../lib/statistics.ts';
 
-const BUILTIN = 'builtin';
+/** The two encoders of the package. */
+const BUILTIN = ['use-lite-int8', 'use-lite'];
 /** A window that is full for the built-in encoder. */
 const LONG = 'When they came back from the mountains, everyone wanted to know what had happened on the way. '.repeat(5);
 
@@ -33,13 +34,13 @@ async function run({ size, profile, start: startOne = startServer }: Options): P
   if (!existsSync(root)) return { skipped: 'BENCH_MODELS names no folder with models' };
   const asked = sized(size, { full: Number.POSITIVE_INFINITY, quick: 100, smoke: 5 });
   const metrics: Record<string, number> = {};
-  for (const model of [BUILTIN, ...readdirSync(root).toSorted()]) {
+  for (const model of [...BUILTIN, ...readdirSync(root).toSorted()]) {
     const folder = join(root, model);
     const label = model.replaceAll(/[^a-z0-9]+/g, '_');
-    if (model !== BUILTIN)
+    if (!BUILTIN.includes(model))
       metrics[`${label}_mb`] =
         [readModelFolder(folder).modelFile].reduce((sum, path) => sum + statSync(path).size, 0) / 1e6;
-    metrics[`${label}_wasm_window_ms`] = await longTextMs(model === BUILTIN ? undefined : folder);
+    metrics[`${label}_wasm_window_ms`] = await longTextMs(model, folder);
     await inFolder(async (data) => {
       const server = await startOne({
         dataDirectory: join(data, 'granary'),
@@ -47,7 +48,7 @@ async function run({ size, profile, start: startOne = startServer }: Options): P
         auth: 'api-key',
         isOwn: true,
         profile,
-        flags: model === BUILTIN ? { embedder: BUILTIN } : { embedder: 'onnx', embedderModel: folder },
+        flags: BUILTIN.includes(model) ? { embedder: model } : { embedder: 'onnx', embedderModel: folder },
       });
       try {
         for (const whole of [chats(), abstracts()]) {
@@ -68,11 +69,10 @@ async function run({ size, profile, start: startOne = startServer }: Options): P
 }
 
 /** Milliseconds for a text of a whole window on WebAssembly, in the thread of the encoder. */
-async function longTextMs(folder: string | undefined): Promise<number> {
-  const embedder: Embedder =
-    folder === undefined
-      ? (await openLocalEmbedder({ runtime: 'wasm' })).embedder
-      : await openOnnxEmbedder(folder, { runtime: 'wasm' });
+async function longTextMs(model: string, folder: string): Promise<number> {
+  const embedder: Embedder = BUILTIN.includes(model)
+    ? (await openLocalEmbedder({ runtime: 'wasm', precision: model === 'use-lite' ? 'fp32' : 'int8' })).embedder
+    : await openOnnxEmbedder(folder, { runtime: 'wasm' });
   try {
     const times: number[] = [];
     for (let round = 0; round < 10; round++) {

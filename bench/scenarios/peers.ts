@@ -4,7 +4,7 @@
 // the question's vector.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { BUILTIN_NAME, openBuiltinEmbedder } from '../../src/embed/builtin/builtin.ts';
+import { BUILTIN_INT8_NAME, openBuiltinEmbedder } from '../../src/embed/builtin/builtin.ts';
 import { ENCODER_DIMENSIONS } from '../../src/embed/builtin/graph.ts';
 import { hasNativeRuntime, type RuntimeName } from '../../src/embed/builtin/runtime.ts';
 import { windowsOf } from '../../src/embed/windows.ts';
@@ -89,7 +89,7 @@ async function run({ size, profile }: Options): Promise<Measured | Skipped> {
       client.stop();
       await server.stop();
     }
-    const draw = keptDrawnVectors(folder, BUILTIN_NAME, ENCODER_DIMENSIONS);
+    const draw = keptDrawnVectors(folder, BUILTIN_INT8_NAME, ENCODER_DIMENSIONS);
     const rows = englishSource(SEED)
       .take(grains)
       .map((grain, id): PeerRow => {

@@ -11,7 +11,7 @@ export interface EmbedOptions {
 export interface Embedder {
   /**
    * Identifies the vectors. Embedders of one name give equal vectors; vectors under different names cannot be compared.
-   * For example `use-lite-512/1`.
+   * For example `use-lite-int8-512/2`.
    */
   readonly name: string;
   /** Length of every vector. */

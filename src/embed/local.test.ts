@@ -10,7 +10,7 @@ test('opens the sentence encoder if it loads', async (t) => {
   const { embedder, fallback } = await openLocalEmbedder({ thread, threadData: { gate } });
   t.after(() => embedder.close());
   assert.equal(fallback, undefined);
-  assert.equal(embedder.name, 'use-lite-512/1');
+  assert.equal(embedder.name, 'use-lite-int8-512/2');
 });
 
 test('falls back to hashed n-grams with the reason', async () => {

@@ -14,6 +14,7 @@ import {
 } from '../engine/base/limits.ts';
 import { TOKEN_COUNTERS } from '../engine/calls/cal.ts';
 import { isIssuerUrl } from './auth/issuer-keys.ts';
+import { DEFAULT_BACKEND, EARLIER_WORDS } from './embedding/backends.ts';
 import { isLoopback } from './loopback.ts';
 
 interface Option<T> {
@@ -73,13 +74,19 @@ function optionalInteger(
   return { ...option, fallbackText: range.fallbackText };
 }
 
-function choice<const T extends string>(help: string, choices: readonly T[], fallback: T): Option<T> {
+/** `earlier`: words of earlier versions, which mean a choice. */
+function choice<const T extends string>(
+  help: string,
+  choices: readonly T[],
+  fallback: T,
+  earlier: Readonly<Record<string, T>> = {},
+): Option<T> {
   return {
     argument: choices.join('|'),
     help,
     fallback,
     parse: (value) => {
-      const found = choices.find((one) => one === value);
+      const found = choices.find((one) => one === (Object.hasOwn(earlier, value) ? earlier[value] : value));
       if (found === undefined) throw new Error(`must be one of ${choices.join(', ')}`);
       return found;
     },
@@ -196,7 +203,12 @@ const OPTIONS = {
     max: 1_048_576,
     fallback: 4_096,
   }),
-  embedder: choice('source of vectors', ['builtin', 'builtin-int8', 'onnx', 'remote', 'ngram', 'none'], 'builtin'),
+  embedder: choice(
+    'source of vectors',
+    ['use-lite-int8', 'use-lite', 'onnx', 'remote', 'ngram', 'none'],
+    DEFAULT_BACKEND,
+    EARLIER_WORDS,
+  ),
   embedderModel: optionalText(
     'NAME',
     'model for --embedder onnx: a name in models/ of the data directory, or a folder',

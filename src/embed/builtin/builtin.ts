@@ -26,9 +26,9 @@ export const BUILTIN_NAME = 'use-lite-512/1';
 export const BUILTIN_INT8_NAME = 'use-lite-int8-512/2';
 
 export interface BuiltinOptions {
-  /** Of the matrices: `fp32`, the default, or `int8`. */
+  /** Of the matrices: `int8`, the default, or `fp32`. */
   readonly precision?: Precision | undefined;
-  /** Folder for the converted model (28 MB, or 7 MB as `int8`); created if absent. Without it every start converts (0.3 s). */
+  /** Folder for the converted model (7 MB, or 28 MB as `fp32`); created if absent. Without it every start converts (0.3 s). */
   readonly cacheFolder?: string | undefined;
   /** `auto`, the default, uses onnxruntime-node if it is installed and works, otherwise WebAssembly. */
   readonly runtime?: RuntimeName | 'auto' | undefined;
@@ -110,7 +110,7 @@ export class BuiltinEmbedder implements Embedder {
 
   constructor(options: BuiltinOptions) {
     this.#options = options;
-    this.#name = options.precision === 'int8' ? BUILTIN_INT8_NAME : BUILTIN_NAME;
+    this.#name = options.precision === 'fp32' ? BUILTIN_NAME : BUILTIN_INT8_NAME;
     this.#delay = options.delay ?? timer;
   }
 
@@ -263,7 +263,7 @@ export class BuiltinEmbedder implements Embedder {
   #start(): void {
     if (this.#state !== 'cold') return;
     this.#state = 'loading';
-    const { cacheFolder, precision, runtime = 'auto', queriesOnly = false, share, threadData } = this.#options;
+    const { cacheFolder, precision = 'int8', runtime = 'auto', queriesOnly = false, share, threadData } = this.#options;
     const data: EncoderOptions = { ...threadData, cacheFolder, precision, runtime, queriesOnly, share };
     const thread = new Worker(this.#options.thread ?? entry(), { name: 'encoder', workerData: data });
     this.#thread = thread;

@@ -11,7 +11,7 @@ const cacheFolder = mkdtempSync(join(tmpdir(), 'granary-encoder-'));
 let embedder: BuiltinEmbedder;
 
 before(() => {
-  embedder = openBuiltinEmbedder({ cacheFolder, runtime: 'wasm' });
+  embedder = openBuiltinEmbedder({ cacheFolder, runtime: 'wasm', precision: 'fp32' });
 });
 after(async () => {
   await embedder.close();
@@ -68,7 +68,10 @@ test('a vector does not depend on what else the encoder takes', async (t) => {
   t.after(() => bytes.close());
   // Several of each length, which share runs, and a long one.
   const words = ['train', 'boat', 'bike', 'car', 'plane', 'lorry'];
-  const texts = words.flatMap((word) => [`I like my ${word}`, `She sold the old ${word} to a friend of hers last year`]);
+  const texts = words.flatMap((word) => [
+    `I like my ${word}`,
+    `She sold the old ${word} to a friend of hers last year`,
+  ]);
   texts.push(`${words.join(' and ')}. `.repeat(6));
   for (const encoder of [embedder, bytes]) {
     const together = await encoder.embed(texts);

@@ -13,8 +13,8 @@ import { readTokenizer } from './vocabulary.ts';
 export interface EncoderOptions {
   /** Where the converted model is cached; without it every start converts. */
   readonly cacheFolder?: string | undefined;
-  /** Of the matrices; `fp32` without it. The two give different vectors. */
-  readonly precision?: Precision | undefined;
+  /** Of the matrices. The two give different vectors. */
+  readonly precision: Precision;
   /** `auto` uses onnxruntime-node if it is installed and works. */
   readonly runtime: RuntimeName | 'auto';
   /** The thread keeps normal priority. */

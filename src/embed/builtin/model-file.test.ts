@@ -13,13 +13,13 @@ const digest = (bytes: Uint8Array): string => createHash('sha256').update(bytes)
 
 test('two conversions give the same bytes, and the file holds them', (t) => {
   const cache = join(temporaryDirectory(t), 'new', 'cache');
-  const first = loadModel(encoderFolder(), cache);
+  const first = loadModel(encoderFolder(), cache, 'fp32');
   const [file] = readdirSync(cache);
   const written = readFileSync(join(cache, file!));
   assert.equal(first.notice, undefined);
-  assert.equal(digest(loadModel(encoderFolder(), undefined).onnx), digest(first.onnx));
+  assert.equal(digest(loadModel(encoderFolder(), undefined, 'fp32').onnx), digest(first.onnx));
   // The cached file is enough: without it this call would fail for lack of weights.
-  assert.equal(digest(loadModel(join(cache, 'absent'), cache).onnx), digest(first.onnx));
+  assert.equal(digest(loadModel(join(cache, 'absent'), cache, 'fp32').onnx), digest(first.onnx));
   assert.deepEqual(readdirSync(cache), [file]);
 
   for (const damage of [
@@ -30,26 +30,26 @@ test('two conversions give the same bytes, and the file holds them', (t) => {
     () => Buffer.alloc(0),
   ]) {
     writeFileSync(join(cache, file!), damage(Buffer.from(written)));
-    assert.throws(() => loadModel(join(cache, 'absent'), cache), EmbedError);
-    assert.equal(digest(loadModel(encoderFolder(), cache).onnx), digest(first.onnx));
+    assert.throws(() => loadModel(join(cache, 'absent'), cache, 'fp32'), EmbedError);
+    assert.equal(digest(loadModel(encoderFolder(), cache, 'fp32').onnx), digest(first.onnx));
     assert.equal(digest(readFileSync(join(cache, file!))), digest(written));
   }
 });
 
 test('the model in bytes takes a fourth, in a file of its own', (t) => {
   const cache = temporaryDirectory(t);
-  const floats = loadModel(encoderFolder(), cache);
+  const floats = loadModel(encoderFolder(), cache, 'fp32');
   const bytes = loadModel(encoderFolder(), cache, 'int8');
   assert.equal(readdirSync(cache).length, 2);
   assert.ok(bytes.onnx.length < 0.27 * floats.onnx.length, `${bytes.onnx.length} bytes`);
   assert.equal(digest(loadModel(join(cache, 'absent'), cache, 'int8').onnx), digest(bytes.onnx));
-  assert.equal(digest(loadModel(join(cache, 'absent'), cache).onnx), digest(floats.onnx));
+  assert.equal(digest(loadModel(join(cache, 'absent'), cache, 'fp32').onnx), digest(floats.onnx));
 });
 
 test('a folder without write access prevents caching, not loading', (t) => {
   const folder = temporaryDirectory(t);
   writeFileSync(join(folder, 'taken'), '');
-  const { onnx, notice } = loadModel(encoderFolder(), join(folder, 'taken'));
+  const { onnx, notice } = loadModel(encoderFolder(), join(folder, 'taken'), 'fp32');
   assert.ok(onnx.length > 20_000_000);
   assert.match(notice!, /cannot cache the encoder/);
 });

@@ -31,11 +31,7 @@ export interface Model {
  * written to the cache durably. Without a cache folder every call converts. Throws EmbedError when there are no
  * weights.
  */
-export function loadModel(
-  encoderFolder: string,
-  cacheFolder: string | undefined,
-  precision: Precision = 'fp32',
-): Model {
+export function loadModel(encoderFolder: string, cacheFolder: string | undefined, precision: Precision): Model {
   const file = FILES[precision];
   const path = cacheFolder === undefined ? undefined : join(cacheFolder, file);
   const kept = path === undefined ? undefined : read(path);

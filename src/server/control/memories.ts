@@ -11,7 +11,7 @@ import { flat, withLoosest } from '../../engine/govern/policy/rules.ts';
 import type { PolicyValue } from '../../engine/govern/policy/values.ts';
 import type { ScopeNode } from '../../engine/govern/scope-tree.ts';
 import type { JsonObject, MemorySettings } from '../../shards/protocol.ts';
-import { isModelBackend, type ModelBackend } from '../embedding/embedders.ts';
+import { isModelBackend, type ModelBackend } from '../embedding/backends.ts';
 import type { Logger } from '../log.ts';
 import { comparePlaces, type Place } from '../operations/page.ts';
 import type { Shards } from '../shards.ts';

@@ -5,7 +5,7 @@ import { departureForVectors, outsideBackends, sendsForVectors, type VectorsSetu
 
 const ABROAD = { external: true };
 const REMOTE: VectorsSetup = { own: 'remote', destination: ABROAD };
-const BUILTIN: VectorsSetup = { own: 'builtin', destination: ABROAD };
+const BUILTIN: VectorsSetup = { own: 'use-lite', destination: ABROAD };
 const PERSONAL = 'Write to ann@example.org from 192.168.7.9';
 
 type Memory = Pick<MemoryRecord, 'vectorBackend' | 'governing' | 'policy' | 'sealing'>;
@@ -23,14 +23,14 @@ test('texts go to the service when the memory chose it, or chose none and the de
   assert.equal(forVectors({ vectorBackend: 'remote' }, BUILTIN), PERSONAL);
   assert.equal(forVectors({}, REMOTE), PERSONAL);
   assert.equal(forVectors({}, BUILTIN), undefined);
-  for (const vectorBackend of ['builtin', 'ngram', 'none'])
+  for (const vectorBackend of ['use-lite', 'ngram', 'none'])
     assert.equal(forVectors({ vectorBackend }, REMOTE), undefined);
   assert.equal(forVectors({ vectorBackend: 'remote' }, { own: 'remote', destination: undefined }), undefined);
 });
 
 test('a service on this machine is not external', () => {
-  const here: VectorsSetup = { own: 'builtin', destination: { external: false } };
-  assert.equal(forVectors({ vectorBackend: 'builtin', ...madeWith('hipaa') }, here), PERSONAL);
+  const here: VectorsSetup = { own: 'use-lite', destination: { external: false } };
+  assert.equal(forVectors({ vectorBackend: 'use-lite', ...madeWith('hipaa') }, here), PERSONAL);
   assert.deepEqual(outsideBackends({ ...here, own: 'remote' }), { backends: [] });
   assert.deepEqual(outsideBackends(REMOTE).backends, ['', 'remote']);
   assert.deepEqual(outsideBackends(BUILTIN).backends, ['remote']);

@@ -1,7 +1,7 @@
 // Decides whether a memory's texts may be sent to an embedder, and how.
 import type { MemoryRecord } from '../control/records.ts';
 import { type Departure, type Destination, departureTo, type Governed, whole } from '../models/egress.ts';
-import type { VectorBackend } from './embedders.ts';
+import type { VectorBackend } from './backends.ts';
 
 /** The deployment's default backend, and where its backend `remote` sends texts; undefined: it has none. */
 export interface VectorsSetup {

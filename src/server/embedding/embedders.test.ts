@@ -32,11 +32,11 @@ test('an embedder is opened on first use, once, and its queries are cached', asy
     opened += 1;
     return Promise.resolve({ embedder: made });
   };
-  const embedders = new Embedders('builtin', { builtin: open }, { log });
-  assert.deepEqual(embedders.status(), { backend: 'builtin', dimensions: 0, state: 'cold' });
+  const embedders = new Embedders('use-lite', { 'use-lite': open }, { log });
+  assert.deepEqual(embedders.status(), { backend: 'use-lite', dimensions: 0, state: 'cold' });
   assert.equal(embedders.of(''), undefined);
   assert.equal(embedders.status().state, 'opening');
-  const ready = await embedders.ready('builtin');
+  const ready = await embedders.ready('use-lite');
   assert.equal(ready?.name, 'model/1');
   assert.equal(opened, 1);
   assert.equal(embedders.of(''), ready);
@@ -53,9 +53,9 @@ test('an embedder that failed to open is retried later, and its fallback is repo
   let now = 0;
   let fails = 1;
   const embedders = new Embedders(
-    'builtin',
+    'use-lite',
     {
-      builtin: () =>
+      'use-lite': () =>
         fails-- > 0
           ? Promise.reject(new Error('no weights'))
           : Promise.resolve({ embedder: embedder('ngram/1'), fallback: 'no model here' }),
@@ -63,7 +63,7 @@ test('an embedder that failed to open is retried later, and its fallback is repo
     { log, nowMs: () => now },
   );
   assert.equal(await embedders.ready(''), undefined);
-  assert.deepEqual(embedders.status(), { backend: 'builtin', dimensions: 0, state: 'failed', reason: 'no weights' });
+  assert.deepEqual(embedders.status(), { backend: 'use-lite', dimensions: 0, state: 'failed', reason: 'no weights' });
   assert.equal(await embedders.ready(''), undefined, 'no retry before its time');
   now += EMBEDDER_REOPEN_MS;
   assert.equal((await embedders.ready(''))?.name, 'ngram/1');
@@ -76,10 +76,10 @@ test('the embedder that made vectors is found by their name and opened, unless i
     opened.push(name);
     return Promise.resolve({ embedder: embedder(name) });
   };
-  const openers = { builtin: open('other/1'), ngram: open('ngram-hash-512/1'), remote: open('remote:new-2/1') };
-  const embedders = new Embedders('builtin', openers, { log });
-  await embedders.ready('builtin');
-  assert.equal((await embedders.named('other/1'))?.backend, 'builtin');
+  const openers = { 'use-lite': open('other/1'), ngram: open('ngram-hash-512/1'), remote: open('remote:new-2/1') };
+  const embedders = new Embedders('use-lite', openers, { log });
+  await embedders.ready('use-lite');
+  assert.equal((await embedders.named('other/1'))?.backend, 'use-lite');
   assert.equal((await embedders.named('ngram-hash-512/1'))?.embedder.name, 'ngram-hash-512/1');
   assert.equal(await embedders.named('remote:old-2/1'), undefined);
   assert.equal(await embedders.named('unheard/1'), undefined);
@@ -88,18 +88,27 @@ test('the embedder that made vectors is found by their name and opened, unless i
 
 test('vectors of the encoder in bytes and in floats have different backends', async () => {
   const open = (name: string) => () => Promise.resolve({ embedder: embedder(name) });
-  const openers = { builtin: open(BUILTIN_NAME), 'builtin-int8': open(BUILTIN_INT8_NAME) };
-  const embedders = new Embedders('builtin-int8', openers, { log });
-  assert.equal((await embedders.named(BUILTIN_NAME))?.backend, 'builtin');
-  assert.equal((await embedders.named(BUILTIN_INT8_NAME))?.backend, 'builtin-int8');
+  const openers = { 'use-lite': open(BUILTIN_NAME), 'use-lite-int8': open(BUILTIN_INT8_NAME) };
+  const embedders = new Embedders('use-lite-int8', openers, { log });
+  assert.equal((await embedders.named(BUILTIN_NAME))?.backend, 'use-lite');
+  assert.equal((await embedders.named(BUILTIN_INT8_NAME))?.backend, 'use-lite-int8');
 });
 
-test("the names that memories may use for each embedder, the default's empty name included", () => {
+test('the names that memories may use for each embedder: earlier ones, and the empty one of the default', () => {
   const open = () => Promise.resolve({ embedder: embedder('e') });
-  const embedders = new Embedders('ngram', { builtin: open, ngram: open }, { log });
-  assert.deepEqual([embedders.namesOf('builtin'), embedders.namesOf('ngram')], [['builtin'], ['ngram', '']]);
-  embedders.reconfigure('builtin', { builtin: open }, undefined);
-  assert.deepEqual([embedders.namesOf('builtin'), embedders.namesOf('ngram')], [['builtin', ''], ['ngram']]);
+  const embedders = new Embedders('ngram', { 'use-lite': open, ngram: open }, { log });
+  const names = () => [embedders.namesOf('use-lite'), embedders.namesOf('use-lite-int8'), embedders.namesOf('ngram')];
+  assert.deepEqual(names(), [
+    ['use-lite', 'builtin'],
+    ['use-lite-int8', 'builtin-int8'],
+    ['ngram', ''],
+  ]);
+  embedders.reconfigure('use-lite', { 'use-lite': open }, undefined);
+  assert.deepEqual(names(), [['use-lite', 'builtin', ''], ['use-lite-int8', 'builtin-int8'], ['ngram']]);
+  assert.deepEqual(
+    ['builtin', 'builtin-int8', ''].map((word) => embedders.nameOf(word)),
+    ['use-lite', 'use-lite-int8', 'use-lite'],
+  );
 });
 
 test('an embedder that is replaced is closed, and answers questions of its vectors alone', async () => {

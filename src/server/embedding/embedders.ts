@@ -5,32 +5,21 @@ import { BUILTIN_INT8_NAME, BUILTIN_NAME } from '../../embed/builtin/builtin.ts'
 import { cachedQueries } from '../../embed/cached-queries.ts';
 import type { Embedder } from '../../embed/embedder.ts';
 import { NGRAM_NAME } from '../../embed/ngram.ts';
-import { ONNX_NAME_START } from '../../embed/onnx/name.ts';
 import { REMOTE_NAME_START } from '../../embed/remote/remote.ts';
 import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { EMBEDDER_REOPEN_MS } from '../../engine/base/limits.ts';
 import type { Logger } from '../log.ts';
 import type { Destination } from '../models/egress.ts';
-
-/** Values of `vector_backend` beside those that name a model. An empty value is the deployment's default. */
-export const VECTOR_BACKENDS = ['builtin', 'builtin-int8', 'remote', 'ngram', 'none'] as const;
-/** `onnx:NAME`: the model of the operator in the folder of that name. */
-export type ModelBackend = `onnx:${string}`;
-export type VectorBackend = (typeof VECTOR_BACKENDS)[number] | ModelBackend;
-
-export function modelBackend(model: string): ModelBackend {
-  return `${ONNX_NAME_START}${model}`;
-}
-
-export function isModelBackend(backend: string): backend is ModelBackend {
-  return backend.startsWith(ONNX_NAME_START);
-}
-
-/** The model that a backend names; undefined for a backend that is none of the operator's models. */
-export function modelOfBackend(backend: string): string | undefined {
-  return isModelBackend(backend) ? backend.slice(ONNX_NAME_START.length) : undefined;
-}
+import {
+  EARLIER_WORDS,
+  type ModelBackend,
+  modelBackend,
+  modelOfBackend,
+  plainBackend,
+  VECTOR_BACKENDS,
+  type VectorBackend,
+} from './backends.ts';
 
 export interface OpenedEmbedder {
   readonly embedder: Embedder;
@@ -151,9 +140,10 @@ export class Embedders {
     return this.#slots.get(name)?.opened?.embedder;
   }
 
-  /** The names that memories may use for a backend: its own, and '' for the deployment's default. */
+  /** The names that memories may use for a backend: its own, earlier ones, and '' for the deployment's default. */
   namesOf(backend: VectorBackend): readonly string[] {
-    return backend === this.#own ? [backend, ''] : [backend];
+    const earlier = Object.keys(EARLIER_WORDS).filter((word) => EARLIER_WORDS[word] === backend);
+    return backend === this.#own ? [backend, ...earlier, ''] : [backend, ...earlier];
   }
 
   /** Where the embedder of a backend sends texts; undefined while it is not open, or when it sends none. */
@@ -235,7 +225,7 @@ export class Embedders {
   #resolve(backend: string): VectorBackend {
     if (backend === '') return this.#own;
     const model = modelOfBackend(backend);
-    const known = model === undefined ? VECTOR_BACKENDS.find((name) => name === backend) : modelBackend(model);
+    const known = model === undefined ? plainBackend(backend) : modelBackend(model);
     if (known === undefined) {
       const issue = `must be one of ${VECTOR_BACKENDS.join(', ')}, or ${modelBackend('NAME')}`;
       throw new EngineError('VAL-E001', `\`vector_backend\` ${issue}`, {
@@ -288,8 +278,8 @@ export class Embedders {
 }
 
 function likelyBackend(name: string): Exclude<VectorBackend, 'none'> | undefined {
-  if (name === BUILTIN_NAME) return 'builtin';
-  if (name === BUILTIN_INT8_NAME) return 'builtin-int8';
+  if (name === BUILTIN_NAME) return 'use-lite';
+  if (name === BUILTIN_INT8_NAME) return 'use-lite-int8';
   if (name === NGRAM_NAME) return 'ngram';
   const model = modelOfBackend(name);
   // The digest of the model follows its name.

@@ -4,6 +4,7 @@ import { openLocalEmbedder } from '../../embed/local.ts';
 import { openNgramEmbedder } from '../../embed/ngram.ts';
 import { openOnnxEmbedder } from '../../embed/onnx/onnx.ts';
 import { openRemoteEmbedder, remoteName } from '../../embed/remote/remote.ts';
+import type { Spare } from '../../embed/spare.ts';
 import { defined } from '../../engine/base/defined.ts';
 import { EMBED_RESPONSE_BYTES_MAX } from '../../engine/base/limits.ts';
 import type { Config } from '../config.ts';
@@ -12,10 +13,13 @@ import { destinationOf } from '../models/egress.ts';
 import type { Outgoing } from '../models/outgoing.ts';
 import type { Providers } from '../models/providers.ts';
 import { type Assignment, OWN_MODELS, type Provider } from '../models/roles.ts';
-import { modelBackend, type OpenEarlier, type OpenedEmbedder, type Openers, type VectorBackend } from './embedders.ts';
+import { DEFAULT_BACKEND, modelBackend, type VectorBackend } from './backends.ts';
+import type { OpenEarlier, OpenedEmbedder, Openers } from './embedders.ts';
 import { type LocalModels, MODELS_FOLDER } from './local-models.ts';
 
 type Parts = { readonly providers: Providers; readonly outgoing: Outgoing; readonly localModels: LocalModels };
+/** `spare`: what embedders of this process may take of its processors. */
+type LocalParts = Parts & { readonly spare: Spare };
 
 /** The model of a provider that the role embedding has. */
 export interface VectorModel {
@@ -44,19 +48,22 @@ export function ownBackend(
   const assigned = providers.assignmentOf('embedding');
   if (assigned?.provider === OWN_MODELS) return modelBackend(assigned.model);
   if (assigned !== null) return 'remote';
-  return started === 'remote' ? 'builtin' : started;
+  return started === 'remote' ? DEFAULT_BACKEND : started;
 }
 
-export function openersOf(config: Config, log: Logger, parts: Parts): Openers {
+export function openersOf(config: Config, log: Logger, parts: LocalParts): Openers {
   const model = vectorModelOf(parts.providers);
   const cacheFolder = join(config.dataDir, MODELS_FOLDER);
+  const { spare } = parts;
   return defined({
-    builtin: () => openLocalEmbedder({ cacheFolder, log }),
-    'builtin-int8': () => openLocalEmbedder({ cacheFolder, log, precision: 'int8' }),
+    'use-lite-int8': () => openLocalEmbedder({ cacheFolder, log, spare, precision: 'int8' }),
+    'use-lite': () => openLocalEmbedder({ cacheFolder, log, spare, precision: 'fp32' }),
     ngram: () => Promise.resolve({ embedder: openNgramEmbedder() }),
     model: (name: string) => {
       const folder = parts.localModels.folderOf(name);
-      return folder === undefined ? undefined : async () => ({ embedder: await openOnnxEmbedder(folder, { log }) });
+      return folder === undefined
+        ? undefined
+        : async () => ({ embedder: await openOnnxEmbedder(folder, { log, spare }) });
     },
     remote: model === undefined ? undefined : () => opened(model, parts),
   });

@@ -12,7 +12,7 @@ import type { MemoryRecord } from '../control/records.ts';
 import type { EmbedderStatus } from './embedders.ts';
 import { QueryVectors, type QueryVectorsOptions } from './query-vector.ts';
 
-type Backend = 'builtin' | 'remote' | 'ngram';
+type Backend = 'use-lite' | 'remote' | 'ngram';
 
 /** Embedders by backend; the default is the built-in one. */
 interface Setting {
@@ -33,7 +33,13 @@ const works: Embedder['embed'] = async (texts) => texts.map(() => Float32Array.o
 const embedder = (name: string, embed = works): Embedder => ({ name, dimensions: 2, embed, close: async () => {} });
 
 function made(setting: Setting, time: Pick<QueryVectorsOptions, 'nowMs' | 'after'> = {}) {
-  const { embedders = { builtin: embedder('e/1') }, own = 'builtin', lag = 0, loading = 0, mayLeave = false } = setting;
+  const {
+    embedders = { 'use-lite': embedder('e/1') },
+    own = 'use-lite',
+    lag = 0,
+    loading = 0,
+    mayLeave = false,
+  } = setting;
   const serving = setting.serving ?? ['e/1'];
   const asked = { times: 0, serving };
   const vectors = new QueryVectors({
@@ -77,7 +83,7 @@ test('a question gets its vector, with the embedder and the text used', async ()
 test('the serving vectors are looked up until only the memory’s own ones answer', async () => {
   const { vectors, asked } = made({
     serving: ['old/1'],
-    embedders: { builtin: embedder('e/1'), ngram: embedder('old/1') },
+    embedders: { 'use-lite': embedder('e/1'), ngram: embedder('old/1') },
   });
   assert.equal((await vectors.of(memory(), { text: 'who' }, 1_000)).vector?.embedder, 'old/1');
   assert.equal(vectors.isSettled(memory()), false);
@@ -124,7 +130,7 @@ test('a memory without vectors answers by words, with a warning if it will get s
   assert.deepEqual(await of({ serving: [] }), {});
   assert.deepEqual(await of({}, 'none'), {});
   assert.match((await of({ serving: [], lag: 3 })).warning!, /still to be embedded/);
-  assert.deepEqual(await of({ embedders: { builtin: embedder('e/1', async () => [undefined]) } }), {});
+  assert.deepEqual(await of({ embedders: { 'use-lite': embedder('e/1', async () => [undefined]) } }), {});
 });
 
 test('a missing, failing or hanging embedder costs a warning and bounded time, never the answer', async () => {
@@ -134,7 +140,7 @@ test('a missing, failing or hanging embedder costs a warning and bounded time, n
   assert.match((await of({ ...none, status: 'failed', serving: [], lag: 1 })).warning!, /out of order/);
   assert.match((await of({ serving: ['gone/1'] })).warning!, /no longer has/);
   const failing = embedder('e/1', () => Promise.reject(new Error('gone')));
-  assert.match((await of({ embedders: { builtin: failing } })).warning!, /out of order/);
+  assert.match((await of({ embedders: { 'use-lite': failing } })).warning!, /out of order/);
   const listening = embedder(
     'e/1',
     (_texts, options) =>
@@ -144,7 +150,7 @@ test('a missing, failing or hanging embedder costs a warning and bounded time, n
   );
   const deaf = embedder('e/1', () => new Promise(() => undefined));
   for (const hanging of [listening, deaf])
-    assert.match((await of({ embedders: { builtin: hanging } }, undefined, 5)).warning!, /in time/);
+    assert.match((await of({ embedders: { 'use-lite': hanging } }, undefined, 5)).warning!, /in time/);
 });
 
 test('a question goes to the service if its memory’s texts may, also for old vectors of the service', async () => {
@@ -153,7 +159,7 @@ test('a question goes to the service if its memory’s texts may, also for old v
     sent.push(...texts);
     return works(texts);
   });
-  const embedders = { builtin: embedder('e/1'), remote: service };
+  const embedders = { 'use-lite': embedder('e/1'), remote: service };
   const kept = await of({ embedders, serving: ['service/1'] });
   assert.match(kept.warning!, /may not be sent/);
   assert.equal(kept.vector, undefined);
@@ -171,7 +177,7 @@ test('after one timeout queries wait only briefly, until one succeeds or some ti
   const waits: number[] = [];
   const flaky = embedder('e/1', (texts) => (hangs ? new Promise(() => undefined) : works(texts)));
   const { vectors } = made(
-    { embedders: { builtin: flaky } },
+    { embedders: { 'use-lite': flaky } },
     {
       nowMs: () => nowMs,
       after: (ms, run) => {

@@ -2,9 +2,9 @@
 import type { EmbedderStamp } from '../../engine/calls/recall.ts';
 import { packVectors } from '../../engine/index/vectors/transfer.ts';
 import type { Router } from '../../shards/router.ts';
+import { EARLIER_WORDS, VECTOR_BACKENDS, type VectorBackend } from './backends.ts';
 import type { Backlog, StampOf } from './backlog.ts';
 import type { Outside } from './egress.ts';
-import { VECTOR_BACKENDS, type VectorBackend } from './embedders.ts';
 
 export interface BacklogBackends {
   /** Backends whose embedders run on other machines, now. Absent: none. */
@@ -46,7 +46,7 @@ function outsideIn({ backends, region }: Outside) {
 
 function embeddersOf(stampOf: StampOf, backends: readonly VectorBackend[]): Record<string, EmbedderStamp> {
   const embedders: Record<string, EmbedderStamp> = {};
-  for (const backend of ['', ...backends]) {
+  for (const backend of ['', ...backends, ...Object.keys(EARLIER_WORDS)]) {
     const stamp = stampOf(backend);
     if (stamp !== undefined) embedders[backend] = stamp;
   }

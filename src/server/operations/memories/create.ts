@@ -78,7 +78,8 @@ const Input = Type.Object({
   ),
   vectorBackend: Type.Optional(
     Type.String({
-      description: "Name of the embedder that makes the memory's vectors; the default is the deployment's.",
+      description:
+        "Name of the embedder that makes the memory's vectors, such as use-lite-int8, ngram or onnx:NAME; the default is the deployment's.",
     }),
   ),
 });

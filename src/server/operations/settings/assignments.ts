@@ -1,7 +1,7 @@
 // The models of the roles.
 import { EngineError } from '../../../engine/base/errors.ts';
 import type { Services } from '../../context.ts';
-import { modelBackend } from '../../embedding/embedders.ts';
+import { modelBackend } from '../../embedding/backends.ts';
 import { vectorLength } from '../../models/probe.ts';
 import { type Assignment, OWN_MODELS } from '../../models/roles.ts';
 import { defineOperation } from '../define.ts';
