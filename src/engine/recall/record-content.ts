@@ -109,7 +109,8 @@ function exclusionsOf({ hits, total, excluded, beyond = [] }: Found): RecallReco
   const named = new Set(taken.named.map(({ hash }) => hash));
   for (const hash of beyond) {
     if (taken.named.length >= EXCLUDED_NAMED_MAX) break;
-    if (!named.has(hash)) taken.named.push({ hash, reason: 'limit_exceeded' });
+    // Without stages nothing was named before, and a look-up reads each name once.
+    if (named.size === 0 || !named.has(hash)) taken.named.push({ hash, reason: 'limit_exceeded' });
   }
   // If the stages ran, they have counted these already.
   if (already === 0 && excluded === undefined) taken.count('limit_exceeded', total - hits.length);

@@ -131,7 +131,7 @@ export class ReadTrail {
     };
     const kept: KeptRecall = {
       candidateCount: content.candidateCount,
-      excluded: onceEach(content.excluded.named.map(({ hash, reason }) => ({ grain: called(hash), reason }))),
+      excluded: exclusionsOf(content, called),
       excludedCounts: content.excluded.counts,
       mode: content.mode,
       // Random: a counter would reveal how many recalls came between two records.
@@ -248,7 +248,16 @@ function turnOf({ turn, results }: RecallRecordContent): KeptTurn | undefined {
   };
 }
 
-/** A stage names a grain by its hash, the limit by its name. Each grain is listed once, with its first reason. */
+function exclusionsOf(
+  { excluded: { named } }: RecallRecordContent,
+  called: (hash: string) => string,
+): KeptRecall['excluded'] {
+  const excluded = named.map(({ hash, reason }) => ({ grain: called(hash), reason }));
+  // A stage names a grain by its hash, the limit by its name, and each of them once.
+  return named.some(({ hash }) => isPlainHash(hash)) ? onceEach(excluded) : excluded;
+}
+
+/** Lists each grain once, with its first reason. */
 function onceEach(excluded: KeptRecall['excluded']): KeptRecall['excluded'] {
   const seen = new Set<string>();
   return excluded.filter(({ grain }) => {

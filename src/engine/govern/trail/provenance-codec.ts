@@ -30,24 +30,122 @@ interface Packed {
 }
 
 export function encodeRecall(kept: KeptRecall): Buffer {
-  const packed: Packed = {
-    v: 2,
-    c: kept.candidateCount,
-    e: nameRun(kept.excluded),
-    x: Uint8Array.from(kept.excluded, ({ reason }) => EXCLUSION_REASONS.indexOf(reason)),
-    k: kept.excludedCounts,
-    m: QUERY_MODES.indexOf(kept.mode),
-    n: kept.namespace,
-    o: kept.nonce,
-    p: kept.principal,
-    q: kept.query,
-    i: kept.requestId,
-    r: nameRun(kept.results),
-    f: kept.resultCount,
-    s: kept.results.map(({ score }) => score),
-    t: kept.timestamp,
-  };
-  return packr.pack(packed);
+  const [counts, namespace, principal, query, requestId] = [
+    packr.pack(kept.excludedCounts),
+    packr.pack(kept.namespace),
+    packr.pack(kept.principal),
+    packr.pack(kept.query),
+    packr.pack(kept.requestId),
+  ];
+  const given = counts.length + namespace.length + principal.length + query.length + requestId.length;
+  const writer = new RecordWriter(kept, given);
+  writer.map(15);
+  writer.key('v').integer(2);
+  writer.key('c').integer(kept.candidateCount);
+  writer.key('e').names(kept.excluded);
+  writer.key('x').reasons(kept.excluded);
+  writer.key('k').packed(counts);
+  writer.key('m').integer(QUERY_MODES.indexOf(kept.mode));
+  writer.key('n').packed(namespace);
+  writer.key('o').integer(kept.nonce);
+  writer.key('p').packed(principal);
+  writer.key('q').packed(query);
+  writer.key('i').packed(requestId);
+  writer.key('r').names(kept.results);
+  writer.key('f').integer(kept.resultCount);
+  writer.key('s').array(kept.results.length);
+  for (const { score } of kept.results) {
+    writer.array(score.length);
+    for (const number of score) writer.integer(number);
+  }
+  writer.key('t').integer(kept.timestamp);
+  return writer.end();
+}
+
+/** The most that the names of members, the numbers and the lengths beside the lists take. */
+const FRAME_BYTES = 128;
+const NUMBER_BYTES = 9;
+const LIST_BYTES = 5;
+
+/**
+ * Writes a record as MessagePack, which msgpackr reads. The long members are written in place: names from hex to their
+ * bytes, and the numbers of the scores.
+ */
+class RecordWriter {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  /** `given`: the bytes of the members that are encoded already. */
+  constructor({ results, excluded }: KeptRecall, given: number) {
+    let room = given + FRAME_BYTES;
+    for (const { grain, score } of results) room += grain.length / 2 + score.length * NUMBER_BYTES + LIST_BYTES;
+    for (const { grain } of excluded) room += grain.length / 2 + 1;
+    this.#bytes = Buffer.allocUnsafe(room);
+  }
+
+  map(members: number): void {
+    this.#bytes[this.#at++] = 0x80 | members;
+  }
+
+  /** The name of a member: one letter. */
+  key(letter: string): this {
+    this.#bytes[this.#at++] = 0xa1;
+    this.#bytes[this.#at++] = letter.charCodeAt(0);
+    return this;
+  }
+
+  array(count: number): void {
+    const bytes = this.#bytes;
+    if (count < 16) {
+      bytes[this.#at++] = 0x90 | count;
+      return;
+    }
+    bytes[this.#at++] = 0xdd;
+    this.#at = bytes.writeUInt32BE(count, this.#at);
+  }
+
+  /** A number beyond 32 bits takes a double, as msgpackr writes it. */
+  integer(value: number): void {
+    const bytes = this.#bytes;
+    if (value >= 0 && value < 0x80) bytes[this.#at++] = value;
+    else if (value < 0 && value >= -0x20) bytes[this.#at++] = 0x100 + value;
+    else if (value >= -0x8000_0000 && value <= 0x7fff_ffff && Number.isInteger(value)) {
+      bytes[this.#at++] = 0xd2;
+      this.#at = bytes.writeInt32BE(value, this.#at);
+    } else {
+      bytes[this.#at++] = 0xcb;
+      this.#at = bytes.writeDoubleBE(value, this.#at);
+    }
+  }
+
+  /** The names in one run of bytes. */
+  names(items: readonly { readonly grain: string }[]): void {
+    const start = this.#binary();
+    for (const { grain } of items) this.#at += this.#bytes.write(grain, this.#at, 'hex');
+    this.#bytes.writeUInt32BE(this.#at - start, start - 4);
+  }
+
+  reasons(items: KeptRecall['excluded']): void {
+    const start = this.#binary();
+    for (const { reason } of items) this.#bytes[this.#at++] = EXCLUSION_REASONS.indexOf(reason);
+    this.#bytes.writeUInt32BE(this.#at - start, start - 4);
+  }
+
+  /** A value that is encoded already. */
+  packed(value: Buffer): void {
+    this.#at += value.copy(this.#bytes, this.#at);
+  }
+
+  end(): Buffer {
+    return this.#bytes.subarray(0, this.#at);
+  }
+
+  /** Begins a run of bytes. Returns where it starts; its length goes before. */
+  #binary(): number {
+    this.#bytes[this.#at] = 0xc6;
+    this.#at += 5;
+    return this.#at;
+  }
 }
 
 /** Decodes the result of `encodeRecall`. The authentication of the seal guarantees its shape. */
@@ -78,12 +176,6 @@ export function encodeNames(names: KeptNames): Buffer {
 
 export function decodeNames(bytes: Uint8Array): KeptNames {
   return JSON.parse(Buffer.from(bytes).toString()) as KeptNames; // as `encodeNames` made it
-}
-
-function nameRun(items: readonly { readonly grain: string }[]): Buffer {
-  let names = '';
-  for (const { grain } of items) names += grain;
-  return Buffer.from(names, 'hex');
 }
 
 function namesIn(run: Uint8Array): string[] {

@@ -78,6 +78,33 @@ function canonical(value: unknown): string {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(',')}}`;
 }
 
+test('a record of many results and exclusions is read back', () => {
+  fc.assert(
+    fc.property(
+      kept,
+      hex,
+      score,
+      fc.nat({ max: 1_000 }),
+      fc.nat({ max: 200 }),
+      (recall, hash, numbers, found, left) => {
+        const grain = grainName({ keys: { user: 7, scope: 0 }, enciphered: Buffer.from(hash, 'hex') });
+        const long: KeptRecall = {
+          ...recall,
+          nonce: 2 ** 40 - 1,
+          timestamp: 2 ** 32 + 1,
+          results: Array.from({ length: found }, () => ({
+            grain,
+            score: [...numbers, 3, 2 ** 31, 4, -(2 ** 31), 5, -33],
+          })),
+          excluded: Array.from({ length: left }, () => ({ grain, reason: 'limit_exceeded' as const })),
+        };
+        assert.equal(canonical(decodeRecall(encodeRecall(long))), canonical(long));
+      },
+    ),
+    { numRuns: 20 },
+  );
+});
+
 test('a record reads back unchanged', () => {
   fc.assert(
     fc.property(kept, names, (recall, named) => {
