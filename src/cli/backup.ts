@@ -23,11 +23,15 @@ async function backup(directory: string, options: ServerOptions): Promise<void> 
   const path = resolve(directory);
   const { withConnection } = await import('./connection.ts');
   const startedMs = performance.now();
-  const answer = await withConnection(options, async (connection) => {
-    // Only a local server shares this file system; a remote server checks its own.
-    if (connection.dataDirectory !== undefined) refuseUnlessEmpty(path);
-    return execOnDeployment(connection, 'backup', { path });
-  });
+  const answer = await withConnection(
+    options,
+    async (connection) => {
+      // Only a local server shares this file system; a remote server checks its own.
+      if (connection.dataDirectory !== undefined) refuseUnlessEmpty(path);
+      return execOnDeployment(connection, 'backup', { path });
+    },
+    { isLong: true },
+  );
   if (options.json) return printJson(answer);
   const took = duration(performance.now() - startedMs);
   printLine(`${bytes(Number(answer['bytes']))} of ${Number(answer['shards'])} shards in ${path} (${took})`);

@@ -18,8 +18,11 @@ async function compact(
 ): Promise<void> {
   const { withConnection } = await import('./connection.ts');
   const progress = new Progress('compacting', 'memories', options.json !== true && options.all === true);
-  const results = await withConnection(options, (connection) =>
-    execOnMemories(connection, options, 'compact', {}, (count, total) => progress.update(count, count / total)),
+  const results = await withConnection(
+    options,
+    (connection) =>
+      execOnMemories(connection, options, 'compact', {}, (count, total) => progress.update(count, count / total)),
+    { isLong: true },
   ).finally(() => progress.end());
   if (options.json) return printJson(resultsJson(results, options.all));
   printTable(

@@ -48,15 +48,19 @@ async function exportMemory(options: ExportOptions): Promise<void> {
     throw usage('a .mg file is binary and does not go to a terminal: give --out FILE');
   if (out === undefined && options.json === true) throw usage('--json needs --out');
   const { withConnection } = await import('./connection.ts');
-  const written = await withConnection(options, async (connection) => {
-    const pieces =
-      user !== undefined
-        ? personPieces(connection, user, options)
-        : format === 'mg'
-          ? mgPieces(connection, options)
-          : jsonPieces(connection, options);
-    return out === undefined ? writeTo(pieces, process.stdout, options) : intoFile(pieces, out, options);
-  });
+  const written = await withConnection(
+    options,
+    async (connection) => {
+      const pieces =
+        user !== undefined
+          ? personPieces(connection, user, options)
+          : format === 'mg'
+            ? mgPieces(connection, options)
+            : jsonPieces(connection, options);
+      return out === undefined ? writeTo(pieces, process.stdout, options) : intoFile(pieces, out, options);
+    },
+    { isLong: true },
+  );
   if (options.json) return printJson({ out, format, ...written });
   const grains = written.grains === undefined ? '' : `${number(written.grains)} grains, `;
   printNote(`${grains}${bytes(written.bytes)}${out === undefined ? '' : ` in ${out}`}`);

@@ -179,7 +179,7 @@ async function send(path: string, options: ImportOptions, report: ImportReport):
         );
       return stop.signal.aborted ? line : undefined;
     },
-    { mayCreate: true },
+    { mayCreate: true, isLong: true },
   );
 }
 
@@ -340,7 +340,7 @@ async function importMg(path: string, options: ImportOptions): Promise<void> {
     }
   };
   try {
-    await withConnection(options, upload, { mayCreate: true });
+    await withConnection(options, upload, { mayCreate: true, isLong: true });
   } finally {
     await report.close();
   }

@@ -6,12 +6,14 @@ import { type RunningServer, startServer } from '../server/main.ts';
 export interface OwnServerOptions {
   /** The work repeats removals that were allowed before, so policies are not checked again. */
   readonly repeats: boolean;
+  /** Starts worker threads. Without them the command takes half the time, unless it has work for several. */
+  readonly isLong: boolean;
   /** Lock of the data directory. The server releases it on close. */
   readonly lock: DirectoryLock;
 }
 
 /** Opens a data directory. Rejects with EngineError. */
-export function openOwnServer(dataDirectory: string, options: OwnServerOptions): Promise<RunningServer> {
+export function openOwnServer(dataDirectory: string, { isLong, ...options }: OwnServerOptions): Promise<RunningServer> {
   // The environment may hold the master key, which is needed. Its listen and TLS settings do not apply here.
   const { GRANARY_TLS_CERT: _cert, GRANARY_TLS_KEY: _key, GRANARY_AUTH: _auth, ...environment } = process.env;
   const flags = {
@@ -23,6 +25,7 @@ export function openOwnServer(dataDirectory: string, options: OwnServerOptions):
     // A command ends before embeddings could be computed; the next server computes them.
     embedder: 'none',
     rateLimit: 0,
+    workers: isLong ? undefined : 0,
   };
   return startServer(readConfig(flags, environment), { ...options, sendsWebhooks: false });
 }

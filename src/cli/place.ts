@@ -25,6 +25,8 @@ export interface ConnectOptions {
   readonly mayCreate?: boolean | undefined;
   /** A server opened for the work repeats earlier removals without checking policies. */
   readonly repeats?: boolean | undefined;
+  /** The work may keep several cores busy. A server opened for it has worker threads, as a server that serves. */
+  readonly isLong?: boolean | undefined;
 }
 
 /** At least one address is set; the server there reports the other. */
@@ -118,7 +120,7 @@ function isOwnAddress(host: string): boolean {
 
 async function ownServer(
   options: ServerOptions,
-  { mayCreate, repeats }: ConnectOptions,
+  { mayCreate, repeats, isLong }: ConnectOptions,
   lock: DirectoryLock,
 ): Promise<Place> {
   const { dataDir } = options;
@@ -130,7 +132,7 @@ async function ownServer(
         `no server is running and there is no data in ${dataDir}: start one (granary serve)`,
       );
     const { openOwnServer } = await import('./own-server.ts');
-    const server = await openOwnServer(dataDir, { repeats: repeats === true, lock });
+    const server = await openOwnServer(dataDir, { repeats: repeats === true, isLong: isLong === true, lock });
     if (server.firstKey !== undefined) printNote(`Created a new data directory: ${dataDir}`);
     const key = options.apiKey ?? bootstrapKey(dataDir);
     const { grpc, http } = server;

@@ -19,8 +19,13 @@ async function rebuildIndexes(
 ): Promise<void> {
   const { withConnection } = await import('./connection.ts');
   const progress = new Progress('rebuilding', 'memories', options.json !== true && options.all === true);
-  const results = await withConnection(options, (connection) =>
-    execOnMemories(connection, options, 'rebuild_indexes', {}, (count, total) => progress.update(count, count / total)),
+  const results = await withConnection(
+    options,
+    (connection) =>
+      execOnMemories(connection, options, 'rebuild_indexes', {}, (count, total) =>
+        progress.update(count, count / total),
+      ),
+    { isLong: true },
   ).finally(() => progress.end());
   if (results.some(({ result }) => Number(result['errors']) > 0)) process.exitCode = EXIT.failed;
   if (options.json) return printJson(resultsJson(results, options.all));

@@ -31,10 +31,13 @@ async function rotateKeys(options: RotateOptions): Promise<void> {
   const { scope, all } = options;
   if (scope === 'kek' && all) throw usage('--scope kek concerns the whole deployment: leave --all out');
   const { withConnection } = await import('./connection.ts');
-  const results = await withConnection(options, async (connection) =>
-    scope === 'kek'
-      ? [{ memory: '(deployment)', result: await execOnDeployment(connection, 'rotate_keys', { scope }) }]
-      : await execOnMemories(connection, options, 'rotate_keys', { scope }),
+  const results = await withConnection(
+    options,
+    async (connection) =>
+      scope === 'kek'
+        ? [{ memory: '(deployment)', result: await execOnDeployment(connection, 'rotate_keys', { scope }) }]
+        : await execOnMemories(connection, options, 'rotate_keys', { scope }),
+    { isLong: true },
   );
   if (options.json) return printJson(scope === 'kek' ? results[0]!.result : resultsJson(results, all));
   printTable(

@@ -22,7 +22,9 @@ export function registerVerify(program: Command): void {
 async function verify(options: ServerOptions): Promise<void> {
   const { withConnection } = await import('./connection.ts');
   const startedMs = performance.now();
-  const report = await withConnection(options, (connection) => execOnDeployment(connection, 'verify'));
+  const report = await withConnection(options, (connection) => execOnDeployment(connection, 'verify'), {
+    isLong: true,
+  });
   const total = Number(report['finding_count']);
   if (total > 0) process.exitCode = EXIT.failed;
   if (options.json) return printJson(report);

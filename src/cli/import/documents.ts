@@ -44,7 +44,7 @@ export async function importDocuments(files: readonly string[], options: Documen
       await new ImportMemories(connection, options.create).ready(memory);
       return await importEach(connection, files, memory, options);
     },
-    { mayCreate: true },
+    { mayCreate: true, isLong: true },
   );
   if (outcomes.some(({ error, job }) => error !== undefined || countOf(job, 'errors') > 0))
     process.exitCode = EXIT.failed;

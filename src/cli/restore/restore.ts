@@ -59,6 +59,7 @@ async function stage(directory: string, { dataDir, keys, force, env }: RestoreOp
   // Policies in the backup may forbid removals that were legitimate later, after a released hold or a granted consent.
   await withConnection({ dataDir: staging, apiKey: holding.key.raw }, (connection) => apply(connection, holding), {
     repeats: true,
+    isLong: true,
   });
   return holding;
 }
