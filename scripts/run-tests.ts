@@ -1,8 +1,9 @@
 // `node scripts/run-tests.ts [FLAGS of node's test runner] GLOB…`: runs test files, several in a process, as one run of
-// node's test runner, which prints all results and their sums. To run one file, give it to `node --test`.
+// node's test runner, which prints all results and their sums. `--long=only` and `--long=none` choose among the files
+// of the globs; `--cpu` prints CPU times. To run one file, give it to `node --test`.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -15,12 +16,42 @@ const ROOT = resolve(import.meta.dirname, '..');
  */
 const NEW_OBJECTS = '--min-semi-space-size=16';
 
+/**
+ * Tests that kill, damage, flood, restart or measure, and the longest of the command line, by file or folder. They take as
+ * long as all others together: `npm run test:long` runs them, and `npm test` does not.
+ */
+const LONG: readonly string[] = [
+  'src/server/http/listener-waits.test.ts',
+  'test/bench-compare.test.ts',
+  'test/bench-smoke.test.ts',
+  'test/cli-directory.test.ts',
+  'test/cli-hands.test.ts',
+  'test/cli-server.test.ts',
+  'test/clock-steps.test.ts',
+  'test/crash/',
+  'test/documents/',
+  'test/event-numbers-restore.test.ts',
+  'test/events-hostile.test.ts',
+  'test/faults/',
+  'test/held-restore.test.ts',
+  'test/hostile/',
+  'test/own-models.test.ts',
+  'test/package.test.ts',
+  'test/provider-keys.test.ts',
+  'test/restore-keys.test.ts',
+  'test/rotated-restore.test.ts',
+  'test/same-rankings.test.ts',
+  'test/serve-output.test.ts',
+  'test/sim/',
+];
+
 /** Files that run in a process of their own, the longest first. */
 const ALONE: readonly string[] = [
   'test/bench-smoke.test.ts', // takes the longest
   'test/hostile/stalls.test.ts',
   'test/conformance/conformance.test.ts',
   'test/cli-server.test.ts',
+  'src/server/http/listener-waits.test.ts', // waits for half a minute
   'test/package.test.ts', // changes the environment of everything it starts
 ];
 
@@ -62,9 +93,20 @@ function support(name: string): string {
   return pathToFileURL(join(ROOT, 'test/support', name)).href;
 }
 
+/** The long ones of the files, all but those, or all. */
+function chosen(files: readonly string[], long: string | undefined): readonly string[] {
+  if (long === undefined) return files;
+  if (long !== 'only' && long !== 'none') throw new Error(`--long is only or none, not ${long}`);
+  return files.filter((file) => LONG.some((path) => file.startsWith(path)) === (long === 'only'));
+}
+
+for (const path of [...ALONE, ...LONG])
+  if (!existsSync(join(ROOT, path))) throw new Error(`scripts/run-tests.ts names ${path}, which is not there`);
+const OWN_FLAG = /^--(cpu$|long=)/;
 const words = process.argv.slice(2);
 const [flags, globs] = [words.filter((word) => word.startsWith('--')), words.filter((word) => !word.startsWith('--'))];
-const files = globSync(globs, { cwd: ROOT }).toSorted();
+const long = flags.find((flag) => flag.startsWith('--long='))?.slice('--long='.length);
+const files = chosen(globSync(globs, { cwd: ROOT }).toSorted(), long);
 if (files.length === 0) throw new Error(`no file fits ${globs.join(' ')}`);
 // A selection may leave nothing of a file to run, and then node runs no hook of it, for which the next file waits.
 const isSelection = flags.some((flag) => /^--test-(name-pattern|skip-pattern|only)/.test(flag));
@@ -79,7 +121,7 @@ const preloaded = ['compile-cache.ts', 'hang.ts'].flatMap((name) => ['--import',
 const ungrouped = files.filter((file) => !grouped.includes(file));
 const runner = spawn(
   process.execPath,
-  [NEW_OBJECTS, ...preloaded, '--test', ...flags.filter((flag) => flag !== '--cpu'), ...entries, ...ungrouped],
+  [NEW_OBJECTS, ...preloaded, '--test', ...flags.filter((flag) => !OWN_FLAG.test(flag)), ...entries, ...ungrouped],
   {
     cwd: ROOT,
     stdio: 'inherit',

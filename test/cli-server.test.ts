@@ -9,7 +9,7 @@ import { startOpenAi } from './support/models/openai.ts';
 
 const CHATS = resolve(import.meta.dirname, '../../shared/data/beam100k/corpus.jsonl');
 
-const { directory, server, here } = servedForFile();
+const { directory, server, here } = servedForFile({ byCommand: true });
 
 function file(name: string, lines: readonly unknown[]): string {
   const path = join(directory, name);

@@ -17,14 +17,16 @@ const GRAINS = [
   { grain_type: 'belief', fields: { subject: 'Ada', relation: 'likes', object: 'blue kettles' } },
 ];
 
-const { here } = servedForFile(async ({ directory, here }) => {
-  const file = join(directory, 'session.jsonl');
-  const lines = GRAINS.map(({ grain_type, fields }, i) =>
-    JSON.stringify({ grain_type, fields: { ...fields, session_id: 'run 1', created_at: THEN + i } }),
-  );
-  writeFileSync(file, `${lines.join('\n')}\n`);
-  const { code, stderr } = await granary(here('import', file));
-  assert.equal(code, 0, stderr);
+const { here } = servedForFile({
+  prepare: async ({ directory, here }) => {
+    const file = join(directory, 'session.jsonl');
+    const lines = GRAINS.map(({ grain_type, fields }, i) =>
+      JSON.stringify({ grain_type, fields: { ...fields, session_id: 'run 1', created_at: THEN + i } }),
+    );
+    writeFileSync(file, `${lines.join('\n')}\n`);
+    const { code, stderr } = await granary(here('import', file));
+    assert.equal(code, 0, stderr);
+  },
 });
 
 test('a session is printed as a page', async () => {

@@ -5,6 +5,8 @@ import type { WorstRequest } from './worst.ts';
 const SESSION = 'day';
 /** Grains of one call. */
 const BATCH = 1_000;
+/** Calls that wait for one another: few, so that each is in time on a busy machine. */
+const AT_ONCE = 10;
 const WORDS = ['invoice', 'refund', 'shipping', 'warranty', 'complaint', 'address', 'discount'];
 
 export interface Day {
@@ -23,9 +25,9 @@ export async function sessionRequests(post: Post, day: Day): Promise<readonly Wo
     const items = Array.from({ length: Math.min(BATCH, day.grains - from) }, (_, i) => grainOf(from + i));
     await post(`${path}/batch-add`, { grains: items });
   }
-  for (let from = 0; from < day.agents; from += 100)
+  for (let from = 0; from < day.agents; from += AT_ONCE)
     await Promise.all(
-      Array.from({ length: Math.min(100, day.agents - from) }, (_, i) =>
+      Array.from({ length: Math.min(AT_ONCE, day.agents - from) }, (_, i) =>
         post(`${path}/agents/identities`, { agent_id: `agent-${from + i}`, name: `the agent ${from + i}` }),
       ),
     );

@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before } from 'node:test';
 import { memoryFolder } from './memory-files.ts';
+import { startTestServer } from './server.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts');
 /** Default working directory of commands. Commands would find a server's data in the directory of the tests. */
@@ -97,27 +98,35 @@ async function readyLine(child: ChildProcess): Promise<{ readonly http: string; 
 export interface Served {
   /** A folder for the tests' files. */
   readonly directory: string;
-  readonly server: () => ServeProcess;
+  readonly server: () => Addresses;
   /** Arguments followed by the server's data directory. */
   readonly here: (...words: string[]) => string[];
 }
 
-/**
- * A server for the tests of a file; it must end without an error after them. `prepare` runs before them, when the server is
- * ready: hooks of a file may run at the same time, and a command that finds no server opens the data directory itself.
- */
-export function servedForFile(prepare?: (served: Served) => Promise<void>): Served {
+type Addresses = Pick<ServeProcess, 'http' | 'grpc'>;
+
+interface ServedOptions {
+  /** As `granary serve`, in a process of its own. Default: in the test's process, which loads modules for several files. */
+  readonly byCommand?: boolean;
+  /**
+   * Runs before the tests, when the server is ready: hooks of a file may run at the same time, and a command that finds no
+   * server opens the data directory itself.
+   */
+  readonly prepare?: (served: Served) => Promise<void>;
+}
+
+/** A server for the tests of a file; it must end without an error after them. */
+export function servedForFile({ byCommand = false, prepare }: ServedOptions = {}): Served {
   const directory = memoryFolder();
   const data = join(directory, 'data');
-  let server: ServeProcess | undefined;
+  let server: (Addresses & { end(): Promise<void> }) | undefined;
   before(async () => {
-    server = await serve(data);
+    server = byCommand ? await startedByCommand(data) : await startedHere(data);
     await prepare?.(served);
   });
   after(async () => {
-    const code = await server?.stop();
+    await server?.end();
     rmSync(directory, { recursive: true, force: true });
-    assert.equal(code, 0);
   });
   const served: Served = {
     directory,
@@ -128,4 +137,20 @@ export function servedForFile(prepare?: (served: Served) => Promise<void>): Serv
     here: (...words) => [...words, '--data-dir', data],
   };
   return served;
+}
+
+async function startedByCommand(data: string): Promise<Addresses & { end(): Promise<void> }> {
+  const server = await serve(data);
+  return { ...server, end: async () => assert.equal(await server.stop(), 0) };
+}
+
+async function startedHere(data: string): Promise<Addresses & { end(): Promise<void> }> {
+  const server = await startTestServer({ dataDir: data });
+  return {
+    ...server,
+    end: async () => {
+      await server.close();
+      assert.deepEqual(server.errors, []);
+    },
+  };
 }

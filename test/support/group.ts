@@ -5,6 +5,7 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, mock, type SuiteContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { beginsFile } from './hang.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -21,6 +22,7 @@ export async function runFiles(files: readonly string[]): Promise<void> {
   record('the starts of processes', 0);
   for (const [i, file] of files.entries()) {
     const before = cpuMs();
+    beginsFile();
     await runFile(file, i === files.length - 1);
     record(file, before);
   }

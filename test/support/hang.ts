@@ -1,6 +1,6 @@
 // Imported before each test file: ends a file that hangs, for example because a failed test left a server open, and
 // prints what it holds. It keeps no file from ending, and its limit exceeds the duration of any file on a slow machine.
-// The test runner, which imports this too, has no limit.
+// Several files in one process have a limit each (group.ts). The test runner, which imports this too, has none.
 import './clean-environment.ts';
 
 const LONGEST_MS = 15 * 60_000;
@@ -12,4 +12,9 @@ function end(): void {
   process.exit(1);
 }
 
-if (isTestFile) setTimeout(end, LONGEST_MS).unref();
+const limit = isTestFile ? setTimeout(end, LONGEST_MS).unref() : undefined;
+
+/** The next file of this process begins. */
+export function beginsFile(): void {
+  limit?.refresh();
+}

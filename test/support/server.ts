@@ -1,4 +1,5 @@
-// A whole server in the test's own process, on free ports of the loopback, over a temporary folder in memory.
+// A whole server in the test's own process, on free ports of the loopback, over a temporary folder in memory, or over the
+// `dataDir` of the flags, which is kept.
 import { rmSync } from 'node:fs';
 import { readConfig } from '../../src/server/config.ts';
 import { makeLog } from '../../src/server/log.ts';

@@ -23,29 +23,6 @@ conformance('node:http that knows HTTP/2 apart', (options, handler) =>
 if (noUws === false) conformance('uWebSockets.js', listenUws);
 else test('uWebSockets.js', { skip: noUws }, () => undefined);
 
-/** Connections that never complete a request: silent, halfway through their headers, or one byte at a time. */
-async function neverRequests(listen: Listen, bodyTimeoutMs?: number): Promise<void> {
-  const listener = await listen(
-    { host: '127.0.0.1', port: 0, ...(bodyTimeoutMs === undefined ? {} : { bodyTimeoutMs }) },
-    (request) => request.respond(200, []),
-  );
-  const clients = await Promise.all([1, 2, 3].map(() => SocketClient.open(listener.port)));
-  const [, half, trickling] = clients;
-  half?.send('GET / HTTP/1.1\r\nHost: x\r\nX-A:');
-  trickling?.send('GET / HTTP/1.1\r\nHost: x\r\nX-A: ');
-  const drip = setInterval(() => trickling?.send('a'), 20);
-  await Promise.all(clients.map(({ closed }) => closed));
-  clearInterval(drip);
-  listener.close();
-}
-
-suite('connections that never become a request are closed', () => {
-  test('node:http', { timeout: TIMEOUT_MS }, () => neverRequests(listenNode, 100));
-  // The library's timeout is fixed.
-  const slow = process.env['SLOW_TESTS'] === undefined && 'takes half a minute; SLOW_TESTS=1 runs it';
-  test('uWebSockets.js', { timeout: TIMEOUT_MS, skip: noUws || slow }, () => neverRequests(listenUws, 100));
-});
-
 /** Checks the errors that a listener sends without its handler, including their body. */
 async function refusals(listen: Listen, wire: Readonly<Record<string, 400 | 408 | 431>>): Promise<void> {
   let handled = 0;
@@ -69,26 +46,6 @@ async function refusals(listen: Listen, wire: Readonly<Record<string, 400 | 408 
 }
 
 const STALLED = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc';
-
-suite('a body that stalls for longer than its connection may idle arrives', () => {
-  const slow = process.env['SLOW_TESTS'] === undefined && 'takes 40 s; SLOW_TESTS=1 runs it';
-  for (const [name, listen, skip] of [
-    ['node:http', listenNode, slow],
-    ['uWebSockets.js', listenUws, noUws || slow],
-  ] as const)
-    test(name, { timeout: TIMEOUT_MS, skip }, async () => {
-      const listener = await listen({ host: '127.0.0.1', port: 0 }, async (request) =>
-        request.respond(200, [], await request.body(1_000)),
-      );
-      const client = await SocketClient.open(listener.port);
-      client.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\nabc');
-      await new Promise((resolve) => setTimeout(resolve, 40_000));
-      client.send('def');
-      assert.equal(String((await client.response())?.body), 'abcdef');
-      client.close();
-      listener.close();
-    });
-});
 
 suite('errors of the listener itself have the contract’s body', () => {
   test('node:http', { timeout: TIMEOUT_MS }, () =>

