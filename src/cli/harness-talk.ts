@@ -138,13 +138,13 @@ class Talk {
       ...defined({ user_id: user, model, provider }),
     });
     this.#tell(answer, 0);
-    let told = listOf(answer['inline_tool_results']).length;
+    let shown = listOf(answer['inline_tool_results']).length;
     while (answer['status'] === 'requires_action') {
       const outputs: JsonObject[] = [];
       for (const call of listOf(answer['pending_tool_calls'])) outputs.push(await this.#outputOf(call));
       answer = await this.#post('chat/resume', { session_id: text(answer['session_id']), tool_outputs: outputs });
-      this.#tell(answer, told);
-      told = listOf(answer['inline_tool_results']).length;
+      this.#tell(answer, shown);
+      shown = listOf(answer['inline_tool_results']).length;
     }
     if (this.#options.json) printJson(answer);
     else if (answer['status'] === 'completed') printLine(printable(text(answer['text'])));

@@ -128,8 +128,8 @@ async function explained(
   ]);
   const path = `/memories/${encodeURIComponent(options.memory)}`;
   const asked = Object.entries(request).map(([name, value]) => [toSnake(name), value]);
-  const told = defined({ explanation: true, score_breakdown: true, query_mode: queryModeOf(options) });
-  const json = { ...Object.fromEntries(asked), ...told } as JsonObject; // options hold plain values
+  const explained = defined({ explanation: true, score_breakdown: true, query_mode: queryModeOf(options) });
+  const json = { ...Object.fromEntries(asked), ...explained } as JsonObject; // options hold plain values
   const { answer, language, ms } = await withConnection(options, async (connection) => {
     const { language = 'en' } = await connection.json('GET', path);
     const startedMs = performance.now();

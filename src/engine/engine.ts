@@ -305,8 +305,8 @@ export class Engine {
 
   /** True if a memory's index is damaged and a rebuild would help. Checked at intervals. */
   #hasRepairable(): boolean {
-    const { damage: unsound, clock } = this.store;
-    if (unsound.size === 0 || clock.nowMs() < Math.max(this.#askAtMs, this.#repairAtMs)) return false;
+    const { damage, clock } = this.store;
+    if (damage.size === 0 || clock.nowMs() < Math.max(this.#askAtMs, this.#repairAtMs)) return false;
     if (this.store.repairable().length > 0) return true;
     this.#askAtMs = clock.nowMs() + HOUSEKEEPING_RETRY_MS;
     return false;

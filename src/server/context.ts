@@ -151,7 +151,7 @@ export interface Context {
   /** Request members that the operation does not know. The answer already reports them. */
   readonly unknown: UnknownMember[];
   /** Warnings of the answer besides those in its output. Operations add to them. */
-  readonly told: string[];
+  readonly warnings: string[];
   /** The memory of the call; asserts that there is one. */
   readonly memory: MemoryRecord;
   /** Makes one shard call on that memory. */

@@ -7,15 +7,15 @@ const PATH = /(?<![\w:./\\-])(?:[A-Za-z]:)?[/\\](?:[^\s/\\'"`,;:()]+[/\\])*[^\s/
 
 /** The text with paths relative to the data directory; of any other path, its last part is left. */
 export function withoutFolders(text: string, dataDir: string): string {
-  let told = text;
+  let rest = text;
   for (const folder of new Set([resolve(dataDir), dataDir.replace(/[/\\]+$/, '')]))
     if (/[/\\]/.test(folder))
-      told = told.replaceAll(`${folder}/`, '').replaceAll(`${folder}\\`, '').replaceAll(folder, 'the data directory');
+      rest = rest.replaceAll(`${folder}/`, '').replaceAll(`${folder}\\`, '').replaceAll(folder, 'the data directory');
   // As `join` makes it of a relative one.
   const joined = normalize(dataDir).replace(/[/\\]$/, '');
   if (/^\w/.test(joined))
-    told = told.replaceAll(new RegExp(`(?<![\\w./\\\\-])${joined.replaceAll(/\W/g, '\\$&')}[/\\\\]`, 'g'), '');
-  return told.replaceAll(PATH, (path) => basename(path.replaceAll('\\', '/')));
+    rest = rest.replaceAll(new RegExp(`(?<![\\w./\\\\-])${joined.replaceAll(/\W/g, '\\$&')}[/\\\\]`, 'g'), '');
+  return rest.replaceAll(PATH, (path) => basename(path.replaceAll('\\', '/')));
 }
 
 /** The error as callers get it: a storage failure names its folders only in the log. */

@@ -145,7 +145,7 @@ export class Wrapper {
       const context = this.#contextOf(arrival, admitted, requestId, { bytes, span: recorded });
       warnOrRefuse(arrival.operation, unknown, context);
       const output = await this.#run(arrival.operation, candidate, context);
-      return { ok: true, reply: face.write(output, context.told), requestId, headers };
+      return { ok: true, reply: face.write(output, context.warnings), requestId, headers };
     } catch (caught) {
       const error = this.#asEngineError(caught, arrival, requestId);
       code = error.code;
@@ -235,7 +235,7 @@ export class Wrapper {
       waitForIndexMs: waitHeader(arrival),
       queryMode: queryModeHeader(arrival),
       unknown: [],
-      told: [],
+      warnings: [],
       get memory() {
         assert(memory !== undefined, `${arrival.operation.name} is about a memory`);
         return memory;
@@ -367,7 +367,7 @@ function warnOrRefuse(operation: Operation, unknown: readonly UnknownMember[], c
   if (unknown.length === 0) return;
   if (context.strict || operation.onUnknown === 'refuse') throw unknownRefusal(unknown);
   context.unknown.push(...unknown);
-  context.told.push(...unknownWarnings(unknown));
+  context.warnings.push(...unknownWarnings(unknown));
 }
 
 /**

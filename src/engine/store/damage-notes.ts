@@ -1,7 +1,7 @@
 // Memories whose index contradicts the log or the keys, and why. Each is noted in the log's state too, so that a restart
 // knows it. A rebuild removes the note.
 import type { Log } from '../log/log.ts';
-import { damageState, UNSOUND_PREFIX } from './state-names.ts';
+import { DAMAGE_PREFIX, damageState } from './state-names.ts';
 
 type StateEntries = readonly (readonly [key: string, value: Uint8Array])[];
 
@@ -13,8 +13,8 @@ export class DamageNotes {
 
   constructor(log: Log, holds: (memory: number) => boolean) {
     this.#holds = holds;
-    for (const [key, reason] of log.scanState(UNSOUND_PREFIX)) {
-      const memory = Number(key.slice(UNSOUND_PREFIX.length));
+    for (const [key, reason] of log.scanState(DAMAGE_PREFIX)) {
+      const memory = Number(key.slice(DAMAGE_PREFIX.length));
       if (!holds(memory)) continue;
       this.#reasons.set(memory, Buffer.from(reason).toString());
       this.#noted.add(memory);
@@ -57,7 +57,7 @@ export class DamageNotes {
 
   /** Called after a transaction that contained `entries` of `states`. */
   committed(entries: StateEntries): void {
-    for (const [key] of entries) this.#noted.add(Number(key.slice(UNSOUND_PREFIX.length)));
+    for (const [key] of entries) this.#noted.add(Number(key.slice(DAMAGE_PREFIX.length)));
   }
 
   /** Called after a rebuild whose transaction removed the notes of `memories`. */

@@ -18,9 +18,9 @@ export function namedState(memory: number): string {
   return `named/${memory}`;
 }
 
-export const UNSOUND_PREFIX = 'unsound/';
+export const DAMAGE_PREFIX = 'unsound/';
 
 /** State entry: the reason why a memory's index must be rebuilt. */
 export function damageState(memory: number): string {
-  return `${UNSOUND_PREFIX}${memory}`;
+  return `${DAMAGE_PREFIX}${memory}`;
 }

@@ -107,17 +107,17 @@ export class Chats {
       out.end();
     } catch (error) {
       release?.();
-      const told = this.#told(error, signal);
-      if (told === undefined) return;
+      const shown = this.#errorFor(error, signal);
+      if (shown === undefined) return;
       await out
-        .event('error', { code: told.code, message: told.message })
+        .event('error', { code: shown.code, message: shown.message })
         .then(() => out.end())
         .catch(() => undefined); // the client is gone
     }
   }
 
-  /** What the client is told; undefined when it is gone. */
-  #told(error: unknown, signal: AbortSignal): EngineError | undefined {
+  /** The error that the client gets; undefined when it is gone. */
+  #errorFor(error: unknown, signal: AbortSignal): EngineError | undefined {
     const reason: unknown = signal.aborted ? signal.reason : error;
     if (reason instanceof RequestAborted || error instanceof RequestAborted) return undefined;
     if (reason instanceof EngineError) return reason;

@@ -47,8 +47,8 @@ const NO_BYTES = new Uint8Array(0);
 function answer(document: ReadDocument, head: DocumentHead, { wants, port }: DocumentTask): void {
   if ('window' in wants) giveChunks(document, wants, head, port);
   else {
-    const told = textAsJson(document, wants.textBytesMax);
-    post(port, { what: 'text', ...head, ...told }, [told.json.buffer]);
+    const read = textAsJson(document, wants.textBytesMax);
+    post(port, { what: 'text', ...head, ...read }, [read.json.buffer]);
   }
 }
 

@@ -113,11 +113,11 @@ export class ImportJobs {
    * then finds its status.
    */
   async settled(memory: MemoryRecord): Promise<void> {
-    const told = this.of(memory).flatMap(({ id }) => this.#telling.get(id) ?? []);
-    if (told.length === 0) return;
+    const telling = this.of(memory).flatMap(({ id }) => this.#telling.get(id) ?? []);
+    if (telling.length === 0) return;
     const late = new AbortController();
     const enough = delay(IMPORT_END_WAIT_MS, undefined, { signal: late.signal, ref: false }).catch(() => undefined);
-    await Promise.race([Promise.allSettled(told), enough]);
+    await Promise.race([Promise.allSettled(telling), enough]);
     late.abort();
   }
 

@@ -41,7 +41,7 @@ export function jobContext(services: Services, job: Job, guard: Guard): Context 
     waitForIndexMs: undefined,
     queryMode: undefined,
     unknown: [],
-    told: [],
+    warnings: [],
     get memory() {
       return memoryOf(services, job);
     },

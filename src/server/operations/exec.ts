@@ -10,7 +10,7 @@ import { type UnknownMember, unknownRefusal, unknownWarnings } from './unknown-m
 function refuseUnknown(row: Operation, unknown: readonly UnknownMember[], context: Context): void {
   const all = [...context.unknown, ...unknown];
   if (all.length > 0 && (context.strict || row.onUnknown === 'refuse')) throw unknownRefusal(all);
-  context.told.push(...unknownWarnings(unknown));
+  context.warnings.push(...unknownWarnings(unknown));
   if (context.dryRun && !row.dryRun)
     throw new EngineError('VAL-E001', `${row.name} has no dry run`, {
       details: [{ field: 'x-dry-run', issue: 'not for this command' }],

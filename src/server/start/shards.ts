@@ -44,10 +44,10 @@ export async function startShards(
       vectorHeapBytes: Math.floor((config.vectorHeapMb * 1024 * 1024) / shards),
     }),
     log,
-    told: (error: EngineError): EngineError => {
-      const told = errorWithoutFolders(error, config.dataDir);
-      if (told !== error) log.debug({ code: error.code }, error.message);
-      return told;
+    errorForCallers: (error: EngineError): EngineError => {
+      const shown = errorWithoutFolders(error, config.dataDir);
+      if (shown !== error) log.debug({ code: error.code }, error.message);
+      return shown;
     },
     faults: deps.faults,
   };

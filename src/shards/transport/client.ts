@@ -41,7 +41,7 @@ export interface ClientOptions {
   readonly send: (message: ArrayBuffer) => void;
   readonly clock?: Clock | undefined;
   /** Returns the error of a call as its caller gets it. Default: the same. */
-  readonly told?: ((error: EngineError) => EngineError) | undefined;
+  readonly errorForCallers?: ((error: EngineError) => EngineError) | undefined;
   /** Called for a reply that cannot be read. Its call alone fails. */
   readonly onUnreadable?: ((error: unknown) => void) | undefined;
   /** Runs its argument later in this turn of the event loop. */
@@ -105,7 +105,7 @@ export class ShardClient {
   readonly #send: (message: ArrayBuffer) => void;
   readonly #clock: Clock;
   readonly #schedule: (run: () => void) => void;
-  readonly #told: (error: EngineError) => EngineError;
+  readonly #errorForCallers: (error: EngineError) => EngineError;
   readonly #onUnreadable: (error: unknown) => void;
   readonly #batchesOutMax: number;
   readonly #pending = new Map<number, Pending>();
@@ -124,7 +124,7 @@ export class ShardClient {
     this.#send = options.send;
     this.#clock = options.clock ?? systemClock;
     this.#schedule = options.schedule ?? setImmediate;
-    this.#told = options.told ?? ((error) => error);
+    this.#errorForCallers = options.errorForCallers ?? ((error) => error);
     this.#onUnreadable = options.onUnreadable ?? (() => undefined);
     this.#batchesOutMax = options.batchesOutMax ?? BATCHES_OUT_MAX;
   }
@@ -273,7 +273,7 @@ export class ShardClient {
     for (const reply of replies) {
       if (reply.kind === 'error') {
         const error = EngineError.fromWire(reply.error);
-        this.#answered(reply.id).reject(this.#told(error));
+        this.#answered(reply.id).reject(this.#errorForCallers(error));
       } else this.#answered(reply.id).resolve(reply.kind === 'raw' ? reply.raw : reply.value);
     }
     this.#scheduleFlush();

@@ -25,7 +25,7 @@ export interface LocalOptions {
   readonly codecs: ShardCodecs;
   readonly log: ShardSetLog;
   /** Returns the error of a call as its caller gets it. Default: the same. */
-  readonly told?: ((error: EngineError) => EngineError) | undefined;
+  readonly errorForCallers?: ((error: EngineError) => EngineError) | undefined;
   /**
    * Called once, after an error that only a bug can cause. The engines share the heap of this thread, so none of them is
    * believed any more: all calls are refused, and only another process can go on.
@@ -59,7 +59,7 @@ export class LocalShards implements ShardSet {
     thread.isAlone = () => this.#runner.isAlone && this.#client.pendingItems === 1;
     this.#client = new ShardClient({
       send: (message) => this.#runner.run(message),
-      told: options.told,
+      errorForCallers: options.errorForCallers,
       onUnreadable: (err) => options.log.error({ err }, 'a reply cannot be read: its call failed'),
     });
     this.#maintenance = new Maintenance({

@@ -43,7 +43,7 @@ export interface PoolOptions {
   readonly engineOptions: (shard: number) => EngineOptions;
   readonly log: ShardSetLog;
   /** Returns the error of a call as its caller gets it. Default: the same. */
-  readonly told?: ((error: EngineError) => EngineError) | undefined;
+  readonly errorForCallers?: ((error: EngineError) => EngineError) | undefined;
   /** Enables the fault hook. */
   readonly faults?: boolean | undefined;
   /** Default: a new thread for each start, which ends with it. */
@@ -133,7 +133,7 @@ class PoolWorker {
     );
     this.client = new ShardClient({
       send: (message) => this.#send(message),
-      told: options.told,
+      errorForCallers: options.errorForCallers,
       onUnreadable: (err) => options.log.error({ worker, err }, 'a reply cannot be read: its call failed'),
     });
     this.client.refuse(new EngineError('STO-E002', 'the shard is starting'));

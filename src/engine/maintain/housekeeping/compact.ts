@@ -50,9 +50,9 @@ async function mergeAll({
     const change = await inSlices(store.index.compact());
     if (change !== undefined) {
       try {
-        const unsound = store.damage.states();
-        await queue.commitState([...change.state, ...unsound]);
-        store.damage.committed(unsound);
+        const damaged = store.damage.states();
+        await queue.commitState([...change.state, ...damaged]);
+        store.damage.committed(damaged);
       } catch (error) {
         store.index.abandon(change, { isUncertain: store.log.poisoned !== undefined });
         throw error;

@@ -223,9 +223,9 @@ export class Housekeeper {
 
   #finish(job: Job, change: SegmentChange | undefined): void {
     // Memories whose keys the job could not get are missing from its files. The same transaction notes that.
-    const unsound = this.#store.damage.states();
+    const damaged = this.#store.damage.states();
     const heads = job.name === 'seal' ? headsToNote(this.#store) : [];
-    const state = [...(change?.state ?? []), ...unsound, ...heads];
+    const state = [...(change?.state ?? []), ...damaged, ...heads];
     if (state.length === 0 && change === undefined && job.after === undefined) {
       // Nothing to wait for: the next of many small jobs follows in the same slice.
       this.#finished(job);
@@ -235,7 +235,7 @@ export class Housekeeper {
     const committed = state.length === 0 ? Promise.resolve() : this.#queue.commitState(state);
     committed
       .then(() => {
-        this.#store.damage.committed(unsound);
+        this.#store.damage.committed(damaged);
         if (change !== undefined) this.#store.index.commit(change);
         return job.after?.();
       })

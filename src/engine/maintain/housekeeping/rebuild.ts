@@ -46,15 +46,15 @@ export async function rebuild(
     // The swap: pages and manifest of the new index become the shard's, and records written meanwhile are replayed at
     // once.
     const sound = repaired.filter((number) => store.damage.has(number));
-    const unsound = store.damage.states().filter(([key]) => !sound.some((number) => key === damageState(number)));
+    const damaged = store.damage.states().filter(([key]) => !sound.some((number) => key === damageState(number)));
     await queue.commitState([
       ...state.entries(),
       [SEGMENTS_STATE, Buffer.from(String(number))],
       ...sound.map((number) => [damageState(number), null] as const),
-      ...unsound,
+      ...damaged,
     ]);
     store.damage.repaired(sound);
-    store.damage.committed(unsound);
+    store.damage.committed(damaged);
     const rest = runToEnd(replayAfter(store, fresh, old.publishedSequence + 1));
     store.index = fresh;
     const oldDirectory = segmentsDirectory(services.directory, number - 1);

@@ -16,7 +16,7 @@ export interface MetricsSeen {
 export function metricsSeen({ metrics: of, deployment }: Evidence, domain: Domain): MetricsSeen {
   const found = of[domain];
   if ('error' in found) throw new Error(`the metrics were not computed: ${found.error}`);
-  const named = (colour: Colour): string[] => found.metrics.filter(({ status }) => status === colour).map(told);
+  const named = (colour: Colour): string[] => found.metrics.filter(({ status }) => status === colour).map(described);
   const [green, yellow, red, unknown] = [named('green'), named('yellow'), named('red'), named('not_computed')];
   const ageSeconds = Math.max(0, deployment.nowSeconds - found.computedAt);
   const worse = [...red.map((one) => `red ${one}`), ...yellow.map((one) => `yellow ${one}`)];
@@ -30,6 +30,6 @@ export function metricsSeen({ metrics: of, deployment }: Evidence, domain: Domai
   };
 }
 
-function told({ id, value, unit }: Metric): string {
+function described({ id, value, unit }: Metric): string {
   return value === null ? id : `${id} ${value} ${unit}`;
 }

@@ -15,8 +15,8 @@ export const SOC2: Readonly<Record<string, Judge>> = {
     // Every partition has the same tuples.
     const [access] = areas(evidence, 'access');
     const { owners = 0, others = 0 } = access ?? {};
-    const told = `${detail}; ${owners} tuples name an owner, ${others} give other relations`;
-    return owners > 0 && others > 0 ? pass(told) : warn(told);
+    const counted = `${detail}; ${owners} tuples name an owner, ${others} give other relations`;
+    return owners > 0 && others > 0 ? pass(counted) : warn(counted);
   },
   // A key with the scope admin counts as owner.
   soc2_segregation_duties: (evidence) => {
@@ -36,8 +36,8 @@ export const SOC2: Readonly<Record<string, Judge>> = {
   },
   soc2_incident_detection: (evidence) => {
     const { threshold, tooEarly, raised } = evidence.deployment.drill;
-    const told = `of ${threshold + 1} synthetic removals in an hour the monitor reported ${raised ? 'a burst' : 'nothing'}`;
-    return passIf(raised && !tooEarly, tooEarly ? `${told}, but below its threshold already` : told);
+    const counted = `of ${threshold + 1} synthetic removals in an hour the monitor reported ${raised ? 'a burst' : 'nothing'}`;
+    return passIf(raised && !tooEarly, tooEarly ? `${counted}, but below its threshold already` : counted);
   },
   soc2_change_management: (evidence) => {
     const { versions, missingVersions } = policyOf(evidence);

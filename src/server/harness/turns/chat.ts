@@ -85,7 +85,7 @@ export async function beginTurn(context: Context, message: Message): Promise<Tur
     clientTools: writeClientTools(message.clientTools),
   });
   const begun = await context.call('beginTurn', { turn: stated, message: messageFields(stated, message.text) });
-  context.told.push(...begun.warnings);
+  context.warnings.push(...begun.warnings);
   if (begun.turn === undefined) return await again(context, setting, begun.sessionId);
   return await go(context, setting, begun.turn);
 }
@@ -116,7 +116,7 @@ export async function resumeTurn(
     },
     outputs: ended.map((result) => endedFields(result, undefined, 'client')),
   });
-  context.told.push(...warnings);
+  context.warnings.push(...warnings);
   if (turn === undefined) return await again(context, setting, sessionId);
   return await go(context, setting, turn);
 }
@@ -183,7 +183,9 @@ async function settingOf(
   const isRisky = harness.tools.some((tool) => isDestructive(tool) && locationOf(tool.executorUri).kind !== 'client');
   const tools = new OfferedTools(harness.tools, clientTools, { overseen: isRisky && (await isOverseen(context)) });
   for (const name of tools.withheld)
-    context.told.push(`the tool ${name} is not offered: it destroys, and the policy wants a person to run such tools`);
+    context.warnings.push(
+      `the tool ${name} is not offered: it destroys, and the policy wants a person to run such tools`,
+    );
   return { harness, tools, choice };
 }
 
@@ -212,7 +214,7 @@ async function go(context: Context, setting: Setting, begun: Turn): Promise<Turn
       readHistory(context, begun),
       assembleContext(context, setting.harness, { sessionId, userId, query }),
     ]);
-    context.told.push(...assembled.warnings);
+    context.warnings.push(...assembled.warnings);
     return { transcript, history, assembled };
   };
   const turn = await turns.run(begun.sessionId, (signal) =>
@@ -221,8 +223,8 @@ async function go(context: Context, setting: Setting, begun: Turn): Promise<Turn
   if (turn.status === 'awaiting_client') turns.paused(context.memory.number, turn.expiresAtMs ?? 0);
   // The model was told the definition too. It comes last, since it says nothing of the message.
   const { harness, tools } = setting;
-  const told = harness.tools.filter(({ toolName }) => !tools.withheld.includes(toolName));
-  for (const hash of grainsOf({ ...harness, tools: told })) shown.add(hash);
+  const offered = harness.tools.filter(({ toolName }) => !tools.withheld.includes(toolName));
+  for (const hash of grainsOf({ ...harness, tools: offered })) shown.add(hash);
   const [recallId, answer] = await Promise.all([
     recordTurn(context, turn, { choice: setting.choice, shown, query }),
     showTurn(context, turn),

@@ -195,7 +195,7 @@ class TurnRun {
       if (!isPolicyRefusal(error)) throw error;
       // The tool has run: its end must be on disk, without what may not be stored.
       const reason = `the output of the tool may not be stored (${error.code})`;
-      context.told.push(`${call.tool}: ${reason}`);
+      context.warnings.push(`${call.tool}: ${reason}`);
       const withheld: CallResult = { failed: true, cause: 'executor_error', reason, shown: [] };
       await this.#change({ ...resolved, failed: true }, { outputs: [endedFields(withheld, durationMs)] });
     }

@@ -27,7 +27,7 @@ export const grantAccess = defineOperation({
   async run(input, context) {
     const tuple = tupleOf(input);
     if (/^group:[^#]+$/.test(tuple.subject))
-      context.told.push(
+      context.warnings.push(
         `${tuple.subject} is the group itself, which no caller is: its members are ${tuple.subject}#member`,
       );
     return { granted: true as const, ...(await context.call('grantTuple', { tuple })) };

@@ -38,7 +38,7 @@ export const listAccess = defineOperation({
   errors: ['VAL-E001', 'VAL-E004'],
   exec: { command: 'authz_list' },
   async run({ object, subject, ...page }, context) {
-    const { limit, offset, order, after } = readPage(page, SCOPE, context.told);
+    const { limit, offset, order, after } = readPage(page, SCOPE, context.warnings);
     const asked = { object, subject, order, offset, limit, ...(after === undefined ? {} : { after: after.timeMs }) };
     const { tuples, total, next } = await context.call('tuples', asked);
     const nextCursor = next === undefined ? null : writeCursor({ timeMs: next, id: '' }, SCOPE, order);

@@ -81,7 +81,7 @@ export const agents = defineOperation({
   http: [{ verb: 'GET', path: 'M/agents' }],
   async run({ status, ...asked }, context) {
     refuseHosted(context.services, 'a hosted deployment lists no agents');
-    const page = readPage(asked, SCOPE, context.told);
+    const page = readPage(asked, SCOPE, context.warnings);
     const rows = rowsOf(await context.call('agents', {}))
       .filter((row) => status === undefined || row.status === status)
       .sort((one, other) => comparePlaces(placeOf(one), placeOf(other)));

@@ -31,7 +31,7 @@ export const identities = defineOperation({
   errors: ['VAL-E004'],
   http: [{ verb: 'GET', path: 'M/agents/identities' }],
   async run({ status, ...page }, context) {
-    const { limit, offset, order, after } = readPage(page, SCOPE, context.told);
+    const { limit, offset, order, after } = readPage(page, SCOPE, context.warnings);
     const listed = await context.call('identities', { status, order, offset, limit, after: after?.timeMs });
     const nextCursor = listed.next === undefined ? null : writeCursor({ timeMs: listed.next, id: '' }, SCOPE, order);
     return { identities: listed.identities.map(shownIdentity), total: listed.total, nextCursor };

@@ -35,7 +35,7 @@ export const threadMessages = defineOperation({
   errors: ['CHT-E001', 'VAL-E004'],
   http: [{ verb: 'GET', path: 'M/chat/threads/{thread_id}/messages' }],
   async run({ order = 'asc', ...input }, context) {
-    const page = readPage({ ...input, order }, SCOPE, context.told);
+    const page = readPage({ ...input, order }, SCOPE, context.warnings);
     const { threadId } = await readThread(context, input.threadId);
     const { grains, total, more, next } = await context.call('list', {
       filter: { sessionId: threadId, grainTypes: ['event'] },

@@ -68,7 +68,7 @@ export const threadsList = defineOperation({
   http: [{ verb: 'GET', path: 'M/chat/threads' }],
   async run(input, context) {
     const { archived } = input;
-    const page = readPage(input, SCOPE, context.told);
+    const page = readPage(input, SCOPE, context.warnings);
     const { grains, total, more, next } = await context.call('list', {
       filter: {
         grainTypes: ['state'],

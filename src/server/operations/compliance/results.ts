@@ -143,7 +143,7 @@ export const complianceViolations = defineOperation({
   async run({ severity, group, ...asked }, context) {
     if (severity !== undefined && !SEVERITIES.some((name) => name === severity)) throw unknown('severity', severity);
     if (group !== undefined && !GROUPS.includes(group)) throw unknown('group', group);
-    const page = readPage({ ...asked, order: 'asc' }, VIOLATIONS, context.told);
+    const page = readPage({ ...asked, order: 'asc' }, VIOLATIONS, context.warnings);
     const run = await fullRun(context);
     const violations = run.checks
       .filter(({ status }) => status === 'fail')

@@ -292,7 +292,7 @@ export const consentStatus = defineOperation({
     }));
     const placeOf = ({ timeMs, user }: (typeof users)[number]) => ({ timeMs, id: user.userId });
     users.sort((a, b) => a.timeMs - b.timeMs || (a.user.userId < b.user.userId ? -1 : 1));
-    const wanted = readPage(page, SCOPE, context.told);
+    const wanted = readPage(page, SCOPE, context.warnings);
     const { items, total, nextCursor } = pageOf(users, wanted, placeOf, SCOPE, ({ user }) => user);
     return { users: items.map(({ user }) => user), total, nextCursor };
   },

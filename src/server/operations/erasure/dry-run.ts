@@ -62,7 +62,7 @@ export function isDryRun(input: { readonly dryRun?: boolean | undefined }, conte
 /** Previews a removal. Also summarises it as a warning, because the gRPC message has no fields for the rest. */
 export async function previewOf(context: Context, target: RemovalTarget, reason?: string): Promise<Preview> {
   const preview = await context.call('previewRemoval', target, reason === undefined ? {} : { reason });
-  context.told.push(sentence(preview));
+  context.warnings.push(sentence(preview));
   const { count, byType, oldestMs, newestMs, hashes, notFound, path, scopes } = preview;
   return {
     dryRun: true,

@@ -72,7 +72,7 @@ async function goalsPage(
   scope: string,
   states: readonly string[],
 ): Promise<Static<typeof Output>> {
-  const { limit, offset, after } = readPage(input, scope, context.told);
+  const { limit, offset, after } = readPage(input, scope, context.warnings);
   const { goals, goalsTotal, moreGoals } = await context.call('session', {
     sessionId: sessionIdOf(input.sid),
     goals: {

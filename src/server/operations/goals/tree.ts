@@ -45,7 +45,7 @@ export const goalTree = defineOperation({
   }),
   http: [{ verb: 'GET', path: 'M/sessions/{sid}/goals/tree' }],
   async run({ sid, limit = GOALS_DEFAULT }, context) {
-    if (limit > GOAL_TREE_GOALS_MAX) context.told.push(`limit ${limit} is treated as ${GOAL_TREE_GOALS_MAX}`);
+    if (limit > GOAL_TREE_GOALS_MAX) context.warnings.push(`limit ${limit} is treated as ${GOAL_TREE_GOALS_MAX}`);
     const { nodes, total } = await context.call('goalTree', { sessionId: sessionIdOf(sid) });
     const { roots, order } = growTree(nodes, Math.min(limit, GOAL_TREE_GOALS_MAX), GOAL_TREE_DEPTH_MAX);
     const { grains } = await context.call('fetch', {

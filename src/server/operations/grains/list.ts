@@ -51,7 +51,7 @@ export const list = defineOperation({
   errors: ['VAL-E004', 'MEM-E005'],
   http: [{ verb: 'GET', path: 'M/grains' }],
   async run(input, context) {
-    const page = readPage(input, SCOPE, context.told);
+    const page = readPage(input, SCOPE, context.warnings);
     const { grains, total, more, next } = await context.call('list', {
       filter: filterOf(input),
       limit: page.limit,

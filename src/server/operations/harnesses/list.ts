@@ -27,7 +27,7 @@ export const harnessesList = defineOperation({
   http: [{ verb: 'GET', path: 'M/harnesses' }],
   async run(input, context) {
     refuseHosted(context.services, 'a hosted deployment does not manage harnesses');
-    const page = readPage(input, SCOPE, context.told);
+    const page = readPage(input, SCOPE, context.warnings);
     const after = page.after === undefined ? undefined : { createdAtMs: page.after.timeMs, hash: page.after.id };
     const { harnesses, total, next } = await listHarnesses(context, { ...page, after }, harnessView);
     return {

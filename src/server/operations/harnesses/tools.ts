@@ -31,7 +31,7 @@ export const harnessTools = defineOperation({
     const { tools } = await readHarness(context, context.memory, slug);
     const places = tools.map((tool) => ({ timeMs: tool.createdAt * 1000, id: tool.hash, tool }));
     places.sort((one, other) => one.timeMs - other.timeMs || (one.id < other.id ? -1 : 1));
-    const page = readPage(input, SCOPE, context.told);
+    const page = readPage(input, SCOPE, context.warnings);
     const { items, total, nextCursor } = pageOf(places, page, (place) => place, SCOPE);
     const isWriter = includesScope(context.principal, 'write');
     return { tools: items.map(({ tool }) => toolView(tool, isWriter)), total, nextCursor };

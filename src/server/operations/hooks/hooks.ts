@@ -39,7 +39,7 @@ export const hooksList = defineOperation({
   async run(input, context) {
     const { hooks } = context.services;
     const placeOf = ({ createdAtMs, id }: { createdAtMs: number; id: string }): Place => ({ timeMs: createdAtMs, id });
-    const page = readPage(input, SCOPE, context.told);
+    const page = readPage(input, SCOPE, context.warnings);
     const sorted = hooks.of(context.memory).toSorted((one, other) => comparePlaces(placeOf(one), placeOf(other)));
     const { items, total, nextCursor } = pageOf(sorted, page, placeOf, SCOPE);
     const views = items.map((hook) => shown(hook, context));

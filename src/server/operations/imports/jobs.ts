@@ -43,7 +43,7 @@ export const importsList = defineOperation({
   http: [{ verb: 'GET', path: 'M/imports' }],
   async run({ status, ...paging }, context) {
     refuseHostedJobs(context);
-    const page = readPage(paging, SCOPE, context.told);
+    const page = readPage(paging, SCOPE, context.warnings);
     await context.services.imports.settled(context.memory);
     const all = context.services.imports.of(context.memory).filter((job) => isWithin(context, job));
     const sees = await seesOthers(context, 'viewer');

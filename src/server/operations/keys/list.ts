@@ -19,7 +19,7 @@ export const keysList = defineOperation({
   input: Type.Object(PAGE_INPUT),
   output: Type.Object({ keys: Type.Array(KeyOutput, { description: 'The keys of the page.' }), ...PAGE_OUTPUT }),
   http: [{ verb: 'GET', path: '/auth/keys' }],
-  async run(input, { services, principal, told: warnings }) {
+  async run(input, { services, principal, warnings }) {
     const isBound =
       principal.memoryIds !== undefined || principal.namespace !== undefined || principal.userId !== undefined;
     const all = services.keys.list();

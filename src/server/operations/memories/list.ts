@@ -25,7 +25,7 @@ export const memoriesList = defineOperation({
   input: Type.Object(PAGE_INPUT),
   output: Type.Object({ memories: Type.Array(Entry, { description: 'The memories of the page.' }), ...PAGE_OUTPUT }),
   http: [{ verb: 'GET', path: '/memories' }],
-  async run(input, { services, principal, told: warnings }) {
+  async run(input, { services, principal, warnings }) {
     const all = services.memories.list();
     const { memoryIds } = principal;
     const seen = memoryIds === undefined ? all : all.filter(({ id }) => memoryIds.includes(id));

@@ -25,5 +25,5 @@ export async function waitForIndex(context: Context, bodyMs: number | undefined)
     context.memory,
     Math.min(asked, context.deadlineMs - steadyMs(clock) - READ_MS),
   );
-  if (warning !== undefined) context.told.push(warning);
+  if (warning !== undefined) context.warnings.push(warning);
 }

@@ -111,7 +111,7 @@ export const restrictions = defineOperation({
   exec: { command: 'restrictions' },
   async run({ userId, ...page }, context) {
     const { restrictions: held } = await context.call('restrictions', userId === undefined ? {} : { userId });
-    const wanted = readPage(page, SCOPE, context.told);
+    const wanted = readPage(page, SCOPE, context.warnings);
     const placeOf = (one: (typeof held)[number]): Place => ({ timeMs: one.restrictedAt * 1000, id: one.userId });
     const sorted = [...held].sort((one, other) => comparePlaces(placeOf(one), placeOf(other)));
     const { items, total, nextCursor } = pageOf(sorted, wanted, placeOf, SCOPE, (one) => one);

@@ -57,7 +57,7 @@ export const retentionStatus = defineOperation({
   errors: ['VAL-E004'],
   http: [{ verb: 'GET', path: 'M/retention/status' }],
   async run({ namespace, ...asked }, context) {
-    const page = readPage({ ...asked, order: 'asc' }, SCOPE, context.told);
+    const page = readPage({ ...asked, order: 'asc' }, SCOPE, context.warnings);
     const status = await context.call('retentionStatus', namespace === undefined ? {} : { namespace });
     const { namespaces, defaultTtlDays, lastEnforcedMs } = status;
     // The names have no time, and come sorted.

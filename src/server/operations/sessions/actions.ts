@@ -66,7 +66,7 @@ async function actionsPage(
   scope: string,
   which: Pick<ActionsAsked, 'toolName' | 'failed'>,
 ): Promise<ActionsPage> {
-  const { limit, offset, order, after } = readPage(input, scope, context.told);
+  const { limit, offset, order, after } = readPage(input, scope, context.warnings);
   const { actions, actionsTotal, moreActions } = await context.call('session', {
     sessionId: sessionIdOf(input.sid),
     actions: {

@@ -110,11 +110,11 @@ export const sessionConsolidate = defineOperation({
       if (done.merged > 0 && !dryRun) await note(sid, threshold, done, context);
       const { isLate, ...counts } = done;
       const truncated = found.cut || isLate ? { truncated: true as const } : {};
-      const told = [
+      const all = [
         ...(found.partitions > 1 ? [apart(found.partitions)] : []),
         ...(model.warning === undefined ? [] : [model.warning]),
       ];
-      const warnings = told.length > 0 ? { warnings: told } : {};
+      const warnings = all.length > 0 ? { warnings: all } : {};
       return { sessionId: sid, totalAnalyzed: found.analyzed, threshold, ...counts, ...truncated, dryRun, ...warnings };
     };
     return dryRun ? run() : context.once(run);

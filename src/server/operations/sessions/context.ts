@@ -117,7 +117,7 @@ async function relevanceOf(
     { text: query, userId: context.userId },
     context.deadlineMs - steadyMs(clock),
   );
-  if (warning !== undefined) context.told.push(warning);
+  if (warning !== undefined) context.warnings.push(warning);
   const { hits } = await context.call('recall', {
     query,
     vector,

@@ -15,10 +15,10 @@ const Output = Type.Object({
 
 type ModelView = Static<typeof ModelOutput>;
 
-function page(models: readonly ModelView[], input: PageInput, told: string[]) {
+function page(models: readonly ModelView[], input: PageInput, warnings: string[]) {
   const placeOf = ({ provider, id }: ModelView): Place => ({ timeMs: 0, id: `${provider}/${id}` });
   // Models have no times; without an `order` they come by name.
-  const asked = readPage({ ...input, order: input.order ?? 'asc' }, SCOPE, told);
+  const asked = readPage({ ...input, order: input.order ?? 'asc' }, SCOPE, warnings);
   const sorted = [...models].sort((one, other) => (placeOf(one).id < placeOf(other).id ? -1 : 1));
   const { items, total, nextCursor } = pageOf(sorted, asked, placeOf, SCOPE);
   return { models: [...items], total, nextCursor };
@@ -39,12 +39,12 @@ export const providerModels = defineOperation({
   output: Output,
   errors: ['LLM-E003'],
   http: [{ verb: 'GET', path: '/settings/providers/{id}/models' }],
-  async run({ id, ...input }, { services, told }) {
+  async run({ id, ...input }, { services, warnings }) {
     const { models } = await services.modelLists.of(services.providers.get(id));
     return page(
       models.map((model) => modelView(model, id)),
       input,
-      told,
+      warnings,
     );
   },
 });
@@ -66,7 +66,7 @@ export const models = defineOperation({
   output: Output,
   errors: ['VAL-E001'],
   http: [{ verb: 'GET', path: '/models' }],
-  async run({ capability, ...input }, { services, told }) {
+  async run({ capability, ...input }, { services, warnings }) {
     const wanted = CAPABILITIES.find((one) => one === capability);
     if (capability !== undefined && wanted === undefined) {
       const issue = `must be one of ${CAPABILITIES.join(', ')}`;
@@ -80,6 +80,6 @@ export const models = defineOperation({
       }),
     );
     const all = lists.flat().filter(({ capabilities }) => wanted === undefined || capabilities.includes(wanted));
-    return page(all, input, told);
+    return page(all, input, warnings);
   },
 });

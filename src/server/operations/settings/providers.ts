@@ -28,8 +28,8 @@ export const providersList = defineOperation({
     ...PAGE_OUTPUT,
   }),
   http: [{ verb: 'GET', path: '/settings/providers' }],
-  async run(input, { services, told }) {
-    const page = readPage(input, SCOPE, told);
+  async run(input, { services, warnings }) {
+    const page = readPage(input, SCOPE, warnings);
     const all = services.providers
       .list()
       .map((provider, at, { length }) => ({ provider, place: placeAt(length - at) }));

@@ -65,7 +65,7 @@ export const audit = defineOperation({
   http: [{ verb: 'GET', path: 'M/audit' }],
   async run(input, context) {
     const { cursors } = context.services;
-    const { limit, offset, order, after } = readPage(input, SCOPE, context.told, (cursor) =>
+    const { limit, offset, order, after } = readPage(input, SCOPE, context.warnings, (cursor) =>
       cursors.read(cursor, SCOPE),
     );
     const page = await context.call('auditPage', {

@@ -58,7 +58,7 @@ export const provenanceList = defineOperation({
   }),
   async run(input, context) {
     const { cursors } = context.services;
-    const { limit, offset, order, after } = readPage(input, SCOPE, context.told, (cursor) =>
+    const { limit, offset, order, after } = readPage(input, SCOPE, context.warnings, (cursor) =>
       cursors.read(cursor, SCOPE),
     );
     const { records, total, next } = await context.call('recallRecords', {

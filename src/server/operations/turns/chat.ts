@@ -69,7 +69,7 @@ export const harnessChat = defineOperation({
       model,
       clientTools: readTools(clientTools),
     });
-    return turnOutput(answer, context.told.splice(0));
+    return turnOutput(answer, context.warnings.splice(0));
   },
 });
 
@@ -115,6 +115,6 @@ export const harnessResume = defineOperation({
   http: [{ verb: 'POST', path: 'M/harnesses/{slug}/chat/resume' }],
   async run({ slug, sessionId, toolOutputs }, context) {
     const answer = await turns().resumeTurn(context, { slug, sessionId, outputs: toolOutputs });
-    return turnOutput(answer, context.told.splice(0));
+    return turnOutput(answer, context.warnings.splice(0));
   },
 });

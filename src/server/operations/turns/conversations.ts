@@ -45,7 +45,7 @@ export const harnessConversations = defineOperation({
     await requireHarness(context, slug, 'user');
     await readHarness(context, context.memory, slug);
     const scope = `conversations ${slug}`;
-    const { limit, offset, after } = readPage(page, scope, context.told);
+    const { limit, offset, after } = readPage(page, scope, context.warnings);
     const found = await context.call('conversations', {
       slug,
       limit: offset + limit,
@@ -126,7 +126,7 @@ export const harnessConversation = defineOperation({
     await requireHarness(context, slug, 'user');
     await readHarness(context, context.memory, slug);
     const scope = `conversation ${slug} ${conversationId}`;
-    const { limit, offset, after } = readPage({ ...page, order: 'asc' }, scope, context.told);
+    const { limit, offset, after } = readPage({ ...page, order: 'asc' }, scope, context.warnings);
     const { grains, total, more, next } = await context.call('list', {
       filter: { sessionId: conversationOf(conversationId), grainTypes: ['event'] },
       limit,

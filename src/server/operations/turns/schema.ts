@@ -104,7 +104,10 @@ export const TurnOutput = Type.Object({
 });
 export type TurnOutput = Static<typeof TurnOutput>;
 
-export function turnOutput({ turn, text, pending, inline, recallId }: TurnAnswer, told: readonly string[]): TurnOutput {
+export function turnOutput(
+  { turn, text, pending, inline, recallId }: TurnAnswer,
+  warnings: readonly string[],
+): TurnOutput {
   return {
     status: turn.status === 'awaiting_client' ? 'requires_action' : turn.status,
     text,
@@ -116,7 +119,7 @@ export function turnOutput({ turn, text, pending, inline, recallId }: TurnAnswer
     userEventHash: turn.userEvent,
     assistantEventHash: turn.assistantEvent ?? null,
     recallId,
-    warnings: told.length === 0 ? undefined : [...told],
+    warnings: warnings.length === 0 ? undefined : [...warnings],
   };
 }
 
