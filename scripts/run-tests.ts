@@ -22,14 +22,17 @@ const NEW_OBJECTS = '--min-semi-space-size=16';
  */
 const LONG: readonly string[] = [
   'src/server/http/listener-waits.test.ts',
+  'src/server/http/listener.test.ts',
   'test/bench-compare.test.ts',
   'test/bench-smoke.test.ts',
+  'test/cal/naive.test.ts',
   'test/cli-directory.test.ts',
   'test/cli-hands.test.ts',
   'test/cli-server.test.ts',
   'test/clock-steps.test.ts',
   'test/crash/',
   'test/documents/',
+  'test/erasure/',
   'test/event-numbers-restore.test.ts',
   'test/events-hostile.test.ts',
   'test/faults/',
