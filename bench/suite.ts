@@ -12,6 +12,7 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   serve: () => import('./scenarios/serve.ts'),
   relevance: () => import('./scenarios/relevance.ts'),
   likeness: () => import('./scenarios/likeness.ts'),
+  calibration: () => import('./scenarios/calibration.ts'),
   models: () => import('./scenarios/models.ts'),
   hybrid: () => import('./scenarios/hybrid.ts'),
   backlog: () => import('./scenarios/backlog.ts'),

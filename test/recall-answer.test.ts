@@ -17,7 +17,7 @@ const HIT = [
   ...['hash', 'grain_type', 'score', 'source_namespace', 'scope_depth', 'score_breakdown', 'explanation'],
   ...['relative_time', 'conflict_status', 'supersession_status', 'recall_source'],
 ];
-const TERMS = ['bm25', 'phrase', 'vector', 'near', 'answer', 'session', 'role', 'speaker', 'time', 'self'];
+const TERMS = ['bm25', 'phrase', 'vector', 'near', 'answer', 'session', 'pooled', 'role', 'speaker', 'time', 'self'];
 const CHANGES = [
   ...['recency_decay', 'temporal_decay_boost', 'target_date_proximity', 'session_affinity', 'subject_affinity'],
   ...['interference_penalty', 'supersession_demotion'],

@@ -47,7 +47,7 @@ async function withMemory(t: TestContext, partitions: number, objects: readonly 
 const recalled = async (server: TestServer, body: object): Promise<readonly Hit[]> =>
   (await post(server, '/memories/m/recall', body))['results'] as Hit[];
 const objectsOf = (hits: readonly Hit[]): string[] => hits.map(({ fields }) => String(fields['object']));
-const TERMS = ['bm25', 'phrase', 'vector', 'near', 'answer', 'session', 'role', 'speaker', 'time', 'self'];
+const TERMS = ['bm25', 'phrase', 'vector', 'near', 'answer', 'session', 'pooled', 'role', 'speaker', 'time', 'self'];
 
 /** Long enough that another word at its end changes little. */
 const WORK = 'a photographer of wild birds, small animals, old trees and the people who live among them';

@@ -121,7 +121,7 @@ interface Hit {
   readonly score_breakdown: Readonly<Record<string, number>>;
 }
 
-const TERMS = ['bm25', 'phrase', 'vector', 'near', 'answer', 'session', 'role', 'speaker', 'time', 'self'];
+const TERMS = ['bm25', 'phrase', 'vector', 'near', 'answer', 'session', 'pooled', 'role', 'speaker', 'time', 'self'];
 
 function shown({ hash, score, score_breakdown: account }: Hit): string {
   // 12 digits: sums over partitions are added in another order.

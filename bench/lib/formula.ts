@@ -1,7 +1,7 @@
 // The text leg's formula computed directly from the specification (ranking of text, sections 1 to 3): every unit of a
 // memory is scored with exact cosines, without index or candidates. The server's ranking is compared with it.
 import { asks, leadingName, wordCues } from '../../src/engine/index/context/cues.ts';
-import { asksForTime } from '../../src/engine/index/context/question-cues.ts';
+import { asksForTime, namedRoles } from '../../src/engine/index/context/question-cues.ts';
 import type { Analyzer } from '../../src/engine/index/text/analyze.ts';
 import { unscoredTerms } from '../../src/engine/index/text/question-words.ts';
 
@@ -44,10 +44,15 @@ export class Formula {
     const words = byBest(this.#bm25([...asked.terms.keys()], ({ terms }) => terms));
     const pairs = byBest(this.#bm25([...asked.pairs.keys()], ({ pairs: own }) => own));
     const cosines = minMax(this.#units.map((unit) => (vector === undefined ? Number.NaN : nearest(unit, vector))));
-    const hybrid = words.map((score, i) => score + cosines[i]!);
+    const weight = this.#vectorWeight(asked, words, cosines);
+    const hybrid = words.map((score, i) => score + weight * cosines[i]!);
+    const pooled = vector === undefined ? new Map<string, number>() : this.#pooled(asked);
     const sessions = new Map<string, number>();
     for (const [i, { session }] of this.#units.entries())
       if (session !== undefined) sessions.set(session, Math.max(sessions.get(session) ?? 0, hybrid[i]!));
+    const named = namedRoles(query, 'en');
+    const isNamedRole = (role: string | undefined): boolean =>
+      (role === 'user' && named.user) || (role === 'assistant' && named.assistant);
     const hasRoles = this.#units.some(({ role }) => role !== undefined);
     const scores = this.#units.map((unit, i) => {
       const { session, role, text } = unit;
@@ -64,8 +69,9 @@ export class Formula {
         0.2 * (after === undefined ? 0 : hybrid[after]!) +
         (isAnswer ? 0.3 * hybrid[before]! : 0) +
         0.2 * (session === undefined ? 0 : sessions.get(session)!) +
+        0.2 * (session === undefined ? 0 : (pooled.get(session) ?? 0)) +
         (role === 'assistant' ? 0 : 0.4) +
-        (speaker !== undefined && this.#names(asked, speaker) ? 0.4 : 0) +
+        (isNamedRole(role) || (speaker !== undefined && this.#names(asked, speaker)) ? 0.4 : 0) +
         (asksForTime(query) && cues.holdsTime ? 0.2 : 0) +
         (cues.speaksOfSelf ? 0.1 : 0)
       );
@@ -91,20 +97,64 @@ export class Formula {
   }
 
   #bm25(terms: readonly string[], of: (unit: Counted) => ReadonlyMap<string, number>): number[] {
-    const scores = this.#counted.map(() => 0);
-    const documents = this.#counted.length;
-    for (const term of terms) {
-      const holding = this.#counted.flatMap((unit, i) => (of(unit).has(term) ? [i] : []));
-      const idf = Math.log(1 + (documents - holding.length + 0.5) / (holding.length + 0.5));
-      for (const i of holding) {
-        const unit = this.#counted[i]!;
-        const frequency = of(unit).get(term)!;
-        const norm = K1 * (1 - B + (B * unit.length) / this.#meanLength);
-        scores[i]! += (idf * frequency * (K1 + 1)) / (frequency + norm);
+    return bm25(this.#counted, terms, of, this.#meanLength);
+  }
+
+  /** 1, or less if vectors would put another unit before the best by words, which holds a part of the question. */
+  #vectorWeight(asked: Counted, words: readonly number[], cosines: readonly number[]): number {
+    const best = Math.max(...words.map((score, i) => score + cosines[i]!));
+    const first = words.indexOf(1);
+    if (first < 0 || 1 + cosines[first]! >= best) return 1;
+    const idfs = [...asked.terms.keys()].map((term) => [term, this.#idf(term)] as const);
+    const all = idfs.reduce((sum, [, idf]) => sum + idf, 0);
+    const held = idfs.reduce((sum, [term, idf]) => sum + (this.#counted[first]!.terms.has(term) ? idf : 0), 0);
+    return 1 - 0.5 * (held / all) ** 2;
+  }
+
+  #idf(term: string): number {
+    return idfOf(this.#counted, (unit) => unit.terms.has(term));
+  }
+
+  /** The BM25 of each session as one text, as a share of the best. */
+  #pooled({ terms }: Counted): ReadonlyMap<string, number> {
+    const sessions = new Map<string, { length: number; terms: Map<string, number> }>();
+    for (const [i, { session }] of this.#units.entries()) {
+      if (session === undefined) continue;
+      const pooled = sessions.get(session) ?? { length: 0, terms: new Map<string, number>() };
+      sessions.set(session, pooled);
+      for (const [term, count] of this.#counted[i]!.terms) {
+        pooled.length += count;
+        pooled.terms.set(term, (pooled.terms.get(term) ?? 0) + count);
       }
     }
-    return scores;
+    const texts = [...sessions.values()].map((one) => ({ ...one, length: Math.max(LENGTH_MIN, one.length) }));
+    const mean = texts.reduce((sum, { length }) => sum + length, 0) / texts.length;
+    const scores = byBest(bm25(texts, [...terms.keys()], (one) => one.terms, mean));
+    return new Map([...sessions.keys()].map((session, i) => [session, scores[i]!]));
   }
+}
+
+function idfOf<T>(units: readonly T[], holds: (unit: T) => boolean): number {
+  const holding = units.filter(holds).length;
+  return Math.log(1 + (units.length - holding + 0.5) / (holding + 0.5));
+}
+
+function bm25<T extends { readonly length: number }>(
+  units: readonly T[],
+  terms: readonly string[],
+  of: (unit: T) => ReadonlyMap<string, number>,
+  meanLength: number,
+): number[] {
+  const scores = units.map(() => 0);
+  for (const term of terms) {
+    const idf = idfOf(units, (unit) => of(unit).has(term));
+    for (const [i, unit] of units.entries()) {
+      const frequency = of(unit).get(term) ?? 0;
+      const norm = K1 * (1 - B + (B * unit.length) / meanLength);
+      if (frequency > 0) scores[i]! += (idf * frequency * (K1 + 1)) / (frequency + norm);
+    }
+  }
+  return scores;
 }
 
 function counted(text: string, analyzer: Analyzer, unless: ReadonlySet<string> = new Set()): Counted {

@@ -30,6 +30,10 @@ export async function importCorpus(server: Target, { corpus, memoryWords }: Coll
 export interface Answers {
   /** Ids by question, best first. */
   readonly ranked: readonly string[][];
+  /** The hits' relevance, in the same order. */
+  readonly relevances: readonly number[][];
+  /** topic_coverage by question. */
+  readonly coverages: readonly string[];
   readonly latenciesMs: readonly number[];
   /** Warnings of all answers. */
   readonly warnings: readonly string[];
@@ -50,6 +54,8 @@ export async function recallAll(
 ): Promise<Answers> {
   const connection = await GrpcConnection.open(server.grpc);
   const ranked: string[][] = [];
+  const relevances: number[][] = [];
+  const coverages: string[] = [];
   const latenciesMs: number[] = [];
   const warned: string[] = [];
   for (const { memory, text } of questions) {
@@ -66,16 +72,18 @@ export async function recallAll(
       );
       const latencyMs = performance.now() - start;
       if (reply === undefined) throw new Error(`recall failed for ${JSON.stringify(text)}`);
-      const { results, warnings } = RecallResponse.decode(reply);
+      const { results, warnings, topicCoverage } = RecallResponse.decode(reply);
       if (warnings.length > 0 && left > 0) continue;
       latenciesMs.push(latencyMs);
       ranked.push(results.map((hit) => idOf(JSON.parse(hit.fieldsJson))));
+      relevances.push(results.map(({ relevance = 0 }) => relevance));
+      coverages.push(topicCoverage ?? '');
       warned.push(...warnings);
       break;
     }
   }
   connection.close();
-  return { ranked, latenciesMs, warnings: warned };
+  return { ranked, relevances, coverages, latenciesMs, warnings: warned };
 }
 
 /** The corpus's own id, stored by the import as an extra field. */

@@ -50,6 +50,7 @@ export type {
   RecallHit,
   RecallOptions,
   RecallQuery,
+  SessionStatistics,
   TextStatistics,
 } from '../engine/calls/recall.ts';
 export type { ShardHealth, ShardWideCalls, VerifyReport } from '../engine/calls/shard.ts';

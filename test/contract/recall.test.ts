@@ -316,7 +316,7 @@ table('words and their operators', [
   ],
 ]);
 
-const TERMS = ['bm25', 'phrase', 'vector', 'near', 'answer', 'session', 'role', 'speaker', 'time', 'self'];
+const TERMS = ['bm25', 'phrase', 'vector', 'near', 'answer', 'session', 'pooled', 'role', 'speaker', 'time', 'self'];
 const CHANGES = [
   ...['recency_decay', 'temporal_decay_boost', 'target_date_proximity', 'session_affinity', 'subject_affinity'],
   ...['interference_penalty', 'supersession_demotion'],

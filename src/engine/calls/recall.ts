@@ -48,6 +48,14 @@ export interface RecallQuery {
   readonly tellBeyond?: boolean | undefined;
 }
 
+/** Statistics of a query's words over sessions, each pooled into one text. */
+export interface SessionStatistics {
+  readonly sessions: number;
+  readonly totalLength: number;
+  /** Number of sessions that hold each analysed term. */
+  readonly sessionFrequency: Readonly<Record<string, number>>;
+}
+
 /** Statistics of a query's words in one partition. BM25 uses their sums over all partitions. */
 export interface TextStatistics {
   readonly docs: number;
@@ -56,6 +64,8 @@ export interface TextStatistics {
   readonly documentFrequency: Readonly<Record<string, number>>;
   /** Document frequency by pair of terms (index/text/pairs.ts). Absent if the query has no pairs or does not score them. */
   readonly pairFrequency?: Readonly<Record<string, number>>;
+  /** Absent if the query has no vector. */
+  readonly pooled?: SessionStatistics;
 }
 
 /** A candidate of a recall before fusion: raw leg scores only. */
@@ -96,6 +106,8 @@ export interface CandidateTurn {
   readonly turnFlags: number;
   /** Number of its session within the partition; 0 if it has none. */
   readonly session: number;
+  /** BM25 of the words of its whole session; absent without a session or the query's vector. */
+  readonly pooled?: number | undefined;
   /** Scores of the previous and the next turn of its session. */
   readonly before?: NeighbourScore | undefined;
   readonly after?: NeighbourScore | undefined;
@@ -109,7 +121,7 @@ export interface NeighbourScore {
 }
 
 /**
- * How a relevance is composed. The first ten members are the terms of the text leg, each divided by the maximum of
+ * How a score is composed. The first eleven members are the terms of the text leg, each divided by the maximum of
  * their sum: they add up to `final` if only the text leg ran. If several legs ran, they are informative only.
  */
 export interface RecallBreakdown {
@@ -119,13 +131,14 @@ export interface RecallBreakdown {
   readonly near: number;
   readonly answer: number;
   readonly session: number;
+  readonly pooled: number;
   readonly role: number;
   readonly speaker: number;
   readonly time: number;
   readonly self: number;
   /** Sum of 1 / (60 + rank) over the legs that ran. */
   readonly rrf: number;
-  /** The relevance, 0 to 1, by which hits are ordered before the stages adjust it. */
+  /** The score, 0 to 1, by which hits are ordered before the stages adjust it. */
   readonly final: number;
 }
 
@@ -136,8 +149,13 @@ export interface RecallHit {
   readonly score: number;
   readonly breakdown: RecallBreakdown;
   /**
+   * The probability that the grain bears on the query (recall/legs/relevance.ts). Minimum scores are compared with this.
+   * Absent for a hit by structure only.
+   */
+  readonly relevance?: number;
+  /**
    * How well the grain matches the query, 0 to 1, independent of the other hits: the share of the query's idf that it
-   * holds, or its cosine if that is larger. Minimum scores are compared with this. Absent without a query.
+   * holds, or its cosine if that is larger. Absent without a query.
    */
   readonly evidence?: number;
   /** The largest cosine between the query and a vector of the grain; absent if either has no vector. */

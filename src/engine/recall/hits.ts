@@ -27,7 +27,7 @@ export class HitList {
   }
 
   add(fused: Fused, { grain, superseded, held, name }: ReadGrain): void {
-    const { score, rrfScore, breakdown, bm25Rank } = fused;
+    const { score, relevance, rrfScore, breakdown, bm25Rank } = fused;
     const { cosine, wishes } = fused.candidate;
     const evidence: Evidence = { held, cosine };
     this.#evidence.push(evidence);
@@ -37,6 +37,7 @@ export class HitList {
         name,
         superseded,
         score,
+        relevance,
         rrfScore,
         breakdown,
         bm25Rank,

@@ -4,9 +4,11 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
+import type { CallContext } from '../calls/context.ts';
 import type { RecallHit, RecallQuery } from '../calls/recall.ts';
 import type { Engine } from '../engine.ts';
 import type { JsonObject } from '../grain/api/json-value.ts';
+import { analyzer } from '../index/text/analyze.ts';
 import { sumOfTerms } from './legs/text-leg.ts';
 import type { VectorLeg } from './legs/vector-leg.ts';
 import { recall } from './recall.ts';
@@ -65,7 +67,7 @@ test('a matching turn brings its neighbours, and an assistant’s turn is not an
   const nonzero = (breakdown: RecallHit['breakdown'] | undefined): Record<string, number> => {
     const { rrf: _rrf, final: _final, ...terms } = breakdown!;
     return Object.fromEntries(
-      Object.entries(terms).flatMap(([name, value]) => (value === 0 ? [] : [[name, Number((value * 5.2).toFixed(6))]])),
+      Object.entries(terms).flatMap(([name, value]) => (value === 0 ? [] : [[name, Number((value * 5.4).toFixed(6))]])),
     );
   };
   assert.deepEqual(nonzero(asked), { bm25: 1, session: 0.2, role: 0.4 });
@@ -155,7 +157,7 @@ test('grains without context stay comparable, and alone they have no neutral val
   assert.equal(ask(engine, 'saffron').hits[0]!.breakdown.role, 0);
   await add(engine, CONVERSATION);
   const belief = ask(engine, 'saffron').hits.find(({ grain }) => grain.grainType === 'belief')!;
-  assert.equal(belief.breakdown.role, 0.4 / 5.2);
+  assert.equal(belief.breakdown.role, 0.4 / 5.4);
   assert.equal(belief.breakdown.near + belief.breakdown.session, 0);
 });
 
@@ -262,19 +264,89 @@ test('vectors find what words do not, normalised over the scored grains', async 
   const vectors = vectorsOf(engine, { 'thank you': 0.9, 'good night': 0.3, 'where is the saffron kept?': 0.6 });
   const { hits } = ask(engine, 'saffron', {}, vectors);
   const of = (content: string): RecallHit => hits.find(({ grain }) => grain.fields['content'] === content)!;
-  assert.equal(of('thank you').breakdown.vector, 1 / 5.2);
-  assert.ok(Math.abs(of('where is the saffron kept?').breakdown.vector - 0.5 / 5.2) < 1e-12);
+  assert.equal(of('thank you').breakdown.vector, 1 / 5.4);
+  assert.ok(Math.abs(of('where is the saffron kept?').breakdown.vector - 0.5 / 5.4) < 1e-12);
   assert.equal(of('good night').breakdown.vector, 0);
   assert.ok(
-    Math.abs(of('hello there').breakdown.vector - 0.5 / 5.2) < 1e-12,
+    Math.abs(of('hello there').breakdown.vector - 0.5 / 5.4) < 1e-12,
     'a grain without a vector gets the median',
   );
   assert.equal(of('thank you').evidence, 0.9);
   assert.equal(of('where is the saffron kept?').evidence, 1);
   const filtered = ask(engine, 'thyme', { filter: { createdToMs: (START + 2) * 1_000 } }, vectors).hits;
   assert.ok(!contents(filtered).includes('thank you'));
-  assert.equal(filtered[0]!.breakdown.vector, 1 / 5.2);
+  assert.equal(filtered[0]!.breakdown.vector, 1 / 5.4);
   assert.deepEqual(ask(engine, '+saffron', { operators: true }, vectors).hits.length, 1);
+});
+
+test('beside vectors, the words of a session count as one text, of the turns that the caller sees', async (t) => {
+  const { engine } = await opened(t);
+  const say = (second: number, session: string, content: string, user = 'ada') =>
+    turn(second, content, { session_id: session, user_id: user, role: 'user' });
+  const first = [
+    say(0, 'a', 'the saffron is in the kitchen'),
+    say(1, 'a', 'the saffron again and the lantern'),
+    say(2, 'b', 'a lantern in the harbour'),
+    say(3, 'b', 'saffron saffron saffron by the boats', 'ben'),
+    say(4, 'c', 'nothing of that'),
+    say(5, 'd', 'all of this is of ben alone: lantern', 'ben'),
+  ];
+  const later = [say(6, 'b', 'the lantern shines'), say(7, 'a', 'and the kitchen is cold')];
+  const query = 'saffron lantern';
+  /** BM25 over sessions, computed from the turns. */
+  const expected = (turns: readonly JsonObject[]): Map<string, number> => {
+    const spoken = analyzer('en');
+    const texts = Map.groupBy(turns, (one) => String(one['session_id']));
+    const pooled = [...texts].map(([session, said]) => ({
+      session,
+      terms: said.flatMap((one) => spoken.analyze(String(one['content'])).terms),
+    }));
+    const mean = pooled.reduce((sum, { terms }) => sum + Math.max(16, terms.length), 0) / pooled.length;
+    const scores = pooled.map(({ session, terms }) => {
+      const score = spoken.analyze(query).terms.reduce((sum, term) => {
+        const holding = pooled.filter((one) => one.terms.includes(term)).length;
+        const idf = Math.log(1 + (pooled.length - holding + 0.5) / (holding + 0.5));
+        const frequency = terms.filter((one) => one === term).length;
+        const norm = 1.2 * (1 - 0.75 + (0.75 * Math.max(16, terms.length)) / mean);
+        return sum + (idf * frequency * 2.2) / (frequency + norm);
+      }, 0);
+      return [session, score] as const;
+    });
+    const best = Math.max(...scores.map(([, score]) => score));
+    return new Map(scores.map(([session, score]) => [session, best === 0 ? 0 : (0.2 * score) / best / 5.4]));
+  };
+  const check = (turns: readonly JsonObject[], context: Partial<CallContext> = {}, what = ''): void => {
+    const { store } = engine;
+    const vectors = vectorsOf(
+      engine,
+      Object.fromEntries(turns.map(({ content }, i) => [String(content), 0.5 + i / 50])),
+    );
+    const caller = { ...contextOf(1), ...context };
+    const { hits } = recall(store, store.memory(1), caller, { ...all, query }, { vectors });
+    assert.equal(hits.length, turns.length, what);
+    const scores = expected(turns);
+    for (const { grain, breakdown } of hits) {
+      const wanted = scores.get(String(grain.fields['session_id']))!;
+      assert.ok(Math.abs(breakdown.pooled - wanted) < 1e-9, `${what}: ${breakdown.pooled}, not ${wanted}`);
+    }
+  };
+  const ofAda = (turns: readonly JsonObject[]): JsonObject[] => turns.filter(({ user_id }) => user_id === 'ada');
+  const hashes = await add(engine, first);
+  check(first, {}, 'in a tail');
+  check(ofAda(first), { userId: 'ada' }, 'a bound caller');
+  await engine.write('flush', contextOf(1), {});
+  check(first, {}, 'in a segment');
+  check(ofAda(first), { userId: 'ada' }, 'a bound caller, in a segment');
+  await add(engine, later);
+  check([...first, ...later], {}, 'in both');
+  check(ofAda([...first, ...later]), { userId: 'ada' }, 'a bound caller, in both');
+  await engine.write('forget', contextOf(1), { hashes: [hashes[1]!, hashes[4]!], check: false });
+  const left = [...first, ...later].filter((one) => one !== first[1] && one !== first[4]);
+  check(left, {}, 'after a removal');
+  await engine.write('eraseUser', contextOf(1), { userId: 'ben' });
+  check(ofAda(left), {}, 'after an erasure');
+  const words = ask(engine, query).hits;
+  assert.ok(words.length > 0 && words.every(({ breakdown }) => breakdown.pooled === 0), 'not without vectors');
 });
 
 test('pairs distinguish what words do not', async (t) => {
@@ -285,7 +357,7 @@ test('pairs distinguish what words do not', async (t) => {
   ]);
   const hits = ask(engine, 'red lantern').hits;
   assert.deepEqual(contents(hits), ['green harbour and a red lantern', 'red harbour and a green lantern']);
-  assert.equal(hits[0]!.breakdown.phrase, 0.3 / 5.2);
+  assert.equal(hits[0]!.breakdown.phrase, 0.3 / 5.4);
   assert.equal(hits[1]!.breakdown.phrase, 0);
 });
 
@@ -297,7 +369,13 @@ function comparable({ hits, total, coverage }: ReturnType<typeof ask>): unknown 
 test('seals, merges, purges and replays keep the context, and late turns find their place', async (t) => {
   const { engine, root } = await opened(t);
   const questions = ['saffron', 'where is the upper shelf', 'when did Ada thank you', 'night hello'];
-  const answers = (of: Engine): unknown => questions.map((query) => comparable(ask(of, query)));
+  const similar = { 'thank you': 0.9, 'hello from elsewhere': 0.8, 'after the secret': 0.4 };
+  const answers = (of: Engine): unknown =>
+    questions.flatMap((query) => [
+      comparable(ask(of, query)),
+      // With vectors, the words of sessions are pooled.
+      comparable(ask(of, query, {}, vectorsOf(of, similar))),
+    ]);
   const flush = (of: Engine) => of.write('flush', contextOf(1), {});
   const bare = await opened(t);
   const rounds = [

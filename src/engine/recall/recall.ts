@@ -33,7 +33,8 @@ import {
   plainCandidate,
 } from './legs/candidates.ts';
 import { countedParts } from './legs/counted.ts';
-import { termShares } from './legs/evidence.ts';
+import { shareOf, termShares } from './legs/evidence.ts';
+import { PooledSessions } from './legs/pooled.ts';
 import type { VectorLeg } from './legs/vector-leg.ts';
 
 /** Additional legs that a caller may pass to a recall. */
@@ -92,12 +93,15 @@ export function recallStatistics(
   const frequencies = (text?.terms ?? []).map((term) => [term, documentFrequency.get(term) ?? 0] as const);
   const hasPairs = text !== undefined && text.pairs.length > 0 && query.wordsOnly !== true;
   const pairFrequency = hasPairs ? Object.fromEntries(matchPairs(counted, text.pairs).documentFrequency) : undefined;
+  const hasVector = text !== undefined && query.vector !== undefined && query.wordsOnly !== true;
+  const pooled = hasVector ? new PooledSessions(parts, counted, text.terms).statistics() : undefined;
   staged(store, context, 'statistics', startedMs);
   return defined({
     docs,
     totalLength,
     documentFrequency: Object.fromEntries(frequencies),
     pairFrequency,
+    pooled,
   });
 }
 
@@ -113,7 +117,9 @@ export function recallCandidates(
   const planned = plan(store, memory, query);
   const statistics = { ...summed, documentFrequency: new Map(Object.entries(summed.documentFrequency)) };
   const pairFrequency = new Map(Object.entries(summed.pairFrequency ?? {}));
-  const { candidates, legCut } = search(store, memory, context, planned, { statistics, pairFrequency }, { vectors });
+  const { pooled } = summed;
+  const counted = { statistics, pairFrequency, pooled };
+  const { candidates, legCut } = search(store, memory, context, planned, counted, { vectors });
   const { parts, text } = planned;
   const held = matchedTermsOf({ parts, text }, candidates);
   // Resolve lazy hashes before candidates cross threads.
@@ -146,11 +152,14 @@ export function recall(
     memory,
     context,
     planned,
-    { statistics, pairFrequency: undefined },
+    { statistics, pairFrequency: undefined, pooled: undefined },
     legs,
   );
   atMs = staged(store, context, 'candidates', atMs);
-  const fused = fuse(candidates, query);
+  const shares = termShares(text?.terms ?? [], statistics);
+  const covered = (candidate: LocalCandidate): number =>
+    shareOf(matchedTermsOf({ parts, text }, [candidate])[0]!, shares);
+  const fused = fuse(candidates, query, covered);
   atMs = staged(store, context, 'fusion', atMs);
   const { list, isTruncated } = hitsOf(store, memory, context, planned, { fused, statistics });
   staged(store, context, 'fetch', atMs);
@@ -238,7 +247,7 @@ function search(
   memory: Memory,
   context: CallContext,
   { parts, text, query, facets }: Plan,
-  counted: Pick<CandidateSearch, 'statistics' | 'pairFrequency'>,
+  counted: Pick<CandidateSearch, 'statistics' | 'pairFrequency' | 'pooled'>,
   { vectors }: RecallLegs,
 ): Found {
   const filters = parts.map((part) => filterPart(store, part, query.filter, context, facets));

@@ -80,6 +80,7 @@ export function keptResult(hit: RecallHit, query: Pick<RecallQuery, 'query' | 's
     .next(changes.interferencePenalty)
     .next(breakdown.near)
     .next(breakdown.phrase)
+    .next(breakdown.pooled)
     .next(changes.recencyDecay)
     .next(breakdown.role)
     .next(byRanks ? (stage?.base ?? score) : 0)

@@ -9,6 +9,7 @@ import type {
   MemoryStatistics,
   Output,
   RemovalPreview,
+  SessionStatistics,
   TextStatistics,
 } from '../protocol.ts';
 
@@ -194,7 +195,18 @@ export function mergeTextStatistics(parts: readonly TextStatistics[]): TextStati
     totalLength: sumOf(parts, 'totalLength'),
     documentFrequency: sumByKey(parts.map(({ documentFrequency }) => documentFrequency)),
     pairFrequency: pairs.length === 0 ? undefined : sumByKey(pairs),
+    pooled: mergeSessionStatistics(parts.flatMap(({ pooled }) => (pooled === undefined ? [] : [pooled]))),
   });
+}
+
+/** A session lies in one partition, so the counts add up. */
+function mergeSessionStatistics(parts: readonly SessionStatistics[]): SessionStatistics | undefined {
+  if (parts.length === 0) return undefined;
+  return {
+    sessions: sumOf(parts, 'sessions'),
+    totalLength: sumOf(parts, 'totalLength'),
+    sessionFrequency: sumByKey(parts.map(({ sessionFrequency }) => sessionFrequency)),
+  };
 }
 
 /** Names each embedder once, even if several partitions serve its vectors. */

@@ -8,6 +8,7 @@ import { AnswerRoom } from '../../engine/grain/api/answer-room.ts';
 import { ExclusionTally } from '../../engine/recall/exclusion-tally.ts';
 import { type Fused, fuse, newestFirst } from '../../engine/recall/fusion/fuse.ts';
 import { HitList } from '../../engine/recall/hits.ts';
+import { shareOf } from '../../engine/recall/legs/evidence.ts';
 import { beyondLimit } from '../../engine/recall/recall.ts';
 import type { Held } from '../gather-room.ts';
 import { withAllSources } from '../gather-sources.ts';
@@ -26,10 +27,11 @@ export async function gatherRecall(fan: Fan, query: RecallQuery, held: Held): Pr
   const gathered = distinct(answers);
   const candidates = cutLegs(gathered, query);
   const legCut = candidates.length < gathered.length || answers.some((answer) => answer.legCut === true);
-  const ranked = fuse(candidates, query);
-  const { grains, end } = await fetchGrains(fan, ranked, held);
   // Every partition gives the same shares, because all use the same statistics.
-  const list = new HitList(query.query === undefined ? undefined : (answers[0]?.termShares ?? []));
+  const shares = answers[0]?.termShares ?? [];
+  const ranked = fuse(candidates, query, ({ matchedTerms = [] }) => shareOf(matchedTerms, shares));
+  const { grains, end } = await fetchGrains(fan, ranked, held);
+  const list = new HitList(query.query === undefined ? undefined : shares);
   for (const fused of ranked.slice(0, end)) {
     const grain = grains.get(fused.candidate.hash);
     // Forgotten or hidden since its partition listed it as a candidate.

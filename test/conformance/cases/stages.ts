@@ -16,7 +16,7 @@ const CHANGES = [
   'interference_penalty',
   'supersession_demotion',
 ];
-const TERMS = ['bm25', 'phrase', 'vector', 'near', 'answer', 'session', 'role', 'speaker', 'time', 'self'];
+const TERMS = ['bm25', 'phrase', 'vector', 'near', 'answer', 'session', 'pooled', 'role', 'speaker', 'time', 'self'];
 
 function sum(account: ParsedJson, members: readonly string[]): number {
   return members.reduce((total, member) => total + (account[member] ?? 0), 0);

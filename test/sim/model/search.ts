@@ -21,6 +21,7 @@ import {
 } from '../../../src/engine/index/text/query.ts';
 import { unscoredTerms } from '../../../src/engine/index/text/question-words.ts';
 import { COVERAGE_FULL } from '../../../src/engine/recall/legs/evidence.ts';
+import { KNOWN_MIN } from '../../../src/engine/recall/legs/relevance.ts';
 import { turnOf } from '../../../src/engine/store/turn.ts';
 import type { Output } from '../../../src/shards/protocol.ts';
 import { ANALYZER, inOrder, isExpired, type ModelGrain, numberOf, type Prepared, viewOf } from './grain.ts';
@@ -140,10 +141,17 @@ export function recalled(memory: ModelMemory, bound: Bound, query: RecallQuery, 
   const candidates = [...scored.values()];
   const hits = fused(candidates, query, words).slice(0, query.limit);
   const shown = new Set(hits.map(({ grain }) => grain.hash));
-  const known =
-    words?.matched(...candidates.flatMap(({ modelGrain }) => (shown.has(modelGrain.hash) ? [modelGrain] : []))) ?? 0;
-  const coverage = text === undefined ? null : known === 0 ? 'none' : known < COVERAGE_FULL ? 'partial' : 'full';
+  const answered = candidates.flatMap(({ modelGrain }) => (shown.has(modelGrain.hash) ? [modelGrain] : []));
+  const together = words?.matched(...answered) ?? 0;
+  const best = Math.max(0, ...answered.map((modelGrain) => words?.matched(modelGrain) ?? 0));
+  const isKnown = knownByWords(best) >= KNOWN_MIN;
+  const coverage = text === undefined ? null : !isKnown ? 'none' : together < COVERAGE_FULL ? 'partial' : 'full';
   return { hits, total: candidates.length, coverage };
+}
+
+/** How far a question is known whose best hit by words holds this share of its idf: from a fifth to a half. */
+function knownByWords(share: number): number {
+  return Math.min(1, Math.max(0, (share - 0.2) / 0.3));
 }
 
 /** BM25 of words and pairs over every grain that the caller may see. */
@@ -244,6 +252,7 @@ const NO_TERMS = {
   near: 0,
   answer: 0,
   session: 0,
+  pooled: 0,
   role: 0,
   speaker: 0,
   time: 0,
@@ -265,9 +274,9 @@ function textTerms(candidates: readonly Scored[], query: string, words: Words): 
     if (text === undefined) return NO_TERMS;
     const own = {
       ...NO_TERMS,
-      bm25: h(modelGrain) / 5.2,
-      phrase: bestPairs === 0 ? 0 : (0.3 * (text.phrase / bestPairs)) / 5.2,
-      role: hasTurns ? 0.4 / 5.2 : 0,
+      bm25: h(modelGrain) / 5.4,
+      phrase: bestPairs === 0 ? 0 : (0.3 * (text.phrase / bestPairs)) / 5.4,
+      role: hasTurns ? 0.4 / 5.4 : 0,
     };
     if (text.turn === undefined) return own;
     const { before, after, answers } = text.turn;
@@ -283,13 +292,13 @@ function textTerms(candidates: readonly Scored[], query: string, words: Words): 
     );
     return {
       ...own,
-      near: (0.2 * (h(before) + h(after))) / 5.2,
-      answer: answers ? (0.3 * h(before)) / 5.2 : 0,
-      session: (0.2 * best) / 5.2,
-      role: turn?.role === ROLES.assistant ? 0 : 0.4 / 5.2,
-      speaker: isNamed ? 0.4 / 5.2 : 0,
-      time: asksForTime(query) && turn?.holdsTime === true ? 0.2 / 5.2 : 0,
-      self: turn?.speaksOfSelf === true ? 0.1 / 5.2 : 0,
+      near: (0.2 * (h(before) + h(after))) / 5.4,
+      answer: answers ? (0.3 * h(before)) / 5.4 : 0,
+      session: (0.2 * best) / 5.4,
+      role: turn?.role === ROLES.assistant ? 0 : 0.4 / 5.4,
+      speaker: isNamed ? 0.4 / 5.4 : 0,
+      time: asksForTime(query) && turn?.holdsTime === true ? 0.2 / 5.4 : 0,
+      self: turn?.speaksOfSelf === true ? 0.1 / 5.4 : 0,
     };
   };
 }
@@ -321,6 +330,22 @@ function fused(
     .sort((a, b) => newest(a.modelGrain, b.modelGrain));
   const isMixed = query.query !== undefined && query.structural;
   const shown = !isMixed && inText.length > 0 ? inText : candidates;
+  const hasTurns = inText.some(({ text }) => text!.turn !== undefined);
+  // The highest possible scores without vectors, of a turn and of another grain.
+  const attained = (candidate: Scored): number => {
+    if (query.wordsOnly === true) return relevance(candidate) / (candidate.text!.turn === undefined ? 1.3 : 3.3);
+    const most =
+      candidate.text!.turn === undefined
+        ? 1 + 0.3 + (hasTurns ? 0.4 : 0)
+        : 1 + 0.3 + (2 * 0.2 + 0.3 + 0.2) + 0.4 + 0.4 + 0.2 + 0.1;
+    return (relevance(candidate) * 5.4) / most;
+  };
+  const tenth = inText.map(attained).sort((a, b) => b - a)[9] ?? 0;
+  const known = byWords.length === 0 ? 0 : knownByWords(words!.matched(byWords[0]!.modelGrain));
+  const probability = (candidate: Scored, rank: number): number => {
+    const lead = Math.max(0, Math.min(1, attained(candidate)) - tenth);
+    return known * (1 / (1 + Math.exp(0.45 * Math.log(rank) - (-2.2 + 10 * lead))));
+  };
   const hits = shown.map((candidate) => {
     const place = ranking.findIndex((one) => one.candidate === candidate);
     const newness = structure.indexOf(candidate);
@@ -334,6 +359,7 @@ function fused(
         : [1, 1 / (RRF_K + 1)];
     return {
       modelGrain: candidate.modelGrain,
+      candidate,
       score,
       rrfScore: rrf,
       breakdown: { ...(isMixed || inText.length > 0 ? terms(candidate) : NO_TERMS), rrf, final: score },
@@ -343,9 +369,10 @@ function fused(
     };
   });
   hits.sort((a, b) => b.score - a.score || newest(a.modelGrain, b.modelGrain));
-  return hits.map(({ modelGrain, ...scores }) => ({
+  return hits.map(({ modelGrain, candidate, ...scores }, i) => ({
     grain: viewOf(modelGrain),
     superseded: modelGrain.supersededBy !== undefined,
+    ...(inText.includes(candidate) ? { relevance: probability(candidate, i + 1) } : {}),
     ...scores,
   }));
 }

@@ -408,10 +408,10 @@ function varied(found: readonly CalGrain[], recall: Recall): readonly CalGrain[]
 }
 
 function hitGrain(hit: RecallHit): CalGrain {
-  const { bm25, phrase, vector, near, answer, session, role, speaker, time, self, final } = hit.breakdown;
+  const { bm25, phrase, vector, near, answer, session, pooled, role, speaker, time, self, final } = hit.breakdown;
   return {
     ...calGrain(hit.grain, hit.score),
-    scoreBreakdown: { bm25, phrase, vector, near, answer, session, role, speaker, time, self, final },
+    scoreBreakdown: { bm25, phrase, vector, near, answer, session, pooled, role, speaker, time, self, final },
   };
 }
 

@@ -5,13 +5,13 @@ import fc from 'fast-check';
 import { grainName } from '../../record/grain-name.ts';
 import { EXCLUSION_REASONS } from './exclusions.ts';
 import {
-  BREAKDOWN_FIELDS,
   type KeptNames,
   type KeptRecall,
   millionths,
   QUERY_MODES,
   recallIds,
   ScoreNumbers,
+  SORTED_FIELDS,
   shownRecall,
 } from './provenance.ts';
 import { decodeNames, decodeRecall, encodeNames, encodeRecall } from './provenance-codec.ts';
@@ -29,13 +29,13 @@ const name = fc
 const text = fc.string({ unit: 'grapheme' });
 const score = fc
   .array(fc.option(fc.double({ min: -2, max: 2, noNaN: true }), { nil: undefined }), {
-    minLength: BREAKDOWN_FIELDS.length,
-    maxLength: BREAKDOWN_FIELDS.length,
+    minLength: SORTED_FIELDS.length,
+    maxLength: SORTED_FIELDS.length,
   })
   .map((values) => {
     const account = new ScoreNumbers();
     for (const [at, value] of values.entries())
-      account.next(BREAKDOWN_FIELDS[at] === 'bm25_rank' && value !== undefined ? Math.abs(Math.round(value)) : value);
+      account.next(SORTED_FIELDS[at] === 'bm25_rank' && value !== undefined ? Math.abs(Math.round(value)) : value);
     return account.numbers;
   });
 const kept: fc.Arbitrary<KeptRecall> = fc.record({
@@ -127,7 +127,7 @@ test('an id is the hash of the canonical JSON of the shown record, with and with
 
 test('scores are stored with six decimals, ranks unchanged, and zeros not at all', () => {
   const account = new ScoreNumbers();
-  for (const name of BREAKDOWN_FIELDS)
+  for (const name of SORTED_FIELDS)
     account.next(name === 'bm25_rank' ? 7 : name === 'final_score' ? 0.12345678 : name === 'near' ? 0 : undefined);
   const recall = { ...fc.sample(kept, 1)[0]!, results: [{ grain: 'a'.repeat(64), score: account.numbers }] };
   assert.deepEqual(shownRecall(recall, undefined).results[0]?.score_breakdown, { bm25_rank: 7, final_score: 0.123457 });

@@ -10,7 +10,7 @@ import { EXCLUSION_REASONS, type ExclusionReason } from './exclusions.ts';
 export const QUERY_MODES = ['structural', 'text', 'hybrid', 'chain', 'cal', 'harness', 'chat'] as const;
 export type QueryMode = (typeof QUERY_MODES)[number];
 
-/** Members of a score breakdown, sorted by name. On disk by index: only append to the end. */
+/** Members of a score breakdown, the first ones sorted by name. On disk by index: only append to the end. */
 export const BREAKDOWN_FIELDS = [
   'answer',
   'bm25',
@@ -33,6 +33,7 @@ export const BREAKDOWN_FIELDS = [
   'time',
   'vector',
   'vector_score',
+  'pooled',
 ] as const;
 /** Scores are stored with six decimal places. */
 const DIGITS = 1e6;
@@ -140,14 +141,18 @@ export interface ShownRecall {
 /** By its name, or by its hash in a record of an older build. */
 export type ShownGrain = { readonly grain: string } | { readonly hash: string };
 
-/** Collects the numbers of a score breakdown, in the order of BREAKDOWN_FIELDS. */
+/** The fields sorted by name: the order of the numbers, because a record's canonical JSON has it. */
+export const SORTED_FIELDS = BREAKDOWN_FIELDS.toSorted();
+const SORTED_AT = SORTED_FIELDS.map((name) => BREAKDOWN_FIELDS.indexOf(name));
+
+/** Collects the numbers of a score breakdown, in the order of SORTED_FIELDS. */
 export class ScoreNumbers {
   readonly numbers: number[] = [];
   #at = 0;
 
   /** The next field. Undefined and 0 are left out. */
   next(value: number | undefined): this {
-    const at = this.#at++;
+    const at = SORTED_AT[this.#at++]!;
     if (value !== undefined && value !== 0) this.numbers.push(at, at === RANK_AT ? value : Math.round(value * DIGITS));
     return this;
   }

@@ -248,6 +248,10 @@ class Decoded implements TurnContext {
     return HEAP_BYTES + this.codes.length * 12 + names + speakers;
   }
 
+  get sessionCount(): number {
+    return this.#names.length;
+  }
+
   turns(session: number): Uint32Array {
     return this.#turns.subarray(this.#ends[session - 1]!, this.#ends[session]!);
   }

@@ -17,6 +17,8 @@ export interface TailSessions {
 export class ContextTail implements TurnContext {
   codes = new Uint32Array(4);
   sessions = new Uint32Array(4);
+  /** The numbers are entries of a table that the memories of a shard share. */
+  readonly sessionCount = undefined;
   readonly #tail: TailSessions;
   readonly #speakers = new Map<string, number>();
   readonly #names: string[] = [];

@@ -66,6 +66,8 @@ export interface TurnContext {
   readonly codes: Uint32Array;
   /** Session numbers by doc, 0 for none. Docs beyond its end have none. */
   readonly sessions: Uint32Array;
+  /** Number of sessions if they are numbered without gaps from 1; undefined in a tail, whose numbers have gaps. */
+  readonly sessionCount: number | undefined;
   /** The events of a session, ordered by creation, then arrival. */
   turns(session: number): Uint32Array;
   sessionName(session: number): string;

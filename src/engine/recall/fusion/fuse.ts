@@ -1,15 +1,18 @@
 // Fuses the rankings of several legs into one. Pure: runs in the engine for one partition and on the main thread for
 // several, on the same candidates.
 import type { Candidate, RecallBreakdown, RecallQuery } from '../../calls/recall.ts';
-import { NO_TERMS, TextLeg } from '../legs/text-leg.ts';
+import { knownOf, placeOf, RELEVANCE } from '../legs/relevance.ts';
+import { mostByWords, NO_TERMS, TextLeg, WEIGHTS } from '../legs/text-leg.ts';
 
 /** Reciprocal rank fusion's constant (Cormack, Clarke and Buettcher, SIGIR 2009). */
 export const RRF_K = 60;
 
 export interface Fused<C extends Candidate = Candidate> {
   readonly candidate: C;
-  /** The relevance, 0 to 1; equal to `breakdown.final`. */
+  /** 0 to 1; equal to `breakdown.final`. */
   readonly score: number;
+  /** The probability that it bears on the query; absent for a hit by structure only. */
+  readonly relevance?: number | undefined;
   /** Equal to `breakdown.rrf`. */
   readonly rrfScore: number;
   /** Rank by words only, from 1; absent if no word matches. */
@@ -23,19 +26,67 @@ type Partitioned = Candidate & { readonly partition?: number | undefined };
 /**
  * Returns at most `limit` hits, best first. Ties are ordered newest first, then by hash. The scores depend on the legs.
  * Structure only, or a query of `field:term` only: 1 for each hit. Words only: BM25 divided by the best BM25. Text leg
- * only: its relevance (recall/legs/text-leg.ts). Several legs: reciprocal rank fusion, divided by the score of a
- * candidate that is first in every leg.
+ * only: its score (recall/legs/text-leg.ts). Several legs: reciprocal rank fusion, divided by the score of a
+ * candidate that is first in every leg. `covered`: the share of the query's idf that a candidate holds; asked of the
+ * best by words only.
  */
-export function fuse<C extends Partitioned>(candidates: readonly C[], query: FusedQuery): Fused<C>[] {
+export function fuse<C extends Partitioned>(
+  candidates: readonly C[],
+  query: FusedQuery,
+  covered: (candidate: C) => number = () => 0,
+): Fused<C>[] {
   const inText = query.query === undefined ? [] : candidates.filter(isInTextLeg);
-  const text = query.wordsOnly === true ? wordsAlone(inText) : textLeg(inText);
+  const coveredOnce = once(covered);
+  const text = query.wordsOnly === true ? wordsAlone(inText) : textLeg(inText, coveredOnce);
   const isMixed = query.query !== undefined && query.structural;
   const ranked = isMixed
     ? fuseLegs(candidates, query, text)
     : inText.length > 0
       ? bestOf(text.scored, query.limit).map((one, i) => alone(one, text, i))
       : bestOf(candidates.map(structurally), query.limit).map(structuralOnly);
-  return withRanks(ranked, inText);
+  return withRanks(withRelevance(ranked, text, coveredOnce), inText);
+}
+
+/** The best by words is asked for twice. */
+function once<C>(covered: (candidate: C) => number): (candidate: C) => number {
+  let known: { readonly candidate: C; readonly share: number } | undefined;
+  return (candidate) => {
+    if (known?.candidate !== candidate) known = { candidate, share: covered(candidate) };
+    return known.share;
+  };
+}
+
+/** Adds to each hit of the text leg how likely it bears on the query. */
+function withRelevance<C extends Candidate>(
+  hits: readonly Fused<C>[],
+  text: ScoredLeg<C>,
+  covered: (candidate: C) => number,
+): readonly Fused<C>[] {
+  if (hits.length === 0 || text.scored.length === 0) return hits;
+  const scores = new Map<C, number>();
+  const attained = new Float64Array(text.scored.length);
+  let bestCosine: number | undefined;
+  let first: C | undefined;
+  for (const [i, { candidate, score }] of text.scored.entries()) {
+    attained[i] = text.attained(candidate, score);
+    scores.set(candidate, attained[i]);
+    const { cosine, bm25 = 0 } = candidate;
+    if (cosine !== undefined && (bestCosine === undefined || cosine > bestCosine)) bestCosine = cosine;
+    if (bm25 > (first?.bm25 ?? 0) || (first !== undefined && bm25 === first.bm25 && newestFirst(candidate, first) < 0))
+      first = candidate;
+  }
+  attained.sort();
+  const tenth = attained.at(-RELEVANCE.leadOver) ?? 0;
+  const known = knownOf({ words: first === undefined ? 0 : covered(first), cosine: bestCosine });
+  return hits.map((hit, i) => {
+    const own = scores.get(hit.candidate);
+    if (own === undefined) return hit;
+    const lead = Math.max(0, Math.min(1, own) - tenth);
+    const cosine = bestCosine === undefined ? undefined : (hit.candidate.cosine ?? RELEVANCE.unknownCosine);
+    const relevance = known * placeOf({ rank: i + 1, lead, cosine });
+    const { candidate, score, rrfScore, breakdown } = hit;
+    return { candidate, score, relevance, rrfScore, breakdown };
+  });
 }
 
 interface Scored<C> {
@@ -45,6 +96,8 @@ interface Scored<C> {
 
 interface ScoredLeg<C> {
   readonly scored: readonly Scored<C>[];
+  /** What share of the highest possible score of its kind a candidate with this score has. */
+  attained(candidate: C, score: number): number;
   terms(candidate: C): Omit<RecallBreakdown, 'rrf' | 'final'>;
 }
 
@@ -52,10 +105,11 @@ function isInTextLeg({ bm25, cosine, outsideText }: Candidate): boolean {
   return outsideText !== true && (bm25 !== undefined || cosine !== undefined);
 }
 
-function textLeg<C extends Partitioned>(candidates: readonly C[]): ScoredLeg<C> {
-  const leg = new TextLeg(candidates);
+function textLeg<C extends Partitioned>(candidates: readonly C[], covered: (candidate: C) => number): ScoredLeg<C> {
+  const leg = new TextLeg(candidates, covered);
   return {
-    scored: candidates.map((candidate) => ({ candidate, score: leg.relevance(candidate) })),
+    scored: candidates.map((candidate) => ({ candidate, score: leg.score(candidate) })),
+    attained: (candidate, score) => leg.attained(candidate, score),
     terms: (candidate) => leg.terms(candidate),
   };
 }
@@ -67,6 +121,8 @@ function wordsAlone<C extends Candidate>(candidates: readonly C[]): ScoredLeg<C>
   const scoreOf = (candidate: C): number => (best === 0 ? 0 : wordsOf(candidate) / best);
   return {
     scored: candidates.map((candidate) => ({ candidate, score: scoreOf(candidate) })),
+    // As the text leg would score its words alone.
+    attained: (candidate, score) => (score * WEIGHTS.bm25) / mostByWords(candidate.turn !== undefined),
     terms: (candidate) => ({ ...NO_TERMS, bm25: scoreOf(candidate) }),
   };
 }
@@ -87,8 +143,8 @@ function alone<C extends Candidate>({ candidate, score }: Scored<C>, leg: Scored
 
 /** Lists the members, because a spread costs a microsecond a hit. */
 function breakdownOf(terms: Omit<RecallBreakdown, 'rrf' | 'final'>, rrf: number, final: number): RecallBreakdown {
-  const { bm25, phrase, vector, near, answer, session, role, speaker, time, self } = terms;
-  return { bm25, phrase, vector, near, answer, session, role, speaker, time, self, rrf, final };
+  const { bm25, phrase, vector, near, answer, session, pooled, role, speaker, time, self } = terms;
+  return { bm25, phrase, vector, near, answer, session, pooled, role, speaker, time, self, rrf, final };
 }
 
 /** Fuses the text leg with the structural leg. */
@@ -136,8 +192,8 @@ function withRanks<C extends Candidate>(hits: readonly Fused<C>[], candidates: r
     // Only a tie needs a scan of all candidates. Ties are rare.
     if (first > 1 && scores[first - 2] === bm25)
       for (const other of candidates) if (other.bm25 === bm25 && newestFirst(other, hit.candidate) < 0) rank += 1;
-    const { candidate, score, rrfScore, breakdown } = hit;
-    return { candidate, score, rrfScore, bm25Rank: rank, breakdown };
+    const { candidate, score, relevance, rrfScore, breakdown } = hit;
+    return { candidate, score, relevance, rrfScore, bm25Rank: rank, breakdown };
   });
 }
 

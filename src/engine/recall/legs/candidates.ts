@@ -3,7 +3,14 @@
 // (text-leg.ts).
 import { defined } from '../../base/defined.ts';
 import type { CallContext } from '../../calls/context.ts';
-import type { Candidate, CandidateTurn, MetWishes, NeighbourScore, RecallQuery } from '../../calls/recall.ts';
+import type {
+  Candidate,
+  CandidateTurn,
+  MetWishes,
+  NeighbourScore,
+  RecallQuery,
+  SessionStatistics,
+} from '../../calls/recall.ts';
 import type { TurnContext } from '../../index/context/turn.ts';
 import type { Doc, IndexPart, Ordinal } from '../../index/parts/part.ts';
 import type { Analyzer } from '../../index/text/analyze.ts';
@@ -19,6 +26,7 @@ import { type PartFilter, visibleIn } from '../filter/filter.ts';
 import { Conversations } from './conversations.ts';
 import { countedParts } from './counted.ts';
 import { inOrder, type PartDoc } from './ordered.ts';
+import { PooledSessions } from './pooled.ts';
 import { isTurn, type PlacedCode, QueryCues } from './query-cues.ts';
 import type { VectorLeg } from './vector-leg.ts';
 import { WishJudge } from './wishes.ts';
@@ -36,6 +44,8 @@ export interface CandidateSearch {
   readonly statistics: TextStatistics;
   /** Document frequency of the query's pairs over all partitions; undefined if this is the only one. */
   readonly pairFrequency: ReadonlyMap<string, number> | undefined;
+  /** Statistics of sessions over all partitions; undefined if this is the only one. */
+  readonly pooled: SessionStatistics | undefined;
   readonly vectors: VectorLeg | undefined;
 }
 
@@ -79,7 +89,7 @@ export interface Found {
 
 export function findCandidates(search: CandidateSearch): Found {
   const units = new Units(search);
-  const { text, query } = search;
+  const { text, query, vectors } = search;
   let legCut = false;
   if (text !== undefined) {
     const matching = new Matching(search, text);
@@ -89,6 +99,7 @@ export function findCandidates(search: CandidateSearch): Found {
     if (query.wordsOnly !== true) {
       vectorHits(search, matching, units);
       scoreContext(search, text, matching, units);
+      if (vectors !== undefined) scoreSessions(search, text, units);
       scoreExactly(search, text, units);
     }
   }
@@ -319,6 +330,20 @@ function scoreContext(search: CandidateSearch, text: TextQuery, matching: Matchi
   for (let i = found; i < entered; i++) if (units.all[i]!.isCandidate) surround(units.all[i]!, false);
 }
 
+/** Sets the pooled BM25 of each turn's session. */
+function scoreSessions(
+  { store, context, parts, pooled: summed }: CandidateSearch,
+  text: TextQuery,
+  units: Units,
+): void {
+  const turns = units.all.filter(({ turn }) => turn !== undefined && turn.session !== 0);
+  if (turns.length === 0) return;
+  const pooled = new PooledSessions(parts, countedParts(store, parts, context), text.terms);
+  const numbers = turns.map(({ part, doc }) => pooled.numberOf(part, doc));
+  const scores = pooled.scores([...new Set(numbers)], summed);
+  for (const [i, unit] of turns.entries()) unit.turn = { ...unit.turn!, pooled: scores.get(numbers[i]!)! };
+}
+
 function codeAt(contexts: readonly (TurnContext | undefined)[], part: number, doc: Doc): PlacedCode | undefined {
   const here = contexts[part];
   return here === undefined ? undefined : { code: here.codes[doc] ?? 0, context: here };
@@ -391,10 +416,11 @@ export function plainCandidate(unit: LocalCandidate, held: readonly number[]): C
   });
 }
 
-function plainTurn({ turnFlags, session, before, after }: CandidateTurn): CandidateTurn {
+function plainTurn({ turnFlags, session, pooled, before, after }: CandidateTurn): CandidateTurn {
   return defined({
     turnFlags,
     session,
+    pooled,
     before: before && plainScore(before),
     after: after && plainScore(after),
   });

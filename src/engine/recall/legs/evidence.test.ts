@@ -4,13 +4,17 @@ import { coverageOf, type Evidence, evidenceOf, termShares } from './evidence.ts
 
 const SHARES = [0.1, 0.2, 0.3, 0.4];
 
-test('a topic is unknown when no word was found and nothing is very similar', () => {
+test('a topic is unknown when the best hit holds few words of the question and nothing is similar', () => {
   const of = (...hits: readonly Evidence[]) => coverageOf(hits, SHARES);
   assert.equal(of(), 'none');
   assert.equal(of({ held: [] }), 'none');
   assert.equal(of({ held: [], cosine: 0.49 }), 'none');
-  assert.equal(of({ held: [], cosine: 0.5 }), 'partial');
-  assert.equal(of({ held: [], cosine: 0.3 }, { held: [0] }), 'partial');
+  assert.equal(of({ held: [], cosine: 0.52 }), 'none');
+  assert.equal(of({ held: [], cosine: 0.55 }), 'partial', 'a quarter of what a known subject has');
+  assert.equal(of({ held: [0, 1] }), 'partial', 'a third of the words of a known subject');
+  assert.equal(of({ held: [1] }), 'none', 'a fifth of the words is chance');
+  assert.equal(of({ held: [1] }, { held: [0] }, { held: [0, 1] }), 'partial', 'the best hit counts');
+  assert.equal(of({ held: [], cosine: 0.3 }, { held: [0] }), 'none');
   assert.equal(of({ held: [0] }, { held: [], cosine: 0.7 }), 'full');
   assert.equal(of({ held: [1, 3] }), 'partial');
   assert.equal(of({ held: [2, 3] }), 'full');

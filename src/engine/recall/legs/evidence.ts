@@ -2,6 +2,7 @@
 // bad best hit has score 1 too. Evidence is absolute: the share of the query's idf that a grain holds, and the raw
 // cosine.
 import { inverseFrequenciesOf, type TextStatistics } from '../../index/text/search.ts';
+import { KNOWN_MIN, knownOf } from './relevance.ts';
 
 /** The evidence of one hit. */
 export interface Evidence {
@@ -16,36 +17,35 @@ export type TermShares = readonly number[];
 /** Coverage is `full` if the hits together hold at least this share of the query's idf. */
 export const COVERAGE_FULL = 0.7;
 
-/**
- * If no word of the query matches and the best cosine is below this, the memory counts as knowing nothing. Measured
- * with the built-in encoder on three chats: the best cosine is .24 to .47 for unrelated queries and .36 to .78 for
- * answerable questions, so no bound separates them completely.
- */
-const COVERAGE_PARTLY_COSINE = 0.5;
-
 export function termShares(terms: readonly string[], statistics: TextStatistics): TermShares {
   const weights = [...inverseFrequenciesOf(terms, statistics)];
   const all = weights.reduce((sum, weight) => sum + weight, 0);
   return weights.map((weight) => (all === 0 ? 0 : weight / all));
 }
 
-/** Evidence of a hit, 0 to 1. Minimum scores are compared with this. */
+/** Evidence of a hit, 0 to 1. */
 export function evidenceOf({ held, cosine = 0 }: Evidence, shares: TermShares): number {
-  return Math.min(1, Math.max(sharesOf(held, shares), cosine));
+  return Math.min(1, Math.max(shareOf(held, shares), cosine));
 }
 
 /**
- * Coverage from the terms that the hits hold together, or from their best cosine. Some grain always has a positive
- * cosine, so a low cosine without a matching word counts as none.
+ * Coverage by the hits together. `none`: the subject of the query is unknown, by the words of the best hit and by the best
+ * cosine (relevance.ts). Some grain always has a positive cosine, and most questions share a word with some grain.
  */
 export function coverageOf(hits: readonly Evidence[], shares: TermShares): 'none' | 'partial' | 'full' {
-  const words = sharesOf(new Set(hits.flatMap(({ held }) => held)), shares);
-  const cosine = hits.reduce((best, hit) => Math.max(best, hit.cosine ?? 0), 0);
-  if (words === 0 && cosine < COVERAGE_PARTLY_COSINE) return 'none';
-  return Math.max(words, cosine) < COVERAGE_FULL ? 'partial' : 'full';
+  let bestWords = 0;
+  let bestCosine: number | undefined;
+  for (const { held, cosine } of hits) {
+    bestWords = Math.max(bestWords, shareOf(held, shares));
+    if (cosine !== undefined) bestCosine = Math.max(bestCosine ?? -1, cosine);
+  }
+  if (knownOf({ words: bestWords, cosine: bestCosine }) < KNOWN_MIN) return 'none';
+  const together = shareOf(new Set(hits.flatMap(({ held }) => held)), shares);
+  return Math.max(together, bestCosine ?? 0) < COVERAGE_FULL ? 'partial' : 'full';
 }
 
-function sharesOf(terms: Iterable<number>, shares: TermShares): number {
+/** The share of the query's idf that some of its terms have. */
+export function shareOf(terms: Iterable<number>, shares: TermShares): number {
   let sum = 0;
   for (const term of terms) sum += shares[term] ?? 0;
   return sum;

@@ -2,7 +2,7 @@
 // context. Pure: runs in the engine for one partition and on the main thread for several, on the same candidates, so
 // terms are normalised over all of them. Each term has its own function.
 import { assert } from '../../base/assert.ts';
-import type { Candidate, NeighbourScore, RecallBreakdown } from '../../calls/recall.ts';
+import type { Candidate, CandidateTurn, NeighbourScore, RecallBreakdown } from '../../calls/recall.ts';
 
 /** Weights of the score, chosen by experiments on chats and abstracts; see the spec. */
 export const WEIGHTS = {
@@ -13,21 +13,42 @@ export const WEIGHTS = {
   near: 0.2,
   answer: 0.3,
   session: 0.2,
+  /** Only beside vectors: by words alone it repeats what the other terms say. */
+  pooled: 0.2,
   role: 0.4,
   speaker: 0.4,
   time: 0.2,
   self: 0.1,
 } as const;
 
-/** The maximum score; a relevance is divided by it. */
-export const SCORE_MAX = 5.2;
+/** The maximum score; a score is divided by it. */
+export const SCORE_MAX = 5.4;
 
-const { bm25, phrase, vector, near, answer, session, role, speaker, time, self } = WEIGHTS;
-const HYBRID_MAX = bm25 + vector;
+const { bm25, phrase, vector, near, answer, session, pooled, role, speaker, time, self } = WEIGHTS;
 assert(
-  Math.abs(HYBRID_MAX * (1 + 2 * near + answer + session) + phrase + role + speaker + time + self - SCORE_MAX) < 1e-9,
+  Math.abs(mostOf({ isTurn: true, vectorWeight: 1, hasRoles: true }) - SCORE_MAX) < 1e-9,
   'the weights add up to the most that a score can be',
 );
+
+/** The most that a grain can score before the division; without vectors, `vectorWeight` is 0. */
+function mostOf({ isTurn, vectorWeight, hasRoles }: Attainable): number {
+  const hybrid = bm25 + vectorWeight * vector;
+  if (!isTurn) return hybrid + phrase + (hasRoles ? role : 0);
+  const around = hybrid * (2 * near + answer + session) + (vectorWeight === 0 ? 0 : pooled);
+  return hybrid + phrase + around + role + speaker + time + self;
+}
+
+/** The most that words alone can bring a grain. */
+export function mostByWords(isTurn: boolean): number {
+  return mostOf({ isTurn, vectorWeight: 0, hasRoles: false });
+}
+
+interface Attainable {
+  readonly isTurn: boolean;
+  readonly vectorWeight: number;
+  /** Grains that are no turns get the value of the role beside turns. */
+  readonly hasRoles: boolean;
+}
 
 /** The bits of `CandidateTurn.marks`. */
 export const MARKS = {
@@ -42,7 +63,7 @@ export const MARKS = {
   answers: 16,
 } as const;
 
-/** The ten terms, each divided by SCORE_MAX. */
+/** The eleven terms, each divided by SCORE_MAX. */
 export type TextTerms = Omit<RecallBreakdown, 'rrf' | 'final'>;
 
 export const NO_TERMS: TextTerms = {
@@ -52,6 +73,7 @@ export const NO_TERMS: TextTerms = {
   near: 0,
   answer: 0,
   session: 0,
+  pooled: 0,
   role: 0,
   speaker: 0,
   time: 0,
@@ -63,6 +85,7 @@ const share = (weight: number, value: number): number => (weight * value) / SCOR
 
 export const bm25Term = (words: number): number => share(WEIGHTS.bm25, words);
 export const phraseTerm = (pairs: number): number => share(WEIGHTS.phrase, pairs);
+/** `cosine` is normalised and has the weight of the vectors: see `vectorWeight`. */
 export const vectorTerm = (cosine: number): number => share(WEIGHTS.vector, cosine);
 /** From words + vector of the previous and next turns; 0 for a missing one. */
 export const nearTerm = (before: number, after: number): number => share(WEIGHTS.near, before + after);
@@ -71,6 +94,8 @@ export const answerTerm = (before: number, turnFlags: number): number =>
   (turnFlags & MARKS.answers) === 0 ? 0 : share(WEIGHTS.answer, before);
 /** From the best words + vector of the session. */
 export const sessionTerm = (best: number): number => share(WEIGHTS.session, best);
+/** From the BM25 of the words of the whole session, as a share of the best session's. */
+export const pooledTerm = (words: number): number => share(WEIGHTS.pooled, words);
 export const roleTerm = (turnFlags: number): number => flag(WEIGHTS.role, turnFlags & MARKS.notAssistant);
 export const speakerTerm = (turnFlags: number): number => flag(WEIGHTS.speaker, turnFlags & MARKS.named);
 export const timeTerm = (turnFlags: number): number => flag(WEIGHTS.time, turnFlags & MARKS.time);
@@ -88,6 +113,10 @@ interface Norms {
   /** The best cosine; 0 without vectors. */
   readonly bestCosine: number;
   readonly hasVectors: boolean;
+  /** Weight of the vectors beside the words, 0 to 1: see `vectorWeight`. */
+  readonly vectorWeight: number;
+  /** The best pooled BM25 of a session; 0 without vectors, because the term then stays out. */
+  readonly bestPooled: number;
   /** Best words + vector by session. */
   readonly sessions: ReadonlyMap<number, number>;
   /** True if some candidate is a turn: other grains then get neutral values. */
@@ -102,13 +131,21 @@ export class TextLeg<C extends Scorable = Scorable> {
   readonly candidates: readonly C[];
   readonly #norms: Norms;
 
-  constructor(candidates: readonly C[]) {
+  /** `covered`: the share of the query's idf that a candidate holds; asked of the best by words only. */
+  constructor(candidates: readonly C[], covered: (candidate: C) => number = () => 0) {
     this.candidates = candidates;
-    this.#norms = normsOf(candidates);
+    this.#norms = normsOf(candidates, covered);
   }
 
-  /** The relevance, 0 to 1. Bit-identical to the sum of `terms` in their order. */
-  relevance(candidate: C): number {
+  /** What share of the highest possible score of its kind a candidate has. */
+  attained(candidate: C, score: number): number {
+    const { vectorWeight, hasTurns } = this.#norms;
+    const isTurn = candidate.turn !== undefined;
+    return (score * SCORE_MAX) / mostOf({ isTurn, vectorWeight, hasRoles: hasTurns });
+  }
+
+  /** The score, 0 to 1. Bit-identical to the sum of `terms` in their order. */
+  score(candidate: C): number {
     if (candidate.wishes !== undefined) return Math.min(1, sumOfTerms(this.terms(candidate)));
     const norms = this.#norms;
     const words = wordsOf(candidate, norms);
@@ -124,6 +161,7 @@ export class TextLeg<C extends Scorable = Scorable> {
       nearTerm(before, hybridOf(turn.after, norms)) +
       answerTerm(before, turnFlags) +
       sessionTerm(norms.sessions.get(sessionKey(candidate)) ?? 0) +
+      pooledTerm(pooledOf(turn, norms)) +
       roleTerm(turnFlags) +
       speakerTerm(turnFlags) +
       timeTerm(turnFlags) +
@@ -131,7 +169,7 @@ export class TextLeg<C extends Scorable = Scorable> {
     return Math.min(1, sum);
   }
 
-  /** The terms of the relevance. */
+  /** The terms of the score. */
   terms(candidate: C): TextTerms {
     const terms = this.#plainTerms(candidate);
     return candidate.wishes === undefined ? terms : scaled(terms, candidate.wishes.factor);
@@ -150,6 +188,7 @@ export class TextLeg<C extends Scorable = Scorable> {
       near: nearTerm(before, hybridOf(turn?.after, norms)),
       answer: answerTerm(before, turnFlags),
       session: isTurn ? sessionTerm(norms.sessions.get(sessionKey(candidate)) ?? 0) : 0,
+      pooled: isTurn ? pooledTerm(pooledOf(turn, norms)) : 0,
       role: isTurn ? roleTerm(turnFlags) : neutralRole(norms),
       speaker: speakerTerm(turnFlags),
       time: timeTerm(turnFlags),
@@ -166,6 +205,7 @@ function scaled(terms: TextTerms, factor: number): TextTerms {
     near: terms.near * factor,
     answer: terms.answer * factor,
     session: terms.session * factor,
+    pooled: terms.pooled * factor,
     role: terms.role * factor,
     speaker: terms.speaker * factor,
     time: terms.time * factor,
@@ -173,7 +213,7 @@ function scaled(terms: TextTerms, factor: number): TextTerms {
   };
 }
 
-/** The sum of terms, in the same order of additions as `TextLeg.relevance`. */
+/** The sum of terms, in the same order of additions as `TextLeg.score`. */
 export function sumOfTerms(terms: TextTerms): number {
   return (
     terms.bm25 +
@@ -182,6 +222,7 @@ export function sumOfTerms(terms: TextTerms): number {
     terms.near +
     terms.answer +
     terms.session +
+    terms.pooled +
     terms.role +
     terms.speaker +
     terms.time +
@@ -189,17 +230,20 @@ export function sumOfTerms(terms: TextTerms): number {
   );
 }
 
-function normsOf(candidates: readonly Scorable[]): Norms {
+function normsOf<C extends Scorable>(candidates: readonly C[], covered: (candidate: C) => number): Norms {
   let bestWords = 0;
   let bestPairs = 0;
+  let bestPooled = 0;
   let leastCosine = Number.POSITIVE_INFINITY;
   let bestCosine = Number.NEGATIVE_INFINITY;
   let hasTurns = false;
-  for (const candidate of candidates) {
-    const { bm25: words = 0, phrase: pairs = 0, cosine } = candidate;
+  for (const { bm25: words = 0, phrase: pairs = 0, cosine, turn } of candidates) {
     if (words > bestWords) bestWords = words;
     if (pairs > bestPairs) bestPairs = pairs;
-    if (candidate.turn !== undefined) hasTurns = true;
+    if (turn !== undefined) {
+      hasTurns = true;
+      if (turn.pooled !== undefined && turn.pooled > bestPooled) bestPooled = turn.pooled;
+    }
     if (cosine === undefined) continue;
     if (cosine < leastCosine) leastCosine = cosine;
     if (cosine > bestCosine) bestCosine = cosine;
@@ -211,7 +255,19 @@ function normsOf(candidates: readonly Scorable[]): Norms {
     known ??= hasVectors ? normalised(medianCosine(candidates), leastCosine, bestCosine) : 0;
     return known;
   };
-  const norms = { bestWords, bestPairs, leastCosine, bestCosine, neutral, hasVectors, sessions, hasTurns };
+  const plain: Norms = {
+    bestWords,
+    bestPairs,
+    leastCosine,
+    bestCosine,
+    neutral,
+    hasVectors,
+    vectorWeight: hasVectors ? 1 : 0,
+    bestPooled: hasVectors ? bestPooled : 0,
+    sessions,
+    hasTurns,
+  };
+  const norms = hasVectors ? { ...plain, vectorWeight: vectorWeight(candidates, plain, covered) } : plain;
   if (!hasTurns) return norms;
   for (const candidate of candidates) {
     if (candidate.turn === undefined || candidate.turn.session === 0) continue;
@@ -219,6 +275,34 @@ function normsOf(candidates: readonly Scorable[]): Norms {
     sessions.set(key, Math.max(sessions.get(key) ?? 0, hybridOf(candidate, norms)));
   }
   return norms;
+}
+
+/** A hit that holds the whole question can be overruled by vectors of half the weight; one that holds half, of 7/8. */
+const COVERED_DISCOUNT = 0.5;
+
+/**
+ * The weight of the vectors. It is 1 if the best hit by words is also the best by words and vectors together. If vectors
+ * would put another one before it, they count the less, the more of the question that hit holds.
+ */
+function vectorWeight<C extends Scorable>(
+  candidates: readonly C[],
+  norms: Norms,
+  covered: (candidate: C) => number,
+): number {
+  if (norms.bestWords === 0) return 1;
+  let bestHybrid = 0;
+  let first: C | undefined;
+  let firstHybrid = 0;
+  for (const candidate of candidates) {
+    const hybrid = hybridOf(candidate, norms);
+    if (hybrid > bestHybrid) bestHybrid = hybrid;
+    if (candidate.bm25 !== norms.bestWords) continue;
+    // Of equals by words, vectors choose.
+    if (first !== undefined && hybrid <= firstHybrid) continue;
+    first = candidate;
+    firstHybrid = hybrid;
+  }
+  return first === undefined || firstHybrid >= bestHybrid ? 1 : 1 - COVERED_DISCOUNT * covered(first) ** 2;
 }
 
 /** A key over all partitions: session numbers are below 2^32, so the double is exact. */
@@ -231,16 +315,23 @@ function wordsOf({ bm25: words = 0 }: NeighbourScore, { bestWords }: Norms): num
   return words <= 0 ? 0 : Math.min(1, words / bestWords);
 }
 
+function pooledOf({ pooled: words = 0 }: CandidateTurn, { bestPooled }: Norms): number {
+  return bestPooled === 0 || words <= 0 ? 0 : words / bestPooled;
+}
+
 function pairsOf({ phrase: pairs = 0 }: Candidate, { bestPairs }: Norms): number {
   return pairs <= 0 ? 0 : pairs / bestPairs;
 }
 
 /**
  * Min-max normalisation over the candidates. The best one has 1, even if it is the only one. A candidate without a
- * vector gets the median, because its similarity is unknown.
+ * vector gets the median, because its similarity is unknown. The result has the weight of the vectors.
  */
-function cosineOf({ cosine }: NeighbourScore, { leastCosine, bestCosine, neutral }: Norms): number {
-  return cosine === undefined ? neutral() : normalised(cosine, leastCosine, bestCosine);
+function cosineOf(
+  { cosine }: NeighbourScore,
+  { leastCosine, bestCosine, neutral, vectorWeight: weight }: Norms,
+): number {
+  return weight * (cosine === undefined ? neutral() : normalised(cosine, leastCosine, bestCosine));
 }
 
 function normalised(cosine: number, least: number, best: number): number {

@@ -16,10 +16,10 @@ test('min_score drops lower scores, but not hits of structure alone', () => {
   assert.deepEqual(names(dropWeak(hits, 0.6)), ['good', 's']);
 });
 
-test('min_score is compared with the strength of the match, where that is known', () => {
+test('min_score is compared with the relevance, which the answer shows', () => {
   const hits = [
-    hit({ name: 'best of nothing', score: 1, strength: 0.1 }),
-    hit({ name: 'good', score: 0.3, strength: 0.8 }),
+    hit({ name: 'best of nothing', score: 1, strength: 0.9, relevance: 0.1 }),
+    hit({ name: 'good', score: 0.3, relevance: 0.8 }),
   ];
   assert.deepEqual(names(dropWeak(hits, 0.5)), ['good']);
 });

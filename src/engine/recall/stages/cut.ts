@@ -1,10 +1,9 @@
 // Stages that cut the list of hits: a minimum score, the best namespaces, and the limit, which always applies.
-import { strengthOf } from './added.ts';
 import { compareHits, type StageHit } from './hit.ts';
 
-/** Drops hits below the minimum, except those found by structure only. */
+/** Drops hits of less relevance than the minimum. Hits by structure only have none and stay. */
 export function dropWeak(hits: readonly StageHit[], minimum: number): StageHit[] {
-  return hits.filter((hit) => !hit.judged || strengthOf(hit) >= minimum);
+  return hits.filter(({ judged, relevance, score }) => !judged || (relevance ?? score) >= minimum);
 }
 
 /** Keeps the hits of the `count` namespaces with the best mean score; in a tie the namespace that comes first wins. */

@@ -38,7 +38,7 @@ const ROWS: readonly (readonly [reason: string, hits: readonly StageHit[], optio
       { filter: { scope: { line: ['x', 'x/y'] } } },
     ],
     ['deduplicated', [tea('a'), tea('gone', { ageMs: 9 })], { deduplicate: true }],
-    ['below_min_score', [tea('a', { strength: 0.9 }), milk('gone', { strength: 0.1 })], { minScore: 0.5 }],
+    ['below_min_score', [tea('a', { relevance: 0.9 }), milk('gone', { relevance: 0.1 })], { minScore: 0.5 }],
     [
       'namespace_capped',
       [tea('a', { namespace: 'x' }), milk('gone', { namespace: 'y', score: 0.1 })],

@@ -9,6 +9,7 @@ const TERMS: Readonly<Record<TextTerm, string>> = {
   near: 'what was said right before and after it',
   answer: 'answering a question that matches',
   session: 'the best match of its session',
+  pooled: 'the words of its whole session',
   role: 'not being said by the assistant',
   speaker: 'being said by somebody whom the query names',
   time: 'naming a time, which the query asks for',

@@ -5,7 +5,7 @@ import type { GrainView } from '../../calls/grain.ts';
 import { CHANGES, type Change, type RecallSource } from '../../calls/recall.ts';
 import type { JsonValue } from '../../grain/api/json-value.ts';
 
-/** The terms of the text leg, in the order in which they add up to its relevance. */
+/** The terms of the text leg, in the order in which they add up to its score. */
 export const TEXT_TERMS = [
   'bm25',
   'phrase',
@@ -13,6 +13,7 @@ export const TEXT_TERMS = [
   'near',
   'answer',
   'session',
+  'pooled',
   'role',
   'speaker',
   'time',
@@ -21,9 +22,9 @@ export const TEXT_TERMS = [
 export type TextTerm = (typeof TEXT_TERMS)[number];
 
 export interface StageBreakdown {
-  /** The relevance from fusion, before any stage. */
+  /** The score from fusion, before any stage. */
   readonly base: number;
-  /** Relevance by rank, set if several legs were fused or the query has no words. It then equals `base`. */
+  /** Score by rank, set if several legs were fused or the query has no words. It then equals `base`. */
   readonly rrf?: number | undefined;
   /** The raw sum of 1/(60 + rank) behind `rrf` and its number of legs, so that another leg can be added. */
   readonly legs?: { readonly sum: number; readonly count: number } | undefined;
@@ -45,7 +46,9 @@ export interface StageHit {
   readonly breakdown: StageBreakdown;
   /** True if found by words or vectors; false for a hit by structure only, whose score measures nothing. */
   readonly judged: boolean;
-  /** How well it matches, 0 to 1, independent of other hits. Minimum scores are compared with this instead of the score. */
+  /** The probability that it bears on the query. Minimum scores are compared with this. Absent for structure only. */
+  readonly relevance?: number | undefined;
+  /** How well it matches, 0 to 1, independent of other hits. */
   readonly strength?: number | undefined;
   readonly superseded: boolean;
   /** True if it does not meet all operators of the question. */

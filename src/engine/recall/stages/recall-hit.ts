@@ -10,16 +10,16 @@ export function stageHits(found: readonly RecallHit[], query: RecallQuery): Stag
 
 /** Converts a fused hit; `query` is the query that it answers. */
 export function stageHit(found: RecallHit, query: RecallQuery): StageHit {
-  const { grain, score, breakdown, bm25Rank, cosine, evidence, superseded, unmet } = found;
+  const { grain, score, relevance, breakdown, bm25Rank, cosine, evidence, superseded, unmet } = found;
   const inText = TEXT_TERMS.some((term) => breakdown[term] !== 0);
   const count = query.query !== undefined && query.structural ? 2 : 1;
-  const terms = Object.fromEntries(TEXT_TERMS.map((term) => [term, breakdown[term]])) as Record<TextTerm, number>; // of all ten
+  const terms = Object.fromEntries(TEXT_TERMS.map((term) => [term, breakdown[term]])) as Record<TextTerm, number>; // of all of them
   return {
     grain,
     score,
     breakdown: {
       base: score,
-      // A score of the text leg alone is explained by its terms; any other score only by its rank relevance.
+      // A score of the text leg alone is explained by its terms; any other score only by its score by rank.
       rrf: inText && count === 1 ? undefined : score,
       legs: { sum: breakdown.rrf, count },
       bm25Rank,
@@ -28,6 +28,7 @@ export function stageHit(found: RecallHit, query: RecallQuery): StageHit {
       changes: {},
     },
     judged: query.query !== undefined && (inText || !query.structural),
+    relevance,
     strength: evidence,
     superseded,
     unmet,
@@ -40,6 +41,7 @@ export function recallHit(hit: StageHit): RecallHit {
   const {
     grain,
     score,
+    relevance,
     breakdown,
     strength,
     superseded,
@@ -50,12 +52,13 @@ export function recallHit(hit: StageHit): RecallHit {
     explanation,
   } = hit;
   const { base, rrf, legs, bm25Rank, vectorScore, terms, changes } = breakdown;
-  const shown = Object.fromEntries(TEXT_TERMS.map((term) => [term, terms?.[term] ?? 0])) as Record<TextTerm, number>; // of all ten
+  const shown = Object.fromEntries(TEXT_TERMS.map((term) => [term, terms?.[term] ?? 0])) as Record<TextTerm, number>; // of all of them
   const sum = legs?.sum ?? 0;
   const account: RecallBreakdown = { ...shown, rrf: sum, final: score };
   return defined({
     grain,
     score,
+    relevance,
     breakdown: account,
     rrfScore: sum,
     superseded,

@@ -8,7 +8,19 @@ import { recallStaged } from './recall-output.ts';
 import { answersOf } from './testing/answers.ts';
 
 const BREAKDOWN = {
-  ...{ bm25: 0, phrase: 0, vector: 0, near: 0, answer: 0, session: 0, role: 0, speaker: 0, time: 0, self: 0 },
+  ...{
+    bm25: 0,
+    phrase: 0,
+    vector: 0,
+    near: 0,
+    answer: 0,
+    session: 0,
+    pooled: 0,
+    role: 0,
+    speaker: 0,
+    time: 0,
+    self: 0,
+  },
   ...{ rrf: 0, final: 1 },
 };
 

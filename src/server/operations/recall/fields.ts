@@ -95,8 +95,7 @@ export const RecallInput = Type.Object({
   ),
   minScore: Type.Optional(
     Type.Number({
-      description:
-        "Drops hits that match less than this: the share of the query's idf that a grain holds, or its cosine where that is more.",
+      description: 'Drops hits of a relevance below this: the probability, 0 to 1, that a hit bears on the query.',
     }),
   ),
   scoreBreakdown: flag('Fills score_breakdown: how each score came about.'),

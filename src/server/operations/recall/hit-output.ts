@@ -11,12 +11,13 @@ import { described, type Static, Type } from '../type.ts';
 
 const number = () => Type.Optional(Type.Number());
 
-/** final_score is base + changes; base is rrf_score, or the sum of the text leg's ten fields if rrf_score is 0. */
+/** final_score is base + changes; base is rrf_score, or the sum of the text leg's eleven fields if rrf_score is 0. */
 const BreakdownOutput = Type.Object({
   bm25Rank: Type.Optional(Type.Integer({ description: 'Rank of the grain by words alone, from 1.' })),
   vectorScore: described(number(), 'Raw cosine between the vectors of the query and the grain.'),
   rrfScore: Type.Number({
-    description: 'Base of the score where several rankings were fused; 0 where the ten text terms add up to the base.',
+    description:
+      'Base of the score where several rankings were fused; 0 where the eleven text terms add up to the base.',
   }),
   interferencePenalty: described(number(), 'Change by detect_contradictions.'),
   recencyDecay: described(number(), 'Change by recency_weight.'),
@@ -32,6 +33,10 @@ const BreakdownOutput = Type.Object({
   near: described(number(), 'Text term: matches of the turns before and after in the session.'),
   answer: described(number(), 'Text term: match of the question that the turn answers.'),
   session: described(number(), 'Text term: best match in the session.'),
+  pooled: described(
+    number(),
+    'Text term: words that the whole session of the turn shares with the query; 0 without vectors.',
+  ),
   role: described(number(), 'Text term: role of the turn.'),
   speaker: described(number(), 'Text term: the query names the speaker.'),
   time: described(number(), 'Text term: the query asks for a time and the turn names one.'),
@@ -45,6 +50,12 @@ export const HitOutput = Type.Object({
   grainType: Type.String({ description: 'Type of the grain.' }),
   type: Type.String({ description: 'The same as grain_type.' }),
   score: Type.Number({ description: 'Score of the hit, which the hits are ordered by.' }),
+  relevance: Type.Optional(
+    Type.Number({
+      description:
+        'Probability that the hit bears on the query, which min_score is compared with; absent for a hit by structure only.',
+    }),
+  ),
   fields: described(Fields, 'Every field of the grain, with defaults filled in.'),
   createdAt: Type.Integer({ description: 'Time at which the grain was created, in Unix seconds.' }),
   namespace: Type.String({ description: 'Namespace of the grain.' }),
@@ -87,13 +98,14 @@ export interface Shown {
 }
 
 export function hitOutput(hit: RecallHit, shown: Shown = {}): HitOutput {
-  const { grain, score, superseded, stage } = hit;
+  const { grain, score, relevance, superseded, stage } = hit;
   return {
     hash: grain.hash,
     blobHash: grain.hash,
     grainType: grain.grainType,
     type: grain.grainType,
     score,
+    relevance,
     fields: grain.fields,
     createdAt: grain.createdAt,
     namespace: grain.namespace,
@@ -132,6 +144,7 @@ export function hitMessage(hit: HitOutput): DeepPartial<SearchHit> {
     hash: hit.hash,
     grainType: hit.grainType,
     score: hit.score,
+    relevance: hit.relevance,
     fieldsJson: stringifyJson(hit.fields),
     sourceNamespace: hit.sourceNamespace ?? '',
     scopeDepth: hit.scopeDepth ?? 0,

@@ -21,6 +21,7 @@ export interface Made {
   readonly superseded?: boolean | undefined;
   readonly judged?: boolean | undefined;
   readonly strength?: number | undefined;
+  readonly relevance?: number | undefined;
 }
 
 /** A hash of 64 hex digits that begins with a name's letters. */
@@ -57,6 +58,7 @@ export function hit(given: Made = {}): StageHit {
     breakdown: { base: score, terms: { bm25: score }, changes: {} },
     judged: given.judged ?? true,
     strength: given.strength,
+    relevance: given.relevance,
     superseded: given.superseded ?? false,
     recallSource: 'primary',
   };

@@ -203,6 +203,7 @@ export interface ScoreBreakdown {
   speaker?: number | undefined;
   time?: number | undefined;
   self?: number | undefined;
+  pooled?: number | undefined;
 }
 
 export interface SearchHit {
@@ -217,7 +218,11 @@ export interface SearchHit {
   relativeTime?: string | undefined;
   conflictStatus?: string | undefined;
   supersessionStatus?: string | undefined;
-  recallSource?: string | undefined;
+  recallSource?:
+    | string
+    | undefined;
+  /** The probability that the hit bears on the query; unset for a hit by structure only. */
+  relevance?: number | undefined;
 }
 
 export interface ExhaustiveRoundStat {
@@ -2097,6 +2102,7 @@ function createBaseScoreBreakdown(): ScoreBreakdown {
     speaker: undefined,
     time: undefined,
     self: undefined,
+    pooled: undefined,
   };
 }
 
@@ -2164,6 +2170,9 @@ export const ScoreBreakdown: MessageFns<ScoreBreakdown> = {
     }
     if (message.self !== undefined) {
       writer.uint32(169).double(message.self);
+    }
+    if (message.pooled !== undefined) {
+      writer.uint32(177).double(message.pooled);
     }
     return writer;
   },
@@ -2349,6 +2358,14 @@ export const ScoreBreakdown: MessageFns<ScoreBreakdown> = {
             message.self = reader.double();
             continue;
           }
+          case 22: {
+            if (tag !== 177) {
+              break;
+            }
+
+            message.pooled = reader.double();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2387,6 +2404,7 @@ export const ScoreBreakdown: MessageFns<ScoreBreakdown> = {
     message.speaker = object.speaker ?? undefined;
     message.time = object.time ?? undefined;
     message.self = object.self ?? undefined;
+    message.pooled = object.pooled ?? undefined;
     return message;
   },
 };
@@ -2405,6 +2423,7 @@ function createBaseSearchHit(): SearchHit {
     conflictStatus: undefined,
     supersessionStatus: undefined,
     recallSource: undefined,
+    relevance: undefined,
   };
 }
 
@@ -2445,6 +2464,9 @@ export const SearchHit: MessageFns<SearchHit> = {
     }
     if (message.recallSource !== undefined) {
       writer.uint32(98).string(message.recallSource);
+    }
+    if (message.relevance !== undefined) {
+      writer.uint32(105).double(message.relevance);
     }
     return writer;
   },
@@ -2558,6 +2580,14 @@ export const SearchHit: MessageFns<SearchHit> = {
             message.recallSource = reader.string();
             continue;
           }
+          case 13: {
+            if (tag !== 105) {
+              break;
+            }
+
+            message.relevance = reader.double();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2589,6 +2619,7 @@ export const SearchHit: MessageFns<SearchHit> = {
     message.conflictStatus = object.conflictStatus ?? undefined;
     message.supersessionStatus = object.supersessionStatus ?? undefined;
     message.recallSource = object.recallSource ?? undefined;
+    message.relevance = object.relevance ?? undefined;
     return message;
   },
 };

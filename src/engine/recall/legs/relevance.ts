@@ -1,0 +1,67 @@
+// The relevance of a hit: the probability that it bears on the question. A score cannot say that, because it is
+// normalised by the best hit. The relevance is known × place:
+//
+//   known   how far the memory knows the question's subject at all, from what is absolute: the share of the question's
+//           idf that the best hit by words holds, and the best cosine. Each becomes a number from 0 to 1 on a ramp.
+//   place   how likely the hit bears on a question whose subject is known: from its lead over the tenth candidate, its
+//           rank, and its cosine.
+//
+// A relevance means the same with and without vectors, so place has its numbers for both: beside vectors candidates lie
+// closer together, and a lead tells more. The numbers were fitted to the chats of `npm run bench -- calibration` and
+// rounded; that command prints how well they hold.
+
+export const RELEVANCE = {
+  /** Shares of the question's idf: a fifth is chance, half of it is a known subject. */
+  wordsNone: 0.2,
+  wordsAll: 0.5,
+  /** Cosines of the built-in encoder. */
+  cosineNone: 0.45,
+  cosineAll: 0.65,
+  /** The log odds of a hit are base + lead × its lead − rank × ln its rank, and beside vectors + cosine × its cosine. */
+  byWords: { base: -2.2, lead: 10 },
+  besideVectors: { base: -4, lead: 14, cosine: 2.7 },
+  rank: 0.45,
+  /** Of a hit without a vector, among others with theirs. */
+  unknownCosine: 0.63,
+  /** The candidate over which the lead is measured. */
+  leadOver: 10,
+} as const;
+
+/** Below this, the memory counts as knowing nothing of the question. */
+export const KNOWN_MIN = 0.2;
+
+export interface QuestionEvidence {
+  /** The share of the question's idf that the best hit by words holds. */
+  readonly words: number;
+  /** The best cosine; undefined without vectors. */
+  readonly cosine: number | undefined;
+}
+
+/** How far the subject of a question is known, 0 to 1. */
+export function knownOf({ words, cosine }: QuestionEvidence): number {
+  const byWords = ramp(words, RELEVANCE.wordsNone, RELEVANCE.wordsAll);
+  return cosine === undefined ? byWords : (byWords + ramp(cosine, RELEVANCE.cosineNone, RELEVANCE.cosineAll)) / 2;
+}
+
+export interface Place {
+  /** From 1. */
+  readonly rank: number;
+  /** By how much the hit's share of the highest possible score exceeds that of the tenth candidate. */
+  readonly lead: number;
+  /** Undefined without vectors. */
+  readonly cosine: number | undefined;
+}
+
+/** How likely a hit bears on a question whose subject is known, 0 to 1. */
+export function placeOf({ rank, lead, cosine }: Place): number {
+  const { byWords, besideVectors } = RELEVANCE;
+  const own =
+    cosine === undefined
+      ? byWords.base + byWords.lead * lead
+      : besideVectors.base + besideVectors.lead * lead + besideVectors.cosine * cosine;
+  return 1 / (1 + Math.exp(RELEVANCE.rank * Math.log(rank) - own));
+}
+
+function ramp(value: number, none: number, all: number): number {
+  return Math.min(1, Math.max(0, (value - none) / (all - none)));
+}
