@@ -1,6 +1,11 @@
-// The entry file of a worker thread: the engines of its shards.
+// The entry file of a worker thread: the engines of its shards. The thread of requests opens them in the same way when there
+// is no worker.
+import { Engine } from '../engine/engine.ts';
+import type { OpenEngine } from '../shards/transport/engine-door.ts';
 import { serveShards } from '../shards/transport/worker.ts';
-import { openEngine } from './open-engine.ts';
 import { CODECS } from './operations/codecs.ts';
+
+export const openEngine: OpenEngine = (options, { onBug, isAlone }) =>
+  Engine.open({ ...options, onFatal: onBug, isAlone });
 
 export default serveShards({ openEngine, codecs: CODECS });

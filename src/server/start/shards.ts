@@ -68,7 +68,7 @@ async function startLocal(
   options: Omit<LocalOptions, 'openEngine' | 'codecs' | 'onBroken'>,
   { onBroken }: Starting['deps'],
 ): Promise<ShardSet> {
-  const { openEngine } = await import('../open-engine.ts');
+  const { openEngine } = await import('../shard-worker.ts');
   return LocalShards.start({ ...options, openEngine, codecs: CODECS, onBroken });
 }
 

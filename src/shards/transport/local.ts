@@ -8,7 +8,6 @@ import { type RawShardCaller, ShardClient } from './client.ts';
 import type { ShardCodecs } from './codec.ts';
 import type { EngineDoor, EngineOptions, EngineThread, OpenEngine } from './engine-door.ts';
 import { Maintenance } from './maintenance.ts';
-import { describeBug, openEngines } from './open-engines.ts';
 import {
   drained,
   type ShardSet,
@@ -17,6 +16,7 @@ import {
   type WorkerLoad,
   type WorkerState,
 } from './shard-set.ts';
+import { describeBug, openEngines } from './worker.ts';
 
 export interface LocalOptions {
   readonly shards: number;

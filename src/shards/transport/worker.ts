@@ -12,7 +12,6 @@ import { BatchRunner } from './batch-runner.ts';
 import type { ShardCodecs } from './codec.ts';
 import type { EngineDoor, EngineOptions, EngineThread, OpenEngine } from './engine-door.ts';
 import { Maintenance } from './maintenance.ts';
-import { describeBug, openEngines } from './open-engines.ts';
 
 /** The argument that the pool starts a worker with. */
 export interface WorkerTask {
@@ -106,4 +105,26 @@ export function serveShards({ openEngine, codecs }: ServeOptions): (task: Worker
 function onFault(kind: 'throw' | 'exit'): void {
   if (kind === 'exit') process.exit(FAULT_EXIT_CODE);
   assert(false, 'the fault hook was asked to throw');
+}
+
+/** Opens all engines or none: if one fails, closes those that are open. */
+export async function openEngines(
+  options: readonly EngineOptions[],
+  open: (options: EngineOptions) => Promise<EngineDoor>,
+): Promise<ReadonlyMap<number, EngineDoor>> {
+  const opening = await Promise.allSettled(options.map(open));
+  const engines = new Map<number, EngineDoor>();
+  const failures: unknown[] = [];
+  opening.forEach((result, index) => {
+    if (result.status === 'rejected') failures.push(result.reason);
+    else engines.set(options[index]!.shard, result.value);
+  });
+  if (failures.length === 0) return engines;
+  await Promise.allSettled([...engines.values()].map((engine) => engine.close()));
+  throw failures[0];
+}
+
+/** An error that only a bug can cause, for the log. */
+export function describeBug(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? `${error.name}: ${error.message}`) : String(error);
 }
