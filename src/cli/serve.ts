@@ -32,7 +32,7 @@ async function serve(flags: Record<string, string | boolean | undefined>): Promi
   await server.close();
 }
 
-/** Exit code after an internal error of an engine in the thread of requests. */
+/** Exit code after an internal error of an engine in the main thread. */
 const BROKEN_EXIT_CODE = 70;
 /** Time for the refusals of pending calls to leave. */
 const BROKEN_EXIT_MS = 250;

@@ -134,7 +134,7 @@ const OPTIONS = {
     max: SHARDS_MAX,
     fallbackText: String(SHARDS_DEFAULT),
   }),
-  workers: integer('worker threads for the shards, at most one per shard; 0 serves them in the thread of requests', {
+  workers: integer('worker threads for the shards, at most one per shard; 0 serves them in the main thread', {
     min: 0,
     max: SHARDS_MAX,
     fallback: Math.min(SHARDS_MAX, Math.max(2, availableParallelism() - 1)),
@@ -193,11 +193,14 @@ const OPTIONS = {
     max: 1_048_576,
     fallback: 512,
   }),
-  openedCacheMb: integer('part of that heap (MiB) for grains opened lately; 0: answers keep none', {
-    min: 0,
-    max: 1_048_576,
-    fallback: 128,
-  }),
+  openedCacheMb: integer(
+    'part of the index heap (MiB), at most half, for grains that answers showed lately, decrypted; 0 keeps none',
+    {
+      min: 0,
+      max: 1_048_576,
+      fallback: 128,
+    },
+  ),
   vectorHeapMb: integer('heap (MiB) for loaded vectors, over all workers', {
     min: 16,
     max: 1_048_576,

@@ -1,4 +1,4 @@
-// The entry file of a worker thread: the engines of its shards. The thread of requests opens them in the same way when there
+// The entry file of a worker thread: the engines of its shards. The main thread opens them in the same way when there
 // is no worker.
 import { Engine } from '../engine/engine.ts';
 import type { OpenEngine } from '../shards/transport/engine-door.ts';

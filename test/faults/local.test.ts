@@ -1,4 +1,4 @@
-// A server whose engines run in the thread of requests: what it does when an engine meets a bug, and with other numbers of
+// A server whose engines run in the main thread: what it does when an engine meets a bug, and with other numbers of
 // workers on its data.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ const M = '/memories/default';
 const start = (directory: string, workers: string, preload?: string) =>
   startServerProcess({ directory, flags: ['--shards', '2', '--workers', workers], ...(preload ? { preload } : {}) });
 
-test('a bug of an engine in the thread of requests ends the process with a message, and nothing acknowledged is lost', async (t) => {
+test('a bug of an engine in the main thread ends the process with a message, and nothing acknowledged is lost', async (t) => {
   const directory = join(temporaryDirectory(t), 'data');
   const server = await start(directory, '0', join(import.meta.dirname, 'local-bug.ts'));
   t.after(() => server.kill());

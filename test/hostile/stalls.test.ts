@@ -16,7 +16,7 @@ import { wideRequests } from './wide.ts';
 import { pathOf, WORST_CALLS, WORST_REQUESTS, type WorstRequest } from './worst.ts';
 
 const LIMITS: StallLimits = { mainMs: 50, workersMs: 250 };
-/** The thread of requests does what a worker does, without worker threads. */
+/** The main thread does what a worker does, without worker threads. */
 const WITHOUT_WORKERS: StallLimits = { ...LIMITS, mainMs: LIMITS.workersMs };
 /** What keeps a shard busy for longest. */
 const BUSIEST =
@@ -78,7 +78,7 @@ describe('the worst single requests', () => {
   });
 });
 
-test('without worker threads, requests stall the thread of requests for no longer than a worker', async (t) => {
+test('without worker threads, requests stall the main thread for no longer than a worker', async (t) => {
   const victim = await startVictim({ workers: '0' });
   t.after(() => victim.close());
   const busiest = WORST_REQUESTS.filter(({ name }) => BUSIEST.test(name));

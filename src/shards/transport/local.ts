@@ -100,7 +100,7 @@ export class LocalShards implements ShardSet {
     );
     const opened = new LocalShards(options, engines, thread);
     if (early !== undefined) opened.#broke(early, undefined);
-    else log.info({ shards }, 'the shards are served by the thread of requests');
+    else log.info({ shards }, 'the shards are served by the main thread');
     return opened;
   }
 
@@ -177,7 +177,7 @@ export class LocalShards implements ShardSet {
     this.#client.fail(new EngineError('STO-E002', this.#reason), culprit);
     this.#options.log.error(
       { problem: describeBug(error) },
-      'an engine in the thread of requests met a bug: the server serves no shard until its process is started again',
+      'an engine in the main thread met a bug: the server serves no shard until its process is started again',
     );
     if (!wasClosed) this.#options.onBroken?.();
   }
