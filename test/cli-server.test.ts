@@ -20,6 +20,7 @@ function file(name: string, lines: readonly unknown[]): string {
 interface Shown {
   readonly hash: string;
   readonly grain_type: string;
+  readonly relevance?: number;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
@@ -94,7 +95,7 @@ test('recall explains why each hit is there and what was left out, for people an
   const [people, json] = await Promise.all([granary(here(...words)), granaryJson(here(...words))]);
   assert.equal(people.code, 0, people.stderr);
   assert.match(people.stdout, /^1\. {3}found by words \(rank 1\)/m);
-  assert.match(people.stdout, /matches sells, violins?/);
+  assert.match(people.stdout, /matches sells, violins?; relevance [01]\.\d{2}$/m);
   assert.match(people.stdout, /Score 0\.\d{3}: 0\.\d{3} for its words/);
   assert.match(
     people.stdout,
@@ -105,6 +106,21 @@ test('recall explains why each hit is there and what was left out, for people an
   assert.equal(hit!.score_breakdown.final_score, hit!.score);
   const nothing = await granary(here('recall', 'violins last 7 days', '--type', 'goal', '--explain'));
   assert.match(nothing.stdout, /Nothing was found\.\n\nLeft out: 3 of another type\./);
+});
+
+test('recall --json has the relevance of a hit by words, and none by structure alone', async () => {
+  await granaryJson(here('memories', 'create', 'clocks'));
+  await granaryJson(here('add', 'olaf', 'repairs', 'clocks', '-m', 'clocks'));
+  const [asked, bySubject] = await Promise.all([
+    recalled('clocks', 'who repairs clocks'),
+    recalled('clocks', '--subject', 'olaf'),
+  ]);
+  const [{ relevance } = assert.fail('the grain is found')] = asked;
+  assert.ok(typeof relevance === 'number' && relevance > 0 && relevance <= 1, `relevance is ${relevance}`);
+  assert.deepEqual(
+    bySubject.map((hit) => 'relevance' in hit),
+    [false],
+  );
 });
 
 test('a text is remembered: --sync prints its beliefs, otherwise they follow the answer', async () => {

@@ -1,4 +1,5 @@
 // Prints recall hits as a table, or as JSON.
+import { defined } from '../engine/base/defined.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { sayingOf } from './grain-view.ts';
 import { bar, clipped, printTable, terminalColumns, utc } from './output.ts';
@@ -7,6 +8,8 @@ export interface Hit {
   readonly hash: string;
   readonly grainType: string;
   readonly score: number;
+  /** Absent for hits by structure alone, and from a search. */
+  readonly relevance?: number | undefined;
   readonly fields: JsonObject;
 }
 
@@ -39,6 +42,6 @@ export function printHits(hits: readonly Hit[]): void {
   );
 }
 
-export function hitJson({ hash, grainType, score, fields }: Hit): unknown {
-  return { hash, grain_type: grainType, score, fields };
+export function hitJson({ hash, grainType, score, relevance, fields }: Hit): unknown {
+  return { hash, grain_type: grainType, score, ...defined({ relevance }), fields };
 }

@@ -12,6 +12,8 @@ export interface ExplainedHit {
   readonly grainType: string;
   readonly fields: JsonObject;
   readonly explanation: string;
+  /** The probability that the hit bears on the question; absent for hits by structure alone. */
+  readonly relevance?: number | undefined;
   readonly breakdown: JsonObject;
   readonly recallSource: string;
   readonly conflictStatus?: string | undefined;
@@ -40,7 +42,7 @@ const REASONS: Readonly<Record<ExclusionReason, string>> = {
   time_out_of_range: 'of another time',
   below_confidence: 'below the confidence limit',
   below_importance: 'below the importance limit',
-  below_min_score: 'below the score limit',
+  below_min_score: 'below the relevance limit',
   superseded: 'replaced by a later version',
   supersession_demoted: 'ranked lower, as a later version replaced them',
   contradicted: 'ranked lower, as something newer contradicts them',
@@ -92,8 +94,13 @@ export function printExplained(query: string, language: string, hits: readonly E
   printLine();
   for (const [at, hit] of hits.entries()) {
     const words = matchedWords(query, sayingOf(hit.grainType, hit.fields), language);
+    const found = [
+      `found by ${legsOf(hit).join(', ') || 'conditions on its fields'}`,
+      ...(words.length === 0 ? [] : [`matches ${words.join(', ')}`]),
+      ...(hit.relevance === undefined ? [] : [`relevance ${hit.relevance.toFixed(2)}`]),
+    ];
     const lines = [
-      `found by ${legsOf(hit).join(', ') || 'conditions on its fields'}${words.length === 0 ? '' : `; matches ${words.join(', ')}`}`,
+      found.join('; '),
       hit.explanation,
       ...(hit.isSuperseded ? ['a later version has replaced it'] : []),
       ...(hit.conflictStatus === undefined ? [] : [`among contradicting hits it is ${hit.conflictStatus}`]),

@@ -87,6 +87,7 @@ async function recall(words: string[], options: RecallOptions): Promise<void> {
       hash: hit.hash,
       grainType: hit.grainType,
       score: hit.score,
+      relevance: hit.relevance,
       fields: parseJson(hit.fieldsJson) as JsonObject, // the contract: an object
     }),
   );
@@ -157,6 +158,7 @@ async function explained(
         grainType: String(hit['grain_type']),
         fields: hit['fields'] as JsonObject,
         explanation: String(hit['explanation'] ?? ''),
+        relevance: hit['relevance'] === undefined ? undefined : Number(hit['relevance']),
         breakdown: (hit['score_breakdown'] ?? {}) as JsonObject,
         recallSource: String(hit['recall_source']),
         isSuperseded: hit['supersession_status'] === 'superseded',

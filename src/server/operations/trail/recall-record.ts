@@ -190,7 +190,7 @@ const REASON_TEXTS: Readonly<globalThis.Record<ExclusionReason, string>> = {
   time_out_of_range: 'It lies outside the time that was asked for.',
   below_confidence: 'Its confidence is below the threshold.',
   below_importance: 'Its importance is below the threshold.',
-  below_min_score: 'It matches less than the minimum that was asked for.',
+  below_min_score: 'Its relevance is below the minimum that was asked for.',
   superseded: 'A later version replaced it.',
   supersession_demoted: 'It fell below the limit since a later version replaced it.',
   contradicted: 'It is retracted or outdated.',
