@@ -67,8 +67,8 @@ function familyOf(name: string, { families }: Exposed): string {
 let server: TestServer;
 let http: HttpClient;
 let exposed: Exposed;
-const scrape = async (): Promise<Exposed> => {
-  const answer = await fetch(`${server.http}/metrics`, { headers: { authorization: `Bearer ${server.key}` } });
+const scrape = async (of = server): Promise<Exposed> => {
+  const answer = await fetch(`${of.http}/metrics`, { headers: { authorization: `Bearer ${of.key}` } });
   assert.equal(answer.status, 200);
   assert.match(answer.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
   return parsed(await answer.text());
@@ -155,6 +155,25 @@ test('counters count what was done', async () => {
   assert.ok(total(later, 'granary_seals_total') > sealed);
   assert.ok(total(later, 'granary_shard_segments') > 0);
 });
+
+for (const [openedCacheMb, isKept] of [
+  ['16', true],
+  ['0', false],
+] as const)
+  test(`reads of opened grains are counted: --opened-cache-mb ${openedCacheMb}`, async () => {
+    const own = await startTestServer({ shards: '2', workers: '0', openedCacheMb });
+    try {
+      const client = new HttpClient(own.http, own.key);
+      await client.post('/memories/default/add', { subject: 'wombat', relation: 'likes', object: 'roots' });
+      for (let i = 0; i < 3; i++) await client.post('/memories/default/recall', { subject: 'wombat' });
+      const families = await scrape(own);
+      assert.equal(total(families, 'granary_opened_cache_bytes') > 0, isKept);
+      assert.equal(total(families, 'granary_opened_cache_hits_total'), isKept ? 2 : 0);
+      assert.equal(total(families, 'granary_opened_cache_misses_total'), isKept ? 1 : 3);
+    } finally {
+      await own.close();
+    }
+  });
 
 test('labels are of few values, none of them from data', () => {
   const allowed = new Set(['operation', 'face', 'code', 'le', 'shard', 'worker', 'stage', 'outcome']);
