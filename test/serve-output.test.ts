@@ -12,12 +12,12 @@ const MASTER_KEY = /a master key was made in/g;
 /** The output of a new server until it ends, and its first key. */
 async function firstStart(
   directory: string,
-  options: { readonly preload?: string; readonly level?: string },
+  options: { readonly preload?: string; readonly level?: string; readonly flags?: readonly string[] },
 ): Promise<{ readonly output: string; readonly key: string }> {
-  const { preload, level } = options;
+  const { preload, level, flags = [] } = options;
   const server = await startServerProcess({
     directory,
-    flags: ['--shards', '1', '--workers', '1', ...(level === undefined ? [] : ['--log-level', level])],
+    flags: ['--shards', '1', '--workers', '1', ...(level === undefined ? [] : ['--log-level', level]), ...flags],
     ...(preload === undefined ? {} : { preload }),
   });
   assert.equal(await server.stop(), 0);
@@ -46,4 +46,17 @@ test('a start that finds its keys does not mention them', async (t) => {
   await firstStart(directory, {});
   const { output } = await firstStart(directory, { preload: TERMINAL });
   assert.doesNotMatch(output, /master key|bootstrap\.key|API key/);
+});
+
+test('a start says how much of --opened-cache-mb it cannot give', async (t) => {
+  const root = temporaryDirectory(t);
+  const outputWith = async (mebibytes: string): Promise<string> => {
+    const flags = ['--index-heap-mb', '64', '--opened-cache-mb', mebibytes];
+    return (await firstStart(join(root, mebibytes), { flags })).output;
+  };
+  assert.match(
+    await outputWith('33'),
+    /opened grains get 32 MiB, half of --index-heap-mb, and not the 33 of --opened-cache-mb/,
+  );
+  assert.doesNotMatch(await outputWith('32'), /opened grains get/);
 });

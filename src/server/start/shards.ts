@@ -29,6 +29,11 @@ export async function startShards(
   const wal = writeAheadFolder(config.dataDir);
   await settleDeployment(config.dataDir, shards, workers);
   const mark = takeOwnership(wal);
+  const { indexHeapMb, openedCacheMb } = config;
+  if (openedCacheMb > indexHeapMb / 2)
+    log.info(
+      `opened grains get ${Math.floor(indexHeapMb / 2)} MiB, half of --index-heap-mb, and not the ${openedCacheMb} of --opened-cache-mb`,
+    );
   const options = {
     shards,
     engineOptions: (shard: number): EngineOptions => ({
@@ -39,8 +44,8 @@ export async function startShards(
       writeAhead: { directory: wal, workers, worker: shard % workers, mark },
       // A restarted worker gets the keys of that time.
       masterKeys: masterKeys.current.raw,
-      indexHeapBytes: Math.floor((config.indexHeapMb * 1024 * 1024) / shards),
-      openedCacheBytes: Math.floor((config.openedCacheMb * 1024 * 1024) / shards),
+      indexHeapBytes: Math.floor((indexHeapMb * 1024 * 1024) / shards),
+      openedCacheBytes: Math.floor((openedCacheMb * 1024 * 1024) / shards),
       vectorHeapBytes: Math.floor((config.vectorHeapMb * 1024 * 1024) / shards),
     }),
     log,

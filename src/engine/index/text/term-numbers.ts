@@ -1,5 +1,5 @@
 // Numbers of terms, shared by all analysers of a thread: a faster key than the text. When there are too many, all terms
-// get new numbers in a new epoch. Between two texts a number never identifies two terms of one epoch.
+// get new numbers in a new epoch, which begins between two texts. Within an epoch a number stands for one term.
 import { TERM_NUMBERS_MAX } from '../../base/limits.ts';
 import type { AnalyzedText, NumberedText } from '../parts/part.ts';
 
