@@ -23,7 +23,10 @@ export class Holds {
   /** The call that a job makes now, by its id. */
   readonly #storing = new Map<string, { readonly job: ImportJobRecord; readonly done: Promise<void> }>();
 
-  /** Resolves when no job about the person stores, without one no job at all; they wait until the returned function is called. */
+  /**
+   * Resolves when no job about the person stores; without a person, when no job stores at all. These jobs wait until the
+   * returned function is called.
+   */
   async hold(whose?: Person): Promise<() => void> {
     let release: () => void = () => undefined;
     const over = new Promise<void>((resolve) => {

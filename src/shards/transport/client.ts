@@ -2,9 +2,10 @@
 //
 // If the worker is idle, a call leaves in the same turn of the event loop (setImmediate). While batches are in flight,
 // calls collect and leave when the worker has run a batch. There is no timer. A write that is alone is not counted as a
-// batch: nothing waits for the report that it ran, so its answer is the only message that wakes this thread. Reads and writes have separate lanes, so
-// a read never waits in a batch behind writes. If too much is pending, the caller gets LIM-E001 at once. If the worker
-// dies, all pending calls are rejected as retryable, because nobody knows which of them took effect.
+// batch: nothing waits for the report that it ran, so its answer is the only message that wakes this thread. Reads and
+// writes have separate lanes, so a read never waits in a batch behind writes. If too much is pending, the caller gets
+// LIM-E001 at once. If the worker dies, all pending calls are rejected as retryable, because nobody knows which of them
+// took effect.
 import { assert } from '../../engine/base/assert.ts';
 import { type Clock, steadyMs, systemClock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
