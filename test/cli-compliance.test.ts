@@ -14,6 +14,11 @@ test('checks run and print their results, and a failed one sets the exit code', 
   // A person's data without a record of processing.
   await granaryJson(here('add', 'ada', 'likes', 'tea', '--user', 'ada'));
   const run = await granary(here('compliance'));
+  assert.deepEqual(
+    run.stdout.split('\n').filter((line) => line.length > 110),
+    [],
+    'the table fits the columns of an output that is no terminal',
+  );
   assert.equal(run.code, 1, run.stderr);
   assert.match(run.stdout, /fail +high +gdpr_record_of_processing/);
   assert.doesNotMatch(run.stdout, /encryption_at_rest/);

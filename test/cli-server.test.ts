@@ -426,6 +426,11 @@ test('usage errors are exit code 2, failures 1, and help says so', async () => {
   assert.equal((JSON.parse(nowhere.stdout) as { error: { code: string } }).error.code, 'NO-SERVER');
   assert.equal(help.code, 0);
   assert.match(help.stdout, /Exit codes: 0 success; 1 the command failed/);
+  const commands = help.stdout.slice(0, help.stdout.indexOf('Examples:')).split('\n');
+  assert.deepEqual(
+    commands.filter((line) => line.length > 80),
+    [],
+  );
   for (const command of ['serve', 'import', 'verify', 'restore', 'bench', 'grain'])
     assert.match(help.stdout, new RegExp(`^ {2}${command}\\b`, 'm'));
   assert.match(words.stdout, /last 7 days/);

@@ -5,7 +5,7 @@ import { PAGE_LIMIT_MAX } from '../engine/base/limits.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { EXIT, usage } from './failure.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
-import { printJson, printLine, printTable, utc } from './output.ts';
+import { printJson, printLine, printTable, terminalColumns, utc } from './output.ts';
 import { intoFile, type Piece, writeTo } from './write-stream.ts';
 
 interface ComplianceOptions extends ServerOptions {
@@ -19,7 +19,10 @@ interface ComplianceOptions extends ServerOptions {
   readonly output?: string | undefined;
 }
 
-const DETAIL_WIDTH = 70;
+/** Terminal columns of a column of sentences at least and at most. */
+const DETAIL_WIDTH = { min: 24, max: 70 };
+/** Terminal columns between two columns of a table. */
+const GAP = 2;
 const FORMATS = ['json', 'text', 'csv'];
 
 export function registerCompliance(program: Command): void {
@@ -74,13 +77,27 @@ async function run(options: ComplianceOptions): Promise<void> {
   const checks = result['checks'] as JsonObject[]; // the operation's schema
   const shown = checks.filter(({ status }) => options.all || status === 'fail' || status === 'warn');
   if (shown.length > 0)
-    printTable(
-      [{ title: 'status' }, { title: 'severity' }, { title: 'check' }, { title: 'detail', width: DETAIL_WIDTH }],
+    printDetails(
+      ['status', 'severity', 'check'],
+      ['detail'],
       shown.map(({ status, severity, id, detail }) => [status, severity, id, detail].map(String)),
     );
   printLine();
   const { total, pass, fail, warn, skip } = result;
   printLine(`${total} checks: ${pass} passed, ${fail} failed, ${warn} warnings, ${skip} skipped`);
+}
+
+/** Columns of words, then columns of sentences, which share what the words leave of the terminal. */
+function printDetails(
+  words: readonly string[],
+  sentences: readonly string[],
+  rows: readonly (readonly string[])[],
+): void {
+  const taken = words.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]!.length)) + GAP);
+  const left = taken.reduce((rest, columns) => rest - columns, terminalColumns());
+  const each = Math.floor((left - GAP * (sentences.length - 1)) / sentences.length);
+  const width = Math.min(DETAIL_WIDTH.max, Math.max(DETAIL_WIDTH.min, each));
+  printTable([...words.map((title) => ({ title })), ...sentences.map((title) => ({ title, width }))], rows);
 }
 
 async function violations(options: ComplianceOptions): Promise<void> {
@@ -97,14 +114,9 @@ async function violations(options: ComplianceOptions): Promise<void> {
   if (found.length > 0) process.exitCode = EXIT.failed;
   if (options.json) return printJson(answer);
   if (found.length === 0) return printLine('No check failed.');
-  printTable(
-    [
-      { title: 'severity' },
-      { title: 'check' },
-      { title: 'since' },
-      { title: 'detail', width: DETAIL_WIDTH },
-      { title: 'what helps', width: DETAIL_WIDTH },
-    ],
+  printDetails(
+    ['severity', 'check', 'since'],
+    ['detail', 'what helps'],
     found.map(({ severity: how, id, detected_at, detail, remediation }) => [
       String(how),
       String(id),
@@ -118,8 +130,9 @@ async function violations(options: ComplianceOptions): Promise<void> {
 async function impact(options: ComplianceOptions): Promise<void> {
   const answer = await ask(options, 'GET', 'compliance/impact');
   if (options.json) return printJson(answer);
-  printTable(
-    [{ title: 'framework' }, { title: 'reference' }, { title: 'status' }, { title: 'missing', width: DETAIL_WIDTH }],
+  printDetails(
+    ['framework', 'reference', 'status'],
+    ['missing'],
     (answer['assessments'] as JsonObject[]).map(({ framework, reference, status, gaps }) =>
       [framework, reference, status, (gaps as string[]).join(', ')].map(String),
     ),

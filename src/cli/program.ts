@@ -77,6 +77,7 @@ async function buildProgram(first: string | undefined): Promise<Command> {
   const program = new Command('granary')
     .description('A database server for the memory of AI agents')
     .version(VERSION, '-V, --version', 'print the version')
+    .configureHelp({ minWidthToWrap: HELP_WIDTH_MIN })
     .exitOverride()
     .showHelpAfterError('(granary help COMMAND shows details)')
     .addHelpText('after', EXAMPLES);
@@ -90,6 +91,9 @@ function wantedCommands(first: string | undefined): readonly string[] {
   if (first === '-V' || first === '--version') return [];
   return first !== undefined && Object.hasOwn(COMMANDS, first) ? [first] : Object.keys(COMMANDS);
 }
+
+/** Descriptions are wrapped if they have at least so many columns beside the names. */
+const HELP_WIDTH_MIN = 24;
 
 const EXAMPLES = `
 Examples:
