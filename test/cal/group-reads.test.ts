@@ -31,7 +31,8 @@ async function openCounted(t: TestContext, items: readonly AddItem[]) {
   const log = new CountingLog(
     openLmdbLog(join(root, 'shard-0', 'log'), { stamp: { formatVersion: FORMAT_VERSION, shard: 0, shards: 1 } }),
   );
-  const engine = await openShard(root, { log });
+  // Without the cache of opened grains, which would answer the second time.
+  const engine = await openShard(root, { log, openedCacheBytes: 0 });
   t.after(() => engine.abandon());
   await engine.write('attachMemory', contextOf(1), { settings: settingsOf(1) });
   await engine.write('addBatch', contextOf(1), { items });
