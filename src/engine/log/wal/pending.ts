@@ -2,6 +2,7 @@
 import { assert } from '../../base/assert.ts';
 import type { Sequence } from '../log.ts';
 import { endOf, frameAt, type NumberedAppend } from '../numbered-append.ts';
+import { SortedKeys } from './sorted-keys.ts';
 
 /** What an append made of a record or of a state entry: its frame, or null when it is deleted. */
 interface Change {
@@ -19,6 +20,7 @@ export class PendingAppends {
   /** Records that were replaced or removed. New ones are found in their append. */
   readonly #records = new Map<Sequence, Change>();
   readonly #state = new Map<string, Change>();
+  readonly #stateKeys = new SortedKeys(this.#state);
   #bytes = 0;
 
   get isEmpty(): boolean {
@@ -46,7 +48,10 @@ export class PendingAppends {
     this.#bytes += append.bytes;
     for (const [sequence, frame] of append.replacements) this.#records.set(sequence, { frame, number });
     for (const sequence of append.removals) this.#records.set(sequence, { frame: null, number });
-    for (const [key, frame] of append.state) this.#state.set(key, { frame, number });
+    for (const [key, frame] of append.state) {
+      if (!this.#state.has(key)) this.#stateKeys.add(key);
+      this.#state.set(key, { frame, number });
+    }
   }
 
   /** The frame of a record, null when it was removed, undefined when nothing here says anything of it. */
@@ -64,9 +69,9 @@ export class PendingAppends {
     return this.#state.get(key)?.frame;
   }
 
-  /** All changed state entries whose key begins with `prefix`, in no order. */
+  /** All changed state entries whose key begins with `prefix`, by key. Nothing may change before the last one is taken. */
   *states(prefix: string): IterableIterator<readonly [key: string, frame: Buffer | null]> {
-    for (const [key, { frame }] of this.#state) if (key.startsWith(prefix)) yield [key, frame];
+    for (const key of this.#stateKeys.startingWith(prefix)) yield [key, this.#state.get(key)!.frame];
   }
 
   /** The oldest appends up to that number, as many as the bounds allow, and at least one. */
@@ -96,6 +101,7 @@ export class PendingAppends {
       for (const sequence of removals) dropChange(this.#records, sequence, number);
       for (const [key] of state) dropChange(this.#state, key, number);
     }
+    if (piece.some(({ state }) => state.length > 0)) this.#stateKeys.deleted();
   }
 
   /** The index of the last append whose first record is not after `sequence`. */
