@@ -12,7 +12,7 @@ import { randomUUID } from 'node:crypto';
 const { GRANARY_URL, GRANARY_API_KEY } = process.env;
 if (!GRANARY_URL || !GRANARY_API_KEY) throw new Error('set GRANARY_URL and GRANARY_API_KEY');
 
-/** What the server says about a failure. `code` is stable, `message` is for people. */
+/** The server's message about a failure. `code` is stable, `message` is for people. */
 class GranaryError extends Error {
   readonly code: string;
 

@@ -62,7 +62,7 @@ for (const listener of ['uws', 'node'])
         last = seen.sentBytes;
         return still >= STILL_LOOKS;
       });
-      // What the buffers of the connection took decides whether the model waits, or has reached the bound of an answer.
+      // The model waits, or has reached the bound of an answer, depending on how much the connection's buffers took.
       assert.notEqual(seen.ended, 'whole');
       assert.ok(seen.sentBytes < 2 * MODEL_RESPONSE_BYTES_MAX);
       const http = new HttpClient(server.http, server.key);

@@ -18,7 +18,7 @@ type Beside = 'bob' | 'nobody' | undefined;
 
 interface Case {
   readonly name: string;
-  /** What happens to the grants of a memory before it is asked. */
+  /** Changes of a memory's grants before it is asked. */
   readonly grants: readonly (readonly [act: 'grant' | 'revoke', user: string, more?: object])[];
   readonly beside?: Beside;
   readonly isSent: boolean;

@@ -73,7 +73,7 @@ describe('the examples of documents and of facts by a model', { concurrency: fal
     await models.close();
   });
 
-  /** What a block prints; a command that fails ends it. */
+  /** The output of a block; a command that fails ends it. */
   async function printed({ lines }: Block): Promise<string> {
     const child = spawn('sh', ['-euc', lines], { cwd: folder, env: variables });
     const [stdout, stderr, code] = await Promise.all([

@@ -13,7 +13,7 @@ interface Source {
   readonly name: string;
   /** Why it is not asked. */
   readonly skip?: string;
-  /** What the provider's settings are; `script` is for a scripted server alone. */
+  /** Settings of the provider; `script` is for a scripted server alone. */
   readonly provider: (t: TestContext, script: Script) => Promise<{ readonly kind: string; readonly base_url: string }>;
   readonly model: string | undefined;
 }

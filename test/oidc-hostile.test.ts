@@ -108,7 +108,7 @@ test('an issuer whose answer does not end is cut off', async (t) => {
   const { byKey, withToken } = await begun(t, url);
   const { status, json: body } = await withToken(await tokenOf(await signingKey('one'), url));
   assert.deepEqual([status, body.error.code], [503, 'AUT-E008']);
-  // What the sockets hold comes on top.
+  // The sockets' buffers come on top.
   assert.ok(sent < ISSUER_ANSWER_BYTES_MAX + 32 * 1_048_576, `${sent} bytes`);
   assert.equal((await byKey.ask('GET', '/memories')).status, 200);
 });

@@ -44,7 +44,7 @@ test('server calls shards, shards call the engine, nothing calls back', () => {
 
 /** Engine files that the embedders may import: files that import nothing themselves, or only one another. */
 const EMBED_IMPORTS = new Set(
-  ['assert', 'errors', 'limits', 'clock', 'durable-file'].map((name) => `src/engine/base/${name}.ts`),
+  ['assert', 'clock', 'defined', 'durable-file', 'errors', 'limits'].map((name) => `src/engine/base/${name}.ts`),
 );
 
 test('embedders know neither shards nor server, and the engine knows no embedder', () => {
@@ -167,6 +167,52 @@ test('the lockfile has every package that it refers to, on every platform', () =
   for (const [path, { optionalDependencies = {} }] of Object.entries(packages)) {
     for (const name of Object.keys(optionalDependencies)) assert.ok(names.has(name), `${path} needs ${name}`);
   }
+});
+
+test('optional members are written as undefined or by `defined`, not by a conditional spread', () => {
+  // `...(x === undefined ? {} : { x })` and `...(x && { x })`
+  const conditional = /\.\.\.\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*?(?:\? \{\}\s*:\s*\{|&& \{|\}\s*: \{\}\))/g;
+  const isTestOnly = (file: string): boolean => /\/(?:testing|gen)\/|\.fixture\.ts$/.test(file);
+  const found = [...sources, ...filesUnder('bench').filter((file) => file.endsWith('.ts'))]
+    .filter((file) => !isTest(file) && !isTestOnly(file))
+    .flatMap((file) =>
+      [...readFileSync(join(root, file), 'utf8').matchAll(conditional)].map(([text]) => `${file}: ${text}`),
+    );
+  assert.deepEqual(found, []);
+});
+
+/** The sentences of a document, or of a source's comments. */
+function sentencesOf(file: string): string[] {
+  const text = readFileSync(join(root, file), 'utf8');
+  const paragraphs = file.endsWith('.md')
+    ? text.replaceAll(/^```[\s\S]*?^```/gm, '').split(/\n\s*\n|\n(?=\s*(?:[-*|#]|\d+\.) )/)
+    : [...text.matchAll(/(?:^\s*(?:\/\/|\/?\*).*\n?)+|\/\/ .*/gm)].map(([comment]) => comment);
+  return paragraphs.flatMap((paragraph) =>
+    paragraph
+      .replaceAll(/^\s*(?:\/\/|\/?\*+\/?|#+(?: \d+\.)?|[-*|]|\d+\.)/gm, '')
+      .trim()
+      .replaceAll(/\s+/g, ' ')
+      .split(/(?<=[.:?!]) (?=[A-Z])/),
+  );
+}
+
+test('sentences begin with their subject, not with a clause that stands for it', () => {
+  const clause = /^(?:Whoever|Whatever|Whose|Of whom|What) .*[^?]$/;
+  const files = [
+    ...documentsOf(root),
+    ...['src', 'test', 'bench', 'scripts', 'examples'].flatMap(filesUnder).filter((file) => file.endsWith('.ts')),
+  ].filter((file) => !file.includes('/gen/'));
+  let sentences = 0;
+  const found: string[] = [];
+  for (const file of files)
+    for (const sentence of sentencesOf(file)) {
+      sentences++;
+      // A heading may be such a clause: it has no full stop.
+      if (clause.test(sentence) && !(file.endsWith('.md') && !/[.:]/.test(sentence)))
+        found.push(`${file}: ${sentence}`);
+    }
+  assert.deepEqual(found, []);
+  assert.ok(sentences > 10_000, `${sentences} sentences`);
 });
 
 /** A word in a document's code quotes that is a path from the root, or a source file by any path. */

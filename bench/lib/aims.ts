@@ -1,5 +1,5 @@
-// What the service is measured by: one table over several scenarios, each figure beside the limit that it is compared
-// with in the same run. The bounds are the scenarios' own aims.
+// The aims of the service: one table over several scenarios, each figure next to the limit that it is compared with in
+// the same run. The bounds are the scenarios' own aims.
 import { aimText, type ScenarioRun } from './report.ts';
 import { isMet, type Size } from './scenario.ts';
 

@@ -2,7 +2,7 @@
 // metrics.
 import { type CpuSpent, gcShareOf, ownCpu, THREAD_CLASSES, type ThreadClass, totalOf } from './thread-cpu.ts';
 
-/** What a number of operations took together. */
+/** CPU time of a number of operations together. */
 interface Sum {
   operations: number;
   readonly spent: Record<keyof CpuSpent, number>;

@@ -1,7 +1,9 @@
 // Imports judged data into a server and asks its questions, with the public tools.
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { defined } from '../../src/engine/base/defined.ts';
 import { RecallRequest, RecallResponse } from '../../src/server/gen/memory/v1/memory.ts';
 import { callHead, framed, GrpcConnection } from './grpc-client.ts';
 import { type Collection, DEPTH, type Question } from './judged.ts';
@@ -59,11 +61,14 @@ export async function recallAll(
   const latenciesMs: number[] = [];
   const warned: string[] = [];
   for (const { memory, text } of questions) {
-    const head = callHead('/memory.v1.MemoryService/Recall', {
-      'x-memory-id': memory,
-      ...headers,
-      ...(server.key === undefined ? {} : { authorization: `Bearer ${server.key}` }),
-    });
+    const head = callHead(
+      '/memory.v1.MemoryService/Recall',
+      defined({
+        'x-memory-id': memory,
+        ...headers,
+        authorization: server.key === undefined ? undefined : `Bearer ${server.key}`,
+      }),
+    );
     const request = RecallRequest.encode(RecallRequest.fromPartial({ query: text, limit: DEPTH })).finish();
     for (let left = tries - 1; ; left--) {
       const start = performance.now();

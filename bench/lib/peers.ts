@@ -1,9 +1,11 @@
 // Other stores with word and vector search, in this process, from the folder in BENCH_PEERS:
 //   npm install --prefix FOLDER @lancedb/lancedb sqlite-vec
 // They are not dependencies: install them for comparisons.
+
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { defined } from '../../src/engine/base/defined.ts';
 
 export interface PeerRow {
   readonly id: number;
@@ -28,10 +30,10 @@ export type OpenPeer = (folder: string) => Promise<Peer>;
 export function installedPeers(): Partial<Record<PeerName, OpenPeer>> {
   const lancedb = found<LanceModule>('@lancedb/lancedb');
   const sqliteVec = found<SqliteVecModule>('sqlite-vec');
-  return {
-    ...(lancedb === undefined ? {} : { lancedb: (folder: string) => openLance(lancedb, folder) }),
-    ...(sqliteVec === undefined ? {} : { sqlite: (folder: string) => openSqliteVec(sqliteVec, folder) }),
-  };
+  return defined({
+    lancedb: lancedb === undefined ? undefined : (folder: string) => openLance(lancedb, folder),
+    sqlite: sqliteVec === undefined ? undefined : (folder: string) => openSqliteVec(sqliteVec, folder),
+  });
 }
 
 function found<T>(name: string): T | undefined {

@@ -1,4 +1,5 @@
 // Starts servers in separate processes, and the echo servers to compare with.
+
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -6,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Precision } from '../../src/embed/builtin/graph.ts';
 import type { RuntimeName } from '../../src/embed/builtin/runtime.ts';
+import { defined } from '../../src/engine/base/defined.ts';
 import { DEFAULT_BACKEND } from '../../src/server/embedding/backends.ts';
 import { cpuTable } from './cpu-table.ts';
 import { type CpuSnapshot, NO_CPU, processCpuUs, snapshotOf, spentBetween, totalOf } from './thread-cpu.ts';
@@ -102,7 +104,7 @@ export async function startServer({ main = MAIN, profile, embedder, ...options }
     env: {
       ...process.env,
       TRACED_SHARE: String(tracedShare ?? 0),
-      ...(key === undefined ? {} : { GRANARY_BOOTSTRAP_KEY: key }),
+      GRANARY_BOOTSTRAP_KEY: key ?? process.env['GRANARY_BOOTSTRAP_KEY'],
     },
   });
   // A failing scenario must not leave a server behind.
@@ -200,11 +202,11 @@ export async function askJson(
 ): Promise<Record<string, unknown>> {
   const response = await fetch(`http://127.0.0.1:${http}/api${path}`, {
     method,
-    headers: {
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    headers: defined({
+      'content-type': body === undefined ? undefined : 'application/json',
+      authorization: key === undefined ? undefined : `Bearer ${key}`,
+    }),
+    body: body === undefined ? null : JSON.stringify(body),
   });
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
   return (await response.json()) as Record<string, unknown>; // the contract: an object

@@ -13,7 +13,7 @@ export interface ThreadSlot {
   readonly gcPauseMs: number;
 }
 
-/** What a parent asks with; the answer is `{ slots }`. */
+/** The request of a parent; the answer is `{ slots }`. */
 export const ASK_SLOTS = 'thread-slots';
 
 const KEY = 'granary-bench-thread-slots';

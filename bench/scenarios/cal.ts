@@ -1,6 +1,8 @@
 // CAL queries over one sealed memory of beliefs, events and goals: in the engine, with the answer as JSON text, and
 // over gRPC with parsing, audit entry and transport. Every query text was sent before, as an agent's are.
+
 import { join } from 'node:path';
+import { defined } from '../../src/engine/base/defined.ts';
 import { PLAIN_SESSION } from '../../src/engine/cal/run/session.ts';
 import { isRefused } from '../../src/engine/calls/cal.ts';
 import type { AddItem } from '../../src/engine/calls/grain.ts';
@@ -265,7 +267,7 @@ interface Connection {
 }
 
 async function connected({ grpc, key }: Target): Promise<Connection> {
-  const metadata = { 'x-memory-id': 'cal', ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) };
+  const metadata = defined({ 'x-memory-id': 'cal', authorization: key === undefined ? undefined : `Bearer ${key}` });
   return {
     connection: await GrpcConnection.open(grpc),
     head: callHead('/memory.v1.MemoryService/CalQuery', metadata),

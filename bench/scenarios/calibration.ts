@@ -1,7 +1,8 @@
-// What a hit's relevance is worth: of the hits that are said to bear on a question with some probability, how many do.
-// The chats and abstracts of `relevance`, asked with vectors and without. `foreign` asks each question of a chat of
-// another chat, which knows nothing of it: relevances should be low there, and topic_coverage `none`. The numbers of
-// src/engine/recall/legs/relevance.ts were fitted to these chats, so their figures are in-sample; the abstracts are not.
+// The calibration of relevance: of the hits that are said to bear on a question with some probability, how many do. The
+// chats and abstracts of `relevance`, asked with vectors and without. `foreign` asks each question of a chat of another
+// chat, which knows nothing of it: relevances should be low there, and topic_coverage `none`. The numbers of
+// src/engine/recall/legs/relevance.ts were fitted to these chats, so their figures are in-sample; the abstracts are
+// not.
 import { join } from 'node:path';
 import { hasNativeRuntime, type RuntimeName } from '../../src/embed/builtin/runtime.ts';
 import { inFolder } from '../lib/folder.ts';

@@ -1,7 +1,9 @@
 // The most costly known single requests (test/hostile), one after the other: how long another caller's health
 // request waits during each, and the server's memory. Each is sent three times: code runs slowly the first time, and a
 // single late check is chance on a machine that does other work.
+
 import { request } from 'node:http';
+import { defined } from '../../src/engine/base/defined.ts';
 import { GrpcClient } from '../../test/conformance/grpc-client.ts';
 import { sessionRequests } from '../../test/hostile/sessions.ts';
 import { wideRequests } from '../../test/hostile/wide.ts';
@@ -128,10 +130,11 @@ function sent(
   { method, path, body, contentType = 'application/json' }: WorstRequest,
 ): Promise<void> {
   const bytes = body?.();
-  const headers = {
+  const headers = defined({
     authorization: `Bearer ${key}`,
-    ...(bytes === undefined ? {} : { 'content-type': contentType, 'content-length': bytes.length }),
-  };
+    'content-type': bytes === undefined ? undefined : contentType,
+    'content-length': bytes === undefined ? undefined : bytes.length,
+  });
   return new Promise((resolve) => {
     const asking = request({ host: '127.0.0.1', port, method, path: `/api${path}`, headers }, (answer) => {
       answer.on('close', resolve);

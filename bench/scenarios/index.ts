@@ -1,7 +1,9 @@
 // The indexes of a shard without a log: publish, seal, merge, open, look up. One memory of 131,072 grains, then 10,000
 // memories of 10; with texts of 15 words and without any. The longest slice is how long a shard is blocked.
+
 import { createHash, randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
+import { defined } from '../../src/engine/base/defined.ts';
 import { MERGE_FANOUT, TAIL_GRAINS_SEAL } from '../../src/engine/base/limits.ts';
 import { BlindTokens } from '../../src/engine/crypto/blind-tokens.ts';
 import type { Sliced } from '../../src/engine/index/files/section.ts';
@@ -222,7 +224,10 @@ function makeGrains(count: number, withText: boolean): (first: number) => Indexe
         relation: `relation ${Math.floor(random() * 30)}`,
         object: `object ${random() < 0.6 ? ordinal : Math.floor(random() * 2_000)}`,
         source: undefined,
-        numbers: { confidence: Math.floor(random() * 10) / 10, ...(random() < 0.1 ? { importance: random() } : {}) },
+        numbers: defined({
+          confidence: Math.floor(random() * 10) / 10,
+          importance: random() < 0.1 ? random() : undefined,
+        }),
         blobBytes: 230 + Math.floor(random() * 40),
         recordBytes: 320 + Math.floor(random() * 40),
         text: { analyzed: () => analyzed },

@@ -149,7 +149,7 @@ async function addsOfAgents(
     const before = process.cpuUsage();
     await addAll(shard, batches, actor);
     const { user, system } = process.cpuUsage(before);
-    // What is sealed meanwhile would count for either.
+    // Sealing meanwhile would count for either.
     await settle(shard);
     return user + system;
   };

@@ -31,7 +31,7 @@ export const scenario: Scenario = {
   run,
 };
 
-/** What one interval measured. */
+/** Measurements of one interval. */
 interface Interval {
   readonly add: ServedLoad;
   readonly batch: ServedLoad;

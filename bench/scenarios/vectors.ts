@@ -83,11 +83,13 @@ async function measure(directory: string, count: number, asked: number): Promise
   for (const [name, share] of Object.entries(SHARES)) {
     const allowed = (ordinal: number): boolean => draw[ordinal]! < share;
     const list = Uint32Array.from(Array.from({ length: count }, (_, i) => i + 1).filter((ordinal) => allowed(ordinal)));
-    const filters = {
-      [name]: share === 1 ? { limit: LIMIT } : { limit: LIMIT, allowedOrdinals: list },
-      ...(share === 1 ? {} : { [`${name}_tested`]: { limit: LIMIT, allowed, allowedShare: share } }),
-      ...(share === 1 ? { [`${name}_recalled`]: RECALLED } : {}),
-    };
+    const filters: Record<string, VectorFilter> =
+      share === 1
+        ? { [name]: { limit: LIMIT }, [`${name}_recalled`]: RECALLED }
+        : {
+            [name]: { limit: LIMIT, allowedOrdinals: list },
+            [`${name}_tested`]: { limit: LIMIT, allowed, allowedShare: share },
+          };
     for (const [way, filter] of Object.entries(filters))
       Object.assign(metrics, named(way, ask(index, queries, cosines, list, filter)));
   }

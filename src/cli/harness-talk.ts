@@ -164,7 +164,7 @@ class Talk {
     for (const warning of Array.isArray(answer['warnings']) ? answer['warnings'] : []) printNote(text(warning));
   }
 
-  /** What the person says that the tool came to. */
+  /** The result of the tool as the person reports it. */
   async #outputOf({ tool_call_id: id, tool_name: tool, arguments: args }: JsonObject): Promise<JsonObject> {
     printNote(`The agent asks you to run ${text(tool)} with ${shown(args)}`);
     const line = (await this.#lines.ask('its output (JSON or text; nothing if it failed)> ')) ?? '';

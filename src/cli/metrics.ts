@@ -47,7 +47,7 @@ async function metrics(options: MetricsOptions): Promise<void> {
   );
 }
 
-/** What is computed, and why the rest is not, each as a table of at most `columns`. */
+/** The computed metrics, and the reasons why others are missing, each as a table of at most `columns`. */
 export function metricTables(rows: readonly Metric[], columns: number): string[] {
   const known = rows.filter(({ status }) => status !== 'not_computed');
   const missing = rows.filter(({ status }) => status === 'not_computed');

@@ -84,18 +84,14 @@ async function list(options: ServerOptions): Promise<void> {
         name,
         installed: isHere && problem === undefined,
         problem: problem ?? null,
-        ...(entry === undefined
-          ? {}
-          : {
-              role: entry.role,
-              bytes: bytesOf(entry),
-              dimensions: entry.dimensions ?? null,
-              languages: entry.languages,
-              licence: entry.licence,
-              repository: entry.repository,
-              revision: entry.revision,
-              files: entry.files,
-            }),
+        role: entry?.role,
+        bytes: entry && bytesOf(entry),
+        dimensions: entry && (entry.dimensions ?? null),
+        languages: entry?.languages,
+        licence: entry?.licence,
+        repository: entry?.repository,
+        revision: entry?.revision,
+        files: entry?.files,
       })),
       folder: join(options.dataDir, MODELS_FOLDER),
     });

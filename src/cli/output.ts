@@ -1,5 +1,5 @@
 // Output of commands: tables for people, one JSON value for programs.
-import Table from 'cli-table3';
+import Table, { type TableConstructorOptions } from 'cli-table3';
 import { stringifyJson } from '../engine/grain/api/json.ts';
 
 /** Prints one JSON value on its own line. */
@@ -48,13 +48,15 @@ export function printTable(columns: readonly Column[], rows: readonly (readonly 
 
 export function tableText(columns: readonly Column[], rows: readonly (readonly (string | number)[])[]): string {
   const widths = columns.map(({ width }) => width ?? null);
-  const table = new Table({
+  const options: TableConstructorOptions = {
     head: columns.map(({ title }) => title),
     chars: THIN,
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
     colAligns: columns.map(({ align }) => align ?? 'left'),
-    ...(widths.some((width) => width !== null) ? { colWidths: widths, wordWrap: true, wrapOnWordBoundary: true } : {}),
-  });
+  };
+  if (widths.some((width) => width !== null))
+    Object.assign(options, { colWidths: widths, wordWrap: true, wrapOnWordBoundary: true });
+  const table = new Table(options);
   for (const row of rows) table.push(row.map((cell) => (typeof cell === 'number' ? number(cell) : printable(cell))));
   return trimmed(table.toString());
 }

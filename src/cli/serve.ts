@@ -37,7 +37,9 @@ const BROKEN_EXIT_CODE = 70;
 /** Time for the refusals of pending calls to leave. */
 const BROKEN_EXIT_MS = 250;
 
-/** The heap of this process is not to be believed any more: nothing is closed or sealed. What was acknowledged is on disk. */
+/**
+ * The heap of this process can no longer be trusted: nothing is closed or sealed. All acknowledged writes are on disk.
+ */
 function endBroken(): void {
   process.stderr.write('granary: an engine met an internal error (see the log). The process ends: start it again.\n');
   setTimeout(() => process.exit(BROKEN_EXIT_CODE), BROKEN_EXIT_MS);

@@ -6,7 +6,7 @@ import { openNgramEmbedder } from './ngram.ts';
 import type { Spare } from './spare.ts';
 
 export type LocalOptions = Omit<BuiltinOptions, 'queriesOnly' | 'share'> & {
-  /** What the backlog may take of the processors; absent: one core. */
+  /** The share of the processors that the backlog may take; absent: one core. */
   readonly spare?: Spare | undefined;
 };
 

@@ -1,4 +1,4 @@
-// What embedding may take of the processors, as the threads of an embedder see it.
+// The share of the processors that embedding may take, as the threads of an embedder see it.
 
 export interface Spare {
   /** The share of a core (`Pace`) that the backlog may have in an embedder's first and second thread. */

@@ -1,4 +1,4 @@
-// What the engine counts of agents: by grain and by group, across a crash, with bounds, and nothing of an erased person.
+// The engine's counts of agents: by grain and by group, across a crash, with bounds, and none of an erased person.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -295,7 +295,10 @@ export class Engine {
     return this.#housekeeper.run(budgetMs);
   }
 
-  /** Records the states of the goals that reads found to have expired. What fails is found again by a read or a sweep. */
+  /**
+   * Records the states of the goals that reads found to have expired. A read or a sweep finds again the goals for which
+   * this fails.
+   */
   #expireGoals(): void {
     for (const { memory, partition, ordinals } of this.store.dueGoals.take())
       expireGoals(this.#queue, { memory, partition, actor: SYSTEM_ACTOR, requestId: 'goal-expiry' }, [

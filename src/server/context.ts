@@ -93,7 +93,7 @@ export interface Services {
   readonly metering: Metering;
   /** Providers of models, and the models of the roles. */
   readonly providers: Providers;
-  /** Language models, one step at a time. What a memory's texts may leave is decided there. */
+  /** Language models, one step at a time. They decide which texts of a memory may leave. */
   readonly models: LanguageModels;
   /** Whether persons let their texts cross a border. */
   readonly hasGrants: HasGrants;

@@ -1,7 +1,9 @@
 // Traces through the API of OpenTelemetry: a span for each request, with the shard calls and the shard's stages as
 // children. Without a registered SDK there is no `Tracing` at all. Workers never load the package: they note times, for traced calls
 // alone, and the main thread makes the spans.
+
 import type * as Api from '@opentelemetry/api';
+import { defined } from '../engine/base/defined.ts';
 import type { StageTime } from '../engine/base/stage-times.ts';
 import type { Router } from '../shards/router.ts';
 import type { Operation } from './operations/define.ts';
@@ -55,10 +57,10 @@ export class Tracing {
     const [, traceId, spanId, flags] = TRACEPARENT.exec(headerIfOne(header, 'traceparent') ?? '') ?? [];
     if (traceId === undefined || spanId === undefined || flags === undefined) return ROOT_CONTEXT;
     const state = headerIfOne(header, 'tracestate');
-    const parent = {
+    const parent = defined({
       ...{ traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true },
-      ...(state === undefined ? {} : { traceState: createTraceState(state) }),
-    };
+      traceState: state === undefined ? undefined : createTraceState(state),
+    });
     return this.#api.isSpanContextValid(parent) ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT;
   }
 }

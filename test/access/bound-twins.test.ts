@@ -46,7 +46,7 @@ const OWN = [
   { grain_type: 'action', fields: { tool_name: 'buy', is_error: true, error: 'sold out', session_id: 's1' } },
 ] as const;
 
-/** What others did in the caller's sessions. */
+/** Acts of others in the caller's sessions. */
 const STRANGE_ACTS = [
   { grain_type: 'belief', fields: { subject: 'Ada', relation: 'wants', object: 'a blue kettle.', confidence: 1 } },
   { grain_type: 'state', fields: { data: { at: STRANGE } } },

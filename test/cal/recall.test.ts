@@ -1,4 +1,4 @@
-// What RECALL answers, rule by rule of the specification: filters, orders, stages, options.
+// Answers of RECALL, rule by rule of the specification: filters, orders, stages, options.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { AddItem } from '../../src/engine/calls/grain.ts';

@@ -407,7 +407,7 @@ for (const [listener, partitions] of [
       assert.deepEqual([(await messagesOf(path, thread)).length, models.chats.length], [1, 1]);
       rest.open();
       await client.ended();
-      // What is refused after the thread was claimed gives it back.
+      // A refusal after the thread was claimed releases it.
       await refused(http.post(`${path}/chat/stream`, { messages: user('x\u0000'), ...body }), 'VAL-E001');
       assert.equal(textOf(await asked(path, { messages: user('Coffee?'), ...body })), 'No.');
       assert.deepEqual(

@@ -25,7 +25,7 @@ for (const listener of LISTENERS)
     let models: ModelServer;
     let server: TestServer;
     let http: HttpClient;
-    /** What the model answers, by the word that the conversation's messages begin with. */
+    /** The model's answers, by the word that the conversation's messages begin with. */
     const scripts = new Map<string, Reaction[]>();
     before(async () => {
       models = await startOpenAi(async (request) => {

@@ -1,5 +1,5 @@
-// What a hosted deployment leaves out: settings of models, import jobs, the list of agents and the management of
-// harnesses answer AUT-E006. Their neighbours answer as everywhere.
+// Operations that a hosted deployment leaves out: settings of models, import jobs, the list of agents and the
+// management of harnesses answer AUT-E006. Their neighbours answer as everywhere.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startTestServer } from '../support/server.ts';

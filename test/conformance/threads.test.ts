@@ -105,7 +105,7 @@ for (const [listener, partitions] of [
       assert.deepEqual(await listed('?archived=true'), ['a']);
       assert.deepEqual((await listed('?archived=false')).sort(), ['b', 'c']);
       assert.equal((await http.get(`${path}/chat/threads?archived=false`)).total, 2);
-      // What says that a session is a thread is not what is done in the session.
+      // The grain that makes a session a thread is no act in the session.
       assert.equal((await http.get(`${path}/sessions/${ids[0]}/state`)).state, null);
     });
 

@@ -185,7 +185,7 @@ describe('the tools of a turn', () => {
     assert.match(read[2]!, /there is no such tool/);
     const { grains } = await http.get(`${M}/grains?relation=wants`);
     assert.deepEqual([grains[0].user_id, grains[0].fields.source_type], ['ann', 'agent']);
-    // What recall showed to the model is in the record of the turn.
+    // Grains that recall showed to the model are in the record of the turn.
     const shown = JSON.parse(/\n(.*)\n/.exec(read[0]!)![1]!).results[0].hash;
     const record = await http.get(`${M}/provenance/${done.recall_id}`);
     assert.ok(record.results.some((one: ParsedJson) => one.hash === shown));

@@ -10,7 +10,7 @@ const FLAGS = ['--shards', '3', '--workers', '2', '--embedder', 'none'];
 const ROUNDS = 3;
 const WORKERS = 4;
 
-/** What one thing is by the last acknowledged call, and what a call that was under way would make of it. */
+/** The state by the last acknowledged call, and the one that a call under way would lead to. */
 interface Known<S> {
   state: S;
   underWay: S | undefined;

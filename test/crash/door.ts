@@ -8,7 +8,7 @@ export interface Item {
   readonly user: string | undefined;
 }
 
-/** What a reader sees of a grain. */
+/** A grain as a reader sees it. */
 export interface Seen {
   readonly hash: string;
   readonly subject: string;

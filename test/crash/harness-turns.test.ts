@@ -141,7 +141,7 @@ for (const { partitions, workers, listener, every } of [
       const states = Object.fromEntries(actions.map(({ fields }: Json) => [fields.tool_name, fields.status]));
       const ran = tools.calls.get(`once ${conversation}`) ?? 0;
       assert.ok(ran <= 1, `${conversation}: a tool that must not run twice ran ${ran} times`);
-      // What may have run counts as failed, and says so.
+      // A call that may have run counts as failed, and says so.
       const lost = actions.find(({ fields }: Json) => fields.tool_name === 'once' && fields.status === 'failed');
       if (lost !== undefined) assert.match(lost.fields.error, /the server stopped while the tool ran/);
       else assert.equal(ran, 1);

@@ -1,5 +1,5 @@
-// What a model wrote in a turn that is nobody's, from the grains of persons: it goes with each of them, and is kept from
-// whoever may not see them.
+// Grains that a model wrote from the grains of persons, in a turn of no person: they are erased with each of these
+// persons, and hidden from callers who may not see them.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { HttpClient } from '../conformance/http-client.ts';

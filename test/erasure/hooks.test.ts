@@ -1,5 +1,5 @@
-// What hooks keep of an erased person: an event that waits for its next try and dead letters name it by number alone, and
-// after the erasure neither the receiver nor a reader gets what the person's events said.
+// Hooks and an erased person: an event that waits for its next try and dead letters name it by number alone, and after
+// the erasure neither the receiver nor a reader gets what the person's events said.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

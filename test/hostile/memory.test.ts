@@ -22,7 +22,7 @@ const RESIDENT_BYTES_MAX = 1_536 * MIB;
 const LIMITS: StallLimits = { mainMs: 250, workersMs: Number.POSITIVE_INFINITY };
 
 const SILENT_CLIENTS = 300;
-/** What a stream holds for a client that takes nothing: a chunk of events, and what the listener keeps of it. */
+/** The memory of a stream whose client reads nothing: a chunk of events, and the listener's copy of it. */
 const SILENT_CLIENT_BYTES_MAX = MIB;
 
 const LISTENERS = ['uws', 'node'] as const;

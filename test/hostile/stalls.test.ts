@@ -18,7 +18,7 @@ import { pathOf, WORST_CALLS, WORST_REQUESTS, type WorstRequest } from './worst.
 const LIMITS: StallLimits = { mainMs: 50, workersMs: 250 };
 /** The main thread does what a worker does, without worker threads. */
 const WITHOUT_WORKERS: StallLimits = { ...LIMITS, mainMs: LIMITS.workersMs };
-/** What keeps a shard busy for longest. */
+/** The work that keeps a shard busy for longest. */
 const BUSIEST =
   /^(as many members as allowed: add|add: 10,000 fields|recall: (a query of 15 MB|different words)|cal: a long text)/;
 /** For a worker that answers with 16 MiB. */

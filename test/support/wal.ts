@@ -9,7 +9,7 @@ import { WriteAhead } from '../../src/engine/log/wal/write-ahead.ts';
 import type { Random } from './random.ts';
 
 export const SHARDS = 3;
-/** What a disk writes all or nothing. */
+/** The unit that a disk writes whole or not at all. */
 const SECTOR_BYTES = 512;
 
 const stampOf = (shard: number) => ({ formatVersion: 1, shard, shards: SHARDS });
@@ -54,7 +54,9 @@ export function settle(root: string, workers?: number): Promise<void> {
   });
 }
 
-/** What a crash at this moment leaves. No checkpoint may be under way, since LMDB's file is copied as it is. */
+/**
+ * The files that a crash at this moment leaves. No checkpoint may be under way, since LMDB's file is copied as it is.
+ */
 export function crashCopy(root: string, to: string): string {
   cpSync(root, to, { recursive: true });
   return to;

@@ -29,7 +29,7 @@ export function slowdownOf(ms: number): number {
   return Math.min(SLOWDOWN_MAX, Math.max(1, ms / REFERENCE_MS));
 }
 
-/** What requests of many bytes do: parsing, writing, and filling memory. */
+/** The work of requests of many bytes: parsing, writing, and filling memory. */
 function work(text: string): void {
   const rows: unknown = JSON.parse(text);
   assert.equal(JSON.stringify(rows).length, text.length);

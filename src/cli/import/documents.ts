@@ -1,7 +1,9 @@
 // Imports documents by jobs of the server: sends each file, follows its progress, and prints a table of what came of them.
+
 import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { defined } from '../../engine/base/defined.ts';
 import type { JsonObject } from '../../engine/grain/api/json-value.ts';
 import type { Connection } from '../connection.ts';
 import { framesOf } from '../event-frames.ts';
@@ -48,8 +50,7 @@ export async function importDocuments(files: readonly string[], options: Documen
   );
   if (outcomes.some(({ error, job }) => error !== undefined || countOf(job, 'errors') > 0))
     process.exitCode = EXIT.failed;
-  if (options.json)
-    printJson({ files: outcomes.map(({ file, job, error }) => ({ ...job, file, ...(error && { error }) })) });
+  if (options.json) printJson({ files: outcomes.map(({ file, job, error }) => defined({ ...job, file, error })) });
   else printOutcomes(outcomes);
 }
 

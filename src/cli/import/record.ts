@@ -6,6 +6,7 @@
 //   {"role"|"speaker","text"|"content",...}  a turn of a conversation: an event
 //   {"turns"|"messages":[turn,...],...}      a conversation in one line
 //   {"text"|"content",...}                   a document: an event
+import { defined } from '../../engine/base/defined.ts';
 import type { JsonObject, JsonValue } from '../../engine/grain/api/json-value.ts';
 import { Failure } from '../failure.ts';
 import { readTime } from './time-text.ts';
@@ -200,14 +201,13 @@ function memoryOf(line: JsonObject, options: RecordOptions): string {
 
 function withDefaults(fields: JsonObject, { namespace, userId, tags }: RecordOptions): JsonObject {
   const own = fields['tags'];
-  return {
+  const isWithout = (name: string): boolean => fields[name] === undefined;
+  return defined({
     ...fields,
-    ...(namespace !== undefined && fields['namespace'] === undefined ? { namespace } : {}),
-    ...(userId !== undefined && fields['user_id'] === undefined ? { user_id: userId } : {}),
-    ...(tags === undefined || tags.length === 0
-      ? {}
-      : { tags: [...new Set([...(Array.isArray(own) ? own : []), ...tags])] }),
-  };
+    namespace: isWithout('namespace') ? namespace : fields['namespace'],
+    user_id: isWithout('user_id') ? userId : fields['user_id'],
+    tags: tags === undefined || tags.length === 0 ? own : [...new Set([...(Array.isArray(own) ? own : []), ...tags])],
+  });
 }
 
 export function isObject(value: JsonValue | undefined): value is JsonObject {

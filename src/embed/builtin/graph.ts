@@ -1,6 +1,6 @@
 // The Universal Sentence Encoder (lite, English; Cer et al. 2018) as an ONNX graph: embeddings with a timing signal,
 // two transformer layers (norm first, four heads), the mean over tokens, and one tanh layer. It takes texts of n tokens
-// each, so it needs no padding and no mask. What else is in a run changes no vector.
+// each, so it needs no padding and no mask. The other texts of a run change no vector.
 import { EMBED_WINDOW_PIECES_MAX } from '../../engine/base/limits.ts';
 import { denseInt8, gatherInt8 } from './int8.ts';
 import { OnnxGraph } from './onnx-writer.ts';

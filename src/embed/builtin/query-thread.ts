@@ -20,7 +20,7 @@ import type { BuiltinEmbedder } from './builtin.ts';
 export interface QueryThreadOptions {
   /** Makes an encoder of the same model in another thread, not loaded yet. */
   readonly open: () => BuiltinEmbedder;
-  /** What the backlog may take of the processors. Absent: one thread, without a rest. */
+  /** The share of the processors that the backlog may take. Absent: one thread, without a rest. */
   readonly spare?: Spare | undefined;
   /** Runs its argument after this many ms; returns a function that cancels it. */
   readonly delay?: ((run: () => void, ms: number) => () => void) | undefined;

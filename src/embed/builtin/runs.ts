@@ -2,7 +2,7 @@
 // texts share one. They have equally many tokens, because the graph pads nothing.
 import { ENCODER_RUN_TOKENS_MAX, ENCODER_SHARED_TOKENS_MAX } from '../../engine/base/limits.ts';
 
-/** What an encoder reads of a text; its length is the number of tokens. */
+/** A text as an encoder reads it; its length is the number of tokens. */
 export interface Tokens {
   readonly length: number;
 }

@@ -1,9 +1,11 @@
 // Runs the graph on onnxruntime-web (WebAssembly, a dependency of this package), or on onnxruntime-node, which is two
 // to four times as fast but large and downloads on installation, so users install it themselves. Both use one thread:
 // cores belong to the shards. Nothing is fetched: the WebAssembly file comes from the package.
+
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type * as onnxruntime from 'onnxruntime-web';
+import { defined } from '../../engine/base/defined.ts';
 import { ENCODER_INPUT, ENCODER_OUTPUT } from './graph.ts';
 
 export type RuntimeName = 'native' | 'wasm';
@@ -72,14 +74,17 @@ export async function openSession(name: RuntimeName, model: Uint8Array, weights:
 async function openGraph(name: RuntimeName, model: Uint8Array, weights: WeightFiles = []) {
   const library = name === 'native' ? nativeLibrary() : await wasmLibrary();
   library.env.logLevel = 'error';
-  const session = await library.InferenceSession.create(model, {
-    executionProviders: [name === 'native' ? 'cpu' : 'wasm'],
-    graphOptimizationLevel: 'all',
-    executionMode: 'sequential',
-    intraOpNumThreads: 1,
-    interOpNumThreads: 1,
-    ...(weights.length === 0 ? {} : { externalData: weights }),
-  });
+  const session = await library.InferenceSession.create(
+    model,
+    defined({
+      executionProviders: [name === 'native' ? 'cpu' : 'wasm'],
+      graphOptimizationLevel: 'all',
+      executionMode: 'sequential',
+      intraOpNumThreads: 1,
+      interOpNumThreads: 1,
+      externalData: weights.length === 0 ? undefined : weights,
+    }),
+  );
   // Frees 12 MB that are not needed after compilation.
   if (name === 'wasm') delete library.env.wasm.wasmBinary;
   return { library, session };

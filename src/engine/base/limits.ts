@@ -181,7 +181,7 @@ export const ERASED_REMEMBERED_EACH = 4_096;
 export const COUNTED_BINDINGS_MAX = 8;
 /**
  * One consolidation of a session: grains compared in a partition (the newest), cells of their alignments, groups, and
- * duplicates of one group. What is beyond is left for the next run, and the answer says so.
+ * duplicates of one group. The rest is left for the next run, and the answer says so.
  */
 export const CONSOLIDATED_GRAINS_MAX = 10_000;
 export const CONSOLIDATED_CELLS_MAX = 400_000_000;

@@ -58,7 +58,7 @@ export interface NamedGoal {
   readonly chain: number;
   /** False for a grain of another type, which has no parents. */
   readonly isGoal: boolean;
-  /** What the newest version names as its parents. */
+  /** The parents that the newest version names. */
   readonly parents: readonly string[];
 }
 
@@ -67,7 +67,7 @@ export interface GoalCalls {
   changeGoal: { input: { readonly hash: string; readonly change: GoalChange }; output: ChangedGoal };
   /** The goals of a session in every state, with their parents. */
   goalTree: { input: GoalTreeAsked; output: GoalTreeFound };
-  /** What each hash names; null if that is not in this partition, or the caller may not read it. */
+  /** The goal of each hash; null if it is not in this partition, or the caller may not read it. */
   namedGoals: { input: { hashes: readonly string[] }; output: { goals: readonly (NamedGoal | null)[] } };
 }
 

@@ -222,8 +222,8 @@ export interface GrainCalls {
     output: { outcomes: readonly AddOutcome[] };
   };
   /**
-   * Refuses a grain that `add` would refuse for its fields or its policy, and stores nothing. What depends on other grains
-   * is not checked.
+   * Refuses a grain that `add` would refuse for its fields or its policy, and stores nothing. Rules that depend on
+   * other grains are not checked.
    */
   checkAdd: { input: AddItem; output: Record<never, never> };
   /**

@@ -37,7 +37,7 @@ export interface ToSeal {
   readonly at: number;
 }
 
-/** What every message under a key needs, kept while the key object lives. */
+/** Tables that every message under a key needs, kept while the key object lives. */
 interface KeyedCipher {
   readonly blocks: Cipheriv;
   /** The enciphered zero block. */

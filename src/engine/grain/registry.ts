@@ -1,6 +1,6 @@
-// The one table of fields: for each its name, its short key and its kind. The codec looks all of them up here. What is a
-// field of one type stands in the row of that type (types/). The table is part of the format: a change would give other
-// bytes, so it grows only with a version of the format.
+// The one table of fields: for each its name, its short key and its kind. The codec looks all of them up here. The
+// fields of a single type stand in the row of that type (types/). The table is part of the format: a change would give
+// other bytes, so it grows only with a version of the format.
 
 import { ADDRESS, ANY, BOOL, BYTE, COUNT, INT, listOf, MAP, MS, STRING, STRING_OR_MAP, UNIT } from './codec/kind.ts';
 import * as shapes from './rules/shapes.ts';

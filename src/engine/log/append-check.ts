@@ -1,4 +1,4 @@
-// What callers of a log must keep to. A breach is a bug of the caller.
+// Rules for callers of a log. A breach is a bug of the caller.
 import { assert } from '../base/assert.ts';
 import { APPEND_ITEMS_MAX, STATE_KEY_BYTES_MAX } from '../base/limits.ts';
 import type { Append, Sequence } from './log.ts';

@@ -50,7 +50,7 @@ export function grainName({ keys: { user, scope }, partition, enciphered }: Grai
   return bytes.toString('hex', 0, at + HASH_BYTES);
 }
 
-/** What precedes the enciphered hash in the name of a grain under these keys, as hex. */
+/** The part before the enciphered hash in the name of a grain under these keys, as hex. */
 export function namePrefix(keys: NameKeys): string {
   return grainName({ keys, enciphered: NO_HASH }).slice(0, -2 * HASH_BYTES);
 }

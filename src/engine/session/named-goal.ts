@@ -1,5 +1,5 @@
-// What a hash names, for walks up the parents of goals. Every version of a goal names the goal, and the newest one has its
-// parents.
+// The goal of a hash, for walks up the parents of goals. Every version of a goal names the goal, and the newest one has
+// its parents.
 import type { CallContext } from '../calls/context.ts';
 import type { NamedGoal } from '../calls/goals.ts';
 import type { Ordinal } from '../index/parts/part.ts';

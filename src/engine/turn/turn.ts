@@ -53,7 +53,7 @@ export interface Turn {
   readonly steps: readonly TurnStep[];
   /** Hash of the event with the final answer. */
   readonly assistantEvent?: string | undefined;
-  /** What the caller chose for this turn in place of the harness's own. */
+  /** The caller's choices for this turn, in place of the harness's own. */
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
   /** Tools that the caller offered for this turn, as JSON. */
@@ -71,7 +71,7 @@ export interface Turn {
 /** A call as the model asked for it, before its action is written. */
 export type NewCall = Pick<ToolCall, 'callId' | 'tool' | 'by' | 'repeatable'>;
 
-/** What happens to a turn. */
+/** An event that changes the state of a turn. */
 export type TurnEvent =
   /** The model asked for tools. `invalid`: calls that are not run, because what the model sent is wrong. */
   | { readonly kind: 'answered'; readonly calls: readonly NewCall[] }

@@ -49,7 +49,7 @@ export function planRegister(
       throw new EngineError('LIM-E002', `a memory has at most ${AGENTS_MAX} agent identities`);
   }
   if (check === true) return { identity };
-  // Partition 0 decided. What is here is left of a registration that did not reach it.
+  // Partition 0 decided. An identity here is left over from a registration that did not reach partition 0.
   if (known !== undefined) dropIdentity(group, memory, agentName(agentId));
   keepIdentity(group, memory, identity);
   if (known === undefined)

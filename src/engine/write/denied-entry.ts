@@ -1,3 +1,4 @@
+import { defined } from '../base/defined.ts';
 import type { CallContext } from '../calls/context.ts';
 import { subjectOf } from '../govern/access/caller.ts';
 import { AccessDenied } from '../govern/access/denied.ts';
@@ -17,11 +18,11 @@ export function deniedEntry(
     event: 'authz.access_denied',
     actor: context.onBehalfOf ?? context.actor,
     subject: pseudonym(memory, context.userId),
-    details: {
-      ...(principal === undefined ? {} : { principal: auditActor(memory, principal) }),
+    details: defined({
+      principal: principal === undefined ? undefined : auditActor(memory, principal),
       ...reasonOf(memory, error),
       operation: method,
-    },
+    }),
   };
 }
 

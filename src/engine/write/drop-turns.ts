@@ -6,7 +6,7 @@ import { openTurnState, ownedState, readTalk, statesOfOwned, talkAtState } from 
 import type { Turn } from '../turn/turn.ts';
 import type { Group } from './group.ts';
 
-/** Only for settled writes. What is sealed under both a person's and a scope's key belongs to the person. */
+/** Only for settled writes. A turn that is sealed under both a person's and a scope's key belongs to the person. */
 export function dropTurns(group: Group, memory: Memory, owner: Pick<Turn, 'userId' | 'namespace'>): void {
   const { log } = group.store;
   const removals: Sequence[] = [];

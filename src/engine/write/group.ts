@@ -36,7 +36,7 @@ export class Group {
   readonly #removals: Sequence[] = [];
   readonly #state: [string, Uint8Array | null][] = [];
   readonly #overlays = new Map<Memory, Overlay>();
-  /** What becomes visible, in log order: a grain, or a step. */
+  /** Changes to make visible, in log order: a grain, or a step. */
   readonly #publish: (PlannedGrain | (() => void))[] = [];
   readonly #destroyKeys: number[] = [];
   readonly #newMemoryAudit = new Map<number, AuditDrafts>();

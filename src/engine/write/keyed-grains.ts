@@ -37,7 +37,7 @@ export class PlannedGrain {
 export class KeyedGrains {
   readonly memory: Memory;
   readonly cipher: TrailCipher;
-  /** What all their names begin with. */
+  /** The prefix of all their names. */
   readonly prefix: string;
   /** The user's key, or the memory's. */
   readonly #key: number;

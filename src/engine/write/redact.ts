@@ -1,6 +1,6 @@
 // Plans the removal of an erased user from others' grains. Of those that have the name as subject or object, a redacted
-// version replaces the current one, and every version that names the user is removed. What a model wrote from the user's
-// grains is removed: nobody can tell which of its words were the user's.
+// version replaces the current one, and every version that names the user is removed. Grains that a model wrote from
+// the user's grains are removed: nobody can tell which of its words were the user's.
 
 import { EngineError } from '../base/errors.ts';
 import { REDACTIONS_MAX } from '../base/limits.ts';

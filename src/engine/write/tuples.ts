@@ -1,5 +1,6 @@
 // Plans grants and revocations of access tuples. Both are idempotent: a tuple that is there, or is not, changes nothing.
 
+import { defined } from '../base/defined.ts';
 import { EngineError } from '../base/errors.ts';
 import { TUPLE_USERSETS_MAX, TUPLES_MAX } from '../base/limits.ts';
 import type { MemoryCalls } from '../calls/calls.ts';
@@ -109,12 +110,12 @@ function auditChange(
     event: 'authz.changed',
     actor,
     subject: pseudonym(memory, person),
-    details: {
+    details: defined({
       change,
       relation: tuple.relation,
       object: auditedName(memory, tuple.object),
-      ...(person === undefined ? { principal: auditedName(memory, tuple.subject) } : {}),
-    },
+      principal: person === undefined ? auditedName(memory, tuple.subject) : undefined,
+    }),
   });
   group.onPublish(() => memory.governed.setAccess(tuple));
 }

@@ -18,11 +18,11 @@ export interface Credentials {
   /** Value of the older header `X-API-Key`. */
   readonly apiKey: string | undefined;
   readonly remoteAddress: string;
-  /** What `recognise` knows the headers by. */
+  /** The object by which `recognise` knows the headers again. */
   readonly identity?: object | undefined;
 }
 
-/** What was admitted before. It is looked at again each time. */
+/** A key or a token admitted before. It is checked again each time. */
 type Known = { readonly principal: Principal } & ({ readonly key: KeyRecord } | { readonly token: Verified });
 
 export class Authenticator {

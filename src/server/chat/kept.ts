@@ -28,7 +28,7 @@ export async function keepAnswer(
     answers,
   }: {
     readonly text: string;
-    /** Whose texts the model was shown. */
+    /** The persons whose texts the model was shown. */
     readonly persons: Persons;
     readonly calls: readonly RunCall[];
     readonly usage: TokenUsage | undefined;
@@ -115,14 +115,14 @@ export async function noteTurn(
   await call('note', {
     event: 'chat.turn',
     userId,
-    details: {
+    details: defined({
       ended,
       provider,
       model,
       steps,
       tool_calls: calls,
-      ...(threadId === undefined ? {} : { thread_id: threadId }),
-      ...(recallId === undefined ? {} : { recall_id: recallId }),
-    },
+      thread_id: threadId,
+      recall_id: recallId,
+    }),
   });
 }

@@ -38,14 +38,14 @@ export async function storeSaid(
   let last = 0;
   for (const [at, { role, content }] of said.entries()) {
     if (role === 'system') continue;
-    const fields: JsonObject = {
+    const fields: JsonObject = defined({
       ...eventFields(place),
       // Two equal messages of one request are two messages.
-      ...(at === said.length - 1 ? {} : { run_id: `${place.turnId}-${at}` }),
+      run_id: at === said.length - 1 ? place.turnId : `${place.turnId}-${at}`,
       content,
       role,
-      ...(role === 'assistant' ? { source_type: 'agent' } : {}),
-    };
+      source_type: role === 'assistant' ? 'agent' : undefined,
+    });
     await place.after(last);
     const { hash } = await context.call(
       'add',

@@ -36,7 +36,7 @@ const ID_BYTES = 15;
 /** Attempts of a change that meets another change of the same thread. */
 const CHANGE_TRIES = 5;
 
-/** Grains of a thread: what goes when the thread is deleted. What was learnt from it stays. */
+/** Grains that are removed with their thread. Beliefs learnt from it stay. */
 const MESSAGE_TYPES = ['event', 'action'];
 
 export function threadOf({ fields, hash, namespace, userId, createdAt }: GrainView): Thread {

@@ -1,5 +1,6 @@
 // One turn of a chat: recall, the model's answers, the calls of tools between them, and what is kept of it. It is a
 // generator of events, so the model is read no faster than the client takes them.
+import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import {
   CHAT_ANSWER_CHARS_MAX,
@@ -49,7 +50,7 @@ export class Turn {
   readonly #tools: ToolCalls;
   /** Hashes of the grains that the model was shown, in the order in which it saw them first. */
   readonly #shown = new Set<string>();
-  /** Whose texts the model was shown. */
+  /** The persons whose texts the model was shown. */
   readonly #persons: Set<string | undefined>;
   readonly #calls: RunCall[] = [];
   #text = '';
@@ -93,7 +94,7 @@ export class Turn {
       userId: place.userId,
     };
     const [recalled, history] = await Promise.all([
-      // What the thread itself says is in the history.
+      // The thread's own messages are in the history.
       recallFor(
         caller,
         { query: question, limit: CHAT_RECALL_LIMIT },
@@ -216,15 +217,15 @@ export class Turn {
       options: [...(this.#asked.toolsEnabled ? ['tools'] : []), ...(place.threadId === undefined ? [] : ['thread'])],
     });
     await this.#note('ok', recallId);
-    return {
+    return defined({
       finish_reason: finish,
-      ...(this.#usage === undefined ? {} : { usage: { ...this.#usage } }),
-      ...(place.threadId === undefined ? {} : { thread_id: place.threadId }),
-      ...(messageHash === undefined ? {} : { message_hash: messageHash }),
-      ...(recallId === undefined ? {} : { recall_id: recallId }),
+      usage: this.#usage === undefined ? undefined : { ...this.#usage },
+      thread_id: place.threadId,
+      message_hash: messageHash,
+      recall_id: recallId,
       provider: choice.provider,
       model: choice.model,
-    };
+    });
   }
 
   #note(ended: string, recallId?: string | undefined): Promise<void> {

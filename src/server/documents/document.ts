@@ -1,4 +1,4 @@
-// What a document is once it has been read: text in sections, each with its place in the document.
+// A document that has been read: text in sections, each with its place in the document.
 
 export type DocumentKind = 'pdf' | 'docx' | 'pptx' | 'xlsx' | 'html' | 'markdown' | 'csv' | 'json' | 'text' | 'eml';
 

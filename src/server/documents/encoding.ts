@@ -49,7 +49,7 @@ function knownEncoding(label: string | undefined): string | undefined {
   }
 }
 
-/** What the head of an HTML or XML document says of its encoding. */
+/** The encoding that the head of an HTML or XML document names. */
 function declaration(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(DECLARED_WITHIN, bytes.byteLength));
   const text = head.toString('latin1');
@@ -77,7 +77,7 @@ const KANA = /[\u3041-\u3096\u30a1-\u30fa\u30fc]/g;
 const HAN = /[\u4e00-\u9fff]/g;
 const COMMON_HAN =
   /[的一是不了在人有我他这中大来上个国到说们为子和你地出道也时年得就那要下以生会自着去之过家学对可里后小么心多天而能好都然没日于起还发成事只作当想看文无开手十用主行方又如前所本见经头面公同三已老从动两长]/g;
-/** What the wrong one of the two encodings yields: half-width kana, private use, rare signs. */
+/** Characters that the wrong one of the two encodings yields: half-width kana, private use, rare signs. */
 const UNLIKELY = /[\uff61-\uff9f\ue000-\uf8ff\ufffd]|[\u3100-\u312f]/g;
 
 /** Shift-JIS, GB18030 or Windows-1252, for bytes that are not UTF-8. */

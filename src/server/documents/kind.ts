@@ -59,7 +59,7 @@ const COMPOUND = '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1';
 /** A PDF may have other bytes in front. */
 const PDF_WITHIN = 1024;
 
-/** What the bytes are: a kind, `zip` for a container that its entries tell, or `textual`. */
+/** The kind of the bytes; `zip` for a container whose entries tell the kind, or `textual`. */
 export type Found = 'pdf' | 'zip' | 'textual';
 
 /** Throws IMP-E001 for a format that is not read, IMP-E004 for an encrypted one. */

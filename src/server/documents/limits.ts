@@ -1,4 +1,4 @@
-// What one document may cost. A document that goes beyond a limit is refused; a limit on time or memory also ends the
+// Limits of one document. A document that goes beyond a limit is refused; a limit on time or memory also ends the
 // thread that reads it.
 import { EngineError } from '../../engine/base/errors.ts';
 import {

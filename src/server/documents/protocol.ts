@@ -1,4 +1,4 @@
-// What goes to the thread that reads a document, and what comes back.
+// Messages to the thread that reads a document, and its answers.
 import type { MessagePort } from 'node:worker_threads';
 import type { WireError } from '../../engine/base/errors.ts';
 import type { ChunkBatch } from './chunk-batch.ts';

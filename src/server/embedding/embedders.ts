@@ -99,8 +99,8 @@ export class Embedders {
   }
 
   /**
-   * Another embedder takes the place of `replaced`, or another backend is the default. What the old one has under way is
-   * refused, so that no text goes where it should not go any more.
+   * Another embedder takes the place of `replaced`, or another backend is the default. Texts on their way to the old
+   * one are refused, so that none goes where it must no longer go.
    */
   reconfigure(own: VectorBackend, openers: Openers, replaced: Exclude<VectorBackend, 'none'> | undefined): void {
     this.#own = own;

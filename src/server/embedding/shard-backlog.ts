@@ -1,4 +1,5 @@
 // Implements a shard's backlog with shard calls.
+import { defined } from '../../engine/base/defined.ts';
 import type { EmbedderStamp } from '../../engine/calls/recall.ts';
 import { packVectors } from '../../engine/index/vectors/transfer.ts';
 import type { Router } from '../../shards/router.ts';
@@ -41,7 +42,7 @@ export function shardBacklog(
 }
 
 function outsideIn({ backends, region }: Outside) {
-  return { outside: backends, ...(region === undefined ? {} : { region }) };
+  return defined({ outside: backends, region });
 }
 
 function embeddersOf(stampOf: StampOf, backends: readonly VectorBackend[]): Record<string, EmbedderStamp> {

@@ -5,7 +5,7 @@ import { SPARE_FORGOTTEN_MS, SPARE_LOOK_MS, SPARE_SHARE_MIN } from '../../engine
 import type { WorkerLoad } from '../../shards/transport/shard-set.ts';
 import { SpareCores } from './spare-cores.ts';
 
-/** What the threads do in the next interval, as shares of it. */
+/** The load of the threads in the next interval, as shares of it. */
 interface Doing {
   readonly main?: number;
   readonly workers?: readonly { readonly active: number; readonly asked: number }[];

@@ -63,7 +63,7 @@ export class WindowCache {
 
   /** Something of the memory was removed, or its keys changed: nothing that was embedded before is kept. */
   drop(memory: number): void {
-    // What is being embedded is kept under the old key, which nobody has any more.
+    // Windows that are being embedded are kept under the old key, which nobody has any more.
     this.#keys.delete(memory);
     for (const [digest, entry] of this.#entries) if (entry.memory === memory) this.#remove(digest, entry);
   }

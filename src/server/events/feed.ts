@@ -50,7 +50,7 @@ export class Feed {
   #isDue = false;
   #retry: NodeJS.Timeout | undefined;
   #isClosed = false;
-  /** Rises with each erasure. What was read before it must not be sent any more. */
+  /** Rises with each erasure. Events read before it must not be sent any more. */
   generation = 0;
 
   /** `position`: a place that was read just now. */

@@ -1,6 +1,8 @@
 // The streams and long-polls of events of this server: opens them, bounds their number, joins those of one reach to one
 // feed, keeps idle ones open, and ends those whose caller may not read any more.
+
 import type { Clock } from '../../engine/base/clock.ts';
+import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { EVENT_REPLAYS_MAX, EVENT_STREAMS_CALLER_MAX, EVENT_STREAMS_MAX } from '../../engine/base/limits.ts';
 import { includesScope } from '../auth/principal.ts';
@@ -63,15 +65,15 @@ export class EventHub {
       partitions,
       kinds: [...new Set(asked.kinds)].sort(),
       form: { memory: number, partitions, seal: undefined, restores },
-      context: {
+      context: defined({
         memory: number,
         actor: principal.actor,
         requestId,
         namespace,
         userId,
         purpose,
-        ...(includesScope(principal, 'admin') ? { owns: true } : {}),
-      },
+        owns: includesScope(principal, 'admin') ? true : undefined,
+      }),
     };
     const ends = await new EventReader(shards, plain, clock).ends();
     const reach = ends.isPartial ? { ...plain, form: { ...plain.form, seal: cursors } } : plain;

@@ -78,9 +78,9 @@ export class HostExecutors {
         settle(failure('executor_error', `the tool could not be started (${error.code ?? 'unknown'})`)),
       );
       child.once('exit', () => {
-        // What the program left running in its group would hold the pipes open, and run on.
+        // Processes that the program left in its group would hold the pipes open, and run on.
         killGroup(child);
-        // What left the group too holds them open still.
+        // Processes that left the group as well still hold them open.
         setTimeout(() => {
           child.stdout.destroy();
           child.stderr.destroy();

@@ -1,4 +1,4 @@
-// What a tool that the server ran outside of itself came to.
+// The result of a tool that ran outside the server.
 
 import { JSON_DEPTH_MAX } from '../../engine/base/limits.ts';
 import { parseJson } from '../../engine/grain/api/json.ts';
@@ -10,7 +10,7 @@ export type ToolOutcome =
   | { readonly ok: true; readonly output: JsonValue }
   | { readonly ok: false; readonly cause: FailureCause; readonly reason: string };
 
-/** What the tool is sent. */
+/** The input of the tool. */
 export interface ToolInput {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-// What all connections and calls of a front share.
+// State shared by all connections and calls of a front.
 import type { ByteBudget } from '../byte-budget.ts';
 import type { Expiry } from '../expiry.ts';
 import type { Inflation } from './inflation.ts';

@@ -1,5 +1,6 @@
 // Descriptors of the standard services, which clients without their proto files need for grpc.health.v1 and reflection.
 // A test compares them with the published proto files.
+
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import {
   type DescriptorProto,
@@ -11,6 +12,7 @@ import {
   FieldDescriptorProto_Label as Label,
   FieldDescriptorProto_Type as Type,
 } from '@bufbuild/protobuf/wkt';
+import { defined } from '../../engine/base/defined.ts';
 
 /** Fields of messages. */
 type Field = Exclude<MessageInitShape<typeof FieldDescriptorProtoSchema>, FieldDescriptorProto>;
@@ -24,14 +26,14 @@ interface FieldOptions {
 
 /** `type`: a scalar, or a message's full name after a dot. */
 function field(name: string, number: number, type: Type | string, options: FieldOptions = {}): Field {
-  return {
+  return defined({
     name,
     jsonName: name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
     number,
     label: options.repeated ? Label.REPEATED : Label.OPTIONAL,
     ...(typeof type === 'string' ? { type: Type.MESSAGE, typeName: type } : { type }),
-    ...(options.choice ? { oneofIndex: 0 } : {}),
-  };
+    oneofIndex: options.choice ? 0 : undefined,
+  });
 }
 
 function message(name: string, fields: readonly Field[], oneof?: string): Message {

@@ -12,7 +12,7 @@ import { type ToolDefinition, toolOf } from './tool.ts';
 
 export type HarnessStatus = 'draft' | 'provisioned';
 
-/** What a definition says besides its goal, workflow and tools. */
+/** The members of a definition besides its goal, workflow and tools. */
 export interface Settings {
   readonly name: string;
   readonly description: string;

@@ -1,4 +1,4 @@
-// What a definition tells the model before anything else: its prompt, its goal and the steps of its workflow.
+// The instructions of a definition that the model gets first: its prompt, its goal and the steps of its workflow.
 import type { JsonObject, JsonValue } from '../../shards/protocol.ts';
 import type { HarnessDefinition } from './definition.ts';
 

@@ -1,5 +1,6 @@
 // Reads and writes the grains of definitions. The caller's relation to the harness decides, not its binding: a definition
 // belongs to no person and to no namespace of a caller, and a bound caller may talk to a harness of its memory.
+import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { HARNESS_PAGES_MAX, HARNESSES_MAX } from '../../engine/base/limits.ts';
 import { defNamespaceOf, slugOfNamespace } from '../../engine/calls/harness-namespace.ts';
@@ -171,14 +172,14 @@ export function callOn<M extends keyof MemoryCalls>(
   method: M,
   input: Input<M>,
 ): Promise<Output<M>> {
-  const context: MemoryContext = {
+  const context: MemoryContext = defined({
     memory: memory.number,
     actor: principal.actor,
     requestId,
     deadlineMs,
     owns: true,
-    ...(principal.agentId === undefined ? {} : { agentId: principal.agentId }),
-    ...(reason === undefined ? {} : { reason }),
-  };
+    agentId: principal.agentId,
+    reason,
+  });
   return services.shards.call(method, context, input);
 }

@@ -76,7 +76,10 @@ function checkName(name: string): void {
     throw bad('tool_name', `has more than ${MODEL_NAME_CHARS_MAX} characters where each dot counts as two`);
 }
 
-/** What tool-schema.ts leaves open, as a stored schema is not compared with anything: the forms of values, and patterns. */
+/**
+ * The checks that tool-schema.ts leaves open, because a stored schema is not compared with anything: the forms of
+ * values, and patterns.
+ */
 function checkSchema(name: string, schema: JsonObject): void {
   const malformed = malformedAt(schema, name);
   if (malformed !== undefined) throw bad(name, `${malformed} does not have the form that its keyword asks for`);

@@ -210,7 +210,7 @@ export class Deliveries {
     }
   }
 
-  /** One write at a time. What could not be written stays for the next one. */
+  /** One write at a time. The next write repeats what this one could not write. */
   #write(): Promise<void> {
     this.#writing = this.#writing.then(() => this.#writeNow());
     return this.#writing;

@@ -114,7 +114,7 @@ test('no answer in time is tried again, whether it never comes, comes late or co
   for (const verdict of await Promise.all(verdicts))
     assert.deepEqual(verdict, { outcome: 'retry', reason: 'no answer within 0.4 seconds' });
   late.resolve();
-  // What comes late is no answer to the next event, which has a connection of its own.
+  // A late answer does not count for the next event, which has a connection of its own.
   assert.equal((await sender.send(delivery(new URL('/never', url).href))).outcome, 'retry');
 });
 

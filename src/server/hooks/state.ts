@@ -1,4 +1,5 @@
 // Pure steps of a hook's state: what a delivery's end changes.
+import { defined } from '../../engine/base/defined.ts';
 import { HOOK_DEAD_IN_ROW_MAX, HOOK_LETTERS_KEPT_MAX, HOOK_LETTERS_KEPT_MS } from '../../engine/base/limits.ts';
 import type { HookStateRecord } from '../control/records.ts';
 
@@ -40,7 +41,7 @@ export function givenUp(state: HookStateRecord, event: Carried, reason: string, 
   const deadInRow = state.deadInRow + 1;
   const letter = { cursor: event.id, kind: event.kind, atMs: nowMs, attempts: state.attempts + 1, reason };
   const kept = state.letters.filter(({ atMs }) => nowMs - atMs < HOOK_LETTERS_KEPT_MS);
-  return {
+  return defined({
     ...rest,
     cursor: movedTo(state.cursor, event),
     attempts: 0,
@@ -49,10 +50,11 @@ export function givenUp(state: HookStateRecord, event: Carried, reason: string, 
     letters: [...kept, letter].slice(-HOOK_LETTERS_KEPT_MAX),
     hours: counted(state.hours, nowMs, [0, 1]),
     lastFailure: { reason, atMs: nowMs },
-    ...(deadInRow < HOOK_DEAD_IN_ROW_MAX
-      ? {}
-      : { pausedReason: `${deadInRow} events in a row could not be delivered, the last one because ${reason}` }),
-  };
+    pausedReason:
+      deadInRow < HOOK_DEAD_IN_ROW_MAX
+        ? rest.pausedReason
+        : `${deadInRow} events in a row could not be delivered, the last one because ${reason}`,
+  });
 }
 
 /** Nothing is delivered until the hook is resumed. The event stays the next one. */

@@ -17,7 +17,7 @@ import {
 } from './listener.ts';
 import { UwsStream } from './uws-stream.ts';
 
-/** What a request needs of its server. */
+/** The parts of the server that a request needs. */
 export interface RequestOwner {
   readonly draining: boolean;
   /** Bytes of bodies that all requests may hold. */

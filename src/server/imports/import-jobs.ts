@@ -3,9 +3,11 @@
 //
 // A job ends in three steps: its end is decided (`ending` of its record), the memory's audit trail tells it, then its
 // status shows it. So whoever sees the status finds the entry and its event. A start takes the steps that are left.
+
 import { hash, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../engine/base/clock.ts';
+import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import {
   IMPORT_END_RETRY_MS,
@@ -83,7 +85,7 @@ export class ImportJobs {
     this.#clock = parts.clock;
     this.#log = parts.log;
     this.#uploads = new Uploads(parts.directory);
-    // Whatever removes the key of a file ends its job: its end, an erasure, the deletion of its memory.
+    // Removing the key of a file ends its job: the job's end, an erasure and the deletion of the memory do so.
     parts.control.watch('importFile', (id, value) => {
       if (value === undefined) void this.#dropped(id);
     });
@@ -362,7 +364,13 @@ export class ImportJobs {
     if (job?.ending === undefined) return;
     const { created, duplicates, refused, ending } = job;
     const { status, error } = ending;
-    const details = { job_id: id, imported: created, duplicates, errors: refused, ...(error && { code: error.code }) };
+    const details = defined({
+      job_id: id,
+      imported: created,
+      duplicates,
+      errors: refused,
+      code: error?.code,
+    });
     const context = { ...shardContextOf(job, this.#clock), idempotency: onceFor(id, status) };
     await this.#shards.call('note', context, { event: `import.${status}`, details });
     await this.#control.commit((change) => {

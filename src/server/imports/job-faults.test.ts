@@ -1,4 +1,4 @@
-// What goes wrong around import jobs: damaged uploads, full queues, old jobs, keys that have ended.
+// Faults around import jobs: damaged uploads, full queues, old jobs, keys that have ended.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

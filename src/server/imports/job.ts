@@ -1,5 +1,7 @@
-// What a run of an import job is given, and how the job calls its memory.
+// The input of a run of an import job, and the context of its calls on the memory.
+
 import { type Clock, steadyMs } from '../../engine/base/clock.ts';
+import { defined } from '../../engine/base/defined.ts';
 import { IMPORT_CALL_MS } from '../../engine/base/limits.ts';
 import { includesScope } from '../auth/principal.ts';
 import type { ImportJobRecord } from '../control/records.ts';
@@ -35,20 +37,20 @@ export function isOver(job: Pick<ImportJobRecord, 'status' | 'ending'>): boolean
 /** The members of a shard call that say who calls. */
 export function shardContextOf({ id, memory, caller }: Job, clock: Clock): MemoryContext {
   const { actor, agentId, namespace, userId, purpose } = caller;
-  return {
+  return defined({
     memory,
     actor,
     requestId: id,
     deadlineMs: steadyMs(clock) + IMPORT_CALL_MS,
-    ...(includesScope(caller, 'admin') ? { owns: true as const } : {}),
-    ...(agentId === undefined ? {} : { agentId }),
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(userId === undefined ? {} : { userId }),
-    ...(purpose === undefined ? {} : { purpose }),
-  };
+    owns: includesScope(caller, 'admin') ? (true as const) : undefined,
+    agentId,
+    namespace,
+    userId,
+    purpose,
+  });
 }
 
-/** What the work resolves to; undefined as soon as the signal is aborted, which may be long before. */
+/** Resolves like the work; to undefined as soon as the signal is aborted, which may be long before. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   let stop: () => void = () => undefined;
   const aborted = new Promise<undefined>((resolve) => {

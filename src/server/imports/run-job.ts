@@ -71,7 +71,7 @@ async function storeAll(parts: RunParts, context: Context, document: DocumentChu
     else {
       // The batch is recorded after its beliefs: a crash in between repeats both.
       await record({ phase: 'extracting' });
-      // What a cancelled job has stored is in its record.
+      // The record of a cancelled job counts what it has stored.
       const unfinished = async (): Promise<void> => {
         if (isOver(now())) await record(step);
       };

@@ -1,4 +1,4 @@
-// What a model can do, by its name: lists of providers seldom say it.
+// The capabilities of a model, by its name: lists of providers seldom tell them.
 import { ECHO, type Provider, type ProviderKind } from './roles.ts';
 
 export const CAPABILITIES = ['chat', 'embedding', 'rerank', 'extraction', 'ner'] as const;
@@ -32,7 +32,7 @@ const DIMENSIONS: Readonly<Record<string, number>> = {
 export const KNOWN_MODELS: Readonly<Record<ProviderKind, readonly string[]>> = {
   openai: ['gpt-4.1', 'gpt-4.1-mini', 'gpt-4o', 'gpt-4o-mini', 'text-embedding-3-large', 'text-embedding-3-small'],
   anthropic: ['claude-opus-5-5', 'claude-sonnet-5-5', 'claude-haiku-5-5'],
-  // What a server of one's own has, nobody else knows.
+  // The models of a self-hosted server are not known in advance.
   ollama: [],
   openai_compatible: [],
   mock: [ECHO],

@@ -1,8 +1,10 @@
 // The packages that speak to providers, and what they call our messages. They load with the first call: they cost a
 // server some megabytes of heap, and most deployments have no provider.
+
 import type { createAnthropic } from '@ai-sdk/anthropic';
 import type { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { unreachable } from '../../engine/base/assert.ts';
+import { defined } from '../../engine/base/defined.ts';
 import type { ModelMessage, ModelRequest, ModelTool } from './request.ts';
 import type { Provider } from './roles.ts';
 
@@ -40,15 +42,17 @@ export async function clientOf(
     case 'openai':
     case 'ollama':
     case 'openai_compatible':
-      return createOpenAICompatible({
-        name: 'provider',
-        baseURL,
-        ...(apiKey === undefined ? {} : { apiKey }),
-        fetch,
-        includeUsage: true,
-        supportsStructuredOutputs: true,
-        ...(kind === 'openai' ? { transformRequestBody: forOpenAi } : {}),
-      }).chatModel(model);
+      return createOpenAICompatible(
+        defined({
+          name: 'provider',
+          baseURL,
+          apiKey,
+          fetch,
+          includeUsage: true,
+          supportsStructuredOutputs: true,
+          transformRequestBody: kind === 'openai' ? forOpenAi : undefined,
+        }),
+      ).chatModel(model);
     case 'mock':
       throw new Error('a mock calls nobody');
     default:
@@ -60,11 +64,11 @@ export async function clientOf(
 function forOpenAi(body: Record<string, unknown>): Record<string, unknown> {
   const { max_tokens: most, temperature, ...rest } = body;
   const reasons = /^(o\d|gpt-5)/.test(String(body['model']));
-  return {
+  return defined({
     ...rest,
-    ...(most === undefined ? {} : { max_completion_tokens: most }),
-    ...(temperature === undefined || reasons ? {} : { temperature }),
-  };
+    max_completion_tokens: most,
+    temperature: temperature === undefined || reasons ? undefined : temperature,
+  });
 }
 
 /** The request in the packages' words. */

@@ -14,7 +14,7 @@ import { isLoopback } from '../loopback.ts';
 import type { Persons } from './persons.ts';
 import type { Provider } from './roles.ts';
 
-/** What decides about a memory's texts: the policy sealed last, or the one that the memory was created with. */
+/** The policy that decides about a memory's texts: the one sealed last, or the one that the memory was created with. */
 export type Governed = Pick<MemoryRecord, 'governing' | 'policy' | 'sealing'> & {
   readonly number?: number | undefined;
 };
@@ -98,8 +98,8 @@ export function whole(text: string): string {
 }
 
 /**
- * What may be sent of each text. It redacts in pieces and lets other work of this thread run between them, because
- * redaction takes 0.3 to 3 µs a character.
+ * The part of each text that may be sent. It redacts in pieces and lets other work of this thread run between them,
+ * because redaction takes 0.3 to 3 µs a character.
  */
 export async function allLeaving(texts: readonly string[], leaving: Leaving): Promise<string[]> {
   if (leaving === whole) return [...texts];

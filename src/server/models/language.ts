@@ -1,6 +1,8 @@
-// Language models: chooses the model of a role, and asks it for one step. What leaves is decided here once, by the policy
-// of the memory; how long and how much a provider may answer is bounded here.
+// Language models: chooses the model of a role, and asks it for one step. This file decides by the policy of the memory
+// which texts leave, and bounds the time and the length of a provider's answer.
+
 import type * as Compiler from 'typebox/schema';
+import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import {
   MODEL_CALL_MS,
@@ -27,12 +29,12 @@ export interface LanguageChoice {
   /** False for a provider on this machine. */
   readonly external: boolean;
   readonly region?: string | undefined;
-  /** What the settings say for chat; a request's own values win. */
+  /** The values of the settings for chat; a request's own values win. */
   readonly temperature?: number | undefined;
   readonly maxTokens?: number | undefined;
 }
 
-/** What a request may say instead of the role's assignment. */
+/** The values that a request may give instead of the role's assignment. */
 export interface Override {
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
@@ -288,12 +290,12 @@ const NOT_STRICT = { openaiCompatible: { strictJsonSchema: false } };
 
 function optionsOf(choice: LanguageChoice, request: ModelRequest, abortSignal: AbortSignal): ClientOptions {
   const { temperature = choice.temperature, maxTokens = choice.maxTokens } = request;
-  return {
+  return defined({
     ...clientRequest(request),
     abortSignal,
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
-  };
+    temperature,
+    maxOutputTokens: maxTokens,
+  });
 }
 
 function toolCallOf(

@@ -1,4 +1,5 @@
 // The models of each provider: asked of it, kept for some minutes, and known by heart when it does not answer.
+import { defined } from '../../engine/base/defined.ts';
 import { MODEL_LIST_BYTES_MAX, MODEL_LIST_MAX, MODEL_NAME_CHARS_MAX } from '../../engine/base/limits.ts';
 import { KNOWN_MODELS, type ModelInfo, modelInfo } from './capabilities.ts';
 import type { Outgoing } from './outgoing.ts';
@@ -19,7 +20,7 @@ export interface ModelList {
 interface Kept {
   readonly list: Promise<readonly ModelInfo[] | undefined>;
   readonly atMs: number;
-  /** What `list` resolved to. */
+  /** The answer of `list`. */
   made?: readonly ModelInfo[] | undefined;
   untilMs: number;
 }
@@ -103,7 +104,7 @@ export class ModelLists {
     return modelsOf(provider, await answer.json());
   }
 
-  /** What is known without asking: the usual models of the kind, and those that roles have. */
+  /** The models known without asking: the usual ones of the kind, and those that roles have. */
   #known(provider: Provider): readonly ModelInfo[] {
     const assignments = this.#providers.assignments();
     const assigned = ROLES.flatMap((role) => {
@@ -117,8 +118,7 @@ export class ModelLists {
 
 /** The headers that prove who calls. */
 export function authorization({ kind, apiKey }: Provider): Record<string, string> {
-  if (kind === 'anthropic')
-    return { 'anthropic-version': '2023-06-01', ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }) };
+  if (kind === 'anthropic') return defined({ 'anthropic-version': '2023-06-01', 'x-api-key': apiKey });
   return apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
 }
 

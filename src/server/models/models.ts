@@ -37,7 +37,7 @@ export class ModelError extends Error {
 interface Ordering {
   readonly question: string;
   readonly passages: readonly string[];
-  /** Whose question and passages they are. */
+  /** The persons of the question and the passages. */
   readonly persons: Persons;
   readonly waitMs: number;
 }

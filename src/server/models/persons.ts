@@ -1,5 +1,5 @@
-// Whose texts a request to a model holds. Where a policy keeps texts in regions, the grants of these persons decide whether
-// the request may be sent.
+// The persons whose texts a request to a model holds. Where a policy keeps texts in regions, the grants of these
+// persons decide whether the request may be sent.
 import { SOURCE_USERS, sourceUsersOf } from '../../engine/grain/api/source-users.ts';
 
 /** Ids of persons; undefined: texts that are nobody's. Instructions of the server and of the operator are not counted. */

@@ -1,5 +1,5 @@
-// The providers of the deployment and the models of its roles. What the options of the start name is the beginning; what
-// an administrator sets while the server runs is kept in the control log, and wins.
+// The providers of the deployment and the models of its roles. The start options give the first values. Values that an
+// administrator sets while the server runs are kept in the control log and win.
 import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { PROVIDERS_MAX } from '../../engine/base/limits.ts';
@@ -9,7 +9,7 @@ import type { Change, ControlStore } from '../control/store.ts';
 import { type Assignment, ECHO, OWN_MODELS, type Provider, type ProviderKind, ROLES, type Role } from './roles.ts';
 import { START_IDS, type StartModels } from './start-models.ts';
 
-/** What the language models need of the providers. */
+/** The part of the providers that the language models need. */
 export interface Choosing {
   /** The provider and model for a call. Throws LLM-E001, LLM-E003. */
   choose(

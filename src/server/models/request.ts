@@ -1,4 +1,4 @@
-// What a language model is asked, and what comes back. Providers differ; these types do not.
+// A request to a language model, and its answer. Providers differ; these types do not.
 import type { Governed } from './egress.ts';
 import type { Persons } from './persons.ts';
 
@@ -34,7 +34,7 @@ export interface ModelTool {
 export interface ModelRequest {
   /** The memory that the texts come from: its policy decides what may leave. */
   readonly memory: Governed;
-  /** Whose texts the request holds. */
+  /** The persons whose texts the request holds. */
   readonly persons: Persons;
   readonly system?: string | undefined;
   readonly messages: readonly ModelMessage[];

@@ -1,4 +1,4 @@
-// What models are used for, and the kinds of services that have them (service contract, section 20).
+// The uses of models, and the kinds of services that have them (service contract, section 20).
 
 export const ROLES = ['chat', 'extraction', 'embedding', 'rerank', 'hyde', 'consolidation'] as const;
 export type Role = (typeof ROLES)[number];

@@ -1,4 +1,4 @@
-// What a row says about requests that usually go to a worker undecoded.
+// The part of a row for requests that usually go to a worker undecoded.
 import type { Services } from '../context.ts';
 import type { MemoryRecord } from '../control/records.ts';
 

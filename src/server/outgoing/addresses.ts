@@ -11,7 +11,7 @@ export interface AddressRule {
   readonly loopbackToo: boolean;
   /** Addresses that may be reached, wherever they are. */
   readonly allowed?: BlockList | undefined;
-  /** What is sent there, in messages; default: webhooks. */
+  /** The name in messages of what is sent there; default: webhooks. */
   readonly what?: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 // The tools of the server itself that a model may call: recall, add, supersede, forget and goals. Each runs with the
-// rights of the request that the model answers, and within its conversation. What a tool shows is data: the caller marks
-// it as such before a model reads it.
+// rights of the request that the model answers, and within its conversation. The output of a tool is data: the caller
+// marks it as such before a model reads it.
 import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { TOOL_HITS_MAX } from '../../engine/base/limits.ts';
@@ -108,8 +108,8 @@ export interface ToolResult extends ToolOutcome {
 }
 
 /**
- * Runs a tool. What the caller's rights, the policy or the arguments refuse is a result for the model, with the error's
- * code; so is a failure of the store. Only a bug throws.
+ * Runs a tool. A refusal by the caller's rights, the policy or the arguments is a result for the model, with the
+ * error's code; so is a failure of the store. Only a bug throws.
  */
 export async function callBuiltin(tool: BuiltinTool, caller: ToolCaller, args: unknown): Promise<ToolResult> {
   try {

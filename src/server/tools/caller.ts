@@ -1,4 +1,5 @@
 // For whom a tool of a model runs: the rights of the request, and the place and the person of the conversation.
+import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { sourceUsersOf } from '../../engine/grain/api/source-users.ts';
 import type { GrainView, JsonObject } from '../../shards/protocol.ts';
@@ -17,18 +18,18 @@ export interface ToolCaller {
   readonly userId?: string | undefined;
   /** The session of the conversation, which has its goals. */
   readonly sessionId?: string | undefined;
-  /** Whose texts the model has been shown: what it writes names them. */
+  /** The persons whose texts the model has been shown: grains that it writes name them. */
   readonly persons?: Persons | undefined;
 }
 
 /** Fields of a grain that a tool writes. */
 export function ownFields({ namespace, userId, persons = NO_PERSONS }: ToolCaller): JsonObject {
-  return {
+  return defined({
     source_type: 'agent',
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(userId === undefined ? {} : { user_id: userId }),
+    namespace,
+    user_id: userId,
     ...sourceFields(persons, userId),
-  };
+  });
 }
 
 const NO_PERSONS: Persons = new Set();

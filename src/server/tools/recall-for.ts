@@ -1,5 +1,7 @@
 // A recall for a conversation: what the person of the conversation, or nobody in particular, has in the memory.
+
 import { steadyMs } from '../../engine/base/clock.ts';
+import { defined } from '../../engine/base/defined.ts';
 import { RECALL_ACTIONS } from '../../engine/calls/recall-actions.ts';
 import { THREAD_TAG } from '../../engine/calls/session.ts';
 import type { GrainFilter, Output } from '../../shards/protocol.ts';
@@ -9,7 +11,10 @@ import type { ToolCaller } from './caller.ts';
 
 export type Recalled = Output<'recall'>;
 
-/** What threads and harnesses are is no memory: their titles, prompts and tools say nothing that an answer may rest on. */
+/**
+ * Definitions of threads and harnesses are left out: their titles, prompts and tools say nothing that an answer may
+ * rest on.
+ */
 const NO_MEMORY: readonly GrainFilter[] = [{ tags: [THREAD_TAG], grainTypes: ['state'] }, { harnessDefinition: true }];
 
 /** Words and vectors, as an ordinary recall has them; without vectors, words alone. */
@@ -24,11 +29,11 @@ export async function recallFor(
   const waitMs = context.deadlineMs - steadyMs(clock);
   const { vector } = text === '' ? {} : await queryVectors.of(context.memory, { text, userId }, waitMs);
   const query = recordedQuery(vector === undefined ? input : withVector(input, vector));
-  const filter = {
+  const filter = defined({
     ...query.filter,
-    // What a model has searched for is found only when actions are asked for.
+    // Searches of a model are found only when actions are asked for.
     except: [...NO_MEMORY, ...(asked.grainType === 'action' ? [] : [RECALL_ACTIONS]), ...except],
-    ...(userId === undefined ? {} : { forUser: userId }),
-  };
+    forUser: userId ?? query.filter?.forUser,
+  });
   return await context.call('recall', { ...query, filter });
 }

@@ -6,11 +6,11 @@ import { compileCheck } from '../operations/validate.ts';
 import type { ToolCaller } from './caller.ts';
 
 export interface ToolOutcome {
-  /** What the model reads. */
+  /** The text that the model reads. */
   readonly output: JsonObject;
   /** Hashes of the grains whose content `output` shows, for the record of the turn. */
   readonly shown: readonly string[];
-  /** Whose grains these are. */
+  /** The persons of these grains. */
   readonly persons?: Persons | undefined;
 }
 

@@ -1,5 +1,5 @@
 // Writes the identities of agents to every partition, so that each can decide alone. Partition 0 decides, and lists them.
-// Changes of one memory's identities run one after the other. What an agent did is the sum of the partitions.
+// Changes of one memory's identities run one after the other. The counts of an agent are summed over the partitions.
 
 import { EngineError } from '../../engine/base/errors.ts';
 import { TRUST_POINTS_MAX } from '../../engine/base/limits.ts';

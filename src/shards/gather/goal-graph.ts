@@ -1,5 +1,5 @@
 // The goals above goals, over several partitions. Parents may lie in any partition, and each partition sees only its own
-// grains. What is read once is kept, so that many walks of one call ask each partition a few times.
+// grains. Goals that were read are kept, so that many walks of one call ask each partition only a few times.
 import { EngineError } from '../../engine/base/errors.ts';
 import { GOALS_ABOVE_MAX, GOALS_KNOWN_MAX, GOALS_NAMED_MAX, GOALS_VISITED_TURN } from '../../engine/base/limits.ts';
 import type { JsonValue, Output } from '../protocol.ts';
@@ -8,7 +8,7 @@ import type { Fan } from './fan.ts';
 /** The partitions of grains, as far as they are known: all partitions are asked for others. */
 export type Home = ReadonlyMap<string, number>;
 
-/** What a hash names in any version. */
+/** The goal of a hash, in any version. */
 export interface Named {
   /** The same for all versions of a grain. */
   readonly chain: string;

@@ -97,7 +97,7 @@ const entryOf = ([old, next]: readonly [number, number]): ManifestEntry => {
 };
 const accepted = new Set(ALL.map(hashOf));
 
-/** What is refused, and with what code, when each link is checked with what came of all before it. */
+/** The refusal and its code for each link, checked after the outcome of all links before it. */
 function oneByOne(goals: Goals, links: readonly (readonly [number, number])[]): string[] {
   return links.flatMap(([old, next]) => {
     const code = goals.wouldCircle(old, next) ? 'VAL-E001' : goals.link(old, next);

@@ -1,4 +1,5 @@
 // Pure functions that merge the measurements of several partitions.
+import { defined } from '../../engine/base/defined.ts';
 import { METRIC_SAMPLE } from '../../engine/base/limits.ts';
 import { lowestOf } from '../../engine/maintain/metrics/lowest.ts';
 import type { Output } from '../protocol.ts';
@@ -10,25 +11,23 @@ type Comparison = Output<'compareSamples'>;
 
 export function mergeOps(parts: readonly Ops[]): Ops {
   const wholes = wholesOf(parts);
-  return {
+  return defined({
     pendingWrites: sumOf(parts, 'pendingWrites'),
     oldestWriteMs: Math.max(...parts.map(({ oldestWriteMs }) => oldestWriteMs)),
-    ...(wholes && {
-      whole: {
-        indexLag: sumOf(wholes, 'indexLag'),
-        auditValid: wholes.every(({ auditValid }) => auditValid),
-        auditChecked: sumOf(wholes, 'auditChecked'),
-        hasTimeToLive: wholes.some(({ hasTimeToLive }) => hasTimeToLive),
-        overdue: sumOf(wholes, 'overdue'),
-      },
-    }),
-  };
+    whole: wholes && {
+      indexLag: sumOf(wholes, 'indexLag'),
+      auditValid: wholes.every(({ auditValid }) => auditValid),
+      auditChecked: sumOf(wholes, 'auditChecked'),
+      hasTimeToLive: wholes.some(({ hasTimeToLive }) => hasTimeToLive),
+      overdue: sumOf(wholes, 'overdue'),
+    },
+  });
 }
 
 export function mergeIntel(parts: readonly Intel[]): Intel {
   const wholes = wholesOf(parts);
   const recalls = wholes?.map((whole) => whole.recalls) ?? [];
-  return {
+  return defined({
     grains: sumOf(parts, 'grains'),
     beliefs: sumOf(parts, 'beliefs'),
     lowConfidence: sumOf(parts, 'lowConfidence'),
@@ -47,22 +46,20 @@ export function mergeIntel(parts: readonly Intel[]): Intel {
       parts.flatMap(({ beliefSample }) => beliefSample),
       METRIC_SAMPLE,
     ),
-    ...(wholes && {
-      whole: {
-        live: sumOf(wholes, 'live'),
-        notEmbedded: sumOf(wholes, 'notEmbedded'),
-        deepestChain: Math.max(...wholes.map(({ deepestChain }) => deepestChain)),
-        supersessions: sumOf(wholes, 'supersessions'),
-        recalls: {
-          kept: sumOf(recalls, 'kept'),
-          recalls: sumOf(recalls, 'recalls'),
-          withResults: sumOf(recalls, 'withResults'),
-          scored: sumOf(recalls, 'scored'),
-          scoreSum: sumOf(recalls, 'scoreSum'),
-        },
+    whole: wholes && {
+      live: sumOf(wholes, 'live'),
+      notEmbedded: sumOf(wholes, 'notEmbedded'),
+      deepestChain: Math.max(...wholes.map(({ deepestChain }) => deepestChain)),
+      supersessions: sumOf(wholes, 'supersessions'),
+      recalls: {
+        kept: sumOf(recalls, 'kept'),
+        recalls: sumOf(recalls, 'recalls'),
+        withResults: sumOf(recalls, 'withResults'),
+        scored: sumOf(recalls, 'scored'),
+        scoreSum: sumOf(recalls, 'scoreSum'),
       },
-    }),
-  };
+    },
+  });
 }
 
 /** Sums by place in the input; a grain was recalled if some partition has a record of it. */

@@ -26,7 +26,7 @@ export interface EngineDoor {
   close(): Promise<void>;
 }
 
-/** What an engine needs of the thread that it runs in. */
+/** Services of the thread that an engine runs in. */
 export interface EngineThread {
   /** Called for an error outside a call that only a bug can cause; the worker then stops. */
   readonly onBug: (error: unknown) => void;

@@ -13,7 +13,7 @@ export interface ShardSet {
   close(deadlineMs?: number): Promise<void>;
 }
 
-/** What serves a number of shards: a worker thread, or the thread that calls. */
+/** The server of a number of shards: a worker thread, or the calling thread. */
 export interface WorkerHealth {
   readonly worker: number;
   readonly shards: readonly number[];
@@ -27,7 +27,7 @@ export interface WorkerHealth {
 }
 export type WorkerState = 'starting' | 'serving' | 'down' | 'closed';
 
-/** What a worker did so far, in milliseconds. It begins anew when the worker restarts. */
+/** Time that a worker has spent so far, in milliseconds. It begins anew when the worker restarts. */
 export interface WorkerLoad {
   /** Its event loop was not idle; 0 if it is the calling thread. */
   readonly activeMs: number;

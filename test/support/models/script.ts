@@ -1,4 +1,4 @@
-// What a scripted model server answers, and the script that says when.
+// Answers of a scripted model server, and the script that says when.
 import assert from 'node:assert/strict';
 import type { Seen } from './seen.ts';
 
@@ -51,7 +51,10 @@ export type Answer =
   | { readonly body: string; readonly contentType?: string };
 
 export interface Step {
-  /** Looks at the request. What it throws fails the test that owns the server; the model is told of status 400. */
+  /**
+   * Looks at the request. An error that it throws fails the test that owns the server; the model's client gets status
+   * 400.
+   */
   readonly expect?: (request: Seen) => void;
   readonly answer: Answer;
 }

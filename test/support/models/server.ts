@@ -48,7 +48,7 @@ export interface Interface {
   refusal(status: number, message: string): unknown;
 }
 
-/** What an interface writes to. Every write waits until the connection takes more. */
+/** The response that an interface writes to. Every write waits until the connection takes more. */
 export interface Sink {
   head(status: number, headers: Readonly<Record<string, string>>): void;
   write(text: string): Promise<void>;

@@ -116,12 +116,12 @@ function readStatement(node: JsonNode): Statement {
       return { kind, branches: node.list('branches').map((value) => readRecall(node.inside(value, 'branches'))) };
     case 'define_template': {
       const parent = node.take('extends');
-      return {
+      return defined({
         kind,
         name: asIdentifier(node.take('name'), node.at('name')),
-        ...(parent !== undefined && { extends: asIdentifier(parent, node.at('extends')) }),
+        extends: parent === undefined ? undefined : asIdentifier(parent, node.at('extends')),
         body: node.has('text') ? { text: node.required('text') } : { sections: readSections(node) },
-      };
+      });
     }
     case 'add':
       return { kind, grainType: singularOf(node), set: assignmentsOf(node), reason: reasonOf(node) };
@@ -247,7 +247,7 @@ function sourceOf(node: JsonNode): AssembleSource {
       ? sourceQueryOf(node.inside(node.take('query'), 'query'))
       : { kind: 'parameter', name: parameterName(bound, node.at('let')) };
   node.end();
-  return { ...(label !== undefined && { label: asLabel(label, node.at('label')) }), from };
+  return defined({ label: label === undefined ? undefined : asLabel(label, node.at('label')), from });
 }
 
 function parameterName(value: unknown, path: string): string {
@@ -263,7 +263,10 @@ function budgetOf(node: JsonNode): Assemble['budget'] {
   const value = asInteger(inner.take('value'), inner.at('value'));
   const unit = inner.take('unit');
   inner.end();
-  return { value, ...(unit !== undefined && { unit: asWord(unit, ['tokens', 'grains'], inner.at('unit')) }) };
+  return defined({
+    value,
+    unit: unit === undefined ? undefined : asWord(unit, ['tokens', 'grains'], inner.at('unit')),
+  });
 }
 
 function streamOf(node: JsonNode): NonNullable<Assemble['stream']> {

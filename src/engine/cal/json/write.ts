@@ -24,11 +24,11 @@ type Json = string | number | boolean | readonly Json[] | { readonly [key: strin
 type JsonObject = { readonly [key: string]: Json };
 
 export function writeJson({ lets, statement }: Query): JsonObject {
-  return {
+  return defined({
     cal_version: 1,
-    ...(lets.length > 0 && { let: lets.map(writeLet) }),
+    let: lets.length > 0 ? lets.map(writeLet) : undefined,
     ...writeStatement(statement),
-  };
+  });
 }
 
 function writeLet({ name, recall, extract }: LetBinding): JsonObject {
@@ -247,7 +247,8 @@ function writeStage(stage: Stage): Json {
 }
 
 function writeSortKey({ field, descending }: { readonly field: Word; readonly descending?: boolean }): JsonObject {
-  return { order_by: field.word, ...(descending !== undefined && { dir: descending ? 'desc' : 'asc' }) };
+  const dir = descending === undefined ? undefined : descending ? 'desc' : 'asc';
+  return defined({ order_by: field.word, dir });
 }
 
 function writeFormatChoice(choice: FormatChoice): Json {

@@ -1,5 +1,6 @@
 // Parses RECALL. Clauses come in any order, each at most once. Stages keep their order (D-10).
 
+import { defined } from '../../base/defined.ts';
 import type { GrainType } from '../../grain/grain.ts';
 import type { InClause, Recall, Span, Stage, Value, Word } from '../ast.ts';
 import { CalError } from '../errors.ts';
@@ -138,9 +139,9 @@ function parseClause(cursor: Cursor, clause: ClauseWord, draft: Draft): void {
 /** Parses the IN clause: a namespace or a scope. */
 export function parseInClause(cursor: Cursor): InClause {
   const first = cursor.token;
-  const scope = cursor.takeWord('scope');
+  const scope = cursor.takeWord('scope') || undefined;
   const name = cursor.expectString();
-  return { name, ...(scope && { scope }), at: cursor.spanFrom(first) };
+  return defined({ name, scope, at: cursor.spanFrom(first) });
 }
 
 /** Parses the type after RECALL; undefined if a clause follows instead. Throws E003 for a word that is no plural. */

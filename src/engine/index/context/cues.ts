@@ -22,7 +22,7 @@ export function asks(text: string): boolean {
   return text.includes('?') || text.includes('？') || text.includes('؟');
 }
 
-/** What the words of a text say of its time and its speaker. */
+/** Cues in the words of a text about its time and its speaker. */
 export interface WordCues {
   /** The text has a date, a month, a weekday, a time of day, or a word such as `yesterday` and `ago`. */
   readonly holdsTime: boolean;

@@ -95,7 +95,7 @@ function languageOf({ name }: Analyzer): QuestionLanguage | undefined {
 }
 
 // Chinese has no spaces, so an index holds pairs of characters. A question's function words are cut out as the longest
-// listed words. What is left between them are content characters: their pairs score, and a pair that crosses into a
+// listed words. The characters left between them are content: their pairs score, and a pair that crosses into a
 // function word scores only for a character that stands alone, such as a verb of one character.
 const HAN_LISTED = new Set(HAN_FUNCTION_WORDS.split(/\s+/).filter((word) => word !== ''));
 const HAN_LISTED_CHARS_MAX = Math.max(...[...HAN_LISTED].map((word) => [...word].length));

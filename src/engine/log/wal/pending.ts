@@ -4,7 +4,7 @@ import type { Sequence } from '../log.ts';
 import { endOf, frameAt, type NumberedAppend } from '../numbered-append.ts';
 import { SortedKeys } from './sorted-keys.ts';
 
-/** What an append made of a record or of a state entry: its frame, or null when it is deleted. */
+/** A record or a state entry after an append: its frame, or null when it is deleted. */
 interface Change {
   readonly frame: Buffer | null;
   readonly number: number;

@@ -5,7 +5,7 @@ import { EngineError } from '../../base/errors.ts';
 import type { NumberedAppend } from '../numbered-append.ts';
 import { batchesOf, decodeHeader, type FileOwner, HEADER_BYTES } from './batch.ts';
 
-/** What the files of one worker hold, by shard. */
+/** The appends in the files of one worker, by shard. */
 export class Recovered {
   readonly #shards = new Map<number, { appends: NumberedAppend[]; newest: number }>();
   /** Where a file is damaged. */

@@ -126,7 +126,7 @@ function lengthOf(parts: readonly Buffer[]): number {
   return parts.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** What of the parts follows their first `bytes`. */
+/** The parts without their first `bytes`. */
 function after(parts: readonly Buffer[], bytes: number): Buffer[] {
   let skip = bytes;
   return parts.flatMap((part) => {

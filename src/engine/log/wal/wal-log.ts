@@ -241,7 +241,7 @@ class WalLog implements Log, CheckpointedLog {
     await this.#store.backup(directory);
   }
 
-  /** What LMDB refuses stays in the write-ahead files, and the next open reads it there. */
+  /** Appends that LMDB refuses stay in the write-ahead files, and the next open reads them there. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

@@ -254,7 +254,7 @@ test('on a full disk appends are STO-E001, reads go on, and appends work again w
   await assert.rejects(worker.logs[0]!.append({ records: [Buffer.alloc(900_000)] }), storageFailure(/no room|full/));
   assert.match(worker.logs[0]!.refusing ?? '', /no room|full/);
   assert.equal(Buffer.from(worker.logs[0]!.read(1)!).toString(), 'before');
-  // What was acknowledged waits in the file until its log has room.
+  // Acknowledged appends wait in the file until their log has room.
   assert.ok(readdirSync(walFolder(disk)).includes('0-of-1.a'));
   rmSync(filler);
   assert.equal(await worker.logs[0]!.append({ records: [Buffer.alloc(900_000)] }), 2);

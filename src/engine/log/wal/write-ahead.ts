@@ -35,7 +35,7 @@ import { WalFile } from './wal-file.ts';
 /** Plain data: it crosses threads. */
 export interface WriteAheadOptions extends FileOwner {
   readonly directory: string;
-  /** What `takeOwnership` returned. */
+  /** The result of `takeOwnership`. */
   readonly mark: string;
 }
 
@@ -75,7 +75,7 @@ export function fileOwnersIn(directory: string): readonly FileOwner[] {
   return [...names.values()];
 }
 
-/** What is open in this thread, by folder and worker: one for all logs of the worker. */
+/** The instances open in this thread, by folder and worker: one for all logs of the worker. */
 const opened = new Map<string, WriteAhead>();
 
 export class WriteAhead {

@@ -1,5 +1,7 @@
 // Counts what a partition's grains say about the quality of a memory, from the index alone, and draws the samples.
+
 import { DAY_MS } from '../../base/clock.ts';
+import { defined } from '../../base/defined.ts';
 import { METRIC_RECALLS_MAX, METRIC_SAMPLE, METRIC_SAMPLE_GRAIN_BYTES } from '../../base/limits.ts';
 import type { IntelMeasures, RecallTally } from '../../calls/metrics.ts';
 import { BREAKDOWN_FIELDS, type KeptRecall } from '../../govern/trail/provenance.ts';
@@ -71,13 +73,13 @@ export function* measureIntel(
     yield* countGoals(part, isCurrent, nowMs, counts);
     yield* countActions(part, isCurrent, nowMs, counts);
   }
-  return {
+  return defined({
     ...counts,
     consentMode: memory.governed.rules['consent.mode'],
     sample: yield* openGrains(store, memory, { drawn: grains.all(), partition }),
     beliefSample: yield* openBeliefs(store, memory, beliefs.all()),
-    ...(isBound(binding) ? {} : { whole: yield* measureWhole(store, memory, live) }),
-  };
+    whole: isBound(binding) ? undefined : yield* measureWhole(store, memory, live),
+  });
 }
 
 function noCounts(): Counts {

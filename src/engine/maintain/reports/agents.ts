@@ -1,5 +1,6 @@
 // Shows what the agents of a memory did in this partition.
 
+import { defined } from '../../base/defined.ts';
 import { TRUST_POINTS_MAX } from '../../base/limits.ts';
 import type { AgentColumns, AgentSeen } from '../../calls/agents.ts';
 import type { MemoryCalls } from '../../calls/calls.ts';
@@ -92,16 +93,16 @@ export function* agentReport(
   const shown: TrustChange[] = [];
   for (const { atMs, reason, ordinal } of changes) {
     const actionHash = ordinal === 0 ? undefined : shownHash(store, memory, context, ordinal);
-    shown.push({ atMs, reason, ...(actionHash === undefined ? {} : { actionHash }) });
+    shown.push(defined({ atMs, reason, actionHash }));
     if (shown.length % READ_EACH === 0) yield;
   }
-  return {
+  return defined({
     agentId: identity?.agentId ?? name,
-    ...(identity === undefined ? {} : { identity }),
+    identity,
     seen: stats === undefined ? null : seenOf(stats),
     before,
     changes: shown,
-  };
+  });
 }
 
 function seenOf({ grains, succeeded, failed, refused, firstMs, lastMs }: AgentStats): AgentSeen {

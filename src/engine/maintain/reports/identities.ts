@@ -1,5 +1,6 @@
 // Lists the identities of a memory's agents, and shows one.
 
+import { defined } from '../../base/defined.ts';
 import type { MemoryCalls } from '../../calls/calls.ts';
 import type { AgentIdentity } from '../../govern/agents/identity.ts';
 import type { Sequence } from '../../log/log.ts';
@@ -43,9 +44,9 @@ export function* listIdentities(
     yield;
   }
   const last = shown.at(-1);
-  return {
+  return defined({
     identities,
     total: found.length,
-    ...(last === undefined || rest.length <= offset + limit ? {} : { next: last.place }),
-  };
+    next: last === undefined || rest.length <= offset + limit ? undefined : last.place,
+  });
 }

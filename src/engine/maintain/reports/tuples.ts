@@ -1,5 +1,6 @@
 // Lists the access tuples of a memory.
 
+import { defined } from '../../base/defined.ts';
 import type { TupleView } from '../../calls/access.ts';
 import type { MemoryCalls } from '../../calls/calls.ts';
 import { checkObject, checkSubject } from '../../govern/access/tuple.ts';
@@ -29,19 +30,22 @@ export function* listTuples(store: Store, memory: Memory, input: Input): Generat
     yield;
   }
   const last = shown.at(-1);
-  return {
+  return defined({
     tuples,
     total: sequences.length,
-    ...(last === undefined || rest.length <= offset + limit ? {} : { next: last }),
-  };
+    next: last === undefined || rest.length <= offset + limit ? undefined : last,
+  });
 }
 
 function* places(store: Store, memory: Memory, { object, subject }: Input): Generator<void, Sequence[], void> {
   const wanted = object === undefined ? undefined : checkObject(object);
-  const prefix = tuplesState(memory, {
-    ...(wanted === undefined ? {} : { object: wanted }),
-    ...(subject === undefined ? {} : { subject: checkSubject(subject) }),
-  });
+  const prefix = tuplesState(
+    memory,
+    defined({
+      object: wanted,
+      subject: subject === undefined ? undefined : checkSubject(subject),
+    }),
+  );
   const sequences: Sequence[] = [];
   let read = 0;
   for (const [, value] of store.log.scanState(prefix)) {

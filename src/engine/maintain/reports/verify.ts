@@ -71,7 +71,7 @@ function holdsOrdinal(store: Store, memory: number, ordinal: number): boolean {
       return doc < docCount && ordinals[doc] === ordinal;
     });
   } catch (error) {
-    // A damaged index is reported separately. What it cannot tell is not a finding about vectors.
+    // A damaged index is reported separately. The facts that it cannot tell are no finding about vectors.
     if (error instanceof EngineError) return true;
     throw error;
   }

@@ -179,7 +179,7 @@ function namespaceDocs(part: IndexPart, isWanted: (namespace: string) => boolean
   return docs;
 }
 
-/** Conditions that some doc of the part may fail. What holds for the whole part is decided here, once. */
+/** Conditions that some doc of the part may fail. Conditions that hold for the whole part are decided here, once. */
 function docTests(
   store: Store,
   part: IndexPart,

@@ -96,7 +96,7 @@ interface Scored<C> {
 
 interface ScoredLeg<C> {
   readonly scored: readonly Scored<C>[];
-  /** What share of the highest possible score of its kind a candidate with this score has. */
+  /** The share of the highest possible score of its kind that a candidate with this score has. */
   attained(candidate: C, score: number): number;
   terms(candidate: C): Omit<RecallBreakdown, 'rrf' | 'final'>;
 }

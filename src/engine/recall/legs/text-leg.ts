@@ -137,7 +137,7 @@ export class TextLeg<C extends Scorable = Scorable> {
     this.#norms = normsOf(candidates, covered);
   }
 
-  /** What share of the highest possible score of its kind a candidate has. */
+  /** The share of the highest possible score of its kind that a candidate has. */
   attained(candidate: C, score: number): number {
     const { vectorWeight, hasTurns } = this.#norms;
     const isTurn = candidate.turn !== undefined;

@@ -1,4 +1,4 @@
-// What the metrics of a memory say for a check.
+// Evidence for a check from the metrics of a memory.
 import type { Status as Colour, Domain, Metric } from '../../metering/rows.ts';
 import type { Evidence } from '../evidence.ts';
 

@@ -48,7 +48,7 @@ function* rowsOf(text: string, delimiter: string): Generator<string[]> {
       while (end < text.length && text.charCodeAt(end) !== separator && text.charCodeAt(end) !== LINE_END) end++;
       cells.push(text.slice(at, end));
     }
-    // What follows a closing quote up to the delimiter belongs to no field.
+    // Text between a closing quote and the delimiter belongs to no field.
     while (end < text.length && text.charCodeAt(end) !== separator && text.charCodeAt(end) !== LINE_END) end++;
     at = end + 1;
     if (end < text.length && text.charCodeAt(end) === separator) {

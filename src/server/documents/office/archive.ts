@@ -1,5 +1,5 @@
-// The entries of an office file, inflated as a stream. What comes out is counted while it comes out: the sizes that the
-// file declares may be wrong.
+// The entries of an office file, inflated as a stream. The bytes are counted as they come out, because the sizes that
+// the file declares may be wrong.
 import { Unzip, type UnzipFile, UnzipInflate } from 'fflate';
 import { EngineError } from '../../../engine/base/errors.ts';
 import { type DocumentLimits, tooLarge, unreadable } from '../limits.ts';

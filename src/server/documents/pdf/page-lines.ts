@@ -1,4 +1,4 @@
-// What both readers of PDF give: the lines of each page, and the outline.
+// The output of both readers of PDF: the lines of each page, and the outline.
 
 export interface PdfLine {
   readonly text: string;

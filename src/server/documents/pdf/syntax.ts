@@ -34,7 +34,7 @@ export class Keyword {
 export type Dictionary = ReadonlyMap<string, Value>;
 export type Value = number | boolean | null | Name | Bytes | Reference | Keyword | readonly Value[] | Dictionary;
 
-/** What the direct reader does not read; PDF.js reads the file then. */
+/** Thrown when the direct reader gives up; PDF.js then reads the file. */
 export class Unusual extends Error {
   override name = 'Unusual';
 }
@@ -236,7 +236,7 @@ function referenceOf(value: Value | undefined): Value {
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
 
-/** What an escape makes, and the number of characters behind its backslash. */
+/** The character of an escape, and the number of characters behind its backslash. */
 function escapeAt(text: string, at: number): { readonly made: string; readonly length: number } {
   const octal = /^[0-7]{1,3}/.exec(text.slice(at, at + 3))?.[0];
   if (octal !== undefined) return { made: String.fromCharCode(Number.parseInt(octal, 8) & 0xff), length: octal.length };

@@ -51,7 +51,7 @@ class BareHead implements CallHead {
   }
 }
 
-/** What is left until the deadline. */
+/** The time left until the deadline. */
 function timeoutOf(call: BareCall): readonly string[] {
   const atMs = Number(call.getDeadline());
   return Number.isFinite(atMs) ? [`${Math.max(0, Math.min(Math.ceil(atMs - Date.now()), 99_999_999))}m`] : [];

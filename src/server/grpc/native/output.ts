@@ -10,7 +10,7 @@ const COPY_BYTES_MAX = 4_096;
 export class Output {
   private readonly socket: Socket;
   private readonly flushed: (isTaken: boolean) => void;
-  /** What was written this turn before `room`. */
+  /** The bytes written in this turn before `room`. */
   private full: Buffer[] = [];
   private fullBytes = 0;
   private room: Buffer | undefined;

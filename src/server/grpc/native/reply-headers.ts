@@ -1,4 +1,4 @@
-// Header blocks of answers. What every answer has is in the connection's table and costs an octet or two; the rest is
+// Header blocks of answers. Headers of every answer are in the connection's table and cost an octet or two; the rest is
 // sent as it is, because compressing it would cost more than it saves.
 import type { HeaderBlock } from '../call-stream.ts';
 import { RESPONSE } from '../exchange.ts';

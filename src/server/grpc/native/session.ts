@@ -84,7 +84,7 @@ export class NativeSession implements Link, StreamCarrier {
     this.sender.ping(this.pings);
   }
 
-  // What streams ask for.
+  // Called by streams.
 
   reset(id: number, code: Code): void {
     this.closedStreams.note(id, CLOSED.RESET_HERE);
@@ -106,7 +106,7 @@ export class NativeSession implements Link, StreamCarrier {
     if (this.isEnding && this.streams.size === 0) this.hangUp();
   }
 
-  // What the peer sends.
+  // Called with bytes and frames of the peer.
 
   private read(chunk: Buffer): void {
     if (this.isOver) return;

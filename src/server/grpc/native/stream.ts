@@ -43,7 +43,7 @@ export class NativeStream implements CallStream, WaitingStream {
   /** The call knows it. */
   private isFinished = false;
   private receivedBytes = 0;
-  /** What the peer may still send. */
+  /** The bytes that the peer may still send. */
   private receiveWindow = GRPC_STREAM_WINDOW_BYTES;
   private consumedBytes = 0;
   private isPaused = false;
@@ -205,7 +205,7 @@ export class NativeStream implements CallStream, WaitingStream {
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
-    // What was held counts as consumed: the connection's window is for all streams.
+    // Buffered bytes count as consumed: the connection's window is for all streams.
     for (const { windowBytes } of this.held.splice(0)) this.carrier.consumed(windowBytes);
     this.queue.length = 0;
     this.queuedBytes = 0;

@@ -2,7 +2,7 @@
 // model gets it as messages. The goal, the workflow and the tools of the definition are told to the model beside them.
 import { TOKEN_BUDGET_DEFAULT } from '../../../engine/base/limits.ts';
 
-/** What a query is made for. */
+/** Options of a query. */
 export interface NamedFor {
   /** Only grains of the turn's user, and of nobody. Otherwise the query shows what the caller may see. */
   readonly forUser: boolean;
@@ -15,7 +15,7 @@ interface Source {
   readonly recall: string;
   /** Conditions beside the one for the user. */
   readonly where?: string | undefined;
-  /** What follows the conditions. */
+  /** The clauses after the conditions. */
   readonly stage: string;
 }
 
@@ -46,7 +46,7 @@ const goals = (limit: number): Source => ({
   stage: `LIMIT ${limit}`,
 });
 
-/** What was said about the message in other conversations. */
+/** Events of other conversations about the message. */
 const earlier = (limit: number): Source => ({
   label: 'earlier_conversations',
   recall: 'RECALL events LIKE $query',

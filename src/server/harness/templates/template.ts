@@ -1,4 +1,4 @@
-// What a template is: a definition to start from.
+// A template: a definition to start from.
 import type { JsonObject } from '../../../shards/protocol.ts';
 import { builtinTool } from '../../tools/builtin.ts';
 import type { Annotations, ToolSpec } from '../tool.ts';

@@ -54,7 +54,7 @@ export interface ToolOutput {
   readonly isError?: boolean | undefined;
 }
 
-/** What a turn needs besides its record. */
+/** Data that a turn needs besides its record. */
 interface Setting {
   readonly harness: HarnessDefinition;
   readonly tools: OfferedTools;
@@ -146,7 +146,7 @@ export async function findTurn(context: Context, slug: string, sessionId: string
   return await read();
 }
 
-/** What a caller gets of a turn that it asks about. */
+/** The view of a turn that a caller gets. */
 export async function showTurn(context: Context, turn: Turn): Promise<TurnAnswer> {
   const transcript = await readTranscript(context, turn);
   const uris = await urisOf(context, turn);
@@ -250,7 +250,7 @@ async function again(context: Context, setting: Setting, sessionId: string): Pro
   return await go(context, setting, resumed.turn);
 }
 
-/** What a caller says that its tool came to. */
+/** The result of the caller's own tool. */
 function clientResult(tools: OfferedTools, turn: Turn, { toolCallId, output, error, isError }: ToolOutput) {
   const failed = isError ?? error !== undefined;
   if (failed) {

@@ -9,7 +9,7 @@ import type { CallResult } from './tool-runs.ts';
 type Place = Pick<Turn, 'conversationId' | 'sessionId' | 'slug' | 'namespace' | 'userId'>;
 
 interface Spoken {
-  /** Whose texts the model was shown. */
+  /** The persons whose texts the model was shown. */
   readonly persons: Persons;
   readonly model: string;
   readonly reason: FinishReason;
@@ -33,7 +33,7 @@ export function messageFields(turn: Place, content: string): JsonObject {
   };
 }
 
-/** What the model says before it calls tools. */
+/** The model's words before it calls tools. */
 export function saidFields(turn: Turn, content: string, spoken: Spoken): JsonObject {
   return { ...spokenFields(turn, content, spoken), stop_reason: 'tool_use' };
 }
@@ -44,12 +44,12 @@ export function answerFields(turn: Turn, content: string, spoken: Spoken): JsonO
   return {
     ...spokenFields(turn, content, spoken),
     stop_reason: spoken.reason,
-    context: { harness: turn.slug, ...(actions.length === 0 ? {} : { action_hashes: [...actions] }) },
+    context: defined({ harness: turn.slug, action_hashes: actions.length === 0 ? undefined : [...actions] }),
   };
 }
 
 function spokenFields(turn: Turn, content: string, { persons, model, usage }: Spoken): JsonObject {
-  return {
+  return defined({
     ...placed(turn),
     ...sourceFields(persons, turn.userId),
     content,
@@ -58,9 +58,9 @@ function spokenFields(turn: Turn, content: string, { persons, model, usage }: Sp
     run_id: turn.sessionId,
     parent_message_id: turn.userEvent,
     model_id: model,
-    ...(usage === undefined ? {} : { token_usage: { ...usage } }),
+    token_usage: usage === undefined ? undefined : { ...usage },
     context: { harness: turn.slug },
-  };
+  });
 }
 
 /** A call before it is run. `expiresAtMs`: when the caller must have answered. */
@@ -73,7 +73,7 @@ export function actionFields(
     expiresAtMs,
   }: { readonly input: JsonObject; readonly persons: Persons; readonly expiresAtMs: number | undefined },
 ): JsonObject {
-  return {
+  return defined({
     ...placed(turn),
     ...sourceFields(persons, turn.userId),
     tool_name: tool,
@@ -84,11 +84,11 @@ export function actionFields(
     kind: 'execution',
     status: 'pending',
     source_type: 'agent',
-    ...(expiresAtMs === undefined ? {} : { expires_at_sec: Math.floor(expiresAtMs / 1_000) }),
-  };
+    expires_at_sec: expiresAtMs === undefined ? undefined : Math.floor(expiresAtMs / 1_000),
+  });
 }
 
-/** What a call gets when it has ended. */
+/** The fields that a call gets when it has ended. */
 export function endedFields(
   { output, failed, cause, reason }: Pick<CallResult, 'output' | 'failed' | 'cause' | 'reason'>,
   durationMs: number | undefined,

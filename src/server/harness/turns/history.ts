@@ -1,4 +1,4 @@
-// What was said in a conversation before a turn.
+// The messages of a conversation before a turn.
 import { TURN_HISTORY_MAX } from '../../../engine/base/limits.ts';
 import { sourceUsersOf } from '../../../engine/grain/api/source-users.ts';
 import type { Turn } from '../../../engine/turn/turn.ts';

@@ -245,14 +245,14 @@ class TurnRun {
     let text = '';
     let reason: FinishReason = 'other';
     let usage: TokenUsage | undefined;
-    const request = {
+    const request = defined({
       memory: context.memory,
       persons: this.#job.persons,
       system: this.#system(),
       messages: this.#messages(transcript),
-      ...(tools.size === 0 ? {} : { tools: tools.forModel() }),
+      tools: tools.size === 0 ? undefined : tools.forModel(),
       signal,
-    };
+    });
     for await (const part of context.services.models.stream(choice, request))
       switch (part.type) {
         case 'text':
@@ -302,7 +302,7 @@ class TurnRun {
     for (const { calls } of transcript.steps)
       for (const { action, grain } of calls) {
         shown.add(action);
-        // What was shown before a pause, or by another run of the server.
+        // Grains shown before a pause, or by another run of the server.
         if (grain !== undefined) this.#showPersons(personsOf([grain]));
       }
     return [
@@ -327,7 +327,7 @@ class TurnRun {
         callId: call.id,
         tool: tool?.toolName ?? toolNameOf(call.name),
         by: isClient ? 'client' : 'host',
-        // What is not run may be found wrong again.
+        // A call that is not run may be found wrong again.
         repeatable: tool === undefined || isRepeatable(tool),
       };
     });

@@ -24,7 +24,7 @@ export interface RunFor {
   readonly context: Context;
   readonly userId: string | undefined;
   readonly conversationId: string;
-  /** Whose texts the model has been shown. */
+  /** The persons whose texts the model has been shown. */
   readonly persons: Persons;
   readonly signal: AbortSignal;
 }
@@ -36,7 +36,7 @@ export interface CallResult {
   readonly reason?: string | undefined;
   /** Hashes of the grains that the output shows. */
   readonly shown: readonly string[];
-  /** Whose grains these are. */
+  /** The persons of these grains. */
   readonly persons?: Persons | undefined;
 }
 

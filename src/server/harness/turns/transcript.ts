@@ -1,5 +1,5 @@
-// What a turn has said and done so far, read from its grains. A model is shown what is stored: what the policy redacted is
-// redacted, and what was erased in the meantime is gone.
+// The messages and calls of a turn so far, read from its grains. A model is shown what is stored: what the policy
+// redacted is redacted, and what was erased in the meantime is gone.
 import { TOOL_RESULT_CHARS_MAX } from '../../../engine/base/limits.ts';
 import { stringifyJson } from '../../../engine/grain/api/json.ts';
 import { actionsOf, type ToolCall, type Turn } from '../../../engine/turn/turn.ts';
@@ -60,7 +60,7 @@ export function argumentsOf({ grain }: CallOnRecord): JsonObject {
   return typeof input === 'object' && input !== null && !Array.isArray(input) ? input : {};
 }
 
-/** What a call came to: its output, or why it failed. */
+/** The result of a call: its output, or why it failed. */
 export function outputOf({ grain }: CallOnRecord): JsonValue {
   const { content, error } = grain?.fields ?? {};
   // Answers show an empty content where an action has none.

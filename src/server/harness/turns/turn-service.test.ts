@@ -1,4 +1,4 @@
-// What a run of the server does with turns by itself: it settles them when their time has passed, and ends its work on them.
+// Work of a server on turns without a request: it settles them when their time has passed, and ends its work on them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineError } from '../../../engine/base/errors.ts';
@@ -47,7 +47,7 @@ test('what an earlier run left is settled at the start, and what waits when its 
   turns.start([3, 9]);
   await turnOfTheLoop();
   assert.deepEqual(state.settled, [3], 'a memory that is gone is not asked');
-  // What was interrupted waits for its caller from now on.
+  // The interrupted turn waits for its caller from now on.
   await pass(TURN_PAUSE_MS - 1);
   assert.equal(state.settled.length, 1);
   await pass(1);

@@ -1,4 +1,4 @@
-// What a model is asked for facts: texts, or pieces of long ones, as many at once as fit.
+// The request for facts to a model: texts, or pieces of long ones, as many at once as fit.
 import { hash } from 'node:crypto';
 import { EXTRACT_MODEL_CHARS_MAX, EXTRACT_MODEL_TEXTS_MAX } from '../../../engine/base/limits.ts';
 

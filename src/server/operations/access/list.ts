@@ -1,3 +1,4 @@
+import { defined } from '../../../engine/base/defined.ts';
 import { defineOperation } from '../define.ts';
 import { PAGE_INPUT, PAGE_OUTPUT, readPage, writeCursor } from '../page.ts';
 import { Type } from '../type.ts';
@@ -39,7 +40,14 @@ export const listAccess = defineOperation({
   exec: { command: 'authz_list' },
   async run({ object, subject, ...page }, context) {
     const { limit, offset, order, after } = readPage(page, SCOPE, context.warnings);
-    const asked = { object, subject, order, offset, limit, ...(after === undefined ? {} : { after: after.timeMs }) };
+    const asked = defined({
+      object,
+      subject,
+      order,
+      offset,
+      limit,
+      after: after?.timeMs,
+    });
     const { tuples, total, next } = await context.call('tuples', asked);
     const nextCursor = next === undefined ? null : writeCursor({ timeMs: next, id: '' }, SCOPE, order);
     return { tuples: [...tuples], total, nextCursor };

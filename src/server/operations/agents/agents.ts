@@ -153,19 +153,20 @@ export const agent = defineOperation({
     refuseHosted(context.services, 'a hosted deployment lists no agents');
     const { identity, seen, before, changes, ...found } = await context.call('agent', { agentId, limit });
     const { succeeded, failed, refused } = seen ?? NO_COUNTS;
-    return {
+    return defined({
       agentId: found.agentId,
       status: identity?.status ?? ('unregistered' as const),
       trustScore: trustScore({ succeeded, failed, refused }),
       grainsWritten: seen?.grains ?? 0,
-      ...(seen === null ? {} : { firstSeenAt: seconds(seen.firstMs), lastSeenAt: seconds(seen.lastMs) }),
+      firstSeenAt: seen === null ? undefined : seconds(seen.firstMs),
+      lastSeenAt: seen === null ? undefined : seconds(seen.lastMs),
       successfulActions: succeeded,
       failedActions: failed,
       policyRefusals: refused,
-      ...(identity === undefined ? {} : { identity: shownIdentity(identity) }),
+      identity: identity === undefined ? undefined : shownIdentity(identity),
       trustHistory: trustPoints(before, changes)
         .map(({ atMs, ...point }) => ({ ...point, timestamp: seconds(atMs) }))
         .reverse(),
-    };
+    });
   },
 });

@@ -155,7 +155,7 @@ async function openedTurn(
     namespace: input.namespace ?? placeOf(thread) ?? context.namespace,
     deadlineMs: steadyMs(services.clock) + CHAT_TURN_MS,
   });
-  // What the policy keeps from leaving is refused before anything is stored or sent.
+  // Texts that the policy keeps here are refused before anything is stored or sent.
   await leavingTo(context.memory, choice, { persons: personsOf([place]), hasGrants: services.hasGrants });
   if (place.userId !== undefined) await checkPerson(context, place.userId);
   const stored = thread === undefined ? [] : await storeSaid(context, place, input.messages);

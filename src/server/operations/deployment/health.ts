@@ -33,7 +33,7 @@ async function healthOf({ services }: Context): Promise<Static<typeof Output>> {
     status: isOk ? 'ok' : 'unavailable',
     version: VERSION,
     uptimeSeconds: Math.max(0, Math.floor((services.clock.nowMs() - services.startedAtMs) / 1000)),
-    // Who asks needs no key. The log has the whole text.
+    // The caller needs no key. The log has the whole text.
     reasons: reasons.map((reason) => withoutFolders(reason, services.config.dataDir)),
   };
 }

@@ -1,4 +1,5 @@
 // Input and output schemas of imported documents.
+import { defined } from '../../../engine/base/defined.ts';
 import { EngineError, type ErrorCode } from '../../../engine/base/errors.ts';
 import {
   CHUNK_CHARS_DEFAULT,
@@ -71,12 +72,12 @@ export function readUpload(parts: HttpParts): unknown {
   if (file === undefined) throw missing('file');
   const tags = query['tags']?.flatMap((tag) => tag.split(',')).filter((tag) => tag.trim() !== '');
   const asked = mechanicalInput(INPUT_NODE, { ...parts, json: undefined });
-  return {
+  return defined({
     ...(asked as object), // the query has members
-    ...(tags === undefined ? {} : { tags }),
+    tags,
     bytes: file.bytes,
     fileName: file.name,
-  };
+  });
 }
 
 export const ChunkFailure = Type.Object({
@@ -114,7 +115,7 @@ export function windowOf({ chunkSize, chunkOverlap }: Pick<ImportOptions, 'chunk
   });
 }
 
-/** What the chunks of an import have in common. */
+/** Values that the chunks of an import have in common. */
 export function chunkFieldsOf(
   { namespace, userId, tags, confidence }: Pick<ImportOptions, 'namespace' | 'userId' | 'tags' | 'confidence'>,
   nowMs: number,

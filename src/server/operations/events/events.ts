@@ -1,4 +1,5 @@
 // The events of a memory as they happen: a stream of server-sent events, or a long-poll (service contract, section 15).
+import { defined } from '../../../engine/base/defined.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../../../engine/govern/trail/event-kinds.ts';
 import type { EventsAsked, Opened } from '../../events/subscription.ts';
@@ -88,7 +89,7 @@ export const events = defineOperation({
         ? kindsOf(types)
         : both(kindsOf(types), context.services.hooks.get(context.memory, hookId).filters);
     const opened = await context.services.events.open(context, { kinds, since: sinceOf(since, lastEventId) });
-    return { opened, ...(timeoutS === undefined ? {} : { timeoutS }) };
+    return defined({ opened, timeoutS });
   },
 });
 

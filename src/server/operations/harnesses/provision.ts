@@ -152,7 +152,7 @@ async function write(context: Context, slug: string, { before, parts, goal, sett
     ...(workflow === undefined ? [] : [{ grainType: 'workflow' as const, fields: workflow }]),
     { grainType: 'goal', fields: goalFields(slug, goal, settings) },
   ]);
-  // What replaces a grain comes first: a policy may refuse that alone.
+  // Replacements of grains come first: a policy may refuse those alone.
   const ordered = tools.toSorted(
     (one, other) => Number(heldTools.has(other.toolName)) - Number(heldTools.has(one.toolName)),
   );

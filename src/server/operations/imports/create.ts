@@ -57,7 +57,7 @@ export const createImport = defineOperation({
     windowOf(options);
     foundIn(bytes);
     const { services, principal, namespace, userId, purpose, memory } = context;
-    // What refuses any chunk of this import refuses the import.
+    // A reason to refuse any chunk of this import refuses the import.
     await context.call(
       'checkAdd',
       grainOfChunk(

@@ -21,7 +21,7 @@ export function sidecarOf(glanceAt: (bytes: Uint8Array) => Peek): Sidecar {
     if (isLong === true || (asksModel && hasModels)) return 'here';
     if (text === '' || !hasVectors) return undefined;
     if (!queryVectors.isSettled(memory)) return 'here';
-    // Whose question it is does not matter: the main thread reads those whose person must have a grant.
+    // The person of the question does not matter here: the main thread reads those whose person must have a grant.
     return queryVectors.of(memory, { text }, deadlineMs - steadyMs(clock)).then(packSidecar);
   };
 }

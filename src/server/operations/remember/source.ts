@@ -23,7 +23,7 @@ export function textOf({ fields }: Source): string {
   return triple.filter((part) => typeof part === 'string').join(' ');
 }
 
-/** What a thread is asked about a source. */
+/** The job of a thread for a source. */
 export function taskOf(source: Source, context: Context, wants: TextTask['wants']): TextTask {
   const { created_at: createdAt, user_id: user } = source.fields;
   const speaker = speakerOf(source);

@@ -1,4 +1,5 @@
 // The models of the roles.
+import { defined } from '../../../engine/base/defined.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import type { Services } from '../../context.ts';
 import { modelBackend } from '../../embedding/backends.ts';
@@ -78,7 +79,7 @@ export const assignmentsPut = defineOperation({
     const { embedding, rerank } = wanted;
     if (rerank?.provider === OWN_MODELS) await services.localReranker.check(rerank.model);
     await services.providers.assign(
-      { ...wanted, ...(embedding ? { embedding: await withDimensions(embedding, services) } : {}) },
+      defined({ ...wanted, embedding: embedding ? await withDimensions(embedding, services) : embedding }),
       principal.actor,
       { vectorLength: services.embedders.status('remote').dimensions || undefined },
     );

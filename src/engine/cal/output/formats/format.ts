@@ -57,7 +57,7 @@ export interface Format {
   /** One grain with its line break; undefined if the format cannot show it. */
   element(grain: CalGrain, manner: Manner, group: GroupHead): string | undefined;
   /** The text for a grain that did not fit, with its line break; empty for none. */
-  readonly omission?: (grain: CalGrain, group: GroupHead) => string;
+  readonly omission?: ((grain: CalGrain, group: GroupHead) => string) | undefined;
   /** The whole document, without a line break at the end. Skips groups without elements and omissions. */
   document(groups: readonly Group[], tally?: Tally): string;
   /** True if the document states its use of the budget. */

@@ -43,7 +43,7 @@ export function templateFormat(template: Template, setting: Setting, budgetToken
     setting,
     sourceCount: 0,
     grainCount: group.candidates,
-    ...(setting.shape === 'assemble' && { tally: { unit: 'tokens', total: budgetTokens, used: budgetTokens } }),
+    tally: setting.shape === 'assemble' ? { unit: 'tokens', total: budgetTokens, used: budgetTokens } : undefined,
     group: { ...group, grainCount: group.candidates, tokensUsed: budgetTokens, truncated: false },
   });
   const elementOmit = sections.element_omit;
@@ -52,9 +52,7 @@ export function templateFormat(template: Template, setting: Setting, budgetToken
     showsUse: template.showsUse,
     hasSummary: sections.element_summary !== undefined,
     element: (grain, manner, group) => piece(grain, manner, headScope(group)),
-    ...(elementOmit !== undefined && {
-      omission: (grain: CalGrain, group: GroupHead) => piece(grain, { level: 'summary' }, headScope(group), true),
-    }),
+    omission: elementOmit && ((grain, group) => piece(grain, { level: 'summary' }, headScope(group), true)),
     document(groups, tally) {
       const whole = wholeScope(groups, setting, tally);
       const all = groups.flatMap(({ elements }) => elements);

@@ -269,7 +269,7 @@ function headerBlocks(bytes: Buffer): Buffer[] {
 test('a decoder reads what node:http2 wrote', async () => {
   const server = createServer((_, response) => response.end());
   await listening(server);
-  // What the client writes passes a server between.
+  // The client's bytes pass through a server in between.
   const written: Buffer[] = [];
   const between = createTcpServer((client) => {
     const upstream = connectTcp(portOf(server));

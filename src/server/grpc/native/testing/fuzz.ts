@@ -329,7 +329,7 @@ class FuzzedCall implements ServedCall {
   }
 }
 
-/** What a peer knows: its windows at their widest, and how far each stream of the session has come. */
+/** The state that a peer keeps: its windows at their widest, and how far each stream of the session has come. */
 class PeerModel {
   goneWith: number | undefined;
   /** False once frames were sent that the model does not follow. */
