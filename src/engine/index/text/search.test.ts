@@ -7,8 +7,10 @@ import { analyzer } from './analyze.ts';
 import { countedLength, inverseDocumentFrequency, lengthNorm, termScore } from './bm25.ts';
 import { chunkOf, tailOf } from './congruence.ts';
 import { parseQuery, type TextClause, type TextQuery } from './query.ts';
-import { collectStatistics, docBits, searchText, type TextStatistics } from './search.ts';
+import { scoreFloor } from './score-floor.ts';
+import { collectStatistics, docBits, searchText, type TextStatistics, weightsOf } from './search.ts';
 import type { SearchPart } from './search-part.ts';
+import { termListsOf } from './term-list.ts';
 
 interface Doc {
   readonly text: AnalyzedText;
@@ -176,6 +178,29 @@ function exhaustiveFast(docs: readonly Doc[], asked: TextQuery, limit: number): 
     .slice(0, limit)
     .map(({ ordinal, score }) => ({ ordinal, score }));
 }
+
+test('as many docs as are wanted reach the floor of a search, and it is often the score of the last of them', () => {
+  let exact = 0;
+  fc.assert(
+    fc.property(
+      fc.array(doc, { minLength: 30, maxLength: 120 }),
+      fc.uniqueArray(word, { minLength: 1, maxLength: 4 }),
+      fc.integer({ min: 1, max: 120 }),
+      fc.integer({ min: 1, max: 4 }),
+      (docs, terms, size, limit) => {
+        const parts = partsOf(docs, size, false);
+        const weights = weightsOf(terms, collectStatistics(parts, terms));
+        const lists = parts.map(({ text }) => termListsOf(text, terms, weights));
+        const floor = scoreFloor(parts, lists, weights.norms, limit);
+        const scores = exhaustive(docs, makeQuery(terms), docs.length).map(({ score }) => score);
+        assert.ok(floor === Number.NEGATIVE_INFINITY || scores.filter((score) => score >= floor).length >= limit);
+        if (scores[limit - 1] === floor) exact += 1;
+      },
+    ),
+    { numRuns: runs(300) },
+  );
+  assert.ok(exact > runs(300) / 10, `${exact}`);
+});
 
 test('statistics count live docs exactly, whether the removed ones are listed or tested one by one', () => {
   fc.assert(

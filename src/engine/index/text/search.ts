@@ -11,8 +11,9 @@ import { gallop } from '../docs/docset.ts';
 import { countedLength, inverseDocumentFrequency, type LengthNorms, lengthNorms, termScore } from './bm25.ts';
 import { type ClauseMatcher, matcherOf } from './clauses.ts';
 import type { TextQuery } from './query.ts';
+import { scoreFloor } from './score-floor.ts';
 import type { DocBits, SearchPart } from './search-part.ts';
-import { lowerBound } from './tail.ts';
+import { type TermList, termListsOf } from './term-list.ts';
 import { type TextHit, TopHits } from './top-hits.ts';
 import type { Postings } from './types.ts';
 
@@ -126,11 +127,13 @@ export function searchText(
 ): TextHit[] {
   if (query.terms.length === 0 || limit < 1 || statistics.docs === 0) return [];
   const weights = weightsOf(query.terms, statistics);
-  const top = new TopHits(limit, parts);
+  const lists = parts.map((part) => termListsOf(part.text, query.terms, weights));
+  const floor = query.clauses.length > 0 ? Number.NEGATIVE_INFINITY : scoreFloor(parts, lists, weights.norms, limit);
+  const top = new TopHits(limit, parts, floor);
   for (let i = parts.length - 1; i >= 0; i--) {
     const matcher = matcherOf(parts[i]!.text, query.clauses);
     if (matcher === 'nothing') continue;
-    const search = new PartSearch(i, parts[i]!, query.terms, weights, top, matcher);
+    const search = new PartSearch(i, parts[i]!, lists[i]!, weights.norms, top, matcher);
     if (matcher?.driver === undefined) search.walk();
     else search.lookUp(matcher.driver);
   }
@@ -158,8 +161,8 @@ class PartSearch {
   constructor(
     index: number,
     part: SearchPart,
-    terms: readonly string[],
-    { inverseFrequencies, norms }: Weights,
+    lists: readonly (TermList | undefined)[],
+    norms: LengthNorms,
     top: TopHits,
     matcher: ClauseMatcher | undefined,
   ) {
@@ -169,13 +172,7 @@ class PartSearch {
     this.#matcher = matcher;
     this.#norms = norms;
     this.#lengths = part.text.lengths;
-    for (let i = 0; i < terms.length; i++) {
-      const postings = part.text.postings(terms[i]!);
-      if (postings === undefined) continue;
-      const inverseFrequency = inverseFrequencies[i]!;
-      const bound = termScore(inverseFrequency, postings.maxFrequency, norms.of(postings.minLength));
-      this.#lists.push(new TermList(postings, inverseFrequency, bound));
-    }
+    for (const list of lists) if (list !== undefined) this.#lists.push(list);
     this.#lists.sort((a, b) => a.bound - b.bound);
     this.#bounds = new Float64Array(this.#lists.length);
     let sum = 0;
@@ -283,79 +280,6 @@ class PartSearch {
       this.#complete(doc, 0, all);
     }
   }
-}
-
-const ONCE_LENGTHS = 128;
-const NO_SCORES = new Float64Array(0);
-
-/** A term's postings in one part, and the position of the walk. */
-class TermList {
-  readonly docs: Uint32Array;
-  readonly frequencies: Uint16Array;
-  readonly count: number;
-  readonly inverseFrequency: number;
-  readonly bound: number;
-  readonly #byDoc: Uint8Array | undefined;
-  #once: Float64Array | undefined;
-  /** The postings before this index were not walked yet. */
-  at: number;
-
-  constructor({ docs, frequencies, count, byDoc }: Postings, inverseFrequency: number, bound: number) {
-    this.docs = docs;
-    this.frequencies = frequencies;
-    this.count = count;
-    this.at = count;
-    this.#byDoc = byDoc;
-    this.inverseFrequency = inverseFrequency;
-    this.bound = bound;
-  }
-
-  /** The newest doc not walked yet; -1 at the end. */
-  doc(): number {
-    return this.at > 0 ? this.docs[this.at - 1]! : -1;
-  }
-
-  /**
-   * Scores of a single occurrence by length, when the list is long enough to make it worthwhile: most frequencies are
-   * 1.
-   */
-  scoresOfOne(norms: LengthNorms): Float64Array {
-    if (this.#once === undefined) {
-      this.#once = this.count < 1_024 ? NO_SCORES : new Float64Array(ONCE_LENGTHS);
-      for (let length = 0; length < this.#once.length; length++) {
-        this.#once[length] = termScore(this.inverseFrequency, 1, norms.of(length));
-      }
-    }
-    return this.#once;
-  }
-
-  /** Skips the docs newer than `doc`. */
-  seek(doc: number): void {
-    if (this.#byDoc === undefined) this.at = lowerBoundBefore(this.docs, doc + 1, this.at);
-  }
-
-  /** The term's score in a doc that was not skipped; 0 when the doc does not contain the term. */
-  scoreIn(doc: number, norm: number): number {
-    if (this.#byDoc !== undefined) {
-      // A doc that was added after the list was unrolled lies beyond the array, and does not contain the term.
-      const frequency = this.#byDoc[doc] ?? 0;
-      if (frequency < 255) return frequency === 0 ? 0 : termScore(this.inverseFrequency, frequency, norm);
-    }
-    const at = lowerBoundBefore(this.docs, doc, this.at);
-    if (at === this.at || this.docs[at] !== doc) return 0;
-    return termScore(this.inverseFrequency, this.frequencies[at]!, norm);
-  }
-}
-
-/** First index below `end` whose doc is at least `doc`, or `end`; searches backwards in growing steps. */
-function lowerBoundBefore(docs: Uint32Array, doc: number, end: number): number {
-  let step = 1;
-  let high = end;
-  while (high >= step && docs[high - step]! >= doc) {
-    high -= step;
-    step *= 2;
-  }
-  return lowerBound(docs, doc, Math.max(0, high - step), high);
 }
 
 /** The set of an ascending (or any) list of docs. */

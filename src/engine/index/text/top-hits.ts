@@ -2,6 +2,7 @@
 // the same however docs are distributed over parts. Only scores are kept in a heap; documents are recorded as they come
 // and sorted at the end, because most comparisons are of equal scores and most of those never matter.
 import { SCORE_STEP } from './bm25.ts';
+import { ScoreHeap } from './score-heap.ts';
 import type { SearchPart } from './search-part.ts';
 
 /** A document found: the index of its part, its doc there, and its BM25 score. */
@@ -14,13 +15,11 @@ export interface TextHit {
 export class TopHits {
   /** A document with a lower score cannot be among the best any more. */
   least = Number.NEGATIVE_INFINITY;
-  /** The lowest of the best scores, once there are `limit` of them. */
-  #threshold = Number.NEGATIVE_INFINITY;
   readonly #limit: number;
   readonly #parts: readonly SearchPart[];
-  /** The best scores, lowest first. */
-  readonly #heap: Float64Array;
-  #size = 0;
+  readonly #best: ScoreHeap;
+  /** Known from the start: so many documents reach this score that none below it is among the best. */
+  readonly #floor: number;
   readonly #scores: Float64Array;
   readonly #partOf: Int32Array;
   readonly #docOf: Int32Array;
@@ -29,10 +28,11 @@ export class TopHits {
   #oldestMs = Number.POSITIVE_INFINITY;
   #oldestOrdinal = Number.POSITIVE_INFINITY;
 
-  constructor(limit: number, parts: readonly SearchPart[]) {
+  constructor(limit: number, parts: readonly SearchPart[], floor: number = Number.NEGATIVE_INFINITY) {
     this.#limit = limit;
     this.#parts = parts;
-    this.#heap = new Float64Array(limit);
+    this.#best = new ScoreHeap(limit);
+    this.#floor = floor;
     const room = limit * 4 + 256;
     this.#scores = new Float64Array(room);
     this.#partOf = new Int32Array(room);
@@ -48,7 +48,8 @@ export class TopHits {
     // Out of order: earlier docs may be older than later ones.
     this.#oldestMs = inOrder ? (createdAtMs?.[oldest] ?? this.#oldestMs) : Number.NEGATIVE_INFINITY;
     this.#oldestOrdinal = inOrder ? (ordinals?.[oldest] ?? this.#oldestOrdinal) : -1;
-    this.least = inOrder ? this.#threshold + SCORE_STEP : this.#threshold;
+    const { lowest } = this.#best;
+    this.least = Math.max(this.#floor, inOrder ? lowest + SCORE_STEP : lowest);
   }
 
   /** Takes a document that scores at least `least`. */
@@ -58,23 +59,17 @@ export class TopHits {
     this.#scores[at] = score;
     this.#partOf[at] = part;
     this.#docOf[at] = doc;
-    if (this.#size < this.#limit) {
-      this.#rise(this.#size++, score);
-      if (this.#size < this.#limit) return;
-    } else if (score > this.#threshold) {
-      this.#sink(score);
-    } else {
-      return;
-    }
-    this.#threshold = this.#heap[0]!;
-    if (this.#threshold > this.least) this.least = this.#threshold;
+    this.#best.add(score);
+    const { lowest } = this.#best;
+    if (lowest > this.least) this.least = lowest;
   }
 
   /** Best first. */
   hits(): TextHit[] {
     const hits: TextHit[] = [];
+    const { lowest } = this.#best;
     for (let i = 0; i < this.#count; i++) {
-      if (this.#scores[i]! < this.#threshold) continue;
+      if (this.#scores[i]! < lowest) continue;
       hits.push({ part: this.#partOf[i]!, doc: this.#docOf[i]!, score: this.#scores[i]! });
     }
     hits.sort((a, b) => b.score - a.score || this.#newerFirst(a.part, a.doc, b.part, b.doc));
@@ -85,17 +80,18 @@ export class TopHits {
   /** Drops hits that are out: fewer than `limit` are above the threshold, and of those at it the newest stay. */
   #compact(): void {
     const equal: { part: number; doc: number }[] = [];
+    const { lowest } = this.#best;
     let kept = 0;
     for (let i = 0; i < this.#count; i++) {
       const score = this.#scores[i]!;
-      if (score < this.#threshold) continue;
+      if (score < lowest) continue;
       const part = this.#partOf[i]!;
       const doc = this.#docOf[i]!;
-      if (score === this.#threshold) equal.push({ part, doc });
+      if (score === lowest) equal.push({ part, doc });
       else this.#put(kept++, score, part, doc);
     }
     equal.sort((a, b) => this.#newerFirst(a.part, a.doc, b.part, b.doc));
-    for (const { part, doc } of equal.slice(0, this.#limit)) this.#put(kept++, this.#threshold, part, doc);
+    for (const { part, doc } of equal.slice(0, this.#limit)) this.#put(kept++, lowest, part, doc);
     this.#count = kept;
   }
 
@@ -114,29 +110,5 @@ export class TopHits {
     }
     if (a.ordinals !== undefined && b.ordinals !== undefined) return b.ordinals[docB]! - a.ordinals[docA]!;
     return partB - partA || docB - docA;
-  }
-
-  #rise(at: number, score: number): void {
-    const heap = this.#heap;
-    while (at > 0) {
-      const parent = (at - 1) >>> 1;
-      if (heap[parent]! <= score) break;
-      heap[at] = heap[parent]!;
-      at = parent;
-    }
-    heap[at] = score;
-  }
-
-  #sink(score: number): void {
-    const heap = this.#heap;
-    const size = this.#size;
-    let at = 0;
-    for (let child = 1; child < size; child = 2 * at + 1) {
-      if (child + 1 < size && heap[child + 1]! < heap[child]!) child++;
-      if (heap[child]! >= score) break;
-      heap[at] = heap[child]!;
-      at = child;
-    }
-    heap[at] = score;
   }
 }
