@@ -18,7 +18,8 @@ const HELP = `npm run bench -- [NAME...] [options]
   --smoke          tiny sizes: shows that every scenario still works
   --json           print only lines of JSON
   --keep           append the lines to bench/history.ndjson
-  --readme         write the newest stored figures into bench/README.md, without measuring
+  --readme         write the newest stored figures into README.md and bench/README.md, without measuring
+  --ingest         with peers: loading the same rows, and recalls meanwhile (the scenario peers-ingest)
   --compare REV    run each scenario on this tree and on REV in alternation, and print the ratios of their figures
   --rounds N       runs on each side with --compare (5)
   --profile DIR    write CPU profiles of the servers that scenarios start
@@ -37,6 +38,7 @@ const { values, positionals } = parseArgs({
     keep: { type: 'boolean', default: false },
     readme: { type: 'boolean', default: false },
     profile: { type: 'string' },
+    ingest: { type: 'boolean', default: false },
     compare: { type: 'string' },
     rounds: { type: 'string', default: '5' },
     list: { type: 'boolean', default: false },
@@ -46,12 +48,18 @@ const { values, positionals } = parseArgs({
 
 /** A name for several scenarios. */
 const AIMS = 'aims';
-const asked = positionals.flatMap((name) => (name === AIMS ? AIMED_SCENARIOS : [name]));
+const asked = positionals.flatMap((name) => {
+  if (name === AIMS) return AIMED_SCENARIOS;
+  return [values.ingest && name === 'peers' ? 'peers-ingest' : name];
+});
 const named = asked.length === 0 ? Object.keys(SUITE).filter((name) => !LONG.has(name)) : [...new Set(asked)];
 const size: Size = values.smoke ? 'smoke' : values.quick ? 'quick' : 'full';
 const unknown = asked.filter((name) => !Object.hasOwn(SUITE, name));
 if (unknown.length > 0) {
   process.stderr.write(`unknown scenario: ${unknown.join(', ')}\n\n${HELP}`);
+  process.exitCode = 2;
+} else if (values.ingest && !asked.includes('peers-ingest')) {
+  process.stderr.write('--ingest belongs to peers: npm run bench -- peers --ingest\n');
   process.exitCode = 2;
 } else if (values.help) process.stdout.write(HELP);
 else if (values.list) await list();

@@ -3,7 +3,7 @@
 import type { Scenario } from './lib/scenario.ts';
 
 /** Scenarios that take hours: they run only when they are named. */
-export const LONG: ReadonlySet<string> = new Set(['soak']);
+export const LONG: ReadonlySet<string> = new Set(['soak', 'peers-ingest']);
 
 export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: Scenario }>>> = {
   add: () => import('./scenarios/add.ts'),
@@ -50,5 +50,6 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   'cal-parse': () => import('./scenarios/cal-parse.ts'),
   handoff: () => import('./scenarios/handoff.ts'),
   transport: () => import('./scenarios/transport.ts'),
+  'peers-ingest': () => import('./scenarios/peers-ingest.ts'),
   soak: () => import('./scenarios/soak.ts'),
 };

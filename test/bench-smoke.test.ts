@@ -61,6 +61,7 @@ async function startOwn({ dataDirectory, workers, shards, embedder: wanted }: Se
     openers: embedder && (() => ({ 'use-lite-int8': async () => ({ embedder }) })),
   });
   return {
+    pid: process.pid,
     http: server.httpPort,
     grpc: server.grpcPort,
     key,

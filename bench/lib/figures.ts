@@ -1,5 +1,7 @@
-// Writes the figures in README.md from the stored lines, so that they do not get outdated.
+// Writes the figures in the documents from the stored lines, so that they do not get outdated.
 import { readFileSync, writeFileSync } from 'node:fs';
+import { written } from './marked-part.ts';
+import { writePeers } from './peers/peer-figures.ts';
 import { type Aim, isMet, type Scenario } from './scenario.ts';
 
 const HISTORY = new URL('../history.ndjson', import.meta.url);
@@ -33,17 +35,9 @@ export function writeFigures(scenarios: readonly Pick<Scenario, 'name' | 'aims'>
     return line === undefined ? [] : [{ ...line, aims }];
   });
   const missing = scenarios.map(({ name }) => name).filter((name) => newest.every(({ scenario }) => scenario !== name));
-  const text = readFileSync(README, 'utf8');
-  const [before, rest] = halves(text, BEGIN);
-  const [, after] = halves(rest, END);
-  writeFileSync(README, `${before}${BEGIN}\n\n${figures(newest, missing)}\n${END}${after}`);
+  writeFileSync(README, written(readFileSync(README, 'utf8'), { begin: BEGIN, end: END }, figures(newest, missing)));
+  writePeers(kept.filter(({ scenario }) => scenario === 'peers-ingest'));
   return missing;
-}
-
-function halves(text: string, mark: string): [before: string, after: string] {
-  const at = text.indexOf(mark);
-  if (at < 0) throw new Error(`README.md has no line ${mark}`);
-  return [text.slice(0, at), text.slice(at + mark.length)];
 }
 
 function figures(lines: readonly Kept[], missing: readonly string[]): string {

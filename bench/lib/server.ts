@@ -15,6 +15,7 @@ import { ASK_SLOTS, type ThreadSlot } from './thread-slots.ts';
 
 /** A server process whose CPU time can be measured. */
 export interface Target {
+  readonly pid: number;
   readonly http: number;
   readonly grpc: number;
   /** API key of the calls. */
@@ -245,8 +246,9 @@ export async function settled(server: Target, looks = IDLE_LOOKS): Promise<numbe
   return (lastBusy - start) / 1_000;
 }
 
-function countersOf(child: ChildProcess): Pick<Target, 'cpuUs' | 'cpu' | 'residentBytes'> {
+function countersOf(child: ChildProcess): Pick<Target, 'pid' | 'cpuUs' | 'cpu' | 'residentBytes'> {
   return {
+    pid: child.pid!,
     cpuUs: () => processCpuUs(child.pid!),
     cpu: async () => snapshotOf(child.pid!, await slotsOf(child)),
     residentBytes: () => residentBytes(child),

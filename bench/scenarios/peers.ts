@@ -8,13 +8,15 @@ import { BUILTIN_INT8_NAME, openBuiltinEmbedder } from '../../src/embed/builtin/
 import { ENCODER_DIMENSIONS } from '../../src/embed/builtin/graph.ts';
 import { hasNativeRuntime, type RuntimeName } from '../../src/embed/builtin/runtime.ts';
 import { windowsOf } from '../../src/embed/windows.ts';
+import { defined } from '../../src/engine/base/defined.ts';
 import { englishSource, keptDrawnVectors, textOf } from '../lib/drawn-vectors.ts';
 import { inFolder } from '../lib/folder.ts';
 import { abstracts, type Collection, DEPTH, missingData, quality } from '../lib/judged.ts';
 import { importCorpus, recallAll } from '../lib/judged-client.ts';
 import { cacheFolder, keeping } from '../lib/kept-vectors.ts';
 import { LoadClient, type LoadJob } from '../lib/load.ts';
-import { installedPeers, type OpenPeer, type PeerName, type PeerRow } from '../lib/peers.ts';
+import { HOW_TO_INSTALL, installedPeers } from '../lib/peers/installed.ts';
+import { loadAll, type PeerKind, type PeerName, type PeerRow } from '../lib/peers/peer.ts';
 import type { Aim, Measured, Options, Scenario, Skipped } from '../lib/scenario.ts';
 import { sized } from '../lib/scenario.ts';
 import { createMemory, embedded, settled, startServer } from '../lib/server.ts';
@@ -23,7 +25,10 @@ import { median, percentile, rounded } from '../lib/statistics.ts';
 const MEMORY = 'asked';
 const SEED = 1;
 const QUESTIONS_SEED = 2;
-const INSTALLED = installedPeers();
+// Those that rank by words and vectors in this process.
+const INSTALLED: Partial<Record<PeerName, PeerKind>> = (({ sqlite, lancedb }) => defined({ lancedb, sqlite }))(
+  installedPeers(),
+);
 // Object.keys loses the type of the keys.
 const NAMES = Object.keys(INSTALLED) as PeerName[];
 
@@ -38,10 +43,7 @@ export const scenario: Scenario = {
 };
 
 async function run({ size, profile }: Options): Promise<Measured | Skipped> {
-  if (NAMES.length === 0)
-    return {
-      skipped: 'no peer is installed (npm install --prefix FOLDER @lancedb/lancedb sqlite-vec; BENCH_PEERS=FOLDER)',
-    };
+  if (NAMES.length === 0) return { skipped: `no peer is installed (${HOW_TO_INSTALL})` };
   const skipped = missingData();
   if (skipped !== undefined) return { skipped };
   const grains = sized(size, { full: 100_000, quick: 20_000, smoke: 300 });
@@ -120,7 +122,7 @@ async function run({ size, profile }: Options): Promise<Measured | Skipped> {
 }
 
 async function peerTimes(
-  open: OpenPeer,
+  { open }: PeerKind,
   folder: string,
   rows: readonly PeerRow[],
   texts: readonly string[],
@@ -129,7 +131,7 @@ async function peerTimes(
   mkdirSync(folder);
   const peer = await open(folder);
   try {
-    await peer.load(rows);
+    await loadAll(peer, rows);
     const vectors = texts.map(draw);
     let times: number[] = [];
     // The first round warms up.
@@ -143,7 +145,7 @@ async function peerTimes(
     }
     return times;
   } finally {
-    peer.close();
+    await peer.close();
   }
 }
 
@@ -181,15 +183,15 @@ async function judged(
     const asked = await encoder.embed(questions.map(({ text }) => text));
     for (const name of NAMES) {
       mkdirSync(join(data, name));
-      const peer = await INSTALLED[name]!(join(data, name));
+      const peer = await INSTALLED[name]!.open(join(data, name));
       try {
-        await peer.load(rows);
+        await loadAll(peer, rows);
         const ranked: string[][] = [];
         for (const [i, { text }] of questions.entries())
           ranked.push((await peer.search(text, asked[i]!, DEPTH)).map((id) => lines[id]!._id));
         found[name] = ndcg(ranked);
       } finally {
-        peer.close();
+        await peer.close();
       }
     }
   } finally {
