@@ -66,18 +66,18 @@ export function auditRefusedRead(
     readonly hash?: string | undefined;
     readonly filter?: { readonly userId?: string | undefined } | undefined;
   }; // those of them that have any
-  const held = store.memory(memory);
+  const opened = store.memory(memory);
   if (isDenied) {
-    trail.refused(held, deniedEntry(held, context, { method, error }));
+    trail.refused(opened, deniedEntry(opened, context, { method, error }));
     return;
   }
   const refusal: AuditDraft = {
     event: 'policy.enforced',
     actor,
-    subject: pseudonym(held, filter?.userId ?? userId),
-    details: { code: error.code, ...grainDetail(store, held, hash), operation: method },
+    subject: pseudonym(opened, filter?.userId ?? userId),
+    details: { code: error.code, ...grainDetail(store, opened, hash), operation: method },
   };
-  trail.refused(held, refusal, refusedAgent(held, context, method));
+  trail.refused(opened, refusal, refusedAgent(opened, context, method));
 }
 
 /** The grain's name for the entry; empty if the grain is not in this partition. */

@@ -141,7 +141,7 @@ function ownCalls(services: WriteServices): OwnCalls {
     const plan = plans.underClaim(context, plans.linkPlan);
     const errors = await each<ManifestEntry, EngineError | undefined>(manifest, (entry, _, settle) =>
       queue.enqueue(
-        'importStanding',
+        'importStatuses',
         plan,
         itemContext(context, `manifest ${entry.hash}`),
         { entry, isAccepted: stored.has(entry.hash) },

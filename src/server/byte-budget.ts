@@ -65,7 +65,7 @@ export class ByteBudget {
   }
 }
 
-interface Account {
+interface Ledger {
   readonly changed: (share: Share, byBytes: number) => void;
 }
 
@@ -73,13 +73,13 @@ export class Share {
   /** Bytes held now. */
   bytes = 0;
   readonly startedMs = performance.now();
-  readonly #account: Account;
+  readonly #ledger: Ledger;
   readonly #drop: (reason: EngineError) => void;
   #isSettled = false;
 
-  constructor(drop: (reason: EngineError) => void, account: Account) {
+  constructor(drop: (reason: EngineError) => void, ledger: Ledger) {
     this.#drop = drop;
-    this.#account = account;
+    this.#ledger = ledger;
   }
 
   get isDroppable(): boolean {
@@ -98,13 +98,13 @@ export class Share {
     const byBytes = bytes - this.bytes;
     if (byBytes === 0) return;
     this.bytes = bytes;
-    this.#account.changed(this, byBytes);
+    this.#ledger.changed(this, byBytes);
   }
 
   /** The request is complete and is being processed: it can no longer be dropped. Its bytes count until `release`. */
   settle(): void {
     this.#isSettled = true;
-    this.#account.changed(this, 0);
+    this.#ledger.changed(this, 0);
   }
 
   release(): void {

@@ -173,7 +173,7 @@ for (const partitions of [1, 3])
       const enforced = await place.http.get(`${place.path}/audit?event_type=policy.enforced`);
       assert.ok(
         enforced.entries.some((entry: { details: object }) =>
-          JSON.stringify(entry.details).includes('"operation":"importStanding"'),
+          JSON.stringify(entry.details).includes('"operation":"importStatuses"'),
         ),
       );
 

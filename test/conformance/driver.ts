@@ -109,7 +109,7 @@ export interface Caller {
   readonly idempotencyKey?: string;
 }
 
-export interface CalTold {
+export interface CalAnswer {
   readonly result: ParsedJson;
   readonly warnings: readonly string[];
   readonly type: string;
@@ -129,7 +129,7 @@ export interface Memory {
   flush(): Promise<{ readonly pending: number }>;
   statistics(): Promise<Statistics>;
   history(hash: string): Promise<readonly Version[]>;
-  cal(query: string): Promise<CalTold>;
+  cal(query: string): Promise<CalAnswer>;
   /** The same memory as seen by another caller. */
   as(caller: Caller): Promise<Memory>;
   // Feature 'many'.

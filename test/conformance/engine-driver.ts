@@ -26,8 +26,8 @@ import { Refusal } from './contract.ts';
 import type {
   Added,
   BatchAnswer,
+  CalAnswer,
   Caller,
-  CalTold,
   Fields,
   Forgotten,
   Item,
@@ -290,7 +290,7 @@ class EngineMemory implements Memory {
     };
   }
 
-  async cal(query: string): Promise<CalTold> {
+  async cal(query: string): Promise<CalAnswer> {
     const reply = await this.#ask('cal', { query, session: PLAIN_SESSION, vectors: [] });
     if ('tooLong' in reply) throw new Error(`the suite does not use this query: ${query}`);
     if (isRefused(reply)) throw new Refusal(reply.refused, `${reply.refused}: ${reply.message}`);

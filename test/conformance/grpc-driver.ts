@@ -1,6 +1,6 @@
 // The suite's calls over gRPC. HTTP is used where the contract has no rpc: creating memories and keys.
 import assert from 'node:assert/strict';
-import type { BatchAnswer, Caller, CalTold, Fields, Grain, Item, Memory, RecallAnswer, Target } from './driver.ts';
+import type { BatchAnswer, CalAnswer, Caller, Fields, Grain, Item, Memory, RecallAnswer, Target } from './driver.ts';
 import { lacks } from './driver.ts';
 import type { GrpcClient, Message } from './grpc-client.ts';
 import type { HttpClient } from './http-client.ts';
@@ -48,7 +48,7 @@ class GrpcMemory implements Memory {
     return { hash };
   }
 
-  async cal(query: string): Promise<CalTold> {
+  async cal(query: string): Promise<CalAnswer> {
     const answer = await this.#client.call('CalQuery', { query });
     const result = JSON.parse(answer.result_json);
     assert.equal(answer.query, query);

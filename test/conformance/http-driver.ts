@@ -4,8 +4,8 @@ import { Refusal } from './contract.ts';
 import type {
   Added,
   BatchAnswer,
+  CalAnswer,
   Caller,
-  CalTold,
   Fields,
   Grain,
   Item,
@@ -131,7 +131,7 @@ export class HttpMemory implements Memory {
     return { hash: (added[0] ?? duplicates[0]).blob_hash, duplicate: duplicates.length > 0 };
   }
 
-  async cal(query: string): Promise<CalTold> {
+  async cal(query: string): Promise<CalAnswer> {
     const { result } = await this.#post('app/exec', { command: 'cal', args: { query } });
     assert.equal(result.query, query);
     assert.equal(result.result._cal.query_hash, `sha256:${result.query_hash}`);

@@ -28,8 +28,8 @@ import {
   type Verification,
 } from './parts/part.ts';
 import { holdsRemoved, hullOf, isGone, type RewriteOptions, rewriteFiles, rewriteMemory } from './parts/rewrite.ts';
-import { writeGeneration } from './parts/seal.ts';
-import { Generation } from './parts/tail.ts';
+import { writeTails } from './parts/seal.ts';
+import { TailSet } from './parts/tail.ts';
 import { type SegmentReport, verifySegments } from './verify.ts';
 
 export type { SegmentChange } from './files/segment-change.ts';
@@ -75,8 +75,8 @@ export class ShardIndex {
   /** Chunks with a bad block: file to memories. */
   readonly #damaged = new Map<SegmentFile, Set<number>>();
   readonly #problems: string[];
-  #active: Generation;
-  #frozen: { readonly generation: Generation; readonly upTo: Sequence } | undefined;
+  #active: TailSet;
+  #frozen: { readonly tails: TailSet; readonly upTo: Sequence } | undefined;
   #sealing = false;
   #rewriting = false;
   #publishedSequence: Sequence;
@@ -97,7 +97,7 @@ export class ShardIndex {
       }
     }
     this.#problems = [...this.#segments.problems];
-    this.#active = new Generation(this.#segments.sealedSequence);
+    this.#active = new TailSet(this.#segments.sealedSequence);
     this.#publishedSequence = this.#segments.sealedSequence;
     this.#changes = new SegmentChanges(this.#segments, bitmaps, this.#dropped);
     this.#view = this.#makeView(options);
@@ -125,7 +125,7 @@ export class ShardIndex {
 
   /** Grains that are not in a segment yet. */
   get tailGrains(): number {
-    return this.#active.grains + (this.#frozen?.generation.grains ?? 0);
+    return this.#active.grains + (this.#frozen?.tails.grains ?? 0);
   }
 
   /** True when writes should wait for a seal. */
@@ -245,8 +245,8 @@ export class ShardIndex {
     assert(!this.#sealing, 'one seal runs at a time');
     if (this.#frozen === undefined) {
       assert(upTo >= this.#publishedSequence, 'a seal takes everything that was published');
-      this.#frozen = { generation: this.#active, upTo };
-      this.#active = new Generation(upTo);
+      this.#frozen = { tails: this.#active, upTo };
+      this.#active = new TailSet(upTo);
       this.#publishedSequence = upTo;
     }
     return this.#seal(this.#frozen);
@@ -282,7 +282,7 @@ export class ShardIndex {
   dropMemory(memory: number): Sliced<SegmentChange> {
     this.#dropped.add(memory);
     this.#active.drop(memory);
-    this.#frozen?.generation.drop(memory);
+    this.#frozen?.tails.drop(memory);
     this.#memories.get(memory)?.close();
     this.#memories.delete(memory);
     this.#version += 1;
@@ -293,7 +293,7 @@ export class ShardIndex {
   reset(): SegmentChange {
     assert(!this.#sealing && !this.#rewriting, 'nothing else changes the segments');
     return this.#changes.make('reset', { removed: this.#segments.files, sealedSequence: 0 }, () => {
-      this.#active = new Generation(0);
+      this.#active = new TailSet(0);
       this.#frozen = undefined;
       this.#publishedSequence = 0;
       this.#problems.length = 0;
@@ -348,16 +348,16 @@ export class ShardIndex {
     this.#segments.close();
   }
 
-  *#seal(frozen: { readonly generation: Generation; readonly upTo: Sequence }): Sliced<SegmentChange> {
+  *#seal(frozen: { readonly tails: TailSet; readonly upTo: Sequence }): Sliced<SegmentChange> {
     this.#sealing = true;
     try {
-      const { generation, upTo } = frozen;
-      const range = { first: generation.base + 1, last: upTo };
+      const { tails, upTo } = frozen;
+      const range = { first: tails.base + 1, last: upTo };
       const added =
-        generation.tails.size === 0
+        tails.tails.size === 0
           ? undefined
           : yield* this.#write(range, (writer) =>
-              writeGeneration(generation, writer, { keys: this.#keys, isRemoved: (at) => this.removed.get(at) }),
+              writeTails(tails, writer, { keys: this.#keys, isRemoved: (at) => this.removed.get(at) }),
             );
       const edit = { added, sealedSequence: upTo };
       return this.#changes.make('seal', edit, () => {
@@ -508,7 +508,7 @@ export class ShardIndex {
       get version() {
         return version();
       },
-      frozenTail: (memory) => this.#frozen?.generation.tails.get(memory),
+      frozenTail: (memory) => this.#frozen?.tails.tails.get(memory),
       activeTail: (memory) => this.#active.tails.get(memory),
       opened: (chunks) => {
         this.#openChunks += chunks;

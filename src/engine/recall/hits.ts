@@ -11,7 +11,7 @@ interface ReadGrain {
   readonly grain: GrainView;
   readonly superseded: boolean;
   /** Indexes of the query terms that the grain holds. */
-  readonly held: readonly number[];
+  readonly matchedTerms: readonly number[];
   /** The grain's name in the trail, for the recall record. */
   readonly name?: string | undefined;
 }
@@ -26,10 +26,10 @@ export class HitList {
     this.#shares = shares;
   }
 
-  add(fused: Fused, { grain, superseded, held, name }: ReadGrain): void {
+  add(fused: Fused, { grain, superseded, matchedTerms, name }: ReadGrain): void {
     const { score, relevance, rrfScore, breakdown, bm25Rank } = fused;
     const { cosine, wishes } = fused.candidate;
-    const evidence: Evidence = { held, cosine };
+    const evidence: Evidence = { matchedTerms, cosine };
     this.#evidence.push(evidence);
     this.hits.push(
       defined({

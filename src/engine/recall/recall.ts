@@ -121,9 +121,9 @@ export function recallCandidates(
   const counted = { statistics, pairFrequency, pooled };
   const { candidates, legCut } = search(store, memory, context, planned, counted, { vectors });
   const { parts, text } = planned;
-  const held = matchedTermsOf({ parts, text }, candidates);
+  const matched = matchedTermsOf({ parts, text }, candidates);
   // Resolve lazy hashes before candidates cross threads.
-  const plain = candidates.map((candidate, i): Candidate => plainCandidate(candidate, held[i]!));
+  const plain = candidates.map((candidate, i): Candidate => plainCandidate(candidate, matched[i]!));
   staged(store, context, 'candidates', startedMs);
   const excluded = excludedFrom(store, context, planned, { statistics, vectors });
   return defined({
@@ -192,7 +192,7 @@ function hitsOf(
   { fused, statistics }: { readonly fused: readonly Fused<LocalCandidate>[]; readonly statistics: BareStatistics },
 ): { readonly list: HitList; readonly isTruncated: boolean } {
   const list = new HitList(text === undefined ? undefined : termShares(text.terms, statistics));
-  const held = matchedTermsOf(
+  const matched = matchedTermsOf(
     { parts, text },
     fused.map(({ candidate }) => candidate),
   );
@@ -205,7 +205,7 @@ function hitsOf(
     list.add(one, {
       grain: viewWithSources(store, memory, context, stored),
       superseded: store.index.superseded.get(ordinal),
-      held: held[i]!,
+      matchedTerms: matched[i]!,
       name: query.tellBeyond === true ? stored.name : undefined,
     });
   }

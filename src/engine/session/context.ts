@@ -24,7 +24,7 @@ export function contextParts(session: SessionPlaces, asked: ContextAsked): Conte
   const { tokenBudget, format, offset = 0 } = asked;
   const candidates = new Candidates(session, asked, [
     ['action', actionFilters(session)],
-    ['belief', standing(session, withValue(session, 'type', 'belief'))],
+    ['belief', notRetracted(session, withValue(session, 'type', 'belief'))],
   ]);
   const upTo = offset + CONTEXT_OPENED_MAX;
   // The cost of goals is not known before they are compiled, so items are found as if there were no goals.
@@ -47,7 +47,7 @@ export function contextParts(session: SessionPlaces, asked: ContextAsked): Conte
 }
 
 /** Leaves out retracted grains. */
-function standing({ store, parts }: SessionPlaces, filters: readonly PartFilter[]): readonly PartFilter[] {
+function notRetracted({ store, parts }: SessionPlaces, filters: readonly PartFilter[]): readonly PartFilter[] {
   const { retracted } = store.index.verification;
   if (retracted.count === 0) return filters;
   return filters.map(({ docs, test }, at) => {

@@ -155,20 +155,20 @@ export class TrustWriter {
     const lastPage = Math.floor((this.#changes + changes.length - 1) / TRUST_PAGE_POINTS);
     for (let from = 0; from < changes.length; ) {
       const page = Math.floor(this.#changes / TRUST_PAGE_POINTS);
-      const held = this.#changes % TRUST_PAGE_POINTS;
-      const to = Math.min(changes.length, from + TRUST_PAGE_POINTS - held);
-      const bytes = this.#page(page, held, to - from);
+      const count = this.#changes % TRUST_PAGE_POINTS;
+      const to = Math.min(changes.length, from + TRUST_PAGE_POINTS - count);
+      const bytes = this.#page(page, count, to - from);
       for (let at = bytes.length - (to - from) * POINT_BYTES; from < to; from++, at += POINT_BYTES)
         this.#write(bytes, at, changes[from]!);
       if (lastPage - page < TRUST_PAGES) put(trustState(this.#memory, this.#token, page), bytes);
     }
   }
 
-  /** The page with its first `held` changes, and room for `more`. */
-  #page(page: number, held: number, more: number): Buffer {
-    const bytes = Buffer.alloc(PAGE_HEAD_BYTES + (held + more) * POINT_BYTES);
-    const known = held === 0 ? undefined : this.#log.getState(trustState(this.#memory, this.#token, page));
-    if (known !== undefined) bytes.set(known.subarray(0, PAGE_HEAD_BYTES + held * POINT_BYTES));
+  /** The page with its first `count` changes, and room for `more`. */
+  #page(page: number, count: number, more: number): Buffer {
+    const bytes = Buffer.alloc(PAGE_HEAD_BYTES + (count + more) * POINT_BYTES);
+    const known = count === 0 ? undefined : this.#log.getState(trustState(this.#memory, this.#token, page));
+    if (known !== undefined) bytes.set(known.subarray(0, PAGE_HEAD_BYTES + count * POINT_BYTES));
     else {
       bytes.writeUInt32BE(page, 0);
       bytes.writeUInt32BE(Math.min(this.#succeeded, U32_MAX), 4);

@@ -51,8 +51,8 @@ export function planAttach(group: Group, context: CallContext, settings: MemoryS
 
 /** POL-E003 when the policy keeps the memory. */
 export function checkDrop(memory: Memory): { readonly keyFingerprint: string } {
-  const held = refuseHeld(memory.governed);
-  if (held !== undefined) throw held;
+  const refusal = refuseHeld(memory.governed);
+  if (refusal !== undefined) throw refusal;
   return { keyFingerprint: '' };
 }
 

@@ -116,8 +116,8 @@ export function allowSupersede(
 /** POL-E003 under a hold, unless an earlier erasure is repeated. */
 export function allowErasure({ governed }: Memory, context: CallContext): void {
   refuseWithout(governed, context, 'eraser');
-  const held = context.repeats === true ? undefined : refuseHeld(governed);
-  if (held !== undefined) throw held;
+  const refusal = context.repeats === true ? undefined : refuseHeld(governed);
+  if (refusal !== undefined) throw refusal;
 }
 
 /** The same for a scope. The policy may protect it as it protects single grains. */

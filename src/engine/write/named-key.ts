@@ -42,12 +42,12 @@ export function keyNamed(group: KeyedGroup, memory: Memory, keyKind: 'user' | 's
   const { store } = group;
   const kind = KEY_NAMES[keyKind];
   const planned = group.overlay(memory)[kind.cache];
-  const held = memory[kind.cache];
-  const known = planned.get(name) ?? held.get(name);
+  const cache = memory[kind.cache];
+  const known = planned.get(name) ?? cache.get(name);
   if (known !== undefined) return known;
   const committed = keyKind === 'user' ? store.namedKeys.user(memory, name) : store.namedKeys.scope(memory, name);
   if (committed?.live === true) {
-    held.set(name, committed.key);
+    cache.set(name, committed.key);
     return committed.key;
   }
   const { id, key } = store.keys.allocate(keyKind);
@@ -67,7 +67,7 @@ export function keyNamed(group: KeyedGroup, memory: Memory, keyKind: 'user' | 's
   planned.set(name, id);
   group.onPublish(() => {
     store.index.publishKeyed(memory.number, kind.keyed, token, sequence);
-    held.set(name, id);
+    cache.set(name, id);
   });
   return id;
 }

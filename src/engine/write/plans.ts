@@ -53,9 +53,9 @@ export const renewIndexKeyPlan: WritePlan<{ readonly memory: number }, void> = {
 export const addPlan: WritePlan<AddItem, Added> = {
   prepare: prepareAdd,
   plan: (group, memory, context, input, prepared) => {
-    const held = known(memory);
-    const current = isCurrent(held, prepared!) ? prepared! : prepareAdd(held, context, input, group.nowMs);
-    return planAdd(group, held, context, current, input);
+    const opened = known(memory);
+    const current = isCurrent(opened, prepared!) ? prepared! : prepareAdd(opened, context, input, group.nowMs);
+    return planAdd(group, opened, context, current, input);
   },
 };
 
@@ -75,8 +75,10 @@ export const importPlan: WritePlan<
 > = {
   prepare: (memory, context, input) => prepareBlob(memory, input.blob, input.hash, context.purpose),
   plan: (group, memory, context, input, before) => {
-    const held = known(memory);
-    const prepared = isCurrent(held, before!) ? before! : prepareBlob(held, input.blob, input.hash, context.purpose);
+    const opened = known(memory);
+    const prepared = isCurrent(opened, before!)
+      ? before!
+      : prepareBlob(opened, input.blob, input.hash, context.purpose);
     const { fields, type } = prepared.grain;
     for (const [name, bound] of [
       ['namespace', context.namespace],
@@ -84,7 +86,7 @@ export const importPlan: WritePlan<
     ] as const)
       if (bound !== undefined && fields[name] !== bound)
         throw new EngineError('AUT-E001', `this caller may only write ${name} of its own`);
-    return { ...planAdd(group, held, context, prepared, { event: 'memory.imported' }), grainType: type };
+    return { ...planAdd(group, opened, context, prepared, { event: 'memory.imported' }), grainType: type };
   },
 };
 
@@ -219,9 +221,9 @@ export const PLANS: { readonly [M in PlannedMethod]: MemoryWrite<M> } = {
   checkAdd: {
     prepare: prepareAdd,
     plan: (group, memory, context, input, prepared) => {
-      const held = known(memory);
-      const current = isCurrent(held, prepared!) ? prepared! : prepareAdd(held, context, input, group.nowMs);
-      allowWrite(group, held, context, current);
+      const opened = known(memory);
+      const current = isCurrent(opened, prepared!) ? prepared! : prepareAdd(opened, context, input, group.nowMs);
+      allowWrite(group, opened, context, current);
       return {};
     },
   },
@@ -350,19 +352,19 @@ export const PLANS: { readonly [M in PlannedMethod]: MemoryWrite<M> } = {
   note: {
     noteOnly: true,
     plan: (group, memory, context, { event, details: plain, texts = {}, userId = context.userId }) => {
-      const held = known(memory);
+      const opened = known(memory);
       // A person whose grains lie in another partition gets a key here, so that an erasure covers what the trail says
       // of them.
       const elsewhere = userId !== undefined && Number(plain['count'] ?? 0) > 0 ? userId : undefined;
-      if (elsewhere !== undefined && group.store.namedKeys.user(held, elsewhere) === undefined)
-        group.keyOfUser(held, elsewhere);
+      if (elsewhere !== undefined && group.store.namedKeys.user(opened, elsewhere) === undefined)
+        group.keyOfUser(opened, elsewhere);
       const details: Record<string, string | number | boolean> = { ...plain };
       for (const [name, text] of Object.entries(texts)) {
-        const keyed = keyedText(group, held, text, userId);
+        const keyed = keyedText(group, opened, text, userId);
         if (keyed !== undefined) details[`${name}_hmac`] = keyed;
       }
-      const subject = pseudonym(held, userId);
-      group.audit(held, { event, actor: context.actor, subject, details, mark: NOTE_MARKS[event] });
+      const subject = pseudonym(opened, userId);
+      group.audit(opened, { event, actor: context.actor, subject, details, mark: NOTE_MARKS[event] });
       return {};
     },
   },
@@ -370,18 +372,18 @@ export const PLANS: { readonly [M in PlannedMethod]: MemoryWrite<M> } = {
   rotateKeys: {
     settled: true,
     plan: (group, memory, context) => {
-      const held = known(memory);
+      const opened = known(memory);
       const { store } = group;
       const { id } = store.keys.allocate('blob');
       group.keyAllocated();
-      const renewed = { ...held.keyIds, blob: id };
-      writeSetting(group, held.number, renewed, held.sealedSettings, true);
-      group.setState(oldBlobKeyState(held.number, held.keyIds.blob), Uint8Array.of(1));
+      const renewed = { ...opened.keyIds, blob: id };
+      writeSetting(group, opened.number, renewed, opened.sealedSettings, true);
+      group.setState(oldBlobKeyState(opened.number, opened.keyIds.blob), Uint8Array.of(1));
       group.onPublish(() => {
-        held.keyIds = renewed;
+        opened.keyIds = renewed;
       });
       const fingerprint = store.keys.fingerprint(id);
-      group.audit(held, {
+      group.audit(opened, {
         event: 'key.rotated',
         actor: context.actor,
         subject: '',

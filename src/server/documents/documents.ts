@@ -51,8 +51,8 @@ export interface DocumentsOptions {
 export class Documents {
   readonly #options: DocumentsOptions;
   readonly #limits: DocumentLimits;
-  readonly #lanes: Lane[] = [];
-  readonly #idle: Lane[] = [];
+  readonly #readers: Reader[] = [];
+  readonly #idle: Reader[] = [];
   readonly #waiting: Waiting[] = [];
   #closed = false;
 
@@ -84,50 +84,50 @@ export class Documents {
   }
 
   async #read(task: Pick<DocumentTask, 'bytes' | 'fileName' | 'wants'>): Promise<Reading> {
-    const lane = await this.#lane();
+    const reader = await this.#reader();
     try {
-      return await lane.read({ ...task, limits: this.#limits }, () => this.#free(lane));
+      return await reader.read({ ...task, limits: this.#limits }, () => this.#free(reader));
     } catch (error) {
-      this.#free(lane);
+      this.#free(reader);
       throw error;
     }
   }
 
-  #lane(): Lane | Promise<Lane> {
+  #reader(): Reader | Promise<Reader> {
     if (this.#closed) throw shuttingDown();
     const idle = this.#idle.pop();
     if (idle !== undefined) return idle;
-    if (this.#lanes.length < (this.#options.threads ?? DOCUMENT_THREADS_MAX)) {
-      const lane = new Lane(this.#options);
-      this.#lanes.push(lane);
-      return lane;
+    if (this.#readers.length < (this.#options.threads ?? DOCUMENT_THREADS_MAX)) {
+      const reader = new Reader(this.#options);
+      this.#readers.push(reader);
+      return reader;
     }
     if (this.#waiting.length >= DOCUMENTS_WAITING_MAX)
       throw new EngineError('LIM-E001', 'too many documents are waiting: try again later');
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
 
-  #free(lane: Lane): void {
+  #free(reader: Reader): void {
     const next = this.#waiting.shift();
-    if (next === undefined) this.#idle.push(lane);
-    else next.resolve(lane);
+    if (next === undefined) this.#idle.push(reader);
+    else next.resolve(reader);
   }
 
   /** Threads that run now. */
   get threads(): number {
-    return this.#lanes.reduce((count, lane) => count + lane.threads, 0);
+    return this.#readers.reduce((count, reader) => count + reader.threads, 0);
   }
 
   /** Ends the threads. Documents that are being read are refused. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const { reject } of this.#waiting.splice(0)) reject(shuttingDown());
-    await Promise.all(this.#lanes.map((lane) => lane.close()));
+    await Promise.all(this.#readers.map((reader) => reader.close()));
   }
 }
 
 interface Waiting {
-  readonly resolve: (lane: Lane) => void;
+  readonly resolve: (reader: Reader) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -157,7 +157,7 @@ async function* batchesOf(reading: Reading): AsyncGenerator<ChunkBatch> {
 }
 
 /** One thread at a time, for one document at a time. */
-class Lane {
+class Reader {
   readonly #options: DocumentsOptions;
   readonly #pool: Piscina;
   #isClosed = false;

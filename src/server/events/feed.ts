@@ -50,8 +50,8 @@ export class Feed {
   #isDue = false;
   #retry: NodeJS.Timeout | undefined;
   #isClosed = false;
-  /** Rises with each erasure. Events read before it must not be sent any more. */
-  generation = 0;
+  /** Erasures so far. Events read before the last one must not be sent any more. */
+  erasures = 0;
 
   /** `position`: a place that was read just now. */
   constructor(reader: EventReader, position: EventCursor, bells: Pick<EventBells, 'watch'>) {
@@ -97,7 +97,7 @@ export class Feed {
 
   /** Drops what was read before an erasure: it may name the erased person. */
   reread(): void {
-    this.generation += 1;
+    this.erasures += 1;
     const behind = [...this.#followers].filter(({ place }) => place < this.end);
     this.#base = this.end;
     this.#entries = [];
@@ -136,9 +136,9 @@ export class Feed {
       while (this.#isDue && !this.#isClosed) {
         this.#isDue = false;
         const position = [...this.#position];
-        const { generation } = this;
+        const { erasures } = this;
         const { entries, isAtEnd } = await this.reader.next(position);
-        if (generation !== this.generation) {
+        if (erasures !== this.erasures) {
           this.#isDue = true;
           continue;
         }

@@ -46,10 +46,10 @@ export class LongPoll implements Follower, Subscription {
     const { feed, replays } = this.opened;
     try {
       while (!this.#isOver && !feed.join(this, this.#cursor)) {
-        const { generation } = feed;
+        const { erasures } = feed;
         const place = [...this.#cursor];
         const { entries } = await replays.run(() => feed.reader.next(place));
-        if (generation !== feed.generation) continue;
+        if (erasures !== feed.erasures) continue;
         this.#cursor.splice(0, this.#cursor.length, ...place);
         if (!this.opened.isAllowed()) this.refuse(notAllowed());
         else if (entries.length > 0) this.#answer(entries, this.#text);

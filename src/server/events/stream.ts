@@ -85,10 +85,10 @@ export class EventStream implements Follower, Subscription {
     const { feed, replays } = this.opened;
     let place = [...from];
     while (!this.#isOver && !feed.join(this, place)) {
-      const { generation } = feed;
+      const { erasures } = feed;
       const { entries } = await replays.run(() => feed.reader.next(place));
-      await this.#sendAll(entries, generation);
-      if (generation !== feed.generation) place = [...this.#sentNumbers];
+      await this.#sendAll(entries, erasures);
+      if (erasures !== feed.erasures) place = [...this.#sentNumbers];
     }
     if (this.#isOver) feed.leave(this);
     this.#seen = place;
@@ -205,12 +205,12 @@ export class EventStream implements Follower, Subscription {
     return jsonOfText(this.#sent);
   }
 
-  /** Sends entries that were read in this generation of the feed, up to an erasure. */
-  async #sendAll(entries: readonly EventEntry[], generation: number): Promise<void> {
+  /** Sends entries that were read since that many erasures of the feed, up to the next one. */
+  async #sendAll(entries: readonly EventEntry[], erasures: number): Promise<void> {
     for (let from = 0; from < entries.length && !this.#isOver; ) {
       // A write may be under way, such as a line that keeps the stream open.
       while (this.#writing !== undefined) await this.#writing;
-      if (this.#isOver || generation !== this.opened.feed.generation) return;
+      if (this.#isOver || erasures !== this.opened.feed.erasures) return;
       if (!this.opened.isAllowed()) return this.#finish('end', { reason: 'refused' });
       const { bytes, to, id } = chunkOf(entries.slice(from), from);
       this.#sent = id;

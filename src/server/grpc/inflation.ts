@@ -10,7 +10,7 @@ import { ProtocolError } from './trailers.ts';
 /** Encodings that callers may use; sent when another one is rejected. */
 export const ENCODINGS = 'identity,deflate,gzip';
 
-const WAYS = { gzip: promisify(gunzip), deflate: promisify(inflate) };
+const INFLATERS = { gzip: promisify(gunzip), deflate: promisify(inflate) };
 
 export class Inflation {
   private running = 0;
@@ -22,12 +22,12 @@ export class Inflation {
    * limit.
    */
   async inflate(bytes: Buffer, encoding: string | undefined, bytesMax: number): Promise<Buffer> {
-    const way = encoding === 'gzip' || encoding === 'deflate' ? WAYS[encoding] : undefined;
-    if (way === undefined) throw unknown(encoding);
+    const inflater = encoding === 'gzip' || encoding === 'deflate' ? INFLATERS[encoding] : undefined;
+    if (inflater === undefined) throw unknown(encoding);
     if (this.running === GRPC_INFLATIONS_MAX) await new Promise<void>((turn) => this.waiting.push(turn));
     else this.running += 1;
     try {
-      return await way(bytes, { maxOutputLength: bytesMax });
+      return await inflater(bytes, { maxOutputLength: bytesMax });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLong(bytesMax); // all zlib errors have a code
       throw new ProtocolError(GRPC_STATUS.INTERNAL, 'VAL-E002', 'Failed to decompress message');

@@ -88,19 +88,19 @@ interface PathMatch<Route> {
   readonly others: Node<Route>[];
 }
 
-function find<Route>(node: Node<Route>, way: PathMatch<Route>, depth: number): Entry<Route> | undefined {
-  const segment = way.segments[depth];
+function find<Route>(node: Node<Route>, match: PathMatch<Route>, depth: number): Entry<Route> | undefined {
+  const segment = match.segments[depth];
   if (segment === undefined) {
-    const entry = node.methods.get(way.method) ?? (way.method === 'HEAD' ? node.methods.get('GET') : undefined);
-    if (entry === undefined && node.methods.size > 0) way.others.push(node);
+    const entry = node.methods.get(match.method) ?? (match.method === 'HEAD' ? node.methods.get('GET') : undefined);
+    if (entry === undefined && node.methods.size > 0) match.others.push(node);
     return entry;
   }
   const next = node.byText.get(segment);
-  const entry = next && find(next, way, depth + 1);
+  const entry = next && find(next, match, depth + 1);
   if (entry !== undefined || node.byName === undefined || segment === '') return entry;
-  way.values.push(segment);
-  const named = find(node.byName, way, depth + 1);
-  if (named === undefined) way.values.pop();
+  match.values.push(segment);
+  const named = find(node.byName, match, depth + 1);
+  if (named === undefined) match.values.pop();
   return named;
 }
 

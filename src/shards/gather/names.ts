@@ -7,12 +7,12 @@ import type { Fan } from './fan.ts';
 /** The partition that keeps recall records. */
 const KEEPER = 0;
 
-export async function keepRecallWithNames(fan: Fan, account: RecallRecordContent): Promise<Output<'keepRecall'>> {
-  const listed = [...account.results, ...account.excluded.named].map(({ hash }) => hash);
+export async function keepRecallWithNames(fan: Fan, content: RecallRecordContent): Promise<Output<'keepRecall'>> {
+  const listed = [...content.results, ...content.excluded.named].map(({ hash }) => hash);
   const hashes = [...new Set(listed)].filter(isPlainHash);
   const { names } = await gatherNames(fan, { hashes });
   return fan.one(KEEPER, 'keepRecall', {
-    ...account,
+    ...content,
     names: Object.fromEntries(hashes.map((hash, at) => [hash, names[at]!])),
   });
 }

@@ -39,7 +39,7 @@ export async function gatherRecall(fan: Fan, query: RecallQuery, held: Held): Pr
     list.add(fused, {
       grain,
       superseded: grain.supersededBy !== undefined,
-      held: fused.candidate.matchedTerms ?? [],
+      matchedTerms: fused.candidate.matchedTerms ?? [],
     });
   }
   return defined({

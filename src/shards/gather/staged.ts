@@ -40,14 +40,14 @@ export async function gatherStagedRecall(fan: Fan, query: RecallQuery, held: Hel
     meanings: (input) => gatherMeanings(fan, input),
   };
   const found = await recallInStages(query, (method, input) => answers[method](input));
-  return query.record === undefined ? found : recorded(query, found, (account) => keepRecallWithNames(fan, account));
+  return query.record === undefined ? found : recorded(query, found, (content) => keepRecallWithNames(fan, content));
 }
 
 /** Leaves the recall record and returns the caller's answer with the record's id. */
 export async function recorded(
   query: RecallQuery,
   found: Output<'recall'>,
-  keep: (account: RecallRecordContent) => Promise<Output<'keepRecall'>>,
+  keep: (content: RecallRecordContent) => Promise<Output<'keepRecall'>>,
 ): Promise<Output<'recall'>> {
   const { beyond: _, excluded, ...rest } = found;
   return defined({

@@ -477,7 +477,7 @@ export class ModelMemory {
     for (const one of outcomes) if ('hash' in one) stored.add(one.hash);
     const refused = manifest.flatMap((entry) => {
       const result = outcome('', (): AddOutcome => {
-        this.#noteStanding(context, entry, stored);
+        this.#noteStatus(context, entry, stored);
         return { hash: entry.hash, grainType: '', duplicate: false, warnings: [] };
       });
       return 'error' in result ? [{ hash: entry.hash, error: result.error }] : [];
@@ -486,7 +486,7 @@ export class ModelMemory {
   }
 
   /** A manifest only makes a grain less current, and only as a supersede could. */
-  #noteStanding(
+  #noteStatus(
     context: RouterContext,
     { hash, supersededBy, verificationStatus = '' }: ManifestEntry,
     accepted: ReadonlySet<string>,

@@ -118,8 +118,8 @@ export function recalled(memory: ModelMemory, bound: Bound, query: RecallQuery, 
       return one.text;
     };
     for (const modelGrain of passing) if (mayMatch(modelGrain) && words.bm25(modelGrain) > 0) take(modelGrain);
-    const standing = query.filter.includeSuperseded === true ? { includeSuperseded: true } : {};
-    const visible = memory.grains.filter((modelGrain) => passes(standing, bound, modelGrain, now));
+    const versions = query.filter.includeSuperseded === true ? { includeSuperseded: true } : {};
+    const visible = memory.grains.filter((modelGrain) => passes(versions, bound, modelGrain, now));
     const matched = [...scored.keys()];
     for (const modelGrain of matched)
       for (const near of Object.values(around(modelGrain, visible)))

@@ -11,7 +11,7 @@ import {
   startModelServer,
   writeFilled,
 } from './server.ts';
-import { play, type Told, toldOf, wholeText } from './speech.ts';
+import { type Output, outputOf, play, wholeText } from './speech.ts';
 
 export function startAnthropic(script: Script = [], options: ModelServerOptions = {}): Promise<ModelServer> {
   return startModelServer(ANTHROPIC, script, options);
@@ -86,29 +86,29 @@ async function send(answer: Answer, request: Seen, sink: Sink): Promise<void> {
     await writeFilled(sink, JSON.stringify({ object: FILLER, data: [] }), answer.bytes);
     return;
   }
-  const told = toldOf(answer as Speech, body.tool_choice?.type === 'tool' ? body.tool_choice.name : undefined);
-  if (body.stream === true) await sendStream(told, body, sink);
-  else await sendWhole(told, body, sink);
+  const output = outputOf(answer as Speech, body.tool_choice?.type === 'tool' ? body.tool_choice.name : undefined);
+  if (body.stream === true) await sendStream(output, body, sink);
+  else await sendWhole(output, body, sink);
 }
 
-const messageOf = (model: string, content: readonly object[], told: Told) => ({
+const messageOf = (model: string, content: readonly object[], output: Output) => ({
   id: 'msg_1',
   type: 'message',
   role: 'assistant',
   model,
   content,
-  stop_reason: content.length === 0 ? null : STOP_REASONS[told.finish],
+  stop_reason: content.length === 0 ? null : STOP_REASONS[output.finish],
   stop_sequence: null,
-  usage: { input_tokens: told.usage.input, output_tokens: content.length === 0 ? 1 : told.usage.output },
+  usage: { input_tokens: output.usage.input, output_tokens: content.length === 0 ? 1 : output.usage.output },
 });
 
 // biome-ignore lint/suspicious/noExplicitAny: the body of the request
-async function sendStream(told: Told, body: any, sink: Sink): Promise<void> {
+async function sendStream(output: Output, body: any, sink: Sink): Promise<void> {
   sink.head(200, { 'content-type': 'text/event-stream' });
   const put = (type: string, rest: object = {}): Promise<void> =>
     sink.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`);
   const fail = (message: string): Promise<void> => put('error', { error: { type: 'overloaded_error', message } });
-  await put('message_start', { message: messageOf(body.model, [], told) });
+  await put('message_start', { message: messageOf(body.model, [], output) });
   let index = 0;
   const block = async (content_block: object, deltas: () => Promise<boolean>): Promise<boolean> => {
     await put('content_block_start', { index, content_block });
@@ -117,12 +117,12 @@ async function sendStream(told: Told, body: any, sink: Sink): Promise<void> {
     index += 1;
     return true;
   };
-  if (told.pieces.length > 0) {
+  if (output.pieces.length > 0) {
     const say = (text: string): Promise<void> =>
       put('content_block_delta', { index, delta: { type: 'text_delta', text } });
-    if (!(await block({ type: 'text', text: '' }, () => play(told.pieces, sink, say, fail)))) return;
+    if (!(await block({ type: 'text', text: '' }, () => play(output.pieces, sink, say, fail)))) return;
   }
-  for (const { id, name, text } of told.calls)
+  for (const { id, name, text } of output.calls)
     await block({ type: 'tool_use', id, name, input: {} }, async () => {
       for (let at = 0; at < text.length; at += 5)
         await put('content_block_delta', {
@@ -132,23 +132,23 @@ async function sendStream(told: Told, body: any, sink: Sink): Promise<void> {
       return true;
     });
   await put('message_delta', {
-    delta: { stop_reason: STOP_REASONS[told.finish], stop_sequence: null },
-    usage: { output_tokens: told.usage.output },
+    delta: { stop_reason: STOP_REASONS[output.finish], stop_sequence: null },
+    usage: { output_tokens: output.usage.output },
   });
   await put('message_stop');
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the body of the request
-async function sendWhole(told: Told, body: any, sink: Sink): Promise<void> {
+async function sendWhole(output: Output, body: any, sink: Sink): Promise<void> {
   sink.head(200, { 'content-type': 'application/json' });
-  const text = await wholeText(told.pieces, sink);
+  const text = await wholeText(output.pieces, sink);
   if (text === undefined) return;
-  const calls = told.calls.map(({ id, name, text: input }) => ({
+  const calls = output.calls.map(({ id, name, text: input }) => ({
     type: 'tool_use',
     id,
     name,
     input: JSON.parse(input),
   }));
   const content = [...(text === '' ? [] : [{ type: 'text', text }]), ...calls];
-  await sink.write(JSON.stringify(messageOf(body.model, content, told)));
+  await sink.write(JSON.stringify(messageOf(body.model, content, output)));
 }

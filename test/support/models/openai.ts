@@ -13,7 +13,7 @@ import {
   startModelServer,
   writeFilled,
 } from './server.ts';
-import { play, type Told, toldOf, wholeText } from './speech.ts';
+import { type Output, outputOf, play, wholeText } from './speech.ts';
 
 export function startOpenAi(script: Script = [], options: ModelServerOptions = {}): Promise<ModelServer> {
   return startModelServer(OPENAI, script, options);
@@ -114,19 +114,19 @@ async function send(answer: Answer, request: Seen, sink: Sink): Promise<void> {
   const { body } = request;
   if (request.endpoint !== 'chat') return await sendList(answer, request, sink);
   const forced = typeof body.tool_choice === 'object' ? body.tool_choice.function?.name : undefined;
-  const told = toldOf(answer as Speech, forced);
-  if (body.stream === true) await sendStream(told, body, sink);
-  else await sendWhole(told, body, sink);
+  const output = outputOf(answer as Speech, forced);
+  if (body.stream === true) await sendStream(output, body, sink);
+  else await sendWhole(output, body, sink);
 }
 
-const usageOf = ({ usage }: Told) => ({
+const usageOf = ({ usage }: Output) => ({
   prompt_tokens: usage.input,
   completion_tokens: usage.output,
   total_tokens: usage.input + usage.output,
 });
 
 // biome-ignore lint/suspicious/noExplicitAny: the body of the request
-async function sendStream(told: Told, body: any, sink: Sink): Promise<void> {
+async function sendStream(output: Output, body: any, sink: Sink): Promise<void> {
   sink.head(200, { 'content-type': 'text/event-stream' });
   const head = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 0, model: body.model };
   const put = (choice: object, rest: object = {}): Promise<void> =>
@@ -136,26 +136,26 @@ async function sendStream(told: Told, body: any, sink: Sink): Promise<void> {
   const fail = (message: string): Promise<void> =>
     sink.write(`data: ${JSON.stringify({ error: { message, type: 'server_error', code: null } })}\n\n`);
   await put({ delta: { role: 'assistant', content: '' } });
-  if (!(await play(told.pieces, sink, (content) => put({ delta: { content } }), fail))) return;
-  for (const [index, { id, name }] of told.calls.entries())
+  if (!(await play(output.pieces, sink, (content) => put({ delta: { content } }), fail))) return;
+  for (const [index, { id, name }] of output.calls.entries())
     await put({ delta: { tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] } });
   // The arguments of parallel calls come in turns, as the interface allows.
-  for (let at = 0; told.calls.some(({ text }) => at < text.length); at += 5)
-    for (const [index, { text }] of told.calls.entries())
+  for (let at = 0; output.calls.some(({ text }) => at < text.length); at += 5)
+    for (const [index, { text }] of output.calls.entries())
       if (at < text.length)
         await put({ delta: { tool_calls: [{ index, function: { arguments: text.slice(at, at + 5) } }] } });
-  await put({ delta: {}, finish_reason: told.finish });
+  await put({ delta: {}, finish_reason: output.finish });
   if (body.stream_options?.include_usage === true)
-    await sink.write(`data: ${JSON.stringify({ ...head, choices: [], usage: usageOf(told) })}\n\n`);
+    await sink.write(`data: ${JSON.stringify({ ...head, choices: [], usage: usageOf(output) })}\n\n`);
   await sink.write('data: [DONE]\n\n');
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the body of the request
-async function sendWhole(told: Told, body: any, sink: Sink): Promise<void> {
+async function sendWhole(output: Output, body: any, sink: Sink): Promise<void> {
   sink.head(200, { 'content-type': 'application/json' });
-  const content = await wholeText(told.pieces, sink);
+  const content = await wholeText(output.pieces, sink);
   if (content === undefined) return;
-  const calls = told.calls.map(({ id, name, text }) => ({
+  const calls = output.calls.map(({ id, name, text }) => ({
     id,
     type: 'function',
     function: { name, arguments: text },
@@ -171,8 +171,8 @@ async function sendWhole(told: Told, body: any, sink: Sink): Promise<void> {
       object: 'chat.completion',
       created: 0,
       model: body.model,
-      choices: [{ index: 0, message, finish_reason: told.finish }],
-      usage: usageOf(told),
+      choices: [{ index: 0, message, finish_reason: output.finish }],
+      usage: usageOf(output),
     }),
   );
 }

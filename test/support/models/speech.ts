@@ -2,7 +2,7 @@
 import type { Piece, ScriptedCall, Speech } from './script.ts';
 import { blocksOf, type Sink } from './server.ts';
 
-export interface Told {
+export interface Output {
   readonly pieces: readonly Piece[];
   readonly calls: readonly { readonly id: string; readonly name: string; readonly text: string }[];
   readonly finish: 'stop' | 'length' | 'tool_calls' | 'content_filter';
@@ -10,7 +10,7 @@ export interface Told {
 }
 
 /** `forced`: the tool that the request demands; a structured answer becomes a call of it. */
-export function toldOf(speech: Speech | { readonly bytes: number }, forced: string | undefined): Told {
+export function outputOf(speech: Speech | { readonly bytes: number }, forced: string | undefined): Output {
   if ('bytes' in speech) return { pieces: [...blocksOf(speech.bytes)], calls: [], finish: 'stop', usage: USAGE };
   const { text = [], calls = [], object, finish, usage = USAGE } = speech;
   const pieces = typeof text === 'string' ? wordsOf(text) : [...text];

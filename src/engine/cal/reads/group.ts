@@ -56,14 +56,14 @@ function* groupsByOpening(search: Search, input: Input): Sliced<Output> {
     const value = fieldValue(grain, field);
     if (value === undefined) return undefined;
     const key = groupKey(field, value);
-    const held: Sorted = { hash: grain.hash, key: undefined, ordinal };
+    const entry: Sorted = { hash: grain.hash, key: undefined, ordinal };
     const group = groups.get(key);
     if (group === undefined) {
-      groups.set(key, { count: 1, first: [held] });
+      groups.set(key, { count: 1, first: [entry] });
       return undefined;
     }
     group.count += 1;
-    group.first.push(held);
+    group.first.push(entry);
     if (group.first.length >= 2 * shown) group.first = firstOf(group.first, BY_HASH, shown);
     return undefined;
   });
@@ -106,9 +106,9 @@ function* shownGroups(
     opened += read.length;
     if (isSide(field) && read.length > 0 && views.length === 0) continue;
     // The grains exceed what an answer holds. The answer is cut anyway, with a warning, so later groups get none.
-    const held = isProofWanted ? [] : views.filter((view) => bytes.takesBytes(view.sizeBytes));
-    if (!isProofWanted && held.length < views.length) room = 0;
-    answer.push({ key, count, grains: held });
+    const kept = isProofWanted ? [] : views.filter((view) => bytes.takesBytes(view.sizeBytes));
+    if (!isProofWanted && kept.length < views.length) room = 0;
+    answer.push({ key, count, grains: kept });
     if (opened < nextStep) continue;
     nextStep = opened + STEP_GRAINS;
     yield;

@@ -134,15 +134,15 @@ function* distinct(
   let total = 0;
   const opened = yield* openEach(search, places, input, (grain, ordinal) => {
     total += 1;
-    const held: Sorted = { ...keyed(order, grain), ordinal };
+    const entry: Sorted = { ...keyed(order, grain), ordinal };
     const value = repeatKey(grain, dedup);
     if (value === undefined) {
-      rest.push(held);
+      rest.push(entry);
       if (rest.length >= 2 * take + 64) rest = firstOf(rest, order, take);
       return undefined;
     }
     const known = firsts.get(value);
-    if (known === undefined || compareKeys(order, held, known) < 0) firsts.set(value, held);
+    if (known === undefined || compareKeys(order, entry, known) < 0) firsts.set(value, entry);
     return undefined;
   });
   if (opened.stopped !== undefined) return { grains: [], total, ...opened };

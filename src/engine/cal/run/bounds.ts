@@ -10,7 +10,7 @@ export function bounds(run: Run): Bounds {
 }
 
 /** Adds the cost of an answer. Throws if it exceeds a limit. */
-export function account(run: Run, { stopped, scanned }: Stopped): void {
+export function charge(run: Run, { stopped, scanned }: Stopped): void {
   run.spent.scanned += scanned;
   if (stopped === 'scan' || run.spent.scanned > CAL_LIMITS.grainsScannedMax)
     throw new CalError('CAL-E030', `more than ${CAL_LIMITS.grainsScannedMax} grains would have to be opened`);

@@ -6,7 +6,7 @@ import { tripleForm } from '../../grain/api/text.ts';
 import { fieldValue } from '../output/fields.ts';
 import type { CalGrain } from '../output/grain.ts';
 import type { Running } from './asks.ts';
-import { account, bounds } from './bounds.ts';
+import { bounds, charge } from './bounds.ts';
 import { mentions } from './field-test.ts';
 import { calGrain } from './grain-of.ts';
 import type { Run } from './session.ts';
@@ -37,7 +37,7 @@ export function* contested(grains: readonly CalGrain[], run: Run): Running<CalGr
       order: { by: 'hash' },
       take: LOOKED_AT_MAX,
     });
-    account(run, selected);
+    charge(run, selected);
     rivals.set(
       standOf(grain, pair),
       selected.grains.map((view) => calGrain(view, 1)),

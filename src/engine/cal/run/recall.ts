@@ -20,7 +20,7 @@ import { diversified } from '../output/diversity.ts';
 import type { CalGrain } from '../output/grain.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import type { Running } from './asks.ts';
-import { account, bounds, checkTime } from './bounds.ts';
+import { bounds, charge, checkTime } from './bounds.ts';
 import { atMost, checkWritten } from './cap.ts';
 import type { Meaning } from './condition-values.ts';
 import { type Conditions, conditionsOf } from './conditions.ts';
@@ -233,7 +233,7 @@ function* select(selection: Selection, { recall, run, purpose }: Asked): Running
     take: page.take === undefined ? most : page.skip + page.take,
     ...defined({ dedup: repeats }),
   });
-  account(run, selected);
+  charge(run, selected);
   if (isHeld && repeats === undefined && selected.total > most) warnOfCut(run, most);
   const grains = selected.grains.map((view) => calGrain(view, 1));
   return paged({ kind: 'grains', grains, total: selected.total }, page, run, purpose);
@@ -256,7 +256,7 @@ function* valuesIn(
 ): Running<Outcome> {
   const max = CAL_LIMITS.grainsScannedMax;
   const found = yield* ask('values', { ...selection, ...bounds(run), extractor, order, max });
-  account(run, found);
+  charge(run, found);
   if (found.isCut) warnOfCut(run, max);
   let values = found.values.map(({ value }) => value);
   for (const stage of after) {
@@ -270,11 +270,11 @@ function* valuesIn(
 function* countOf(selection: Selection, repeats: string | undefined, run: Run): Running<number> {
   if (repeats === undefined) {
     const counted = yield* ask('count', { ...selection, ...bounds(run) });
-    account(run, counted);
+    charge(run, counted);
     return counted.total;
   }
   const grouped = yield* ask('group', { ...selection, ...bounds(run), field: repeats, shown: 0, shownMax: 0 });
-  account(run, grouped);
+  charge(run, grouped);
   const { groups: of, total } = grouped;
   return total - of.reduce((sum, { count }) => sum + count - 1, 0);
 }
@@ -288,7 +288,7 @@ function* groups(selection: Selection, field: string, run: Run): Running<Outcome
     shown: CAL_LIMITS.limitDefault,
     shownMax: atMost(run.recallMax, CAL_LIMITS.limitMax),
   });
-  account(run, grouped);
+  charge(run, grouped);
   let room = atMost(run.recallMax, CAL_LIMITS.limitMax);
   return {
     kind: 'groups',

@@ -7,7 +7,7 @@ import { CalError } from '../errors.ts';
 import type { CalGrain } from '../output/grain.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import type { Running } from './asks.ts';
-import { account, bounds } from './bounds.ts';
+import { bounds, charge } from './bounds.ts';
 import { checkWritten } from './cap.ts';
 import { calGrain } from './grain-of.ts';
 import { BY_HASH, byScore } from './order.ts';
@@ -96,7 +96,7 @@ function* loaded(members: readonly Member[], run: Run): Running<readonly CalGrai
       order: BY_HASH,
       take: addresses.length,
     });
-    account(run, selected);
+    charge(run, selected);
     for (const view of selected.grains) known.set(view.hash, calGrain(view, 1));
   }
   return members.flatMap(({ hash, score, grain }) => {

@@ -8,7 +8,7 @@ import { fieldValue } from '../output/fields.ts';
 import type { CalGrain } from '../output/grain.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import type { Running } from './asks.ts';
-import { account, bounds } from './bounds.ts';
+import { bounds, charge } from './bounds.ts';
 import { calGrain } from './grain-of.ts';
 import type { Run } from './session.ts';
 
@@ -36,7 +36,7 @@ function* events(selection: Selection, run: Run): Running<CalGrain[]> {
     order: OLDEST_FIRST,
     take: CAL_LIMITS.grainsScannedMax,
   });
-  account(run, selected);
+  charge(run, selected);
   return selected.grains.map((view) => calGrain(view, 1));
 }
 

@@ -6,7 +6,7 @@ import type { Running } from './asks.ts';
 
 export type Ended<T> = { readonly value: T } | { readonly error: unknown };
 
-interface Lane<T> {
+interface Branch<T> {
   readonly run: Running<T>;
   ended: Ended<T> | undefined;
   questions: readonly Question<CalQuestion>[];
@@ -14,32 +14,32 @@ interface Lane<T> {
 
 /** The result or error of each of `runs`, in order. A failed run does not stop the others. */
 export function* together<T>(runs: readonly Running<T>[]): Running<Ended<T>[]> {
-  const lanes = runs.map((run): Lane<T> => ({ run, ended: undefined, questions: [] }));
-  for (const lane of lanes) step(lane, []);
+  const branches = runs.map((run): Branch<T> => ({ run, ended: undefined, questions: [] }));
+  for (const branch of branches) step(branch, []);
   for (;;) {
-    const waiting = lanes.filter((lane) => lane.ended === undefined);
+    const waiting = branches.filter((branch) => branch.ended === undefined);
     if (waiting.length === 0) break;
-    const settled = yield waiting.flatMap((lane) => lane.questions);
+    const settled = yield waiting.flatMap((branch) => branch.questions);
     let at = 0;
-    for (const lane of waiting) {
-      const end = at + lane.questions.length;
-      step(lane, settled.slice(at, end));
+    for (const branch of waiting) {
+      const end = at + branch.questions.length;
+      step(branch, settled.slice(at, end));
       at = end;
     }
   }
-  return lanes.map(({ ended }) => {
+  return branches.map(({ ended }) => {
     assert(ended !== undefined, 'every run has ended');
     return ended;
   });
 }
 
 /** Resumes a run with the answers to what it asked. */
-function step<T>(lane: Lane<T>, settled: readonly Settled[]): void {
+function step<T>(branch: Branch<T>, settled: readonly Settled[]): void {
   try {
-    const result = lane.run.next(settled);
-    if (result.done === true) lane.ended = { value: result.value };
-    else lane.questions = result.value;
+    const result = branch.run.next(settled);
+    if (result.done === true) branch.ended = { value: result.value };
+    else branch.questions = result.value;
   } catch (error) {
-    lane.ended = { error };
+    branch.ended = { error };
   }
 }

@@ -9,7 +9,7 @@ import { CalError } from '../errors.ts';
 import type { CalGrain } from '../output/grain.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import type { Running } from './asks.ts';
-import { account, bounds } from './bounds.ts';
+import { bounds, charge } from './bounds.ts';
 import { calGrain } from './grain-of.ts';
 import { shownFields, shownHash } from './payload.ts';
 import { resolveReference, valuesOf } from './recall.ts';
@@ -63,7 +63,7 @@ export function* runPairHistory(history: HistoryOfPair, run: Run): Running<JsonO
     order: { by: 'time', descending: true },
     take: CAL_LIMITS.historyVersionsMax,
   });
-  account(run, selected);
+  charge(run, selected);
   const versions = selected.grains.map(
     ({ hash, grainType, fields, createdAt, supersededBy }): JsonObject => ({
       hash: shownHash(hash),
@@ -124,7 +124,7 @@ export function* grainAt(hash: string, run: Run): Running<CalGrain | undefined> 
     order: { by: 'hash' },
     take: 1,
   });
-  account(run, selected);
+  charge(run, selected);
   const [view] = selected.grains;
   return view === undefined ? undefined : calGrain(view, 1);
 }

@@ -11,11 +11,7 @@ const texts = new WeakMap<object, string | Uint8Array>();
 export type KnownMembers = ReadonlyMap<string, JsonValue | undefined>;
 
 /** A read-only object with `text` as its JSON; copy it to change it. */
-export function objectOfText(
-  text: string | Uint8Array,
-  parse: Parse,
-  glance: KnownMembers = NOTHING_KNOWN,
-): JsonObject {
+export function objectOfText(text: string | Uint8Array, parse: Parse, known: KnownMembers = NOTHING_KNOWN): JsonObject {
   let parsed: JsonObject | undefined;
   const looked = (): JsonObject => {
     parsed ??= parse(asString(text));
@@ -23,8 +19,8 @@ export function objectOfText(
   };
   /** An object in which this member equals that of the parsed object. */
   const holder = (name: string | symbol): JsonObject => {
-    if (parsed !== undefined || typeof name === 'symbol' || !glance.has(name)) return looked();
-    const value = glance.get(name);
+    if (parsed !== undefined || typeof name === 'symbol' || !known.has(name)) return looked();
+    const value = known.get(name);
     return value === undefined ? {} : { [name]: value };
   };
   const object = new Proxy<JsonObject>(

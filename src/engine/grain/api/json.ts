@@ -50,8 +50,8 @@ export function jsonBuffer(value: unknown): Buffer {
 }
 
 /** An object with `text` as its JSON: parsed on first read, written unchanged (json-text.ts). */
-export function objectOfJson(text: string | Uint8Array, glance?: KnownMembers): JsonObject {
-  return objectOfText(text, (whole) => parseJson(whole) as JsonObject, glance); // the text came from an object
+export function objectOfJson(text: string | Uint8Array, known?: KnownMembers): JsonObject {
+  return objectOfText(text, (whole) => parseJson(whole) as JsonObject, known); // the text came from an object
 }
 
 /** A copy without the member `name`, a string. An object kept as text stays text if that member is its last. */

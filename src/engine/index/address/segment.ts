@@ -105,7 +105,7 @@ export class PrefixChunk {
   readonly #cache: DecodedCache;
   readonly #layoutKey: string;
   /** The layout, while the cache has it. */
-  #held: Layout | null | undefined;
+  #cachedLayout: Layout | null | undefined;
   #uses = 0;
 
   constructor(source: ChunkSource, name: PrefixSection, cache: DecodedCache) {
@@ -165,14 +165,14 @@ export class PrefixChunk {
 
   #layout(): Layout | null {
     // Every write looks into every chunk of its memory, so the cache is notified of only one look-up in USES_PER_GET.
-    if (this.#held !== undefined && ++this.#uses % USES_PER_GET !== 0) return this.#held;
+    if (this.#cachedLayout !== undefined && ++this.#uses % USES_PER_GET !== 0) return this.#cachedLayout;
     const known = this.#cache.get<Layout | null>(this.#layoutKey);
     if (known !== undefined) return known;
     const layout = readLayout(this.#source, this.#name) ?? null;
     this.#cache.set(this.#layoutKey, layout, 200 + (layout?.filter.length ?? 0), () => {
-      this.#held = undefined;
+      this.#cachedLayout = undefined;
     });
-    this.#held = layout;
+    this.#cachedLayout = layout;
     return layout;
   }
 }

@@ -20,7 +20,7 @@ import { CHUNK_ID_BYTES, ChunkWriter, SealedChunk } from './chunk.ts';
 import { mergeChunks } from './merge.ts';
 import { SLICE_STEPS } from './merge-input.ts';
 import { FACETS, type Facet, KEYED, type Keyed, type NumberField } from './part.ts';
-import { entryId, type Generation, type Tail, type TailEntries } from './tail.ts';
+import { entryId, type Tail, type TailEntries, type TailSet } from './tail.ts';
 
 // Object.entries widens the keys of FACETS and KEYED to strings.
 const FACET_NAMES = new Map<number, Facet>(Object.entries(FACETS).map(([name, id]) => [id, name as Facet]));
@@ -36,13 +36,13 @@ export interface SealOptions {
   readonly isRemoved: (sequence: Sequence) => boolean;
 }
 
-/** Writes a chunk for every tail of the generation, which no longer changes. */
-export function* writeGeneration(generation: Generation, writer: SegmentWriter, options: SealOptions): Sliced<void> {
-  const memories = [...generation.tails.keys()].sort((a, b) => a - b);
-  const addresses = yield* byOwner(generation.addresses);
-  const identities = yield* byOwner(generation.identities);
+/** Writes a chunk for every tail of the set, which no longer changes. */
+export function* writeTails(set: TailSet, writer: SegmentWriter, options: SealOptions): Sliced<void> {
+  const memories = [...set.tails.keys()].sort((a, b) => a - b);
+  const addresses = yield* byOwner(set.addresses);
+  const identities = yield* byOwner(set.identities);
   for (const memory of memories) {
-    const tail = generation.tails.get(memory);
+    const tail = set.tails.get(memory);
     // A memory may be dropped between two slices.
     if (tail === undefined) continue;
     const newest = newestKey(options.keys, memory);

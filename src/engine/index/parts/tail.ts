@@ -1,4 +1,4 @@
-// The tails of a shard: published records that are not in a segment yet. A generation is the content of one seal. Each
+// The tails of a shard: published records that are not in a segment yet. A tail set is the content of one seal. Each
 // memory that published into it has a Tail there, with the same interface as a sealed chunk.
 import { assert } from '../../base/assert.ts';
 import type { Sequence } from '../../log/log.ts';
@@ -36,8 +36,8 @@ function pairOf(subjectEntry: number, relationEntry: number): number {
   return subjectEntry * PAIR_SCALE + relationEntry;
 }
 
-export class Generation {
-  /** Everything up to this sequence number is sealed elsewhere; this generation begins after it. */
+export class TailSet {
+  /** Everything up to this sequence number is sealed elsewhere; this set begins after it. */
   readonly base: Sequence;
   readonly facets = new ListTable();
   readonly keyed = new ListTable();
@@ -78,7 +78,7 @@ export class Generation {
   }
 }
 
-/** A tail's entries in a table of its generation: `table.nextOfOwner` continues from the newest one. */
+/** A tail's entries in a table of its set: `table.nextOfOwner` continues from the newest one. */
 export interface TailEntries {
   readonly table: ListTable;
   readonly newest: number;
@@ -92,7 +92,7 @@ export function entryId(table: ListTable, entry: number): number {
 export class Tail implements IndexPart {
   readonly memory: number;
   readonly text = new TextTail();
-  readonly #generation: Generation;
+  readonly #set: TailSet;
   readonly #number: number;
   readonly #docs = new DocsTail();
   readonly #numbers = new NumbersTail();
@@ -106,8 +106,8 @@ export class Tail implements IndexPart {
   #heads: Uint32Array<ArrayBufferLike> = new Uint32Array(0);
   #headsRead = 0;
 
-  constructor(generation: Generation, memory: number, number: number) {
-    this.#generation = generation;
+  constructor(set: TailSet, memory: number, number: number) {
+    this.#set = set;
     this.memory = memory;
     this.#number = number;
   }
@@ -138,8 +138,8 @@ export class Tail implements IndexPart {
 
   add(grain: IndexedGrain): void {
     const doc = this.#docs.add(grain);
-    this.#generation.addresses.add(this.#number, grain.address, doc);
-    if (grain.identity !== undefined) this.#generation.identities.add(this.#number, grain.identity, doc);
+    this.#set.addresses.add(this.#number, grain.address, doc);
+    if (grain.identity !== undefined) this.#set.identities.add(this.#number, grain.identity, doc);
     const session = this.#addFacets(doc, grain);
     if (grain.turn !== undefined) {
       this.#context ??= this.#makeContext();
@@ -150,12 +150,12 @@ export class Tail implements IndexPart {
   }
 
   addKeyed(kind: Keyed, key: string | number, sequence: Sequence): void {
-    this.#keyedEntries = this.#generation.keyed.append(this.#owner(KEYED[kind]), key, sequence, this.#keyedEntries);
+    this.#keyedEntries = this.#set.keyed.append(this.#owner(KEYED[kind]), key, sequence, this.#keyedEntries);
   }
 
   facet(facet: Facet, value: string): Uint32Array | undefined {
     const entry = this.#findFacet(facet, value);
-    return entry === NONE ? undefined : this.#generation.facets.list(entry);
+    return entry === NONE ? undefined : this.#set.facets.list(entry);
   }
 
   fieldValues(name: string): readonly string[] {
@@ -163,26 +163,26 @@ export class Tail implements IndexPart {
   }
 
   *facetLists(facet: Facet): IterableIterator<FacetList> {
-    const { facets } = this.#generation;
+    const { facets } = this.#set;
     for (const entry of this.#entriesOf(facets, this.#facetEntries, FACETS[facet]))
       yield { text: this.facetText(entry), docs: () => facets.list(entry) };
   }
 
   *facetValues(facet: NamedFacet): IterableIterator<readonly [value: string, count: number]> {
-    const { facets } = this.#generation;
+    const { facets } = this.#set;
     for (const entry of this.#entriesOf(facets, this.#facetEntries, FACETS[facet]))
       yield [String(facets.key(entry)), facets.count(entry)];
   }
 
   *docsByValue(facet: NamedFacet): IterableIterator<readonly [value: string, docs: () => Uint32Array]> {
-    const { facets } = this.#generation;
+    const { facets } = this.#set;
     for (const entry of this.#entriesOf(facets, this.#facetEntries, FACETS[facet]))
       yield [String(facets.key(entry)), () => facets.list(entry)];
   }
 
   facetCardinality(facet: Facet): number {
     let count = 0;
-    for (const _ of this.#entriesOf(this.#generation.facets, this.#facetEntries, FACETS[facet])) count += 1;
+    for (const _ of this.#entriesOf(this.#set.facets, this.#facetEntries, FACETS[facet])) count += 1;
     return count;
   }
 
@@ -195,7 +195,7 @@ export class Tail implements IndexPart {
   }
 
   address(address: string): readonly Doc[] {
-    return this.#generation.addresses.docs(this.#number, address);
+    return this.#set.addresses.docs(this.#number, address);
   }
 
   get addressHeads(): Uint32Array {
@@ -204,21 +204,21 @@ export class Tail implements IndexPart {
       grown.set(this.#heads);
       this.#heads = grown;
     }
-    this.#headsRead = this.#generation.addresses.readHeads(this.#number, this.#heads, this.#headsRead);
+    this.#headsRead = this.#set.addresses.readHeads(this.#number, this.#heads, this.#headsRead);
     return this.#heads;
   }
 
   identity(identity: string): readonly Doc[] {
-    return this.#generation.identities.docs(this.#number, identity);
+    return this.#set.identities.docs(this.#number, identity);
   }
 
   keyed(kind: Keyed, key: string | number): readonly Sequence[] {
-    const entry = this.#generation.keyed.find(this.#owner(KEYED[kind]), key);
-    return entry === NONE ? [] : [...this.#generation.keyed.list(entry)];
+    const entry = this.#set.keyed.find(this.#owner(KEYED[kind]), key);
+    return entry === NONE ? [] : [...this.#set.keyed.list(entry)];
   }
 
   keyedSequences(kind: Keyed): readonly Sequence[] {
-    const table = this.#generation.keyed;
+    const table = this.#set.keyed;
     const sequences: Sequence[] = [];
     for (const entry of this.#entriesOf(table, this.#keyedEntries, KEYED[kind])) {
       const list = new Uint32Array(table.count(entry));
@@ -230,12 +230,12 @@ export class Tail implements IndexPart {
 
   /** For sealing: the table with this tail's facet values, and the newest of its entries there. */
   get facetEntries(): TailEntries {
-    return { table: this.#generation.facets, newest: this.#facetEntries };
+    return { table: this.#set.facets, newest: this.#facetEntries };
   }
 
   /** The value of an entry of `facetEntries`. */
   facetText(entry: number): string {
-    const { facets } = this.#generation;
+    const { facets } = this.#set;
     const key = facets.key(entry);
     if (typeof key === 'string') return key;
     return pairKey(String(facets.key(Math.floor(key / PAIR_SCALE))), String(facets.key(key % PAIR_SCALE)));
@@ -243,10 +243,10 @@ export class Tail implements IndexPart {
 
   /** For sealing: its keyed entries, in the same form. */
   get keyedEntries(): TailEntries {
-    return { table: this.#generation.keyed, newest: this.#keyedEntries };
+    return { table: this.#set.keyed, newest: this.#keyedEntries };
   }
 
-  /** The number of this tail in the generation's address and identity tables. */
+  /** The number of this tail in the set's address and identity tables. */
   get number(): number {
     return this.#number;
   }
@@ -275,7 +275,7 @@ export class Tail implements IndexPart {
   }
 
   #addField(key: string, doc: Doc): void {
-    const { facets } = this.#generation;
+    const { facets } = this.#set;
     const { size } = facets;
     this.#addFacet('field', key, doc);
     if (facets.size === size) return;
@@ -289,7 +289,7 @@ export class Tail implements IndexPart {
 
   /** A session's number is its entry + 1: NONE is -1. */
   #makeContext(): ContextTail {
-    const { facets } = this.#generation;
+    const { facets } = this.#set;
     return new ContextTail({
       docs: (session) => facets.list(session - 1),
       name: (session) => String(facets.key(session - 1)),
@@ -300,7 +300,7 @@ export class Tail implements IndexPart {
 
   /** Returns the value's entry. */
   #addFacet(facet: Facet, key: string | number, doc: Doc): number {
-    const { facets } = this.#generation;
+    const { facets } = this.#set;
     const { size } = facets;
     const entry = facets.enter(this.#owner(FACETS[facet]), key, this.#facetEntries);
     if (facets.size > size) this.#facetEntries = entry;
@@ -309,7 +309,7 @@ export class Tail implements IndexPart {
   }
 
   #findFacet(facet: Facet, value: string): number {
-    const { facets } = this.#generation;
+    const { facets } = this.#set;
     if (facet !== 'pair') return facets.find(this.#owner(FACETS[facet]), value);
     const end = value.indexOf(PAIR_SEPARATOR);
     const subject = facets.find(this.#owner(FACETS.subject), value.slice(0, end));

@@ -170,16 +170,16 @@ export function scoreFewPairs(
   statistics: TextStatistics,
   counts?: ReadonlyMap<string, number>,
 ): readonly Float64Array[] | undefined {
-  const held = pairs.flatMap((pair) => {
+  const found = pairs.flatMap((pair) => {
     const byPart = parts.map(({ text }, part) => pairFrequencies(text, docs[part]!, pair));
     return byPart.every((frequencies) => frequencies === undefined) ? [] : [{ pair, byPart }];
   });
-  if (held.length === 0) return undefined;
-  const asked = held.map(({ pair }) => pair);
+  if (found.length === 0) return undefined;
+  const asked = found.map(({ pair }) => pair);
   const documentFrequency = counts ?? matchPairs(parts, asked).documentFrequency;
   const { inverseFrequencies, norms } = weightsOf(asked.map(pairName), { ...statistics, documentFrequency });
   const scores = docs.map((some) => new Float64Array(some.length));
-  for (const [i, { byPart }] of held.entries()) {
+  for (const [i, { byPart }] of found.entries()) {
     for (const [part, frequencies] of byPart.entries()) {
       const { lengths } = parts[part]!.text;
       for (let at = 0; at < (frequencies?.length ?? 0); at++) {

@@ -38,13 +38,13 @@ export function scoreLists(
 
 /** The terms that each of `docs` contains, as ascending indexes of `terms`. */
 export function matchedTerms(text: TextPart, docs: ArrayLike<number>, terms: readonly string[]): number[][] {
-  const held = Array.from({ length: docs.length }, (): number[] => []);
+  const matched = Array.from({ length: docs.length }, (): number[] => []);
   for (const [i, term] of terms.entries()) {
     const postings = text.postings(term);
     if (postings === undefined) continue;
-    for (let at = 0; at < docs.length; at++) if (frequencyIn(postings, docs[at]!) > 0) held[at]!.push(i);
+    for (let at = 0; at < docs.length; at++) if (frequencyIn(postings, docs[at]!) > 0) matched[at]!.push(i);
   }
-  return held;
+  return matched;
 }
 
 /** Occurrences in a doc, 0 when it does not contain the term. */

@@ -175,9 +175,9 @@ export class TextTail implements TextPart {
     const mask = this.#numbers.length / 2 - 1;
     const numbers = this.#numbers;
     for (let slot = number & mask; ; slot = (slot + 1) & mask) {
-      const held = numbers[slot * 2]!;
-      if (held === number + 1) return numbers[slot * 2 + 1]!;
-      if (held === 0) return this.#enterNumber(number);
+      const entered = numbers[slot * 2]!;
+      if (entered === number + 1) return numbers[slot * 2 + 1]!;
+      if (entered === 0) return this.#enterNumber(number);
     }
   }
 
@@ -188,20 +188,20 @@ export class TextTail implements TextPart {
     const id = known ?? this.#newTerm(term);
     if ((this.#numbersUsed + 1) * 4 > this.#numbers.length) {
       const { length } = this.#numbers;
-      const held = this.#numbers;
+      const entered = this.#numbers;
       this.#numbers = new Int32Array(length * 2);
-      for (let at = 0; at < length; at += 2) if (held[at] !== 0) this.#placeNumber(held[at]!, held[at + 1]!);
+      for (let at = 0; at < length; at += 2) if (entered[at] !== 0) this.#placeNumber(entered[at]!, entered[at + 1]!);
     }
     this.#placeNumber(number + 1, id);
     this.#numbersUsed += 1;
     return id;
   }
 
-  #placeNumber(held: number, id: number): void {
+  #placeNumber(entered: number, id: number): void {
     const mask = this.#numbers.length / 2 - 1;
-    let slot = (held - 1) & mask;
+    let slot = (entered - 1) & mask;
     while (this.#numbers[slot * 2] !== 0) slot = (slot + 1) & mask;
-    this.#numbers[slot * 2] = held;
+    this.#numbers[slot * 2] = entered;
     this.#numbers[slot * 2 + 1] = id;
   }
 

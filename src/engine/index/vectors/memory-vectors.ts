@@ -30,7 +30,7 @@ export class MemoryVectors {
   readonly memory: number;
   readonly #shard: VectorShard;
   readonly #sets: VectorSet[] = [];
-  /** Generations whose rows are not all loaded yet. */
+  /** Sets whose rows are not all loaded yet. */
   readonly #loading = new Map<VectorSet, Sliced<void>>();
 
   constructor(memory: number, shard: VectorShard) {
@@ -83,7 +83,7 @@ export class MemoryVectors {
     return best;
   }
 
-  /** Generations that `current` has caught up with, in files too. Otherwise a crash would lose vectors. */
+  /** Sets that `current` has caught up with, in files too. Otherwise a crash would lose vectors. */
   outdated(current: EmbedderStamp): VectorSet[] {
     const cursor = this.find(current)?.sealed.cursor ?? 0;
     return this.#sets.filter((vectorSet) => !isSameStamp(vectorSet.stamp, current) && vectorSet.coverage.end <= cursor);

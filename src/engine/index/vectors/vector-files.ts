@@ -26,7 +26,7 @@ export interface PlacedEntry {
 }
 
 /** A file, with its entries that no longer count. */
-class HeldFile {
+class LiveFile {
   readonly file: VectorFile;
   readonly dead = new Set<number>();
   liveRows: number;
@@ -60,7 +60,7 @@ class HeldFile {
 export class VectorFiles {
   readonly #directory: string;
   /** By number. */
-  readonly #held = new Map<number, HeldFile>();
+  readonly #live = new Map<number, LiveFile>();
   /** Entries that no longer count although no file records it yet. */
   #unsaid: EntryName[] = [];
   readonly #byMemory = new Map<number, PlacedEntry[]>();
@@ -82,7 +82,7 @@ export class VectorFiles {
     try {
       makeFolder(directory);
       for (const name of readdirSync(directory).sort()) files.#meet(name);
-      for (const { file } of files.#held.values()) files.#believe(file);
+      for (const { file } of files.#live.values()) files.#believe(file);
       files.#cull();
     } catch (error) {
       files.close();
@@ -95,7 +95,7 @@ export class VectorFiles {
 
   /** Files, oldest content first. */
   get files(): VectorFile[] {
-    return [...this.#held.values()].map(({ file }) => file).sort((a, b) => a.age - b.age || a.number - b.number);
+    return [...this.#live.values()].map(({ file }) => file).sort((a, b) => a.age - b.age || a.number - b.number);
   }
 
   get bytes(): number {
@@ -118,13 +118,13 @@ export class VectorFiles {
   }
 
   counts({ file, index }: Pick<PlacedEntry, 'file' | 'index'>): boolean {
-    const held = this.#held.get(file.number);
-    return held !== undefined && !held.dead.has(index);
+    const live = this.#live.get(file.number);
+    return live !== undefined && !live.dead.has(index);
   }
 
   /** Entries of a file in force. */
   entriesIn(file: VectorFile): PlacedEntry[] {
-    return this.#held.get(file.number)?.live() ?? [];
+    return this.#live.get(file.number)?.live() ?? [];
   }
 
   /** A new file, with a number above all others. */
@@ -141,15 +141,15 @@ export class VectorFiles {
     const dying = new Map<number, Set<number>>();
     const names = [...this.#unsaid, ...replaced.map(({ file, index }) => ({ file: file.number, entry: index }))];
     for (const { file, entry } of names) {
-      const entries = dying.get(file) ?? new Set(this.#held.get(file)?.dead);
+      const entries = dying.get(file) ?? new Set(this.#live.get(file)?.dead);
       dying.set(file, entries.add(entry));
     }
     const said = new Map<string, EntryName>();
     const say = (name: EntryName): void => {
-      if (this.#held.has(name.file)) said.set(idOf(name), name);
+      if (this.#live.has(name.file)) said.set(idOf(name), name);
     };
     for (const [number, entries] of dying) {
-      const file = this.#held.get(number)?.file;
+      const file = this.#live.get(number)?.file;
       if (file === undefined) continue;
       if (entries.size === file.entries.length) {
         say({ file: number, entry: EVERY_ENTRY });
@@ -161,7 +161,7 @@ export class VectorFiles {
 
   /** Adds a finished file. The entries that it replaces no longer count. */
   add(file: VectorFile): void {
-    this.#held.set(file.number, new HeldFile(file));
+    this.#live.set(file.number, new LiveFile(file));
     const touched = this.#believe(file);
     this.#index(file);
     this.#unsaid = this.#unsaid.filter(
@@ -176,7 +176,7 @@ export class VectorFiles {
   letGo(entries: readonly PlacedEntry[]): void {
     const counting = entries.filter((placed) => this.counts(placed));
     for (const { file, index } of counting) {
-      this.#held.get(file.number)?.kill(index);
+      this.#live.get(file.number)?.kill(index);
       this.#unsaid.push({ file: file.number, entry: index });
     }
     this.#cull();
@@ -191,8 +191,8 @@ export class VectorFiles {
   /** Files to merge: neighbours of similar size, or one that is mostly dead. Oldest content first. */
   mergeable(): readonly VectorFile[] | undefined {
     // A file that only records replaced entries is deleted together with their files.
-    const files = this.files.filter((file) => !this.#held.get(file.number)!.isDead);
-    const wasteful = files.find((file) => this.#held.get(file.number)!.isMostlyDead);
+    const files = this.files.filter((file) => !this.#live.get(file.number)!.isDead);
+    const wasteful = files.find((file) => this.#live.get(file.number)!.isMostlyDead);
     if (wasteful !== undefined) return [wasteful];
     for (let start = 0; start + MERGE_FANOUT <= files.length; start++) {
       const run = files.slice(start, start + MERGE_FANOUT);
@@ -204,8 +204,8 @@ export class VectorFiles {
   }
 
   close(): void {
-    for (const { file } of this.#held.values()) file.release();
-    this.#held.clear();
+    for (const { file } of this.#live.values()) file.release();
+    this.#live.clear();
     this.#byMemory.clear();
   }
 
@@ -218,7 +218,7 @@ export class VectorFiles {
     this.#nextNumber = Math.max(this.#nextNumber, number + 1);
     if (match[2] !== undefined) return;
     try {
-      this.#held.set(number, new HeldFile(VectorFile.open(path, number)));
+      this.#live.set(number, new LiveFile(VectorFile.open(path, number)));
     } catch (error) {
       if (!(error instanceof CorruptBlock)) throw error;
       this.problem(`vectors quarantined, what they covered is embedded again: ${error.message}`);
@@ -231,12 +231,12 @@ export class VectorFiles {
   #believe(file: VectorFile): Set<number> {
     const memories = new Set<number>();
     for (const { file: number, entry } of file.replaced) {
-      const held = this.#held.get(number);
-      if (held === undefined) continue;
-      const entries = entry === EVERY_ENTRY ? held.file.entries.keys() : [entry];
+      const live = this.#live.get(number);
+      if (live === undefined) continue;
+      const entries = entry === EVERY_ENTRY ? live.file.entries.keys() : [entry];
       for (const at of entries) {
-        held.kill(at);
-        memories.add(held.file.entries[at]?.memory ?? 0);
+        live.kill(at);
+        memories.add(live.file.entries[at]?.memory ?? 0);
       }
     }
     return memories;
@@ -247,9 +247,9 @@ export class VectorFiles {
     let deleted = 0;
     for (let again = true; again; ) {
       again = false;
-      for (const { file, isDead } of [...this.#held.values()].sort((a, b) => b.file.number - a.file.number)) {
+      for (const { file, isDead } of [...this.#live.values()].sort((a, b) => b.file.number - a.file.number)) {
         if (!isDead || this.#isNeeded(file)) continue;
-        this.#held.delete(file.number);
+        this.#live.delete(file.number);
         file.retire();
         deleted += 1;
         again = true;
@@ -257,17 +257,17 @@ export class VectorFiles {
     }
     // If a crash brought a deleted file back, it would count again when no other file records that it does not.
     if (deleted > 0) syncDirectory(this.#directory);
-    this.#unsaid = this.#unsaid.filter((name) => this.#held.has(name.file));
+    this.#unsaid = this.#unsaid.filter((name) => this.#live.has(name.file));
   }
 
   /** True while this file alone records that an entry of another does not count. */
   #isNeeded(file: VectorFile): boolean {
     const said = new Set<string>();
-    for (const { file: other } of this.#held.values())
+    for (const { file: other } of this.#live.values())
       if (other !== file) for (const name of other.replaced) said.add(idOf(name));
     return file.replaced.some(
       (name) =>
-        this.#held.has(name.file) && !said.has(idOf(name)) && !said.has(idOf({ file: name.file, entry: EVERY_ENTRY })),
+        this.#live.has(name.file) && !said.has(idOf(name)) && !said.has(idOf({ file: name.file, entry: EVERY_ENTRY })),
     );
   }
 

@@ -126,20 +126,20 @@ export function matchedTermsOf(
   { parts, text }: Pick<CandidateSearch, 'parts' | 'text'>,
   candidates: readonly LocalCandidate[],
 ): (readonly number[])[] {
-  const held: (readonly number[])[] = candidates.map(() => NO_TERMS_HELD);
-  if (text === undefined || candidates.length === 0) return held;
+  const matched: (readonly number[])[] = candidates.map(() => NO_TERMS);
+  if (text === undefined || candidates.length === 0) return matched;
   for (const [part, index] of parts.entries()) {
     const places: number[] = [];
     for (let i = 0; i < candidates.length; i++) if (candidates[i]!.part === part) places.push(i);
     if (places.length === 0) continue;
     const docs = docsOf(places.map((i) => candidates[i]!));
     const found = matchedTerms(index.text, docs, text.terms);
-    for (let at = 0; at < places.length; at++) held[places[at]!] = found[at]!;
+    for (let at = 0; at < places.length; at++) matched[places[at]!] = found[at]!;
   }
-  return held;
+  return matched;
 }
 
-const NO_TERMS_HELD: readonly number[] = [];
+const NO_TERMS: readonly number[] = [];
 
 /** Grains by place, without repeats. */
 class Units {
@@ -399,7 +399,7 @@ function docsOf(units: readonly LocalCandidate[]): Uint32Array {
 }
 
 /** A candidate as plain data, to cross threads. */
-export function plainCandidate(unit: LocalCandidate, held: readonly number[]): Candidate {
+export function plainCandidate(unit: LocalCandidate, matched: readonly number[]): Candidate {
   const { hash, ordinal, createdAtMs, bm25, phrase, cosine, structural, outsideText, turn, wishes } = unit;
   return defined({
     hash,
@@ -412,7 +412,7 @@ export function plainCandidate(unit: LocalCandidate, held: readonly number[]): C
     outsideText: outsideText || undefined,
     turn: turn && plainTurn(turn),
     wishes,
-    matchedTerms: held.length === 0 ? undefined : held,
+    matchedTerms: matched.length === 0 ? undefined : matched,
   });
 }
 

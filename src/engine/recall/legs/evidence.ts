@@ -7,7 +7,7 @@ import { KNOWN_MIN, knownOf } from './relevance.ts';
 /** The evidence of one hit. */
 export interface Evidence {
   /** Indexes of the query terms that the grain holds. */
-  readonly held: readonly number[];
+  readonly matchedTerms: readonly number[];
   readonly cosine?: number | undefined;
 }
 
@@ -24,8 +24,8 @@ export function termShares(terms: readonly string[], statistics: TextStatistics)
 }
 
 /** Evidence of a hit, 0 to 1. */
-export function evidenceOf({ held, cosine = 0 }: Evidence, shares: TermShares): number {
-  return Math.min(1, Math.max(shareOf(held, shares), cosine));
+export function evidenceOf({ matchedTerms, cosine = 0 }: Evidence, shares: TermShares): number {
+  return Math.min(1, Math.max(shareOf(matchedTerms, shares), cosine));
 }
 
 /**
@@ -35,12 +35,12 @@ export function evidenceOf({ held, cosine = 0 }: Evidence, shares: TermShares): 
 export function coverageOf(hits: readonly Evidence[], shares: TermShares): 'none' | 'partial' | 'full' {
   let bestWords = 0;
   let bestCosine: number | undefined;
-  for (const { held, cosine } of hits) {
-    bestWords = Math.max(bestWords, shareOf(held, shares));
+  for (const { matchedTerms, cosine } of hits) {
+    bestWords = Math.max(bestWords, shareOf(matchedTerms, shares));
     if (cosine !== undefined) bestCosine = Math.max(bestCosine ?? -1, cosine);
   }
   if (knownOf({ words: bestWords, cosine: bestCosine }) < KNOWN_MIN) return 'none';
-  const together = shareOf(new Set(hits.flatMap(({ held }) => held)), shares);
+  const together = shareOf(new Set(hits.flatMap(({ matchedTerms }) => matchedTerms)), shares);
   return Math.max(together, bestCosine ?? 0) < COVERAGE_FULL ? 'partial' : 'full';
 }
 

@@ -84,7 +84,7 @@ const sumsOfAll = new WeakMap<IndexPart, PartSums>();
 const sumsOfCounted = new WeakMap<CountedDocs, PartSums>();
 const numberings = new WeakMap<IndexPart, Numbering>();
 
-interface Held {
+interface PooledPart {
   readonly part: IndexPart;
   readonly sums: PartSums;
   /** The dense session number of each doc, 0 for none; docs beyond its end have none. */
@@ -96,7 +96,7 @@ interface Held {
 /** The frequencies of a query's words in the sessions of a memory. */
 export class PooledSessions {
   /** By part; undefined for a part without events. */
-  readonly #held: readonly (Held | undefined)[];
+  readonly #parts: readonly (PooledPart | undefined)[];
   readonly #totals: Totals;
   readonly #terms: readonly string[];
 
@@ -109,27 +109,27 @@ export class PooledSessions {
       numbering = new Numbering(parts);
       if (last !== undefined) numberings.set(last, numbering);
     }
-    this.#held = parts.map((part, i) => {
+    this.#parts = parts.map((part, i) => {
       const { context } = part;
       if (context === undefined) return undefined;
       const sums = sumsOf(part, context, counted[i]!);
       const sessions = sums.gaps?.docs ?? context.sessions;
       return { part, sums, sessions, numbers: numbering.of(i, context, sums) };
     });
-    const of = this.#held.map((held) => held?.sums);
+    const of = this.#parts.map((pooled) => pooled?.sums);
     const { totals } = numbering;
     const isCurrent =
       totals !== undefined &&
       of.every((sums, i) => sums === totals.of[i] && (sums?.docCount ?? 0) === totals.docCounts[i]);
-    this.#totals = isCurrent ? totals : totalsOf(this.#held, numbering.count);
+    this.#totals = isCurrent ? totals : totalsOf(this.#parts, numbering.count);
     numbering.totals = this.#totals;
   }
 
   /** The number of a doc's session; -1 if it has none. */
   numberOf(part: number, doc: number): number {
-    const held = this.#held[part];
-    const session = held?.sessions[doc] ?? 0;
-    return held === undefined || session === 0 ? -1 : held.numbers[session]!;
+    const pooled = this.#parts[part];
+    const session = pooled?.sessions[doc] ?? 0;
+    return pooled === undefined || session === 0 ? -1 : pooled.numbers[session]!;
   }
 
   statistics(): SessionStatistics {
@@ -175,7 +175,7 @@ export class PooledSessions {
     const touched: number[] = [];
     const sessionFrequencies: number[] = [];
     const frequencies = this.#terms.map((term) => {
-      for (const held of this.#held) if (held !== undefined) addFrequencies(held, term, inSession, touched);
+      for (const pooled of this.#parts) if (pooled !== undefined) addFrequencies(pooled, term, inSession, touched);
       sessionFrequencies.push(touched.length);
       const found = Float64Array.from(sessions, (session) => inSession[session]!);
       for (const session of touched) inSession[session] = 0;
@@ -186,12 +186,12 @@ export class PooledSessions {
   }
 }
 
-function totalsOf(parts: readonly (Held | undefined)[], count: number): Totals {
+function totalsOf(parts: readonly (PooledPart | undefined)[], count: number): Totals {
   const turns = new Uint32Array(count);
   const lengths = new Float64Array(count);
-  for (const held of parts) {
-    if (held === undefined) continue;
-    const { sums, numbers } = held;
+  for (const pooled of parts) {
+    if (pooled === undefined) continue;
+    const { sums, numbers } = pooled;
     for (let session = 1; session <= sums.count; session++) {
       const number = numbers[session]!;
       turns[number]! += sums.turns[session]!;
@@ -205,13 +205,13 @@ function totalsOf(parts: readonly (Held | undefined)[], count: number): Totals {
     sessions += 1;
     totalLength += countedLength(lengths[number]!);
   }
-  const of = parts.map((held) => held?.sums);
+  const of = parts.map((pooled) => pooled?.sums);
   const docCounts = of.map((sums) => sums?.docCount ?? 0);
   return { of, docCounts, turns, lengths, sessions, totalLength };
 }
 
 function addFrequencies(
-  { part, sums, sessions, numbers }: Held,
+  { part, sums, sessions, numbers }: PooledPart,
   term: string,
   inSession: Float64Array,
   touched: number[],

@@ -5,7 +5,7 @@ import { hasTime, isAsking, isOfSelf, ROLES, roleOf, speakerOf, type TurnContext
 import type { Analyzer } from '../../index/text/analyze.ts';
 import type { TextQuery } from '../../index/text/query.ts';
 import { languageOfQuestion } from '../../index/text/question-words.ts';
-import { MARKS } from './text-leg.ts';
+import { TURN_FLAGS } from './text-leg.ts';
 
 /** A turn's code, with the part that numbers its speaker. */
 export interface PlacedCode {
@@ -50,11 +50,11 @@ export class QueryCues {
   of(turn: PlacedCode, before: PlacedCode | undefined): number {
     const { code } = turn;
     return (
-      (roleOf(code) === ROLES.assistant ? 0 : MARKS.notAssistant) |
-      (this.#isNamed(turn) ? MARKS.named : 0) |
-      (this.#asksForTime && hasTime(code) ? MARKS.time : 0) |
-      (isOfSelf(code) ? MARKS.self : 0) |
-      (before !== undefined && isAsking(before.code) && hasAnotherSpeaker(before, turn) ? MARKS.answers : 0)
+      (roleOf(code) === ROLES.assistant ? 0 : TURN_FLAGS.notAssistant) |
+      (this.#isNamed(turn) ? TURN_FLAGS.named : 0) |
+      (this.#asksForTime && hasTime(code) ? TURN_FLAGS.time : 0) |
+      (isOfSelf(code) ? TURN_FLAGS.self : 0) |
+      (before !== undefined && isAsking(before.code) && hasAnotherSpeaker(before, turn) ? TURN_FLAGS.answers : 0)
     );
   }
 

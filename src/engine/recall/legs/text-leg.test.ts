@@ -7,7 +7,6 @@ import type { Candidate, NeighbourScore } from '../../calls/recall.ts';
 import {
   answerTerm,
   bm25Term,
-  MARKS,
   nearTerm,
   phraseTerm,
   roleTerm,
@@ -16,6 +15,7 @@ import {
   speakerTerm,
   sumOfTerms,
   TextLeg,
+  TURN_FLAGS,
   timeTerm,
   vectorTerm,
 } from './text-leg.ts';
@@ -29,13 +29,13 @@ test('each term is its weight divided by 5.4', () => {
   near(phraseTerm(0.5), 0.15 / 5.4);
   near(vectorTerm(0.25), 0.25 / 5.4);
   near(nearTerm(2, 1), 0.6 / 5.4);
-  near(answerTerm(2, MARKS.answers), 0.6 / 5.4);
-  assert.equal(answerTerm(2, MARKS.self | MARKS.named), 0);
+  near(answerTerm(2, TURN_FLAGS.answers), 0.6 / 5.4);
+  assert.equal(answerTerm(2, TURN_FLAGS.self | TURN_FLAGS.named), 0);
   near(sessionTerm(2), 0.4 / 5.4);
-  near(roleTerm(MARKS.notAssistant), 0.4 / 5.4);
-  near(speakerTerm(MARKS.named), 0.4 / 5.4);
-  near(timeTerm(MARKS.time), 0.2 / 5.4);
-  near(selfTerm(MARKS.self), 0.1 / 5.4);
+  near(roleTerm(TURN_FLAGS.notAssistant), 0.4 / 5.4);
+  near(speakerTerm(TURN_FLAGS.named), 0.4 / 5.4);
+  near(timeTerm(TURN_FLAGS.time), 0.2 / 5.4);
+  near(selfTerm(TURN_FLAGS.self), 0.1 / 5.4);
   for (const term of [roleTerm, speakerTerm, timeTerm, selfTerm]) assert.equal(term(0), 0);
 });
 
@@ -53,14 +53,14 @@ test('a question, its answer and a document get their terms', () => {
     ...base,
     ...score(10, 8, 0.4), // bm 1, v 0.5
     phrase: 3,
-    turn: { turnFlags: MARKS.notAssistant | MARKS.self, session: 1, before, after: score(11, 2, 0.6) },
+    turn: { turnFlags: TURN_FLAGS.notAssistant | TURN_FLAGS.self, session: 1, before, after: score(11, 2, 0.6) },
   };
   const answer: Candidate = {
     ...base,
     ...score(11, 2, 0.6), // bm 0.25, v 1
     phrase: 1.5,
     turn: {
-      turnFlags: MARKS.answers | MARKS.time | MARKS.named,
+      turnFlags: TURN_FLAGS.answers | TURN_FLAGS.time | TURN_FLAGS.named,
       session: 1,
       before: score(10, 8, 0.4),
       after: undefined,

@@ -50,8 +50,8 @@ interface Attainable {
   readonly hasRoles: boolean;
 }
 
-/** The bits of `CandidateTurn.marks`. */
-export const MARKS = {
+/** The bits of `CandidateTurn.turnFlags`. */
+export const TURN_FLAGS = {
   /** Not said by an assistant. */
   notAssistant: 1,
   /** The query names its speaker. */
@@ -91,15 +91,15 @@ export const vectorTerm = (cosine: number): number => share(WEIGHTS.vector, cosi
 export const nearTerm = (before: number, after: number): number => share(WEIGHTS.near, before + after);
 /** From words + vector of the previous turn. */
 export const answerTerm = (before: number, turnFlags: number): number =>
-  (turnFlags & MARKS.answers) === 0 ? 0 : share(WEIGHTS.answer, before);
+  (turnFlags & TURN_FLAGS.answers) === 0 ? 0 : share(WEIGHTS.answer, before);
 /** From the best words + vector of the session. */
 export const sessionTerm = (best: number): number => share(WEIGHTS.session, best);
 /** From the BM25 of the words of the whole session, as a share of the best session's. */
 export const pooledTerm = (words: number): number => share(WEIGHTS.pooled, words);
-export const roleTerm = (turnFlags: number): number => flag(WEIGHTS.role, turnFlags & MARKS.notAssistant);
-export const speakerTerm = (turnFlags: number): number => flag(WEIGHTS.speaker, turnFlags & MARKS.named);
-export const timeTerm = (turnFlags: number): number => flag(WEIGHTS.time, turnFlags & MARKS.time);
-export const selfTerm = (turnFlags: number): number => flag(WEIGHTS.self, turnFlags & MARKS.self);
+export const roleTerm = (turnFlags: number): number => flag(WEIGHTS.role, turnFlags & TURN_FLAGS.notAssistant);
+export const speakerTerm = (turnFlags: number): number => flag(WEIGHTS.speaker, turnFlags & TURN_FLAGS.named);
+export const timeTerm = (turnFlags: number): number => flag(WEIGHTS.time, turnFlags & TURN_FLAGS.time);
+export const selfTerm = (turnFlags: number): number => flag(WEIGHTS.self, turnFlags & TURN_FLAGS.self);
 
 const flag = (weight: number, mark: number): number => (mark === 0 ? 0 : share(weight, 1));
 

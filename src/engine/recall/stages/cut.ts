@@ -11,7 +11,7 @@ export function keepBestNamespaces(hits: readonly StageHit[], count: number): St
   const namespaces = byNamespace(hits);
   if (namespaces.size <= count) return [...hits];
   const best = [...namespaces]
-    .map(([namespace, held]) => ({ namespace, mean: held.reduce((sum, { score }) => sum + score, 0) / held.length }))
+    .map(([namespace, its]) => ({ namespace, mean: its.reduce((sum, { score }) => sum + score, 0) / its.length }))
     // The sort is stable: ties keep their order.
     .sort((a, b) => b.mean - a.mean)
     .slice(0, count);
@@ -37,8 +37,8 @@ export function cutToLimit(hits: readonly StageHit[], { limit, reserved, minPerN
   const namespaces = minPerNamespace === 0 ? [] : [...byNamespace(hits).values()];
   // Round robin, so that namespaces get about equally many places if these run out.
   for (let turn = 0; turn < minPerNamespace; turn++) {
-    for (const held of namespaces) {
-      const hit = held[turn];
+    for (const its of namespaces) {
+      const hit = its[turn];
       if (hit !== undefined && chosen.size < limit) chosen.add(hit);
     }
   }

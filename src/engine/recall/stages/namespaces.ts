@@ -15,7 +15,7 @@ export function* backfillNamespaces(
 ): Recalling<StageHit[]> {
   const thin = [...byNamespace(hits)]
     // A filter cannot name the empty namespace, so it is not queried again.
-    .filter(([namespace, held]) => namespace !== '' && held.length < minimum)
+    .filter(([namespace, found]) => namespace !== '' && found.length < minimum)
     .slice(0, BACKFILL_QUERIES_MAX);
   const answers = yield* search(thin.map(([namespace]) => followUp(query, { limit: minimum, filter: { namespace } })));
   const known = new Set(hits.map(({ grain }) => grain.hash));

@@ -205,10 +205,10 @@ class PageText {
   #beginAt(first: string): void {
     if (this.#root !== undefined) return;
     const title = collapsed(cleanText(this.#title));
-    const isTold = title === '' || title.includes(first) || first.includes(title);
-    this.#root = isTold ? [] : [title];
+    const isRepeated = title === '' || title.includes(first) || first.includes(title);
+    this.#root = isRepeated ? [] : [title];
     this.#out.begin({ headings: this.#root });
-    if (!isTold) this.#out.heading(`${title}\n\n`);
+    if (!isRepeated) this.#out.heading(`${title}\n\n`);
   }
 
   #takeBlock(): string {

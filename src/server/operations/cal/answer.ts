@@ -18,7 +18,7 @@ import { includesScope } from '../../auth/principal.ts';
 import type { Context } from '../../context.ts';
 import { VERSION } from '../../version.ts';
 
-export interface Told {
+export interface Answer {
   readonly reply: CalReply;
   readonly warnings: readonly string[];
 }
@@ -27,7 +27,7 @@ export interface Told {
 export type Narrowed = Partial<Pick<CalSession, 'tier' | 'strict'>>;
 
 /** The answer or the refusal of a query. `narrowed`: for the server's own queries. */
-export async function answer(query: string, context: Context, narrowed: Narrowed = {}): Promise<Told> {
+export async function answer(query: string, context: Context, narrowed: Narrowed = {}): Promise<Answer> {
   const { strict = context.services.config.calStrict } = narrowed;
   try {
     return await answerChecked(query, planOf(query, strict), context, narrowed);
@@ -42,7 +42,7 @@ async function answerChecked(
   { query }: CheckedQuery,
   context: Context,
   narrowed: Narrowed,
-): Promise<Told> {
+): Promise<Answer> {
   const { statement } = query;
   const { cal } = context.services;
   const { texts, fallbacks } = searchedTexts(query);

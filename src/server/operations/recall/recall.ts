@@ -152,7 +152,7 @@ export const recall = defineCall({
       const wanted = modelsDone(asked, reranking.fields);
       const question = recordedQuery(wanted);
       const fused = await recallInStages(question, (method, part) => context.call(method, part), reranking.rerank);
-      const found = await recorded(question, fused, (account) => context.call('keepRecall', account));
+      const found = await recorded(question, fused, (content) => context.call('keepRecall', content));
       return withWarnings(answerOf(found, wanted), [...warnings, ...reranking.warnings]);
     },
     withSidecar: (input, beside) => withMade(input, unpackSidecar(beside, queryText(input))),

@@ -11,13 +11,13 @@ import type { Peek } from './peek.ts';
  * Prepares nothing for a recall without words or a memory without vectors. The main thread itself reads recalls that
  * need a model, and those whose memory may hold another embedder's vectors, because it must ask the shard first.
  */
-export function sidecarOf(glanceAt: (bytes: Uint8Array) => Peek): Sidecar {
+export function sidecarOf(peek: (bytes: Uint8Array) => Peek): Sidecar {
   return (bytes, { services, memory, deadlineMs }) => {
     const { queryVectors, embedders, recallModels, clock } = services;
     const hasVectors = embedders.nameOf(memory.vectorBackend ?? '') !== 'none';
     const hasModels = recallModels.hasAny;
     if (!hasVectors && !hasModels) return undefined;
-    const { text, asksModel, isLong } = glanceAt(bytes);
+    const { text, asksModel, isLong } = peek(bytes);
     if (isLong === true || (asksModel && hasModels)) return 'here';
     if (text === '' || !hasVectors) return undefined;
     if (!queryVectors.isSettled(memory)) return 'here';

@@ -102,15 +102,15 @@ function choose(
 ): { chosen: Choice[]; allocated: readonly number[] } {
   const weights = weightsOf(sources.length);
   const bins = sources.map((source, i) => new Bin(source, i, page));
-  const fillings = bins.map((tray, i): Filling => {
+  const fillings = bins.map((bin, i): Filling => {
     const { failed = false, grains } = sources[i]!;
     const hasSummary = page.formats.some((format) => format.hasSummary === true);
     const canSqueeze = page.unit === 'tokens' && level !== 'summary' && (squeezes || hasSummary);
     return {
       weight: failed ? 0 : weights[i]!,
       count: grains.length,
-      cost: (grain) => tray.element(grain, level).cost,
-      summaryCost: canSqueeze ? (grain) => tray.element(grain, 'summary').cost : undefined,
+      cost: (grain) => bin.element(grain, level).cost,
+      summaryCost: canSqueeze ? (grain) => bin.element(grain, 'summary').cost : undefined,
     };
   });
   const reserve = frameTokens(page);

@@ -35,12 +35,12 @@ export function findLicences(scan: Scan): void {
     scan.add('license_number', index, index + number.length, BY_SHAPE);
   if (scan.cues('driver_license').length === 0) return;
   for (const { 0: number, index } of borderedMatches(scan.text, GERMAN))
-    if (isTold(scan, index, number.length) && germanLicence(number))
+    if (isAnnounced(scan, index, number.length) && germanLicence(number))
       scan.add('license_number', index, index + number.length, 1, 'checksum');
   for (const { 0: number, index } of borderedMatches(scan.text, AMERICAN))
-    if (isTold(scan, index, number.length)) scan.add('license_number', index, index + number.length, BY_CUE);
+    if (isAnnounced(scan, index, number.length)) scan.add('license_number', index, index + number.length, BY_CUE);
 }
 
-function isTold(scan: Scan, index: number, length: number): boolean {
+function isAnnounced(scan: Scan, index: number, length: number): boolean {
   return scan.announced('driver_license', index) || scan.explained('driver_license', index + length);
 }

@@ -95,9 +95,9 @@ function assignCodes(): void {
 function insert(children: [number, number][], symbol: number): void {
   let node = 0;
   for (let bit = BITS[symbol]! - 1; bit > 0; bit--) {
-    const way = (CODES[symbol]! >>> bit) & 1;
-    if (children[node]![way] === 0) children[node]![way] = children.push([0, 0]) - 1;
-    node = children[node]![way]!;
+    const branch = (CODES[symbol]! >>> bit) & 1;
+    if (children[node]![branch] === 0) children[node]![branch] = children.push([0, 0]) - 1;
+    node = children[node]![branch]!;
   }
   children[node]![CODES[symbol]! & 1] = -1 - symbol;
 }
