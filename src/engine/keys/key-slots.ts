@@ -13,6 +13,7 @@ import {
   type LiveSlot,
   readHeader,
   readSlot,
+  readState,
   SLOT_BYTES,
   type Slot,
   slotOffset,
@@ -95,6 +96,11 @@ export class KeySlots {
   slot(id: number): Slot {
     const bytes = this.#files.read(bucketOf(id));
     return bytes === undefined ? { state: 'unused' } : readSlot(bytes, id);
+  }
+
+  state(id: number): Slot['state'] {
+    const bytes = this.#files.read(bucketOf(id));
+    return bytes === undefined ? 'unused' : readState(bytes, id);
   }
 
   /** Every slot, ids ascending. */

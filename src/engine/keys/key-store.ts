@@ -141,7 +141,7 @@ export class KeyStore {
 
   state(id: number): 'live' | 'destroyed' | 'missing' {
     if (this.#staged.has(id)) return 'live';
-    const { state } = this.#slot(id);
+    const state = this.#isSlot(id) ? this.#slots.state(id) : 'unused';
     return state === 'live' || state === 'destroyed' ? state : 'missing';
   }
 
@@ -299,9 +299,13 @@ export class KeyStore {
   }
 
   #slot(id: number): Slot {
-    if (id === NO_KEY) return { state: 'unused' };
+    return this.#isSlot(id) ? this.#slots.slot(id) : { state: 'unused' };
+  }
+
+  #isSlot(id: number): boolean {
+    if (id === NO_KEY) return false;
     assert(Number.isInteger(id) && id > 0, 'a key id is a positive integer');
-    return this.#slots.slot(id);
+    return true;
   }
 
   #keep(id: number, key: Buffer): void {

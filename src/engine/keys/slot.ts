@@ -99,27 +99,39 @@ export function readHeader(bytes: Buffer): Header {
 
 export const BUCKET_FORMAT = FORMAT;
 
-/** The slot of `id` in its bucket's bytes. `damaged`: torn by a crash, rotten, or the slot of another key. */
+/**
+ * The state of the slot of `id` in its bucket's bytes, which is often all that is asked. `damaged`: torn by a crash,
+ * rotten, or the slot of another key.
+ */
+export function readState(bytes: Buffer, id: number): Slot['state'] {
+  const at = slotOffset(id);
+  if (bytes.readUInt32LE(at + CHECKSUM_AT) !== checksum(bytes.subarray(at, at + CHECKSUM_AT)))
+    return bytes.subarray(at, at + SLOT_BYTES).every((byte) => byte === 0) ? 'unused' : 'damaged';
+  const isKnown = KIND_NAMES[bytes[at + 1]!] !== undefined && bytes.readUInt16LE(at + 2) === SLOT_VERSION;
+  if (!isKnown || bytes.readUInt32LE(at + 4) !== id) return 'damaged';
+  const state = bytes[at];
+  return state === STATE_LIVE ? 'live' : state === STATE_DESTROYED ? 'destroyed' : 'damaged';
+}
+
+/** The slot of `id` in its bucket's bytes. */
 export function readSlot(bytes: Buffer, id: number): Slot {
+  const state = readState(bytes, id);
+  if (state === 'unused') return UNUSED;
+  if (state === 'damaged') return DAMAGED;
   const at = slotOffset(id);
   const slot = bytes.subarray(at, at + SLOT_BYTES);
-  const state = slot[0];
-  if (slot.readUInt32LE(CHECKSUM_AT) !== checksum(slot.subarray(0, CHECKSUM_AT)))
-    return slot.every((byte) => byte === 0) ? UNUSED : DAMAGED;
-  const kind = KIND_NAMES[slot[1]!];
-  if (kind === undefined || slot.readUInt32LE(4) !== id || slot.readUInt16LE(2) !== SLOT_VERSION) return DAMAGED;
+  const kind = KIND_NAMES[slot[1]!]!; // a slot in use has one
   const createdMs = Number(slot.readBigUInt64LE(8));
-  if (state === STATE_LIVE)
+  if (state === 'live')
     return {
-      state: 'live',
+      state,
       kind,
       createdMs,
       masterId: slot.toString('hex', 16, 24),
       wrapped: slot.subarray(24, 24 + WRAPPED_BYTES),
     };
-  if (state !== STATE_DESTROYED) return DAMAGED;
   const destroyedMs = Number(slot.readBigUInt64LE(24));
-  return { state: 'destroyed', kind, createdMs, fingerprint: slot.toString('hex', 16, 24), destroyedMs };
+  return { state, kind, createdMs, fingerprint: slot.toString('hex', 16, 24), destroyedMs };
 }
 
 /** The kind of key in a damaged slot, as far as its bytes can be read; otherwise a guess. */

@@ -1,6 +1,6 @@
 // The head of a grain's record, as older builds wrote it too: what a reader learns without opening the grain.
 import { assert } from '../base/assert.ts';
-import { grainName } from './grain-name.ts';
+import { grainName, type PlacedName } from './grain-name.ts';
 import { type GrainRecord, isGrainRecord, RECORD_KINDS } from './record.ts';
 
 /** Bytes that a grain record adds to its blob: header and seal. */
@@ -60,6 +60,18 @@ export function peekedHead(bytes: Buffer): GrainHead | undefined {
     userKey: isPlain ? undefined : userKeyOf(key, bytes[13]!),
     bound: Buffer.from(bytes.subarray(isPlain ? PLAIN_BOUND_AT : GRAIN_BOUND_AT).subarray(0, 32)),
   };
+}
+
+/** The keys in unverified bytes of a record, and its name, which is a view of them. */
+export type PeekedName = Pick<GrainHead, 'key' | 'scopeKey'> & PlacedName;
+
+/** Undefined for a record that is no grain's, and for one of an older build, which has no name. */
+export function peekedName(bytes: Buffer): PeekedName | undefined {
+  if (bytes[0] !== RECORD_KINDS.grain || bytes.length < GRAIN_SEALED_AT) return undefined;
+  const key = bytes.readUInt32BE(5);
+  const scopeKey = bytes.readUInt32BE(9);
+  const keys = { user: userKeyOf(key, bytes[13]!), scope: scopeKey };
+  return { key, scopeKey, keys, source: bytes, from: GRAIN_BOUND_AT };
 }
 
 function userKeyOf(key: number, of: number): number {

@@ -37,17 +37,35 @@ export interface GrainName {
 /** The name of a grain that was gone before it could be named. */
 export const NO_NAME = '00'.repeat(1 + HASH_BYTES);
 
+/** The most bytes of a name. */
+export const NAME_BYTES_MAX = 10 + HASH_BYTES;
+
 /** The name as hex. */
-export function grainName({ keys: { user, scope }, partition, enciphered }: GrainName): string {
+export function grainName({ keys, partition, enciphered }: GrainName): string {
   assert(enciphered.length === HASH_BYTES, 'a name holds a whole hash');
-  const bytes = Buffer.allocUnsafe(10 + HASH_BYTES);
-  bytes[0] = (user === 0 ? 0 : USER) | (scope === 0 ? 0 : SCOPE) | (partition === undefined ? 0 : PARTITION);
-  let at = 1;
-  if (user !== 0) at = bytes.writeUInt32BE(user, at);
-  if (scope !== 0) at = bytes.writeUInt32BE(scope, at);
-  if (partition !== undefined) at = bytes.writeUInt8(partition, at);
-  bytes.set(enciphered, at);
-  return bytes.toString('hex', 0, at + HASH_BYTES);
+  const bytes = Buffer.allocUnsafe(NAME_BYTES_MAX);
+  return bytes.toString('hex', 0, writeName(bytes, 0, { keys, partition, source: enciphered, from: 0 }));
+}
+
+/** A name whose enciphered hash lies at `from` in `source`. */
+export interface PlacedName {
+  readonly keys: NameKeys;
+  readonly partition?: number | undefined;
+  readonly source: Uint8Array;
+  readonly from: number;
+}
+
+/** Writes a name at `start`. Returns its end. */
+export function writeName(to: Buffer, start: number, { keys, partition, source, from }: PlacedName): number {
+  const { user, scope } = keys;
+  to[start] = (user === 0 ? 0 : USER) | (scope === 0 ? 0 : SCOPE) | (partition === undefined ? 0 : PARTITION);
+  let at = start + 1;
+  if (user !== 0) at = to.writeUInt32BE(user, at);
+  if (scope !== 0) at = to.writeUInt32BE(scope, at);
+  if (partition !== undefined) at = to.writeUInt8(partition, at);
+  // A view of so few bytes costs more than the loop.
+  for (let i = 0; i < HASH_BYTES; i++) to[at + i] = source[from + i]!;
+  return at + HASH_BYTES;
 }
 
 /** The part before the enciphered hash in the name of a grain under these keys, as hex. */

@@ -11,6 +11,17 @@ const nameOf = (ordinal: number): string =>
     enciphered: hash('sha256', String(ordinal), 'buffer'),
   });
 
+test('a name is cached from the bytes that hold it', () => {
+  const memo = new NameMemo();
+  for (const ordinal of [1, 2, 3, 4, 5, 6]) {
+    const keys = { user: ordinal % 3, scope: ordinal % 2 };
+    const enciphered = hash('sha256', String(ordinal), 'buffer');
+    const source = Buffer.concat([Buffer.alloc(ordinal, 7), enciphered, Buffer.alloc(9, 7)]);
+    assert.equal(memo.keep(ordinal, { keys, source, from: ordinal }), nameOf(ordinal));
+    assert.equal(memo.get(ordinal), nameOf(ordinal));
+  }
+});
+
 test('a cached name always belongs to its own ordinal, even when ordinals share a slot', () => {
   const memo = new NameMemo();
   assert.equal(memo.get(7), undefined);

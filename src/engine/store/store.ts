@@ -19,7 +19,7 @@ import type { VectorIndex } from '../index/vectors/vector-index.ts';
 import type { EmbedderStamp } from '../index/vectors/vector-set.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { Log, Sequence } from '../log/log.ts';
-import { type GrainHead, nameInHead, peekedHead } from '../record/grain-head.ts';
+import { type GrainHead, nameInHead, peekedHead, peekedName } from '../record/grain-head.ts';
 import { grainName } from '../record/grain-name.ts';
 import type { GrainRecord, SettingRecord, StatusRecord, VerificationState } from '../record/record.ts';
 import { decodeRecord } from '../record/record-codec.ts';
@@ -317,11 +317,20 @@ export class Store {
   nameHint(ordinal: Ordinal): string {
     const known = this.#names.get(ordinal);
     if (known !== undefined) return known;
+    const peeked = this.log.peek?.(ordinal, (bytes) => this.#keepName(ordinal, bytes));
+    if (peeked !== undefined) return peeked;
     const head = this.#headAt(ordinal);
     if (head === undefined || this.isErased(head)) return '';
     const name = this.nameOf(head);
     this.#names.set(ordinal, name);
     return name;
+  }
+
+  /** The name in a record, which is cached; '' when it is erased, undefined when the record has none. */
+  #keepName(ordinal: Ordinal, record: Buffer): string | undefined {
+    const peeked = peekedName(record);
+    if (peeked === undefined) return undefined;
+    return this.isErased(peeked) ? '' : this.#names.keep(ordinal, peeked);
   }
 
   #headAt(ordinal: Ordinal): GrainHead | undefined {
