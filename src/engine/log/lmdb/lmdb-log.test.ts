@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { smallDisk, temporaryDirectory } from '../../../../test/support/temporary.ts';
 import { EngineError } from '../../base/errors.ts';
+import { SCAN_PAGE_BYTES, SCAN_PAGE_RECORDS } from '../../base/limits.ts';
 import { logConformance } from '../log.conformance.ts';
 import { CorruptRecord } from '../log.ts';
 import { type LogStamp, openLmdbLog } from './lmdb-log.ts';
@@ -259,5 +260,23 @@ test('the files are checked while appends go on, and a damaged page is described
     if (step.done === true) said = step.value ?? 'nothing';
   }
   assert.match(said, /page \d+ of .*data.mdb is damaged/);
+  await log.close();
+});
+
+test('a page of state says that no other follows, unless it is full', async (t) => {
+  const log = openLmdbLog(temporaryDirectory(t), { stamp });
+  const keys = Array.from({ length: SCAN_PAGE_RECORDS + 1 }, (_, i) => `many/${String(i).padStart(4, '0')}`);
+  const large = Buffer.alloc(SCAN_PAGE_BYTES);
+  await log.append({
+    records: [],
+    state: [...['few/1', 'few/2', ...keys].map((key) => [key, Buffer.of(1)] as const), ['large/1', large]],
+  });
+  const lastOf = (prefix: string, after?: string) => log.statePage(prefix, after).last;
+  assert.deepEqual(
+    [lastOf('none/'), lastOf('few/'), lastOf('many/'), lastOf('many/', keys[0]), lastOf('many/', keys[1])],
+    [undefined, undefined, keys.at(-2), keys.at(-1), undefined],
+  );
+  assert.equal(lastOf('large/'), 'large/1');
+  assert.deepEqual(log.statePage('large/', 'large/1'), { entries: [], last: undefined });
   await log.close();
 });

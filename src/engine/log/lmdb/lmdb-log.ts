@@ -71,8 +71,14 @@ export interface LmdbLog extends Log {
   checkRoom(bytes: number): void;
   /** A page of the records with start <= sequence < end, in order; empty when there are none. */
   page(start: Sequence, end: Sequence): readonly (LogRecord | CorruptRecord)[];
-  /** A page of the state entries with this prefix, after the key `after`, in key order; empty when there are none. */
-  statePage(prefix: string, after: string | undefined): readonly (readonly [key: string, value: Uint8Array])[];
+  /** A page of the state entries with this prefix, after the key `after`, in key order. */
+  statePage(prefix: string, after: string | undefined): StatePage;
+}
+
+export interface StatePage {
+  readonly entries: readonly (readonly [key: string, value: Uint8Array])[];
+  /** The last key of a page that others may follow; undefined when none does. */
+  readonly last: string | undefined;
 }
 
 /** Folders that are open in this thread. A second handle would keep its own, wrong next sequence number. */
@@ -341,28 +347,30 @@ class LmdbEnvironmentLog implements LmdbLog {
 
   *scanState(prefix: string): IterableIterator<readonly [key: string, value: Uint8Array]> {
     for (let after: string | undefined; ; ) {
-      const page = this.statePage(prefix, after);
-      yield* page;
-      if (page.length === 0) return;
-      after = page[page.length - 1]![0];
+      const { entries, last } = this.statePage(prefix, after);
+      yield* entries;
+      if (last === undefined) return;
+      after = last;
     }
   }
 
-  statePage(prefix: string, after: string | undefined): (readonly [key: string, value: Uint8Array])[] {
+  statePage(prefix: string, after: string | undefined): StatePage {
     // The smallest key after `after`.
     const from = after === undefined ? prefix : `${after}\0`;
     const start = from === '' ? undefined : Buffer.from(from, 'latin1');
     const range = defined({ limit: SCAN_PAGE_RECORDS, start, end: endOfPrefix(prefix) });
     return this.#reading(({ state }) => {
-      const page: (readonly [string, Uint8Array])[] = [];
+      const entries: (readonly [string, Uint8Array])[] = [];
       let bytesLeft = SCAN_PAGE_BYTES;
       for (const { key, value } of state.getRange(range)) {
         const name = Buffer.from(key).toString('latin1');
-        page.push([name, this.#unframeState(name, value, value.length)]);
+        entries.push([name, this.#unframeState(name, value, value.length)]);
         bytesLeft -= value.length;
         if (bytesLeft <= 0) break;
       }
-      return page;
+      // Most prefixes have few entries: a second look would cost as much as the first, only to find nothing.
+      const isFull = bytesLeft <= 0 || entries.length === SCAN_PAGE_RECORDS;
+      return { entries, last: isFull ? entries.at(-1)?.[0] : undefined };
     });
   }
 

@@ -14,7 +14,7 @@ import {
 } from '../../base/limits.ts';
 import { checkAppend, isNothing } from '../append-check.ts';
 import { unframe } from '../frame.ts';
-import { type LmdbLog, type LmdbLogOptions, openLmdbLog } from '../lmdb/lmdb-log.ts';
+import { type LmdbLog, type LmdbLogOptions, openLmdbLog, type StatePage } from '../lmdb/lmdb-log.ts';
 import { type Append, CorruptRecord, type Log, type LogRecord, type Sequence } from '../log.ts';
 import { endOf, type NumberedAppend, numberAppend } from '../numbered-append.ts';
 import { PendingAppends } from './pending.ts';
@@ -207,17 +207,18 @@ class WalLog implements Log, CheckpointedLog {
     }
   }
 
-  /** The entries after the key `after`, and the last key that was looked at; undefined when no key follows. */
-  #statePage(prefix: string, after: string | undefined) {
+  /** The store's page as the pending appends left it. A checkpoint may run between two pages. */
+  #statePage(prefix: string, after: string | undefined): StatePage {
     const stored = this.#store.statePage(prefix, after);
-    const last = stored.at(-1)?.[0];
-    const found = new Map<string, Uint8Array>(stored);
+    const { last } = stored;
+    let found: Map<string, Uint8Array> | undefined;
     for (const [key, framed] of this.#pending.states(prefix)) {
       if ((after !== undefined && key <= after) || (last !== undefined && key > last)) continue;
+      found ??= new Map(stored.entries);
       if (framed === null) found.delete(key);
       else found.set(key, this.#unframeState(key, framed));
     }
-    return { entries: [...found].sort(([a], [b]) => (a < b ? -1 : 1)), last };
+    return found === undefined ? stored : { entries: [...found].sort(([a], [b]) => (a < b ? -1 : 1)), last };
   }
 
   #unframeState(key: string, framed: Buffer): Buffer {
