@@ -110,3 +110,35 @@ for (const where of ['in a call', 'outside of calls'] as const)
     await local.close();
     for (const engine of engines) await engine.close();
   });
+
+test('a call that has not begun when the shards close is refused, and reaches no engine', async (t) => {
+  const { local, engines } = await setUp(t);
+  const before = engines[0]!.calls.length;
+  const late = local.caller(0).call('locate', CONTEXT, { hashes: [] });
+  const closing = local.close();
+  await assert.rejects(late, { code: 'STO-E002' });
+  await closing;
+  assert.deepEqual(engines[0]!.calls.slice(before), []);
+});
+
+test('an engine that cannot close leaves no call unanswered, and the others close', async (t) => {
+  const { local, engines, add } = await setUp(t);
+  const closed: number[] = [];
+  for (const [shard, engine] of engines.entries()) {
+    t.mock.method(engine, 'close', async () => {
+      if (shard === 0) throw new EngineError('STO-E001', 'the disk is gone');
+      await new Promise((resolve) => setImmediate(resolve));
+      closed.push(shard);
+    });
+    t.mock.method(engine, 'write', () => new Promise(() => undefined));
+  }
+  const pending = add(0, 'never answered');
+  await new Promise((resolve) => setImmediate(resolve));
+  await Promise.all([
+    assert.rejects(pending, { code: 'STO-E002' }),
+    assert.rejects(local.close(), { code: 'STO-E001' }),
+  ]);
+  assert.deepEqual(closed, [1]);
+  t.mock.restoreAll();
+  for (const engine of engines) await engine.close();
+});

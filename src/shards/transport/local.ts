@@ -58,7 +58,10 @@ export class LocalShards implements ShardSet {
     thread.onBug = (error) => this.#broke(error, undefined);
     thread.isAlone = () => this.#runner.isAlone && this.#client.pendingItems === 1;
     this.#client = new ShardClient({
-      send: (message) => this.#runner.run(message),
+      // What leaves later is refused with all that is pending, as a closing thread drops it.
+      send: (message) => {
+        if (this.#state === 'serving') this.#runner.run(message);
+      },
       errorForCallers: options.errorForCallers,
       onUnreadable: (err) => options.log.error({ err }, 'a reply cannot be read: its call failed'),
     });
@@ -141,15 +144,16 @@ export class LocalShards implements ShardSet {
     this.#maintenance.stop();
     if (isBroken) return;
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, deadlineMs);
+    const late = new Promise<readonly PromiseSettledResult<void>[]>((resolve) => {
+      timer = setTimeout(() => resolve([]), deadlineMs);
     });
     // Everything acknowledged is on disk, so an engine that takes too long may be left to the end of the process.
-    const closed = Promise.all([...this.#engines.values()].map((engine) => engine.close()));
-    await Promise.race([closed, late]);
+    const closed = Promise.allSettled([...this.#engines.values()].map((engine) => engine.close()));
+    const ends = await Promise.race([closed, late]);
     clearTimeout(timer);
     this.#isOver = true;
     this.#client.fail(SHUTTING_DOWN);
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
   }
 
   #receive(message: ArrayBuffer): void {
