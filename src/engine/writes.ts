@@ -21,7 +21,7 @@ import type { Door } from './maintain/compliance/door.ts';
 import type * as Compliance from './maintain/compliance/gather.ts';
 import { namedKeys } from './maintain/erasure/drop.ts';
 import { enforceRetention, retentionStatus } from './maintain/erasure/retention.ts';
-import { rewrapKeys } from './maintain/erasure/rewrap.ts';
+import type * as Rewrap from './maintain/erasure/rewrap.ts';
 import { compact } from './maintain/housekeeping/compact.ts';
 import { keepVectors } from './maintain/housekeeping/embed.ts';
 import { type RebuildServices, rebuild } from './maintain/housekeeping/rebuild.ts';
@@ -29,17 +29,17 @@ import { inSlices } from './maintain/housekeeping/slices.ts';
 import type * as Metrics from './maintain/metrics/calls.ts';
 import { agentColumns, agentReport } from './maintain/reports/agents.ts';
 import { auditPage } from './maintain/reports/audit-page.ts';
-import { backup } from './maintain/reports/backup.ts';
+import type * as Backup from './maintain/reports/backup.ts';
 import { eventPage } from './maintain/reports/event-page.ts';
 import { exportPage } from './maintain/reports/export.ts';
 import { listIdentities } from './maintain/reports/identities.ts';
 import { personPage } from './maintain/reports/person-page.ts';
-import { policyImpact } from './maintain/reports/policy-impact.ts';
+import type * as PolicyImpact from './maintain/reports/policy-impact.ts';
 import { recallRecord, recallRecords, recallTotals } from './maintain/reports/recall-records.ts';
 import { listTuples } from './maintain/reports/tuples.ts';
 import { seenDocs, userHashes } from './maintain/reports/users.ts';
-import { verify } from './maintain/reports/verify.ts';
-import { verifyAudit } from './maintain/reports/verify-audit.ts';
+import type * as Verify from './maintain/reports/verify.ts';
+import type * as VerifyAudit from './maintain/reports/verify-audit.ts';
 import { viewing } from './maintain/reports/viewing.ts';
 import { auditRefusedRead } from './read-audit.ts';
 import { readable } from './reads.ts';
@@ -75,6 +75,12 @@ type AnyWrite = (context: CallContext, input: never) => Promise<unknown>;
 const inCompliance = onDemand<typeof Compliance>(import.meta.url, './maintain/compliance/gather');
 const inMetrics = onDemand<typeof Metrics>(import.meta.url, './maintain/metrics/calls');
 const inCal = onDemand<typeof CalReads>(import.meta.url, './cal/reads/memory');
+// Operators ask for these, seldom.
+const inRewrap = onDemand<typeof Rewrap>(import.meta.url, './maintain/erasure/rewrap');
+const inBackup = onDemand<typeof Backup>(import.meta.url, './maintain/reports/backup');
+const inPolicyImpact = onDemand<typeof PolicyImpact>(import.meta.url, './maintain/reports/policy-impact');
+const inVerify = onDemand<typeof Verify>(import.meta.url, './maintain/reports/verify');
+const inVerifyAudit = onDemand<typeof VerifyAudit>(import.meta.url, './maintain/reports/verify-audit');
 
 export function writeCalls(services: WriteServices): EngineWrites {
   const { store, queue } = services;
@@ -208,7 +214,8 @@ function ownCalls(services: WriteServices): OwnCalls {
       const refused = await links(context, input, outcomes);
       return { outcomes, refused };
     },
-    policyImpact: async (context, input) => policyImpact(store, store.memory(context.memory), context, input),
+    policyImpact: async (context, input) =>
+      inPolicyImpact().policyImpact(store, store.memory(context.memory), context, input),
     retentionStatus: async (context, input) => retentionStatus(store, store.memory(context.memory), context, input),
     enforceRetention: (context, input) => enforceRetention({ store, queue }, context, input),
     flush: async (context) => {
@@ -233,7 +240,7 @@ function ownCalls(services: WriteServices): OwnCalls {
       inSlices(inCal().calReadSteps(store, readableFor(context, 'calScan', input), context, input)),
     verifyAudit: async (context, input) => {
       await trailWritten();
-      return verifyAudit(store, store.memory(context.memory).number, context.partition, input.limit);
+      return inVerifyAudit().verifyAudit(store, store.memory(context.memory).number, context.partition, input.limit);
     },
     auditPage: async (context, input) => {
       await trailWritten();
@@ -290,10 +297,10 @@ function ownCalls(services: WriteServices): OwnCalls {
       return inSlices(duplicateGroups(sessionPlaces(store, memory, context, input.sessionId), input.threshold));
     },
     personPage: async (context, input) => inSlices(personPage(store, store.memory(context.memory), context, input)),
-    verify: () => verify(services),
-    backup: (_context, input) => backup(services, input),
+    verify: () => inVerify().verify(services),
+    backup: (_context, input) => inBackup().backup(services, input),
     keepVectors: async (_context, input) => keepVectors(store, input),
-    rewrapKeys: (_context, input) => rewrapKeys(store, input),
+    rewrapKeys: (_context, input) => inRewrap().rewrapKeys(store, input),
   };
 }
 
