@@ -8,15 +8,24 @@ export const I32_ADD = 0x6a;
 export const I32_SUB = 0x6b;
 export const I32_LESS_UNSIGNED = 0x49;
 export const I64_ADD = 0x7c;
+export const I64_MULTIPLY = 0x7e;
+export const I64_AND = 0x83;
+export const I64_OR = 0x84;
 export const I64_XOR = 0x85;
+export const I64_SHIFT_LEFT = 0x86;
+export const I64_SHIFT_RIGHT = 0x88;
 /** How many of 64 bits are set. */
 export const I64_ONES = 0x7b;
 export const ZERO64 = [0x42, 0];
 export const I32_IS_ZERO = 0x45;
+export const I32_AND = 0x71;
+export const I32_OR = 0x72;
 export const I32_XOR = 0x73;
 export const I32_SHIFT_LEFT = 0x74;
+export const I32_SHIFT_RIGHT = 0x76;
 export const SELECT = 0x1b;
 export const IF = [0x04, 0x40];
+export const ELSE = 0x05;
 export const LOOP = [0x03, 0x40];
 export const AGAIN_IF = [0x0d, 0x00];
 export const END_BLOCK = 0x0b;
@@ -30,6 +39,7 @@ export const simd = (operation: number): number[] => [0xfd, ...unsigned(operatio
 export const load32 = (offset: number): number[] => [0x28, 2, ...unsigned(offset)];
 export const store32 = (offset: number): number[] => [0x36, 2, ...unsigned(offset)];
 export const load64 = (offset: number): number[] => [0x29, 3, ...unsigned(offset)];
+export const load128 = (offset: number): number[] => [...simd(0x00), 4, ...unsigned(offset)];
 export const advance = (local: number, bytes: number): number[] => [
   ...get(local),
   ...integer(bytes),

@@ -11,21 +11,32 @@
 import type { WasmMemory, WasmModule } from '../base/wasm.ts';
 import {
   AGAIN_IF,
+  ELSE,
   END_BLOCK,
   get,
   I32,
   I32_ADD,
+  I32_AND,
   I32_LESS_UNSIGNED,
+  I32_OR,
   I32_SHIFT_LEFT,
+  I32_SHIFT_RIGHT,
   I32_SUB,
   I64,
+  I64_AND,
+  I64_MULTIPLY,
+  I64_OR,
+  I64_SHIFT_LEFT,
+  I64_SHIFT_RIGHT,
   I64_XOR,
   IF,
   instantiateAll,
   integer,
+  integer64,
   LOOP,
   load32,
   load64,
+  load128,
   moduleWith,
   set,
   simd,
@@ -56,19 +67,9 @@ export interface GcmKernel {
 
 type Code = readonly number[];
 
-const I32_AND = 0x71;
-const I32_OR = 0x72;
 const I32_AT_MOST_UNSIGNED = 0x4d;
-const I32_SHIFT_RIGHT = 0x76;
-const I64_AND = 0x83;
-const I64_OR = 0x84;
-const I64_MULTIPLY = 0x7e;
-const I64_SHIFT_LEFT = 0x86;
-const I64_SHIFT_RIGHT = 0x88;
 const I64_FROM_I32 = 0xad;
-const ELSE = 0x05;
 
-const load128: Code = [...simd(0), 4, 0];
 const store128: Code = [...simd(11), 4, 0];
 const store64 = (offset: number): Code => [0x37, 3, ...unsigned(offset)];
 const xor128 = simd(81);
@@ -78,23 +79,16 @@ const lane = (at: 0 | 1): Code => [...simd(29), at];
 const splat64: Code = simd(18);
 const replaceLane = (at: 0 | 1): Code => [...simd(30), at];
 
-function constant(value: bigint): Code {
-  const bytes: number[] = [];
-  let left = BigInt.asIntN(64, value);
-  for (; left < -64n || left > 63n; left >>= 7n) bytes.push(Number(left & 0x7fn) | 0x80);
-  return [0x42, ...bytes, Number(left & 0x7fn)];
-}
-
 const joined = (operation: number, [first, ...others]: readonly Code[]): Code => [
   ...(first ?? []),
   ...others.flatMap((code) => [...code, operation]),
 ];
 const xor = (...codes: Code[]): Code => joined(I64_XOR, codes);
 const or = (...codes: Code[]): Code => joined(I64_OR, codes);
-const and = (code: Code, mask: bigint): Code => [...code, ...constant(mask), I64_AND];
+const and = (code: Code, mask: bigint): Code => [...code, ...integer64(mask), I64_AND];
 const times = (one: Code, other: Code): Code => [...one, ...other, I64_MULTIPLY];
-const left = (code: Code, bits: number): Code => [...code, ...constant(BigInt(bits)), I64_SHIFT_LEFT];
-const right = (code: Code, bits: number): Code => [...code, ...constant(BigInt(bits)), I64_SHIFT_RIGHT];
+const left = (code: Code, bits: number): Code => [...code, ...integer64(BigInt(bits)), I64_SHIFT_LEFT];
+const right = (code: Code, bits: number): Code => [...code, ...integer64(BigInt(bits)), I64_SHIFT_RIGHT];
 
 /** Gives numbers to the locals of a function, in the order in which they are first named. */
 class Locals {
@@ -186,9 +180,9 @@ const FACTORS = ['h0', 'h1', 'h2', 'h0r', 'h1r', 'h2r'] as const;
 function hashKey(w: Writer, h: number): Code {
   const reversed = w.value('x');
   return [
-    ...w.assign('x', [...get(h), ...load128, ...get(h), ...load128, ...reverseBytes, ...lane(1)]),
+    ...w.assign('x', [...get(h), ...load128(0), ...get(h), ...load128(0), ...reverseBytes, ...lane(1)]),
     ...w.split('h1', reversed),
-    ...w.assign('x', [...get(h), ...load128, ...get(h), ...load128, ...reverseBytes, ...lane(0)]),
+    ...w.assign('x', [...get(h), ...load128(0), ...get(h), ...load128(0), ...reverseBytes, ...lane(0)]),
     ...w.split('h0', reversed),
     ...w.split('h2', xor(w.value('h0'), w.value('h1'))),
     ...w.split('h0r', w.reversed(w.value('h0'))),
@@ -202,9 +196,9 @@ function absorb(w: Writer, block: number): Code {
   const v = (name: string): Code => w.value(name);
   const half = (at: 0 | 1): Code => [
     ...get(block),
-    ...load128,
+    ...load128(0),
     ...get(block),
-    ...load128,
+    ...load128(0),
     ...reverseBytes,
     ...lane(at),
   ];
@@ -277,7 +271,7 @@ function crypt({ at, end, body, bodyEnd, key }: Places): Code {
   return [
     ...[...get(body), ...set(at), ...get(bodyEnd), ...set(end)],
     ...eachBlock(at, end, [
-      ...[...get(at), ...get(at), ...load128, ...get(key), ...load128, ...xor128, ...store128],
+      ...[...get(at), ...get(at), ...load128(0), ...get(key), ...load128(0), ...xor128, ...store128],
       ...[...get(key), ...integer(BLOCK_BYTES), I32_ADD, ...set(key)],
     ]),
   ];
@@ -289,7 +283,7 @@ function pad({ at, bodyEnd, last }: Places): Code {
   const kept = (half: 0 | 1): Code => {
     const bytes: Code = half === 0 ? get(last) : [...get(last), ...integer(8), I32_SUB];
     const bits: Code = [...integer(64), ...bytes, ...integer(3), I32_SHIFT_LEFT, I32_SUB, I64_FROM_I32];
-    return [...constant(-1n), ...bits, I64_SHIFT_RIGHT];
+    return [...integer64(-1n), ...bits, I64_SHIFT_RIGHT];
   };
   const masked = (half: 0 | 1): Code => [
     ...[...get(at), ...get(at), ...load64(8 * half), ...kept(half), I64_AND],
@@ -299,7 +293,7 @@ function pad({ at, bodyEnd, last }: Places): Code {
     ...[...get(TABLE), ...load32(ENTRY.bodyBytes), ...integer(15), I32_AND, ...tee(last), ...IF],
     ...[...get(bodyEnd), ...integer(BLOCK_BYTES), I32_SUB, ...set(at)],
     ...[...get(last), ...integer(8), I32_AT_MOST_UNSIGNED, ...IF],
-    ...[...masked(0), ...get(at), ...constant(0n), ...store64(8)],
+    ...[...masked(0), ...get(at), ...integer64(0n), ...store64(8)],
     ...[ELSE, ...masked(1)],
     END_BLOCK,
     END_BLOCK,
@@ -319,8 +313,8 @@ function hash(w: Writer, { at, end, bodyEnd }: Places): Code {
     ...[...get(TABLE), ...load32(ENTRY.message), ...set(at)],
     ...[...get(bodyEnd), ...LENGTH_BLOCK, I32_ADD, ...set(end)],
     ...[...get(bodyEnd), ...storePair(bits(ENTRY.bodyBytes), bits(ENTRY.additionalBytes))],
-    ...w.assign('y0', constant(0n)),
-    ...w.assign('y1', constant(0n)),
+    ...w.assign('y0', integer64(0n)),
+    ...w.assign('y1', integer64(0n)),
     ...eachBlock(at, end, absorb(w, at)),
   ];
 }
@@ -347,7 +341,7 @@ function runFunction(): WasmFunction {
     ...[...get(STREAM), ...integer(BLOCK_BYTES), I32_ADD, ...set(key)],
     ...[...get(OPENS), ...IF, ...pad(places), ...hash(w, places), ...crypt(places)],
     ...[ELSE, ...crypt(places), ...pad(places), ...hash(w, places), END_BLOCK],
-    ...[...get(bodyEnd), ...storePair(w.value('y0'), w.value('y1'), [...get(STREAM), ...load128, ...xor128])],
+    ...[...get(bodyEnd), ...storePair(w.value('y0'), w.value('y1'), [...get(STREAM), ...load128(0), ...xor128])],
     ...[...get(key), ...set(STREAM)],
     ...[...get(TABLE), ...integer(ENTRY_BYTES), I32_ADD, ...set(TABLE)],
     ...[...get(COUNT), ...integer(1), I32_SUB, ...tee(COUNT), ...AGAIN_IF],
@@ -369,7 +363,7 @@ function countersFunction(): WasmFunction {
   ];
   const body: Code = [
     ...LOOP,
-    ...[...get(table), ...integer(ENTRY.nonce), I32_ADD, ...load128, ...set(block)],
+    ...[...get(table), ...integer(ENTRY.nonce), I32_ADD, ...load128(0), ...set(block)],
     ...[...get(table), ...load32(ENTRY.bodyBytes), ...integer(31), I32_ADD, ...integer(4), I32_SHIFT_RIGHT],
     ...set(blocks),
     ...[...integer(1), ...set(number)],

@@ -12,15 +12,23 @@ import { randomBytes } from 'node:crypto';
 import type { WasmMemory, WasmModule } from '../../base/wasm.ts';
 import {
   AGAIN_IF,
+  ELSE,
   END_BLOCK,
   get,
   I32,
   I32_ADD,
+  I32_AND,
   I32_IS_ZERO,
+  I32_OR,
   I32_SHIFT_LEFT,
+  I32_SHIFT_RIGHT,
   I32_SUB,
   I64,
   I64_ADD,
+  I64_AND,
+  I64_MULTIPLY,
+  I64_OR,
+  I64_SHIFT_RIGHT,
   I64_XOR,
   IF,
   instantiateAll,
@@ -98,19 +106,11 @@ const [AT, END, POSITION, OUT, JOINS, MASK, KIND, START, NEXT, SLOT, PROBES, ENT
 
 const BLOCK = [0x02, 0x40];
 const IF_I32 = [0x04, I32];
-const ELSE = 0x05;
 const I32_EQUALS = 0x46;
 const I32_DIFFERS = 0x47;
 const I32_EXCEEDS = 0x4b;
 const I32_REACHES = 0x4f;
 const I64_IS_ZERO = 0x50;
-const I32_AND = 0x71;
-const I32_OR = 0x72;
-const I32_RIGHT = 0x76;
-const I64_TIMES = 0x7e;
-const I64_AND = 0x83;
-const I64_OR = 0x84;
-const I64_RIGHT = 0x88;
 const TRAILING_ZEROS = 0x68;
 const LOW_32 = 0xa7;
 /** Instructions on 16 bytes. */
@@ -160,7 +160,7 @@ const isKind = (kind: number, comparison: number): number[] => [
 ];
 /** Moves `to` to the end of the character at `from`. */
 const pass = (from: number, to: number): number[] => [
-  ...[...get(from), ...get(KIND), ...integer(LENGTH_SHIFT), I32_RIGHT, I32_ADD, ...set(to)],
+  ...[...get(from), ...get(KIND), ...integer(LENGTH_SHIFT), I32_SHIFT_RIGHT, I32_ADD, ...set(to)],
 ];
 
 /** Moves AT over at most 16 ASCII letters and digits at once. */
@@ -204,14 +204,14 @@ function takeWord(): number[] {
  * (multilinear hashing), which is universal. So nobody can choose words that collide.
  */
 function hashWord(factors: readonly bigint[]): number[] {
-  const product = (part: readonly number[], factor: bigint): number[] => [...part, ...integer64(factor), I64_TIMES];
+  const product = (part: readonly number[], factor: bigint): number[] => [...part, ...integer64(factor), I64_MULTIPLY];
   const low = (word: number): number[] => [...get(word), ...integer64(0xffff_ffffn), I64_AND];
-  const high = (word: number): number[] => [...get(word), ...integer64(32n), I64_RIGHT];
+  const high = (word: number): number[] => [...get(word), ...integer64(32n), I64_SHIFT_RIGHT];
   const parts = [FIRST, SECOND, THIRD].flatMap((word) => [low(word), high(word)]);
   return [
     ...integer64(factors[parts.length]!),
     ...parts.flatMap((part, i) => [...product(part, factors[i]!), I64_ADD]),
-    ...[...integer64(32n), I64_RIGHT, LOW_32, ...set(HASH)],
+    ...[...integer64(32n), I64_SHIFT_RIGHT, LOW_32, ...set(HASH)],
   ];
 }
 

@@ -21,12 +21,12 @@ import {
   integer,
   LOOP,
   load32,
+  load128,
   moduleOf,
   set,
   simd,
   store32,
   tee,
-  unsigned,
   V128,
 } from '../../base/wasm-code.ts';
 import { fetchAhead } from './fetch-ahead.ts';
@@ -49,7 +49,6 @@ const [ROWS, COUNT, ROW_BYTES, QUERY, OUT, AT, END, QUERY_AT, LEFT, TOUCHED, NEX
 /** Rows that are prefetched together. */
 const GROUP = 4;
 
-const load128 = (offset: number): number[] => [...simd(0x00), 4, ...unsigned(offset)];
 const splat = (bits: number): number[] => [...simd(0x0c), ...new Uint8Array(new Uint32Array(4).fill(bits).buffer)];
 const lane = (number: number): number[] => [...simd(0x1f), number];
 const F32_ADD = 0x92;

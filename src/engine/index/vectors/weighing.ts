@@ -14,10 +14,13 @@ import {
   I32_SUB,
   I64,
   I64_ADD,
+  I64_AND,
   I64_ONES,
+  I64_SHIFT_LEFT,
   I64_XOR,
   instantiate,
   integer,
+  integer64,
   LOOP,
   load32,
   load64,
@@ -48,15 +51,14 @@ const [SKETCHES, COUNT, BYTES, QUERY, OUT, AT, END, QUERY_AT, LEFT, TOUCHED, NEX
 ] as const;
 /** Sketches that are prefetched together. */
 const GROUP = 16;
-const AND = 0x83;
-const DOUBLE = [0x42, 1, 0x86];
+const DOUBLE = [...integer64(1n), I64_SHIFT_LEFT];
 
 function bodyOf(): number[] {
   const plane = (number: number): number[] => [
     ...get(DIFFERENT),
     ...get(QUERY_AT),
     ...load64(8 * (number + 1)),
-    ...[AND, I64_ONES],
+    ...[I64_AND, I64_ONES],
   ];
   const lower = Array.from({ length: PLANES - 1 }, (_, i) => [...DOUBLE, ...plane(i + 1), I64_ADD]).flat();
   const words = [
