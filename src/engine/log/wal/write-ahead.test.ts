@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { closeSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import fs, { closeSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Random } from '../../../../test/support/random.ts';
@@ -122,6 +123,43 @@ test('a thread that has nothing else to do waits for a single write itself, afte
     [3, 6 - 1, 3],
   );
 });
+
+for (const code of ['ENOSPC', 'EIO'] as const)
+  test(`a write that fails with ${code} while the thread waits for it is not acknowledged`, async (t) => {
+    const root = temporaryDirectory(t);
+    const live = join(root, 'live');
+    const worker = await openWorker(live, undefined, () => true);
+    t.after(() => worker.close());
+    const log = worker.logs[0]!;
+    await log.append(text('first'));
+    const whole = fs.writevSync;
+    let writes = 0;
+    // Half of the bytes reach the file.
+    const failing = t.mock.method(fs, 'writevSync', (descriptor: number, parts: readonly Buffer[], at: number) => {
+      writes += 1;
+      if (writes > 1) throw Object.assign(new Error(`${code}: on purpose`), { code, errno: -1, syscall: 'writev' });
+      const bytes = Buffer.concat(parts);
+      return whole(descriptor, [bytes.subarray(0, bytes.length >> 1)], at);
+    });
+    syncBuiltinESMExports();
+    try {
+      await assert.rejects(log.append(text('second')), { code: 'STO-E001' });
+    } finally {
+      failing.mock.restore();
+      syncBuiltinESMExports();
+    }
+    assert.equal(writes, 2);
+    assert.equal(log.nextSequence, 2);
+    assert.equal(log.read(2), undefined);
+    if (code === 'ENOSPC') assert.equal(await log.append(text('third')), 2);
+    else await assert.rejects(log.append(text('third')), storageFailure(/cannot write to it until it is opened again/));
+    const copy = await openWorker(crashCopy(live, join(root, 'copy')), true);
+    const found = Array.from({ length: copy.logs[0]!.nextSequence - 1 }, (_, i) =>
+      Buffer.from(copy.logs[0]!.read(i + 1)!).toString(),
+    );
+    assert.deepEqual(found, code === 'ENOSPC' ? ['first', 'third'] : ['first']);
+    await copy.close();
+  });
 
 test('a missing or damaged append in the middle is refused with its place, and reading goes on when it is put back', async (t) => {
   const root = temporaryDirectory(t);
