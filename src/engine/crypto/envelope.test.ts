@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { createHash, createSecretKey } from 'node:crypto';
+import { createDecipheriv, createHash, createSecretKey, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../test/support/runs.ts';
 import { EngineError } from '../base/errors.ts';
 import { deriveBlindKey, deriveGrainKey, hkdf } from './derive.ts';
-import { open, SEAL_BYTES, seal, sealKey, sealWith } from './envelope.ts';
+import { open, SEAL_BYTES, seal, sealAll, sealKey, sealWith } from './envelope.ts';
 
 /** `count` ascending bytes from `first`, the form of the keys in the published examples. */
 function ascending(first: number, count = 32): Buffer {
@@ -73,6 +73,30 @@ test('sealed bytes open again, under a raw key and under a KeyObject', () => {
     }),
     { numRuns: runs(50) },
   );
+});
+
+test('texts of all lengths that are sealed together are opened by the platform, each under a nonce of its own', () => {
+  const raw = randomBytes(32);
+  const lengths = [0, 1, 15, 16, 17, 511, 1_023, 1_024, 1_025, 70_000, 2 * 1_048_576 + 3];
+  for (let i = 0; i < 600; i++) lengths.push((i * 37) % 1_100);
+  const bodies = lengths.map((length) => randomBytes(length));
+  const [additionalAt, at] = [5, 5 + 32];
+  const into = bodies.map(({ length }) => randomBytes(at + length + SEAL_BYTES));
+  const heads = into.map((bytes) => Buffer.from(bytes.subarray(0, at)));
+  sealAll(createSecretKey(raw), { into, bodies, additionalAt, at });
+  const nonces = new Set<string>();
+  for (const [i, bytes] of into.entries()) {
+    assert.deepEqual(bytes.subarray(0, at), heads[i], 'what stands before stays');
+    const nonce = bytes.subarray(at, at + 12);
+    nonces.add(nonce.toString('hex'));
+    const decipher = createDecipheriv('aes-256-gcm', raw, nonce, { authTagLength: 16 });
+    decipher.setAAD(bytes.subarray(additionalAt, at));
+    decipher.setAuthTag(bytes.subarray(-16));
+    const opened = Buffer.concat([decipher.update(bytes.subarray(at + 12, -16)), decipher.final()]);
+    assert.ok(opened.equals(bodies[i]!), `${lengths[i]} bytes`);
+    assert.ok(open(createSecretKey(raw), bytes.subarray(at), bytes.subarray(additionalAt, at)).equals(opened));
+  }
+  assert.equal(nonces.size, bodies.length);
 });
 
 test('a changed byte anywhere, another key, another place or a truncated end is CRY-E001', () => {

@@ -3,7 +3,19 @@ import { createCipheriv, createSecretKey, type KeyObject, randomBytes } from 'no
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../test/support/runs.ts';
+import { type WasmMemory, wasm } from '../base/wasm.ts';
 import { BODY_BYTES_MAX, NONCE_BYTES, openOne, sealBatch, TAG_BYTES } from './gcm-batch.ts';
+
+/** The memories of the kernels in this process. */
+const memories: WasmMemory[] = [];
+Object.assign(wasm, {
+  Memory: class extends wasm.Memory {
+    constructor(size: { initial: number; maximum: number }) {
+      super(size);
+      memories.push(this);
+    }
+  },
+});
 
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');
 
@@ -129,4 +141,28 @@ test('a changed bit anywhere, and other additional data, do not open', () => {
   }
   assert.equal(openOne(key, sealed, Buffer.from('row 8')), undefined);
   assert.deepEqual(openOne(key, sealed, Buffer.from('row 7')), message.body);
+});
+
+test('nothing of a key, a text or its key stream stays in the memory of the kernel, also after a failure', () => {
+  const isEmpty = (): boolean => memories.every(({ buffer }) => Buffer.from(buffer).every((byte) => byte === 0));
+  const key = createSecretKey(randomBytes(32));
+  const messages = Array.from({ length: 300 }, (_, i) => ({
+    nonce: randomBytes(NONCE_BYTES),
+    additional: randomBytes(32),
+    body: randomBytes(i * 3),
+  }));
+  const sealed = sealedTogether(key, messages);
+  assert.equal(memories.length, 1);
+  assert.ok(isEmpty(), 'after sealing');
+  assert.deepEqual(openOne(key, sealed[200]!, messages[200]!.additional), messages[200]!.body);
+  assert.ok(isEmpty(), 'after opening');
+  assert.equal(openOne(key, sealed[200]!, messages[201]!.additional), undefined);
+  assert.ok(isEmpty(), 'after a refusal');
+  const short = createSecretKey(randomBytes(16));
+  assert.throws(() => openOne(short, sealed[200]!, messages[200]!.additional), /key length/i);
+  assert.ok(isEmpty(), 'after a key that is none');
+  const tooLarge = [messages[7]!, { ...messages[8]!, body: randomBytes(BODY_BYTES_MAX + 1) }];
+  assert.throws(() => sealedTogether(key, tooLarge), { name: 'AssertionError' });
+  assert.ok(isEmpty(), 'after a message that does not fit');
+  assert.deepEqual(sealedTogether(key, messages.slice(0, 2)), sealed.slice(0, 2));
 });

@@ -104,7 +104,9 @@ class Workplace {
     const bytes = this.#bytes;
     const stream = this.#end;
     this.#kernel.counters(TABLE_AT, this.#messages, stream);
-    bytes.set(blocks.update(bytes.subarray(stream, stream + this.#streamBytes)), stream);
+    const enciphered = blocks.update(bytes.subarray(stream, stream + this.#streamBytes));
+    bytes.set(enciphered, stream);
+    enciphered.fill(0);
     bytes.set(hashKey, HASH_KEY_AT);
     this.#kernel.run(TABLE_AT, this.#messages, HASH_KEY_AT, stream, opens ? 1 : 0);
   }
@@ -147,16 +149,19 @@ export function sealBatch(key: KeyObject, { into, bodies, additionalAt, at }: To
   const bodyAt = at + NONCE_BYTES;
   for (let from = 0, to = 0; from < bodies.length; from = to) {
     const places: number[] = [];
-    for (; to < bodies.length && workplace.hasRoom; to++)
-      places.push(workplace.add(into[to]!, additionalAt, at, bodies[to]!));
-    workplace.run(cipher, false);
-    for (let i = from; i < to; i++) {
-      const { length } = bodies[i]!;
-      const place = places[i - from]!;
-      workplace.copy(place, length, into[i]!, bodyAt);
-      workplace.copy(place + wholeBlocks(length), TAG_BYTES, into[i]!, bodyAt + length);
+    try {
+      for (; to < bodies.length && workplace.hasRoom; to++)
+        places.push(workplace.add(into[to]!, additionalAt, at, bodies[to]!));
+      workplace.run(cipher, false);
+      for (let i = from; i < to; i++) {
+        const { length } = bodies[i]!;
+        const place = places[i - from]!;
+        workplace.copy(place, length, into[i]!, bodyAt);
+        workplace.copy(place + wholeBlocks(length), TAG_BYTES, into[i]!, bodyAt + length);
+      }
+    } finally {
+      workplace.clear();
     }
-    workplace.clear();
   }
 }
 
@@ -171,11 +176,14 @@ export function openOne(key: KeyObject, sealed: Uint8Array, additional: Uint8Arr
   head.set(additional);
   bytes.copy(head, additional.length, 0, NONCE_BYTES);
   const bodyBytes = bodyEnd - NONCE_BYTES;
-  const bodyAt = workplace.add(head, 0, additional.length, bytes.subarray(NONCE_BYTES, bodyEnd));
-  workplace.run(cipherOf(key), true);
-  const opened = Buffer.allocUnsafe(bodyBytes);
-  const isWhole = workplace.hasTag(bodyAt, bodyBytes, bytes, bodyEnd);
-  if (isWhole) workplace.copy(bodyAt, bodyBytes, opened, 0);
-  workplace.clear();
-  return isWhole ? opened : undefined;
+  try {
+    const bodyAt = workplace.add(head, 0, additional.length, bytes.subarray(NONCE_BYTES, bodyEnd));
+    workplace.run(cipherOf(key), true);
+    if (!workplace.hasTag(bodyAt, bodyBytes, bytes, bodyEnd)) return undefined;
+    const opened = Buffer.allocUnsafe(bodyBytes);
+    workplace.copy(bodyAt, bodyBytes, opened, 0);
+    return opened;
+  } finally {
+    workplace.clear();
+  }
 }
