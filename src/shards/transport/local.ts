@@ -58,7 +58,7 @@ export class LocalShards implements ShardSet {
     thread.onBug = (error) => this.#broke(error, undefined);
     thread.isAlone = () => this.#runner.isAlone && this.#client.pendingItems === 1;
     this.#client = new ShardClient({
-      // What leaves later is refused with all that is pending, as a closing thread drops it.
+      // A later batch is dropped, as a closing thread does: its calls are refused with all that is pending.
       send: (message) => {
         if (this.#state === 'serving') this.#runner.run(message);
       },
