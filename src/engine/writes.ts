@@ -31,16 +31,16 @@ import { agentColumns, agentReport } from './maintain/reports/agents.ts';
 import { auditPage } from './maintain/reports/audit-page.ts';
 import type * as Backup from './maintain/reports/backup.ts';
 import { eventPage } from './maintain/reports/event-page.ts';
-import { exportPage } from './maintain/reports/export.ts';
+import type * as Export from './maintain/reports/export.ts';
 import { listIdentities } from './maintain/reports/identities.ts';
-import { personPage } from './maintain/reports/person-page.ts';
+import type * as PersonPage from './maintain/reports/person-page.ts';
 import type * as PolicyImpact from './maintain/reports/policy-impact.ts';
 import { recallRecord, recallRecords, recallTotals } from './maintain/reports/recall-records.ts';
 import { listTuples } from './maintain/reports/tuples.ts';
 import { seenDocs, userHashes } from './maintain/reports/users.ts';
 import type * as Verify from './maintain/reports/verify.ts';
 import type * as VerifyAudit from './maintain/reports/verify-audit.ts';
-import { viewing } from './maintain/reports/viewing.ts';
+import type * as Viewing from './maintain/reports/viewing.ts';
 import { auditRefusedRead } from './read-audit.ts';
 import { readable } from './reads.ts';
 import { duplicateGroups } from './session/duplicates.ts';
@@ -75,12 +75,15 @@ type AnyWrite = (context: CallContext, input: never) => Promise<unknown>;
 const inCompliance = onDemand<typeof Compliance>(import.meta.url, './maintain/compliance/gather');
 const inMetrics = onDemand<typeof Metrics>(import.meta.url, './maintain/metrics/calls');
 const inCal = onDemand<typeof CalReads>(import.meta.url, './cal/reads/memory');
-// Operators ask for these, seldom.
+// These are asked for seldom, most of them by operators.
 const inRewrap = onDemand<typeof Rewrap>(import.meta.url, './maintain/erasure/rewrap');
 const inBackup = onDemand<typeof Backup>(import.meta.url, './maintain/reports/backup');
+const inExport = onDemand<typeof Export>(import.meta.url, './maintain/reports/export');
+const inPersonPage = onDemand<typeof PersonPage>(import.meta.url, './maintain/reports/person-page');
 const inPolicyImpact = onDemand<typeof PolicyImpact>(import.meta.url, './maintain/reports/policy-impact');
 const inVerify = onDemand<typeof Verify>(import.meta.url, './maintain/reports/verify');
 const inVerifyAudit = onDemand<typeof VerifyAudit>(import.meta.url, './maintain/reports/verify-audit');
+const inViewing = onDemand<typeof Viewing>(import.meta.url, './maintain/reports/viewing');
 
 export function writeCalls(services: WriteServices): EngineWrites {
   const { store, queue } = services;
@@ -234,7 +237,7 @@ function ownCalls(services: WriteServices): OwnCalls {
     agents: async (context) => inSlices(agentColumns(store, store.memory(context.memory))),
     agent: async (context, input) => inSlices(agentReport(store, store.memory(context.memory), context, input)),
     identities: async (context, input) => inSlices(listIdentities(store, store.memory(context.memory), input)),
-    viewing: async (context, input) => inSlices(viewing(store, store.memory(context.memory), input)),
+    viewing: async (context, input) => inSlices(inViewing().viewing(store, store.memory(context.memory), input)),
     tuples: async (context, input) => inSlices(listTuples(store, store.memory(context.memory), input)),
     calScan: async (context, input) =>
       inSlices(inCal().calReadSteps(store, readableFor(context, 'calScan', input), context, input)),
@@ -291,12 +294,13 @@ function ownCalls(services: WriteServices): OwnCalls {
       inMetrics().comparisonOf(store, store.memory(context.memory), context, input),
     rebuildIndexes: async (context) => rebuild(services, store.memory(context.memory).number),
     compact: (context) => compact(services, context),
-    exportPage: (context, input) => exportPage(store, store.memory(context.memory), context, input),
+    exportPage: (context, input) => inExport().exportPage(store, store.memory(context.memory), context, input),
     sessionDuplicates: async (context, input) => {
       const memory = readableFor(context, 'sessionDuplicates', input);
       return inSlices(duplicateGroups(sessionPlaces(store, memory, context, input.sessionId), input.threshold));
     },
-    personPage: async (context, input) => inSlices(personPage(store, store.memory(context.memory), context, input)),
+    personPage: async (context, input) =>
+      inSlices(inPersonPage().personPage(store, store.memory(context.memory), context, input)),
     verify: () => inVerify().verify(services),
     backup: (_context, input) => inBackup().backup(services, input),
     keepVectors: async (_context, input) => keepVectors(store, input),
