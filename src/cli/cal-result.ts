@@ -1,8 +1,9 @@
 // Prints the result of a CAL query: grains, groups and versions as tables, formatted text as it is.
 
+import { sentenceOf } from '../engine/cal/output/sentence.ts';
 import { stringifyJson } from '../engine/grain/api/json.ts';
 import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
-import { sayingOf, text } from './grain-view.ts';
+import { text } from './grain-view.ts';
 import { clipped, printable, printLine, printPairs, printTable, terminalColumns, utc } from './output.ts';
 
 /** Terminal columns of every table column except the grain's text. */
@@ -94,7 +95,10 @@ function printGrains(grains: readonly JsonValue[]): void {
         typeof at === 'number' ? utc(at).slice(0, 16) : '',
         text(hash).slice('sha256:'.length, 'sha256:'.length + 12),
         text(type),
-        clipped(sayingOf(text(type), shown) || stringifyJson(shown), terminalColumns() - FIXED_COLUMNS),
+        clipped(
+          type === undefined ? stringifyJson(shown) : sentenceOf({ grainType: text(type), fields: shown }),
+          terminalColumns() - FIXED_COLUMNS,
+        ),
       ];
     }),
   );

@@ -1,8 +1,8 @@
 // Resolves a grain hash that the user typed in full or as a prefix.
+import { sentenceOf } from '../engine/cal/output/sentence.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import type { Connection } from './connection.ts';
 import { Failure, usage } from './failure.ts';
-import { sayingOf } from './grain-view.ts';
 import { clipped } from './output.ts';
 
 const HASH = /^[0-9a-f]{64}$/;
@@ -39,7 +39,7 @@ function listed(grains: readonly JsonObject[]): string {
     .slice(0, SHOWN_MAX)
     .map(
       (grain) =>
-        `  ${String(grain['hash'])}  ${clipped(sayingOf(String(grain['grain_type']), grain['fields'] as JsonObject), 60)}`,
+        `  ${String(grain['hash'])}  ${clipped(sentenceOf({ grainType: String(grain['grain_type']), fields: grain['fields'] as JsonObject }), 60)}`,
     );
   return [...lines, ...(grains.length > SHOWN_MAX ? ['  … and more'] : [])].join('\n');
 }

@@ -1,8 +1,9 @@
 // `granary history HASH`: every version of a grain.
+
 import type { Command } from 'commander';
+import { sentenceOf } from '../engine/cal/output/sentence.ts';
 import { parseJson } from '../engine/grain/api/json.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
-import { sayingOf } from './grain-view.ts';
 import { wholeHash } from './hash.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { clipped, printJson, printTable, terminalColumns, utc } from './output.ts';
@@ -35,7 +36,7 @@ async function history(hash: string, options: ServerOptions & { readonly memory:
       utc(version.created_at),
       version.hash.slice(0, 16),
       version.relation,
-      clipped(sayingOf(version.grain_type, version.fields), terminalColumns() - 56),
+      clipped(sentenceOf({ grainType: version.grain_type, fields: version.fields }), terminalColumns() - 56),
     ]),
   );
 }

@@ -1,7 +1,8 @@
 // Prints recall hits as a table, or as JSON.
+
 import { defined } from '../engine/base/defined.ts';
+import { sentenceOf } from '../engine/cal/output/sentence.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
-import { sayingOf } from './grain-view.ts';
 import { bar, clipped, printTable, terminalColumns, utc } from './output.ts';
 
 export interface Hit {
@@ -37,7 +38,7 @@ export function printHits(hits: readonly Hit[]): void {
       typeof fields['created_at'] === 'number' ? utc(fields['created_at']).slice(0, 16) : '',
       hash.slice(0, 12),
       grainType,
-      clipped(sayingOf(grainType, fields), terminalColumns() - FIXED_COLUMNS),
+      clipped(sentenceOf({ grainType, fields }), terminalColumns() - FIXED_COLUMNS),
     ]),
   );
 }

@@ -1,10 +1,10 @@
 // Explains in words why each hit was found and why other grains were left out.
 
+import { uncutSentence } from '../engine/cal/output/sentence.ts';
 import type { ExclusionReason } from '../engine/govern/trail/exclusions.ts';
 import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 import { type Analyzer, analyzer } from '../engine/index/text/analyze.ts';
 import { unscoredTerms } from '../engine/index/text/question-words.ts';
-import { sayingOf } from './grain-view.ts';
 import { number, printable, printLine, terminalColumns } from './output.ts';
 
 /** A hit in the JSON answer. */
@@ -93,7 +93,7 @@ export function legsOf({ breakdown, recallSource }: ExplainedHit): string[] {
 export function printExplained(query: string, language: string, hits: readonly ExplainedHit[]): void {
   printLine();
   for (const [at, hit] of hits.entries()) {
-    const words = matchedWords(query, sayingOf(hit.grainType, hit.fields), language);
+    const words = matchedWords(query, uncutSentence(hit), language);
     const found = [
       `found by ${legsOf(hit).join(', ') || 'conditions on its fields'}`,
       ...(words.length === 0 ? [] : [`matches ${words.join(', ')}`]),

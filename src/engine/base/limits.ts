@@ -65,6 +65,8 @@ export const MEMORY_MB_MIN = 64;
  * A page, or a recall's hits, as JSON; beyond: the page ends with a cursor, and the recall is cut and marked as cut.
  */
 export const ANSWER_BYTES_MAX = 16 * 1_048_576;
+/** The sentence of a grain in answers and lists (`text`); beyond: it is cut and ends with an ellipsis. */
+export const SENTENCE_CHARS_MAX = 300;
 /** Source grains that a recall adds to its hits; beyond: only the sources of the best hits, and a warning. */
 export const SOURCES_MAX = 500;
 /**

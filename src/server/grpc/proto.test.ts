@@ -78,7 +78,7 @@ const BINDING: Record<string, string> = {
   AddRequest: '1 grain_type 2 fields_json 3 options?',
   AddResponse: '1 hash',
   GetRequest: '1 hash',
-  GetResponse: '1 hash 2 grain_type 3 fields_json',
+  GetResponse: '1 hash 2 grain_type 3 fields_json 4 text?',
   ForgetRequest: '1 hash',
   ForgetResponse: '',
   SupersedeRequest: '1 old_hash 2 grain_type 3 fields_json',

@@ -93,7 +93,7 @@ function dataValue(grain: CalGrain, name: string, view: View): JsonValue | undef
 }
 
 /** The text of a grain. A grain of an unknown type shows its object, or else its content. */
-function textOfGrain(grain: CalGrain): string {
+export function textOfGrain(grain: CalGrain): string {
   const type = typeOfSingular(grain.grainType);
   return type === undefined ? object(grain) || said(grain) : TEXTS[type](grain);
 }

@@ -1,4 +1,5 @@
 import { ANSWER_BYTES_MAX } from '../../../engine/base/limits.ts';
+import { sentenceOf } from '../../../engine/cal/output/sentence.ts';
 import { stringifyJson } from '../../../engine/grain/api/json.ts';
 import { GetHistoryRequest, GetHistoryResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation } from '../define.ts';
@@ -6,11 +7,12 @@ import { rpc } from '../grpc-face.ts';
 import { PAGE_INPUT, readPage, writeCursor } from '../page.ts';
 import { described, type Static, Type } from '../type.ts';
 import { Fields } from './fields.ts';
-import { Hash } from './view.ts';
+import { Hash, Sentence } from './view.ts';
 
 const Version = Type.Object({
   hash: Type.String({ description: 'Hash of the version.' }),
   grainType: Type.String({ description: 'Type of the grain.' }),
+  text: Sentence,
   fields: described(Fields, 'Fields of the version.'),
   createdAt: Type.Integer({ description: 'Time at which the version was created, in Unix seconds.' }),
   relation: Type.Enum(['original', 'superseded', 'supersedes'], {
@@ -50,12 +52,13 @@ export const history = defineOperation({
   }),
   async run({ hash, cursor }, context) {
     const after = cursor === undefined ? undefined : readPage({ cursor, order: 'asc' }, SCOPE, []).after?.id;
-    const { versions, next } = await context.call('history', { hash, after });
-    if (next === undefined) return { versions: [...versions] };
+    const { versions: found, next } = await context.call('history', { hash, after });
+    const versions = found.map((version) => ({ ...version, text: sentenceOf(version) }));
+    if (next === undefined) return { versions };
     const bytes = `${ANSWER_BYTES_MAX / 1_048_576} MiB`;
     const warning = `the answer ends at ${bytes}: ${versions.length} versions are listed, others follow`;
     return {
-      versions: [...versions],
+      versions,
       nextCursor: writeCursor({ timeMs: 0, id: next }, SCOPE, 'asc'),
       warnings: [warning],
     };

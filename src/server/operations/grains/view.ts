@@ -1,14 +1,22 @@
 // Converts a grain to its answer (service contract 4.1, read shape).
+import { SENTENCE_CHARS_MAX } from '../../../engine/base/limits.ts';
+import { sentenceOf } from '../../../engine/cal/output/sentence.ts';
 import type { GrainView } from '../../../shards/protocol.ts';
 import { described, type Static, Type } from '../type.ts';
 import { Fields } from './fields.ts';
 
 export const Hash = Type.String({ pattern: '^[0-9a-f]{64}$' });
 
+/** The member `text` of hits, grains and versions. */
+export const Sentence = Type.String({
+  description: `The grain as one plain sentence, at most ${SENTENCE_CHARS_MAX} characters; a longer one ends with an ellipsis.`,
+});
+
 export const GrainOutput = Type.Object({
   blobHash: Type.String({ description: 'Hash of the grain: SHA-256 of its plaintext blob, 64 hexadecimal digits.' }),
   hash: Type.String({ description: 'The same as blob_hash.' }),
   grainType: Type.String({ description: 'Type of the grain.' }),
+  text: Sentence,
   fields: described(Fields, 'Every field of the grain, with defaults filled in.'),
   createdAt: Type.Integer({ description: 'Time at which the grain was created, in Unix seconds.' }),
   namespace: Type.String({ description: 'Namespace of the grain.' }),
@@ -28,6 +36,7 @@ export function grainOutput(view: GrainView): GrainOutput {
   return {
     blobHash: view.hash,
     ...rest,
+    text: sentenceOf(view),
     sources: sources && [...sources],
     versionStatus: view.supersededBy === undefined ? 'current' : 'superseded',
   };

@@ -1,12 +1,13 @@
 // Converts a recall's hit to the HTTP and gRPC answers, with its score breakdown.
 
 import { ANSWER_BYTES_MAX } from '../../../engine/base/limits.ts';
+import { sentenceOf } from '../../../engine/cal/output/sentence.ts';
 import { stringifyJson } from '../../../engine/grain/api/json.ts';
 import { scopeDepth } from '../../../engine/recall/filter/scope.ts';
 import type { RecallHit } from '../../../shards/protocol.ts';
 import type { DeepPartial, SearchHit } from '../../gen/memory/v1/memory.ts';
 import { Fields } from '../grains/fields.ts';
-import { Hash } from '../grains/view.ts';
+import { Hash, Sentence } from '../grains/view.ts';
 import { described, type Static, Type } from '../type.ts';
 
 const number = () => Type.Optional(Type.Number());
@@ -56,6 +57,7 @@ export const HitOutput = Type.Object({
         'Probability that the hit bears on the query, which min_score is compared with; absent for a hit by structure only.',
     }),
   ),
+  text: Sentence,
   fields: described(Fields, 'Every field of the grain, with defaults filled in.'),
   createdAt: Type.Integer({ description: 'Time at which the grain was created, in Unix seconds.' }),
   namespace: Type.String({ description: 'Namespace of the grain.' }),
@@ -106,6 +108,7 @@ export function hitOutput(hit: RecallHit, shown: Shown = {}): HitOutput {
     type: grain.grainType,
     score,
     relevance,
+    text: sentenceOf(grain),
     fields: grain.fields,
     createdAt: grain.createdAt,
     namespace: grain.namespace,
@@ -154,5 +157,6 @@ export function hitMessage(hit: HitOutput): DeepPartial<SearchHit> {
     conflictStatus: hit.conflictStatus,
     supersessionStatus: hit.supersessionStatus,
     recallSource: hit.recallSource,
+    text: hit.text,
   };
 }

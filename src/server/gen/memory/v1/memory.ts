@@ -55,6 +55,8 @@ export interface GetResponse {
   hash: string;
   grainType: string;
   fieldsJson: string;
+  /** The grain as one plain sentence, at most 300 characters. */
+  text?: string | undefined;
 }
 
 export interface ForgetRequest {
@@ -222,7 +224,11 @@ export interface SearchHit {
     | string
     | undefined;
   /** The probability that the hit bears on the query; unset for a hit by structure only. */
-  relevance?: number | undefined;
+  relevance?:
+    | number
+    | undefined;
+  /** The grain as one plain sentence, at most 300 characters. */
+  text?: string | undefined;
 }
 
 export interface ExhaustiveRoundStat {
@@ -496,6 +502,8 @@ export interface VersionEntry {
   createdAt: number;
   /** original, superseded or supersedes. */
   relation: string;
+  /** The version as one plain sentence, at most 300 characters. */
+  text?: string | undefined;
 }
 
 export interface GetHistoryResponse {
@@ -931,7 +939,7 @@ export const GetRequest: MessageFns<GetRequest> = {
 };
 
 function createBaseGetResponse(): GetResponse {
-  return { hash: "", grainType: "", fieldsJson: "" };
+  return { hash: "", grainType: "", fieldsJson: "", text: undefined };
 }
 
 export const GetResponse: MessageFns<GetResponse> = {
@@ -944,6 +952,9 @@ export const GetResponse: MessageFns<GetResponse> = {
     }
     if (message.fieldsJson !== "") {
       writer.uint32(26).string(message.fieldsJson);
+    }
+    if (message.text !== undefined) {
+      writer.uint32(34).string(message.text);
     }
     return writer;
   },
@@ -985,6 +996,14 @@ export const GetResponse: MessageFns<GetResponse> = {
             message.fieldsJson = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.text = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1005,6 +1024,7 @@ export const GetResponse: MessageFns<GetResponse> = {
     message.hash = object.hash ?? "";
     message.grainType = object.grainType ?? "";
     message.fieldsJson = object.fieldsJson ?? "";
+    message.text = object.text ?? undefined;
     return message;
   },
 };
@@ -2424,6 +2444,7 @@ function createBaseSearchHit(): SearchHit {
     supersessionStatus: undefined,
     recallSource: undefined,
     relevance: undefined,
+    text: undefined,
   };
 }
 
@@ -2467,6 +2488,9 @@ export const SearchHit: MessageFns<SearchHit> = {
     }
     if (message.relevance !== undefined) {
       writer.uint32(105).double(message.relevance);
+    }
+    if (message.text !== undefined) {
+      writer.uint32(114).string(message.text);
     }
     return writer;
   },
@@ -2588,6 +2612,14 @@ export const SearchHit: MessageFns<SearchHit> = {
             message.relevance = reader.double();
             continue;
           }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.text = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2620,6 +2652,7 @@ export const SearchHit: MessageFns<SearchHit> = {
     message.supersessionStatus = object.supersessionStatus ?? undefined;
     message.recallSource = object.recallSource ?? undefined;
     message.relevance = object.relevance ?? undefined;
+    message.text = object.text ?? undefined;
     return message;
   },
 };
@@ -5973,7 +6006,7 @@ export const GetHistoryRequest: MessageFns<GetHistoryRequest> = {
 };
 
 function createBaseVersionEntry(): VersionEntry {
-  return { hash: "", grainType: "", fieldsJson: "", createdAt: 0, relation: "" };
+  return { hash: "", grainType: "", fieldsJson: "", createdAt: 0, relation: "", text: undefined };
 }
 
 export const VersionEntry: MessageFns<VersionEntry> = {
@@ -5992,6 +6025,9 @@ export const VersionEntry: MessageFns<VersionEntry> = {
     }
     if (message.relation !== "") {
       writer.uint32(42).string(message.relation);
+    }
+    if (message.text !== undefined) {
+      writer.uint32(50).string(message.text);
     }
     return writer;
   },
@@ -6049,6 +6085,14 @@ export const VersionEntry: MessageFns<VersionEntry> = {
             message.relation = reader.string();
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.text = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -6071,6 +6115,7 @@ export const VersionEntry: MessageFns<VersionEntry> = {
     message.fieldsJson = object.fieldsJson ?? "";
     message.createdAt = object.createdAt ?? 0;
     message.relation = object.relation ?? "";
+    message.text = object.text ?? undefined;
     return message;
   },
 };
