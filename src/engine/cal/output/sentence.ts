@@ -11,7 +11,7 @@ import type { CalGrain } from './grain.ts';
 import { humanizeRelation } from './humanize.ts';
 import { textOfGrain } from './projection.ts';
 
-/** What a sentence is made of. `fields` are an answer's, with the service's names. */
+/** The parts of a grain that a sentence is made of. `fields` are an answer's, with the service's names. */
 export type Told = Pick<CalGrain, 'grainType' | 'fields'>;
 
 /** Functions that make the sentence, by type. */
@@ -72,7 +72,7 @@ function triple(grain: CalGrain): string {
   );
 }
 
-/** What an event says; its triple if it has no content. */
+/** The content of an event; its triple if it has no content. */
 function spoken(grain: CalGrain): string {
   const { content, content_blocks: blocks } = grain.fields;
   return (content ?? '') === '' && blocks === undefined ? triple(grain) : textOfGrain(grain);
