@@ -21,7 +21,7 @@ export function registerAdd(program: Command): void {
     .command('add')
     .description('Add a grain: a belief of three words, a text, or any type with --fields')
     .argument('[words...]', 'SUBJECT RELATION OBJECT for a belief, or the text of an event')
-    .option('--type <type>', 'one of the ten grain types', 'belief')
+    .option('--type <type>', 'type of the grain, such as event or goal', 'belief')
     .option(
       '--fields <json>',
       'fields of the grain: those of its type, common fields, and any others, which are kept; a JSON object',

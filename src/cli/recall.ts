@@ -47,7 +47,7 @@ export function registerRecall(program: Command): void {
     )
     .option('--namespace <name>', 'only grains of exactly this namespace')
     .option('--user <id>', 'only grains of this data subject')
-    .option('--type <type>', 'only grains of this type, one of the ten')
+    .option('--type <type>', 'only grains of this type, such as event or goal')
     .option('--tag <tag>', 'only grains that have all of these tags; repeat the option for more', gather)
     .option('-n, --limit <n>', 'number of hits at most', integer(1, 500), 10)
     .option('--since <time>', 'from this time: 2024-05-01, 2024-05, yesterday, "3 days ago"')

@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { EngineError } from '../../src/engine/base/errors.ts';
 import type { CallContext } from '../../src/engine/calls/context.ts';
 import { Engine } from '../../src/engine/engine.ts';
+import { GRAIN_TYPE_NAMES } from '../../src/engine/grain/grain.ts';
 import { formsIn, formsOf } from '../support/encoded-forms.ts';
 import { ask, type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { codeOf, contextOf, openShard, recalled, settingsOf, until } from '../support/shard.ts';
@@ -116,6 +117,11 @@ function grainsOf(c: (where: string) => string): { grain_type: string; fields: R
     }),
   ];
 }
+
+test('the canaries are in a grain of each type', () => {
+  const types = grainsOf((where) => where).map(({ grain_type: type }) => type);
+  assert.deepEqual(types.toSorted(), [...GRAIN_TYPE_NAMES].sort());
+});
 
 /** Sends a request that must succeed. */
 async function done(server: ServerProcess, path: string, json?: unknown, headers: Record<string, string> = {}) {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { GRAIN_TYPES } from '../grain/types/table.ts';
 import { CAL_ERRORS, CAL_WARNINGS } from './errors.ts';
 import { errorRow, fieldRow } from './testing/doc-rows.ts';
 import { outcome } from './testing/refused.ts';
@@ -15,6 +16,15 @@ test('the parser accepts every query in the guide', () => {
   const queries = blocks.flatMap((block) => block.trim().split(/\n\n+/));
   assert.ok(queries.length > 40);
   for (const query of queries) assert.equal(outcome(query), 'read', query);
+});
+
+test('the guide to the output has the attributes of each type', () => {
+  const lines = readFileSync(new URL('../../../docs/cal-output.md', import.meta.url), 'utf8').split('\n');
+  for (const [type, { cal }] of Object.entries(GRAIN_TYPES)) {
+    const shown = cal.output.attributes.replaceAll(/=\w+/g, '').replaceAll(' ', ', ');
+    const row = lines.find((line) => line.startsWith(`| ${type} | `));
+    assert.equal(row?.split(' | ').at(-1), `${shown} |`, type);
+  }
 });
 
 test('the tables of the guide equal those of the code', () => {

@@ -8,7 +8,7 @@ import {
   CONSOLIDATED_GROUPS_MAX,
 } from '../base/limits.ts';
 import type { DuplicateGroup, DuplicatesFound } from '../calls/session.ts';
-import type { Grain, GrainType } from '../grain/grain.ts';
+import { GRAIN_TYPE_NAMES, type Grain, type GrainType } from '../grain/grain.ts';
 import type { ValueMap } from '../grain/value.ts';
 import type { Sliced } from '../index/files/section.ts';
 import type { Ordinal } from '../index/parts/part.ts';
@@ -17,17 +17,22 @@ import { type Letters, lettersOf, similarityOf, type Work } from './edit-similar
 import { type SessionPlaces, withValue } from './places.ts';
 
 /**
- * Grain types that state something, with the fields of the statement and the fields of its topic. Actions, states,
- * goals, workflows and consents are left alone: two similar ones are still two.
+ * For each grain type that states something the fields of the statement and the fields of its topic. The others are left
+ * alone: two similar ones are still two.
  */
 const STATEMENTS: Readonly<
-  Partial<Record<GrainType, { readonly says: readonly string[]; readonly about: readonly string[] }>>
+  Record<GrainType, { readonly says: readonly string[]; readonly about: readonly string[] } | undefined>
 > = {
   belief: { says: ['object'], about: ['subject', 'relation'] },
   event: { says: ['content', 'object'], about: ['role', 'speaker', 'subject', 'relation'] },
   observation: { says: ['content', 'object'], about: ['observer_id', 'observer_type', 'subject'] },
   reasoning: { says: ['conclusion'], about: ['inference_method'] },
   consensus: { says: ['agreed_content'], about: [] },
+  state: undefined,
+  workflow: undefined,
+  action: undefined,
+  goal: undefined,
+  consent: undefined,
 };
 
 /** Grains to open between two yields. */
@@ -76,7 +81,8 @@ export function* duplicateGroups(session: SessionPlaces, threshold: number): Sli
 function newestStatements(session: SessionPlaces): { readonly ordinals: readonly Ordinal[]; readonly isCut: boolean } {
   const { store, parts } = session;
   const { retracted, contested } = store.index.verification;
-  const types = Object.keys(STATEMENTS).map((type) => withValue(session, 'type', type));
+  const stating = GRAIN_TYPE_NAMES.filter((type) => STATEMENTS[type] !== undefined);
+  const types = stating.map((type) => withValue(session, 'type', type));
   const places = types.flatMap((filters) =>
     inOrder(store, parts, filters, { limit: CONSOLIDATED_GRAINS_MAX + 1, order: 'desc' }),
   );

@@ -7,6 +7,8 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { generate } from '../../../scripts/generate-proto.ts';
 import { MemoryBatchServiceService, MemoryServiceService } from '../gen/memory/v1/services.ts';
+import { toSnake } from '../operations/names.ts';
+import { OPERATIONS } from '../operations/table.ts';
 import { SERVICES } from './services.ts';
 
 const GENERATED = join(import.meta.dirname, '..', 'gen');
@@ -90,6 +92,53 @@ const BINDING: Record<string, string> = {
   CalQueryResponse: '1 query 2 query_hash 3 result_json 4 warnings 5 statement_type 6 execution_time_ms 7 result_count',
   GetMetricsResponse: '1 computed_at 2 domain 3 metrics_json 4 total 5 green 6 yellow 7 red 8 not_computed',
 };
+
+/** Members of an input that its message does not have, by rpc: they are asked for over HTTP and app/exec alone. */
+const WITHOUT_FIELD: Readonly<Record<string, string>> = {
+  Add: 'purpose',
+  BatchAdd: 'options purpose',
+  CalQuery: 'wait_for_index_ms',
+  DetectPii: 'detailed',
+  Flush: 'vectors wait_for_index_ms',
+  Forget: 'dry_run hashes reason subject user_id',
+  ForgetUser: 'dry_run reason',
+  GetHistory: 'cursor',
+  GetProvenance: 'explain',
+  GrantConsent: 'basis expires_at grantee_did jurisdiction',
+  LiftRestriction: 'reason',
+  ListProvenance: 'offset order',
+  Recall: 'query_mode wait_for_index_ms',
+  RecallChain: 'query_mode wait_for_index_ms',
+  Remember: 'messages purpose',
+  RevokeConsent: 'reason',
+  Supersede: 'reason',
+};
+
+test('each request message has the members of its operation, but for those that are listed here', () => {
+  const requests = new Map(
+    descriptor.file.flatMap((file) =>
+      file.service.flatMap(({ method }) =>
+        method.map(({ name, inputType }) => [name, inputType.split('.').at(-1) ?? ''] as const),
+      ),
+    ),
+  );
+  const missing: Record<string, string> = {};
+  for (const { grpc, input } of OPERATIONS) {
+    if (grpc === undefined) continue;
+    const { properties = {} } = input as { readonly properties?: object }; // a schema of an object
+    const members = new Set(Object.keys(properties).map(toSnake));
+    const fields = (fieldsOf.get(requests.get(grpc.rpc) ?? '') ?? []).map((field) =>
+      field
+        .replace(/^\d+ /, '')
+        .replace(/\?$/, '')
+        .replace(/_json$/, ''),
+    );
+    for (const field of fields) assert.ok(members.has(field), `${grpc.rpc}: ${field}`);
+    const without = [...members].filter((member) => !fields.includes(member));
+    if (without.length > 0) missing[grpc.rpc] = without.sort().join(' ');
+  }
+  assert.deepEqual(missing, WITHOUT_FIELD);
+});
 
 test('published messages keep their field numbers', () => {
   for (const [message, fields] of Object.entries(BINDING)) {

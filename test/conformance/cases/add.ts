@@ -1,5 +1,6 @@
-// Adding: the ten types, duplicates, refusals, and batches.
+// Adding: each type, duplicates, refusals, and batches.
 import assert from 'node:assert/strict';
+import type { GrainType } from '../../../src/engine/grain/grain.ts';
 import { refused } from '../contract.ts';
 import type { Fields } from '../driver.ts';
 import {
@@ -14,32 +15,26 @@ import {
 } from './case.ts';
 
 /** A grain of each type with fields of its own, common ones and an extra one. */
-export const TEN_TYPES: readonly (readonly [type: string, fields: Fields])[] = [
-  ['belief', { subject: 'Ada', relation: 'prefers', object: 'dark mode', confidence: 0.75, importance: 0.5 }],
-  ['event', { content: 'Ada asked about the port', role: 'user', speaker: 'Ada', session_id: 's1', run_id: 'r9' }],
-  ['state', { data: { theme: 'dark', open: ['a.ts', 'b.ts'], depth: { of: { nesting: 3 } } }, session_id: 's1' }],
-  [
-    'workflow',
-    {
-      nodes: ['fetch', 'check', 'store'],
-      edges: [
-        { src: 'fetch', dst: 'check' },
-        { src: 'check', dst: 'store', cond: 'ok' },
-      ],
-      trigger: 'nightly import',
-      retries: { fetch: 3 },
-    },
-  ],
-  ['action', { tool_name: 'grep', input: { pattern: 'x+' }, content: 'three lines', is_error: false, duration_ms: 12 }],
-  ['observation', { content: 'the kettle boils', observer_id: 'sensor-1', observer_type: 'sensor', subject: 'kettle' }],
-  ['goal', { description: 'Ship the release', goal_state: 'active', priority: 'high', criteria: 'tests are green' }],
-  ['reasoning', { premises: ['it rains', 'roofs leak'], conclusion: 'bring a bucket', inference_method: 'deductive' }],
-  [
-    'consensus',
-    { participating_observers: ['a', 'b', 'c'], threshold: 0.5, agreement_count: 2, agreed_content: 'yes' },
-  ],
-  ['consent', { subject_did: 'did:key:z6MkAda', user_id: 'ada', grantee_did: 'did:key:z6MkApp', scope: 'storage' }],
-];
+const EACH_TYPE: Readonly<Record<GrainType, Fields>> = {
+  belief: { subject: 'Ada', relation: 'prefers', object: 'dark mode', confidence: 0.75, importance: 0.5 },
+  event: { content: 'Ada asked about the port', role: 'user', speaker: 'Ada', session_id: 's1', run_id: 'r9' },
+  state: { data: { theme: 'dark', open: ['a.ts', 'b.ts'], depth: { of: { nesting: 3 } } }, session_id: 's1' },
+  workflow: {
+    nodes: ['fetch', 'check', 'store'],
+    edges: [
+      { src: 'fetch', dst: 'check' },
+      { src: 'check', dst: 'store', cond: 'ok' },
+    ],
+    trigger: 'nightly import',
+    retries: { fetch: 3 },
+  },
+  action: { tool_name: 'grep', input: { pattern: 'x+' }, content: 'three lines', is_error: false, duration_ms: 12 },
+  observation: { content: 'the kettle boils', observer_id: 'sensor-1', observer_type: 'sensor', subject: 'kettle' },
+  goal: { description: 'Ship the release', goal_state: 'active', priority: 'high', criteria: 'tests are green' },
+  reasoning: { premises: ['it rains', 'roofs leak'], conclusion: 'bring a bucket', inference_method: 'deductive' },
+  consensus: { participating_observers: ['a', 'b', 'c'], threshold: 0.5, agreement_count: 2, agreed_content: 'yes' },
+  consent: { subject_did: 'did:key:z6MkAda', user_id: 'ada', grantee_did: 'did:key:z6MkApp', scope: 'storage' },
+};
 
 const COMMON: Fields = {
   namespace: 'team/blue',
@@ -53,7 +48,7 @@ const COMMON: Fields = {
 /** A consent has none of these. */
 const FREE: Fields = { context: { page: 3, note: 'naïve café ☕' }, of_my_own: { nested: [1, 2.5, true, 'x'] } };
 
-const types: readonly Case[] = TEN_TYPES.map(([type, fields]) => ({
+const types: readonly Case[] = Object.entries(EACH_TYPE).map(([type, fields]) => ({
   name: `a ${type} comes back with every field that was sent`,
   async run(memory) {
     const sent = { ...COMMON, ...(type === 'consent' ? {} : FREE), ...fields };

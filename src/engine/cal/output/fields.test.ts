@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { GRAIN_TYPE_NAMES } from '../../grain/grain.ts';
 import { fieldValue, goalState, storedValue } from './fields.ts';
-import { grainOf, NOW_MS, TEN } from './types.fixture.ts';
+import { EACH_TYPE, grainOf, NOW_MS } from './types.fixture.ts';
 
-const byMark = (mark: string) => TEN.find(({ hash }) => hash.startsWith(mark))!;
+const byMark = (mark: string) => EACH_TYPE.find(({ hash }) => hash.startsWith(mark))!;
+
+test('the examples of this folder have a grain of each type', () => {
+  assert.deepEqual([...new Set(EACH_TYPE.map(({ grainType }) => grainType))], [...GRAIN_TYPE_NAMES]);
+});
 
 test('D-15: each CAL field is found under the name by which its type stores it', () => {
   const cases: [mark: string, field: string, value: unknown][] = [

@@ -13,7 +13,7 @@ import { toonValue } from './formats/toon.ts';
 import type { CalGrain } from './grain.ts';
 import type { Level, Project } from './projection.ts';
 import { renderGrains } from './render.ts';
-import { grainOf, HOSTILE, NOW_MS, named, TEN, templated } from './types.fixture.ts';
+import { EACH_TYPE, grainOf, HOSTILE, NOW_MS, named, templated } from './types.fixture.ts';
 
 const GOLDEN = join(import.meta.dirname, '../../../../test/golden/cal');
 const LEVELS: readonly Level[] = ['summary', 'standard', 'full'];
@@ -42,7 +42,7 @@ const shown = (content: string | JsonObject[]): string =>
 for (const name of FORMATS)
   test(`${name} renders each type on every level, in a recall and in an assembly`, (t) => {
     for (const level of LEVELS) {
-      const text = `${shown(recalled(name, TEN, level))}\n----\n${shown(assembled(name, TEN, level))}\n`;
+      const text = `${shown(recalled(name, EACH_TYPE, level))}\n----\n${shown(assembled(name, EACH_TYPE, level))}\n`;
       t.assert.fileSnapshot(text, join(GOLDEN, `${name}.${level}.txt`), { serializers: [(value) => value] });
     }
   });
@@ -62,27 +62,27 @@ test('an empty result is a frame, an empty text or empty data', () => {
 });
 
 test('D-30: no format shows a hash, a namespace or a user; a template can show a hash', () => {
-  const secret = TEN.map((grain) => ({ ...grain, namespace: 'namespace-canary', userId: 'user-canary' }));
+  const secret = EACH_TYPE.map((grain) => ({ ...grain, namespace: 'namespace-canary', userId: 'user-canary' }));
   for (const name of FORMATS)
     for (const level of LEVELS)
       for (const content of [recalled(name, secret, level), assembled(name, secret, level)])
         assert.doesNotMatch(shown(content), /[0-9a-f]{64}|canary|sha256|\d{10}/, `${name} ${level}`);
   const asked = [templated({ text: '{{grain.hash}}' })];
-  const { renderings } = renderGrains(TEN.slice(0, 1), asked, { nowMs: NOW_MS, level: 'standard' });
+  const { renderings } = renderGrains(EACH_TYPE.slice(0, 1), asked, { nowMs: NOW_MS, level: 'standard' });
   assert.equal(renderings[0]?.content, `sha256:${'1'.repeat(64)}`);
 });
 
 test('D-32: tables of an assembly follow one another without a blank line, those of a recall with one', () => {
-  assert.doesNotMatch(String(assembled('toon', TEN)), /\n\n/);
-  assert.match(String(recalled('toon', TEN)), /\n\nevents\[2\]\{role,time,content\}:\n/);
+  assert.doesNotMatch(String(assembled('toon', EACH_TYPE)), /\n\n/);
+  assert.match(String(recalled('toon', EACH_TYPE)), /\n\nevents\[2\]\{role,time,content\}:\n/);
 });
 
 test('D-33: a missing value is an empty quoted text', () => {
-  assert.match(String(recalled('toon', TEN)), /^"",Nov 30,no role here$/m);
+  assert.match(String(recalled('toon', EACH_TYPE)), /^"",Nov 30,no role here$/m);
 });
 
 test('D-34: summaries leave out optional parts, full adds to every type', () => {
-  const belief = TEN.slice(0, 1);
+  const belief = EACH_TYPE.slice(0, 1);
   assert.equal(elementOf(belief, 'summary'), '<belief subject="alice">prefers dark mode</belief>');
   assert.equal(elementOf(belief, 'standard'), '<belief subject="alice" confidence="0.92">prefers dark mode</belief>');
   assert.equal(
@@ -100,14 +100,14 @@ function elementOf(grains: readonly CalGrain[], level: Level): string | undefine
 
 test('instants replace ages on request', () => {
   const options = { nowMs: NOW_MS, level: 'standard', isoTimestamps: true } as const;
-  const { renderings } = renderGrains(TEN.slice(2, 3), [named('sml')], options);
+  const { renderings } = renderGrains(EACH_TYPE.slice(2, 3), [named('sml')], options);
   assert.match(String(renderings[0]?.content), /time="2026-03-10T11:50:00Z"/);
 });
 
 test('PROJECT shows only its fields, in its order, under the names of attributes', () => {
   const context = { 'hc:patient_id': 'P-1234', 'hc:none': '' };
   const fields = { subject: 's', content: 'elevated heart rate', observer_id: 'dr', observer_type: 'human', context };
-  const grains = [grainOf('1', 'observation', fields), TEN[0]!];
+  const grains = [grainOf('1', 'observation', fields), EACH_TYPE[0]!];
   const project: Project = {
     content: ['relation', 'object'],
     attributes: ['hc:patient_id', 'observer_id', 'confidence'],
@@ -136,7 +136,7 @@ test('PROJECT shows only its fields, in its order, under the names of attributes
 });
 
 test('triples leave out grains that are not triples, and report it', () => {
-  const { renderings, warnings } = renderGrains(TEN, [named('triples')], { nowMs: NOW_MS, level: 'standard' });
+  const { renderings, warnings } = renderGrains(EACH_TYPE, [named('triples')], { nowMs: NOW_MS, level: 'standard' });
   assert.equal(renderings[0]?.content, 'alice\tprefers\tdark mode\nalice\tworks at\tCafé "Ł" & Co');
   assert.deepEqual(
     [renderings[0]?.grainCount, warnings],
@@ -270,7 +270,7 @@ const text = fc.oneof(
 );
 const filledText = text.map((value) => (value.trim() === '' ? 'x' : value));
 const grain = fc
-  .tuple(fc.constantFrom(...TEN), filledText, filledText, filledText)
+  .tuple(fc.constantFrom(...EACH_TYPE), filledText, filledText, filledText)
   .map(([like, first, second, third], i = 0): CalGrain => {
     const swap: JsonObject = {};
     for (const [name, value] of Object.entries(like.fields)) {
@@ -407,7 +407,7 @@ test('YAML has one item per grain and quotes what it would otherwise read differ
 });
 
 test('a foreign grain may contain anything under any name: it is shown, never an error', () => {
-  const names = [...new Set(TEN.flatMap(({ fields }) => Object.keys(fields)))];
+  const names = [...new Set(EACH_TYPE.flatMap(({ fields }) => Object.keys(fields)))];
   const more = [
     'timestamp_ms',
     'content_blocks',
@@ -425,11 +425,11 @@ test('a foreign grain may contain anything under any name: it is shown, never an
     fc.double(),
   );
   const fields = fc.dictionary(fc.constantFrom(...names, ...more), value, { maxKeys: 12 });
-  const types = [...TEN.map(({ grainType }) => grainType), 'unheard_of'];
+  const types = [...EACH_TYPE.map(({ grainType }) => grainType), 'unheard_of'];
   const odd = fc.record({ fields, grainType: fc.constantFrom(...types), createdAtMs: fc.double() });
   fc.assert(
     fc.property(fc.array(odd, { maxLength: 4 }), fc.constantFrom(...LEVELS), (some, level) => {
-      const all = some.map((one, i): CalGrain => ({ ...TEN[0]!, ...one, hash: `${i}`.repeat(64) }));
+      const all = some.map((one, i): CalGrain => ({ ...EACH_TYPE[0]!, ...one, hash: `${i}`.repeat(64) }));
       for (const name of FORMATS) {
         assert.ok(recalled(name, all, level) !== undefined);
         assert.ok(assembled(name, all, level) !== undefined);
@@ -440,5 +440,6 @@ test('a foreign grain may contain anything under any name: it is shown, never an
 });
 
 test('the same grains and the same clock give the same text', () => {
-  for (const name of FORMATS) assert.deepEqual(assembled(name, TEN, 'full'), assembled(name, [...TEN], 'full'));
+  for (const name of FORMATS)
+    assert.deepEqual(assembled(name, EACH_TYPE, 'full'), assembled(name, [...EACH_TYPE], 'full'));
 });

@@ -9,9 +9,9 @@ import type { CalGrain } from './grain.ts';
 import { renderGrains } from './render.ts';
 import { checkTemplate, TEMPLATE_BYTES_MAX } from './template.ts';
 import { VARIABLES } from './template-variables.ts';
-import { grainOf, HOSTILE, NOW_MS, TEN, templated } from './types.fixture.ts';
+import { EACH_TYPE, grainOf, HOSTILE, NOW_MS, templated } from './types.fixture.ts';
 
-const belief = TEN[0]!;
+const belief = EACH_TYPE[0]!;
 
 function render(text: string, grains: readonly CalGrain[] = [belief], parent = 'compact'): string {
   const rendering = templated({ text }, { extends: parent });
@@ -40,7 +40,7 @@ test('every variable of the closed set is allowed in every section, and has its 
   const all = VARIABLES.map((name) => `${name}={{${name}}}`).join(';');
   const names = ['header', 'element', 'element_summary', 'element_omit', 'source_break', 'footer'] as const;
   for (const name of names) checkTemplate({ sections: { element: 'x', [name]: all } });
-  const sources = ['a', 'b'].map((label, i) => ({ label, grains: [TEN[i]!] }));
+  const sources = ['a', 'b'].map((label, i) => ({ label, grains: [EACH_TYPE[i]!] }));
   const sections = { header: '', element: all, source_break: all };
   const { renderings } = assemble({
     ...{ sources, priority: ['b'], nowMs: NOW_MS, level: 'standard', name: 'n', intent: 'i' },
@@ -120,8 +120,8 @@ test('a template extends a preset that is text, under either of its names', () =
 });
 
 test('a text is an ELEMENT alone, so one line break at either end is not part of it', () => {
-  assert.equal(render('- {{grain.type}}\n', TEN.slice(0, 2)), '- belief\n- belief');
-  assert.equal(render(' \n- {{grain.type}}\n\n  ', TEN.slice(0, 2)), '- belief\n\n- belief\n');
+  assert.equal(render('- {{grain.type}}\n', EACH_TYPE.slice(0, 2)), '- belief\n- belief');
+  assert.equal(render(' \n- {{grain.type}}\n\n  ', EACH_TYPE.slice(0, 2)), '- belief\n\n- belief\n');
 });
 
 test('any text is a template or is refused with a code of templates', () => {
@@ -165,8 +165,8 @@ test('any text is a template or is refused with a code of templates', () => {
 test('sections that a template lacks come from the one that it extends', () => {
   const assembled = (sections: Sections, parent?: string) => {
     const sources = [
-      { label: 'a', grains: TEN.slice(0, 1) },
-      { label: 'b', grains: TEN.slice(2, 3) },
+      { label: 'a', grains: EACH_TYPE.slice(0, 1) },
+      { label: 'b', grains: EACH_TYPE.slice(2, 3) },
     ];
     const renderings = [templated({ sections }, { extends: parent })];
     const result = assemble({ sources, priority: [], nowMs: NOW_MS, level: 'standard', intent: 'why', renderings });

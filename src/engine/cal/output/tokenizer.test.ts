@@ -5,7 +5,7 @@ import { FORMATS } from '../ast.ts';
 import { assemble } from './assembly/assemble.ts';
 import { tokenCounter } from './tokenizer.ts';
 import { ESTIMATE } from './tokens.ts';
-import { HOSTILE, NOW_MS, named, TEN, templated } from './types.fixture.ts';
+import { EACH_TYPE, HOSTILE, NOW_MS, named, templated } from './types.fixture.ts';
 
 const COUNTER = tokenCounter('o200k_base');
 
@@ -34,7 +34,7 @@ test('a long word is counted in pieces, none of which splits a character', () =>
 
 test('D-28: an assembly counted by a tokenizer stays within its budget in every format', () => {
   const grains = HOSTILE.flatMap((text, i) =>
-    TEN.map((like, place) => ({
+    EACH_TYPE.map((like, place) => ({
       ...like,
       fields: { ...like.fields, object: text, content: text, description: text },
       hash: (i * 100 + place).toString(16).padStart(64, '0'),

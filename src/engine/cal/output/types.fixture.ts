@@ -28,7 +28,7 @@ export function grainOf(mark: string, grainType: string, fields: JsonObject, mor
   };
 }
 
-export const TEN: readonly CalGrain[] = [
+export const EACH_TYPE: readonly CalGrain[] = [
   grainOf('1', 'belief', {
     ...{ subject: 'alice', relation: 'mg:prefers', object: 'dark mode', confidence: 0.92, importance: 0.7 },
     ...{ tags: ['ui', 'settings'], created_at: NOW_S - 30 * HOUR_S, verification_status: 'verified', user_id: 'alice' },

@@ -23,7 +23,7 @@ import { checkedGrainType } from './grain-type.ts';
 import { AddOptionsInput, optionWarnings } from './options.ts';
 
 const Input = Type.Object({
-  grainType: Type.String({ description: 'One of the ten grain types.' }),
+  grainType: Type.String({ description: 'Type of the grain.' }),
   fields: described(Fields, 'Fields of the grain: those of its type, common fields, and any others, which are kept.'),
   options: Type.Optional(described(AddOptionsInput, 'Further steps besides storing the grain.')),
   purpose: Type.Optional(

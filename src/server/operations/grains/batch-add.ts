@@ -36,7 +36,7 @@ const Added = Type.Object({
 });
 const Failed = Type.Object({
   index: Type.Integer({ description: 'Position of the grain in the request, from 0.' }),
-  // The length bound keeps OpenAPI from showing the ten types as an enum, which a plain string schema would get.
+  // The length bound keeps OpenAPI from showing the grain types as an enum, which a plain string schema would get.
   grainType: Type.String({ minLength: 0, description: 'Type of the grain as it was sent, known or not.' }),
   code: Type.Unsafe<ErrorCode>({ type: 'string', description: 'Error code.' }),
   error: Type.String({ description: 'Error message.' }),
@@ -159,7 +159,7 @@ const BODY: Members = {
         required: ['grain_type', 'fields'],
         additionalProperties: true,
         properties: {
-          grain_type: { type: 'string', description: 'One of the ten grain types.' },
+          grain_type: { type: 'string', description: 'Type of the grain.' },
           fields: {
             type: 'object',
             description: 'Fields of the grain: those of its type, common fields, and any others, which are kept.',

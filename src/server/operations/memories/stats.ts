@@ -91,7 +91,7 @@ function hasPolicy({ governing, policy }: MemoryRecord): boolean {
   return (governing?.presets ?? policy?.presets ?? []).length > 0;
 }
 
-/** Counts of all ten types; 0 for types without grains. */
+/** Counts of all types; 0 for types without grains. */
 export function allTypes(counts: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(GRAIN_TYPE_NAMES.map((name) => [name, counts[name] ?? 0]));
 }

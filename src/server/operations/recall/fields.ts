@@ -26,7 +26,7 @@ export const RecallInput = Type.Object({
   object: text('Only grains with exactly this object.'),
   namespace: text('Only grains of exactly this namespace.'),
   userId: text('Only grains of this data subject.'),
-  grainType: text('Only grains of this type, one of the ten.'),
+  grainType: text('Only grains of this type.'),
   // No range here: `secondsToMs` refuses milliseconds with its own message.
   timeStart: Type.Optional(
     Type.Integer({ description: 'Only grains from this time on, in Unix seconds, by the time of temporal_field.' }),

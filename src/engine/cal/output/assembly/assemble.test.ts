@@ -6,7 +6,7 @@ import { FORMATS } from '../../ast.ts';
 import type { Rendering } from '../formats/choice.ts';
 import type { CalGrain } from '../grain.ts';
 import { ESTIMATE, type TokenCounter } from '../tokens.ts';
-import { grainOf, HOSTILE, NOW_MS, named, TEN, templated } from '../types.fixture.ts';
+import { EACH_TYPE, grainOf, HOSTILE, NOW_MS, named, templated } from '../types.fixture.ts';
 import { assemble } from './assemble.ts';
 import type { Assembly } from './assembly.ts';
 import { ranked, withoutRepeats } from './ranking.ts';
@@ -168,13 +168,13 @@ test('W005: a server that may choose takes TOON when the budget is nearly spent,
   for (const kept of [
     { ...wanted, autoToon: false },
     { ...wanted, budget: { value: 16_000, unit: 'tokens' } as const },
-    { ...wanted, sources: [grains('a', [...beliefs(40), ...TEN])] },
+    { ...wanted, sources: [grains('a', [...beliefs(40), ...EACH_TYPE])] },
   ])
     assert.equal(assemble(kept).renderings[0]!.format, 'sml');
 });
 
 test('a summary has one line per source and covers every grain found', () => {
-  const sources = [grains('a', TEN.slice(0, 2)), grains('none', [])];
+  const sources = [grains('a', EACH_TYPE.slice(0, 2)), grains('none', [])];
   const { sources: given } = assemble(plan({ sources, summarizes: true, budget: { value: 1, unit: 'tokens' } }));
   assert.deepEqual(
     given.map(({ summary }) => summary),
@@ -224,7 +224,7 @@ const someText = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 200 }),
 );
 const grain = fc
-  .tuple(fc.constantFrom(...TEN), someText, fc.integer({ min: 0, max: 60 }))
+  .tuple(fc.constantFrom(...EACH_TYPE), someText, fc.integer({ min: 0, max: 60 }))
   .map(([like, text, number]): CalGrain => {
     const fields = { ...like.fields };
     for (const name of ['object', 'content', 'description', 'conclusion', 'agreed_content', 'subject', 'role'])

@@ -87,7 +87,7 @@ export interface RecallRequest {
   object: string;
   namespace: string;
   userId: string;
-  /** One of the ten types. */
+  /** Only grains of this type. */
   grainType: string;
   /** Inclusive, on the field that temporal_field chooses. */
   timeStart?: number | undefined;
