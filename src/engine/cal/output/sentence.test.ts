@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { SENTENCE_CHARS_MAX } from '../../base/limits.ts';
 import { GRAIN_TYPE_NAMES } from '../../grain/grain.ts';
 import { sentenceOf } from './sentence.ts';
-import { grainOf, HOSTILE, TEN } from './types.fixture.ts';
+import { EACH_TYPE, grainOf, HOSTILE } from './types.fixture.ts';
 
 test('every type has a sentence of its own', () => {
   assert.deepEqual(
-    TEN.map((grain) => [grain.grainType, sentenceOf(grain)]),
+    EACH_TYPE.map((grain) => [grain.grainType, sentenceOf(grain)]),
     [
       ['belief', 'alice prefers dark mode'],
       ['belief', 'alice works at Café "Ł" & Co'],
@@ -26,7 +26,7 @@ test('every type has a sentence of its own', () => {
       ['consent', 'user:bob withdraws mail, calls from did:web:agent'],
     ],
   );
-  assert.deepEqual(new Set(TEN.map(({ grainType }) => grainType)), new Set(GRAIN_TYPE_NAMES));
+  assert.deepEqual(new Set(EACH_TYPE.map(({ grainType }) => grainType)), new Set(GRAIN_TYPE_NAMES));
 });
 
 test('an event is led by its speaker, and one without content says its triple', () => {
