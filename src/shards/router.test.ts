@@ -567,4 +567,7 @@ test('removals and changes of keys are told before and after the call, by memory
   assert.deepEqual(told, [2, 2, 1, 1]);
   await assert.rejects(router.call('forget', context(99), {} as never)); // an unknown memory
   assert.deepEqual(told, [2, 2, 1, 1, 99, 99]);
+  // The rest of an erasure removes what names the person.
+  await router.call('redactUser', context(2), { userId: 'u', keyFingerprint: '' });
+  assert.deepEqual(told, [2, 2, 1, 1, 99, 99, 2, 2]);
 });

@@ -208,6 +208,7 @@ function askedOf<M extends MemoryMethod>(settings: MemorySettings, method: M, in
 const REMOVALS: ReadonlySet<MemoryMethod> = new Set([
   'forget',
   'eraseUser',
+  'redactUser',
   'eraseScope',
   'dropMemory',
   'enforceRetention',
