@@ -71,6 +71,25 @@ test('calls are served in the thread of their caller, typed and raw, in groups, 
   await assert.rejects(add(0, 'too late'), { code: 'STO-E002' });
 });
 
+test('caller and engine share no values: a change of one is not seen by the other', async (t) => {
+  const { local, engines } = await setUp(t);
+  const fields = { content: 'as it was asked', tags: ['one'] };
+  const added = local.caller(0).call('add', CONTEXT, { grainType: 'event', fields, sync: false });
+  fields.content = 'changed by the caller';
+  fields.tags.push('two');
+  const { hash } = await added;
+  const received = engines[0]!.calls.at(-1)!.input;
+  assert.deepEqual(received, {
+    grainType: 'event',
+    fields: { content: 'as it was asked', tags: ['one'] },
+    sync: false,
+  });
+  const get = async () => (await local.caller(0).call('get', CONTEXT, { hash })) as { fields: Record<string, unknown> };
+  const first = await get();
+  first.fields['content'] = 'changed by the caller';
+  assert.equal((await get()).fields['content'], 'as it was asked');
+});
+
 test('long batches let the event loop run between turns', async (t) => {
   const { local, engines } = await setUp(t);
   engines[0]!.failure = (method) => {
