@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SECTIONS } from '../index/files/section.ts';
 import { FORMAT_VERSION } from '../index/files/segment-file.ts';
-import { FACETS, NUMBERS } from '../index/parts/part.ts';
+import { FACETS, KEYED, NUMBERS } from '../index/parts/part.ts';
 import { LISTED_FIELDS } from './indexed-fields.ts';
 
 /** By format version. Add a line for a new version; never change an old one. */
@@ -57,4 +57,11 @@ test('the content of a segment determines its format version', () => {
     FORMATS[FORMAT_VERSION],
     'raise FORMAT_VERSION in index/files/segment-file.ts, and add its lists here',
   );
+});
+
+test('no two facets, numbers, keyed entries or sections share a number', () => {
+  for (const names of [FACETS, NUMBERS, KEYED, SECTIONS]) {
+    const ids: number[] = Object.values(names);
+    assert.equal(new Set(ids).size, ids.length, numbered(names));
+  }
 });
