@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { contextOf, openShard, settingsOf } from '../../test/support/shard.ts';
 import { temporaryDirectory } from '../../test/support/temporary.ts';
 import { EngineError } from './base/errors.ts';
+import { GROUP_WRITES_MAX } from './base/limits.ts';
 import type { Engine } from './engine.ts';
 import { decodeAuditBody } from './govern/trail/audit-codec.ts';
 import type { JsonObject } from './grain/api/json-value.ts';
@@ -21,7 +22,10 @@ interface Shard {
   reopen(how?: 'close' | 'abandon'): Promise<Engine>;
 }
 
-async function setUp(t: TestContext, options: { sealGrains?: number; log?: () => Log } = {}): Promise<Shard> {
+async function setUp(
+  t: TestContext,
+  options: { sealGrains?: number; log?: () => Log; betweenGroups?: () => void } = {},
+): Promise<Shard> {
   const root = temporaryDirectory(t);
   const { log, ...others } = options;
   const open = () => openShard(root, { ...others, ...(log === undefined ? {} : { log: log() }) });
@@ -44,6 +48,19 @@ function belief(subject: string, relation: string, object: string, more: JsonObj
 }
 
 const code = (expected: string) => (error: unknown) => error instanceof EngineError && error.code === expected;
+
+test('between two groups of writes the first is visible and the second is not', async (t) => {
+  const seen: number[] = [];
+  let engine: Engine | undefined;
+  const look = (): void => {
+    if (engine !== undefined) seen.push(engine.read('statistics', context, {}).totalGrains);
+  };
+  ({ engine } = await setUp(t, { betweenGroups: look }));
+  const count = GROUP_WRITES_MAX + 5;
+  const adds = Array.from({ length: count }, (_, at) => engine.write('add', context, belief('Ada', 'counts', `${at}`)));
+  await Promise.all(adds);
+  assert.deepEqual(seen, [GROUP_WRITES_MAX, count]);
+});
 
 test('an added grain is found by address, by structure and by words, also after a restart and after a crash', async (t) => {
   const shard = await setUp(t);

@@ -72,6 +72,8 @@ export interface EngineOptions {
   readonly writeAhead?: WriteAheadOptions | undefined;
   /** True while the thread of the engine has nothing to do but a single write: then it may wait for the disk. */
   readonly isAlone?: (() => boolean) | undefined;
+  /** Called between two groups of writes: requests that have arrived meanwhile may run. */
+  readonly betweenGroups?: (() => void) | undefined;
   /** Replaces the LMDB store (simulator). */
   readonly log?: Log | undefined;
   /** Grains in the tail at which a seal begins; tests lower it. */
@@ -119,7 +121,7 @@ export class Engine {
       options.onFatal?.(error);
     };
     this.#onFatal = fatal;
-    this.#queue = new WriteQueue(store, fatal);
+    this.#queue = new WriteQueue(store, fatal, options.betweenGroups);
     this.#housekeeper = new Housekeeper(store, this.#queue, {
       sealGrains: options.sealGrains,
       onFatal: fatal,

@@ -5,7 +5,7 @@ import type { OpenEngine } from '../shards/transport/engine-door.ts';
 import { serveShards } from '../shards/transport/worker.ts';
 import { CODECS } from './operations/codecs.ts';
 
-export const openEngine: OpenEngine = (options, { onBug, isAlone }) =>
-  Engine.open({ ...options, onFatal: onBug, isAlone });
+export const openEngine: OpenEngine = (options, { onBug, isAlone, betweenGroups }) =>
+  Engine.open({ ...options, onFatal: onBug, isAlone, betweenGroups });
 
 export default serveShards({ openEngine, codecs: CODECS });

@@ -89,6 +89,7 @@ export class WriteQueue {
   readonly trail: ReadTrail;
   readonly #store: Store;
   readonly #onFatal: (error: unknown) => void;
+  readonly #betweenGroups: () => void;
   #jobs: Job[] = [];
   #head = 0;
   #scheduled = false;
@@ -102,9 +103,11 @@ export class WriteQueue {
   /** Called when writes wait for a seal. The listener calls `resume` once there is room. */
   #onFull: () => void = () => {};
 
-  constructor(store: Store, onFatal: (error: unknown) => void) {
+  /** `betweenGroups`: lets the thread do what is urgent, after the answers of a group and before the next is planned. */
+  constructor(store: Store, onFatal: (error: unknown) => void, betweenGroups: () => void = () => {}) {
     this.#store = store;
     this.#onFatal = onFatal;
+    this.#betweenGroups = betweenGroups;
     this.trail = new ReadTrail(store);
   }
 
@@ -381,6 +384,7 @@ export class WriteQueue {
             this.#store.stageTimes.note(job.context, 'commit', appendedMs, performance.now());
         answer(granted);
         for (const change of changes) change.committed();
+        this.#betweenGroups();
         this.#next();
       },
       (error) => {

@@ -3,7 +3,7 @@ import type { EngineOptions as Options } from '../../engine/engine.ts';
 import type { CallContext, Input, LongMethod, Output, ReadMethod, RecordMethod, WriteMethod } from '../protocol.ts';
 
 /** The engine options that cross threads by structured clone: plain data only. */
-export type EngineOptions = Omit<Options, 'clock' | 'log' | 'onFatal' | 'isAlone'>;
+export type EngineOptions = Omit<Options, 'clock' | 'log' | 'onFatal' | 'isAlone' | 'betweenGroups'>;
 
 export interface EngineDoor {
   /** Answers synchronously from published state. Throws EngineError; any other error is a bug. */
@@ -32,6 +32,8 @@ export interface EngineThread {
   readonly onBug: (error: unknown) => void;
   /** True while the thread has nothing to do but a single write. */
   readonly isAlone: () => boolean;
+  /** Reads what has arrived and runs it. Called between two groups of writes; absent where nothing can have arrived. */
+  readonly betweenGroups?: (() => void) | undefined;
 }
 
 /** Opens a shard from disk. Rejects with EngineError if that fails. */

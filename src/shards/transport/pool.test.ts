@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { EngineError } from '../../engine/base/errors.ts';
-import { RESTART_DELAY_MIN_MS } from '../../engine/base/limits.ts';
+import { GROUP_WRITES_MAX, RESTART_DELAY_MIN_MS } from '../../engine/base/limits.ts';
 import { KeyStore } from '../../engine/keys/key-store.ts';
 import { MasterKey } from '../../engine/keys/master-key.ts';
 import type { CallContext } from '../protocol.ts';
 import { ADD_CODEC, MUTE_CODEC } from '../testing/add-codec.ts';
+import { Gate } from '../testing/gate.ts';
 import { SETTINGS } from '../testing/memory.ts';
 import { engineFolder } from '../testing/test-engine.ts';
 import type { EngineOptions } from './engine-door.ts';
@@ -104,6 +105,29 @@ test('calls reach their own shard, typed and raw, over threads', async (t) => {
       ['serving', [1, 3]],
     ],
   );
+});
+
+test('a read that arrives while a group is written is answered before the next group', async (t) => {
+  const gate = new Gate();
+  const { pool } = await setUp(t);
+  await addOne(pool, 0, 'before');
+  const answered: string[] = [];
+  gate.close();
+  const adds = Array.from({ length: GROUP_WRITES_MAX + 1 }, async (_, at) => {
+    const fields = { content: `event ${at}`, created_at: CREATED_AT };
+    await pool.caller(0).call('add', CONTEXT, { grainType: 'event', fields, sync: false });
+    answered.push(at === GROUP_WRITES_MAX ? 'a write of the second group' : 'a write of the first group');
+  });
+  await gate.reached();
+  const read = pool
+    .caller(0)
+    .call('statistics', CONTEXT, {})
+    .then(() => answered.push('the read'));
+  // The client sends it in this turn of the event loop.
+  await new Promise((resolve) => setImmediate(resolve));
+  gate.open();
+  await Promise.all([...adds, read]);
+  assert.ok(answered.indexOf('the read') < answered.indexOf('a write of the second group'), answered.join(', '));
 });
 
 test('a bug in a batch rejects all pending calls of that worker, which serves again after a restart', async (t) => {

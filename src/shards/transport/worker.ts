@@ -5,7 +5,7 @@
 // because a `run` for each batch is slower: 1.3 to 1.5 times the CPU and 1.4 to 2 times the latency, with 1, 64 and 256
 // batches in flight (bench/scenarios/handoff.ts, ratios within one run). It also allows one answer for each batch only:
 // the reads of a batch would wait for the commit of its writes, or need an additional port (1.1 to 1.3 times the CPU).
-import { isMainThread, type MessagePort } from 'node:worker_threads';
+import { isMainThread, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { assert } from '../../engine/base/assert.ts';
 import { EngineError, type WireError } from '../../engine/base/errors.ts';
 import { BatchRunner } from './batch-runner.ts';
@@ -54,7 +54,18 @@ export function serveShards({ openEngine, codecs }: ServeOptions): (task: Worker
     };
     let engines: ReadonlyMap<number, EngineDoor>;
     let runner: BatchRunner | undefined;
-    const thread: EngineThread = { onBug: (error) => onBug(error), isAlone: () => runner?.isAlone === true };
+    let receive: ((message: ArrayBuffer | ToWorker) => void) | undefined;
+    const thread: EngineThread = {
+      onBug: (error) => onBug(error),
+      isAlone: () => runner?.isAlone === true,
+      // One sync makes groups of several shards durable. Their next groups would all be planned before the event loop
+      // reads another message. The client sends few: it waits until a batch was run.
+      betweenGroups: () => {
+        if (receive === undefined) return;
+        for (let waiting = receiveMessageOnPort(port); waiting !== undefined; waiting = receiveMessageOnPort(port))
+          receive(waiting.message);
+      },
+    };
     try {
       engines = await openEngines(options, (one) => openEngine(one, thread));
     } catch (error) {
@@ -79,7 +90,7 @@ export function serveShards({ openEngine, codecs }: ServeOptions): (task: Worker
     runner = running;
     let isClosing = false;
     const closed = new Promise<void>((resolve) => {
-      port.on('message', (message: ArrayBuffer | ToWorker) => {
+      receive = (message) => {
         if (message instanceof ArrayBuffer) {
           // Drop messages that arrive after an overlong drain: the client rejects these calls when this thread ends.
           if (!isClosing) running.run(message);
@@ -89,7 +100,8 @@ export function serveShards({ openEngine, codecs }: ServeOptions): (task: Worker
           running.stop();
           resolve();
         }
-      });
+      };
+      port.on('message', receive);
     });
     say({ kind: 'ready' });
     maintenance.wake();
