@@ -53,11 +53,23 @@ export class MemoryIndex {
     return this.#parts;
   }
 
+  /**
+   * Forgets the tails, which may have been sealed or dropped: a memory that nobody reads again would keep them, and with
+   * them the tables of their generation.
+   */
+  forgetTails(): void {
+    this.#frozen = undefined;
+    this.#active = undefined;
+    this.#parts = [];
+    this.#version = -1;
+  }
+
   /** Frees the heap of its chunks. */
   close(): void {
     for (const chunk of this.#chunks.values()) chunk.close();
     this.#chunks.clear();
-    this.#version = -1;
+    this.#sealed = [];
+    this.forgetTails();
     this.#count(0);
     this.#closed = true;
   }

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { runs } from '../../../test/support/runs.ts';
@@ -245,6 +247,37 @@ test('a purge rewrites a memory under its newest key, and the old key opens noth
   commit(shard, log, finish(shard.compact())!);
   assert.equal(shard.segments, 1);
   check(shard);
+  shard.close();
+});
+
+/** The unsealed parts of a memory that was just read. */
+function tailsOf(shard: ShardIndex, memory: number): WeakRef<object>[] {
+  assert.ok(shard.memory(memory).parts.length > 0);
+  return shard.unsealedParts(memory).map((part) => new WeakRef(part));
+}
+
+/** Those that are still in use. */
+async function kept(tails: readonly WeakRef<object>[]): Promise<number> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void; // what the flag defines
+  // A reference that was made or read in this turn holds its object.
+  await new Promise((resolve) => setImmediate(resolve));
+  collect();
+  return tails.filter((tail) => tail.deref() !== undefined).length;
+}
+
+test('a tail is given back once it is sealed or dropped, though its memory is not read again', async () => {
+  const log = new StateOnly();
+  const shard = openShard(temporaryDirectory(), log);
+  for (let ordinal = 1; ordinal <= 30; ordinal++) shard.publish(1 + (ordinal % 3), grainOf(ordinal, ordinal));
+  const [sealed, dropped] = [tailsOf(shard, 1), tailsOf(shard, 2)];
+  const holder = shard.memory(2);
+  commit(shard, log, finish(shard.dropMemory(2)));
+  assert.equal(await kept(dropped), 0);
+  assert.deepEqual(holder.parts, []);
+  assert.equal(await kept(sealed), 1);
+  sealAll(shard, log);
+  assert.equal(await kept(sealed), 0);
   shard.close();
 });
 

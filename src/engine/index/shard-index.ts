@@ -328,6 +328,7 @@ export class ShardIndex {
   commit(change: SegmentChange): void {
     this.#changes.commit(change);
     for (const file of this.#damaged.keys()) if (!this.#segments.files.includes(file)) this.#damaged.delete(file);
+    for (const memory of this.#memories.values()) memory.forgetTails();
     this.#version += 1;
   }
 
