@@ -8,8 +8,6 @@ import { isInt64, setJson } from './json.ts';
 import type { JsonObject, JsonValue } from './json-value.ts';
 import { invalidType, outOfRange } from './refusal.ts';
 
-/** Anything but printable ASCII and white space; such text needs closer checks, but most of it is allowed. */
-const NOT_PLAIN_ASCII = /[^ -~\t\n\r]/;
 const SHORT = 48;
 
 /** Depth of a container in a top-level field; the payload map has depth 1. */
@@ -28,9 +26,12 @@ export function cleanText(text: string, field: string): string {
   }
 }
 
-// For short strings a loop costs a third of the regular expression's call.
+/**
+ * True without U+0000 and anything beyond ASCII, each of which takes at least two bytes of UTF-8. The platform counts these
+ * with vector instructions, in a quarter of a regular expression's time. For short strings a loop costs less than the calls.
+ */
 function isPlainAscii(text: string): boolean {
-  if (text.length > SHORT) return !NOT_PLAIN_ASCII.test(text);
+  if (text.length > SHORT) return Buffer.byteLength(text) === text.length && !text.includes('\0');
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
     if (code === 0 || code > 0x7f) return false;

@@ -470,6 +470,7 @@ const REFUSALS: readonly (readonly [string, JsonObject, string, string, string])
   ['belief', { ct: true }, 'VAL-E001', 'short key', 'ct'],
   ['event', { cnt: 1 }, 'VAL-E001', 'short key', 'cnt'],
   ['belief', { subject: 'a\0b' }, 'VAL-E001', 'U+0000', 'subject'],
+  ['belief', { subject: `${'a'.repeat(60)}\0` }, 'VAL-E001', 'U+0000', 'subject'],
   ['belief', { note: ['x', { y: 'a\0' }] }, 'VAL-E001', 'U+0000', 'note'],
   ['belief', { note: { 'a\0': 1 } }, 'VAL-E001', 'U+0000', 'note'],
   ['belief', { subject: 'a\ud800' }, 'VAL-E001', 'surrogate', 'subject'],
