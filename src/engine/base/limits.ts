@@ -801,6 +801,11 @@ export const HEALTH_LOG_REASONS_MAX = 1_000;
  * pages.
  */
 export const LOG_CHECK_BYTES_MAX = 64 * 1_048_576;
+/**
+ * Keys whose AES objects a thread keeps in each of two generations, 2 KB each. Those of other keys are made again, which costs
+ * as much as the platform's seal.
+ */
+export const GCM_CIPHERS_MAX = 2_048;
 /** Headers whose API key is remembered, so that a repeated one costs no hash. Its record is looked at each time. */
 export const KEY_HEADERS_REMEMBERED_MAX = 1_024;
 /** Failed authentications of one address in a minute; beyond: LIM-E001 instead of AUT-E004. */

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { createCipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import crypto, { createCipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../test/support/runs.ts';
+import { GCM_CIPHERS_MAX } from '../base/limits.ts';
 import { type WasmMemory, wasm } from '../base/wasm.ts';
 import { BODY_BYTES_MAX, NONCE_BYTES, openOne, sealBatch, TAG_BYTES } from './gcm-batch.ts';
 
@@ -165,4 +167,28 @@ test('nothing of a key, a text or its key stream stays in the memory of the kern
   assert.throws(() => sealedTogether(key, tooLarge), { name: 'AssertionError' });
   assert.ok(isEmpty(), 'after a message that does not fit');
   assert.deepEqual(sealedTogether(key, messages.slice(0, 2)), sealed.slice(0, 2));
+});
+
+test('the AES objects of keys in use are kept, and those of many other keys are not', (t) => {
+  const makes = t.mock.method(crypto, 'createCipheriv');
+  syncBuiltinESMExports();
+  t.after(() => {
+    makes.mock.restore();
+    syncBuiltinESMExports();
+  });
+  const keys = Array.from({ length: 3 * GCM_CIPHERS_MAX }, () => createSecretKey(randomBytes(32)));
+  const nothing = Buffer.alloc(NONCE_BYTES + TAG_BYTES);
+  /** How many objects a look with the key makes. */
+  const made = (key: KeyObject): number => {
+    const before = makes.mock.callCount();
+    assert.equal(openOne(key, nothing, Buffer.alloc(0)), undefined);
+    return makes.mock.callCount() - before;
+  };
+  const [used] = keys;
+  for (const [i, key] of keys.entries()) {
+    assert.equal(made(key), 1);
+    if (i % 100 === 0) assert.equal(made(used!), 0, `in use, after ${i} others`);
+  }
+  assert.equal(made(keys.at(-1)!), 0);
+  assert.equal(made(keys[1]!), 1, 'two generations later');
 });

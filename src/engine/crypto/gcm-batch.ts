@@ -1,10 +1,11 @@
 // AES-256-GCM for many short messages under one key, byte for byte as the platform's.
 //
 // A cipher object of the platform serves one message, and making one costs more than enciphering 300 bytes. Here one object for
-// each key enciphers the counter blocks of all messages in one call, and a kernel combines them with the messages
+// each key in use enciphers the counter blocks of all messages in one call, and a kernel combines them with the messages
 // (ghash-code.ts). AES itself stays with the platform.
 import { type Cipheriv, createCipheriv, type KeyObject } from 'node:crypto';
 import { assert } from '../base/assert.ts';
+import { GCM_CIPHERS_MAX } from '../base/limits.ts';
 import { type WasmMemory, wasm } from '../base/wasm.ts';
 import { BLOCK_BYTES, ENTRY, ENTRY_BYTES, type GcmKernel, makeGcmKernel } from './ghash-code.ts';
 
@@ -44,15 +45,29 @@ interface KeyedCipher {
   readonly hashKey: Buffer;
 }
 
-const keyed = new WeakMap<KeyObject, KeyedCipher>();
+// Two generations: when the young one is full it becomes the old one, and keys in use move back. They hold no key object, so
+// that a destroyed key goes with its cipher.
+let young = new WeakMap<KeyObject, KeyedCipher>();
+let old = new WeakMap<KeyObject, KeyedCipher>();
+let youngCount = 0;
 
 function cipherOf(key: KeyObject): KeyedCipher {
-  const known = keyed.get(key);
+  const known = young.get(key);
   if (known !== undefined) return known;
+  const cipher = old.get(key) ?? makeCipher(key);
+  if (youngCount >= GCM_CIPHERS_MAX) {
+    old = young;
+    young = new WeakMap();
+    youngCount = 0;
+  }
+  young.set(key, cipher);
+  youngCount += 1;
+  return cipher;
+}
+
+function makeCipher(key: KeyObject): KeyedCipher {
   const blocks = createCipheriv('aes-256-ecb', key, null).setAutoPadding(false);
-  const made = { blocks, hashKey: blocks.update(Buffer.alloc(BLOCK_BYTES)) };
-  keyed.set(key, made);
-  return made;
+  return { blocks, hashKey: blocks.update(Buffer.alloc(BLOCK_BYTES)) };
 }
 
 /** The kernel of this thread with its memory. */
