@@ -808,6 +808,8 @@ export const LOG_CHECK_BYTES_MAX = 64 * 1_048_576;
 export const GCM_CIPHERS_MAX = 2_048;
 /** Headers whose API key is remembered, so that a repeated one costs no hash. Its record is looked at each time. */
 export const KEY_HEADERS_REMEMBERED_MAX = 1_024;
+/** A longer header is not remembered: blanks may make it as long as a request's headers. */
+export const KEY_HEADER_CHARS_MAX = 2_048;
 /** Failed authentications of one address in a minute; beyond: LIM-E001 instead of AUT-E004. */
 export const AUTH_FAILURES_PER_MINUTE = 60;
 /** Length of an OpenID Connect token; beyond: AUT-E004 before anything is decoded. */

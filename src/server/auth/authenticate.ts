@@ -3,7 +3,11 @@
 import { assert } from '../../engine/base/assert.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
-import { AUTH_FAILURES_PER_MINUTE, KEY_HEADERS_REMEMBERED_MAX } from '../../engine/base/limits.ts';
+import {
+  AUTH_FAILURES_PER_MINUTE,
+  KEY_HEADER_CHARS_MAX,
+  KEY_HEADERS_REMEMBERED_MAX,
+} from '../../engine/base/limits.ts';
 import type { Config } from '../config.ts';
 import type { KeyRecord, Keys } from '../control/keys.ts';
 import { heldBy, type Principal } from './principal.ts';
@@ -145,7 +149,7 @@ export class Authenticator {
   }
 
   #rememberHeader({ authorization = '', apiKey = '' }: Credentials, known: Known): void {
-    if (apiKey !== '' || authorization === '') return;
+    if (apiKey !== '' || authorization === '' || authorization.length > KEY_HEADER_CHARS_MAX) return;
     if (this.#byHeader.size >= KEY_HEADERS_REMEMBERED_MAX) {
       const oldest = this.#byHeader.keys().next();
       if (!oldest.done) this.#byHeader.delete(oldest.value);

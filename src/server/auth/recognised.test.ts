@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startTestServer } from '../../../test/support/server.ts';
 import { StepClock } from '../../../test/support/step-clock.ts';
-import { KEY_HEADERS_REMEMBERED_MAX, TOKEN_SKEW_SECONDS } from '../../engine/base/limits.ts';
+import { KEY_HEADER_CHARS_MAX, KEY_HEADERS_REMEMBERED_MAX, TOKEN_SKEW_SECONDS } from '../../engine/base/limits.ts';
 import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
 import { Keys } from '../control/keys.ts';
 import { ControlStore } from '../control/store.ts';
@@ -90,6 +90,17 @@ test('the number of remembered headers is bounded', async (t) => {
   assert.equal(looks.mock.callCount(), before, 'the newest is remembered');
   ask(0);
   assert.equal(looks.mock.callCount(), before + 1, 'the oldest is not');
+});
+
+test('a header that is far longer than a key is not remembered', async (t) => {
+  const { keys, authenticator } = opened();
+  const looks = t.mock.method(keys, 'authenticate');
+  const { raw } = await keys.create({ name: 'one', scopes: ['read'] }, 'system');
+  const { identity: _, ...credentials } = from(raw, {});
+  const long = { ...credentials, authorization: `Bearer ${' '.repeat(KEY_HEADER_CHARS_MAX)}${raw}` };
+  for (let times = 0; times < 2; times++)
+    for (const sent of [credentials, long]) await authenticator.authenticate(sent);
+  assert.equal(looks.mock.callCount(), 3, 'the short one once, the long one twice');
 });
 
 test('recognised headers of a token have its principal until its time ends', async (t) => {
