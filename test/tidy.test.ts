@@ -54,6 +54,16 @@ test('embedders know neither shards nor server, and the engine knows no embedder
   }
 });
 
+test('the client imports only itself, and no package', () => {
+  const files = sources.filter((source) => source.startsWith('src/client/'));
+  assert.ok(files.length > 10, `${files.length} files`);
+  for (const file of files) {
+    for (const imported of importsOf(file))
+      assert.ok(imported.startsWith('src/client/'), `${file} imports ${imported}`);
+    assert.doesNotMatch(readFileSync(join(root, file), 'utf8'), /(?:from|import)\s*\(?\s*'[^.]/, file);
+  }
+});
+
 /** The folders of the engine, from the lowest up, each with those below it that it may import. */
 const ENGINE_IMPORTS: Record<string, readonly string[]> = {
   base: [],
