@@ -60,7 +60,11 @@ test('the client imports only itself, and no package', () => {
   for (const file of files) {
     for (const imported of importsOf(file))
       assert.ok(imported.startsWith('src/client/'), `${file} imports ${imported}`);
-    assert.doesNotMatch(readFileSync(join(root, file), 'utf8'), /^(?:import '[^.]|(?:import|export|\}).* from '[^.'])/m, file);
+    assert.doesNotMatch(
+      readFileSync(join(root, file), 'utf8'),
+      /^(?:import '[^.]|(?:import|export|\}).* from '[^.'])/m,
+      file,
+    );
   }
 });
 

@@ -116,7 +116,7 @@ export interface Operations {
     input: {
       /** The grains to add, at most 1,000; common fields may be outside fields, where they take precedence. */
       readonly grains: readonly {
-        /** One of the ten grain types. */
+        /** Type of the grain. */
         readonly grainType: GrainType;
         /** Fields of the grain: those of its type, common fields, and any others, which are kept. */
         readonly fields: JsonObject;
@@ -195,7 +195,7 @@ export interface Operations {
       readonly namespace?: string | undefined;
       /** Only grains of this data subject. */
       readonly userId?: string | undefined;
-      /** Only grains of this type, one of the ten. */
+      /** Only grains of this type. */
       readonly grainType?: GrainType | undefined;
       /** Only grains from this time on, in Unix seconds, by the time of temporal_field. */
       readonly timeStart?: Date | undefined;
@@ -586,7 +586,7 @@ export interface Operations {
         readonly namespace?: string | undefined;
         /** Only grains of this data subject. */
         readonly userId?: string | undefined;
-        /** Only grains of this type, one of the ten. */
+        /** Only grains of this type. */
         readonly grainType?: GrainType | undefined;
         /** Only grains from this time on, in Unix seconds, by the time of temporal_field. */
         readonly timeStart?: Date | undefined;
