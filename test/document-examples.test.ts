@@ -1,29 +1,16 @@
 // Runs the examples of docs/documents.md, and that of docs/remember.md with a model, in their order, as a reader would: in a
 // shell, with curl and granary.
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { delimiter, join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { HttpClient } from './conformance/http-client.ts';
 import { pdfOf } from './documents/corpus.ts';
+import { type Block, blocksOf, ExampleShell, hasCurl } from './support/example-shell.ts';
 import { memoryFolder } from './support/memory-files.ts';
 import { startOpenAi } from './support/models/openai.ts';
 import type { ModelServer } from './support/models/server.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
-
-const ROOT = resolve(import.meta.dirname, '..');
-
-interface Block {
-  readonly kind: string;
-  readonly lines: string;
-}
-
-function blocksOf(document: string): readonly Block[] {
-  const written = readFileSync(join(ROOT, 'docs', document), 'utf8');
-  return [...written.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, kind = '', lines = '']) => ({ kind, lines }));
-}
 
 const isCommand = ({ kind, lines }: Block): boolean => kind === '' && /^(?:curl|granary) /.test(lines);
 
@@ -35,7 +22,8 @@ function namesIn(value: unknown): string[] {
 
 describe('the examples of documents and of facts by a model', { concurrency: false }, () => {
   const folder = memoryFolder();
-  const variables: Record<string, string> = {};
+  const shell = new ExampleShell(folder);
+  const { variables } = shell;
   let models: ModelServer;
   let server: TestServer;
   let http: HttpClient;
@@ -55,46 +43,25 @@ describe('the examples of documents and of facts by a model', { concurrency: fal
       json: { kind: 'openai_compatible', base_url: models.url },
     });
     await http.post('/memories', { id: 'work' });
-    for (const name of ['bin', 'reports', 'minutes']) mkdirSync(join(folder, name));
+    for (const name of ['reports', 'minutes']) mkdirSync(join(folder, name));
     writeFileSync(join(folder, 'handbook.md'), '# Handbook\n\n## Leave\n\nEveryone has thirty days of leave.\n');
     writeFileSync(join(folder, 'reports', 'may.txt'), 'May was a good month.');
     writeFileSync(join(folder, 'minutes', 'one.pdf'), await pdfOf([['Minutes of May']]));
-    const command = join(folder, 'bin', 'granary');
-    writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'src/cli/main.ts')}" "$@"\n`);
-    chmodSync(command, 0o755);
-    variables['KEY'] = server.key;
-    variables['URL'] = server.http;
-    variables['GRANARY_URL'] = server.http;
-    variables['GRANARY_API_KEY'] = server.key;
-    variables['PATH'] = [join(folder, 'bin'), process.env['PATH']].join(delimiter);
+    shell.use(server);
   });
   after(async () => {
     await server.close();
     await models.close();
   });
 
-  /** The output of a block; a command that fails ends it. */
-  async function printed({ lines }: Block): Promise<string> {
-    const child = spawn('sh', ['-euc', lines], { cwd: folder, env: variables });
-    const [stdout, stderr, code] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      new Promise((done) => child.on('close', done)),
-    ]);
-    assert.equal(code, 0, `${lines}${stdout}${stderr}`);
-    return stdout;
-  }
-
-  const hasCurl = spawnSync('curl', ['--version']).error === undefined;
-
   test('docs/documents.md: each command runs, and prints what stands below it', async (t) => {
     if (!hasCurl) return t.skip('curl is not installed');
-    const blocks = blocksOf('documents.md');
+    const blocks = blocksOf('docs/documents.md');
     const commands = blocks.filter(isCommand);
     assert.equal(commands.length, 6);
     for (const [at, block] of blocks.entries()) {
       if (!isCommand(block)) continue;
-      const stdout = await printed(block);
+      const stdout = await shell.printed(block.lines);
       const shown = blocks[at + 1];
       if (shown === undefined || isCommand(shown)) continue;
       if (shown.kind === 'json') {
@@ -118,9 +85,9 @@ describe('the examples of documents and of facts by a model', { concurrency: fal
 
   test('docs/remember.md: a model finds the fact of a text', async (t) => {
     if (!hasCurl) return t.skip('curl is not installed');
-    const [block] = blocksOf('remember.md').filter(isCommand);
+    const [block] = blocksOf('docs/remember.md').filter(isCommand);
     assert.ok(block !== undefined);
-    await printed(block);
+    await shell.printed(block.lines);
     const { grains } = await http.get('/memories/default/grains?grain_type=belief');
     const [{ fields }] = grains;
     assert.deepEqual([fields.subject, fields.relation, fields.object], ['ada', 'lives_in', 'Lyon']);
