@@ -1,5 +1,4 @@
 import { ANSWER_BYTES_MAX } from '../../../engine/base/limits.ts';
-import { sentenceOf } from '../../../engine/cal/output/sentence.ts';
 import { stringifyJson } from '../../../engine/grain/api/json.ts';
 import { GetHistoryRequest, GetHistoryResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation } from '../define.ts';
@@ -7,7 +6,7 @@ import { rpc } from '../grpc-face.ts';
 import { PAGE_INPUT, readPage, writeCursor } from '../page.ts';
 import { described, type Static, Type } from '../type.ts';
 import { Fields } from './fields.ts';
-import { Hash, Sentence } from './view.ts';
+import { Hash, Sentence, sentenceOf } from './view.ts';
 
 const Version = Type.Object({
   hash: Type.String({ description: 'Hash of the version.' }),

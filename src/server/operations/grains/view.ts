@@ -1,11 +1,19 @@
 // Converts a grain to its answer (service contract 4.1, read shape).
 import { SENTENCE_CHARS_MAX } from '../../../engine/base/limits.ts';
-import { sentenceOf } from '../../../engine/cal/output/sentence.ts';
+import { onDemand } from '../../../engine/base/on-demand.ts';
+import type * as Sentences from '../../../engine/cal/output/sentence.ts';
 import type { GrainView } from '../../../shards/protocol.ts';
 import { described, type Static, Type } from '../type.ts';
 import { Fields } from './fields.ts';
 
 export const Hash = Type.String({ pattern: '^[0-9a-f]{64}$' });
+
+const sentences = onDemand<typeof Sentences>(import.meta.url, '../../../engine/cal/output/sentence');
+
+/** The sentence of a grain. Its code is loaded with the first answer. */
+export function sentenceOf(told: Sentences.Told): string {
+  return sentences().sentenceOf(told);
+}
 
 /** The member `text` of hits, grains and versions. */
 export const Sentence = Type.String({

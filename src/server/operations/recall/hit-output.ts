@@ -1,13 +1,12 @@
 // Converts a recall's hit to the HTTP and gRPC answers, with its score breakdown.
 
 import { ANSWER_BYTES_MAX } from '../../../engine/base/limits.ts';
-import { sentenceOf } from '../../../engine/cal/output/sentence.ts';
 import { stringifyJson } from '../../../engine/grain/api/json.ts';
 import { scopeDepth } from '../../../engine/recall/filter/scope.ts';
 import type { RecallHit } from '../../../shards/protocol.ts';
 import type { DeepPartial, SearchHit } from '../../gen/memory/v1/memory.ts';
 import { Fields } from '../grains/fields.ts';
-import { Hash, Sentence } from '../grains/view.ts';
+import { Hash, Sentence, sentenceOf } from '../grains/view.ts';
 import { described, type Static, Type } from '../type.ts';
 
 const number = () => Type.Optional(Type.Number());
