@@ -1,7 +1,7 @@
 // The entries that a group adds to the audit chain of one memory. They are linked and written when the group is closed,
 // so that the entries of all its requests share records.
-import { type AuditDraft, extendChain, type TrailEnd } from '../govern/trail/audit.ts';
-import { encodeAuditBody } from '../govern/trail/audit-codec.ts';
+import { type AuditDraft, chainDrafts, type TrailEnd } from '../govern/trail/audit.ts';
+import { encodeDrafts } from '../govern/trail/audit-codec.ts';
 import { marksOf } from '../govern/trail/event-kinds.ts';
 import type { Sequence } from '../log/log.ts';
 import type { EngineRecord } from '../record/record.ts';
@@ -37,7 +37,7 @@ export class AuditDrafts {
 
   /** The hash of the newest entry when the entries follow `head`. */
   headAfter(head: TrailEnd, nowMs: number): string {
-    return extendChain(head, this.#drafts, secondsOf(nowMs)).head.hash;
+    return chainDrafts(head, this.#drafts, secondsOf(nowMs)).head.hash;
   }
 
   /**
@@ -50,20 +50,20 @@ export class AuditDrafts {
     let before = store.auditHead(memory);
     for (let from = 0, to = 0; from < drafts.length; from = to) {
       to = recordEnd(drafts, from);
-      const written = drafts.slice(from, to);
-      const { entries, head } = extendChain(before, written, secondsOf(nowMs));
+      const written = to - from === drafts.length ? drafts : drafts.slice(from, to);
+      const timestamp = secondsOf(nowMs);
+      const chained = chainDrafts(before, written, timestamp);
       const { marks, count } = marksOf(written);
       const firstSeq = before.seq + 1;
       const events = { before: before.events, atMs: nowMs, marks };
-      const sequence = group.record({ kind: 'audit', memory, body: encodeAuditBody(entries), events });
-      const end: TrailEnd = { ...head, events: before.events + count };
+      const body = encodeDrafts({ seq: firstSeq, timestamp }, written, chained);
+      const sequence = group.record({ kind: 'audit', memory, body, events });
+      const end: TrailEnd = { ...chained.head, events: before.events + count };
       group.onPublish(() => {
         store.index.publishKeyed(memory, 'audit', firstSeq, sequence);
         store.setAuditHead(memory, end, { sequence, events: count });
       });
-      entries.forEach((entry, i) => {
-        drafts[from + i]!.follow?.(entry.hash);
-      });
+      for (let i = 0; i < written.length; i++) written[i]!.follow?.(chained.hashes[i]!);
       before = end;
     }
   }
@@ -73,8 +73,12 @@ export class AuditDrafts {
 function recordEnd(drafts: readonly AuditDraft[], from: number): number {
   const actors = new Set<string>();
   const end = Math.min(drafts.length, from + AUDIT_ENTRIES_MAX);
+  let last: string | undefined;
   for (let at = from; at < end; at++) {
-    actors.add(drafts[at]!.actor);
+    const { actor } = drafts[at]!;
+    if (actor === last) continue;
+    last = actor;
+    actors.add(actor);
     if (actors.size > AUDIT_ACTORS_MAX) return at;
   }
   return end;

@@ -8,7 +8,14 @@
 // (record/grain-name.ts). An add takes ~95 bytes instead of ~220.
 import { assert } from '../../base/assert.ts';
 import { nameBytesAt } from '../../record/grain-name.ts';
-import { AUDIT_EVENTS, type AuditEntry, type AuditEvent } from './audit.ts';
+import {
+  AUDIT_EVENTS,
+  type AuditDraft,
+  type AuditEntry,
+  type AuditEvent,
+  type ChainedDrafts,
+  type GrainDetails,
+} from './audit.ts';
 
 const EVENT_NAMES: (AuditEvent | undefined)[] = [];
 for (const [name, number] of Object.entries(AUDIT_EVENTS)) EVENT_NAMES[number] = name as AuditEvent;
@@ -52,6 +59,12 @@ const FRAGMENT_NUMBERS = new Map(FRAGMENTS.map((fragment, i) => [fragment, i]));
 /** How the details of an added grain begin. */
 const GRAIN_OPENS = '{"grain":"';
 const GRAIN_OPENS_NUMBER = FRAGMENTS.indexOf(GRAIN_OPENS);
+/** The number of the fragment after the name of an added grain, by its type. */
+const GRAIN_CLOSES: ReadonlyMap<string, number> = new Map(
+  GRAIN_TYPES.map((type) => [type, FRAGMENTS.indexOf(`","grain_type":"${type}"}`)]),
+);
+/** An entry with the details of a grain, and what an entry has besides its texts. */
+const ENTRY_BYTES = 128;
 const HEX_RUN = /[0-9a-f]{64,}/g;
 const HASH_DIGITS = 64;
 
@@ -66,13 +79,31 @@ function room(at: number, bytes: number): void {
 }
 
 export function encodeAuditBody(entries: readonly AuditEntry[]): Buffer {
-  assert(entries.length > 0 && entries.length < 65_536, 'an audit record has entries, and a u16 of them');
+  const details = entries.map((entry) => entry.details);
+  const hashes = entries.map(({ hash }) => hash);
+  const { seq = 0, timestamp = 0 } = entries[0] ?? {};
+  return encodeDrafts({ seq, timestamp }, entries, { details, hashes });
+}
+
+/** The body of the entries that `chainDrafts` made of `drafts`. `seq`: that of the first. */
+export function encodeDrafts(
+  { seq, timestamp }: Pick<AuditEntry, 'seq' | 'timestamp'>,
+  drafts: readonly Pick<AuditDraft, 'event' | 'actor' | 'subject'>[],
+  { details, hashes }: Pick<ChainedDrafts, 'details' | 'hashes'>,
+): Buffer {
+  assert(drafts.length > 0 && drafts.length < 65_536, 'an audit record has entries, and a u16 of them');
   const actors = new Map<string, number>();
-  for (const { actor } of entries) if (!actors.has(actor)) actors.set(actor, actors.size);
+  // Neighbours mostly have the same actor.
+  let last: string | undefined;
+  for (const { actor } of drafts) {
+    if (actor === last) continue;
+    last = actor;
+    if (!actors.has(actor)) actors.set(actor, actors.size);
+  }
   assert(actors.size < 256, 'a group has few actors');
-  out.writeUInt32BE(entries[0]!.seq, 0);
-  out.writeUInt16BE(entries.length, 4);
-  out.writeUIntBE(entries[0]!.timestamp, 6, 6);
+  out.writeUInt32BE(seq, 0);
+  out.writeUInt16BE(drafts.length, 4);
+  out.writeUIntBE(timestamp, 6, 6);
   out[12] = actors.size;
   let at = 13;
   for (const actor of actors.keys()) {
@@ -81,17 +112,23 @@ export function encodeAuditBody(entries: readonly AuditEntry[]): Buffer {
     out.writeUInt16BE(length, at);
     at += 2 + length;
   }
-  for (const { event, actor, subject, details, hash } of entries) {
-    room(at, 48 + (subject.length + details.length) * 3);
+  last = undefined;
+  let actorNumber = 0;
+  for (let i = 0; i < drafts.length; i++) {
+    const { event, actor, subject } = drafts[i]!;
+    const text = details[i]!;
+    room(at, ENTRY_BYTES + (subject.length + (typeof text === 'string' ? text.length : 0)) * 3);
+    if (actor !== last) actorNumber = actors.get(actor)!;
+    last = actor;
     out[at] = AUDIT_EVENTS[event];
-    out[at + 1] = actors.get(actor)!;
+    out[at + 1] = actorNumber;
     const subjectEnd = pack(subject, at + 3);
     assert(subjectEnd - at - 3 < 256, 'a subject is short');
     out[at + 2] = subjectEnd - at - 3;
-    const detailsEnd = pack(details, subjectEnd + 2);
+    const detailsEnd = typeof text === 'string' ? pack(text, subjectEnd + 2) : packDetails(text, subjectEnd + 2);
     assert(detailsEnd - subjectEnd - 2 < 65_536, 'details are short');
     out.writeUInt16BE(detailsEnd - subjectEnd - 2, subjectEnd);
-    out.write(hash, detailsEnd, 'hex');
+    out.write(hashes[i]!, detailsEnd, 'hex');
     at = detailsEnd + 32;
   }
   return Buffer.from(out.subarray(0, at));
@@ -156,6 +193,24 @@ function pack(text: string, at: number): number {
   return packPlain(from === 0 ? text : text.slice(from), at);
 }
 
+/** Packs the details of a grain, to the bytes that their canonical JSON is packed to. */
+function packDetails(details: GrainDetails, at: number): number {
+  const close = GRAIN_CLOSES.get(details.type);
+  const end = details.writeName(out, at + 3);
+  if (close === undefined || nameBytesAt(out, at + 3) !== end - at - 3) return pack(details.canonical, at);
+  writeGrainMarks(at, end, close);
+  return end + 2;
+}
+
+/** Completes the packed details of a grain around its name, which ends at `end`. */
+function writeGrainMarks(at: number, end: number, close: number): void {
+  out[at] = 2;
+  out[at + 1] = GRAIN_OPENS_NUMBER;
+  out[at + 2] = 3;
+  out[end] = 2;
+  out[end + 1] = close;
+}
+
 /** Packs details that are a name and a type of grain, as most are, without a search for hex. Undefined for others. */
 function packGrain(text: string, at: number): number | undefined {
   const nameEnd = text.indexOf('"', GRAIN_OPENS.length);
@@ -165,11 +220,7 @@ function packGrain(text: string, at: number): number | undefined {
   const bytes = out.write(text.slice(GRAIN_OPENS.length, nameEnd), at + 3, 'hex');
   // Text that is not all hex is written up to its first other character.
   if (digits === HASH_DIGITS || 2 * bytes !== digits || nameBytesAt(out, at + 3) !== bytes) return undefined;
-  out[at] = 2;
-  out[at + 1] = GRAIN_OPENS_NUMBER;
-  out[at + 2] = 3;
-  out[at + 3 + bytes] = 2;
-  out[at + 4 + bytes] = rest;
+  writeGrainMarks(at, at + 3 + bytes, rest);
   return at + 5 + bytes;
 }
 

@@ -9,12 +9,14 @@ import {
   type AuditDraft,
   type AuditEvent,
   canonicalDetails,
+  chainDrafts,
   checkChain,
   extendChain,
   GENESIS,
   GrainDetails,
+  type NamedGrain,
 } from './audit.ts';
-import { decodeAuditBody, encodeAuditBody } from './audit-codec.ts';
+import { decodeAuditBody, encodeAuditBody, encodeDrafts } from './audit-codec.ts';
 
 const hex = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes).toString('hex'));
 const name = fc
@@ -26,6 +28,10 @@ const name = fc
       enciphered: Buffer.from(hash, 'hex'),
     }),
   );
+const named = (text: string): NamedGrain => ({
+  name: text,
+  writeName: (into, at) => at + into.write(text, at, 'hex'),
+});
 const draft: fc.Arbitrary<AuditDraft> = fc.record({
   event: fc.constantFrom(...(Object.keys(AUDIT_EVENTS) as AuditEvent[])),
   actor: fc.constantFrom('anonymous', 'key:key_abc', 'system', 'user:zoë'),
@@ -46,7 +52,9 @@ const draft: fc.Arbitrary<AuditDraft> = fc.record({
       grain: fc.oneof(name, fc.stringMatching(/^[0-9a-f]{60,90}$/), fc.stringMatching(/^0[0-9a-g"]{60,90}$/)),
       grain_type: fc.constantFrom('belief', 'consent', 'other'),
     }),
-    fc.tuple(name, fc.constantFrom('belief', 'event')).map(([named, type]) => new GrainDetails({ name: named }, type)),
+    fc
+      .tuple(name, fc.constantFrom('belief', 'event', 'other'))
+      .map(([text, type]) => new GrainDetails(named(text), type)),
     fc.record({ grain: name, action: fc.stringMatching(/^[0-9a-f]{60,90}$/) }),
     fc.constant({}),
     fc.dictionary(
@@ -78,7 +86,7 @@ test('details are canonical JSON with sorted keys', () => {
   assert.equal(canonicalDetails({ b: 1, a: 'x"', c: true }), '{"a":"x\\"","b":1,"c":true}');
   assert.equal(canonicalDetails({}), '{}');
   const details = { grain_type: 'belief', grain: '03ab' };
-  assert.equal(canonicalDetails(new GrainDetails({ name: '03ab' }, 'belief')), canonicalDetails(details));
+  assert.equal(canonicalDetails(new GrainDetails(named('03ab'), 'belief')), canonicalDetails(details));
 });
 
 test('a record of entries reads back unchanged, and the chain verifies', () => {
@@ -89,6 +97,29 @@ test('a record of entries reads back unchanged, and the chain verifies', () => {
       assert.deepEqual(decoded, entries);
       assert.deepEqual(checkChain(GENESIS, decoded), { head });
     }),
+  );
+});
+
+test('the details of a grain give the bytes and hashes of their text', () => {
+  fc.assert(
+    fc.property(
+      fc.array(draft, { minLength: 1, maxLength: 20 }),
+      fc.nat({ max: 4_000_000_000 }),
+      (drafts, timestamp) => {
+        const chained = chainDrafts(GENESIS, drafts, timestamp);
+        const plain = drafts.map((one): AuditDraft => {
+          if (!(one.details instanceof GrainDetails)) return one;
+          return { ...one, details: JSON.parse(one.details.canonical) as Record<string, string> };
+        });
+        const { entries, head } = extendChain(GENESIS, plain, timestamp);
+        assert.deepEqual(chained.head, head);
+        assert.deepEqual(
+          chained.hashes,
+          entries.map(({ hash }) => hash),
+        );
+        assert.deepEqual(encodeDrafts({ seq: 1, timestamp }, drafts, chained), encodeAuditBody(entries));
+      },
+    ),
   );
 });
 

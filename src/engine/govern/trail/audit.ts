@@ -1,6 +1,7 @@
 // The audit chain (service contract section 9): entries of one (memory, partition), numbered from 1 without gaps. Each
 // is hashed together with the hash of the one before. An entry is written in the transaction of its act.
 import { hash } from 'node:crypto';
+import { NAME_BYTES_MAX } from '../../record/grain-name.ts';
 import type { EventMark } from './event-kinds.ts';
 
 /** Event types and their numbers on disk. Append-only. */
@@ -94,19 +95,36 @@ export const SYSTEM_ACTOR = 'system';
 
 export type AuditDetails = Readonly<Record<string, string | number | boolean>>;
 
+/** A grain that an entry names. */
+export interface NamedGrain {
+  /** In hex. */
+  readonly name: string;
+  /** Writes the bytes of the name to `into` at `at`, and returns their end. */
+  writeName(into: Buffer, at: number): number;
+}
+
 /** The details of most entries: `grain` and `grain_type`. The grain is asked for its name when the chain is extended. */
 export class GrainDetails {
-  readonly #grain: { readonly name: string };
+  readonly #grain: NamedGrain;
   readonly #type: string;
 
-  constructor(grain: { readonly name: string }, type: string) {
+  constructor(grain: NamedGrain, type: string) {
     this.#grain = grain;
     this.#type = type;
+  }
+
+  get type(): string {
+    return this.#type;
   }
 
   /** Canonical JSON. A name is hex and a type a word, so nothing needs escapes. */
   get canonical(): string {
     return `{"grain":"${this.#grain.name}","grain_type":"${this.#type}"}`;
+  }
+
+  /** Writes the bytes of the grain's name to `into` at `at`, and returns their end. */
+  writeName(into: Buffer, at: number): number {
+    return this.#grain.writeName(into, at);
   }
 }
 
@@ -165,7 +183,9 @@ export function canonicalDetails(details: AuditDraft['details']): string {
  * (as hex text), each preceded by its length (4 bytes BE).
  */
 export function entryHash(entry: Omit<AuditEntry, 'hash'>, previousHash: string): string {
-  return hashBehind(entry, writeActing(entry), previousHash);
+  const at = writeActing(entry);
+  needScratch(at + BEHIND_BYTES + 3 * entry.details.length);
+  return hashBehind(entry, entry.details, at, previousHash);
 }
 
 /** Writes event type, actor and subject, which entries often have in common, to `scratch`. Returns their end. */
@@ -176,18 +196,54 @@ function writeActing({ event, actor, subject }: Pick<AuditEntry, 'event' | 'acto
 
 /** The hash of the entry whose event type, actor and subject end at `at` in `scratch`. */
 function hashBehind(
-  { seq, timestamp, details }: Pick<AuditEntry, 'seq' | 'timestamp' | 'details'>,
+  { seq, timestamp }: Pick<AuditEntry, 'seq' | 'timestamp'>,
+  details: string | GrainDetails,
   at: number,
   previousHash: string,
 ): string {
-  needScratch(at + 8 + 3 * (details.length + previousHash.length));
   writeU64(seq, 0);
   writeU64(timestamp, 8);
-  return hash('sha256', scratch.subarray(0, writeText(previousHash, writeText(details, at))), 'hex');
+  const end = typeof details === 'string' ? writeText(details, at) : writeGrainDetails(details, at);
+  return hash('sha256', scratch.subarray(0, writeText(previousHash, end)), 'hex');
 }
+
+/** Writes `details.canonical`, which is ASCII, as `writeText` does, without a string of it. */
+function writeGrainDetails(details: GrainDetails, at: number): number {
+  const nameEnd = details.writeName(nameBytes, 0);
+  let end = writeAscii(GRAIN_OPENS, at + 4);
+  for (let i = 0; i < nameEnd; i++) {
+    const digits = HEX_PAIRS[nameBytes[i]!]!;
+    scratch[end++] = digits >>> 8;
+    scratch[end++] = digits & 0xff;
+  }
+  end = writeAscii(TYPE_OPENS, end);
+  end = writeAscii(details.type, end);
+  end = writeAscii(DETAILS_CLOSE, end);
+  scratch.writeUInt32BE(end - at - 4, at);
+  return end;
+}
+
+/** For short texts: a loop is faster than the call. */
+function writeAscii(text: string, at: number): number {
+  for (let i = 0; i < text.length; i++) scratch[at + i] = text.charCodeAt(i);
+  return at + text.length;
+}
+
+const GRAIN_OPENS = '{"grain":"';
+const TYPE_OPENS = '","grain_type":"';
+const DETAILS_CLOSE = '"}';
+const nameBytes = Buffer.allocUnsafeSlow(NAME_BYTES_MAX);
+/** The character codes of the two hex digits of each byte. */
+const HEX_PAIRS = Uint16Array.from({ length: 256 }, (_, byte) => {
+  const digits = byte.toString(16).padStart(2, '0');
+  return (digits.charCodeAt(0) << 8) | digits.charCodeAt(1);
+});
 
 /** Event type, actor and subject follow seq and timestamp. */
 const ACTING_AT = 16;
+
+/** Room for two lengths, a hash as text, and the details of a grain. */
+const BEHIND_BYTES = 512;
 
 /** Grows to the largest entry so far. */
 let scratch = Buffer.allocUnsafeSlow(64 * 1024);
@@ -210,28 +266,54 @@ function writeText(text: string, at: number): number {
   return at + 4 + length;
 }
 
+/** Entries in order, each as what its draft lacks: its canonical details and its hash. */
+export interface ChainedDrafts {
+  readonly details: readonly (string | GrainDetails)[];
+  /** 64 hex digits each. */
+  readonly hashes: readonly string[];
+  /** The new end of the chain. */
+  readonly head: AuditHead;
+}
+
 /** Continues the chain at `head` with `drafts`, in order. */
+export function chainDrafts(head: AuditHead, drafts: readonly AuditDraft[], timestamp: number): ChainedDrafts {
+  const allDetails: (string | GrainDetails)[] = [];
+  const hashes: string[] = [];
+  const place = { seq: head.seq, timestamp };
+  let previous = head.hash;
+  let before: AuditDraft | undefined;
+  let actingEnd = 0;
+  for (const draft of drafts) {
+    const details = draft.details instanceof GrainDetails ? draft.details : canonicalDetails(draft.details);
+    if (
+      before === undefined ||
+      before.event !== draft.event ||
+      before.actor !== draft.actor ||
+      before.subject !== draft.subject
+    )
+      actingEnd = writeActing(draft);
+    before = draft;
+    place.seq += 1;
+    needScratch(actingEnd + BEHIND_BYTES + (typeof details === 'string' ? 3 * details.length : 0));
+    previous = hashBehind(place, details, actingEnd, previous);
+    allDetails.push(details);
+    hashes.push(previous);
+  }
+  return { details: allDetails, hashes, head: { seq: place.seq, hash: previous } };
+}
+
+/** The same, as whole entries. */
 export function extendChain(
   head: AuditHead,
   drafts: readonly AuditDraft[],
   timestamp: number,
 ): { readonly entries: readonly AuditEntry[]; readonly head: AuditHead } {
-  const entries: AuditEntry[] = [];
-  let { seq, hash: previous } = head;
-  let before: AuditDraft | undefined;
-  let actingEnd = 0;
-  for (const draft of drafts) {
-    const { event, actor, subject } = draft;
-    seq += 1;
-    const entry = { seq, timestamp, event, actor, subject, details: canonicalDetails(draft.details), hash: '' };
-    if (before === undefined || before.event !== event || before.actor !== actor || before.subject !== subject)
-      actingEnd = writeActing(entry);
-    before = draft;
-    previous = hashBehind(entry, actingEnd, previous);
-    entry.hash = previous;
-    entries.push(entry);
-  }
-  return { entries, head: { seq, hash: previous } };
+  const chained = chainDrafts(head, drafts, timestamp);
+  const entries = drafts.map(({ event, actor, subject, details }, i) => ({
+    ...{ seq: head.seq + 1 + i, timestamp, event, actor, subject },
+    ...{ details: canonicalDetails(details), hash: chained.hashes[i]! },
+  }));
+  return { entries, head: chained.head };
 }
 
 /** Recomputes a stretch of the chain that begins after `head`. Returns its end, or the seq of the first bad entry. */
