@@ -14,7 +14,7 @@ import {
   type WriteMethod,
 } from './calls/calls.ts';
 import type { CallContext } from './calls/context.ts';
-import type { AddOutcome, ManifestEntry, RefusedEntry } from './calls/grain.ts';
+import type { AddOutcome, RefusedEntry } from './calls/grain.ts';
 import type { MemorySettings } from './calls/memory.ts';
 import { UNKNOWN_FINGERPRINT } from './keys/key-store.ts';
 import type { Door } from './maintain/compliance/door.ts';
@@ -54,7 +54,7 @@ import { bindingOf, isBound } from './store/within.ts';
 import type { Added } from './write/add.ts';
 import { dropClosedPlan } from './write/drop-closed.ts';
 import * as plans from './write/plans.ts';
-import type { MemoryWrite, WriteQueue } from './write/queue.ts';
+import type { MemoryWrite, Settler, WriteQueue } from './write/queue.ts';
 import { itemContext } from './write/reply.ts';
 import { writeTrail } from './write/write-trail.ts';
 
@@ -148,15 +148,14 @@ function ownCalls(services: WriteServices): OwnCalls {
     const stored = new Set(accepted);
     for (const outcome of outcomes) if ('hash' in outcome) stored.add(outcome.hash);
     const plan = plans.underClaim(context, plans.linkPlan);
-    const errors = await each<ManifestEntry, EngineError | undefined>(manifest, (entry, _, settle) =>
-      queue.enqueue(
-        'importStatuses',
-        plan,
-        itemContext(context, `manifest ${entry.hash}`),
-        { entry, isAccepted: stored.has(entry.hash) },
-        (error) => settle(error, error),
-      ),
-    );
+    const links = new BatchOutcomes(manifest.length, (_, error) => error);
+    const queued = { method: 'importStatuses', write: plan, settler: links, queuedAtMs: performance.now() };
+    for (let i = 0; i < manifest.length; i++) {
+      const entry = manifest[i]!;
+      const input = { entry, isAccepted: stored.has(entry.hash) };
+      queue.enqueue(queued, itemContext(context, `manifest ${entry.hash}`), input, i);
+    }
+    const errors = await links.settled;
     return manifest.flatMap(({ hash }, i) => {
       const error = errors[i];
       return error === undefined ? [] : [{ hash, error: error.toWire() }];
@@ -192,28 +191,29 @@ function ownCalls(services: WriteServices): OwnCalls {
     addBatch: async (context, input) => {
       store.memory(context.memory);
       const claim = claimed(context);
-      const plan = plans.underClaim(context, plans.addPlan);
-      const nowMs = performance.now();
-      const added = each(input.items, (item, i, settle) => {
-        const answer = (error: EngineError | undefined, added: Added): void =>
-          settle(error, outcomeOf(item.grainType, error, added));
-        queue.enqueue('add', plan, itemContext(context, input.places?.[i] ?? i), item, answer, nowMs);
-      });
-      const [outcomes] = await Promise.all([added, claim]);
+      const { items, places } = input;
+      const write = plans.underClaim(context, plans.addPlan);
+      const added = new BatchOutcomes(items.length, (i, error, one: Added) =>
+        outcomeOf(items[i]!.grainType, error, one),
+      );
+      const queued = { method: 'add', write, settler: added, queuedAtMs: performance.now() };
+      for (let i = 0; i < items.length; i++)
+        queue.enqueue(queued, itemContext(context, places?.[i] ?? i), items[i]!, i);
+      const [outcomes] = await Promise.all([added.settled, claim]);
       if (input.sync === true) await sealStored(context);
       return { outcomes };
     },
     importBlobs: async (context, input) => {
       store.memory(context.memory);
       const claim = claimed(context);
-      const plan = plans.underClaim(context, plans.importPlan);
-      const nowMs = performance.now();
-      const imported = each(input.blobs, (blob, i, settle) => {
-        const answer = (error: EngineError | undefined, added: Added & { readonly grainType: string }): void =>
-          settle(error, outcomeOf(added?.grainType ?? '', error, added));
-        queue.enqueue('importBlob', plan, itemContext(context, i), { blob }, answer, nowMs);
-      });
-      const [outcomes] = await Promise.all([imported, claim]);
+      const { blobs } = input;
+      const write = plans.underClaim(context, plans.importPlan);
+      const imported = new BatchOutcomes(blobs.length, (_, error, one: Added & { readonly grainType: string }) =>
+        outcomeOf(error === undefined ? one.grainType : '', error, one),
+      );
+      const queued = { method: 'importBlob', write, settler: imported, queuedAtMs: performance.now() };
+      for (let i = 0; i < blobs.length; i++) queue.enqueue(queued, itemContext(context, i), { blob: blobs[i]! }, i);
+      const [outcomes] = await Promise.all([imported.settled, claim]);
       const refused = await links(context, input, outcomes);
       return { outcomes, refused };
     },
@@ -322,30 +322,39 @@ function wantsAttach(store: Store, settings: MemorySettings): boolean {
 }
 
 /**
- * Runs the items of a batch with separate outcomes. An invalid item does not affect the others; only a storage failure
- * fails the call.
+ * The outcomes of a batch's items. An invalid item does not affect the others; only a storage failure fails the call.
  */
-function each<T, O = AddOutcome>(
-  items: readonly T[],
-  enqueue: (item: T, index: number, settle: (error: EngineError | undefined, outcome: O) => void) => void,
-): Promise<O[]> {
-  return new Promise((resolve, reject) => {
-    const outcomes: O[] = new Array(items.length);
-    let left = items.length;
-    if (left === 0) resolve(outcomes);
-    items.forEach((item, i) => {
-      enqueue(item, i, (error, outcome) => {
-        if (error !== undefined && isStorageFailure(error)) reject(error);
-        outcomes[i] = outcome;
-        left -= 1;
-        if (left === 0) resolve(outcomes);
-      });
-    });
-  });
+class BatchOutcomes<O, Outcome> implements Settler<O> {
+  readonly settled: Promise<Outcome[]>;
+  readonly #outcomes: Outcome[];
+  readonly #outcomeOf: (index: number, error: EngineError | undefined, output: O) => Outcome;
+  #left: number;
+  #resolve: (outcomes: Outcome[]) => void;
+  #reject: (error: EngineError) => void;
+
+  constructor(count: number, outcomeOf: (index: number, error: EngineError | undefined, output: O) => Outcome) {
+    const { promise, resolve, reject } = Promise.withResolvers<Outcome[]>();
+    this.settled = promise;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#outcomes = new Array(count);
+    this.#outcomeOf = outcomeOf;
+    this.#left = count;
+    if (count === 0) resolve(this.#outcomes);
+  }
+
+  settle(index: number, error: EngineError | undefined, output: O): void {
+    if (error !== undefined && isStorageFailure(error)) this.#reject(error);
+    this.#outcomes[index] = this.#outcomeOf(index, error, output);
+    this.#left -= 1;
+    if (this.#left === 0) this.#resolve(this.#outcomes);
+  }
 }
 
 function outcomeOf(grainType: string, error: EngineError | undefined, added: Added): AddOutcome {
-  return error === undefined ? { ...added, grainType } : { error: error.toWire(), grainType };
+  if (error !== undefined) return { error: error.toWire(), grainType };
+  const { hash, duplicate, warnings } = added;
+  return { hash, duplicate, warnings, grainType };
 }
 
 /** Counts only grains that the caller sees. */

@@ -42,15 +42,51 @@ export interface WritePlan<I, O> {
   readonly reply?: ReplyKeeping<I, O> | undefined;
 }
 
-interface Job {
+/** Takes the outcomes of one write, or of all writes of a batch. */
+export interface Settler<O> {
+  /** Called once for each: with an error, or with the plan's output. `index`: as it was queued. */
+  settle(index: number, error: EngineError | undefined, output: O): void;
+}
+
+/** One write. It keeps plan, input and settler together, so their types always match. */
+class Job {
   readonly method: string;
+  readonly write: WritePlan<unknown, unknown>;
   readonly context: CallContext;
   readonly input: unknown;
-  readonly write: WritePlan<unknown, unknown>;
-  /** Called once: with an error, or with the plan's output. */
-  settle(error: EngineError | undefined, output: unknown): void;
   prepared: PreparedGrain | EngineError | undefined;
   /** When it was queued, in milliseconds of this process. */
+  readonly queuedAtMs: number;
+  readonly #settler: Settler<unknown>;
+  readonly #index: number;
+
+  constructor(
+    { method, write, settler, queuedAtMs }: Queued<unknown, unknown>,
+    context: CallContext,
+    input: unknown,
+    index: number,
+  ) {
+    this.method = method;
+    this.write = write;
+    this.context = context;
+    this.input = input;
+    this.prepared = undefined;
+    this.queuedAtMs = queuedAtMs;
+    this.#settler = settler;
+    this.#index = index;
+  }
+
+  settle(error: EngineError | undefined, output: unknown): void {
+    this.#settler.settle(this.#index, error, output);
+  }
+}
+
+/** The part that all writes of a batch share. */
+export interface Queued<I, O> {
+  readonly method: string;
+  readonly write: WritePlan<I, O>;
+  readonly settler: Settler<O>;
+  /** One reading of the clock serves a whole batch. */
   readonly queuedAtMs: number;
 }
 
@@ -133,26 +169,16 @@ export class WriteQueue {
 
   push<I, O>(method: string, write: WritePlan<I, O>, context: CallContext, input: I): Promise<O> {
     return new Promise<O>((resolve, reject) => {
-      this.enqueue(method, write, context, input, (error, output) =>
-        error === undefined ? resolve(output) : reject(error),
-      );
+      const settler: Settler<O> = {
+        settle: (_, error, output) => (error === undefined ? resolve(output) : reject(error)),
+      };
+      this.enqueue({ method, write, settler, queuedAtMs: performance.now() }, context, input);
     });
   }
 
-  /**
-   * Like `push`, for many at once: a promise for each item would cost more than its plan. `queuedAtMs`: one reading of the
-   * clock serves a whole batch.
-   */
-  enqueue<I, O>(
-    method: string,
-    write: WritePlan<I, O>,
-    context: CallContext,
-    input: I,
-    settle: (error: EngineError | undefined, output: O) => void,
-    queuedAtMs = performance.now(),
-  ): void {
-    // The job keeps plan, input and settle together, so their types always match.
-    const job: Job = { method, context, input, write, settle, prepared: undefined, queuedAtMs };
+  /** Like `push`, for many at once: a promise or a closure for each item would cost as much as its plan. */
+  enqueue<I, O>(queued: Queued<I, O>, context: CallContext, input: I, index = 0): void {
+    const job = new Job(queued as Queued<unknown, unknown>, context, input, index);
     if (this.#failed !== undefined) {
       job.settle(this.#failed, undefined);
       return;
