@@ -12,7 +12,7 @@ import { compareKeys, entryAt, lowerBound, type SortedTable, smallest, TableCurs
 import type { DecodedCache } from '../heap-budget.ts';
 import { DROPPED, type MergeInput, SLICE_STEPS } from '../parts/merge-input.ts';
 import type { Doc } from '../parts/part.ts';
-import { NO_DOCS, prefixOf } from './tail.ts';
+import { findPrefix, NO_DOCS, prefix } from './tail.ts';
 
 export type PrefixSection = 'address' | 'identity';
 
@@ -119,7 +119,9 @@ export class PrefixChunk {
   docs(hash: string): readonly Doc[] {
     const layout = this.#layout();
     if (layout === null) return NO_DOCS;
-    const { high, low } = prefixOf(hash);
+    findPrefix(hash);
+    const high = prefix[0]!;
+    const low = prefix[1]!;
     if (layout.filter.length > 0 && !bloomHas(layout.filter, high, low)) return NO_DOCS;
     keyView.setUint32(0, high);
     keyView.setUint32(4, low);

@@ -8,7 +8,7 @@ const ENTRY_INTS = 4;
 export const NO_DOCS: readonly number[] = [];
 
 export class PrefixTable {
-  #entries = new Uint32Array(ENTRY_INTS * 64);
+  #entries = new Int32Array(ENTRY_INTS * 64);
   #count = 0;
   /** Entry number + 1, 0 is free. At most half full. */
   #slots = new Int32Array(128);
@@ -19,17 +19,19 @@ export class PrefixTable {
     if (entry * 2 >= this.#slots.length) this.#rehash();
     if ((entry + 1) * ENTRY_INTS > this.#entries.length) this.#entries = grow(this.#entries);
     const base = entry * ENTRY_INTS;
-    const { high, low } = prefixOf(hash);
+    findPrefix(hash);
     this.#entries[base] = owner;
-    this.#entries[base + 1] = high;
-    this.#entries[base + 2] = low;
+    this.#entries[base + 1] = prefix[0]!;
+    this.#entries[base + 2] = prefix[1]!;
     this.#entries[base + 3] = doc;
     this.#place(entry);
   }
 
   /** Docs of the owner under that hash, ascending. */
   docs(owner: number, hash: string): readonly number[] {
-    const { high, low } = prefixOf(hash);
+    findPrefix(hash);
+    const high = prefix[0]!;
+    const low = prefix[1]!;
     const mask = this.#slots.length - 1;
     let found: number[] | undefined;
     for (let slot = slotOf(owner, high) & mask; ; slot = (slot + 1) & mask) {
@@ -43,8 +45,8 @@ export class PrefixTable {
     }
   }
 
-  /** The entries of every owner, in one array of (owner, high, low, doc), in the order of `add`. Read-only. */
-  entries(): Uint32Array {
+  /** The entries of every owner, in one array of (owner, high, low, doc), in the order of `add`. The halves are signed. Read-only. */
+  entries(): Int32Array {
     return this.#entries.subarray(0, this.#count * ENTRY_INTS);
   }
 
@@ -80,24 +82,24 @@ function slotOf(owner: number, high: number): number {
 const DIGITS = new Uint8Array(128);
 for (let digit = 0; digit < 16; digit++) DIGITS[digit.toString(16).charCodeAt(0)] = digit;
 
-/** The 32-bit number of the eight hex digits (lower case) of `hex` at `at`. */
+/** The signed 32-bit number of the eight hex digits (lower case) of `hex` at `at`. */
 function hexWord(hex: string, at: number): number {
   let value = 0;
   for (let i = at; i < at + 8; i++) value = (value << 4) | DIGITS[hex.charCodeAt(i) & 127]!;
-  return value >>> 0;
+  return value;
 }
 
-/** The first 64 bits of a hash, in two halves. */
-export interface Prefix {
-  readonly hash: string;
-  readonly high: number;
-  readonly low: number;
-}
+/**
+ * The first 64 bits of the last hash that `findPrefix` was asked for, in two halves. They are signed, because a number above
+ * 2^31 would be an object of its own each time that it is passed on.
+ */
+export const prefix = new Int32Array(2);
+let last = '';
 
-let last: Prefix = { hash: '', high: 0, low: 0 };
-
-/** The prefix of a hash in hex. The last one is cached, because one hash is looked up in every part of a memory. */
-export function prefixOf(hash: string): Prefix {
-  if (hash !== last.hash) last = { hash, high: hexWord(hash, 0), low: hexWord(hash, 8) };
-  return last;
+/** Leaves the prefix of a hash in hex in `prefix`. One hash is looked up in every part of a memory in turn. */
+export function findPrefix(hash: string): void {
+  if (hash === last) return;
+  prefix[0] = hexWord(hash, 0);
+  prefix[1] = hexWord(hash, 8);
+  last = hash;
 }

@@ -1,4 +1,4 @@
-// A Bloom filter over uniformly distributed 64-bit keys, given as two halves. It passes five in a thousand absent keys.
+// A Bloom filter over uniformly distributed 64-bit keys, given as two halves, signed or not. It passes five in a thousand absent keys.
 // The bits of a key lie in one cache line, chosen by the key's first bits: a look-up costs one miss, and adding keys in
 // order walks through the filter from front to back.
 import { assert } from '../../base/assert.ts';
@@ -35,7 +35,7 @@ export function bloomHas(filter: Uint8Array, high: number, low: number): boolean
 
 /** Where the key's block begins: its first bits scaled to the number of blocks. */
 function blockOf(filter: Uint8Array, high: number): number {
-  return Math.floor((high / 0x1_0000_0000) * (filter.length / BLOCK_BYTES)) * BLOCK_BYTES;
+  return Math.floor(((high >>> 0) / 0x1_0000_0000) * (filter.length / BLOCK_BYTES)) * BLOCK_BYTES;
 }
 
 /** Derives bits from more than `low`: all keys of a block share the first bits of `high`. */
