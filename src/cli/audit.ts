@@ -24,6 +24,11 @@ interface Conditions extends ServerOptions {
 const SECONDS_MAX = 9_999_999_999;
 /** Digits of a hash to show. They are enough to look the grain up. */
 const HASH_DIGITS = 12;
+const NARROW_HASH_DIGITS = 8;
+/** Narrower terminals get shorter columns. */
+const WIDE = 110;
+const NARROW_WHO = 14;
+const DETAILS_MIN = 8;
 
 export function registerAudit(program: Command): void {
   const audit = program.command('audit').description('Show or export the audit trail of a memory');
@@ -78,22 +83,37 @@ async function tailEntries(
   if (isBroken) process.exitCode = EXIT.failed;
   if (options.json) return printJson({ ...page, entries });
   if (entries.length === 0) printLine('No audit entry matches.');
-  else
-    printTable(
-      ['when (UTC)', 'seq', 'what', 'who', 'grain', 'details'].map((title) => ({ title })),
-      entries.map((entry) => [
-        utc(Number(entry['timestamp'])),
-        // The server leaves sequence numbers out for callers that may read only some of the entries.
-        entry['partition'] === 0
-          ? String(entry['seq'] ?? '')
-          : `${String(entry['partition'])}:${String(entry['seq'] ?? '')}`,
-        String(entry['event_type']),
-        String(entry['actor']),
-        String(entry['grain_hash'] ?? '').slice(0, HASH_DIGITS),
-        clipped(stringifyJson(withoutNames(entry['details'])), Math.max(20, terminalColumns() - 94)),
-      ]),
-    );
+  else printEntries(entries);
   if (verify === true) printLine(isBroken ? 'The audit chain is broken.' : 'The audit chain is intact.');
+}
+
+/** In a narrow terminal without the year, and with shorter names: `--json` has them whole. */
+function printEntries(entries: readonly JsonObject[]): void {
+  const isWide = terminalColumns() >= WIDE;
+  const cells = entries.map((entry) => {
+    const when = utc(Number(entry['timestamp']));
+    const who = String(entry['actor']);
+    return [
+      isWide ? when : when.slice('2026-'.length),
+      // The server leaves sequence numbers out for callers that may read only some of the entries.
+      entry['partition'] === 0
+        ? String(entry['seq'] ?? '')
+        : `${String(entry['partition'])}:${String(entry['seq'] ?? '')}`,
+      String(entry['event_type']),
+      isWide ? who : clipped(who, NARROW_WHO),
+      String(entry['grain_hash'] ?? '').slice(0, isWide ? HASH_DIGITS : NARROW_HASH_DIGITS),
+    ];
+  });
+  const titles = ['when (UTC)', 'seq', 'what', 'who', 'grain'];
+  const taken = titles.map((title, at) => 2 + Math.max(title.length, ...cells.map((row) => row[at]!.length)));
+  const left = taken.reduce((rest, columns) => rest - columns, terminalColumns());
+  printTable(
+    [...titles, 'details'].map((title) => ({ title })),
+    cells.map((row, at) => [
+      ...row,
+      clipped(stringifyJson(withoutNames(entries[at]!['details'])), Math.max(DETAILS_MIN, left)),
+    ]),
+  );
 }
 
 const NAMES: ReadonlySet<string> = new Set(['grain', 'old_grain', 'prior_grain', 'source']);

@@ -41,9 +41,92 @@ export interface Column {
   readonly width?: number | undefined;
 }
 
-/** Prints rows under titles, without borders. */
+/** Prints rows under titles, without borders: within the terminal, or into a pipe with one line for each row. */
 export function printTable(columns: readonly Column[], rows: readonly (readonly (string | number)[])[]): void {
-  printLine(tableText(columns, rows));
+  printLine(process.stdout.isTTY ? fittedText(columns, rows, terminalColumns()) : tableText(columns, rows));
+}
+
+/** Terminal columns between two columns of a table. */
+const GAP = 2;
+/** Terminal columns that a column of sentences keeps. */
+const SENTENCE_MIN = 16;
+
+/**
+ * The table, with its columns of sentences wrapped where it is wider than the terminal. If its other columns alone are
+ * too wide, each row is a block of names and values instead, so nothing is cut and ids can be copied.
+ */
+export function fittedText(
+  columns: readonly Column[],
+  rows: readonly (readonly (string | number)[])[],
+  columnsMax: number,
+): string {
+  const table = tableText(columns, rows);
+  if (widthOf(table) <= columnsMax || rows.length === 0) return table;
+  const natural = columns.map(({ title, width }, at) =>
+    Math.min(width ?? Number.MAX_SAFE_INTEGER, Math.max(title.length, ...rows.map((row) => widthOf(textOf(row[at]!))))),
+  );
+  const wraps = columns.map(({ title }, at) => natural[at]! > SENTENCE_MIN && isWrapped(title, rows, at));
+  const sum = (taken: readonly number[]): number => taken.reduce((all, one) => all + one, 0);
+  const fixed = sum(natural.filter((_, at) => !wraps[at])) + GAP * (columns.length - 1);
+  const sentences = wraps.filter((wrap) => wrap).length;
+  let left = columnsMax - fixed;
+  if (sentences === 0 || left < sentences * SENTENCE_MIN) return blocks(columns, rows, columnsMax);
+  // From the narrowest on: a column that needs less than its share leaves the rest to the others.
+  const widths = [...natural];
+  const inOrder = [...natural.keys()].filter((at) => wraps[at]).sort((one, other) => natural[one]! - natural[other]!);
+  for (const [taken, at] of inOrder.entries()) {
+    widths[at] = Math.min(natural[at]!, Math.floor(left / (sentences - taken)));
+    left -= widths[at];
+  }
+  return tableText(
+    columns.map((column, at) => ({ ...column, width: widths[at] })),
+    rows,
+  );
+}
+
+/** True for a column whose words all fit into the least width of a sentence. */
+function isWrapped(title: string, rows: readonly (readonly (string | number)[])[], at: number): boolean {
+  return [title, ...rows.map((row) => textOf(row[at]!))].every((text) =>
+    text.split(/\s/).every((word) => word.length <= SENTENCE_MIN),
+  );
+}
+
+function blocks(
+  columns: readonly Column[],
+  rows: readonly (readonly (string | number)[])[],
+  columnsMax: number,
+): string {
+  const nameWidth = Math.max(...columns.map(({ title }) => title.length));
+  const lines = rows.map((row) =>
+    columns
+      .map(({ title }, at) => [title, textOf(row[at]!)] as const)
+      .filter(([, text]) => text !== '')
+      .map(
+        ([title, text]) =>
+          `${title.padEnd(nameWidth)}  ${wrapped(text, columnsMax - nameWidth - GAP, nameWidth + GAP)}`,
+      )
+      .join('\n'),
+  );
+  return lines.join('\n\n');
+}
+
+/** Lines of whole words; those after the first are indented. */
+function wrapped(text: string, width: number, indent: number): string {
+  const lines: string[] = [];
+  for (const word of text.split(/\s+/)) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines.join(`\n${' '.repeat(indent)}`);
+}
+
+function textOf(cell: string | number): string {
+  return typeof cell === 'number' ? number(cell) : printable(cell);
+}
+
+function widthOf(text: string): number {
+  return Math.max(...text.split('\n').map((line) => line.length));
 }
 
 export function tableText(columns: readonly Column[], rows: readonly (readonly (string | number)[])[]): string {
@@ -57,7 +140,7 @@ export function tableText(columns: readonly Column[], rows: readonly (readonly (
   if (widths.some((width) => width !== null))
     Object.assign(options, { colWidths: widths, wordWrap: true, wrapOnWordBoundary: true });
   const table = new Table(options);
-  for (const row of rows) table.push(row.map((cell) => (typeof cell === 'number' ? number(cell) : printable(cell))));
+  for (const row of rows) table.push(row.map(textOf));
   return trimmed(table.toString());
 }
 
