@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { FacetNames } from './segment.ts';
+import { FacetNames } from './writer.ts';
 
 test('names are kept as their UTF-8, whatever their lengths', () => {
   const name = fc.oneof(fc.string(), fc.string({ unit: 'binary', maxLength: 40 }), fc.constant('長い名前 '.repeat(50)));

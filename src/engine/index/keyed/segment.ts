@@ -5,7 +5,7 @@
 //
 // Numeric keys reveal nothing and are stored as they are. Other keys are stored as blind tokens.
 
-import { FACET_TOKEN_BYTES } from '../facet/segment.ts';
+import { FACET_TOKEN_BYTES } from '../facet/layout.ts';
 import { readUint } from '../files/bytes.ts';
 import { type ChunkSink, type ChunkSource, CorruptBlock, type Sliced } from '../files/section.ts';
 import { readTrailer, SectionWriter } from '../files/section-writer.ts';

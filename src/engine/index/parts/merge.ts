@@ -3,7 +3,7 @@ import type { Sequence } from '../../log/log.ts';
 import { mergePrefixes } from '../address/segment.ts';
 import { mergeContext } from '../context/segment.ts';
 import { mergeDocs, ordinalsOf } from '../docs/segment.ts';
-import { mergeFacets } from '../facet/segment.ts';
+import { mergeFacets } from '../facet/merge.ts';
 import type { ChunkSink, ChunkSource, SealedIndex, Sliced } from '../files/section.ts';
 import type { SegmentWriter } from '../files/segment-file.ts';
 import type { IndexKeys } from '../index-keys.ts';

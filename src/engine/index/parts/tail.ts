@@ -5,7 +5,7 @@ import type { Sequence } from '../../log/log.ts';
 import { PrefixTable } from '../address/tail.ts';
 import { ContextTail } from '../context/tail.ts';
 import { DocsTail } from '../docs/tail.ts';
-import type { NamedFacet } from '../facet/segment.ts';
+import type { NamedFacet } from '../facet/layout.ts';
 import { ListTable, NONE } from '../files/list-table.ts';
 import { NumbersTail } from '../numbers/tail.ts';
 import { TextTail } from '../text/tail.ts';
