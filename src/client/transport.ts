@@ -203,9 +203,10 @@ function segment(value: unknown): string {
   return encodeURIComponent(text);
 }
 
-/** Headers are Latin-1; the server reads UTF-8 in them, a byte for each character. */
+/** A header's text; percent-encoded if it is more than printable ASCII, or would be taken for encoded text. */
 function headerText(text: string): string {
-  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
+  const isPlain = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !/^utf-8''/i.test(text);
+  return isPlain ? text : `UTF-8''${encodeURIComponent(text)}`;
 }
 
 function queryOf(members: Readonly<Record<string, unknown>>): string {
