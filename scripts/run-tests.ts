@@ -1,12 +1,26 @@
 // `node scripts/run-tests.ts [FLAGS of node's test runner] GLOB…`: runs test files, several in a process, as one run of
 // node's test runner, which prints all results and their sums. `--long=only` and `--long=none` choose among the files
-// of the globs; `--cpu` prints CPU times. To run one file, give it to `node --test`.
+// of the globs; `--cpu` prints CPU times. To run one file, give it to `node --test`. Processes and threads that tests start
+// run the built program, which starts in half the time of the sources.
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { build } from './build.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
@@ -103,6 +117,35 @@ function chosen(files: readonly string[], long: string | undefined): readonly st
   return files.filter((file) => LONG.some((path) => file.startsWith(path)) === (long === 'only'));
 }
 
+/** Builds of a day ago are removed. */
+const BUILD_KEPT_MS = 86_400_000;
+
+/** The folder of the package built from the sources as they are, made unless an earlier run has made it. */
+async function builtPackage(): Promise<string> {
+  const digest = createHash('sha256');
+  for (const file of globSync(['src/**/*', 'scripts/build.ts', 'package-lock.json'], { cwd: ROOT }).toSorted()) {
+    if (statSync(join(ROOT, file)).isDirectory()) continue;
+    digest.update(`${file}\0`).update(readFileSync(join(ROOT, file)));
+  }
+  const builds = join(ROOT, 'node_modules/.cache/granary-builds');
+  const folder = join(builds, digest.digest('hex').slice(0, 16));
+  if (existsSync(folder)) return folder;
+  for (const old of existsSync(builds) ? readdirSync(builds) : [])
+    if (Date.now() - statSync(join(builds, old)).mtimeMs > BUILD_KEPT_MS)
+      rmSync(join(builds, old), { recursive: true, force: true });
+  // Another run may build the same at the same time.
+  const making = `${folder}-${process.pid}`;
+  await build(join(making, 'dist'));
+  copyFileSync(join(ROOT, 'package.json'), join(making, 'package.json'));
+  try {
+    renameSync(making, folder);
+  } catch (error) {
+    if (!existsSync(folder)) throw error;
+    rmSync(making, { recursive: true, force: true });
+  }
+  return folder;
+}
+
 for (const path of [...ALONE, ...LONG])
   if (!existsSync(join(ROOT, path))) throw new Error(`scripts/run-tests.ts names ${path}, which is not there`);
 const OWN_FLAG = /^--(cpu$|long=)/;
@@ -128,7 +171,7 @@ const runner = spawn(
   {
     cwd: ROOT,
     stdio: 'inherit',
-    env: showsCpu ? { ...process.env, TEST_CPU_FILE: cpuFile } : process.env,
+    env: { ...process.env, TEST_BUILD: await builtPackage(), ...(showsCpu ? { TEST_CPU_FILE: cpuFile } : {}) },
   },
 );
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => runner.kill(signal));

@@ -2,12 +2,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { resolve } from 'node:path';
 import { text as streamed } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { granary, granaryJson, servedForFile } from './support/cli.ts';
+import { MAIN } from './support/program.ts';
 
-const MAIN = resolve(import.meta.dirname, '../src/cli/main.ts');
 const { here } = servedForFile();
 
 test('the kept events are listed, with filters, as lines and as JSON lines', async () => {

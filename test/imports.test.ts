@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { HttpClient } from './conformance/http-client.ts';
 import { granary } from './support/cli.ts';
 import { startOpenAi } from './support/models/openai.ts';
+import { SOURCES_MAIN } from './support/program.ts';
 import { startServerProcess } from './support/server-process.ts';
 import { temporaryDirectory } from './support/temporary.ts';
 
@@ -46,7 +47,7 @@ function loadedIn(folder: string, entry: string): Loaded {
 async function ran(t: TestContext, words: readonly string[]): Promise<Loaded> {
   const folder = temporaryDirectory(t);
   const env = { LOADED_MODULES: folder, NODE_OPTIONS: `--import ${JSON.stringify(PRELOAD)}` };
-  const { code, stderr } = await granary(words, { env });
+  const { code, stderr } = await granary(words, { env, main: SOURCES_MAIN });
   assert.equal(code, 0, stderr);
   return loadedIn(folder, 'cli/main.ts');
 }

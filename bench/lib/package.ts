@@ -6,8 +6,8 @@ import { build } from '../../scripts/build.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 
 /** Builds it in a fresh `folder`, and returns the folder. */
-export function layOutPackage(folder: string): string {
-  build(join(folder, 'dist'));
+export async function layOutPackage(folder: string): Promise<string> {
+  await build(join(folder, 'dist'));
   cpSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'junction');
   return folder;

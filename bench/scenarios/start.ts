@@ -35,7 +35,8 @@ async function run({ size }: Options): Promise<Measured | Skipped> {
   const rounds = sized(size, { full: 11, quick: 5, smoke: 1 });
   return inFolder(async (folder) => {
     // Building takes longer than a whole smoke run, so that runs the sources.
-    const [root, suffix] = size === 'smoke' ? [join(ROOT, 'src'), 'ts'] : [join(layOutPackage(folder), 'dist'), 'js'];
+    const [root, suffix] =
+      size === 'smoke' ? [join(ROOT, 'src'), 'ts'] : [join(await layOutPackage(folder), 'dist'), 'js'];
     const main = join(root, 'cli', `main.${suffix}`);
     const threads = join(root, 'server', `shard-worker.${suffix}`);
     const data = join(folder, 'data');

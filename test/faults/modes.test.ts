@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
+import { MAIN } from '../support/program.ts';
 import { ask, startServerProcess } from '../support/server-process.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts');
 /** Without an explicit mode, new files are open to everyone. */
 const OPEN_UMASK = ['sh', '-c', 'umask 0; exec "$@"', 'sh'];
 const skip = process.platform === 'win32' && 'modes are of Unix';

@@ -4,13 +4,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before } from 'node:test';
 import { memoryFolder } from './memory-files.ts';
+import { MAIN } from './program.ts';
 import { startTestServer } from './server.ts';
 
-const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts');
 /** Default working directory of commands. Commands would find a server's data in the directory of the tests. */
 const EMPTY = mkdtempSync(join(tmpdir(), 'granary-cwd-'));
 process.on('exit', () => rmSync(EMPTY, { recursive: true, force: true }));
@@ -31,9 +31,14 @@ function environment(added: Readonly<Record<string, string>> = {}): NodeJS.Proce
 
 export async function granary(
   words: readonly string[],
-  options: { readonly input?: string; readonly env?: Readonly<Record<string, string>>; readonly cwd?: string } = {},
+  options: {
+    readonly input?: string;
+    readonly env?: Readonly<Record<string, string>>;
+    readonly cwd?: string;
+    readonly main?: string;
+  } = {},
 ): Promise<Ran> {
-  const child = spawn(process.execPath, [MAIN, ...words], {
+  const child = spawn(process.execPath, [options.main ?? MAIN, ...words], {
     env: environment(options.env),
     cwd: options.cwd ?? EMPTY,
     timeout: RUN_MS_MAX,

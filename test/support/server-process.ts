@@ -1,10 +1,9 @@
 // A server as an operator starts it: a separate process over a folder that the test gives, to be stopped or killed.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-
-const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts');
+import { MAIN, SOURCES_MAIN } from './program.ts';
 
 export interface ProcessOptions {
   readonly directory: string;
@@ -57,7 +56,8 @@ export async function startServerProcess(options: ProcessOptions): Promise<Serve
     ...through,
     process.execPath,
     ...(preload === undefined ? [] : ['--import', preload]),
-    MAIN,
+    // A preloaded module looks at the sources.
+    preload === undefined ? MAIN : SOURCES_MAIN,
     'serve',
     '--data-dir',
     directory,

@@ -2,6 +2,7 @@
 // to load the engine. A thread that did not close its engines as asked ends, as it does in the product.
 import type { Piscina } from 'piscina';
 import { newThread, type Threads } from '../../src/shards/transport/pool.ts';
+import { threadFile } from './program.ts';
 
 const IDLE_MAX = 4;
 
@@ -11,7 +12,7 @@ const idle: Piscina[] = [];
 export const USED_THREADS: Threads = {
   take: (filename) => {
     const at = idle.findIndex((thread) => fileOf.get(thread) === filename);
-    const thread = idle.splice(at, at === -1 ? 0 : 1)[0] ?? newThread(filename);
+    const thread = idle.splice(at, at === -1 ? 0 : 1)[0] ?? newThread(threadFile(filename));
     fileOf.set(thread, filename);
     return thread;
   },

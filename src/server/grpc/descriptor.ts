@@ -1,7 +1,6 @@
 // The descriptor set generated from proto/, with an index of its names and the standard services, which reflection
 // describes too. Loaded on the first reflection request, because it needs all of @bufbuild/protobuf.
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
   type DescriptorProto,
@@ -12,7 +11,7 @@ import {
 } from '@bufbuild/protobuf/wkt';
 import { STANDARD_FILES } from './standard-files.ts';
 
-const set = fromBinary(FileDescriptorSetSchema, readFileSync(join(import.meta.dirname, '..', 'gen', 'memory.binpb')));
+const set = fromBinary(FileDescriptorSetSchema, readFileSync(new URL('../gen/memory.binpb', import.meta.url)));
 
 const FILES: readonly FileDescriptorProto[] = [...set.file, ...STANDARD_FILES];
 

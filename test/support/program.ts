@@ -1,0 +1,21 @@
+// The program that tests start as processes and threads. A run of many files builds it first (scripts/run-tests.ts), since
+// it starts in half the time of its sources; a file that runs alone starts the sources.
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+/** Folder of the built package. */
+const built = process.env['TEST_BUILD'];
+
+/** The command line in its sources, for tests that look at modules or change them. */
+export const SOURCES_MAIN = join(ROOT, 'src/cli/main.ts');
+export const MAIN = built === undefined ? SOURCES_MAIN : join(built, 'dist/cli/main.js');
+
+const WORKER = pathToFileURL(join(ROOT, 'src/server/shard-worker.ts')).href;
+
+/** The built file of a thread that serves shards; other entry files as they are. */
+export function threadFile(entry: string): string {
+  return built !== undefined && entry === WORKER
+    ? pathToFileURL(join(built, 'dist/server/shard-worker.js')).href
+    : entry;
+}
