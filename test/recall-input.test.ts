@@ -78,6 +78,7 @@ const OUT: Readonly<Record<string, readonly unknown[]>> = {
   subject_affinity_boost: [-0.1, 1.1],
   target_date_weight: [-0.1, 1.1],
   conflict_similarity_threshold: [-0.1, 1.1],
+  min_score: [-0.1, 1.1],
   session_census_min_score: [-0.1, 1.1],
   multi_hop: [4],
   min_per_namespace: [11],

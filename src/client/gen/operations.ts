@@ -235,7 +235,7 @@ export interface Operations {
       readonly embedding?: readonly number[] | undefined;
       /** Hits of each leg before fusion; 0 or absent is the larger of 100 and 5 × limit, and above 2,500 is treated as 2,500. */
       readonly candidateLimit?: number | undefined;
-      /** Drops hits of a relevance below this: the probability, 0 to 1, that a hit bears on the query. */
+      /** Drops hits of a relevance below this: the probability, from 0 to 1, that a hit bears on the query. */
       readonly minScore?: number | undefined;
       /** Fills score_breakdown: how each score came about. */
       readonly scoreBreakdown?: boolean | undefined;
@@ -626,7 +626,7 @@ export interface Operations {
         readonly embedding?: readonly number[] | undefined;
         /** Hits of each leg before fusion; 0 or absent is the larger of 100 and 5 × limit, and above 2,500 is treated as 2,500. */
         readonly candidateLimit?: number | undefined;
-        /** Drops hits of a relevance below this: the probability, 0 to 1, that a hit bears on the query. */
+        /** Drops hits of a relevance below this: the probability, from 0 to 1, that a hit bears on the query. */
         readonly minScore?: number | undefined;
         /** Fills score_breakdown: how each score came about. */
         readonly scoreBreakdown?: boolean | undefined;

@@ -82,7 +82,7 @@ const TAKEN: Readonly<Record<string, Taken>> = {
   include_contradicted: flag,
   embedding: { good: [[], [0.5, -1]], wrong: ['x', 5, ['x'], {}] },
   candidate_limit: { good: [0, 1, 2_500, 99_999], out: [-1], wrong: [...NUMBERS, 1.5] },
-  min_score: number,
+  min_score: FRACTIONS,
   score_breakdown: flag,
   explanation: flag,
   recency_weight: FRACTIONS,

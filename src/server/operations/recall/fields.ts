@@ -95,7 +95,9 @@ export const RecallInput = Type.Object({
   ),
   minScore: Type.Optional(
     Type.Number({
-      description: 'Drops hits of a relevance below this: the probability, 0 to 1, that a hit bears on the query.',
+      minimum: 0,
+      maximum: 1,
+      description: 'Drops hits of a relevance below this: the probability, from 0 to 1, that a hit bears on the query.',
     }),
   ),
   scoreBreakdown: flag('Fills score_breakdown: how each score came about.'),
