@@ -1,7 +1,7 @@
 // Fuses the rankings of several legs into one. Pure: runs in the engine for one partition and on the main thread for
 // several, on the same candidates.
 import type { Candidate, RecallBreakdown, RecallQuery } from '../../calls/recall.ts';
-import { knownOf, placeOf, RELEVANCE } from '../legs/relevance.ts';
+import { knownOf, leadOf, placeOf, RELEVANCE } from '../legs/relevance.ts';
 import { mostByWords, NO_TERMS, TextLeg, WEIGHTS } from '../legs/text-leg.ts';
 
 /** Reciprocal rank fusion's constant (Cormack, Clarke and Buettcher, SIGIR 2009). */
@@ -76,12 +76,12 @@ function withRelevance<C extends Candidate>(
       first = candidate;
   }
   attained.sort();
-  const tenth = attained.at(-RELEVANCE.leadOver) ?? 0;
+  const tenth = attained.at(-RELEVANCE.leadOver);
   const known = knownOf({ words: first === undefined ? 0 : covered(first), cosine: bestCosine });
   return hits.map((hit, i) => {
     const own = scores.get(hit.candidate);
     if (own === undefined) return hit;
-    const lead = Math.max(0, Math.min(1, own) - tenth);
+    const lead = leadOf(own, tenth, bestCosine !== undefined);
     const cosine = bestCosine === undefined ? undefined : (hit.candidate.cosine ?? RELEVANCE.unknownCosine);
     const relevance = known * placeOf({ rank: i + 1, lead, cosine });
     const { candidate, score, rrfScore, breakdown } = hit;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { knownOf, placeOf } from './relevance.ts';
+import { knownOf, leadOf, placeOf } from './relevance.ts';
 
 test('a question is known by its words, by a cosine, and by both in the mean', () => {
   assert.equal(knownOf({ words: 0.2, cosine: undefined }), 0);
@@ -31,6 +31,32 @@ test('more evidence is never less relevance, and all of it is a probability', ()
       assert.ok(knownOf({ words, cosine: Math.max(cosine, more) }) >= known);
       assert.ok(placeOf({ rank, lead: Math.max(lead, more), cosine }) >= place);
       assert.ok(placeOf({ rank: rank + 1, lead, cosine }) <= place);
+    }),
+  );
+});
+
+test('a lead is measured over the tenth candidate, or over the background if that is more', () => {
+  assert.ok(Math.abs(leadOf(0.9, 0.6, true) - 0.3) < 1e-12);
+  assert.ok(Math.abs(leadOf(0.9, 0.1, true) - 0.52) < 1e-12);
+  assert.ok(Math.abs(leadOf(0.9, undefined, false) - 0.6) < 1e-12);
+  assert.equal(leadOf(0.2, undefined, false), 0);
+  assert.ok(Math.abs(leadOf(1.4, undefined, true) - 0.62) < 1e-12);
+});
+
+test('a hit that holds half of a question is never near certain, however small the memory', () => {
+  for (const hasVectors of [false, true])
+    for (const tenth of [undefined, 0, 0.2, 0.4]) {
+      const lead = leadOf(0.5, tenth, hasVectors);
+      const place = placeOf({ rank: 1, lead, cosine: hasVectors ? 0.6 : undefined });
+      assert.ok(place < 0.5, `${place} with a tenth of ${tenth}`);
+    }
+});
+
+test('poor candidates beside a hit do not change what it is worth', () => {
+  const share = fc.double({ min: 0, max: 1, noNaN: true });
+  fc.assert(
+    fc.property(share, fc.double({ min: 0, max: 0.3, noNaN: true }), fc.boolean(), (own, tenth, hasVectors) => {
+      assert.equal(leadOf(own, tenth, hasVectors), leadOf(own, undefined, hasVectors));
     }),
   );
 });

@@ -18,12 +18,15 @@ export const RELEVANCE = {
   cosineNone: 0.45,
   cosineAll: 0.65,
   /** The log odds of a hit are base + lead × its lead − rank × ln its rank, and beside vectors + cosine × its cosine. */
-  byWords: { base: -2.2, lead: 10 },
-  besideVectors: { base: -4, lead: 14, cosine: 2.7 },
+  byWords: { base: -2.2, lead: 10, background: 0.3 },
+  besideVectors: { base: -4, lead: 14, cosine: 2.7, background: 0.38 },
   rank: 0.45,
   /** Of a hit without a vector, among others with theirs. */
   unknownCosine: 0.63,
-  /** The candidate over which the lead is measured. */
+  /**
+   * The candidate over which the lead is measured, or over the background if that is more: nine of ten questions to a chat
+   * have a tenth candidate above it. In a memory of few grains the lead would measure how few they are.
+   */
   leadOver: 10,
 } as const;
 
@@ -46,10 +49,16 @@ export function knownOf({ words, cosine }: QuestionEvidence): number {
 export interface Place {
   /** From 1. */
   readonly rank: number;
-  /** By how much the hit's share of the highest possible score exceeds that of the tenth candidate. */
+  /** From `leadOf`. */
   readonly lead: number;
   /** Undefined without vectors. */
   readonly cosine: number | undefined;
+}
+
+/** By how much a hit's share of the highest possible score exceeds that of the tenth candidate, and the background. */
+export function leadOf(share: number, tenth: number | undefined, hasVectors: boolean): number {
+  const { background } = hasVectors ? RELEVANCE.besideVectors : RELEVANCE.byWords;
+  return Math.max(0, Math.min(1, share) - Math.max(tenth ?? 0, background));
 }
 
 /** How likely a hit bears on a question whose subject is known, 0 to 1. */
