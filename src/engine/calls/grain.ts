@@ -12,6 +12,8 @@ export interface GrainView {
   readonly hash: string;
   readonly grainType: string;
   readonly fields: JsonObject;
+  /** Its sentence, made by a worker where the fields are heavy, because reading them costs the main thread much. */
+  readonly text?: string;
   /** In seconds, for answers. */
   readonly createdAt: number;
   /** In milliseconds. Sorts grains, in a partition and in the merged answers of several. */

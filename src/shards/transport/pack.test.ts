@@ -83,6 +83,18 @@ test('values that JSON can hold and MessagePack would change travel in the exact
   assert.equal(packValue({ a: [1, 'x', null, 2n ** 63n] }).form, FORM_MESSAGEPACK);
 });
 
+test('a grain with heavy fields leaves a worker with its sentence, and another without', () => {
+  const heavy = { content: 'apple', role: 'user', data: Array.from({ length: 100 }, (_, i) => i) };
+  const light = { content: 'pear' };
+  const grains = [heavy, light].map((fields) => ({ grainType: 'event', fields }));
+  const { form, bytes } = packReply({ grains });
+  const read = unpackValue(form, bytes) as { readonly grains: readonly { readonly text?: string }[] };
+  assert.deepEqual(
+    read.grains.map(({ text }) => text),
+    ['user: apple', undefined],
+  );
+});
+
 test('heavy fields of grains in a reply are kept as text, and read as their values', () => {
   const wide = Object.fromEntries(Array.from({ length: 3_000 }, (_, at) => [`f${at}`, [at]]));
   const views = [

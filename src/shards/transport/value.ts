@@ -8,9 +8,12 @@
 // bookkeeping.
 //
 // Heavy `fields` of grains leave a worker as JSON text. The main thread forwards most of them unread, and an answer may
-// hold a million members: unpacking and rewriting each of them would block all other requests.
+// hold a million members: unpacking and rewriting each of them would block all other requests. So their sentence is made here
+// too.
 import { deserialize, serialize } from 'node:v8';
 import { addExtension, Packr } from 'msgpackr';
+import { onDemand } from '../../engine/base/on-demand.ts';
+import type * as Sentences from '../../engine/cal/output/sentence.ts';
 import { objectOfJson, parseJson, stringifyJson } from '../../engine/grain/api/json.ts';
 import { type KnownMembers, textOfObject } from '../../engine/grain/api/json-text.ts';
 import type { JsonObject, JsonValue } from '../../engine/grain/api/json-value.ts';
@@ -86,6 +89,8 @@ addExtension({
 
 const NO_BYTES = Buffer.alloc(0);
 
+const sentences = onDemand<typeof Sentences>(import.meta.url, '../../engine/cal/output/sentence');
+
 function peekOf(bytes: Uint8Array): KnownMembers {
   const [peeked, long] = parseJson(Buffer.from(bytes).toString()) as [JsonObject, readonly string[]]; // as the packer wrote it
   const peek = new Map<string, JsonValue | undefined>();
@@ -120,10 +125,14 @@ function withFieldsAsText(value: unknown, depth = 0): unknown {
   let members: Record<string, unknown> | undefined;
   for (const key in value) {
     const member = (value as Record<string, unknown>)[key]; // plain data
-    const changed =
-      key === 'fields' && isObject(member) && isHeavy(member)
-        ? new JsonText(member)
-        : withFieldsAsText(member, depth + 1);
+    if (key === 'fields' && isObject(member) && isHeavy(member)) {
+      members ??= { ...value };
+      members[key] = new JsonText(member);
+      const { grainType } = value as { readonly grainType?: unknown };
+      if (typeof grainType === 'string') members['text'] = sentences().sentenceOf({ grainType, fields: member });
+      continue;
+    }
+    const changed = withFieldsAsText(member, depth + 1);
     if (changed === member) continue;
     members ??= { ...value };
     members[key] = changed;

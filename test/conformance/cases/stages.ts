@@ -296,7 +296,7 @@ export const STAGES: readonly Case[] = [
       await believe(memory, 'Bob', 'drinks', 'water');
       assert.equal((await objects(memory, { query: 'green tea drinks' })).length, 2);
       assert.deepEqual(await objects(memory, { query: 'green tea drinks', min_score: 0.6 }), ['green tea']);
-      assert.deepEqual(await objects(memory, { subject: 'Bob', min_score: 1.5 }), ['water']);
+      assert.deepEqual(await objects(memory, { subject: 'Bob', min_score: 1 }), ['water']);
     },
   },
   {

@@ -340,7 +340,8 @@ function fused(
         : 1 + 0.3 + (2 * 0.2 + 0.3 + 0.2) + 0.4 + 0.4 + 0.2 + 0.1;
     return (relevance(candidate) * 5.4) / most;
   };
-  const tenth = inText.map(attained).sort((a, b) => b - a)[9] ?? 0;
+  // The tenth candidate, or the background of few candidates.
+  const tenth = Math.max(0.3, inText.map(attained).sort((a, b) => b - a)[9] ?? 0);
   const known = byWords.length === 0 ? 0 : knownByWords(words!.matched(byWords[0]!.modelGrain));
   const probability = (candidate: Scored, rank: number): number => {
     const lead = Math.max(0, Math.min(1, attained(candidate)) - tenth);

@@ -14,6 +14,9 @@ import { textOfGrain } from './projection.ts';
 /** The parts of a grain that a sentence is made of. `fields` are an answer's, with the service's names. */
 export type Told = Pick<CalGrain, 'grainType' | 'fields'>;
 
+/** A grain that may have its sentence already. */
+export type PerhapsTold = Told & { readonly text?: string | undefined };
+
 /** Functions that make the sentence, by type. */
 const SENTENCES: Readonly<Record<GrainType, (grain: CalGrain) => string>> = {
   belief: triple,
