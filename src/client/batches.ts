@@ -3,7 +3,7 @@ import { LIMITS } from './gen/operations.ts';
 
 /** One turn of a conversation. */
 export interface Turn {
-  /** Who speaks: user, assistant, system or tool. */
+  /** The speaker: user, assistant, system or tool. */
   readonly role: string;
   readonly content: string;
   readonly time?: Date | undefined;

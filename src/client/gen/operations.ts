@@ -1135,7 +1135,7 @@ export interface Operations {
       readonly text?: string | undefined;
       /** What was said, in order, in place of a text; at most 1,000 messages. */
       readonly messages?: readonly {
-        /** Who speaks: user, assistant, system or tool. */
+        /** The speaker: user, assistant, system or tool. */
         readonly role: string;
         /** What is said. */
         readonly content: string;
@@ -1577,7 +1577,7 @@ export interface Operations {
         readonly jobId: string;
         /** State of the job. */
         readonly status: "queued" | "running" | "completed" | "failed" | "cancelled";
-        /** What a running job does; for one that has ended, what it did last. */
+        /** The current step of a running job; the last step of one that has ended. */
         readonly phase: "parsing" | "chunking" | "storing" | "extracting";
         /** Name of the file as the chunks keep it. */
         readonly fileName: string;
@@ -1643,7 +1643,7 @@ export interface Operations {
       readonly jobId: string;
       /** State of the job. */
       readonly status: "queued" | "running" | "completed" | "failed" | "cancelled";
-      /** What a running job does; for one that has ended, what it did last. */
+      /** The current step of a running job; the last step of one that has ended. */
       readonly phase: "parsing" | "chunking" | "storing" | "extracting";
       /** Name of the file as the chunks keep it. */
       readonly fileName: string;
@@ -1710,7 +1710,7 @@ export interface Operations {
       readonly jobId: string;
       /** State of the job. */
       readonly status: "queued" | "running" | "completed" | "failed" | "cancelled";
-      /** What a running job does; for one that has ended, what it did last. */
+      /** The current step of a running job; the last step of one that has ended. */
       readonly phase: "parsing" | "chunking" | "storing" | "extracting";
       /** Name of the file as the chunks keep it. */
       readonly fileName: string;
@@ -5119,7 +5119,7 @@ export interface Operations {
         readonly id: string;
         /** The same as id. */
         readonly grainHash: string;
-        /** Who speaks: user, assistant, system or tool. */
+        /** The speaker: user, assistant, system or tool. */
         readonly role: string;
         /** Text of the message. */
         readonly content: string;

@@ -54,7 +54,7 @@ const Usage = Type.Object({
 export const MessageOutput = Type.Object({
   id: Type.String({ description: 'Id of the message: the hash of its grain.' }),
   grainHash: Type.String({ description: 'The same as id.' }),
-  role: Type.String({ description: 'Who speaks: user, assistant, system or tool.' }),
+  role: Type.String({ description: 'The speaker: user, assistant, system or tool.' }),
   content: Type.String({ description: 'Text of the message.' }),
   createdAt: Type.Integer({ description: 'Time of the message in Unix seconds.' }),
   userId: Type.Optional(Type.String({ description: 'The data subject; absent where there is none.' })),

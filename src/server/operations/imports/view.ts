@@ -14,7 +14,7 @@ export const JobOutput = Type.Object({
   jobId: JobId,
   status: Type.Enum(STATUSES, { description: 'State of the job.' }),
   phase: Type.Enum(['parsing', 'chunking', 'storing', 'extracting'], {
-    description: 'What a running job does; for one that has ended, what it did last.',
+    description: 'The current step of a running job; the last step of one that has ended.',
   }),
   fileName: Type.String({ description: 'Name of the file as the chunks keep it.' }),
   mimeType: Type.Optional(Type.String({ description: 'Media type of the content; absent until it is read.' })),

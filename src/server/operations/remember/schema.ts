@@ -4,7 +4,7 @@ import { type Members, outsideSchema } from '../names.ts';
 import { type Static, Type } from '../type.ts';
 
 const Message = Type.Object({
-  role: Type.String({ minLength: 1, description: 'Who speaks: user, assistant, system or tool.' }),
+  role: Type.String({ minLength: 1, description: 'The speaker: user, assistant, system or tool.' }),
   content: Type.String({ description: 'What is said.' }),
   time: Type.Optional(
     Type.Integer({
