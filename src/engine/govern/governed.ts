@@ -2,7 +2,7 @@
 // the memory and changed in place when a change is published.
 import { CONSENTS_CACHED_MAX } from '../base/limits.ts';
 import type { Access, AccessView } from './access/access.ts';
-import { type Caller, isExempt, subjectOf } from './access/caller.ts';
+import { type Caller, isExempt, principalOf, subjectOf } from './access/caller.ts';
 import type { GrainRelation, Tuple } from './access/tuple.ts';
 import type { Agents } from './agents/agents.ts';
 import { type ConsentFact, type ConsentStatus, EVERY_PURPOSE, laterOf, statusOf } from './consent/consent.ts';
@@ -51,6 +51,15 @@ export class Governed {
     | { readonly purpose: string; readonly stamp: number; readonly fromMs: number; readonly answer: Withdrawn }
     | undefined;
   #stamp = 0;
+  /** The last answer of `viewFor`: a recall asks for the same view for each part and hit. */
+  #lastView:
+    | {
+        readonly principal: string;
+        readonly relation: GrainRelation;
+        readonly stamp: number;
+        readonly view: AccessView | undefined;
+      }
+    | undefined;
   #writesFreely = false;
   #hidesNothing = false;
 
@@ -106,9 +115,14 @@ export class Governed {
   /** The namespaces in which the caller has the relation to grains; undefined if nothing narrows it. */
   viewFor(caller: Caller, relation: GrainRelation): AccessView | undefined {
     if (!this.decidesAccess(caller)) return undefined;
+    const principal = principalOf(caller);
+    const last = this.#lastView;
+    if (last?.principal === principal && last.relation === relation && last.stamp === this.#stamp) return last.view;
     const subject = subjectOf(caller);
-    const view = subject === undefined ? NOTHING_GRANTED : this.access.view(subject, relation);
-    return view.hasAll ? undefined : view;
+    const found = subject === undefined ? NOTHING_GRANTED : this.access.view(subject, relation);
+    const view = found.hasAll ? undefined : found;
+    this.#lastView = { principal, relation, stamp: this.#stamp, view };
+    return view;
   }
 
   get restrictions(): ReadonlyMap<string, Restriction> {

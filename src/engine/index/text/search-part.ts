@@ -31,4 +31,6 @@ export interface CountedDocs {
   readonly docs: Uint32Array | DocBits;
   /** Sum of their counted lengths. */
   readonly totalLength: number;
+  /** Numbers of counted docs of long posting lists, by term. Kept, since counting reads the whole list. */
+  readonly frequencies: Map<string, number>;
 }

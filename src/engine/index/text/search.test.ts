@@ -233,6 +233,29 @@ test('statistics count live docs exactly, whether the removed ones are listed or
   );
 });
 
+test('the counted docs of long and short lists are the same when asked again', () => {
+  const text = tailOf(
+    Array.from({ length: 3_000 }, (_, at) => {
+      const terms = ['everywhere', ...(at % 7 === 0 ? ['seldom'] : [])];
+      return { terms, positions: terms.map((_, position) => position) };
+    }),
+  );
+  const docs = Array.from({ length: 3_000 }, (_, at) => at).filter((at) => at % 5 !== 0);
+  const counted = { count: docs.length, docs: docBits(docs, 3_000), totalLength: docs.length, frequencies: new Map() };
+  const part: SearchPart = { text, removed: undefined, allowed: undefined, counted };
+  for (let time = 0; time < 2; time++) {
+    const { documentFrequency } = collectStatistics([part], ['everywhere', 'seldom', 'never']);
+    assert.deepEqual(
+      [...documentFrequency],
+      [
+        ['everywhere', 2_400],
+        ['seldom', docs.filter((at) => at % 7 === 0).length],
+      ],
+    );
+  }
+  assert.deepEqual([...counted.frequencies.keys()], ['everywhere']);
+});
+
 test('a search handles phrases, required and forbidden words', () => {
   const english = analyzer('en');
   const texts = [

@@ -50,7 +50,7 @@ export function collectStatistics(parts: readonly SearchPart[], terms: readonly 
     for (const term of terms) {
       const postings = text.postings(term);
       if (postings === undefined) continue;
-      const frequency = frequencyAmong(postings, part, removed);
+      const frequency = keptFrequency(term, postings, part, removed);
       if (frequency > 0) documentFrequency.set(term, (documentFrequency.get(term) ?? 0) + frequency);
     }
   }
@@ -66,6 +66,20 @@ export function removedDocsOf({ text, removed, removedDocs }: SearchPart): Uint3
   const docs: number[] = [];
   for (let doc = 0; doc < text.docCount; doc++) if (removed(doc)) docs.push(doc);
   return Uint32Array.from(docs);
+}
+
+/** Posting lists from this length on keep the number of their counted docs: a part has few of them. */
+const LONG_LIST = 1_024;
+
+function keptFrequency(term: string, postings: Postings, part: SearchPart, removed: Uint32Array): number {
+  const kept = postings.count < LONG_LIST ? undefined : part.counted?.frequencies;
+  if (kept === undefined) return frequencyAmong(postings, part, removed);
+  let frequency = kept.get(term);
+  if (frequency === undefined) {
+    frequency = frequencyAmong(postings, part, removed);
+    kept.set(term, frequency);
+  }
+  return frequency;
 }
 
 /** Number of docs of a posting list that count in statistics. `removed`: the removed docs of the part. */

@@ -173,13 +173,13 @@ interface Viewed {
   readonly stamp: number;
   readonly docCount: number;
   /** By the caller's view, the oldest first. */
-  readonly callers: Map<string, DocSet>;
+  readonly callers: Map<string, DocSet | undefined>;
 }
 
 /** Finding the docs of a caller's namespaces costs one check a namespace, so the result is cached for recent callers. */
 const knownViews = new WeakMap<IndexPart, Viewed>();
 
-/** The docs in namespaces that the caller may view; undefined if tuples do not narrow the caller. */
+/** The docs in namespaces that the caller may view; undefined if tuples hide no doc of the part from the caller. */
 function viewedIn(part: IndexPart, governed: Governed, context: CallContext): DocSet | undefined {
   const view = governed.viewFor(context, 'viewer');
   if (view === undefined) return undefined;
@@ -191,9 +191,9 @@ function viewedIn(part: IndexPart, governed: Governed, context: CallContext): Do
     knownViews.set(part, last);
   }
   const { callers } = last;
-  const kept = callers.get(view.key);
-  if (kept !== undefined) return kept;
-  const docs = viewedSet(part, view);
+  if (callers.has(view.key)) return callers.get(view.key);
+  const set = viewedSet(part, view);
+  const docs = set.count() === docCount ? undefined : set;
   if (callers.size >= ACCESS_CALLERS_CACHED_MAX) callers.delete(callers.keys().next().value ?? view.key);
   callers.set(view.key, docs);
   return docs;

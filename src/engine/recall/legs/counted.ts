@@ -68,7 +68,8 @@ function seenIn(store: Store, part: IndexPart, context: CallContext): Seen {
     known.set(part, last);
   }
   const { callers } = last;
-  const name = JSON.stringify([namespace, userId, hiding?.key]);
+  // The lengths keep the parts of the name apart.
+  const name = `${namespace?.length} ${userId?.length} ${namespace} ${userId} ${hiding?.key}`;
   const kept = callers.get(name);
   const isGood = kept !== undefined && store.clock.nowMs() < kept.untilMs;
   const seen = isGood ? kept : look(store, part, docsWithin(part, context), hiding);
@@ -92,6 +93,7 @@ function look(store: Store, part: IndexPart, within: Uint32Array | undefined, hi
   let untilMs = hiding?.untilMs ?? Number.POSITIVE_INFINITY;
   let live = 0;
   let totalLength = 0;
+  let seesAll = within === undefined || within.length === docCount;
   for (let i = 0; i < count; i++) {
     const doc: Doc = within === undefined ? i : within[i]!;
     if (mayBeGone && removed.get(ordinals[doc]!)) continue;
@@ -99,6 +101,7 @@ function look(store: Store, part: IndexPart, within: Uint32Array | undefined, hi
       const reason = hiding.reasons.find(({ hides }) => hides(doc))?.reason;
       if (reason !== undefined) {
         hidden[reason] = (hidden[reason] ?? 0) + 1;
+        seesAll = false;
         continue;
       }
       const endMs = hiding.endOf(doc);
@@ -107,7 +110,9 @@ function look(store: Store, part: IndexPart, within: Uint32Array | undefined, hi
     docs[live++] = doc;
     totalLength += countedLength(lengths[doc]!);
   }
+  if (seesAll) return { counted: undefined, hidden, untilMs };
   const isDense = 32 * live > docCount;
   const list = docs.subarray(0, live);
-  return { counted: { count: live, docs: isDense ? docBits(list, docCount) : list, totalLength }, hidden, untilMs };
+  const counted = { count: live, docs: isDense ? docBits(list, docCount) : list, totalLength, frequencies: new Map() };
+  return { counted, hidden, untilMs };
 }
