@@ -2,10 +2,10 @@
 import type { Command } from 'commander';
 import { defined } from '../engine/base/defined.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
-import { EXIT, usage } from './failure.ts';
+import { EXIT, failureOf, usage } from './failure.ts';
 import { wholeHashes } from './hash.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
-import { number, printJson, printLine, printPairs, utc } from './output.ts';
+import { number, printJson, printLine, printNote, printPairs, utc } from './output.ts';
 import { withProofFile } from './proof-file.ts';
 import { printWouldGo } from './would-go.ts';
 
@@ -31,6 +31,23 @@ export function registerForget(program: Command): void {
   withServerOptions(withMemoryOption(command)).action(forget);
 }
 
+/**
+ * The signed proof of an erasure that has taken place. Where it cannot be had, the answer of the erasure stands in its
+ * place: nothing of the erasure may get lost now.
+ */
+async function signedProof(options: ForgetOptions, memory: string, answer: JsonObject): Promise<JsonObject> {
+  const { fetchProof } = await import('./proof.ts');
+  try {
+    return await fetchProof(options, memory, String(answer['user_id']));
+  } catch (error) {
+    if (answer['key_fingerprint'] !== '')
+      printNote(
+        `The person is erased, but the proof is not signed: ${failureOf(error).text}. granary proof get fetches a signed one.`,
+      );
+    return { memory, ...answer };
+  }
+}
+
 async function forget(hashes: string[], options: ForgetOptions): Promise<void> {
   const { memory, subject, user, reason } = options;
   if (hashes.length === 0 && subject === undefined && user === undefined)
@@ -54,8 +71,13 @@ async function forget(hashes: string[], options: ForgetOptions): Promise<void> {
       return connection.json('POST', path, { json });
     });
   if (!isMeant) return printWouldGo(await perform(), options);
-  const proven = async (): Promise<JsonObject> => ({ memory, ...(await perform()) });
-  const answer = await (proof === undefined ? perform() : withProofFile(proof, proven));
+  let answer: JsonObject = {};
+  const proven = async (): Promise<JsonObject> => {
+    answer = await perform();
+    return signedProof(options, memory, answer);
+  };
+  if (proof === undefined) answer = await perform();
+  else await withProofFile(proof, proven);
   const missing = Array.isArray(answer['not_found']) ? answer['not_found'] : [];
   if (missing.length > 0) process.exitCode = EXIT.failed;
   if (options.json) return printJson(answer);

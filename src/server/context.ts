@@ -39,6 +39,7 @@ import type { Providers } from './models/providers.ts';
 import type { Monitor } from './monitor/monitor.ts';
 import type { CursorSeal } from './operations/cursor-seal.ts';
 import type { UnknownMember } from './operations/unknown-members.ts';
+import type { ProofKeys } from './proofs/proof-keys.ts';
 import type { QueryMode } from './query-mode.ts';
 import type { Shards } from './shards.ts';
 
@@ -51,7 +52,9 @@ export interface Services {
   readonly memories: Memories;
   readonly keys: Keys;
   /** Erasures, with the work that continues after the answer. */
-  readonly erasures: Pick<Erasures, 'user' | 'scope'>;
+  readonly erasures: Pick<Erasures, 'user' | 'scope' | 'isPending'>;
+  /** The keys that sign proofs of erasures. */
+  readonly proofKeys: ProofKeys;
   readonly masterKeys: Pick<MasterKeys, 'current' | 'rotate' | 'whileStill'>;
   /** When this process started to serve, in milliseconds since 1970. */
   readonly startedAtMs: number;

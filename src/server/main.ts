@@ -199,7 +199,7 @@ async function startWork(starting: Starting, stored: Stored): Promise<Work> {
 
 function servicesOf(
   { config, clock, lifecycle, log }: Starting,
-  { router, memories, control, controlKey, keys, masterKeys, erasures }: Stored,
+  { router, memories, control, controlKey, keys, masterKeys, proofKeys, erasures }: Stored,
   {
     embedding: { embedders, queryVectors, indexWaits, vectorsSetup },
     readers,
@@ -237,6 +237,7 @@ function servicesOf(
     memories,
     keys,
     masterKeys,
+    proofKeys,
     erasures,
     startedAtMs: clock.nowMs(),
     readImport: (bytes) => readers.imports.read(bytes),

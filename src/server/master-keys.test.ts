@@ -12,6 +12,7 @@ import { readConfig } from './config.ts';
 import { openControlKey } from './control/control-key.ts';
 import { makeLog } from './log.ts';
 import { type RunningServer, startServer } from './main.ts';
+import { rewrapProofKeys } from './proofs/proof-keys.ts';
 
 const EXEC = '/api/memories/default/app/exec';
 const SHARDS = 2;
@@ -130,6 +131,7 @@ const CUTS: Record<string, (dataDir: string, next: MasterKey) => void> = {
     for (let shard = 0; shard < SHARDS; shard++)
       KeyStore.open(join(dataDir, 'keys', `shard-${shard}`), next).rewrap(next);
     openControlKey(dataDir, next, false);
+    rewrapProofKeys(join(dataDir, 'keys', 'proof.key'), next, next);
   },
   'the old key is still in the file': (dataDir, next) => {
     CUTS['everything is rewrapped']!(dataDir, next);

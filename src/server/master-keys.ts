@@ -2,10 +2,12 @@
 // shard under it, then drop the old one. A rotation interrupted by a crash or an error is completed by the next start,
 // or by asking again; until then both keys are valid.
 
+import { join } from 'node:path';
 import { EngineError } from '../engine/base/errors.ts';
 import { beginRotation, finishRotation, type LoadedMasterKey, MasterKey } from '../engine/keys/master-key.ts';
 import { openControlKey } from './control/control-key.ts';
 import type { ControlStore } from './control/store.ts';
+import { PROOF_KEY_FILE, rewrapProofKeys } from './proofs/proof-keys.ts';
 import type { Shards } from './shards.ts';
 
 export interface MasterKeysParts {
@@ -110,6 +112,7 @@ export class MasterKeys {
     const rewrapped = await shards.rewrapKeys(this.#key.raw);
     const ofRecords = control.rewrapKeys(this.#key);
     openControlKey(dataDirectory, this.#key, false);
+    rewrapProofKeys(join(dataDirectory, 'keys', PROOF_KEY_FILE), this.#key, this.#key);
     finishRotation(dataDirectory, this.#key, ownFile);
     this.#key = this.#key.alone();
     this.#rotating = false;

@@ -216,6 +216,7 @@ const ABOUT_NOTHING = [
     'model_assignments',
     'ner_status',
     'openapi',
+    'proof_keys',
     'provider_models',
   ],
 ];

@@ -422,6 +422,9 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
     (http, { blob_hash: hash }) => http.ask('POST', `${M}/forget`, { json: { blob_hash: hash, reason: 'asked' } }),
   ],
   ['forget', (http) => http.ask('POST', `${M}/forget`, { json: { user_id: 'u1', reason: 'asked' } })],
+  ['erasure_proof', (http) => http.ask('GET', `${M}/erasure-proof?user_id=u1`)],
+  ['proof_keys', (http) => http.ask('GET', '/proof-keys')],
+  ['rotate_proof_key', (http) => http.ask('POST', '/proof-keys/rotate', { json: {} })],
   ['delete_memory', (http) => http.ask('DELETE', '/memories/second?dry_run=true')],
   ['delete_memory', (http) => http.ask('DELETE', '/memories/second?confirm=true')],
 ];

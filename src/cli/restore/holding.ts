@@ -17,6 +17,7 @@ import { openControl } from '../../server/control/open.ts';
 import { removedFromControl } from '../../server/control/removed-since.ts';
 import { LAYOUT_FILE, openLayout } from '../../server/data-directory.ts';
 import { noteRestore } from '../../server/events/restores.ts';
+import { carryProofKeys } from '../../server/proofs/proof-keys.ts';
 import { settleDeployment } from '../../server/write-ahead.ts';
 import { Failure, failureOf } from '../failure.ts';
 
@@ -118,6 +119,7 @@ function openDeployment(directory: string, config: Config) {
   const master = masterOf(directory, config);
   const controlKey = openControlKey(directory, master, false);
   return {
+    directory,
     shards,
     master,
     controlKey,
@@ -136,6 +138,10 @@ async function todaysControl(dataDirectory: string, config: Config, copy: Deploy
   try {
     if (now.shards !== copy.shards || !now.controlKey.equals(copy.controlKey))
       return { isOther: true, held: { memories: [], keys: [], erasedKeys: [] } };
+    carryProofKeys(
+      { directory: join(dataDirectory, 'keys'), master: now.master },
+      { directory: join(copy.directory, 'keys'), master: copy.master },
+    );
     return { isOther: false, held: removedFromControl(copy.control, now.control) };
   } finally {
     await now.control.close();

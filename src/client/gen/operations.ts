@@ -7225,6 +7225,117 @@ export interface Operations {
       readonly warnings?: readonly string[] | undefined;
     };
   };
+  /** Issue the signed proof of the last erasure of a person. It is made from the audit trail, however the erasure was asked for, and states how far its follow-up work is. Each call signs anew. */
+  erasureProof: {
+    input: {
+      /** The person whose erasure is proven. */
+      readonly userId: string;
+    };
+    output: {
+      /** The proof. */
+      readonly proof: {
+        /** Always granary-erasure-proof. */
+        readonly format: "granary-erasure-proof";
+        /** Version of the format. */
+        readonly version: 2;
+        /** Whether a key was destroyed (erased), or the memory knew no such person (nothing_held). */
+        readonly result: "erased" | "nothing_held";
+        /** Id of the memory. */
+        readonly memory: string;
+        /** SHA-256 of the salt, a line feed and the id of the person. */
+        readonly userCommitment: string;
+        /** Number of grains that were erased, all versions. */
+        readonly count: number;
+        /** First 16 hexadecimal digits of the SHA-256 of a destroyed key; empty for none. */
+        readonly keyFingerprint: string;
+        /** Time of the erasure in Unix seconds. */
+        readonly timestamp: Date;
+        /** The same time as ISO 8601 in UTC. */
+        readonly erasedAt: string;
+        /** The entries user.erased of the audit trail, one for each partition that erased something. */
+        readonly auditEntries: readonly {
+          /** Partition of the audit chain. */
+          readonly partition: number;
+          /** Number of the entry in its chain. */
+          readonly seq: number;
+          /** Number of grains that were erased there. */
+          readonly count: number;
+          /** First 16 hexadecimal digits of the SHA-256 of a destroyed key; empty for none. */
+          readonly keyFingerprint: string;
+          /** Hash of the entry. */
+          readonly hash: string;
+        }[];
+        /** State of the work that follows an erasure. */
+        readonly purge: {
+          /** Whether indexes and logs are rewritten without the person. */
+          readonly state: "pending" | "complete";
+          /** Number of partitions that are not rewritten yet. */
+          readonly partitionsPending: number;
+          /** Whether grains of others that name the person are still to be redacted. */
+          readonly redactionsPending: boolean;
+          /** Time of this state as ISO 8601 in UTC. */
+          readonly asOf: string;
+        };
+        /** Time at which the proof was signed, as ISO 8601 in UTC. */
+        readonly issuedAt: string;
+        /** Program and version that signed. */
+        readonly issuer: string;
+        /** First 16 hexadecimal digits of the SHA-256 of the public key. */
+        readonly keyId: string;
+        /** Ed25519 public key, 32 bytes in base64url. */
+        readonly publicKey: string;
+        /** Ed25519 signature, 64 bytes in base64url. */
+        readonly signature: string;
+        /** Hash of the first of the audit entries. */
+        readonly auditEntryHash?: string | undefined;
+        /** The person; absent, with salt, from a proof that no longer names the person. */
+        readonly userId?: string | undefined;
+        /** Random text that user_commitment was made with. */
+        readonly salt?: string | undefined;
+      };
+      /** Members of the request that were ignored, and other notes. */
+      readonly warnings?: readonly string[] | undefined;
+    };
+  };
+  /** List the public keys by which proofs of erasures are verified, the current one first. Keys that were replaced stay in the list, so that the proofs that they signed can be verified. */
+  proofKeys: {
+    input: { readonly [none: string]: never };
+    output: {
+      /** The public keys. */
+      readonly keys: readonly {
+        /** First 16 hexadecimal digits of the SHA-256 of the public key. */
+        readonly keyId: string;
+        /** Ed25519 public key, 32 bytes in base64url. */
+        readonly publicKey: string;
+        /** The same key as PEM (SubjectPublicKeyInfo). */
+        readonly pem: string;
+        /** Time at which the key was made, in Unix seconds. */
+        readonly createdAt: Date;
+        /** Time since which another key signs, in Unix seconds; absent for the current key. */
+        readonly retiredAt?: Date | undefined;
+      }[];
+      /** Members of the request that were ignored, and other notes. */
+      readonly warnings?: readonly string[] | undefined;
+    };
+  };
+  /** Make a new key that signs proofs of erasures from now on. The secret part of the former key is destroyed. Its public part stays in the list, so its proofs stay valid. */
+  rotateProofKey: {
+    input: { readonly [none: string]: never };
+    output: {
+      /** First 16 hexadecimal digits of the SHA-256 of the public key. */
+      readonly keyId: string;
+      /** Ed25519 public key, 32 bytes in base64url. */
+      readonly publicKey: string;
+      /** The same key as PEM (SubjectPublicKeyInfo). */
+      readonly pem: string;
+      /** Time at which the key was made, in Unix seconds. */
+      readonly createdAt: Date;
+      /** Time since which another key signs, in Unix seconds; absent for the current key. */
+      readonly retiredAt?: Date | undefined;
+      /** Members of the request that were ignored, and other notes. */
+      readonly warnings?: readonly string[] | undefined;
+    };
+  };
   /** Check every record, blob, index block, key and audit chain of the deployment. It reads everything and changes nothing. */
   verify: {
     input: { readonly [none: string]: never };
@@ -7482,6 +7593,7 @@ export type MemoryOperation =
   | 'rebuildIndexes'
   | 'compact'
   | 'rotateKeys'
+  | 'erasureProof'
   | 'verify'
   | 'backup'
   | 'exec';
@@ -7508,6 +7620,8 @@ export type DeploymentOperation =
   | 'revokeKey'
   | 'listMemories'
   | 'createMemory'
+  | 'proofKeys'
+  | 'rotateProofKey'
   | 'openapi';
 
 /** Verb, path (M: the memory), body, answer and flags of each operation. */
@@ -7652,6 +7766,9 @@ export const ROUTES: Readonly<Record<MemoryOperation | DeploymentOperation, stri
   rebuildIndexes: 'POST rebuild_indexes command json ws',
   compact: 'POST compact command json ws',
   rotateKeys: 'POST rotate_keys command json ws',
+  erasureProof: 'GET M/erasure-proof query json su',
+  proofKeys: 'GET /proof-keys query json',
+  rotateProofKey: 'POST /proof-keys/rotate json json w',
   verify: 'POST verify command json s',
   backup: 'POST backup command json ws',
   exec: 'POST M/app/exec json json ws',
@@ -7777,6 +7894,8 @@ export const KINDS: Readonly<Record<string, 'plain' | 'open' | 'record' | 'time'
   'reference_date': 'time',
   'restricted_at': 'time',
   'result': 'open',
+  'proof.result': 'plain',
+  'retired_at': 'time',
   'revoked_at': 'time',
   'roots': 'open',
   'getProvenance>results.score_breakdown': 'record',

@@ -71,6 +71,11 @@ export class Erasures {
     this.#events = events;
   }
 
+  /** Whether an erasure in the memory is unfinished. */
+  isPending(memory: number): boolean {
+    return this.#intents().some((intent) => intent.memory === memory);
+  }
+
   /** Number of unfinished erasures. */
   get pending(): number {
     return this.#intents().length;

@@ -48,6 +48,7 @@ export const TAGS: readonly Tag[] = [
       ...['grant_access', 'revoke_access', 'check_access'],
       ...['register_agent', 'deactivate_agent', 'agent_identities', 'agent_identity', 'agents', 'agent'],
       ...['delete_scope_tree', 'scope_erase', 'audit', 'export_user_file'],
+      ...['erasure_proof', 'proof_keys', 'rotate_proof_key'],
     ],
   },
   {

@@ -144,7 +144,10 @@ test('every rpc of the contract has one row', () => {
 
 test('every route of the contract is served', () => {
   const rows = OPERATIONS.flatMap(({ http }) => http.map(({ verb, path }) => `${verb} ${path}`));
-  const unnumbered = ['GET /openapi.json', 'GET /health/live', 'GET /health/ready'];
+  const unnumbered = [
+    ...['GET /openapi.json', 'GET /health/live', 'GET /health/ready'],
+    ...['GET M/erasure-proof', 'GET /proof-keys', 'POST /proof-keys/rotate'],
+  ];
   assert.deepEqual([...rows].sort(), [...Object.values(SERVED), ...unnumbered].sort());
   const numbers = Object.keys(SERVED).map(Number);
   numbers.sort((one, other) => one - other);
@@ -250,6 +253,7 @@ test('operations that delete, erase, restrict or govern refuse unknown members, 
       'revoke_consent',
       'revoke_key',
       'rotate_keys',
+      'rotate_proof_key',
       'scope_erase',
       'session_consolidate',
       'set_llm_settings',

@@ -22,6 +22,7 @@ import { tierInfo } from './deployment/tier-info.ts';
 import { verify } from './deployment/verify.ts';
 import { extractDocument } from './documents/extract-document.ts';
 import { importDocument } from './documents/import-document.ts';
+import { erasureProof, proofKeys, rotateProofKey } from './erasure/erasure-proof.ts';
 import { forgetUser } from './erasure/forget-user.ts';
 import { events } from './events/events.ts';
 import { execOperation } from './exec.ts';
@@ -244,6 +245,9 @@ const ROWS: readonly Operation[] = [
   rebuildIndexes,
   compact,
   rotateKeys,
+  erasureProof,
+  proofKeys,
+  rotateProofKey,
   verify,
   backup,
 ];

@@ -1,5 +1,6 @@
 // Opens a data directory: its lock, layout, master keys and control log.
 import type { KeyObject } from 'node:crypto';
+import { join } from 'node:path';
 import { loadMasterKey } from '../../engine/keys/master-key.ts';
 import { SHARDS_DEFAULT } from '../config.ts';
 import { openControlKey } from '../control/control-key.ts';
@@ -9,6 +10,7 @@ import { type Layout, openLayout } from '../data-directory.ts';
 import { lockDirectory } from '../directory-lock.ts';
 import { MasterKeys } from '../master-keys.ts';
 import { networkDiskOf } from '../network-disk.ts';
+import { ProofKeys } from '../proofs/proof-keys.ts';
 import { removeServerFile } from '../server-file.ts';
 import type { Starting } from './starting.ts';
 
@@ -16,10 +18,11 @@ export interface DataDirectory {
   readonly layout: Layout;
   readonly masterKeys: MasterKeys;
   readonly controlKey: KeyObject;
+  readonly proofKeys: ProofKeys;
 }
 
 /** Takes the directory, unless the caller has, and reads what its shards and its control log need. */
-export function openDataDirectory({ config, deps, lifecycle, warn }: Starting): DataDirectory {
+export function openDataDirectory({ config, deps, clock, lifecycle, warn }: Starting): DataDirectory {
   const { dataDir } = config;
   if (deps.lock === undefined) {
     const lock = lockDirectory(dataDir);
@@ -38,7 +41,10 @@ export function openDataDirectory({ config, deps, lifecycle, warn }: Starting): 
   });
   const ownFile = config.masterKey === undefined && config.masterKeyFile === undefined;
   const masterKeys = new MasterKeys({ dataDirectory: dataDir, loaded, ownFile, warn });
-  return { layout, masterKeys, controlKey: openControlKey(dataDir, masterKeys.current, layout.isNew) };
+  const controlKey = openControlKey(dataDir, masterKeys.current, layout.isNew);
+  const proofKeys = new ProofKeys({ directory: join(dataDir, 'keys'), master: () => masterKeys.current, clock });
+  proofKeys.open();
+  return { layout, masterKeys, controlKey, proofKeys };
 }
 
 export function openControlLog({ config, clock, lifecycle }: Starting, directory: DataDirectory): ControlStore {

@@ -2,7 +2,7 @@
 // in-memory logs.
 
 import { createSecretKey, hash } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StepClock } from '../../../test/support/step-clock.ts';
@@ -67,10 +67,12 @@ import { fullPath } from '../operations/openapi.ts';
 import { OPERATIONS } from '../operations/table.ts';
 import type { UnknownMember } from '../operations/unknown-members.ts';
 import { placementOf } from '../placement-of.ts';
+import { ProofKeys } from '../proofs/proof-keys.ts';
 import type { Shards } from '../shards.ts';
 import { type Answer, Wrapper } from '../wrapper.ts';
 
 export const CONTROL_KEY = createSecretKey(Buffer.alloc(32, 7));
+const MASTER = MasterKey.of(Buffer.alloc(32, 5));
 /** The first key of each set of parts: admin, without bindings. */
 export const ADMIN = `gr_${'a'.repeat(64)}`;
 
@@ -140,6 +142,10 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     log,
   });
   const uploads = join(tmpdir(), `granary-parts-${randomId('imp')}`);
+  const proofKeyFolder = join(tmpdir(), `granary-parts-${randomId('key')}`);
+  mkdirSync(proofKeyFolder, { mode: 0o700 });
+  const proofKeys = new ProofKeys({ directory: proofKeyFolder, master: () => MASTER, clock });
+  proofKeys.open();
   const imports = new ImportJobs({
     control,
     clock,
@@ -158,6 +164,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     progress: new ProgressStreams(imports, clock),
     memories,
     keys,
+    proofKeys,
     masterKeys: {
       current: MasterKey.random(),
       rotate: async () => ({ rotated: 1, fingerprint: '0123456789abcdef' }),
@@ -242,7 +249,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     close: async () => {
       services.memories.close();
       await control.close();
-      rmSync(uploads, { recursive: true, force: true });
+      for (const folder of [uploads, proofKeyFolder]) rmSync(folder, { recursive: true, force: true });
     },
   };
 }

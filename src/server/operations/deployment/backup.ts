@@ -5,12 +5,13 @@ import { isFileError, storageError } from '../../../engine/base/durable-file.ts'
 import { EngineError } from '../../../engine/base/errors.ts';
 import type { Services } from '../../context.ts';
 import { LAYOUT_FILE } from '../../data-directory.ts';
+import { PROOF_KEY_FILE } from '../../proofs/proof-keys.ts';
 import { VERSION } from '../../version.ts';
 import { defineOperation } from '../define.ts';
 import { Type } from '../type.ts';
 
 /** The deployment's own files under keys/, next to the shards' folders. */
-const KEY_FILES = ['control.key', 'master.key', 'master.check', 'bootstrap.key'];
+const KEY_FILES = ['control.key', 'master.key', 'master.check', 'bootstrap.key', PROOF_KEY_FILE];
 
 /** Setting with the time of the newest backup, in Unix seconds. */
 export const LAST_BACKUP = 'backup/last';
