@@ -105,6 +105,11 @@ function onOff(help: string): Option<boolean> {
   };
 }
 
+/** Its flag is `--no-NAME`. */
+function onByDefault(help: string): Option<boolean> {
+  return { ...onOff(help), fallback: true };
+}
+
 function list(argument: string, help: string): Option<readonly string[]> {
   return {
     argument,
@@ -156,6 +161,7 @@ const OPTIONS = {
     ['native', 'node', 'grpc-js'],
     'native',
   ),
+  console: onByDefault('serve no console at /console'),
   http10Port: optionalInteger(
     'with --http uws: an additional port, served by node:http, for peers that speak HTTP/1.0',
     {
@@ -302,8 +308,12 @@ export function optionLines(): readonly OptionLine[] {
     const option: Option<unknown> = OPTIONS[name];
     const env = `GRANARY_${hyphenated(name).replaceAll('-', '_').toUpperCase()}`;
     const shown = option.fallbackText ?? shownDefault(option.fallback);
-    const flag = `--${hyphenated(name)}${option.argument === undefined ? '' : ` <${option.argument}>`}`;
-    const origins = [...(shown === undefined ? [] : [`default ${shown}`]), ...(option.secret ? [] : [env])];
+    const isOff = option.fallback === true;
+    const flag = `--${isOff ? 'no-' : ''}${hyphenated(name)}${option.argument === undefined ? '' : ` <${option.argument}>`}`;
+    const origins = [
+      ...(shown === undefined ? [] : [`default ${shown}`]),
+      ...(option.secret ? [] : [isOff ? `${env}=false` : env]),
+    ];
     return defined({
       name,
       env,
@@ -314,7 +324,8 @@ export function optionLines(): readonly OptionLine[] {
 }
 
 function shownDefault(value: unknown): string | undefined {
-  if (value === undefined || value === false || (Array.isArray(value) && value.length === 0)) return undefined;
+  if (value === undefined || typeof value === 'boolean' || (Array.isArray(value) && value.length === 0))
+    return undefined;
   return String(value);
 }
 
@@ -340,7 +351,9 @@ export function readConfig(
   const values: Record<string, unknown> = {};
   for (const line of optionLines()) {
     const option: Option<unknown> = OPTIONS[line.name];
-    const flag = option.secret ? undefined : flags[line.name];
+    const set = option.secret ? undefined : flags[line.name];
+    // The parser of a flag `--no-x` says true where it is not given.
+    const flag = option.fallback === true && set === true ? undefined : set;
     const given = flag === undefined ? env[line.env] : String(flag);
     values[line.name] = given === undefined ? option.fallback : parsed(line, option, given);
   }

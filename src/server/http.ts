@@ -5,6 +5,7 @@ import { ANSWER_SHARED_BYTES_MIN, MESSAGE_BYTES_MAX } from '../engine/base/limit
 import { jsonBuffer } from '../engine/grain/api/json.ts';
 import { requestIdOf } from './arrival.ts';
 import type { ByteBudget } from './byte-budget.ts';
+import type { Console } from './console/console.ts';
 import type { Services } from './context.ts';
 import type { Cors } from './http/cors.ts';
 import { respondError } from './http/errors.ts';
@@ -34,6 +35,8 @@ export interface HandlerParts {
   readonly extra: readonly Operation[];
   /** Set when the server requires no key. */
   readonly pages: PageGuard | undefined;
+  /** Serves the console, unless it is off. */
+  readonly console: Console | undefined;
   /** Parses a JSON body. */
   readonly readJson: (bytes: Uint8Array) => Promise<unknown>;
   /** For answers that go on after their operation. */
@@ -44,7 +47,7 @@ export interface HandlerParts {
 
 /** Answers every request. `extra` are operations with absolute paths (`/metrics`). */
 export function httpHandler(parts: HandlerParts): HttpHandler {
-  const { cors, pages } = parts;
+  const { cors, pages, console } = parts;
   const router = new Router<Route>();
   for (const operation of OPERATIONS)
     for (const row of operation.http)
@@ -59,6 +62,7 @@ export function httpHandler(parts: HandlerParts): HttpHandler {
       const refused = refusedPage(pages, request);
       if (refused !== undefined) return refuse(request, refused, always);
     }
+    if (console?.answer(request, always) === true) return;
     if (request.method === 'OPTIONS' && WHOLE_SERVER.has(request.path)) {
       request.respond(204, [...always, ['allow', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS']]);
       return;

@@ -218,6 +218,7 @@ const ABOUT_NOTHING = [
     'openapi',
     'proof_keys',
     'provider_models',
+    'whoami',
   ],
 ];
 

@@ -7405,6 +7405,32 @@ export interface Operations {
       readonly warnings?: readonly string[] | undefined;
     };
   };
+  /** Show who the caller is, how it is bound, and which operations it may ask for. A policy, access tuples or the input of a call may refuse it further. */
+  whoami: {
+    input: { readonly [none: string]: never };
+    output: {
+      /** Name of the caller in the audit trail. */
+      readonly actor: string;
+      /** Scopes of the caller, with those that they include. */
+      readonly scopes: readonly ("read" | "write" | "admin" | "metrics")[];
+      /** Id of the key; absent for a token, and without keys. */
+      readonly keyId?: string | undefined;
+      /** Memories that the caller is bound to; absent for all. */
+      readonly memoryIds?: readonly string[] | undefined;
+      /** Namespace that the caller is bound to; absent for all namespaces. */
+      readonly namespace?: string | undefined;
+      /** Data subject that the caller is bound to; absent for all. */
+      readonly userId?: string | undefined;
+      /** Agent that the token of the caller names. */
+      readonly agentId?: string | undefined;
+      /** Time at which the key or token ends, in Unix seconds; absent for never. */
+      readonly expiresAt?: Date | undefined;
+      /** Names of the operations that the scopes and bindings of the caller allow. */
+      readonly operations: readonly string[];
+      /** Members of the request that were ignored, and other notes. */
+      readonly warnings?: readonly string[] | undefined;
+    };
+  };
   /** Show the OpenAPI document of this server. The server generates it from the same table that it answers requests from. */
   openapi: {
     input: { readonly [none: string]: never };
@@ -7622,6 +7648,7 @@ export type DeploymentOperation =
   | 'createMemory'
   | 'proofKeys'
   | 'rotateProofKey'
+  | 'whoami'
   | 'openapi';
 
 /** Verb, path (M: the memory), body, answer and flags of each operation. */
@@ -7772,6 +7799,7 @@ export const ROUTES: Readonly<Record<MemoryOperation | DeploymentOperation, stri
   verify: 'POST verify command json s',
   backup: 'POST backup command json ws',
   exec: 'POST M/app/exec json json ws',
+  whoami: 'GET /auth/whoami query json',
   openapi: 'GET /openapi.json query json',
 };
 

@@ -106,7 +106,8 @@ export const TAGS: readonly Tag[] = [
     name: 'deployment',
     description: 'The server itself: health, configuration, API keys.',
     operations: [
-      ...['health', 'health_live', 'health_ready', 'config', 'ner_status', 'openapi', 'list_keys', 'create_key'],
+      ...['health', 'health_live', 'health_ready', 'config', 'ner_status', 'openapi', 'whoami'],
+      ...['list_keys', 'create_key'],
       'revoke_key',
     ],
   },

@@ -59,6 +59,7 @@ import { importCancel, importGet, importStream, importsList } from './imports/jo
 import { keysCreate } from './keys/create.ts';
 import { keysList } from './keys/list.ts';
 import { keysRevoke } from './keys/revoke.ts';
+import { whoamiOperation } from './keys/whoami.ts';
 import { memoriesCreate } from './memories/create.ts';
 import { memoryDelete } from './memories/delete.ts';
 import { memoryGet } from './memories/get.ts';
@@ -253,5 +254,6 @@ const ROWS: readonly Operation[] = [
 ];
 
 const WITH_EXEC: readonly Operation[] = [...ROWS, execOperation(ROWS)];
+const WITH_WHOAMI: readonly Operation[] = [...WITH_EXEC, whoamiOperation(WITH_EXEC)];
 
-export const OPERATIONS: readonly Operation[] = [...WITH_EXEC, openApiOperation(WITH_EXEC)];
+export const OPERATIONS: readonly Operation[] = [...WITH_WHOAMI, openApiOperation(WITH_WHOAMI)];

@@ -5,6 +5,7 @@ import { requestIdOf } from '../arrival.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import { includesScope } from '../auth/principal.ts';
 import { answerBudget, requestBudget } from '../byte-budget.ts';
+import { Console } from '../console/console.ts';
 import type { Services } from '../context.ts';
 import type { GrpcFront, GrpcOptions } from '../grpc/front.ts';
 import { grpcListener } from '../grpc/listen.ts';
@@ -52,6 +53,7 @@ export async function startListeners(starting: Starting, chosen: ChosenListener,
     wrapper: served.wrapper,
     pages,
     cors: new Cors(config.corsOrigins),
+    console: config.console ? new Console(starting.log) : undefined,
     extra: [metricsOperation(served.metrics), health, healthLive, healthReady],
     readJson: (bytes) => served.bodies.read(bytes),
     answers,

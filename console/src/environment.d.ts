@@ -1,0 +1,2 @@
+// Modules that the bundler makes of other files.
+declare module '*.css';

@@ -1,0 +1,37 @@
+// A page of the console, as the registry (pages.ts) lists it.
+import type { DeploymentOperation, MemoryOperation } from 'granary-client';
+import type { ComponentType, FunctionComponent } from 'preact';
+import { lazy } from 'preact-iso';
+import type { IconName } from './parts/icon.tsx';
+import type { Deployment } from './session.ts';
+
+export interface PageRow {
+  readonly title: string;
+  /** One sentence that says what the page is for. */
+  readonly about: string;
+  /** Whether the page is of the whole server, or of the memory that its address names. */
+  readonly on: 'deployment' | 'memory';
+  /** Path below the console or the memory, such as `grains`; empty for the first page. */
+  readonly path: string;
+  readonly icon: IconName;
+  /** Operations without which the page is nothing: it is hidden from callers who may not ask for all of them. */
+  readonly needs: readonly (DeploymentOperation | MemoryOperation)[];
+  /** False where the server's configuration says that it does not offer the page. */
+  readonly isOffered?: ((deployment: Deployment) => boolean) | undefined;
+  /** Loads the page's component, when the page is first shown. */
+  readonly load: () => Promise<{ readonly default: FunctionComponent<PageProps> }>;
+}
+
+export interface Page extends Omit<PageRow, 'load'> {
+  readonly component: ComponentType<PageProps>;
+}
+
+/** What the component of every page gets. */
+export interface PageProps {
+  /** Its own row, with its title. */
+  readonly page: Page;
+}
+
+export function definePage({ load, ...row }: PageRow): Page {
+  return { ...row, component: lazy(async () => (await load()).default) };
+}

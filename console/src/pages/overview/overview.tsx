@@ -1,0 +1,140 @@
+import type { GranaryError } from 'granary-client';
+import { useAsk } from '../../ask.ts';
+import type { PageProps } from '../../page.ts';
+import { Card, Cards, Fact, Facts } from '../../parts/cards.tsx';
+import { Code } from '../../parts/empty.tsx';
+import { ErrorBox } from '../../parts/error-box.tsx';
+import { count, ExactTime } from '../../parts/grain.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { PageFrame } from '../../parts/page-frame.tsx';
+import { SERVER } from '../../place.ts';
+import { allowed, type Deployment, useSession } from '../../session.ts';
+
+export default function Overview({ page }: PageProps) {
+  const { client } = useSession();
+  const { value: deployment, error, again } = useAsk('config', (signal) => client.operations.config({}, { signal }));
+  return (
+    <PageFrame
+      page={page}
+      actions={
+        <button type="button" onClick={again}>
+          <Icon name="again" /> Refresh
+        </button>
+      }
+    >
+      {error !== undefined && <ErrorBox error={error} again={again} />}
+      <Health />
+      {deployment !== undefined && <Offered deployment={deployment} />}
+      <div class="columns">
+        <You />
+        <FirstCalls />
+      </div>
+    </PageFrame>
+  );
+}
+
+function Health() {
+  const { client } = useSession();
+  const health = useAsk('health', (signal) => client.operations.health({}, { signal, retries: 0 }));
+  const memories = useAsk(allowed.value.has('listMemories') ? 'count' : undefined, (signal) =>
+    client.operations.listMemories({ limit: 1 }, { signal }),
+  );
+  const { value, error } = health;
+  return (
+    <>
+      <Cards>
+        <Card label="Status">
+          {value === undefined ? <Status error={error} /> : <span class="good">{value.status}</span>}
+        </Card>
+        <Card label="Version">{value?.version ?? '–'}</Card>
+        {memories.value !== undefined && (
+          <Card label="Memories">{memories.value.total === null ? '–' : count(memories.value.total)}</Card>
+        )}
+      </Cards>
+      {value?.reasons !== undefined && <Reasons reasons={value.reasons} />}
+      {error !== undefined && <ErrorBox error={error} again={health.again} />}
+    </>
+  );
+}
+
+/** An unhealthy server answers 503, which the client gives as an error. */
+function Status({ error }: { readonly error: GranaryError | undefined }) {
+  if (error === undefined) return <>–</>;
+  return <span class="bad">{error.status === 503 ? 'unavailable' : 'not known'}</span>;
+}
+
+function Reasons({ reasons }: { readonly reasons: readonly string[] }) {
+  return (
+    <ul class="notes">
+      {reasons.map((reason) => (
+        <li key={reason}>{reason}</li>
+      ))}
+    </ul>
+  );
+}
+
+function Offered({ deployment }: { readonly deployment: Deployment }) {
+  const { authMode, embedding, features, limits } = deployment;
+  const facts = Object.entries({ authentication: authMode, vectors: embedding.backend, ...features });
+  return (
+    <div class="columns">
+      <section class="section">
+        <h2>Features</h2>
+        <Values of={facts} />
+      </section>
+      <section class="section">
+        <h2>Limits</h2>
+        <Values of={Object.entries(limits)} />
+      </section>
+    </div>
+  );
+}
+
+function Values({ of }: { readonly of: readonly (readonly [name: string, value: unknown])[] }) {
+  return (
+    <Facts>
+      {of.map(([name, value]) => (
+        <Fact key={name} name={name.replaceAll('_', ' ')}>
+          {valueText(value)}
+        </Fact>
+      ))}
+    </Facts>
+  );
+}
+
+function valueText(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return typeof value === 'number' ? count(value) : String(value);
+}
+
+function You() {
+  const { caller, isOpen } = useSession();
+  const { actor, scopes, keyId, memoryIds, namespace, userId, agentId, expiresAt } = caller;
+  return (
+    <section class="section">
+      <h2>You</h2>
+      <Facts>
+        <Fact name="Name in the audit trail">{actor}</Fact>
+        <Fact name="Scopes">{scopes.join(', ')}</Fact>
+        <Fact name="Key">{keyId ?? (isOpen ? 'none: this server asks for no key' : 'a token')}</Fact>
+        <Fact name="Memories">{memoryIds?.join(', ') ?? 'all'}</Fact>
+        <Fact name="Namespace">{namespace ?? 'all'}</Fact>
+        <Fact name="User">{userId ?? 'all'}</Fact>
+        {agentId !== undefined && <Fact name="Agent">{agentId}</Fact>}
+        <Fact name="Ends">{expiresAt === undefined ? 'never' : <ExactTime at={expiresAt} />}</Fact>
+      </Facts>
+    </section>
+  );
+}
+
+function FirstCalls() {
+  const call = `curl ${SERVER}api/memories/default/remember \\
+  -H "authorization: Bearer $GRANARY_API_KEY" -H "content-type: application/json" \\
+  -d '{"text": "Ada moved to Oslo in May and drinks green tea.", "user_id": "ada"}'`;
+  return (
+    <section class="section">
+      <h2>Remember something</h2>
+      <Code text={call} what="the call" />
+    </section>
+  );
+}

@@ -1,0 +1,108 @@
+// Asks before what cannot be taken back: it shows what will go, in numbers, and wants the name typed.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useDo } from '../ask.ts';
+import { ErrorBox } from './error-box.tsx';
+
+export interface Count {
+  readonly label: string;
+  readonly value: number | string;
+}
+
+interface Props {
+  readonly title: string;
+  /** What is done, as the button says it, such as "Erase ada". */
+  readonly action: string;
+  /** What must be typed. */
+  readonly name: string;
+  /** What will go. Undefined while it is counted: the act waits for it. */
+  readonly counts: readonly Count[] | undefined;
+  readonly children?: ComponentChildren;
+  readonly act: () => Promise<unknown>;
+  readonly onClose: () => void;
+}
+
+export function Confirm({ title, action, name, counts, children, act, onClose }: Props) {
+  const [typed, setTyped] = useState('');
+  const id = useId();
+  const doing = useDo(async () => {
+    await act();
+    onClose();
+  });
+  const isReady = typed === name && counts !== undefined && !doing.isRunning;
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isReady) void doing.run();
+        }}
+      >
+        {children}
+        {counts === undefined ? (
+          <p role="status">Counting what will go…</p>
+        ) : (
+          <dl class="counts">
+            {counts.map(({ label, value }) => (
+              <div key={label}>
+                <dt>{label}</dt>
+                <dd>{typeof value === 'number' ? value.toLocaleString('en') : value}</dd>
+              </div>
+            ))}
+          </dl>
+        )}
+        <p class="warning">This cannot be taken back.</p>
+        <label for={id}>
+          Type <b class="typed-name">{name}</b> to confirm
+        </label>
+        <input
+          id={id}
+          type="text"
+          autocomplete="off"
+          spellcheck={false}
+          value={typed}
+          onInput={(event) => setTyped(event.currentTarget.value)}
+        />
+        {doing.error !== undefined && <ErrorBox error={doing.error} />}
+        <div class="buttons">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="danger" disabled={!isReady}>
+            {doing.isRunning ? 'Working…' : action}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface DialogProps {
+  readonly title: string;
+  readonly children: ComponentChildren;
+  readonly onClose: () => void;
+}
+
+/** A modal dialog. Escape closes it, and the focus returns to where it was. */
+export function Dialog({ title, children, onClose }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const element = dialog.current;
+    element?.showModal();
+    return () => element?.close();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <h2 id={id}>{title}</h2>
+      {children}
+    </dialog>
+  );
+}

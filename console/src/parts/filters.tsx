@@ -1,0 +1,105 @@
+// Filters of a list. Each is a member of the address, so that a filtered list can be sent to somebody.
+import { useEffect, useId, useState } from 'preact/hooks';
+import { useQuery } from '../address.ts';
+
+interface FieldProps {
+  /** Name in the address. */
+  readonly name: string;
+  readonly label: string;
+}
+
+/** Time after the last letter before the address changes. */
+const TYPED_MS = 250;
+
+export function TextFilter({ name, label, placeholder }: FieldProps & { readonly placeholder?: string | undefined }) {
+  const query = useQuery();
+  const id = useId();
+  const value = query.one(name);
+  const [typed, setTyped] = useState(value);
+  useEffect(() => setTyped(value), [value]);
+  useEffect(() => {
+    if (typed === value) return;
+    const timer = setTimeout(() => query.set({ [name]: typed }, value !== ''), TYPED_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return (
+    <div class="filter">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type="search"
+        value={typed}
+        placeholder={placeholder}
+        spellcheck={false}
+        autocomplete="off"
+        onInput={(event) => setTyped(event.currentTarget.value)}
+      />
+    </div>
+  );
+}
+
+interface ChoiceProps extends FieldProps {
+  readonly choices: readonly string[];
+  /** Words for no choice. */
+  readonly none: string;
+}
+
+export function ChoiceFilter({ name, label, choices, none }: ChoiceProps) {
+  const query = useQuery();
+  const id = useId();
+  return (
+    <div class="filter">
+      <label for={id}>{label}</label>
+      <select id={id} value={query.one(name)} onChange={(event) => query.set({ [name]: event.currentTarget.value })}>
+        <option value="">{none}</option>
+        {choices.map((choice) => (
+          <option key={choice} value={choice}>
+            {choice}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+/** A day; in the address as `2026-05-31`. */
+export function DayFilter({ name, label }: FieldProps) {
+  const query = useQuery();
+  const id = useId();
+  return (
+    <div class="filter">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type="date"
+        value={query.one(name)}
+        onChange={(event) => query.set({ [name]: event.currentTarget.value })}
+      />
+    </div>
+  );
+}
+
+export function SwitchFilter({ name, label }: FieldProps) {
+  const query = useQuery();
+  return (
+    <label class="filter switch">
+      <input
+        type="checkbox"
+        checked={query.one(name) === '1'}
+        onChange={(event) => query.set({ [name]: event.currentTarget.checked ? '1' : undefined })}
+      />
+      {label}
+    </label>
+  );
+}
+
+/** The local day's first or last moment; undefined for none. */
+export function dayStart(day: string): Date | undefined {
+  const at = new Date(`${day}T00:00:00`);
+  return Number.isNaN(at.getTime()) ? undefined : at;
+}
+
+export function dayEnd(day: string): Date | undefined {
+  const at = new Date(`${day}T23:59:59`);
+  return Number.isNaN(at.getTime()) ? undefined : at;
+}

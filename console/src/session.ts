@@ -1,0 +1,88 @@
+// Who is signed in. The key is in the memory of this tab and nowhere else: leaving or reloading the page forgets it.
+import { computed, signal } from '@preact/signals';
+import { Granary, type GranaryError, type Output, PermissionError } from 'granary-client';
+import { SERVER } from './place.ts';
+
+export type Caller = Output<'whoami'>;
+export type Deployment = Output<'config'>;
+
+export interface Session {
+  readonly client: Granary;
+  readonly caller: Caller;
+  readonly deployment: Deployment;
+  /** True without keys: everyone may call, and there is nothing to sign out of. */
+  readonly isOpen: boolean;
+}
+
+export const session = signal<Session | undefined>(undefined);
+/** Why the session ended by itself. */
+export const ended = signal<GranaryError | undefined>(undefined);
+/** False since a request found no server, until one does. */
+export const isReachable = signal(true);
+/** Operations that the server answered 501. */
+export const notOffered = signal<ReadonlySet<string>>(new Set());
+
+/** Operations that the caller may ask for, by the names of the client. */
+export const allowed = computed<ReadonlySet<string>>(
+  () => new Set(session.value?.caller.operations.map(camelCase).filter((name) => !notOffered.value.has(name))),
+);
+
+function camelCase(name: string): string {
+  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** A client that tells when the server is gone, and whether it is back. */
+export function clientWith(apiKey: string | undefined): Granary {
+  return new Granary({ url: SERVER, apiKey, retries: 1, fetch: watchedFetch });
+}
+
+async function watchedFetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  try {
+    // The key alone says who asks; a page of the console is never to be sent on.
+    const response = await fetch(input, { ...init, credentials: 'omit', redirect: 'error' });
+    isReachable.value = true;
+    return response;
+  } catch (error) {
+    if (init?.signal?.aborted !== true) isReachable.value = false;
+    throw error;
+  }
+}
+
+/** The public part of the server's configuration. */
+export function deploymentOf(): Promise<Deployment> {
+  return clientWith(undefined).operations.config();
+}
+
+/** Signs in with a key or token; undefined: without. Rejects with the client's error. */
+export async function signIn(apiKey: string | undefined, deployment: Deployment): Promise<void> {
+  const client = clientWith(apiKey);
+  const caller = await client.operations.whoami();
+  ended.value = undefined;
+  notOffered.value = new Set();
+  session.value = { client, caller, deployment, isOpen: apiKey === undefined };
+}
+
+export function signOut(): void {
+  session.value = undefined;
+}
+
+/** Looks at what a call threw: a key that is no longer one ends the session. */
+export function noteError(error: unknown): void {
+  if (error instanceof PermissionError && error.status === 401 && session.value !== undefined) {
+    ended.value = error;
+    session.value = undefined;
+  }
+}
+
+/** Hides what needs these operations, because the server does not offer them. */
+export function noteNotOffered(operations: readonly string[]): void {
+  if (operations.every((name) => notOffered.value.has(name))) return;
+  notOffered.value = new Set([...notOffered.value, ...operations]);
+}
+
+/** The session of a page that is shown only to those who are signed in. */
+export function useSession(): Session {
+  const current = session.value;
+  if (current === undefined) throw new Error('nobody is signed in');
+  return current;
+}

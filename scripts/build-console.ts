@@ -1,0 +1,53 @@
+// Builds the console into a folder: `node scripts/build-console.ts FOLDER`. Each file that is shorter so has its compressed
+// form beside it, so that the server need not compress.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { brotliCompressSync, constants } from 'node:zlib';
+import { build } from 'vite';
+
+const ROOT = join(import.meta.dirname, '..');
+/** Compressed forms that save less are not worth their place. */
+const SAVED_BYTES_MIN = 100;
+
+/** Builds into `folder`, an absolute path, which is emptied first. Throws with what the build found wrong. */
+export async function buildConsole(folder: string): Promise<void> {
+  await build({
+    root: join(ROOT, 'console'),
+    configFile: false,
+    // Files name one another relatively, so that the server decides where they are.
+    base: './',
+    logLevel: 'silent',
+    resolve: { alias: { 'granary-client': join(ROOT, 'src', 'client', 'index.ts') } },
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    build: {
+      outDir: folder,
+      emptyOutDir: true,
+      target: ['chrome123', 'firefox121', 'safari17.5'],
+      // The policy of the page lets nothing be inline.
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      license: { fileName: 'licenses.md' },
+      rolldownOptions: {
+        onLog: (level, log) => {
+          if (level === 'warn') throw new Error(`the console: ${log.message}`);
+        },
+      },
+    },
+  });
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
+    if (entry.isFile()) compress(join(entry.parentPath, entry.name));
+}
+
+function compress(file: string): void {
+  // The page is not compressed: the server writes into it where it is.
+  if (/\.(?:html|woff2)$/.test(file)) return;
+  const body = readFileSync(file);
+  const compressed = brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } });
+  if (body.length - compressed.length >= SAVED_BYTES_MIN) writeFileSync(`${file}.br`, compressed);
+}
+
+if (import.meta.main) {
+  const [folder] = process.argv.slice(2);
+  if (folder === undefined || !existsSync(join(ROOT, 'console'))) throw new Error('build-console.ts FOLDER');
+  await buildConsole(resolve(folder));
+}

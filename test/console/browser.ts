@@ -1,0 +1,163 @@
+// A real browser without a window, which drives the console. A page's faults are violations of its policy,
+// requests to another origin, and errors that nothing caught.
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { type Browser, launch, type Page } from 'puppeteer-core';
+
+/** A path may be given; otherwise it is where Debian puts it. */
+const CHROMIUM = process.env['GRANARY_TEST_CHROMIUM'] ?? '/usr/bin/chromium';
+
+/** Screenshots are kept, for a person to look at. */
+export const SHOTS = mkdtempSync(join(tmpdir(), 'granary-console-'));
+
+/** The browser, closed after the test; undefined where there is none, and then the test is skipped. */
+export async function startBrowser(t: TestContext): Promise<Browser | undefined> {
+  if (!existsSync(CHROMIUM)) {
+    t.skip(`no browser at ${CHROMIUM}: set GRANARY_TEST_CHROMIUM to the path of Chromium`);
+    return undefined;
+  }
+  const isRoot = process.getuid?.() === 0;
+  const browser = await launch({
+    executablePath: CHROMIUM,
+    // Chromium refuses to run as root within its sandbox.
+    args: [...(isRoot ? ['--no-sandbox'] : []), '--disable-gpu', '--disable-dev-shm-usage', '--lang=en'],
+    env: { ...process.env, TZ: 'UTC' },
+  });
+  t.after(() => browser.close());
+  t.diagnostic(`screenshots: ${SHOTS}`);
+  return browser;
+}
+
+export interface WatchedPage {
+  readonly page: Page;
+  /** The page's faults since the last call. */
+  readonly faults: () => Promise<readonly string[]>;
+}
+
+export interface Look {
+  readonly width: number;
+  readonly height: number;
+  readonly theme: 'light' | 'dark';
+}
+
+/** Widths of a phone, a laptop and a large screen. */
+export const LOOKS: readonly Look[] = [390, 1280, 2560].flatMap((width) =>
+  (['light', 'dark'] as const).map((theme) => ({
+    width,
+    height: width === 390 ? 844 : width === 1280 ? 800 : 1440,
+    theme,
+  })),
+);
+
+/** A page that may ask only its own server. `expected`: refusals that the test provokes, such as `401`. */
+export async function watchedPage(
+  browser: Browser,
+  server: string,
+  { look = { width: 1280, height: 800, theme: 'light' }, expected }: { look?: Look; expected?: RegExp } = {},
+): Promise<WatchedPage> {
+  const context = await browser.createBrowserContext();
+  const page = await context.newPage();
+  await wear(page, look);
+  const faults: string[] = [];
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(`${server}/`) && !url.startsWith('data:') && !url.startsWith('blob:'))
+      faults.push(`request to ${url}`);
+  });
+  page.on('pageerror', (error) => faults.push(`error: ${error instanceof Error ? error.stack : String(error)}`));
+  page.on('console', (message) => {
+    const text = message.text();
+    if (message.type() === 'error' && expected?.test(text) !== true) faults.push(`console: ${text}`);
+  });
+  page.on('dialog', (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  await page.evaluateOnNewDocument(NOTE_VIOLATIONS);
+  return {
+    page,
+    faults: async () => {
+      const violations = await page.evaluate(() =>
+        (globalThis as unknown as { violations: string[] }).violations.splice(0),
+      );
+      return [...faults.splice(0), ...violations.map((one) => `policy: ${one}`)];
+    },
+  };
+}
+
+/** Code of the page, as text: its types are those of a browser. */
+const NOTE_VIOLATIONS = `
+  globalThis.violations = [];
+  document.addEventListener('securitypolicyviolation', (event) =>
+    violations.push(event.effectiveDirective + ': ' + event.blockedURI + ' ' + event.sourceFile + ':' + event.lineNumber));
+`;
+
+/** The value of an expression in the page. */
+export async function inPage<T>(page: Page, expression: string): Promise<T> {
+  return (await page.evaluate(expression)) as T; // the caller knows what it asks for
+}
+
+/** Sets width and theme. */
+export async function wear(page: Page, { width, height, theme }: Look): Promise<void> {
+  await page.setViewport({ width, height });
+  await page.emulateMediaFeatures([
+    { name: 'prefers-color-scheme', value: theme },
+    { name: 'prefers-reduced-motion', value: 'reduce' },
+  ]);
+}
+
+/** Opens the console and signs in with the key, through the form. */
+export async function signIn(page: Page, server: string, key: string, path = ''): Promise<void> {
+  await page.goto(`${server}/console/${path}`);
+  await page.waitForSelector('input[type=password]');
+  await page.type('input[type=password]', key);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('main#page h1');
+}
+
+/** Goes to another address of the console as a link does: the page stays, and with it the key. */
+export async function goTo(page: Page, address: string): Promise<void> {
+  const { pathname, search } = new URL(address);
+  const href = JSON.stringify(`${pathname}${search}`);
+  await inPage(
+    page,
+    `{ const link = document.createElement('a'); link.href = ${href}; document.body.append(link); link.click(); link.remove(); }`,
+  );
+}
+
+/** Keeps a picture of what is in sight. */
+export async function shot(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: join(SHOTS, `${name}.png`) });
+}
+
+interface AxeResult {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly help: string;
+    readonly nodes: readonly { readonly target: readonly unknown[]; readonly failureSummary?: string }[];
+  }[];
+}
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+/** Fails with what axe finds on the page. */
+export async function checkAccessible(page: Page, where: string): Promise<void> {
+  // It is part of the test, so the policy of the page does not apply to it.
+  await page.evaluate(await axeSource());
+  const { violations } = await inPage<AxeResult>(page, 'axe.run(document)');
+  const found = violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ target, failureSummary = '' }) => `${id} (${help}) at ${target.join(' ')}: ${failureSummary}`),
+  );
+  assert.deepEqual(found, [], where);
+}
+
+let source: Promise<string> | undefined;
+
+function axeSource(): Promise<string> {
+  source ??= import('node:fs/promises').then(({ readFile }) => readFile(AXE, 'utf8'));
+  return source;
+}
