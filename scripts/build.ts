@@ -37,7 +37,7 @@ export async function build(folder: string): Promise<void> {
   const bundle = await rolldown({
     input: Object.fromEntries(entries().map((file) => [file.replace(/\.ts$/, ''), join(SOURCES, file)])),
     platform: 'node',
-    external: (name) => !name.startsWith('.') && !name.startsWith(ROOT),
+    external: (name) => !name.startsWith('.') && !name.startsWith(ROOT) && !isBundled(name),
     // Programs and `require` see what an entry exports, and no more.
     preserveEntrySignatures: 'strict',
     plugins: [inPlace],
@@ -58,12 +58,33 @@ export async function build(folder: string): Promise<void> {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     copyFileSync(join(SOURCES, file), join(folder, file));
   }
+  copyLicences(folder);
   const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
   execFileSync(process.execPath, [compiler, join('src', DOOR), ...DECLARE, ...AS_SOURCES, '--outDir', folder], {
     cwd: ROOT,
     stdio: 'inherit',
   });
   await buildConsole(join(folder, 'console'));
+}
+
+/**
+ * Packages that become parts of the build instead of dependencies: what is used of them has a tenth of their size. Their
+ * licences are in the folder licenses of the build.
+ */
+const BUNDLED = ['@modelcontextprotocol/server', '@modelcontextprotocol/core', 'zod', 'jsonc-parser', 'smol-toml'];
+
+function isBundled(name: string): boolean {
+  return BUNDLED.some((known) => name === known || name.startsWith(`${known}/`));
+}
+
+function copyLicences(folder: string): void {
+  for (const name of BUNDLED) {
+    const [file] = globSync('LICEN[CS]E*', { cwd: join(ROOT, 'node_modules', name) });
+    if (file === undefined) throw new Error(`${name} has no licence file`);
+    const target = join(folder, 'licenses', `${name.replaceAll('/', '-')}.txt`);
+    mkdirSync(dirname(target), { recursive: true });
+    copyFileSync(join(ROOT, 'node_modules', name, file), target);
+  }
 }
 
 /** Below the sources. */

@@ -54,6 +54,27 @@ test('embedders know neither shards nor server, and the engine knows no embedder
   }
 });
 
+/** Files outside of its folder that the Model Context Protocol may import: pure ones, and those loaded on demand. */
+const MCP_IMPORTS = new Set([
+  'src/engine/base/defined.ts',
+  'src/engine/base/errors.ts',
+  'src/engine/base/on-demand.ts',
+  'src/engine/cal/query.ts',
+  'src/engine/cal/run/kinds.ts',
+  'src/engine/grain/api/json.ts',
+  'src/engine/grain/api/json-value.ts',
+  'src/server/operations/validate.ts',
+  'src/server/version.ts',
+]);
+
+test('the Model Context Protocol knows the operations by the API alone', () => {
+  const files = sources.filter((source) => source.startsWith('src/mcp/') && !isTest(source));
+  assert.ok(files.length > 8, `${files.length} files`);
+  for (const file of files)
+    for (const imported of importsOf(file))
+      assert.ok(imported.startsWith('src/mcp/') || MCP_IMPORTS.has(imported), `${file} imports ${imported}`);
+});
+
 test('the client imports only itself, and no package', () => {
   const files = sources.filter((source) => source.startsWith('src/client/'));
   assert.ok(files.length > 10, `${files.length} files`);

@@ -34,16 +34,33 @@ export async function withConnection<T>(
   work: (connection: Connection) => Promise<T>,
   connect: ConnectOptions = {},
 ): Promise<T> {
+  const { connection, close } = await openConnection(options, connect);
+  try {
+    return await work(connection);
+  } finally {
+    await close();
+  }
+}
+
+export interface OpenConnection {
+  readonly connection: Connection;
+  /** Closes the connection, and the server if this process opened it. */
+  readonly close: () => Promise<void>;
+}
+
+/** A connection that the caller closes. Rejects with Failure or EngineError. */
+export async function openConnection(options: ServerOptions, connect: ConnectOptions = {}): Promise<OpenConnection> {
   // Read the file before a server is opened: an error after that would leave the server open.
   const tlsRoots = options.tlsCa === undefined ? undefined : readCertificates(options.tlsCa);
   const place = await placeOf(options, connect, (file) => doubtOf(file, tlsRoots));
   const callers = new Callers(place, tlsRoots);
-  try {
-    return await work(connectionOf(place, callers));
-  } finally {
-    callers.close();
-    await place.close?.();
-  }
+  return {
+    connection: connectionOf(place, callers),
+    close: async () => {
+      callers.close();
+      await place.close?.();
+    },
+  };
 }
 
 /** The gRPC and HTTP callers of one server, each created on first use. */

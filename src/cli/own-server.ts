@@ -8,12 +8,17 @@ export interface OwnServerOptions {
   readonly repeats: boolean;
   /** Starts worker threads. Without them the command takes half the time, unless it has work for several. */
   readonly isLong: boolean;
+  /** Computes vectors, as a server that serves. */
+  readonly isStanding: boolean;
   /** Lock of the data directory. The server releases it on close. */
   readonly lock: DirectoryLock;
 }
 
 /** Opens a data directory. Rejects with EngineError. */
-export function openOwnServer(dataDirectory: string, { isLong, ...options }: OwnServerOptions): Promise<RunningServer> {
+export function openOwnServer(
+  dataDirectory: string,
+  { isLong, isStanding, ...options }: OwnServerOptions,
+): Promise<RunningServer> {
   // The environment may hold the master key, which is needed. Its listen and TLS settings do not apply here.
   const { GRANARY_TLS_CERT: _cert, GRANARY_TLS_KEY: _key, GRANARY_AUTH: _auth, ...environment } = process.env;
   const flags = {
@@ -22,8 +27,8 @@ export function openOwnServer(dataDirectory: string, { isLong, ...options }: Own
     httpPort: 0,
     grpcPort: 0,
     logLevel: 'error',
-    // A command ends before embeddings could be computed; the next server computes them.
-    embedder: 'none',
+    // Most commands end before embeddings could be computed; the next server computes them.
+    embedder: isStanding ? undefined : 'none',
     rateLimit: 0,
     workers: isLong ? undefined : 0,
   };

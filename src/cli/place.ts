@@ -27,6 +27,8 @@ export interface ConnectOptions {
   readonly repeats?: boolean | undefined;
   /** The work may keep several cores busy. A server opened for it has worker threads, as a server that serves. */
   readonly isLong?: boolean | undefined;
+  /** The work goes on as long as its caller wants. A server opened for it computes vectors. */
+  readonly isStanding?: boolean | undefined;
 }
 
 /** At least one address is set; the server there reports the other. */
@@ -120,7 +122,7 @@ function isOwnAddress(host: string): boolean {
 
 async function ownServer(
   options: ServerOptions,
-  { mayCreate, repeats, isLong }: ConnectOptions,
+  { mayCreate, repeats, isLong, isStanding }: ConnectOptions,
   lock: DirectoryLock,
 ): Promise<Place> {
   const { dataDir } = options;
@@ -132,7 +134,12 @@ async function ownServer(
         `no server is running and there is no data in ${dataDir}: start one (granary serve)`,
       );
     const { openOwnServer } = await import('./own-server.ts');
-    const server = await openOwnServer(dataDir, { repeats: repeats === true, isLong: isLong === true, lock });
+    const server = await openOwnServer(dataDir, {
+      repeats: repeats === true,
+      isLong: isLong === true,
+      isStanding: isStanding === true,
+      lock,
+    });
     if (server.firstKey !== undefined) printNote(`Created a new data directory: ${dataDir}`);
     const key = options.apiKey ?? bootstrapKey(dataDir);
     const { grpc, http } = server;

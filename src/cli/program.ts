@@ -56,6 +56,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   compact: async () => (await import('./compact.ts')).registerCompact,
   'rotate-keys': async () => (await import('./rotate-keys.ts')).registerRotateKeys,
   bench: async () => (await import('./bench.ts')).registerBench,
+  mcp: async () => (await import('./mcp.ts')).registerMcp,
   grain: async () => (await import('./grain.ts')).registerGrain,
 };
 
