@@ -1,4 +1,4 @@
-// What each tool does: arguments in, a structured answer and the text of it out. Text of a memory is fenced in both.
+// The work of each tool: arguments in, a structured answer and the text of it out. Text of a memory is fenced in both.
 import { onDemand } from '../engine/base/on-demand.ts';
 import type * as CalQuery from '../engine/cal/query.ts';
 import type * as CalKinds from '../engine/cal/run/kinds.ts';

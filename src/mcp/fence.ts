@@ -1,4 +1,4 @@
-// The fence around recalled text. What is inside is data that somebody once stored: a model must not follow it, and must
+// The fence around recalled text. Its content is data that somebody once stored: a model must not follow it, and must
 // not store it again as if it were new.
 
 const NAME = 'granary-data';
@@ -22,7 +22,7 @@ export function withoutMarks(text: string): string {
   return text.replace(/(<|&lt;)(\s*\/?\s*)granary-data/gi, '$1$2granary_data');
 }
 
-/** What is outside of every fence. A fence without an end goes on to the end; one without a beginning starts at the start. */
+/** The text outside of every fence. A fence without an end goes on to the end; one without a beginning starts at the start. */
 export function outsideFences(text: string): string {
   const kept: string[] = [];
   let depth = 0;

@@ -1,4 +1,4 @@
-// What a client may do, and with whose data: the tools, the scope, and the way to the server.
+// The rights of a client, and whose data it sees: the tools, the scope, and the way to the server.
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { TOOLS } from './gen/tools.ts';
 import type { Tool, Verb } from './tool.ts';

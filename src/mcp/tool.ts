@@ -1,4 +1,4 @@
-// What a tool of the Model Context Protocol is here, and how the generator takes it from the operation table.
+// A tool of the Model Context Protocol, and the plan by which the generator takes it from the operation table.
 
 /** JSON Schema of an object, as tools/list shows it. */
 export interface ObjectSchema {
@@ -36,7 +36,7 @@ export type InputMember =
   | string
   | { readonly from?: string; readonly required?: true; readonly [keyword: string]: unknown };
 
-/** What a tool takes from the row of its operation. */
+/** The members that a tool takes from the row of its operation. */
 export interface ToolPlan {
   readonly name: string;
   readonly operation: string;

@@ -1,4 +1,4 @@
-// What a client of either generation sees, over stdio and over HTTP alike.
+// The view of a client of either generation, over stdio and over HTTP alike.
 import assert from 'node:assert/strict';
 import type { TestClient } from './clients.ts';
 
