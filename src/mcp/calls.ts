@@ -1,4 +1,5 @@
 // The work of each tool: arguments in, a structured answer and the text of it out. Text of a memory is fenced in both.
+import { defined } from '../engine/base/defined.ts';
 import { onDemand } from '../engine/base/on-demand.ts';
 import type * as CalQuery from '../engine/cal/query.ts';
 import type * as CalKinds from '../engine/cal/run/kinds.ts';
@@ -121,13 +122,13 @@ const CALLS: Readonly<Record<string, Call | undefined>> = {
   async status(session) {
     const [scope, stats] = [await session.scope(), await ask(session, 'stats', {})];
     const { memory, namespace, user } = scope;
-    const structured = {
+    const structured = defined({
       memory,
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(user === undefined ? {} : { user }),
+      namespace,
+      user,
       read_only: session.readOnly,
       ...picked(stats, ['total_grains', 'type_counts']),
-    } as JsonObject;
+    }) as JsonObject; // without undefined members
     const lines = Object.entries(structured).map(([name, value]) => `${name}: ${JSON.stringify(fencedValue(value))}`);
     return { structured, text: lines.join('\n') };
   },
