@@ -44,6 +44,7 @@ const LONG: readonly string[] = [
   'test/cli-hands.test.ts',
   'test/cli-server.test.ts',
   'test/clock-steps.test.ts',
+  'test/console/',
   'test/crash/',
   'test/documents/',
   'test/erasure/',

@@ -89,6 +89,22 @@ test('the client imports only itself, and no package', () => {
   }
 });
 
+test('the console imports only itself, and asks the server through the client alone', () => {
+  const files = filesUnder('console/src').filter((file) => /\.tsx?$/.test(file));
+  assert.ok(files.length > 20, `${files.length} files`);
+  for (const file of files) {
+    for (const imported of importsOf(file))
+      assert.ok(imported.startsWith('console/src/'), `${file} imports ${imported}`);
+    // The session watches the client's own requests.
+    if (file !== 'console/src/session.ts')
+      assert.doesNotMatch(
+        readFileSync(join(root, file), 'utf8'),
+        /\bfetch\(|XMLHttpRequest|WebSocket|EventSource/,
+        file,
+      );
+  }
+});
+
 /** The folders of the engine, from the lowest up, each with those below it that it may import. */
 const ENGINE_IMPORTS: Record<string, readonly string[]> = {
   base: [],
@@ -235,7 +251,9 @@ test('sentences begin with their subject, not with a clause that stands for it',
   const clause = /^(?:Whoever|Whatever|Whose|Of whom|What) .*[^?]$/;
   const files = [
     ...documentsOf(root),
-    ...['src', 'test', 'bench', 'scripts', 'examples'].flatMap(filesUnder).filter((file) => file.endsWith('.ts')),
+    ...['src', 'console/src', 'test', 'bench', 'scripts', 'examples']
+      .flatMap(filesUnder)
+      .filter((file) => /\.tsx?$/.test(file)),
   ].filter((file) => !file.includes('/gen/'));
   let sentences = 0;
   const found: string[] = [];

@@ -1,4 +1,4 @@
-// What surrounds every page: navigation, the memory that is looked at, the caller, the theme.
+// The frame of every page: navigation, the memory that is looked at, the caller, the theme.
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';

@@ -26,7 +26,7 @@ export interface Page extends Omit<PageRow, 'load'> {
   readonly component: ComponentType<PageProps>;
 }
 
-/** What the component of every page gets. */
+/** Properties of every page's component. */
 export interface PageProps {
   /** Its own row, with its title. */
   readonly page: Page;

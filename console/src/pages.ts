@@ -1,12 +1,11 @@
 // Every page, in the order of the navigation. A page is a folder of pages/ with its row in page.ts.
 import type { Page } from './page.ts';
-
+import { grains } from './pages/grains/page.ts';
 import { memories } from './pages/memories/page.ts';
 import { overview } from './pages/overview/page.ts';
-
 import { allowed, type Deployment } from './session.ts';
 
-export const PAGES: readonly Page[] = [overview, memories];
+export const PAGES: readonly Page[] = [overview, memories, grains];
 
 /** The pages that the caller may use on this server. */
 export function shownPages(deployment: Deployment): readonly Page[] {

@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type Browser, launch, type Page } from 'puppeteer-core';
+import { eventually } from '../support/eventually.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
 
 /** A path may be given; otherwise it is where Debian puts it. */
 const CHROMIUM = process.env['GRANARY_TEST_CHROMIUM'] ?? '/usr/bin/chromium';
@@ -30,6 +32,14 @@ export async function startBrowser(t: TestContext): Promise<Browser | undefined>
   t.after(() => browser.close());
   t.diagnostic(`screenshots: ${SHOTS}`);
   return browser;
+}
+
+/** A server whose console is built. */
+export async function startConsole(t: TestContext, flags: Record<string, string> = {}): Promise<TestServer> {
+  const server = await startTestServer(flags);
+  t.after(() => server.close());
+  await eventually('the console is built', async () => (await fetch(`${server.http}/console/`)).status !== 503);
+  return server;
 }
 
 export interface WatchedPage {
@@ -127,6 +137,24 @@ export async function goTo(page: Page, address: string): Promise<void> {
     page,
     `{ const link = document.createElement('a'); link.href = ${href}; document.body.append(link); link.click(); link.remove(); }`,
   );
+}
+
+/** Waits until the page shows the text and no request is under way. */
+export async function settled(page: Page, text: string): Promise<void> {
+  await shows(page, text);
+  await page.waitForNetworkIdle({ idleTime: 50 });
+}
+
+/** Waits until the page shows the text. The policy of the page forbids puppeteer's own way, which evaluates text in it. */
+export async function shows(page: Page, text: string): Promise<void> {
+  try {
+    await eventually(`the page shows ${text}`, () =>
+      inPage<boolean>(page, `document.body.innerText.includes(${JSON.stringify(text)})`),
+    );
+  } catch (error) {
+    await shot(page, 'failed');
+    throw error;
+  }
 }
 
 /** Keeps a picture of what is in sight. */

@@ -1,14 +1,39 @@
-// Every page of the console in a real browser.
+// Every page of the console in a real browser, over a real conversation: both themes and three widths, accessible, by
+// keyboard alone.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startTestServer } from '../support/server.ts';
-import { checkAccessible, goTo, LOOKS, shot, signIn, startBrowser, watchedPage, wear } from './browser.ts';
+import {
+  checkAccessible,
+  goTo,
+  inPage,
+  LOOKS,
+  settled,
+  shot,
+  signIn,
+  startBrowser,
+  startConsole,
+  watchedPage,
+  wear,
+} from './browser.ts';
+import { fillWithHistory, hasHistory } from './history.ts';
 
-test('sign-in, overview and memories', async (t) => {
+test('every page is complete and accessible, in both themes and at three widths', async (t) => {
+  if (!hasHistory(t)) return;
   const browser = await startBrowser(t);
   if (browser === undefined) return;
-  const server = await startTestServer();
-  t.after(() => server.close());
+  const server = await startConsole(t);
+  const { corrected } = await fillWithHistory(server);
+  /** Address of each page, with a text that it must show. */
+  const pages: Readonly<Record<string, readonly [address: string, text: string]>> = {
+    overview: ['', 'request timeout ms'],
+    memories: ['memories?memory=default', 'Purges pending'],
+    'new-memory': ['memories?new=1', 'Make it'],
+    grains: ['m/default/grains', 'plan the sprints'],
+    'grains-filtered': ['m/default/grains?type=belief&user=ada', 'Bergen'],
+    'grains-none': ['m/default/grains?user=nobody', 'No grain fits'],
+    grain: [`m/default/grains?type=belief&grain=${corrected}`, '3 versions'],
+    'no-page': ['nothing', 'There is no such page'],
+  };
   const { page, faults } = await watchedPage(browser, server.http);
   await page.goto(`${server.http}/console/`);
   await page.waitForSelector('input[type=password]');
@@ -17,12 +42,15 @@ test('sign-in, overview and memories', async (t) => {
   await signIn(page, server.http, server.key);
   for (const look of LOOKS) {
     await wear(page, look);
-    for (const path of ['', 'memories', 'memories?memory=default']) {
-      await goTo(page, `${server.http}/console/${path}`);
-      await page.waitForNetworkIdle({ idleTime: 100 });
-      await shot(page, `${path.replaceAll(/\W/g, '-') || 'overview'}-${look.width}-${look.theme}`);
-      await checkAccessible(page, `${path} ${look.width} ${look.theme}`);
+    for (const [name, [address, text]] of Object.entries(pages)) {
+      await goTo(page, `${server.http}/console/${address}`);
+      await settled(page, text);
+      await shot(page, `${name}-${look.width}-${look.theme}`);
+      await checkAccessible(page, `${name} ${look.width} ${look.theme}`);
+      const isWider = await inPage<boolean>(page, 'document.documentElement.scrollWidth > innerWidth');
+      assert.ok(!isWider, `${name} is wider than ${look.width}`);
     }
   }
   assert.deepEqual(await faults(), []);
+  assert.deepEqual(server.errors, []);
 });

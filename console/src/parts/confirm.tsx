@@ -11,11 +11,11 @@ export interface Count {
 
 interface Props {
   readonly title: string;
-  /** What is done, as the button says it, such as "Erase ada". */
+  /** The act as the button says it, such as "Erase ada". */
   readonly action: string;
-  /** What must be typed. */
+  /** The text that must be typed. */
   readonly name: string;
-  /** What will go. Undefined while it is counted: the act waits for it. */
+  /** Numbers of what will go. Undefined while they are counted: the act waits for them. */
   readonly counts: readonly Count[] | undefined;
   readonly children?: ComponentChildren;
   readonly act: () => Promise<unknown>;

@@ -1,4 +1,4 @@
-// What went wrong, with the code and the request id by which the server's log has it.
+// An error, with the code and the request id by which the server's log has it.
 import { ConnectionError, type GranaryError } from 'granary-client';
 import { Copy } from './copy.tsx';
 

@@ -1,6 +1,40 @@
 // Filters of a list. Each is a member of the address, so that a filtered list can be sent to somebody.
+import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { useQuery } from '../address.ts';
+import { Icon } from './icon.tsx';
+
+/** The filters of a list. On narrow pages they are folded away, unless one is set. */
+export function Filters({
+  names,
+  children,
+}: {
+  readonly names: readonly string[];
+  readonly children: ComponentChildren;
+}) {
+  const query = useQuery();
+  const set = names.filter((name) => query.one(name) !== '').length;
+  const [isOpen, setOpen] = useState(set > 0);
+  return (
+    <div class="filters-fold" data-open={isOpen}>
+      <button type="button" class="fold-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Icon name="down" /> Filters{set > 0 ? ` (${set})` : ''}
+      </button>
+      <div class="filters">
+        {children}
+        {set > 0 && (
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => query.set(Object.fromEntries(names.map((name) => [name, undefined])))}
+          >
+            Clear
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
 
 interface FieldProps {
   /** Name in the address. */

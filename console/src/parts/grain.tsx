@@ -1,5 +1,7 @@
 // How grains look wherever they are shown: their type, time and hash.
-import type { GrainType } from 'granary-client';
+import type { GrainType, Output } from 'granary-client';
+
+export type Grain = Output<'get'>;
 
 /** The type of a grain, as a coloured word. */
 export function TypeName({ type }: { readonly type: GrainType | string }) {
@@ -60,3 +62,17 @@ export function bytesText(bytes: number): string {
   }
   return `${unit === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${UNITS[unit]}`;
 }
+
+/** Every type of grain, as the filters list them. */
+export const GRAIN_TYPES = [
+  'belief',
+  'event',
+  'state',
+  'workflow',
+  'action',
+  'observation',
+  'goal',
+  'reasoning',
+  'consensus',
+  'consent',
+] as const satisfies readonly GrainType[];

@@ -21,7 +21,7 @@ export interface Column<Row> {
 }
 
 interface Props<Row> {
-  /** What the rows are, for readers that hear the page. */
+  /** Says to readers that hear the page what the rows are. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];

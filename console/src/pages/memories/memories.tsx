@@ -79,7 +79,7 @@ export default function Memories({ page }: PageProps) {
           )}
         </div>
       )}
-      <ListFoot list={list} what="memories" />
+      <ListFoot list={list} one="memory" what="memories" />
       {isNew && (
         <NewMemory
           onClose={() => query.set({ new: undefined })}

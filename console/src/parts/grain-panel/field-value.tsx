@@ -1,0 +1,36 @@
+// The value of a field: text as it is, times as times, everything else as JSON.
+import type { Json } from 'granary-client';
+import { useState } from 'preact/hooks';
+import { ExactTime } from '../grain.tsx';
+
+/** Longer texts are cut until the reader wants them: a grain may have a megabyte. */
+const SHOWN_CHARS = 2_000;
+const TIME = /(?:_at|_from|_to)$|^deadline$/;
+
+export function FieldValue({ name, value }: { readonly name: string; readonly value: Json }) {
+  // Times of grains are seconds; the name tells them from other numbers.
+  if (typeof value === 'number' && TIME.test(name)) return <ExactTime at={new Date(value * 1000)} />;
+  if (typeof value === 'string') return <LongText text={value} />;
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return <>{value.join(', ')}</>;
+  if (typeof value === 'object' && value !== null)
+    return <LongText text={JSON.stringify(value, undefined, 2)} isCode />;
+  return <>{String(value)}</>;
+}
+
+export function LongText({ text, isCode }: { readonly text: string; readonly isCode?: boolean | undefined }) {
+  const [isWhole, setWhole] = useState(false);
+  const shown = isWhole ? text : text.slice(0, SHOWN_CHARS);
+  const left = text.length - shown.length;
+  return (
+    <>
+      <span class={isCode === true ? 'long-text mono' : 'long-text'} dir="auto">
+        {shown}
+      </span>
+      {left > 0 && (
+        <button type="button" class="small" onClick={() => setWhole(true)}>
+          Show {left.toLocaleString('en')} more characters
+        </button>
+      )}
+    </>
+  );
+}
