@@ -8,6 +8,8 @@ import type { TermList } from './term-list.ts';
 
 /** Documents that are scored for each wanted one. */
 const SCORED_A_HIT = 4;
+/** Documents that are looked at for each that is scored, where a filter allows some. */
+const LOOKED_AT_A_SCORED = 8;
 /** Shorter lists are walked sooner than a floor is found. */
 const POSTINGS_A_SCORED = 4;
 
@@ -19,7 +21,9 @@ type Lists = readonly (readonly (TermList | undefined)[])[];
  * no clauses, and the walk of the lists has not begun.
  */
 export function scoreFloor(parts: readonly SearchPart[], lists: Lists, norms: LengthNorms, limit: number): number {
-  const counts = (lists[0] ?? []).map((_, term) => lists.reduce((sum, of) => sum + (of[term]?.count ?? 0), 0));
+  // The lists of a part where nothing can be found are left out.
+  const terms = Math.max(0, ...lists.map((of) => of.length));
+  const counts = Array.from({ length: terms }, (_, term) => lists.reduce((sum, of) => sum + (of[term]?.count ?? 0), 0));
   let left = SCORED_A_HIT * limit;
   const postings = counts.reduce((sum, count) => sum + count, 0);
   if (postings < POSTINGS_A_SCORED * left) return Number.NEGATIVE_INFINITY;
@@ -40,7 +44,7 @@ interface Scoring {
   readonly most: number;
 }
 
-/** Scores the newest docs of a list. Returns how many it looked at. */
+/** Scores the newest docs of a list. Returns how many allowed ones it looked at. */
 function scoreDocs(
   { text: { lengths }, allowed, removed }: SearchPart,
   lists: readonly (TermList | undefined)[],
@@ -49,10 +53,12 @@ function scoreDocs(
   const own = lists[rank];
   if (own === undefined) return 0;
   const { docs, frequencies, count, inverseFrequency } = own;
-  const end = Math.max(0, count - most);
-  for (let i = count - 1; i >= end; i--) {
+  const end = Math.max(0, count - most * (allowed === undefined ? 1 : LOOKED_AT_A_SCORED));
+  let looked = 0;
+  for (let i = count - 1; i >= end && looked < most; i--) {
     const doc = docs[i]!;
     if (allowed !== undefined && (allowed.words[doc >>> 5]! & (1 << (doc & 31))) === 0) continue;
+    looked += 1;
     if (removed?.(doc) === true) continue;
     const norm = norms.of(lengths[doc]!);
     let score = termScore(inverseFrequency, frequencies[i]!, norm);
@@ -65,5 +71,5 @@ function scoreDocs(
     }
     if (!isScored) best.add(score);
   }
-  return count - end;
+  return looked;
 }

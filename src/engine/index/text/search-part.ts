@@ -13,6 +13,8 @@ export interface SearchPart {
   readonly removed: ((doc: number) => boolean) | undefined;
   /** Docs that may be found; undefined: all. Does not affect statistics. */
   readonly allowed: DocBits | undefined;
+  /** The docs of `allowed`, ascending. A search looks at each of them where they are few. */
+  readonly allowedDocs?: Uint32Array | undefined;
   /** The docs for which `removed` is true, ascending. With it, statistics need not check every doc. */
   readonly removedDocs?: Uint32Array | undefined;
   /** The docs that count in statistics, when they are not all live docs. */

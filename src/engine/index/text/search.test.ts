@@ -25,7 +25,8 @@ const doc: fc.Arbitrary<Doc> = fc.record({
     .array(word, { maxLength: 30 })
     .map((terms): AnalyzedText => ({ terms, positions: terms.map((_, position) => position) })),
   removed: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
-  allowed: fc.integer({ min: 0, max: 3 }).map((n) => n > 0),
+  // Few docs of most parts are allowed, so that both ways of searching are taken.
+  allowed: fc.integer({ min: 0, max: 6 }).map((n) => n === 0),
   createdAtMs: fc.nat(3),
 });
 const clause: fc.Arbitrary<TextClause> = fc.record({
@@ -52,13 +53,12 @@ function partsOf(docs: readonly Doc[], size: number, chronological: boolean): Se
   for (let start = 0; start < docs.length; start += size) {
     const run = docs.slice(start, start + size);
     const texts = run.map((one) => one.text);
+    const allowedDocs = Uint32Array.from(run.flatMap((one, at) => (one.allowed ? [at] : [])));
     parts.push({
       text: parts.length % 2 === 0 ? chunkOf(texts) : tailOf(texts),
       removed: (at) => run[at]!.removed,
-      allowed: docBits(
-        run.flatMap((one, at) => (one.allowed ? [at] : [])),
-        run.length,
-      ),
+      allowed: docBits(allowedDocs, run.length),
+      allowedDocs,
       createdAtMs: Float64Array.from(run, (one) => one.createdAtMs),
       ordinals: Uint32Array.from(run, (_, at) => start + at),
       chronological,
@@ -126,7 +126,17 @@ test('a search gives the same as scoring everything, with ties, filters and clau
   );
 });
 
-test('long lists, many windows and many ties give the same as scoring everything', () => {
+for (const [name, isAllowed] of [
+  ['most', (n: number) => n >= 4],
+  ['few', (n: number) => n === 0],
+  ['some', (n: number) => n % 5 === 0],
+  ['no', () => false],
+] as const)
+  test(`long lists, many windows and many ties give the same as scoring everything, where ${name} docs are allowed`, () =>
+    compareLong(isAllowed));
+
+/** `isAllowed` decides by a number from 0 to 39. */
+function compareLong(isAllowed: (n: number) => boolean): void {
   let seed = 11;
   const next = (below: number): number => {
     seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
@@ -137,7 +147,7 @@ test('long lists, many windows and many ties give the same as scoring everything
     return {
       text: { terms, positions: terms.map((_one, i) => i) },
       removed: next(10) === 0,
-      allowed: next(10) > 0,
+      allowed: isAllowed(next(40)),
       createdAtMs: at >> 4,
     };
   });
@@ -150,7 +160,7 @@ test('long lists, many windows and many ties give the same as scoring everything
       assert.deepEqual(search(parts, asked, collectStatistics(parts, terms), 50), expected, terms.join());
     }
   }
-});
+}
 
 function exhaustiveFast(docs: readonly Doc[], asked: TextQuery, limit: number): Found[] {
   const wanted = new Set(asked.terms);

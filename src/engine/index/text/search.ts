@@ -141,17 +141,40 @@ export function searchText(
 ): TextHit[] {
   if (query.terms.length === 0 || limit < 1 || statistics.docs === 0) return [];
   const weights = weightsOf(query.terms, statistics);
-  const lists = parts.map((part) => termListsOf(part.text, query.terms, weights));
+  const lists = parts.map(({ text, allowedDocs }) =>
+    allowedDocs?.length === 0 ? [] : termListsOf(text, query.terms, weights),
+  );
   const floor = query.clauses.length > 0 ? Number.NEGATIVE_INFINITY : scoreFloor(parts, lists, weights.norms, limit);
   const top = new TopHits(limit, parts, floor);
   for (let i = parts.length - 1; i >= 0; i--) {
-    const matcher = matcherOf(parts[i]!.text, query.clauses);
+    const part = parts[i]!;
+    if (part.allowedDocs?.length === 0) continue;
+    const matcher = matcherOf(part.text, query.clauses);
     if (matcher === 'nothing') continue;
-    const search = new PartSearch(i, parts[i]!, lists[i]!, weights.norms, top, matcher);
-    if (matcher?.driver === undefined) search.walk();
-    else search.lookUp(matcher.driver);
+    const search = new PartSearch(i, part, lists[i]!, weights.norms, top, matcher);
+    const driver = matcher?.driver ?? fewAllowed(part, lists[i]!);
+    if (driver === undefined) search.walk();
+    else search.lookUp(driver);
   }
   return top.hits();
+}
+
+type Docs = Pick<Postings, 'docs' | 'count'>;
+
+/** Looking a doc up in a list takes as long as walking over so many postings. */
+const POSTINGS_A_LOOKUP = 4;
+
+/** The allowed docs, if it is faster to look each of them up than to walk the lists. */
+function fewAllowed({ allowedDocs: docs }: SearchPart, lists: readonly (TermList | undefined)[]): Docs | undefined {
+  if (docs === undefined) return undefined;
+  let postings = 0;
+  let lookups = 0;
+  for (const list of lists) {
+    if (list === undefined) continue;
+    postings += list.count;
+    lookups += docs.length;
+  }
+  return lookups * POSTINGS_A_LOOKUP < postings ? { docs, count: docs.length } : undefined;
 }
 
 const WINDOW_DOCS = 4_096;
@@ -282,8 +305,8 @@ class PartSearch {
     this.#top.offer(score, this.#index, doc);
   }
 
-  /** For queries with a required clause: only docs of `driver`, its rarest list, can match. */
-  lookUp(driver: Postings): void {
+  /** For searches in which only the docs of `driver` can match: the rarest list of a required clause, or few allowed docs. */
+  lookUp(driver: Docs): void {
     const allowed = this.#part.allowed?.words;
     const all = this.#lists.length;
     for (let i = driver.count - 1; i >= 0; i--) {

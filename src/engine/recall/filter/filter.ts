@@ -15,7 +15,7 @@ import { ownedDocs } from './owned.ts';
 import { isInScope } from './scope.ts';
 
 export interface PartFilter {
-  /** Docs that match the facets and addresses, ascending; undefined for all docs. */
+  /** Docs that match the facets and addresses, and other conditions where few docs do, ascending; undefined for all docs. */
   readonly docs: Uint32Array | undefined;
   /** True if the doc passes all other conditions. */
   readonly test: (doc: Doc) => boolean;
@@ -43,8 +43,41 @@ export function filterPart(
   const listed = facetDocs(part, filter, context, terms);
   const named = filter.addresses === undefined ? listed : addressDocs(store, part, filter.addresses, listed);
   const docs = filter.addressPrefix === undefined ? named : prefixDocs(store, part, filter.addressPrefix, named);
-  const tests = docTests(store, part, filter, context, terms);
-  return { docs, test: all(tests), passesAll: tests.length === 0 || undefined };
+  const { sets, tests } = docTests(store, part, filter, context, terms);
+  const few = sets.length === 0 ? undefined : fewIn(part, docs, sets);
+  if (few === undefined) tests.push(...sets.map(({ set, isOut }) => (isOut ? outOf(set) : within(set))));
+  return { docs: few ?? docs, test: all(tests), passesAll: tests.length === 0 || undefined };
+}
+
+/** A condition that holds inside a set of docs, or outside it. */
+interface SetTest {
+  readonly set: DocSet;
+  readonly isOut: boolean;
+}
+
+function within(set: DocSet): (doc: Doc) => boolean {
+  return (doc) => set.has(doc);
+}
+
+function outOf(set: DocSet): (doc: Doc) => boolean {
+  return (doc) => !set.has(doc);
+}
+
+/** A part has one doc in so many, or fewer, where a list of them is better than tests. */
+const FEW = 8;
+
+/**
+ * The docs in `docs` (undefined: all) that pass the sets, ascending; undefined if neither the docs nor those that pass
+ * are few.
+ */
+function fewIn(part: IndexPart, docs: Uint32Array | undefined, sets: readonly SetTest[]): Uint32Array | undefined {
+  const { docCount } = part;
+  const passing = DocSet.full(docCount);
+  for (const { set, isOut } of sets) isOut ? passing.andNot(set) : passing.and(set);
+  if (docs !== undefined && docs.length * FEW <= docCount) return docs.filter((doc) => passing.has(doc));
+  if (passing.count() * FEW > docCount) return undefined;
+  const few = passing.toArray();
+  return docs === undefined ? few : intersect([docs, few]);
 }
 
 /** The docs with these addresses; only those in `listed`, if given. */
@@ -87,7 +120,8 @@ export function visibleIn(
 ): (doc: Doc) => boolean {
   const { namespace, userId } = context;
   const versions: GrainFilter = filter.includeSuperseded === true ? { includeSuperseded: true } : {};
-  const test = all(docTests(store, part, versions, context, []));
+  // `versions` asks for no sets.
+  const test = all(docTests(store, part, versions, context, []).tests);
   if (namespace === undefined && userId === undefined) return test;
   const set = DocSet.of(part.docCount, docsWithin(part, context) ?? NOTHING);
   return (doc) => set.has(doc) && test(doc);
@@ -186,60 +220,52 @@ function docTests(
   filter: GrainFilter,
   context: CallContext,
   terms: readonly NameTest[],
-): ((doc: Doc) => boolean)[] {
+): { readonly sets: readonly SetTest[]; readonly tests: ((doc: Doc) => boolean)[] } {
   const { removed, superseded } = store.index;
   const { ordinals, docCount } = part;
   const tests: ((doc: Doc) => boolean)[] = [];
-  if (docCount === 0) return tests;
+  if (docCount === 0) return { sets: [], tests };
   const holds = (marks: typeof removed): boolean => marks.count > 0 && marks.any(ordinals[0]!, ordinals[docCount - 1]!);
   if (holds(removed)) tests.push((doc) => !removed.get(ordinals[doc]!));
   if (filter.includeSuperseded !== true && holds(superseded)) tests.push((doc) => !superseded.get(ordinals[doc]!));
   tests.push(...shownIn(store, part, context));
-  tests.push(...listTests(store, part, filter, context, terms), ...columnTests(part, filter));
-  return tests;
+  if (filter.verification !== undefined) {
+    const words = filter.verification.map((word) => store.index.verification[word]);
+    tests.push((doc) => words.some((word) => word.get(ordinals[doc]!)));
+  }
+  tests.push(...columnTests(part, filter));
+  return { sets: setTests(store, part, filter, context, terms), tests };
 }
 
 /** Conditions that exclude docs, or that need a bitmap or several lists. */
-function listTests(
+function setTests(
   store: Store,
   part: IndexPart,
   filter: GrainFilter,
   context: CallContext,
   terms: readonly NameTest[],
-): ((doc: Doc) => boolean)[] {
-  const { ordinals } = part;
-  const tests: ((doc: Doc) => boolean)[] = [];
+): SetTest[] {
+  const { docCount } = part;
+  const sets: SetTest[] = [];
   for (const tag of filter.excludeTags ?? []) {
     const docs = part.facet('tag', toNfc(tag));
-    if (docs === undefined) continue;
-    const set = DocSet.of(part.docCount, docs);
-    tests.push((doc) => !set.has(doc));
+    if (docs !== undefined) sets.push({ set: DocSet.of(docCount, docs), isOut: true });
   }
-  if (filter.verification !== undefined) {
-    const words = filter.verification.map((word) => store.index.verification[word]);
-    tests.push((doc) => words.some((word) => word.get(ordinals[doc]!)));
-  }
-  for (const term of terms) {
-    if (!term.negated) continue;
-    const set = namedDocs(part, term);
-    tests.push((doc) => !set.has(doc));
-  }
+  for (const term of terms) if (term.negated) sets.push({ set: namedDocs(part, term), isOut: true });
   if (filter.forUser !== undefined) {
-    const owned = ownedDocs(part);
-    const own = DocSet.of(part.docCount, part.facet('user', filter.forUser) ?? NOTHING);
-    tests.push((doc) => !owned.has(doc) || own.has(doc));
+    const set = DocSet.full(docCount)
+      .andNot(ownedDocs(part))
+      .or(part.facet('user', filter.forUser) ?? NOTHING);
+    sets.push({ set, isOut: false });
   }
   for (const some of filter.either ?? []) {
-    const set = new DocSet(part.docCount);
-    for (const one of some) matching(store, part, one, context, (doc) => set.add(doc));
-    tests.push((doc) => set.has(doc));
+    const set = new DocSet(docCount);
+    for (const one of some) addMatching(set, store, part, one, context);
+    sets.push({ set, isOut: false });
   }
-  for (const one of filter.except ?? []) {
-    const set = new DocSet(part.docCount);
-    matching(store, part, one, context, (doc) => set.add(doc));
-    tests.push((doc) => !set.has(doc));
-  }
-  return tests;
+  for (const one of filter.except ?? [])
+    sets.push({ set: addMatching(new DocSet(docCount), store, part, one, context), isOut: true });
+  return sets;
 }
 
 /** Conditions on times and numbers. */
@@ -293,19 +319,18 @@ function columnTests(part: IndexPart, filter: GrainFilter): ((doc: Doc) => boole
   }
 }
 
-/** The docs that match a nested filter, including removed and old ones: the outer filter checks visibility. */
-function matching(
-  store: Store,
-  part: IndexPart,
-  filter: GrainFilter,
-  context: CallContext,
-  found: (doc: Doc) => void,
-): void {
-  const { docs, test } = filterPart(store, part, { ...filter, includeSuperseded: true }, context);
+/**
+ * Adds the docs that match a nested filter, including removed and old ones: the outer filter checks visibility. Returns
+ * the set.
+ */
+function addMatching(set: DocSet, store: Store, part: IndexPart, filter: GrainFilter, context: CallContext): DocSet {
+  const { docs, test, passesAll } = filterPart(store, part, { ...filter, includeSuperseded: true }, context);
+  if (docs !== undefined && passesAll === true) return set.or(docs);
   for (let at = 0, count = docs?.length ?? part.docCount; at < count; at++) {
     const doc = docs === undefined ? at : docs[at]!;
-    if (test(doc)) found(doc);
+    if (test(doc)) set.add(doc);
   }
+  return set;
 }
 
 /** Selects the comparison once instead of for every doc. */

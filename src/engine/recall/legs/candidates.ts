@@ -204,6 +204,7 @@ class Matching {
         text: part.text,
         removed: passesAll === true ? undefined : (doc) => !test(doc),
         allowed: docs === undefined ? undefined : docBits(docs, part.docCount),
+        allowedDocs: docs,
         createdAtMs: part.createdAtMs,
         ordinals: part.ordinals,
         chronological: part.chronological,
