@@ -42,6 +42,7 @@ import type { UnknownMember } from './operations/unknown-members.ts';
 import type { ProofKeys } from './proofs/proof-keys.ts';
 import type { QueryMode } from './query-mode.ts';
 import type { Shards } from './shards.ts';
+import type { SubjectRequests } from './subject-requests/requests.ts';
 
 /** The parts of a running server. main.ts makes them once. */
 export interface Services {
@@ -53,6 +54,8 @@ export interface Services {
   readonly keys: Keys;
   /** Erasures, with the work that continues after the answer. */
   readonly erasures: Pick<Erasures, 'user' | 'scope' | 'isPending'>;
+  /** Requests of data subjects. */
+  readonly subjectRequests: SubjectRequests;
   /** The keys that sign proofs of erasures. */
   readonly proofKeys: ProofKeys;
   readonly masterKeys: Pick<MasterKeys, 'current' | 'rotate' | 'whileStill'>;

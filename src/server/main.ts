@@ -54,6 +54,7 @@ import { type Monitoring, startMonitor } from './start/monitor.ts';
 import { drainCallsFirst, openMemories, type Placed, startErasures, startShards } from './start/shards.ts';
 import { type ServerDeps, type Starting, within } from './start/starting.ts';
 import { startTurns } from './start/turns.ts';
+import { SubjectRequests } from './subject-requests/requests.ts';
 import { openTracing, type Tracing } from './tracing.ts';
 import { Wrapper } from './wrapper.ts';
 
@@ -238,6 +239,7 @@ function servicesOf(
     keys,
     masterKeys,
     proofKeys,
+    subjectRequests: new SubjectRequests({ control, clock, controlKey }),
     erasures,
     startedAtMs: clock.nowMs(),
     readImport: (bytes) => readers.imports.read(bytes),

@@ -77,6 +77,9 @@ const REFUSALS: Readonly<Record<string, readonly [http: number, grpc: number | u
   'HRN-E010': [409, undefined],
   'EXE-E001': [400, undefined],
   'PRV-E001': [404, status.NOT_FOUND],
+  'DSR-E001': [404, status.NOT_FOUND],
+  'DSR-E002': [409, status.FAILED_PRECONDITION],
+  'DSR-E003': [404, status.NOT_FOUND],
   'VER-E001': [404, status.NOT_FOUND],
   'VER-E002': [400, status.INVALID_ARGUMENT],
   ...Object.fromEntries(

@@ -423,6 +423,24 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
     (http, { blob_hash: hash }) => http.ask('POST', `${M}/forget`, { json: { blob_hash: hash, reason: 'asked' } }),
   ],
   ['forget', (http) => http.ask('POST', `${M}/forget`, { json: { user_id: 'u1', reason: 'asked' } })],
+  ['open_subject_request', (http) => http.ask('POST', `${M}/subject-requests`, { json: { user_id: 'u1' } })],
+  ['list_subject_requests', (http) => http.ask('GET', `${M}/subject-requests?status=open`)],
+  ['get_subject_request', async (http) => http.ask('GET', await requestOf(http))],
+  [
+    'extend_subject_request',
+    async (http) => http.ask('POST', `${await requestOf(http)}/extend`, { json: { reason: 'Many requests.' } }),
+  ],
+  ['report_subject_request', async (http) => http.ask('GET', `${await requestOf(http)}/report`)],
+  [
+    'report_subject_request',
+    async (http) => http.ask('GET', `${await requestOf(http)}/report?format=html&language=de`),
+  ],
+  [
+    'erase_subject_request',
+    async (http) => http.ask('POST', `${await requestOf(http)}/erase`, { json: { confirm: 'u1' } }),
+  ],
+  ['report_subject_request', async (http) => http.ask('GET', `${await requestOf(http)}/report`)],
+  ['close_subject_request', async (http) => http.ask('POST', `${await requestOf(http)}/close`, { json: {} })],
   ['erasure_proof', (http) => http.ask('GET', `${M}/erasure-proof?user_id=u1`)],
   ['proof_keys', (http) => http.ask('GET', '/proof-keys')],
   ['rotate_proof_key', (http) => http.ask('POST', '/proof-keys/rotate', { json: {} })],
@@ -435,6 +453,12 @@ const BELIEF = { subject: 'ann', relation: 'likes', object: 'tea' };
 async function threadOf(http: HttpClient): Promise<string> {
   const { threads } = await http.get(`${M}/chat/threads`);
   return threads[0].thread_id;
+}
+
+/** The path of the request that the test opened. */
+async function requestOf(http: HttpClient): Promise<string> {
+  const { requests } = await http.get(`${M}/subject-requests`);
+  return `${M}/subject-requests/${requests[0].request_id}`;
 }
 
 let conversations = 0;

@@ -7225,6 +7225,869 @@ export interface Operations {
       readonly warnings?: readonly string[] | undefined;
     };
   };
+  /** Record the request of a data subject, for which a deadline runs from now on. Who asked, when, and by when an answer is due. The record survives restarts and is in every backup. A person has at most one open request of each kind. */
+  openSubjectRequest: {
+    input: {
+      /** The person whom the request is about. */
+      readonly userId: string;
+      /** What the person asks for; the default is access. The kinds are those of the answer. */
+      readonly kind?: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection" | undefined;
+      /** Who asked and how, such as a name and a letter; at most 512 characters. */
+      readonly requester?: string | undefined;
+      /** Note of the operator; at most 4,096 characters. */
+      readonly note?: string | undefined;
+      /** Time at which the request reached the operator, in Unix seconds; the default is now. */
+      readonly receivedAt?: Date | undefined;
+      /** Days that the law allows; the default is 30 (GDPR, Art. 12(3)). */
+      readonly days?: number | undefined;
+    };
+    output: {
+      /** Id of the request. */
+      readonly requestId: string;
+      /** Whether the request is still to be answered. */
+      readonly status: "open" | "closed";
+      /** What the person asks for (GDPR): access (Art. 15), portability (20), erasure (17), rectification (16), restriction (18) or objection (21). */
+      readonly kind: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection";
+      /** The person; absent once the request was closed and the person erased, as are all free texts. */
+      readonly userId?: string | undefined;
+      /** Who asked, in the operator's words. */
+      readonly requester?: string | undefined;
+      /** The operator's note. */
+      readonly note?: string | undefined;
+      /** Time at which the request reached the operator, in Unix seconds. */
+      readonly receivedAt: Date;
+      /** Time at which it was recorded here, in Unix seconds. */
+      readonly openedAt: Date;
+      /** Principal that recorded it. */
+      readonly openedBy: string;
+      /** Time by which it must be answered, in Unix seconds. */
+      readonly dueAt: Date;
+      /** Days that the law allows, with the extension. */
+      readonly daysAllowed: number;
+      /** Whole days that have passed, up to its end. */
+      readonly daysUsed: number;
+      /** Whole days that are left; 0 once it is due. */
+      readonly daysLeft: number;
+      /** Whether it is, or was closed, past the time by which it was due. */
+      readonly overdue: boolean;
+      /** The extension; absent without one. */
+      readonly extension?: {
+        /** Days that were added. */
+        readonly days: number;
+        /** Why; absent once the request names nobody. */
+        readonly reason?: string | undefined;
+        /** Time of the extension in Unix seconds. */
+        readonly extendedAt: Date;
+        /** Principal that extended it. */
+        readonly extendedBy: string;
+      } | undefined;
+      /** The erasure by this request; absent without one. */
+      readonly erasure?: {
+        /** Time of the erasure in Unix seconds. */
+        readonly erasedAt: Date;
+        /** Number of grains that were erased. */
+        readonly count: number;
+        /** Fingerprint of the destroyed key; empty where nothing was held. */
+        readonly keyFingerprint: string;
+        /** What was held before, as counts and times. */
+        readonly held?: {
+          /** Time of the count in Unix seconds. */
+          readonly asOf: Date;
+          /** Number of grains, all versions. */
+          readonly count: number;
+          /** Grains by type. */
+          readonly byType: readonly {
+            /** Grain type. */
+            readonly grainType: GrainType;
+            /** Number of grains of the type. */
+            readonly count: number;
+            /** Creation time of the oldest one, in Unix seconds. */
+            readonly oldestCreatedAt: Date;
+            /** Creation time of the newest one, in Unix seconds. */
+            readonly newestCreatedAt: Date;
+          }[];
+          /** Grains by month of creation, oldest first. */
+          readonly byMonth: readonly {
+            /** Month of creation in UTC, such as 2026-11. */
+            readonly month: string;
+            /** Number of grains of the month. */
+            readonly count: number;
+          }[];
+          /** Number of consents on record. */
+          readonly consents: number;
+          /** Number of recalls about the person that left a record; null where they were not counted. */
+          readonly recalls: number | null;
+          /** Whether the data was restricted. */
+          readonly restricted: boolean;
+        } | undefined;
+      } | undefined;
+      /** The end of the request; absent while it is open. */
+      readonly closed?: {
+        /** Time at which it was closed, in Unix seconds. */
+        readonly closedAt: Date;
+        /** Principal that closed it. */
+        readonly closedBy: string;
+        /** How the request ended. */
+        readonly outcome: "fulfilled" | "partly_fulfilled" | "refused" | "withdrawn";
+        /** Why, or what remains; absent once the request names nobody. */
+        readonly note?: string | undefined;
+      } | undefined;
+      /** Members of the request that were ignored, and other notes. */
+      readonly warnings?: readonly string[] | undefined;
+    };
+  };
+  /** List the requests of data subjects, the latest received first. A request is kept for three years after it was closed. One that names nobody any more is still found by its person. */
+  listSubjectRequests: {
+    input: {
+      /** Only requests in this state; the default is all. */
+      readonly status?: "open" | "closed" | undefined;
+      /** Only requests about this person; the default is all. */
+      readonly userId?: string | undefined;
+      /** Number of items on a page; the default is 50, and above 500 is treated as 500. */
+      readonly limit?: number | undefined;
+      /** Cursor of the page to show, from the next_cursor of the page before. */
+      readonly cursor?: string | undefined;
+      /** Number of items to skip; the default is 0. */
+      readonly offset?: number | undefined;
+      /** Order by time: desc is newest first, asc oldest first; the default is desc. */
+      readonly order?: "asc" | "desc" | undefined;
+    };
+    output: {
+      /** The requests of the page. */
+      readonly requests: readonly {
+        /** Id of the request. */
+        readonly requestId: string;
+        /** Whether the request is still to be answered. */
+        readonly status: "open" | "closed";
+        /** What the person asks for (GDPR): access (Art. 15), portability (20), erasure (17), rectification (16), restriction (18) or objection (21). */
+        readonly kind: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection";
+        /** The person; absent once the request was closed and the person erased, as are all free texts. */
+        readonly userId?: string | undefined;
+        /** Who asked, in the operator's words. */
+        readonly requester?: string | undefined;
+        /** The operator's note. */
+        readonly note?: string | undefined;
+        /** Time at which the request reached the operator, in Unix seconds. */
+        readonly receivedAt: Date;
+        /** Time at which it was recorded here, in Unix seconds. */
+        readonly openedAt: Date;
+        /** Principal that recorded it. */
+        readonly openedBy: string;
+        /** Time by which it must be answered, in Unix seconds. */
+        readonly dueAt: Date;
+        /** Days that the law allows, with the extension. */
+        readonly daysAllowed: number;
+        /** Whole days that have passed, up to its end. */
+        readonly daysUsed: number;
+        /** Whole days that are left; 0 once it is due. */
+        readonly daysLeft: number;
+        /** Whether it is, or was closed, past the time by which it was due. */
+        readonly overdue: boolean;
+        /** The extension; absent without one. */
+        readonly extension?: {
+          /** Days that were added. */
+          readonly days: number;
+          /** Why; absent once the request names nobody. */
+          readonly reason?: string | undefined;
+          /** Time of the extension in Unix seconds. */
+          readonly extendedAt: Date;
+          /** Principal that extended it. */
+          readonly extendedBy: string;
+        } | undefined;
+        /** The erasure by this request; absent without one. */
+        readonly erasure?: {
+          /** Time of the erasure in Unix seconds. */
+          readonly erasedAt: Date;
+          /** Number of grains that were erased. */
+          readonly count: number;
+          /** Fingerprint of the destroyed key; empty where nothing was held. */
+          readonly keyFingerprint: string;
+          /** What was held before, as counts and times. */
+          readonly held?: {
+            /** Time of the count in Unix seconds. */
+            readonly asOf: Date;
+            /** Number of grains, all versions. */
+            readonly count: number;
+            /** Grains by type. */
+            readonly byType: readonly {
+              /** Grain type. */
+              readonly grainType: GrainType;
+              /** Number of grains of the type. */
+              readonly count: number;
+              /** Creation time of the oldest one, in Unix seconds. */
+              readonly oldestCreatedAt: Date;
+              /** Creation time of the newest one, in Unix seconds. */
+              readonly newestCreatedAt: Date;
+            }[];
+            /** Grains by month of creation, oldest first. */
+            readonly byMonth: readonly {
+              /** Month of creation in UTC, such as 2026-11. */
+              readonly month: string;
+              /** Number of grains of the month. */
+              readonly count: number;
+            }[];
+            /** Number of consents on record. */
+            readonly consents: number;
+            /** Number of recalls about the person that left a record; null where they were not counted. */
+            readonly recalls: number | null;
+            /** Whether the data was restricted. */
+            readonly restricted: boolean;
+          } | undefined;
+        } | undefined;
+        /** The end of the request; absent while it is open. */
+        readonly closed?: {
+          /** Time at which it was closed, in Unix seconds. */
+          readonly closedAt: Date;
+          /** Principal that closed it. */
+          readonly closedBy: string;
+          /** How the request ended. */
+          readonly outcome: "fulfilled" | "partly_fulfilled" | "refused" | "withdrawn";
+          /** Why, or what remains; absent once the request names nobody. */
+          readonly note?: string | undefined;
+        } | undefined;
+      }[];
+      /** Number of items on all pages; null where it is not counted. */
+      readonly total: number | null;
+      /** Cursor of the next page; null on the last one. */
+      readonly nextCursor: string | null;
+      /** Members of the request that were ignored, and other notes. */
+      readonly warnings?: readonly string[] | undefined;
+    };
+  };
+  /** Show the request of a data subject, with its deadline. The days that are used are counted up to now, or to its end. */
+  getSubjectRequest: {
+    input: {
+      /** Id of the request. */
+      readonly requestId: string;
+    };
+    output: {
+      /** Id of the request. */
+      readonly requestId: string;
+      /** Whether the request is still to be answered. */
+      readonly status: "open" | "closed";
+      /** What the person asks for (GDPR): access (Art. 15), portability (20), erasure (17), rectification (16), restriction (18) or objection (21). */
+      readonly kind: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection";
+      /** The person; absent once the request was closed and the person erased, as are all free texts. */
+      readonly userId?: string | undefined;
+      /** Who asked, in the operator's words. */
+      readonly requester?: string | undefined;
+      /** The operator's note. */
+      readonly note?: string | undefined;
+      /** Time at which the request reached the operator, in Unix seconds. */
+      readonly receivedAt: Date;
+      /** Time at which it was recorded here, in Unix seconds. */
+      readonly openedAt: Date;
+      /** Principal that recorded it. */
+      readonly openedBy: string;
+      /** Time by which it must be answered, in Unix seconds. */
+      readonly dueAt: Date;
+      /** Days that the law allows, with the extension. */
+      readonly daysAllowed: number;
+      /** Whole days that have passed, up to its end. */
+      readonly daysUsed: number;
+      /** Whole days that are left; 0 once it is due. */
+      readonly daysLeft: number;
+      /** Whether it is, or was closed, past the time by which it was due. */
+      readonly overdue: boolean;
+      /** The extension; absent without one. */
+      readonly extension?: {
+        /** Days that were added. */
+        readonly days: number;
+        /** Why; absent once the request names nobody. */
+        readonly reason?: string | undefined;
+        /** Time of the extension in Unix seconds. */
+        readonly extendedAt: Date;
+        /** Principal that extended it. */
+        readonly extendedBy: string;
+      } | undefined;
+      /** The erasure by this request; absent without one. */
+      readonly erasure?: {
+        /** Time of the erasure in Unix seconds. */
+        readonly erasedAt: Date;
+        /** Number of grains that were erased. */
+        readonly count: number;
+        /** Fingerprint of the destroyed key; empty where nothing was held. */
+        readonly keyFingerprint: string;
+        /** What was held before, as counts and times. */
+        readonly held?: {
+          /** Time of the count in Unix seconds. */
+          readonly asOf: Date;
+          /** Number of grains, all versions. */
+          readonly count: number;
+          /** Grains by type. */
+          readonly byType: readonly {
+            /** Grain type. */
+            readonly grainType: GrainType;
+            /** Number of grains of the type. */
+            readonly count: number;
+            /** Creation time of the oldest one, in Unix seconds. */
+            readonly oldestCreatedAt: Date;
+            /** Creation time of the newest one, in Unix seconds. */
+            readonly newestCreatedAt: Date;
+          }[];
+          /** Grains by month of creation, oldest first. */
+          readonly byMonth: readonly {
+            /** Month of creation in UTC, such as 2026-11. */
+            readonly month: string;
+            /** Number of grains of the month. */
+            readonly count: number;
+          }[];
+          /** Number of consents on record. */
+          readonly consents: number;
+          /** Number of recalls about the person that left a record; null where they were not counted. */
+          readonly recalls: number | null;
+          /** Whether the data was restricted. */
+          readonly restricted: boolean;
+        } | undefined;
+      } | undefined;
+      /** The end of the request; absent while it is open. */
+      readonly closed?: {
+        /** Time at which it was closed, in Unix seconds. */
+        readonly closedAt: Date;
+        /** Principal that closed it. */
+        readonly closedBy: string;
+        /** How the request ended. */
+        readonly outcome: "fulfilled" | "partly_fulfilled" | "refused" | "withdrawn";
+        /** Why, or what remains; absent once the request names nobody. */
+        readonly note?: string | undefined;
+      } | undefined;
+      /** Members of the request that were ignored, and other notes. */
+      readonly warnings?: readonly string[] | undefined;
+    };
+  };
+  /** Extend the deadline of a request, once. GDPR, Art. 12(3): by two further months, where that is necessary; the person must be told why before the first month has passed. */
+  extendSubjectRequest: {
+    input: {
+      /** Id of the request. */
+      readonly requestId: string;
+      /** Days to add; the default is 60. */
+      readonly days?: number | undefined;
+      /** Why more time is necessary, as the person is told. */
+      readonly reason: string;
+    };
+    output: {
+      /** Id of the request. */
+      readonly requestId: string;
+      /** Whether the request is still to be answered. */
+      readonly status: "open" | "closed";
+      /** What the person asks for (GDPR): access (Art. 15), portability (20), erasure (17), rectification (16), restriction (18) or objection (21). */
+      readonly kind: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection";
+      /** The person; absent once the request was closed and the person erased, as are all free texts. */
+      readonly userId?: string | undefined;
+      /** Who asked, in the operator's words. */
+      readonly requester?: string | undefined;
+      /** The operator's note. */
+      readonly note?: string | undefined;
+      /** Time at which the request reached the operator, in Unix seconds. */
+      readonly receivedAt: Date;
+      /** Time at which it was recorded here, in Unix seconds. */
+      readonly openedAt: Date;
+      /** Principal that recorded it. */
+      readonly openedBy: string;
+      /** Time by which it must be answered, in Unix seconds. */
+      readonly dueAt: Date;
+      /** Days that the law allows, with the extension. */
+      readonly daysAllowed: number;
+      /** Whole days that have passed, up to its end. */
+      readonly daysUsed: number;
+      /** Whole days that are left; 0 once it is due. */
+      readonly daysLeft: number;
+      /** Whether it is, or was closed, past the time by which it was due. */
+      readonly overdue: boolean;
+      /** The extension; absent without one. */
+      readonly extension?: {
+        /** Days that were added. */
+        readonly days: number;
+        /** Why; absent once the request names nobody. */
+        readonly reason?: string | undefined;
+        /** Time of the extension in Unix seconds. */
+        readonly extendedAt: Date;
+        /** Principal that extended it. */
+        readonly extendedBy: string;
+      } | undefined;
+      /** The erasure by this request; absent without one. */
+      readonly erasure?: {
+        /** Time of the erasure in Unix seconds. */
+        readonly erasedAt: Date;
+        /** Number of grains that were erased. */
+        readonly count: number;
+        /** Fingerprint of the destroyed key; empty where nothing was held. */
+        readonly keyFingerprint: string;
+        /** What was held before, as counts and times. */
+        readonly held?: {
+          /** Time of the count in Unix seconds. */
+          readonly asOf: Date;
+          /** Number of grains, all versions. */
+          readonly count: number;
+          /** Grains by type. */
+          readonly byType: readonly {
+            /** Grain type. */
+            readonly grainType: GrainType;
+            /** Number of grains of the type. */
+            readonly count: number;
+            /** Creation time of the oldest one, in Unix seconds. */
+            readonly oldestCreatedAt: Date;
+            /** Creation time of the newest one, in Unix seconds. */
+            readonly newestCreatedAt: Date;
+          }[];
+          /** Grains by month of creation, oldest first. */
+          readonly byMonth: readonly {
+            /** Month of creation in UTC, such as 2026-11. */
+            readonly month: string;
+            /** Number of grains of the month. */
+            readonly count: number;
+          }[];
+          /** Number of consents on record. */
+          readonly consents: number;
+          /** Number of recalls about the person that left a record; null where they were not counted. */
+          readonly recalls: number | null;
+          /** Whether the data was restricted. */
+          readonly restricted: boolean;
+        } | undefined;
+      } | undefined;
+      /** The end of the request; absent while it is open. */
+      readonly closed?: {
+        /** Time at which it was closed, in Unix seconds. */
+        readonly closedAt: Date;
+        /** Principal that closed it. */
+        readonly closedBy: string;
+        /** How the request ended. */
+        readonly outcome: "fulfilled" | "partly_fulfilled" | "refused" | "withdrawn";
+        /** Why, or what remains; absent once the request names nobody. */
+        readonly note?: string | undefined;
+      } | undefined;
+      /** Members of the request that were ignored, and other notes. */
+      readonly warnings?: readonly string[] | undefined;
+    };
+  };
+  /** Make the report about a request, for the person and for the file. Who asked and when, the deadline, what is held by type and time, consents, recalls, what was done, the proof, and what a restored backup does. As JSON, or as one HTML file that needs nothing else and prints well. */
+  reportSubjectRequest: {
+    input: {
+      /** Id of the request. */
+      readonly requestId: string;
+      /** Format of the report; the default is json. */
+      readonly format?: "json" | "html" | undefined;
+      /** Language of the HTML file; the default is en. */
+      readonly language?: "en" | "de" | undefined;
+    };
+    output: {
+      /** Time of the report in Unix seconds. */
+      readonly generatedAt: Date;
+      /** Program and version that made the report. */
+      readonly software: string;
+      /** Id of the memory. */
+      readonly memoryId: string;
+      /** Name of the memory. */
+      readonly memoryName: string;
+      /** The person; erased: and a fingerprint where the request names nobody. */
+      readonly person: string;
+      /** The request. */
+      readonly request: {
+        /** Id of the request. */
+        readonly requestId: string;
+        /** Whether the request is still to be answered. */
+        readonly status: "open" | "closed";
+        /** What the person asks for (GDPR): access (Art. 15), portability (20), erasure (17), rectification (16), restriction (18) or objection (21). */
+        readonly kind: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection";
+        /** The person; absent once the request was closed and the person erased, as are all free texts. */
+        readonly userId?: string | undefined;
+        /** Who asked, in the operator's words. */
+        readonly requester?: string | undefined;
+        /** The operator's note. */
+        readonly note?: string | undefined;
+        /** Time at which the request reached the operator, in Unix seconds. */
+        readonly receivedAt: Date;
+        /** Time at which it was recorded here, in Unix seconds. */
+        readonly openedAt: Date;
+        /** Principal that recorded it. */
+        readonly openedBy: string;
+        /** Time by which it must be answered, in Unix seconds. */
+        readonly dueAt: Date;
+        /** Days that the law allows, with the extension. */
+        readonly daysAllowed: number;
+        /** Whole days that have passed, up to its end. */
+        readonly daysUsed: number;
+        /** Whole days that are left; 0 once it is due. */
+        readonly daysLeft: number;
+        /** Whether it is, or was closed, past the time by which it was due. */
+        readonly overdue: boolean;
+        /** The extension; absent without one. */
+        readonly extension?: {
+          /** Days that were added. */
+          readonly days: number;
+          /** Why; absent once the request names nobody. */
+          readonly reason?: string | undefined;
+          /** Time of the extension in Unix seconds. */
+          readonly extendedAt: Date;
+          /** Principal that extended it. */
+          readonly extendedBy: string;
+        } | undefined;
+        /** The erasure by this request; absent without one. */
+        readonly erasure?: {
+          /** Time of the erasure in Unix seconds. */
+          readonly erasedAt: Date;
+          /** Number of grains that were erased. */
+          readonly count: number;
+          /** Fingerprint of the destroyed key; empty where nothing was held. */
+          readonly keyFingerprint: string;
+          /** What was held before, as counts and times. */
+          readonly held?: {
+            /** Time of the count in Unix seconds. */
+            readonly asOf: Date;
+            /** Number of grains, all versions. */
+            readonly count: number;
+            /** Grains by type. */
+            readonly byType: readonly {
+              /** Grain type. */
+              readonly grainType: GrainType;
+              /** Number of grains of the type. */
+              readonly count: number;
+              /** Creation time of the oldest one, in Unix seconds. */
+              readonly oldestCreatedAt: Date;
+              /** Creation time of the newest one, in Unix seconds. */
+              readonly newestCreatedAt: Date;
+            }[];
+            /** Grains by month of creation, oldest first. */
+            readonly byMonth: readonly {
+              /** Month of creation in UTC, such as 2026-11. */
+              readonly month: string;
+              /** Number of grains of the month. */
+              readonly count: number;
+            }[];
+            /** Number of consents on record. */
+            readonly consents: number;
+            /** Number of recalls about the person that left a record; null where they were not counted. */
+            readonly recalls: number | null;
+            /** Whether the data was restricted. */
+            readonly restricted: boolean;
+          } | undefined;
+        } | undefined;
+        /** The end of the request; absent while it is open. */
+        readonly closed?: {
+          /** Time at which it was closed, in Unix seconds. */
+          readonly closedAt: Date;
+          /** Principal that closed it. */
+          readonly closedBy: string;
+          /** How the request ended. */
+          readonly outcome: "fulfilled" | "partly_fulfilled" | "refused" | "withdrawn";
+          /** Why, or what remains; absent once the request names nobody. */
+          readonly note?: string | undefined;
+        } | undefined;
+      };
+      /** Controller that the policy names; null without one. */
+      readonly controller: string | null;
+      /** Purposes of processing that the policy names. */
+      readonly purposes: readonly string[];
+      /** Recipients that the policy names, and model services outside of this machine. */
+      readonly recipients: readonly string[];
+      /** Days for which grains are kept by default; null without a limit. */
+      readonly retentionDays: number | null;
+      /** What the memory holds of the person now. */
+      readonly held: {
+        /** Time of the count in Unix seconds. */
+        readonly asOf: Date;
+        /** Number of grains, all versions. */
+        readonly count: number;
+        /** Grains by type. */
+        readonly byType: readonly {
+          /** Grain type. */
+          readonly grainType: GrainType;
+          /** Number of grains of the type. */
+          readonly count: number;
+          /** Creation time of the oldest one, in Unix seconds. */
+          readonly oldestCreatedAt: Date;
+          /** Creation time of the newest one, in Unix seconds. */
+          readonly newestCreatedAt: Date;
+        }[];
+        /** Grains by month of creation, oldest first. */
+        readonly byMonth: readonly {
+          /** Month of creation in UTC, such as 2026-11. */
+          readonly month: string;
+          /** Number of grains of the month. */
+          readonly count: number;
+        }[];
+        /** Number of consents on record. */
+        readonly consents: number;
+        /** Number of recalls about the person that left a record; null where they were not counted. */
+        readonly recalls: number | null;
+        /** Whether the data was restricted. */
+        readonly restricted: boolean;
+      };
+      /** Consents on record, at most 200. */
+      readonly consents: readonly {
+        /** The purpose, or * for every purpose. */
+        readonly purpose: string;
+        /** granted, revoked or none. */
+        readonly status: string;
+        /** Time of the latest grant in Unix seconds. */
+        readonly grantedAt?: Date | undefined;
+        /** Time of the withdrawal in Unix seconds. */
+        readonly revokedAt?: Date | undefined;
+        /** Lawful basis that the grant named. */
+        readonly basis?: string | undefined;
+        /** Jurisdiction that the grant named. */
+        readonly jurisdiction?: string | undefined;
+      }[];
+      /** The restriction of the data; absent without one. */
+      readonly restriction?: {
+        /** Why the data is restricted. */
+        readonly reason: string;
+        /** Time since which it is restricted, in Unix seconds. */
+        readonly restrictedAt: Date;
+        /** Principal that restricted it. */
+        readonly restrictedBy: string;
+      } | undefined;
+      /** The newest recalls about the person, at most 50. */
+      readonly recalls: readonly {
+        /** Time of the recall in Unix seconds. */
+        readonly timestamp: Date;
+        /** Principal that asked. */
+        readonly principal: string;
+        /** How it searched. */
+        readonly queryMode: string;
+        /** Number of results. */
+        readonly resultCount: number;
+      }[];
+      /** What was done since the request was received, oldest first. */
+      readonly acts: readonly {
+        /** Type of the entries of the audit trail. */
+        readonly event: string;
+        /** Principal that acted. */
+        readonly actor: string;
+        /** Time of the first entry in Unix seconds. */
+        readonly from: Date;
+        /** Time of the last entry in Unix seconds. */
+        readonly to: Date;
+        /** Number of entries. */
+        readonly count: number;
+        /** Hash of the last entry. */
+        readonly hash: string;
+      }[];
+      /** Number of entries of the audit trail about that; null where they were not counted. */
+      readonly actsTotal: number | null;
+      /** The signed proof of the erasure; absent without one. */
+      readonly proof?: JsonObject | undefined;
+      /** Time of the newest backup by the server, in Unix seconds; null without one. */
+      readonly lastBackupAt: Date | null;
+      /** Members of the request that were ignored, and other notes. */
+      readonly warnings?: readonly string[] | undefined;
+    } | string;
+  };
+  /** Erase the person of a request: the key is destroyed before the answer, which has the signed proof. The record notes what was held before, as counts and times. A repeated call answers with a new proof of the same erasure. The request stays open until it is closed. */
+  eraseSubjectRequest: {
+    input: {
+      /** Id of the request. */
+      readonly requestId: string;
+      /** The id of the person once more. */
+      readonly confirm: string;
+      /** Why the person is erased; the default is the x-reason header, else data_subject_request. */
+      readonly reason?: string | undefined;
+    };
+    output: {
+      /** The request. */
+      readonly request: {
+        /** Id of the request. */
+        readonly requestId: string;
+        /** Whether the request is still to be answered. */
+        readonly status: "open" | "closed";
+        /** What the person asks for (GDPR): access (Art. 15), portability (20), erasure (17), rectification (16), restriction (18) or objection (21). */
+        readonly kind: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection";
+        /** The person; absent once the request was closed and the person erased, as are all free texts. */
+        readonly userId?: string | undefined;
+        /** Who asked, in the operator's words. */
+        readonly requester?: string | undefined;
+        /** The operator's note. */
+        readonly note?: string | undefined;
+        /** Time at which the request reached the operator, in Unix seconds. */
+        readonly receivedAt: Date;
+        /** Time at which it was recorded here, in Unix seconds. */
+        readonly openedAt: Date;
+        /** Principal that recorded it. */
+        readonly openedBy: string;
+        /** Time by which it must be answered, in Unix seconds. */
+        readonly dueAt: Date;
+        /** Days that the law allows, with the extension. */
+        readonly daysAllowed: number;
+        /** Whole days that have passed, up to its end. */
+        readonly daysUsed: number;
+        /** Whole days that are left; 0 once it is due. */
+        readonly daysLeft: number;
+        /** Whether it is, or was closed, past the time by which it was due. */
+        readonly overdue: boolean;
+        /** The extension; absent without one. */
+        readonly extension?: {
+          /** Days that were added. */
+          readonly days: number;
+          /** Why; absent once the request names nobody. */
+          readonly reason?: string | undefined;
+          /** Time of the extension in Unix seconds. */
+          readonly extendedAt: Date;
+          /** Principal that extended it. */
+          readonly extendedBy: string;
+        } | undefined;
+        /** The erasure by this request; absent without one. */
+        readonly erasure?: {
+          /** Time of the erasure in Unix seconds. */
+          readonly erasedAt: Date;
+          /** Number of grains that were erased. */
+          readonly count: number;
+          /** Fingerprint of the destroyed key; empty where nothing was held. */
+          readonly keyFingerprint: string;
+          /** What was held before, as counts and times. */
+          readonly held?: {
+            /** Time of the count in Unix seconds. */
+            readonly asOf: Date;
+            /** Number of grains, all versions. */
+            readonly count: number;
+            /** Grains by type. */
+            readonly byType: readonly {
+              /** Grain type. */
+              readonly grainType: GrainType;
+              /** Number of grains of the type. */
+              readonly count: number;
+              /** Creation time of the oldest one, in Unix seconds. */
+              readonly oldestCreatedAt: Date;
+              /** Creation time of the newest one, in Unix seconds. */
+              readonly newestCreatedAt: Date;
+            }[];
+            /** Grains by month of creation, oldest first. */
+            readonly byMonth: readonly {
+              /** Month of creation in UTC, such as 2026-11. */
+              readonly month: string;
+              /** Number of grains of the month. */
+              readonly count: number;
+            }[];
+            /** Number of consents on record. */
+            readonly consents: number;
+            /** Number of recalls about the person that left a record; null where they were not counted. */
+            readonly recalls: number | null;
+            /** Whether the data was restricted. */
+            readonly restricted: boolean;
+          } | undefined;
+        } | undefined;
+        /** The end of the request; absent while it is open. */
+        readonly closed?: {
+          /** Time at which it was closed, in Unix seconds. */
+          readonly closedAt: Date;
+          /** Principal that closed it. */
+          readonly closedBy: string;
+          /** How the request ended. */
+          readonly outcome: "fulfilled" | "partly_fulfilled" | "refused" | "withdrawn";
+          /** Why, or what remains; absent once the request names nobody. */
+          readonly note?: string | undefined;
+        } | undefined;
+      };
+      /** The signed proof of the erasure. */
+      readonly proof: JsonObject;
+      /** Members of the request that were ignored, and other notes. */
+      readonly warnings?: readonly string[] | undefined;
+    };
+  };
+  /** Close the request of a data subject. If the person was erased since the request was received, the record then names nobody: the person, who asked and all free texts are gone. Make the report before. */
+  closeSubjectRequest: {
+    input: {
+      /** Id of the request. */
+      readonly requestId: string;
+      /** How the request ended; the default is fulfilled. */
+      readonly outcome?: "fulfilled" | "partly_fulfilled" | "refused" | "withdrawn" | undefined;
+      /** Why, or what remains; required for a request that is refused. */
+      readonly note?: string | undefined;
+    };
+    output: {
+      /** Id of the request. */
+      readonly requestId: string;
+      /** Whether the request is still to be answered. */
+      readonly status: "open" | "closed";
+      /** What the person asks for (GDPR): access (Art. 15), portability (20), erasure (17), rectification (16), restriction (18) or objection (21). */
+      readonly kind: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection";
+      /** The person; absent once the request was closed and the person erased, as are all free texts. */
+      readonly userId?: string | undefined;
+      /** Who asked, in the operator's words. */
+      readonly requester?: string | undefined;
+      /** The operator's note. */
+      readonly note?: string | undefined;
+      /** Time at which the request reached the operator, in Unix seconds. */
+      readonly receivedAt: Date;
+      /** Time at which it was recorded here, in Unix seconds. */
+      readonly openedAt: Date;
+      /** Principal that recorded it. */
+      readonly openedBy: string;
+      /** Time by which it must be answered, in Unix seconds. */
+      readonly dueAt: Date;
+      /** Days that the law allows, with the extension. */
+      readonly daysAllowed: number;
+      /** Whole days that have passed, up to its end. */
+      readonly daysUsed: number;
+      /** Whole days that are left; 0 once it is due. */
+      readonly daysLeft: number;
+      /** Whether it is, or was closed, past the time by which it was due. */
+      readonly overdue: boolean;
+      /** The extension; absent without one. */
+      readonly extension?: {
+        /** Days that were added. */
+        readonly days: number;
+        /** Why; absent once the request names nobody. */
+        readonly reason?: string | undefined;
+        /** Time of the extension in Unix seconds. */
+        readonly extendedAt: Date;
+        /** Principal that extended it. */
+        readonly extendedBy: string;
+      } | undefined;
+      /** The erasure by this request; absent without one. */
+      readonly erasure?: {
+        /** Time of the erasure in Unix seconds. */
+        readonly erasedAt: Date;
+        /** Number of grains that were erased. */
+        readonly count: number;
+        /** Fingerprint of the destroyed key; empty where nothing was held. */
+        readonly keyFingerprint: string;
+        /** What was held before, as counts and times. */
+        readonly held?: {
+          /** Time of the count in Unix seconds. */
+          readonly asOf: Date;
+          /** Number of grains, all versions. */
+          readonly count: number;
+          /** Grains by type. */
+          readonly byType: readonly {
+            /** Grain type. */
+            readonly grainType: GrainType;
+            /** Number of grains of the type. */
+            readonly count: number;
+            /** Creation time of the oldest one, in Unix seconds. */
+            readonly oldestCreatedAt: Date;
+            /** Creation time of the newest one, in Unix seconds. */
+            readonly newestCreatedAt: Date;
+          }[];
+          /** Grains by month of creation, oldest first. */
+          readonly byMonth: readonly {
+            /** Month of creation in UTC, such as 2026-11. */
+            readonly month: string;
+            /** Number of grains of the month. */
+            readonly count: number;
+          }[];
+          /** Number of consents on record. */
+          readonly consents: number;
+          /** Number of recalls about the person that left a record; null where they were not counted. */
+          readonly recalls: number | null;
+          /** Whether the data was restricted. */
+          readonly restricted: boolean;
+        } | undefined;
+      } | undefined;
+      /** The end of the request; absent while it is open. */
+      readonly closed?: {
+        /** Time at which it was closed, in Unix seconds. */
+        readonly closedAt: Date;
+        /** Principal that closed it. */
+        readonly closedBy: string;
+        /** How the request ended. */
+        readonly outcome: "fulfilled" | "partly_fulfilled" | "refused" | "withdrawn";
+        /** Why, or what remains; absent once the request names nobody. */
+        readonly note?: string | undefined;
+      } | undefined;
+      /** Members of the request that were ignored, and other notes. */
+      readonly warnings?: readonly string[] | undefined;
+    };
+  };
   /** Issue the signed proof of the last erasure of a person. It is made from the audit trail, however the erasure was asked for, and states how far its follow-up work is. Each call signs anew. */
   erasureProof: {
     input: {
@@ -7232,67 +8095,8 @@ export interface Operations {
       readonly userId: string;
     };
     output: {
-      /** The proof. */
-      readonly proof: {
-        /** Always granary-erasure-proof. */
-        readonly format: "granary-erasure-proof";
-        /** Version of the format. */
-        readonly version: 2;
-        /** Whether a key was destroyed (erased), or the memory knew no such person (nothing_held). */
-        readonly result: "erased" | "nothing_held";
-        /** Id of the memory. */
-        readonly memory: string;
-        /** SHA-256 of the salt, a line feed and the id of the person. */
-        readonly userCommitment: string;
-        /** Number of grains that were erased, all versions. */
-        readonly count: number;
-        /** First 16 hexadecimal digits of the SHA-256 of a destroyed key; empty for none. */
-        readonly keyFingerprint: string;
-        /** Time of the erasure in Unix seconds. */
-        readonly timestamp: Date;
-        /** The same time as ISO 8601 in UTC. */
-        readonly erasedAt: string;
-        /** The entries user.erased of the audit trail, one for each partition that erased something. */
-        readonly auditEntries: readonly {
-          /** Partition of the audit chain. */
-          readonly partition: number;
-          /** Number of the entry in its chain. */
-          readonly seq: number;
-          /** Number of grains that were erased there. */
-          readonly count: number;
-          /** First 16 hexadecimal digits of the SHA-256 of a destroyed key; empty for none. */
-          readonly keyFingerprint: string;
-          /** Hash of the entry. */
-          readonly hash: string;
-        }[];
-        /** State of the work that follows an erasure. */
-        readonly purge: {
-          /** Whether indexes and logs are rewritten without the person. */
-          readonly state: "pending" | "complete";
-          /** Number of partitions that are not rewritten yet. */
-          readonly partitionsPending: number;
-          /** Whether grains of others that name the person are still to be redacted. */
-          readonly redactionsPending: boolean;
-          /** Time of this state as ISO 8601 in UTC. */
-          readonly asOf: string;
-        };
-        /** Time at which the proof was signed, as ISO 8601 in UTC. */
-        readonly issuedAt: string;
-        /** Program and version that signed. */
-        readonly issuer: string;
-        /** First 16 hexadecimal digits of the SHA-256 of the public key. */
-        readonly keyId: string;
-        /** Ed25519 public key, 32 bytes in base64url. */
-        readonly publicKey: string;
-        /** Ed25519 signature, 64 bytes in base64url. */
-        readonly signature: string;
-        /** Hash of the first of the audit entries. */
-        readonly auditEntryHash?: string | undefined;
-        /** The person; absent, with salt, from a proof that no longer names the person. */
-        readonly userId?: string | undefined;
-        /** Random text that user_commitment was made with. */
-        readonly salt?: string | undefined;
-      };
+      /** The proof, a JSON object to be kept as it is. */
+      readonly proof: JsonObject;
       /** Members of the request that were ignored, and other notes. */
       readonly warnings?: readonly string[] | undefined;
     };
@@ -7619,6 +8423,13 @@ export type MemoryOperation =
   | 'rebuildIndexes'
   | 'compact'
   | 'rotateKeys'
+  | 'openSubjectRequest'
+  | 'listSubjectRequests'
+  | 'getSubjectRequest'
+  | 'extendSubjectRequest'
+  | 'reportSubjectRequest'
+  | 'eraseSubjectRequest'
+  | 'closeSubjectRequest'
   | 'erasureProof'
   | 'verify'
   | 'backup'
@@ -7793,6 +8604,13 @@ export const ROUTES: Readonly<Record<MemoryOperation | DeploymentOperation, stri
   rebuildIndexes: 'POST rebuild_indexes command json ws',
   compact: 'POST compact command json ws',
   rotateKeys: 'POST rotate_keys command json ws',
+  openSubjectRequest: 'POST M/subject-requests json json wu',
+  listSubjectRequests: 'GET M/subject-requests query json u',
+  getSubjectRequest: 'GET M/subject-requests/{request_id} query json',
+  extendSubjectRequest: 'POST M/subject-requests/{request_id}/extend json json w',
+  reportSubjectRequest: 'GET M/subject-requests/{request_id}/report query text s',
+  eraseSubjectRequest: 'POST M/subject-requests/{request_id}/erase json json ws',
+  closeSubjectRequest: 'POST M/subject-requests/{request_id}/close json json ws',
   erasureProof: 'GET M/erasure-proof query json su',
   proofKeys: 'GET /proof-keys query json',
   rotateProofKey: 'POST /proof-keys/rotate json json w',
@@ -7833,6 +8651,7 @@ export const PAGES = {
   audit: 'entries',
   listProvenance: 'records',
   complianceViolations: 'violations',
+  listSubjectRequests: 'requests',
 } as const;
 
 /** Members that are more than their value: times, data that is passed on, records. */
@@ -7841,6 +8660,7 @@ export const KINDS: Readonly<Record<string, 'plain' | 'open' | 'record' | 'time'
   'answers': 'open',
   'args': 'open',
   'arguments': 'open',
+  'as_of': 'time',
   'beliefs': 'open',
   'dropped.beliefs': 'plain',
   'blob': 'open',
@@ -7852,9 +8672,11 @@ export const KINDS: Readonly<Record<string, 'plain' | 'open' | 'record' | 'time'
   'by_regulation': 'record',
   'by_tool': 'record',
   'by_type': 'record',
+  'held.by_type': 'plain',
   '.bytes': 'open',
   'backup>.bytes': 'plain',
   'checked_at': 'time',
+  'closed_at': 'time',
   'components': 'open',
   'computed_at': 'time',
   'created_after': 'time',
@@ -7865,6 +8687,8 @@ export const KINDS: Readonly<Record<string, 'plain' | 'open' | 'record' | 'time'
   'deltas': 'record',
   'details': 'open',
   'detected_at': 'time',
+  'due_at': 'time',
+  'erased_at': 'time',
   'readHook>.events': 'open',
   'examples': 'open',
   'excluded': 'record',
@@ -7873,17 +8697,20 @@ export const KINDS: Readonly<Record<string, 'plain' | 'open' | 'record' | 'time'
   'expires_at': 'time',
   'expiry_policy': 'open',
   'exported_at': 'time',
+  'extended_at': 'time',
   'features': 'open',
   'fields': 'open',
   'finished_at': 'time',
   'first_seen': 'time',
   'first_seen_at': 'time',
-  'from': 'open',
-  '.from': 'time',
+  'from': 'time',
+  'diff.from': 'open',
+  'generated_at': 'time',
   'sessionContext>.goals': 'open',
   'granted_at': 'time',
   'info': 'open',
   'input_schema': 'open',
+  'last_backup_at': 'time',
   'last_enforced_at': 'time',
   'last_reviewed_at': 'time',
   'last_run_at': 'time',
@@ -7913,16 +8740,18 @@ export const KINDS: Readonly<Record<string, 'plain' | 'open' | 'record' | 'time'
   'oldest_at': 'time',
   'oldest_created_at': 'time',
   'opened': 'open',
+  'opened_at': 'time',
   'output': 'open',
   'output_schema': 'open',
   'overrides': 'open',
   'paths': 'open',
   'policyResolved>.policy': 'open',
+  'proof': 'open',
   'getProvenance>.query': 'open',
+  'received_at': 'time',
   'reference_date': 'time',
   'restricted_at': 'time',
   'result': 'open',
-  'proof.result': 'plain',
   'retired_at': 'time',
   'revoked_at': 'time',
   'roots': 'open',
@@ -7941,8 +8770,8 @@ export const KINDS: Readonly<Record<string, 'plain' | 'open' | 'record' | 'time'
   'time_end': 'time',
   'time_start': 'time',
   'timestamp': 'time',
-  'to': 'open',
-  '.to': 'time',
+  'to': 'time',
+  'diff.to': 'open',
   'type_counts': 'open',
   'until': 'time',
   'updated_at': 'time',

@@ -1041,6 +1041,21 @@ export const DEEP_CHAIN_VERSIONS = 100;
 export const DEEP_CHAIN_CRITICAL = 10 * DEEP_CHAIN_VERSIONS;
 /** Chains of a shard whose length is kept in memory. The others are walked again. */
 export const CHAIN_DEPTHS_KEPT_MAX = 10_000;
+/** Requests of data subjects of a deployment; beyond: LIM-E002. */
+export const SUBJECT_REQUESTS_MAX = 100_000;
+/** Days of a request: by default (GDPR, Art. 12(3)), at most, and of its one extension. */
+export const SUBJECT_REQUEST_DAYS_DEFAULT = 30;
+export const SUBJECT_REQUEST_DAYS_MAX = 365;
+export const SUBJECT_REQUEST_EXTENSION_DAYS_DEFAULT = 60;
+/** For how long a request is kept after it was closed: three years, the usual period of limitation. */
+export const SUBJECT_REQUEST_KEPT_MS = 1_095 * 86_400_000;
+/** Characters of who asked, and of a note or a reason. */
+export const SUBJECT_REQUESTER_CHARS_MAX = 512;
+export const SUBJECT_REQUEST_NOTE_CHARS_MAX = 4_096;
+/** Entries of the audit trail, consents and recalls that a report lists. It tells how many there are. */
+export const REPORT_ACTS_MAX = 500;
+export const REPORT_CONSENTS_MAX = 200;
+export const REPORT_RECALLS_MAX = 50;
 /** Import jobs that run at once, each with a thread that reads documents; others wait. */
 export const IMPORT_JOBS_RUNNING_MAX = 2;
 /** Import jobs that have not ended, of the deployment and of one memory, and the bytes of their files; beyond: LIM-E001. */

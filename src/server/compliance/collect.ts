@@ -95,7 +95,7 @@ export function deploymentEvidence(
     masterKeyIsGuessable: masterKeys.current.isGuessable,
     tls: config.tlsCert !== undefined,
     loopback: isLoopback(config.host),
-    services: servicesOf(services, memory),
+    services: modelServices(services, memory),
     webhooks: webhooksOf(services, memory),
     keys: keysOf(services, memory),
     region: memory.region,
@@ -118,7 +118,10 @@ function liesIn(file: string, directory: string): boolean {
 }
 
 /** Providers that the memory's texts may be sent to, with the roles of their models. */
-function servicesOf({ providers, vectorsSetup }: Services, memory: MemoryRecord): readonly OutsideService[] {
+export function modelServices(
+  { providers, vectorsSetup }: Pick<Services, 'providers' | 'vectorsSetup'>,
+  memory: MemoryRecord,
+): readonly OutsideService[] {
   const roles = Map.groupBy(
     ROLES.filter((role) => role !== 'embedding' || sendsForVectors(memory, vectorsSetup())),
     (role) => providers.assignmentOf(role)?.provider,

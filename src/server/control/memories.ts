@@ -355,7 +355,7 @@ export class Memories {
         change.remove('hook', id);
         if (this.#store.get('hookState', id) !== undefined) change.remove('hookState', id);
       }
-      for (const kind of ['importJob', 'importFile'] as const)
+      for (const kind of ['importJob', 'importFile', 'subjectRequest'] as const)
         for (const { id } of [...this.#store.values(kind)].filter((one) => one.memory === memory.number))
           change.remove(kind, id);
       change.audit({

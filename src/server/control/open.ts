@@ -11,8 +11,11 @@ import { CorruptRecord } from '../../engine/log/log.ts';
 import { RecordKeys } from './record-keys.ts';
 import { ControlStore } from './store.ts';
 
-/** Raise it when records change in a way that older builds cannot read. */
-export const CONTROL_FORMAT = 2;
+/**
+ * Raise it when records change in a way that older builds cannot read. From format 3 on there are requests of data subjects,
+ * whose keys an older build would destroy as unused.
+ */
+export const CONTROL_FORMAT = 3;
 /** Oldest format that is read. In format 1 the control key sealed all records. */
 const OLDEST_FORMAT = 1;
 

@@ -11,6 +11,7 @@ import type { EventKind } from '../../engine/govern/trail/event-kinds.ts';
 import type { JsonObject, JsonValue, MemorySettings } from '../../shards/protocol.ts';
 import type { Principal, Scope } from '../auth/principal.ts';
 import type { ProviderKind } from '../models/roles.ts';
+import type { SignedProof } from '../proofs/erasure-proof.ts';
 
 /** Numbers on disk. Append-only. */
 export const RECORD_KINDS = {
@@ -24,6 +25,7 @@ export const RECORD_KINDS = {
   provider: 8,
   importJob: 9,
   importFile: 10,
+  subjectRequest: 11,
 } as const;
 
 /** Added to the kind of a record with its own key. */
@@ -227,6 +229,93 @@ export interface ImportFileRecord {
   readonly key: string;
 }
 
+/** Kinds of requests of data subjects: GDPR Art. 15, 20, 17, 16, 18 and 21. */
+export const SUBJECT_REQUEST_KINDS = [
+  'access',
+  'portability',
+  'erasure',
+  'rectification',
+  'restriction',
+  'objection',
+] as const;
+export type SubjectRequestKind = (typeof SUBJECT_REQUEST_KINDS)[number];
+export const SUBJECT_REQUEST_OUTCOMES = ['fulfilled', 'partly_fulfilled', 'refused', 'withdrawn'] as const;
+export type SubjectRequestOutcome = (typeof SUBJECT_REQUEST_OUTCOMES)[number];
+
+/** A count of what a memory held of a person, without a word of it. */
+export interface HeldSummary {
+  readonly atMs: number;
+  readonly count: number;
+  /** By grain type, in the order of their number. Times in milliseconds. */
+  readonly byType: readonly {
+    readonly type: string;
+    readonly count: number;
+    readonly oldestMs: number;
+    readonly newestMs: number;
+  }[];
+  /** By month of creation in UTC, `2026-11`, oldest first. */
+  readonly byMonth: readonly { readonly month: string; readonly count: number }[];
+  readonly consents: number;
+  /** Null where they were not counted. */
+  readonly recalls: number | null;
+  readonly restricted: boolean;
+}
+
+/** The request of a data subject, which a deadline runs for. It lies under a key of its own. */
+export interface SubjectRequestRecord {
+  readonly id: string;
+  /** Number of the memory. */
+  readonly memory: number;
+  /** Keyed hash of memory and person, by which the request is found once it names nobody. */
+  readonly person: string;
+  /** Absent once the request was closed and the person erased; so are all free texts. */
+  readonly userId?: string;
+  readonly kind: SubjectRequestKind;
+  /** Who asked, in the operator's words. */
+  readonly requester?: string;
+  readonly note?: string;
+  readonly receivedAtMs: number;
+  readonly openedAtMs: number;
+  readonly openedBy: string;
+  readonly days: number;
+  readonly extension?: {
+    readonly days: number;
+    readonly reason?: string;
+    readonly atMs: number;
+    readonly by: string;
+  };
+  readonly erasure?: {
+    readonly atMs: number;
+    readonly count: number;
+    /** Empty for a person whom the memory did not know. */
+    readonly keyFingerprint: string;
+  };
+  /** Before the erasure, which follows the record of this. */
+  readonly heldBefore?: HeldSummary;
+  /** The newest one that was issued. It names the person for as long as the request does. */
+  readonly proof?: SignedProof;
+  readonly closed?: {
+    readonly atMs: number;
+    readonly by: string;
+    readonly outcome: SubjectRequestOutcome;
+    readonly note?: string;
+    /** Acts of the audit trail, as the report lists them. */
+    readonly acts: readonly SubjectRequestAct[];
+  };
+}
+
+/** Entries of the audit trail of one kind by one actor, one after the other. */
+export interface SubjectRequestAct {
+  readonly event: string;
+  readonly actor: string;
+  /** Of the first and the last one, in seconds. */
+  readonly from: number;
+  readonly to: number;
+  readonly count: number;
+  /** Hash of the last entry. */
+  readonly hash: string;
+}
+
 export interface Entities {
   memory: MemoryRecord;
   key: KeyRecord;
@@ -237,6 +326,7 @@ export interface Entities {
   provider: ProviderRecord;
   importJob: ImportJobRecord;
   importFile: ImportFileRecord;
+  subjectRequest: SubjectRequestRecord;
 }
 export type EntityKind = keyof Entities;
 export const ENTITY_KINDS: readonly EntityKind[] = [
@@ -249,6 +339,7 @@ export const ENTITY_KINDS: readonly EntityKind[] = [
   'provider',
   'importJob',
   'importFile',
+  'subjectRequest',
 ];
 
 const ID_OF: { readonly [K in EntityKind]: (value: Entities[K]) => string } = {
@@ -261,6 +352,7 @@ const ID_OF: { readonly [K in EntityKind]: (value: Entities[K]) => string } = {
   provider: ({ id }) => id,
   importJob: ({ id }) => id,
   importFile: ({ id }) => id,
+  subjectRequest: ({ id }) => id,
 };
 
 export function entityId<K extends EntityKind>(kind: K, value: Entities[K]): string {
@@ -283,6 +375,7 @@ export function hasOwnKey<K extends EntityKind>(kind: K, value: Entities[K]): bo
     case 'provider':
     case 'importJob':
     case 'importFile':
+    case 'subjectRequest':
       return true;
     default:
       return false;

@@ -106,6 +106,7 @@ export class ControlStore {
     provider: new Map(),
     importJob: new Map(),
     importFile: new Map(),
+    subjectRequest: new Map(),
   };
   readonly #watchers: { [K in EntityKind]: Watcher<K>[] } = {
     memory: [],
@@ -117,6 +118,7 @@ export class ControlStore {
     provider: [],
     importJob: [],
     importFile: [],
+    subjectRequest: [],
   };
   readonly #waiting: Waiting[] = [];
   #draining: Promise<void> | undefined;

@@ -17,6 +17,7 @@ import { isAbout, namesPerson, withoutName } from '../imports/holds.ts';
 import type { ImportJobs } from '../imports/import-jobs.ts';
 import type { Logger } from '../log.ts';
 import type { MemoryContext, Shards } from '../shards.ts';
+import { endNames } from '../subject-requests/requests.ts';
 
 /** The target of an erasure, stored sealed like all of the control log. */
 type Target = { readonly userId: string } | { readonly scopePath: string };
@@ -251,6 +252,7 @@ export class Erasures {
         }
       if (!('userId' in target)) return;
       const { userId } = target;
+      endNames(change, this.#control.values('subjectRequest'), { memory: number, userId });
       for (const job of [...this.#control.values('importJob')])
         if (job.memory === number && namesPerson(job.fileName, userId))
           change.renew('importJob', { ...job, fileName: withoutName(job.fileName) });

@@ -48,6 +48,8 @@ export const TAGS: readonly Tag[] = [
       ...['grant_access', 'revoke_access', 'check_access'],
       ...['register_agent', 'deactivate_agent', 'agent_identities', 'agent_identity', 'agents', 'agent'],
       ...['delete_scope_tree', 'scope_erase', 'audit', 'export_user_file'],
+      ...['open_subject_request', 'list_subject_requests', 'get_subject_request', 'extend_subject_request'],
+      ...['report_subject_request', 'erase_subject_request', 'close_subject_request'],
       ...['erasure_proof', 'proof_keys', 'rotate_proof_key'],
     ],
   },

@@ -146,6 +146,9 @@ test('every route of the contract is served', () => {
   const rows = OPERATIONS.flatMap(({ http }) => http.map(({ verb, path }) => `${verb} ${path}`));
   const unnumbered = [
     ...['GET /openapi.json', 'GET /auth/whoami', 'GET /health/live', 'GET /health/ready'],
+    ...['GET M/subject-requests', 'POST M/subject-requests', 'GET M/subject-requests/{request_id}'],
+    ...['extend', 'erase', 'close'].map((act) => `POST M/subject-requests/{request_id}/${act}`),
+    'GET M/subject-requests/{request_id}/report',
     ...['GET M/erasure-proof', 'GET /proof-keys', 'POST /proof-keys/rotate'],
   ];
   assert.deepEqual([...rows].sort(), [...Object.values(SERVED), ...unnumbered].sort());
@@ -233,6 +236,7 @@ test('operations that delete, erase, restrict or govern refuse unknown members, 
     ...[
       'cal_switch',
       'cancel_harness_session',
+      'close_subject_request',
       'create_hook',
       'create_key',
       'create_memory',
@@ -245,7 +249,9 @@ test('operations that delete, erase, restrict or govern refuse unknown members, 
     'delete_scope_tree',
     'delete_thread',
     'enforce_retention',
+    ...['erase_subject_request', 'extend_subject_request'],
     ...['forget', 'forget_user', 'grant_access', 'grant_consent', 'grant_consents', 'lift_restriction'],
+    'open_subject_request',
     ...[
       'restrict_processing',
       'resume_hook',

@@ -92,6 +92,8 @@ import { assignments, assignmentsPut } from './settings/assignments.ts';
 import { llm, llmPut } from './settings/llm.ts';
 import { models, providerModels } from './settings/models.ts';
 import { providerDelete, providerPut, providersList, providerTest } from './settings/providers.ts';
+import { eraseRequest, reportRequest } from './subject-requests/answer.ts';
+import { closeRequest, extendRequest, getRequest, listRequests, openRequest } from './subject-requests/requests.ts';
 import { audit } from './trail/audit.ts';
 import { exportPortability, exportPortabilityCommand, exportUser, exportUserFile } from './trail/export-user.ts';
 import { provenanceGet } from './trail/provenance-get.ts';
@@ -246,6 +248,13 @@ const ROWS: readonly Operation[] = [
   rebuildIndexes,
   compact,
   rotateKeys,
+  openRequest,
+  listRequests,
+  getRequest,
+  extendRequest,
+  reportRequest,
+  eraseRequest,
+  closeRequest,
   erasureProof,
   proofKeys,
   rotateProofKey,

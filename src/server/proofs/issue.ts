@@ -6,6 +6,7 @@ import { mergeFingerprints } from '../../shards/gather/merge.ts';
 import type { AuditView } from '../../shards/protocol.ts';
 import type { Context } from '../context.ts';
 import { VERSION } from '../version.ts';
+import { entriesAbout } from './entries-about.ts';
 import {
   commitTo,
   PROOF_FORMAT,
@@ -66,27 +67,11 @@ export async function issueProof(context: Context, userId: string, unknownAtMs?:
 
 /** The newest entry `user.erased` about the person in each partition, in the order of the partitions. */
 async function erasuresOf(context: Context, userId: string): Promise<readonly AuditView[]> {
-  const ask = async (filter: { readonly user: string } | { readonly actor: string }) =>
-    (
-      await context.call('auditPage', {
-        filter: { ...filter, events: ['user.erased'] },
-        limit: ENTRIES_MAX,
-        order: 'desc',
-      })
-    ).entries;
-  // A filter by user also matches what that person did to others.
-  const [matching, done] = await Promise.all([ask({ user: userId }), ask({ actor: `user:${userId}` })]);
-  const ofOthers = new Set(done.filter(({ actor, subject }) => actor !== subject).map(placeOf));
+  const { entries } = await entriesAbout(context, userId, { events: ['user.erased'] }, ENTRIES_MAX);
   const newest = new Map<number, AuditView>();
-  for (const entry of matching) {
-    if (ofOthers.has(placeOf(entry))) continue;
+  for (const entry of entries)
     if ((newest.get(entry.partition)?.seq ?? 0) < entry.seq) newest.set(entry.partition, entry);
-  }
   return [...newest.values()].sort((one, other) => one.partition - other.partition);
-}
-
-function placeOf({ partition, seq }: AuditView): string {
-  return `${partition} ${seq}`;
 }
 
 function provenEntry({ partition, seq, details, hash }: AuditView): ProvenEntry {

@@ -69,6 +69,7 @@ import type { UnknownMember } from '../operations/unknown-members.ts';
 import { placementOf } from '../placement-of.ts';
 import { ProofKeys } from '../proofs/proof-keys.ts';
 import type { Shards } from '../shards.ts';
+import { SubjectRequests } from '../subject-requests/requests.ts';
 import { type Answer, Wrapper } from '../wrapper.ts';
 
 export const CONTROL_KEY = createSecretKey(Buffer.alloc(32, 7));
@@ -165,6 +166,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     memories,
     keys,
     proofKeys,
+    subjectRequests: new SubjectRequests({ control, clock, controlKey: CONTROL_KEY }),
     masterKeys: {
       current: MasterKey.random(),
       rotate: async () => ({ rotated: 1, fingerprint: '0123456789abcdef' }),

@@ -87,6 +87,10 @@ export const AUDIT_EVENTS = {
   'monitor.excessive_export': 102,
   'monitor.failed_keys': 103,
   'monitor.deep_chain': 104,
+  'dsr.opened': 110,
+  'dsr.extended': 111,
+  'dsr.reported': 112,
+  'dsr.closed': 113,
 } as const;
 export type AuditEvent = keyof typeof AUDIT_EVENTS;
 

@@ -1,0 +1,198 @@
+// The requests of data subjects: each is a record of the control log under a key of its own, so it survives a restart and is
+// in every backup. Once it is closed and its person erased, it gets a new key and names nobody: who asked and all free texts
+// are gone, what was done and when stays.
+import { createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
+import type { Clock } from '../../engine/base/clock.ts';
+import { defined } from '../../engine/base/defined.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { SUBJECT_REQUEST_KEPT_MS, SUBJECT_REQUESTS_MAX } from '../../engine/base/limits.ts';
+import { toNfc } from '../../engine/base/nfc.ts';
+import { KEY_BYTES } from '../../engine/crypto/envelope.ts';
+import { randomId } from '../control/ids.ts';
+import type { SubjectRequestOutcome, SubjectRequestRecord } from '../control/records.ts';
+import type { Change, ControlStore } from '../control/store.ts';
+import { withoutPerson } from '../proofs/erasure-proof.ts';
+import { deadlineOf } from './deadline.ts';
+
+export type NewSubjectRequest = Pick<SubjectRequestRecord, 'kind' | 'receivedAtMs' | 'days'> & {
+  readonly userId: string;
+  readonly requester?: string | undefined;
+  readonly note?: string | undefined;
+};
+
+interface Which {
+  /** Number of the memory. */
+  readonly memory: number;
+  readonly id: string;
+}
+
+export class SubjectRequests {
+  readonly #control: ControlStore;
+  readonly #clock: Clock;
+  readonly #key: KeyObject;
+
+  /** The key that finds requests by their person is derived from the control key. */
+  constructor(parts: { readonly control: ControlStore; readonly clock: Clock; readonly controlKey: KeyObject }) {
+    this.#control = parts.control;
+    this.#clock = parts.clock;
+    const key = hkdfSync('sha256', parts.controlKey, Buffer.alloc(0), 'granary subject requests', KEY_BYTES);
+    this.#key = createSecretKey(Buffer.from(key));
+  }
+
+  /** The requests of a memory, of one person if given, in no particular order. */
+  of(memory: number, userId?: string): SubjectRequestRecord[] {
+    const person = userId === undefined ? undefined : this.#personOf(memory, userId);
+    return [...this.#control.values('subjectRequest')].filter(
+      (one) => one.memory === memory && (person === undefined || one.person === person),
+    );
+  }
+
+  /** Throws DSR-E001. */
+  get({ memory, id }: Which): SubjectRequestRecord {
+    const found = this.#control.get('subjectRequest', id);
+    if (found === undefined || found.memory !== memory)
+      throw new EngineError('DSR-E001', `there is no request ${id.slice(0, 64)} in this memory`);
+    return found;
+  }
+
+  /** Rejects with DSR-E002 while the person has an open request of that kind, and with LIM-E002. */
+  open(memory: number, asked: NewSubjectRequest, actor: string): Promise<SubjectRequestRecord> {
+    const { userId, kind, receivedAtMs, days, requester, note } = asked;
+    const record: SubjectRequestRecord = defined({
+      id: randomId('dsr'),
+      memory,
+      person: this.#personOf(memory, userId),
+      userId,
+      kind,
+      requester,
+      note,
+      receivedAtMs,
+      openedAtMs: this.#clock.nowMs(),
+      openedBy: actor,
+      days,
+    });
+    return this.#control.commit((change) => {
+      this.#removeExpired(change);
+      const same = this.of(memory, userId).find((one) => one.kind === kind && one.closed === undefined);
+      if (same !== undefined)
+        throw new EngineError('DSR-E002', `the person has an open request of this kind: ${same.id}; close it first`);
+      if (this.#control.count('subjectRequest') >= SUBJECT_REQUESTS_MAX)
+        throw new EngineError('LIM-E002', `a deployment keeps ${SUBJECT_REQUESTS_MAX} requests at most`);
+      change.put('subjectRequest', record);
+      return record;
+    });
+  }
+
+  /** Rejects with DSR-E002 for a request that is closed, was extended before, or is due. */
+  extend(which: Which, { days, reason }: { readonly days: number; readonly reason: string }, actor: string) {
+    return this.#change(which, (record) => {
+      const nowMs = this.#clock.nowMs();
+      if (record.extension !== undefined) throw state(record, 'was extended before: the law allows one extension');
+      if (deadlineOf(record, nowMs).isOverdue)
+        throw state(record, 'is due: an extension must reach the person before that');
+      return { ...record, extension: { days, reason, atMs: nowMs, by: actor } };
+    });
+  }
+
+  /** Notes what is held before an erasure. */
+  noteHeld(which: Which, heldBefore: NonNullable<SubjectRequestRecord['heldBefore']>) {
+    return this.#change(which, (record) => ({ ...record, heldBefore }));
+  }
+
+  /** Notes an erasure and its proof; also a new proof of the same erasure. */
+  noteErasure(which: Which, noted: Required<Pick<SubjectRequestRecord, 'erasure' | 'proof'>>) {
+    return this.#change(which, (record) => ({ ...record, ...noted }));
+  }
+
+  /** Takes a newer proof. A closed request has none that names the person. */
+  noteProof(which: Which, proof: NonNullable<SubjectRequestRecord['proof']>) {
+    return this.#change(which, (record) => ({ ...record, proof }));
+  }
+
+  /**
+   * Closes it. `isErased`: the person was erased since it was received; then the record gets a new key and names nobody.
+   * Rejects with DSR-E002.
+   */
+  close(
+    which: Which,
+    end: {
+      readonly outcome: SubjectRequestOutcome;
+      readonly note: string | undefined;
+      readonly acts: NonNullable<SubjectRequestRecord['closed']>['acts'];
+      readonly isErased: boolean;
+    },
+    actor: string,
+  ): Promise<SubjectRequestRecord> {
+    const { outcome, note, acts, isErased } = end;
+    return this.#control.commit((change) => {
+      const record = open(this.get(which));
+      const closed = defined({ atMs: this.#clock.nowMs(), by: actor, outcome, note, acts });
+      const ended: SubjectRequestRecord = { ...record, closed };
+      if (!isErased) {
+        change.put('subjectRequest', ended);
+        return ended;
+      }
+      const nameless = withoutNames(ended);
+      change.renew('subjectRequest', nameless);
+      return nameless;
+    });
+  }
+
+  #change(which: Which, make: (record: SubjectRequestRecord) => SubjectRequestRecord): Promise<SubjectRequestRecord> {
+    return this.#control.commit((change) => {
+      const changed = make(open(this.get(which)));
+      change.put('subjectRequest', changed);
+      return changed;
+    });
+  }
+
+  /** Requests that were closed too long ago go with the next one that is opened. */
+  #removeExpired(change: Change): void {
+    const beforeMs = this.#clock.nowMs() - SUBJECT_REQUEST_KEPT_MS;
+    for (const { id, closed } of [...this.#control.values('subjectRequest')])
+      if (closed !== undefined && closed.atMs < beforeMs) change.remove('subjectRequest', id);
+  }
+
+  #personOf(memory: number, userId: string): string {
+    return createHmac('sha256', this.#key)
+      .update(`${memory}\0${toNfc(userId)}`)
+      .digest('hex');
+  }
+}
+
+/** Takes an erased person out of the closed requests of a memory; open ones keep the name until they are closed. */
+export function endNames(
+  change: Change,
+  records: Iterable<SubjectRequestRecord>,
+  { memory, userId }: { readonly memory: number; readonly userId: string },
+): void {
+  const name = toNfc(userId);
+  for (const record of [...records]) {
+    if (record.memory !== memory) continue;
+    if (record.closed !== undefined && record.userId !== undefined && toNfc(record.userId) === name)
+      change.renew('subjectRequest', withoutNames(record));
+  }
+}
+
+/** The record without its person, who asked, and every free text. */
+function withoutNames(record: SubjectRequestRecord): SubjectRequestRecord {
+  const { userId, requester: _, note: __, extension, proof, closed, ...kept } = record;
+  const isPerson = (actor: string): boolean => userId !== undefined && actor === `user:${userId}`;
+  const shown = (actor: string): string => (isPerson(actor) ? 'erased' : actor);
+  return defined({
+    ...kept,
+    openedBy: shown(record.openedBy),
+    extension: extension && { days: extension.days, atMs: extension.atMs, by: shown(extension.by) },
+    proof: proof && withoutPerson(proof),
+    closed: closed && { atMs: closed.atMs, by: shown(closed.by), outcome: closed.outcome, acts: closed.acts },
+  });
+}
+
+function open(record: SubjectRequestRecord): SubjectRequestRecord {
+  if (record.closed !== undefined) throw state(record, 'is closed');
+  return record;
+}
+
+function state({ id }: SubjectRequestRecord, what: string): EngineError {
+  return new EngineError('DSR-E002', `the request ${id} ${what}`);
+}
