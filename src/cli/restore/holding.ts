@@ -18,6 +18,7 @@ import { removedFromControl } from '../../server/control/removed-since.ts';
 import { LAYOUT_FILE, openLayout } from '../../server/data-directory.ts';
 import { noteRestore } from '../../server/events/restores.ts';
 import { carryProofKeys } from '../../server/proofs/proof-keys.ts';
+import { carryRequests } from '../../server/subject-requests/requests.ts';
 import { settleDeployment } from '../../server/write-ahead.ts';
 import { Failure, failureOf } from '../failure.ts';
 
@@ -74,10 +75,12 @@ export async function holdingOf(
     const deletedMemories = control?.held.memories ?? [];
     const revokedKeys = control?.held.keys ?? [];
     const erasedKeys = control?.held.erasedKeys ?? [];
+    const requests = control?.requests ?? [];
     const nowMs = systemClock.nowMs();
     const lastRecords = await lastRecordsOf(staging, copy.shards);
     await copy.control.commit((change) => {
       noteRestore(change, copy.control, lastRecords);
+      if (control?.isOther === false) carryRequests(change, copy.control, requests);
       for (const memory of deletedMemories) change.put('memory', { ...memory, deleting: true });
       for (const key of revokedKeys) change.put('key', { ...key, revokedAtMs: nowMs });
       for (const key of erasedKeys) eraseKey(change, key, { actor: 'system', nowMs });
@@ -137,12 +140,16 @@ async function todaysControl(dataDirectory: string, config: Config, copy: Deploy
   const now = openDeployment(dataDirectory, config);
   try {
     if (now.shards !== copy.shards || !now.controlKey.equals(copy.controlKey))
-      return { isOther: true, held: { memories: [], keys: [], erasedKeys: [] } };
+      return { isOther: true, held: { memories: [], keys: [], erasedKeys: [] }, requests: [] };
     carryProofKeys(
       { directory: join(dataDirectory, 'keys'), master: now.master },
       { directory: join(copy.directory, 'keys'), master: copy.master },
     );
-    return { isOther: false, held: removedFromControl(copy.control, now.control) };
+    return {
+      isOther: false,
+      held: removedFromControl(copy.control, now.control),
+      requests: [...now.control.values('subjectRequest')],
+    };
   } finally {
     await now.control.close();
   }

@@ -174,6 +174,16 @@ export function endNames(
   }
 }
 
+/**
+ * Puts the requests of the present deployment in the place of those of a restored copy: deadlines and names that have ended
+ * must not come back. Requests of memories that the copy does not have are left out.
+ */
+export function carryRequests(change: Change, copy: ControlStore, requests: readonly SubjectRequestRecord[]): void {
+  const memories = new Set([...copy.values('memory')].map(({ number }) => number));
+  for (const { id } of [...copy.values('subjectRequest')]) change.remove('subjectRequest', id);
+  for (const request of requests) if (memories.has(request.memory)) change.renew('subjectRequest', request);
+}
+
 /** The record without its person, who asked, and every free text. */
 function withoutNames(record: SubjectRequestRecord): SubjectRequestRecord {
   const { userId, requester: _, note: __, extension, proof, closed, ...kept } = record;
