@@ -7817,7 +7817,7 @@ export interface Operations {
       readonly consents: readonly {
         /** The purpose, or * for every purpose. */
         readonly purpose: string;
-        /** granted, revoked or none. */
+        /** State of the consent: granted, revoked or none. */
         readonly status: string;
         /** Time of the latest grant in Unix seconds. */
         readonly grantedAt?: Date | undefined;
