@@ -162,6 +162,8 @@ const OPTIONS = {
     'native',
   ),
   console: onByDefault('serve no console at /console'),
+  mcp: onByDefault('serve no Model Context Protocol at /mcp'),
+  mcpUrl: optionalText('URL', "public address of /mcp, for clients that sign in by OAuth; default: the request's host"),
   http10Port: optionalInteger(
     'with --http uws: an additional port, served by node:http, for peers that speak HTTP/1.0',
     {
@@ -193,7 +195,10 @@ const OPTIONS = {
   }),
   corsOrigins: list('LIST', 'origins that browsers may call from, separated by commas; * allows any'),
   allowPrivateWebhooks: onOff('allow webhooks to addresses of private networks; those of this machine too'),
-  allowedHosts: list('LIST', 'with --auth none: host names of this server besides those of loopback'),
+  allowedHosts: list(
+    'LIST',
+    'host names of this server besides those of loopback, for --auth none and for /mcp, separated by commas',
+  ),
   indexHeapMb: integer('heap (MiB) for open index structures, over all workers', {
     min: 16,
     max: 1_048_576,
@@ -390,6 +395,13 @@ function checkModels({ modelUrl, model, rerankUrl, rerankModel }: Config): void 
     throw new EngineError('VAL-E001', '--rerank-model needs --rerank-url or --model-url');
 }
 
+function checkMcpUrl({ mcpUrl }: Config): void {
+  if (mcpUrl === undefined) return;
+  const { protocol, pathname, search, hash, username } = URL.canParse(mcpUrl) ? new URL(mcpUrl) : new URL('none:');
+  if (!/^https?:$/.test(protocol) || !pathname.endsWith('/mcp') || `${search}${hash}${username}` !== '')
+    throw new EngineError('VAL-E001', '--mcp-url must be an http or https URL that ends in /mcp');
+}
+
 function checkIssuer({ auth, oidcIssuer, oidcAudience }: Config): void {
   if (auth !== 'oidc' && auth !== 'composite') {
     if (oidcIssuer !== undefined || oidcAudience.length > 0)
@@ -407,6 +419,7 @@ function checkConfig(config: Config): void {
   if (config.http10Port !== undefined && (config.http !== 'uws' || config.singlePort))
     throw new EngineError('VAL-E001', '--http10-port needs --http uws: node:http answers HTTP/1.0 on its own port');
   checkIssuer(config);
+  checkMcpUrl(config);
   if (config.auth === 'none' && !isLoopback(config.host) && !config.insecure)
     throw new EngineError('AUT-E003', `--auth none on ${config.host} lets anyone in: add --insecure to allow it`);
   if (config.auth === 'none' && config.corsOrigins.includes('*'))

@@ -13,6 +13,7 @@ import { jsonBody } from './http/json.ts';
 import type { HttpHandler, HttpRequest, ResponseHeaders } from './http/listener.ts';
 import { fileUpload } from './http/multipart.ts';
 import { Router } from './http/router.ts';
+import type { McpFront } from './mcp/front.ts';
 import { codecOf, sidecarCodecOf } from './operations/codecs.ts';
 import type { Operation } from './operations/define.ts';
 import type { HttpParts, HttpReply, HttpRow, UploadedFile } from './operations/http-face.ts';
@@ -37,6 +38,8 @@ export interface HandlerParts {
   readonly pages: PageGuard | undefined;
   /** Serves the console, unless it is off. */
   readonly console: Console | undefined;
+  /** Serves /mcp, unless it is off. */
+  readonly mcp: McpFront | undefined;
   /** Parses a JSON body. */
   readonly readJson: (bytes: Uint8Array) => Promise<unknown>;
   /** For answers that go on after their operation. */
@@ -47,7 +50,7 @@ export interface HandlerParts {
 
 /** Answers every request. `extra` are operations with absolute paths (`/metrics`). */
 export function httpHandler(parts: HandlerParts): HttpHandler {
-  const { cors, pages, console } = parts;
+  const { cors, pages, console, mcp } = parts;
   const router = new Router<Route>();
   for (const operation of OPERATIONS)
     for (const row of operation.http)
@@ -55,7 +58,7 @@ export function httpHandler(parts: HandlerParts): HttpHandler {
   for (const operation of parts.extra)
     for (const row of operation.http) router.add(row.verb, row.path, { operation, row, codec: undefined });
 
-  return async (request) => {
+  const serve: HttpHandler = async (request) => {
     if (cors.preflight(request)) return;
     const always = cors.headers(request);
     if (pages !== undefined) {
@@ -63,6 +66,7 @@ export function httpHandler(parts: HandlerParts): HttpHandler {
       if (refused !== undefined) return refuse(request, refused, always);
     }
     if (console?.answer(request, always) === true) return;
+    if (mcp?.takes(request.path) === true) return mcp.answer(request, always, serve);
     if (request.method === 'OPTIONS' && WHOLE_SERVER.has(request.path)) {
       request.respond(204, [...always, ['allow', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS']]);
       return;
@@ -83,6 +87,7 @@ export function httpHandler(parts: HandlerParts): HttpHandler {
       return refuse(request, new EngineError('SYS-E004', 'method not allowed'), [...always, ['allow', match.allow]]);
     await answer(parts, request, match, always);
   };
+  return serve;
 }
 
 /** Targets of availability checks: HAProxy's default, and `OPTIONS *`. */

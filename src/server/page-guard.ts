@@ -17,13 +17,19 @@ export class PageGuard {
   readonly #hosts: ReadonlySet<string>;
   readonly #anyHost: boolean;
   readonly #origins: ReadonlySet<string>;
+  readonly #name: string | undefined;
 
-  /** `host`: the listening address; `hosts`: further names besides loopback; `origins`: pages that may call. */
+  /**
+   * `host`: the listening address; `hosts`: further names besides loopback; `origins`: pages that may call; `name`: the part
+   * of a server with keys that is guarded, where `*` allows every origin.
+   */
   constructor(allowed: {
     readonly host: string;
     readonly hosts: readonly string[];
     readonly origins: readonly string[];
+    readonly name?: string | undefined;
   }) {
+    this.#name = allowed.name;
     this.#hosts = new Set([bare(allowed.host), ...allowed.hosts.map(bare)]);
     // The public names of an address are unknown unless they are configured.
     this.#anyHost = !isLoopback(allowed.host) && allowed.hosts.length === 0;
@@ -35,13 +41,22 @@ export class PageGuard {
     const authority = this.#checkHost(asking.authority);
     const origin = asking.header('origin');
     if (origin !== undefined) {
-      if (!this.#origins.has(origin) && !isOwn(origin, authority))
-        throw refusal(`does not answer pages of ${origin}`, `--cors-origins ${origin}`);
+      if (!this.#allows(origin) && !isOwn(origin, authority))
+        throw this.#refusal(`does not answer pages of ${origin}`, `--cors-origins ${origin}`);
       return;
     }
     const site = asking.header('sec-fetch-site');
     if (site === undefined || site === 'same-origin' || site === 'none' || isLink(asking)) return;
-    throw refusal('does not answer pages of other sites', '--cors-origins and its Origin');
+    throw this.#refusal('does not answer pages of other sites', '--cors-origins and its Origin');
+  }
+
+  #allows(origin: string): boolean {
+    return this.#origins.has(origin) || (this.#name !== undefined && this.#origins.has('*'));
+  }
+
+  #refusal(what: string, remedy: string): EngineError {
+    const who = this.#name ?? 'a server with --auth none';
+    return new EngineError('AUT-E001', `${who} ${what} (${remedy} allows it)`);
   }
 
   #checkHost(sent: string | undefined): Authority | undefined {
@@ -49,7 +64,7 @@ export class PageGuard {
     const authority = authorityIn(sent);
     const isKnown = authority !== undefined && (isLoopback(authority.name) || this.#hosts.has(authority.name));
     if (!isKnown && !this.#anyHost)
-      throw refusal(`does not answer to the name ${sent}`, `--allowed-hosts ${authority?.name ?? 'NAME'}`);
+      throw this.#refusal(`does not answer to the name ${sent}`, `--allowed-hosts ${authority?.name ?? 'NAME'}`);
     return authority;
   }
 }
@@ -87,8 +102,4 @@ function isOwn(origin: string, authority: Authority | undefined): boolean {
 /** True for a followed link: the linking page cannot read the answer. */
 function isLink({ method, header }: Asking): boolean {
   return method === 'GET' && header('sec-fetch-mode') === 'navigate' && header('sec-fetch-dest') === 'document';
-}
-
-function refusal(what: string, remedy: string): EngineError {
-  return new EngineError('AUT-E001', `a server with --auth none ${what} (${remedy} allows it)`);
 }

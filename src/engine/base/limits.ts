@@ -42,6 +42,8 @@ export const USER_ID_CHARS_MAX = 256;
 export const EMBEDDING_TEXT_BYTES_MAX = 8_192;
 /** A JSON body or a gRPC message; beyond: LIM-E003. */
 export const MESSAGE_BYTES_MAX = 16 * 1_048_576;
+/** A message of the Model Context Protocol; beyond: LIM-E003. */
+export const MCP_REQUEST_BYTES_MAX = 4 * 1_048_576;
 export const BATCH_GRAINS_MAX = 1_000;
 /** Further sources that are stored for a grain, in addition to those in its bytes; beyond: a warning. */
 export const FURTHER_SOURCES_MAX = 100;

@@ -19,6 +19,7 @@ import { listenNode } from '../http/node.ts';
 import { httpHandler } from '../http.ts';
 import type { JsonReader } from '../jobs/read-json.ts';
 import { isLoopback } from '../loopback.ts';
+import { McpFront } from '../mcp/front.ts';
 import type { Metrics } from '../metrics.ts';
 import { health, healthLive, healthReady } from '../operations/deployment/health.ts';
 import { metricsOperation } from '../operations/deployment/metrics.ts';
@@ -49,10 +50,12 @@ export async function startListeners(starting: Starting, chosen: ChosenListener,
   const options = optionsOf(starting);
   const pages = pageGuardOf(starting);
   const answers = answerBudget(config.answerMemoryMb);
+  const mcp = config.mcp ? new McpFront({ config, wrapper: served.wrapper, log: starting.log }) : undefined;
   const serve = httpHandler({
     wrapper: served.wrapper,
     pages,
     cors: new Cors(config.corsOrigins),
+    mcp,
     console: config.console ? new Console(starting.log) : undefined,
     extra: [metricsOperation(served.metrics), health, healthLive, healthReady],
     readJson: (bytes) => served.bodies.read(bytes),
@@ -82,6 +85,8 @@ export async function startListeners(starting: Starting, chosen: ChosenListener,
   if (http10 !== undefined) lifecycle.opened('HTTP/1.0', () => http10.drain(DRAIN_MS));
   const grpc = front ?? (await (await grpcListener(config.grpc))(grpcOptions, answerRpc));
   lifecycle.opened('gRPC', () => grpc.drain(DRAIN_MS));
+  // Before the listeners: they wait for the ends of its streams.
+  if (mcp !== undefined) lifecycle.opened('MCP', () => mcp.close());
   return { http: http.port, grpc: front === undefined ? grpc.port : http.port, http10: http10?.port };
 }
 
