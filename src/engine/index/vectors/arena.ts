@@ -104,20 +104,37 @@ class Block {
     return (PAGES_AT + (page % PAGES_PER_BLOCK) * PAGE_BYTES) / 2;
   }
 
-  /** Sets the query for `distances` or `weights`. */
+  /** Sets the query for `distances`, `near` or `weights`. */
   setSketch(sketch: Uint16Array): void {
     this.halves.set(sketch, 0);
   }
 
   /**
-   * The number of bits in which each of the first `count` sketches of a page differs from the query; valid until the
-   * next run.
+   * The number of bits in which every `step`-th of the first `count` sketches of a page differs from the query, from the
+   * first one on; valid until the next run.
    */
-  distances(page: number, count: number, sketchBytes: number): Uint32Array {
-    const hamming = this.#hamming.get(sketchBytes) ?? makeHamming(this.#memory, sketchBytes);
-    this.#hamming.set(sketchBytes, hamming);
-    hamming(2 * this.pageAt(page), count, sketchBytes, 0, SCORES_AT);
-    return this.#words.subarray(SCORES_AT / 4, SCORES_AT / 4 + count);
+  distances(page: number, count: number, sketchBytes: number, step: number): Uint32Array {
+    const some = Math.ceil(count / step);
+    this.#hammingFor(sketchBytes).all(2 * this.pageAt(page), some, step * sketchBytes, 0, SCORES_AT);
+    return this.#words.subarray(SCORES_AT / 4, SCORES_AT / 4 + some);
+  }
+
+  /**
+   * Of the first `count` sketches of a page, those that differ from the query in at most `most` bits: of each its distance
+   * << INDEX_BITS | its index in the page, ascending by index; valid until the next run.
+   */
+  near(page: number, count: number, sketchBytes: number, most: number): Uint32Array {
+    const end = this.#hammingFor(sketchBytes).near(2 * this.pageAt(page), count, sketchBytes, 0, SCORES_AT, most);
+    return this.#words.subarray(SCORES_AT / 4, end / 4);
+  }
+
+  #hammingFor(sketchBytes: number): Hamming {
+    let hamming = this.#hamming.get(sketchBytes);
+    if (hamming === undefined) {
+      hamming = makeHamming(this.#memory, sketchBytes);
+      this.#hamming.set(sketchBytes, hamming);
+    }
+    return hamming;
   }
 
   /** The weighted difference of the sketches at `count` addresses from the query; valid until the next run. */
