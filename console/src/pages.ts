@@ -3,9 +3,10 @@ import type { Page } from './page.ts';
 import { grains } from './pages/grains/page.ts';
 import { memories } from './pages/memories/page.ts';
 import { overview } from './pages/overview/page.ts';
+import { recall } from './pages/recall/page.ts';
 import { allowed, type Deployment } from './session.ts';
 
-export const PAGES: readonly Page[] = [overview, memories, grains];
+export const PAGES: readonly Page[] = [overview, memories, grains, recall];
 
 /** The pages that the caller may use on this server. */
 export function shownPages(deployment: Deployment): readonly Page[] {

@@ -32,9 +32,16 @@ test('every page is complete and accessible, in both themes and at three widths'
     'grains-filtered': ['m/default/grains?type=belief&user=ada', 'Bergen'],
     'grains-none': ['m/default/grains?user=nobody', 'No grain fits'],
     grain: [`m/default/grains?type=belief&grain=${corrected}`, '3 versions'],
+    'recall-empty': ['m/default/recall', 'Nothing is asked yet'],
+    recall: ['m/default/recall?q=where+does+Ada+live&a.record_provenance=true', 'Ada lives in Bergen'],
+    'recall-compared': [
+      'm/default/recall?q=the+project+schedule&compare=1&b.recency_weight=0.8&b.limit=5',
+      'Copy B as',
+    ],
+    'recall-refused': ['m/default/recall?q=x&a.min_score=7', 'VAL-E001'],
     'no-page': ['nothing', 'There is no such page'],
   };
-  const { page, faults } = await watchedPage(browser, server.http);
+  const { page, faults } = await watchedPage(browser, server.http, { expected: /status of 400/ });
   await page.goto(`${server.http}/console/`);
   await page.waitForSelector('input[type=password]');
   await shot(page, 'sign-in');

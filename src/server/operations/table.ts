@@ -263,6 +263,6 @@ const ROWS: readonly Operation[] = [
 ];
 
 const WITH_EXEC: readonly Operation[] = [...ROWS, execOperation(ROWS)];
-const WITH_WHOAMI: readonly Operation[] = [...WITH_EXEC, whoamiOperation(WITH_EXEC)];
+const WITH_WHOAMI: readonly Operation[] = [...WITH_EXEC, whoamiOperation(() => OPERATIONS)];
 
 export const OPERATIONS: readonly Operation[] = [...WITH_WHOAMI, openApiOperation(WITH_WHOAMI)];

@@ -27,7 +27,7 @@ test('a caller is told who it is, how it is bound, and what its scopes and bindi
   const admin = await whoami(server.key);
   assert.deepEqual(admin.scopes, ['read', 'write', 'admin', 'metrics']);
   assert.equal(admin.memory_ids, undefined);
-  for (const name of ['whoami', 'list_keys', 'delete_memory', 'recall', 'exec', 'forget_user'])
+  for (const name of ['whoami', 'openapi', 'list_keys', 'delete_memory', 'recall', 'exec', 'forget_user'])
     assert.ok(admin.operations.includes(name), name);
 
   const expiresAt = Math.floor(Date.now() / 1000) + 3600;

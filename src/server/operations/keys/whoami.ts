@@ -4,9 +4,9 @@ import type { Context } from '../../context.ts';
 import { defineOperation, type Operation } from '../define.ts';
 import { Type } from '../type.ts';
 
-/** The row of GET /auth/whoami: which of `rows`, and of itself, its caller may ask for. */
-export function whoamiOperation(rows: readonly Operation[]): Operation {
-  const operation: Operation = defineOperation({
+/** The row of GET /auth/whoami: which of the table's `rows` its caller may ask for. */
+export function whoamiOperation(rows: () => readonly Operation[]): Operation {
+  return defineOperation({
     name: 'whoami',
     summary: 'Show who the caller is, how it is bound, and which operations it may ask for.',
     description: 'A policy, access tuples or the input of a call may refuse it further.',
@@ -50,11 +50,12 @@ export function whoamiOperation(rows: readonly Operation[]): Operation {
         userId,
         agentId,
         expiresAt: untilMs === undefined ? undefined : Math.floor(untilMs / 1000),
-        operations: [...rows, operation].filter((row) => isAllowed(row, principal)).map(({ name }) => name),
+        operations: rows()
+          .filter((row) => isAllowed(row, principal))
+          .map(({ name }) => name),
       };
     },
   });
-  return operation;
 }
 
 function endOf({ keyId, untilMs }: Principal, { keys }: Context['services']): number | undefined {
