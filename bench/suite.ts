@@ -2,8 +2,8 @@
 // measures one.
 import type { Scenario } from './lib/scenario.ts';
 
-/** Scenarios that take hours: they run only when they are named. */
-export const LONG: ReadonlySet<string> = new Set(['soak', 'peers-ingest']);
+/** Scenarios that take long and change seldom: they run only when they are named. */
+export const LONG: ReadonlySet<string> = new Set(['soak', 'peers-ingest', 'learned']);
 
 export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: Scenario }>>> = {
   add: () => import('./scenarios/add.ts'),
@@ -50,6 +50,7 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   'cal-parse': () => import('./scenarios/cal-parse.ts'),
   handoff: () => import('./scenarios/handoff.ts'),
   transport: () => import('./scenarios/transport.ts'),
+  learned: () => import('./scenarios/learned.ts'),
   'peers-ingest': () => import('./scenarios/peers-ingest.ts'),
   soak: () => import('./scenarios/soak.ts'),
 };

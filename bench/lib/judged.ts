@@ -121,7 +121,8 @@ export function fourPlaces(values: Record<string, number>): Record<string, numbe
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Number(value.toFixed(4))]));
 }
 
-function lines(path: string): Line[] {
+/** The lines of one of the data's files. */
+export function lines<T = Line>(path: string): T[] {
   const text = readFileSync(new URL(path, DATA), 'utf8').trim();
-  return text.split('\n').map((line) => JSON.parse(line) as Line); // the format of the data's README
+  return text.split('\n').map((line) => JSON.parse(line) as T); // the format of the data's README
 }
