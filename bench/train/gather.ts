@@ -13,7 +13,7 @@ import type { LabelledSet, LabelledText } from './sets.ts';
 
 /** Candidates of a question that are described. */
 export const DEPTH = 150;
-/** What a recall of twenty hits searches in each leg. */
+/** Hits of each leg, as many as a recall of twenty hits takes. */
 const CANDIDATE_LIMIT = 100;
 const PAGE_GRAINS = 500;
 const FIRST_SECOND = 1_700_000_000;
