@@ -14,8 +14,10 @@ import {
 } from '../engine/base/limits.ts';
 import { TOKEN_COUNTERS } from '../engine/calls/cal.ts';
 import { isIssuerUrl } from './auth/issuer-keys.ts';
+import { parseBasePath } from './base-path.ts';
 import { DEFAULT_BACKEND, EARLIER_WORDS } from './embedding/backends.ts';
 import { isLoopback } from './loopback.ts';
+import { TrustedProxies } from './proxies.ts';
 
 interface Option<T> {
   /** Placeholder shown after the flag; absent for a switch. */
@@ -171,6 +173,16 @@ const OPTIONS = {
       max: 65_535,
       fallbackText: 'none',
     },
+  ),
+  basePath: {
+    argument: 'PATH',
+    help: 'path under which a proxy shows the server, such as /granary; paths without it are answered too',
+    fallback: '',
+    parse: parseBasePath,
+  },
+  trustedProxies: list(
+    'LIST',
+    'addresses and networks (10.1.0.0/16), separated by commas, of proxies whose X-Forwarded-For or Forwarded is believed',
   ),
   insecure: onOff('allow --auth none on an address that other machines can reach'),
   tlsCert: optionalText('FILE', 'certificate chain (PEM) for both ports'),
@@ -329,8 +341,8 @@ export function optionLines(): readonly OptionLine[] {
 }
 
 function shownDefault(value: unknown): string | undefined {
-  if (value === undefined || typeof value === 'boolean' || (Array.isArray(value) && value.length === 0))
-    return undefined;
+  const isEmpty = value === '' || (Array.isArray(value) && value.length === 0);
+  if (value === undefined || typeof value === 'boolean' || isEmpty) return undefined;
   return String(value);
 }
 
@@ -416,6 +428,7 @@ function checkIssuer({ auth, oidcIssuer, oidcAudience }: Config): void {
 }
 
 function checkConfig(config: Config): void {
+  new TrustedProxies(config.trustedProxies);
   if (config.http10Port !== undefined && (config.http !== 'uws' || config.singlePort))
     throw new EngineError('VAL-E001', '--http10-port needs --http uws: node:http answers HTTP/1.0 on its own port');
   checkIssuer(config);

@@ -9,6 +9,7 @@ import { grpcHandler } from './grpc.ts';
 import { JsonReader } from './jobs/read-json.ts';
 import { OPERATIONS } from './operations/table.ts';
 import type { UnknownMember } from './operations/unknown-members.ts';
+import { TrustedProxies } from './proxies.ts';
 import type { Face, ReadInput, Wrapper } from './wrapper.ts';
 
 const reader = new JsonReader();
@@ -63,6 +64,7 @@ test('only long messages go to the thread', async () => {
   const elsewhere: string[] = [];
   const handle = grpcHandler({
     wrapper,
+    proxies: new TrustedProxies([]),
     httpPort: () => undefined,
     readLong: (rpc, bytes) => {
       elsewhere.push(rpc);

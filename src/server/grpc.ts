@@ -10,6 +10,7 @@ import type { GrpcRow } from './operations/grpc-face.ts';
 import { notesOf } from './operations/notes.ts';
 import { OPERATIONS } from './operations/table.ts';
 import type { UnknownMember } from './operations/unknown-members.ts';
+import type { TrustedProxies } from './proxies.ts';
 import type { Face, Forward, ReadInput, Wrapper } from './wrapper.ts';
 
 interface Route {
@@ -33,17 +34,18 @@ interface Reply {
 
 export interface GrpcParts {
   readonly wrapper: Wrapper;
+  readonly proxies: TrustedProxies;
   /** Port of HTTP on this server. Health reports it to callers that know only the gRPC address. */
   readonly httpPort: () => number | undefined;
   /** Decodes a long message in another thread. */
   readonly readLong: (rpc: string, bytes: Uint8Array) => Promise<ReadMessage>;
 }
 
-export function grpcHandler({ wrapper, httpPort, readLong }: GrpcParts): GrpcHandler {
+export function grpcHandler({ wrapper, proxies, httpPort, readLong }: GrpcParts): GrpcHandler {
   return async (call) => {
     const route = ROUTES.get(call.method);
     assert(route !== undefined, `${call.method} has a row`);
-    const answer = await wrapper.perform(arrivalOf(call, route.operation), faceOf(call, route, readLong));
+    const answer = await wrapper.perform(arrivalOf(call, route.operation, proxies), faceOf(call, route, readLong));
     if (!answer.ok) return { error: answer.error, headers: answer.headers };
     const { bytes, warnings } = answer.reply;
     const port = call.method === 'Health' ? httpPort() : undefined;
@@ -52,7 +54,7 @@ export function grpcHandler({ wrapper, httpPort, readLong }: GrpcParts): GrpcHan
   };
 }
 
-function arrivalOf(call: GrpcCall, operation: Operation): Arrival {
+function arrivalOf(call: GrpcCall, operation: Operation, proxies: TrustedProxies): Arrival {
   const { deadlineMs } = call;
   return {
     operation,
@@ -62,7 +64,9 @@ function arrivalOf(call: GrpcCall, operation: Operation): Arrival {
     },
     requestId: call.header('x-request-id'),
     header: (name) => call.only(name),
-    remoteAddress: call.remoteAddress,
+    get remoteAddress() {
+      return proxies.clientOf(call);
+    },
     identity: call.identity,
     deadlineMs,
   };

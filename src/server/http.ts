@@ -4,6 +4,7 @@ import { EngineError } from '../engine/base/errors.ts';
 import { ANSWER_SHARED_BYTES_MIN, MESSAGE_BYTES_MAX } from '../engine/base/limits.ts';
 import { jsonBuffer } from '../engine/grain/api/json.ts';
 import { requestIdOf } from './arrival.ts';
+import { withoutBase } from './base-path.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import type { Console } from './console/console.ts';
 import type { Services } from './context.ts';
@@ -21,6 +22,7 @@ import { fullPath } from './operations/openapi.ts';
 import { OPERATIONS } from './operations/table.ts';
 import type { UnknownMember } from './operations/unknown-members.ts';
 import type { PageGuard } from './page-guard.ts';
+import type { TrustedProxies } from './proxies.ts';
 import type { Forward, Wrapper } from './wrapper.ts';
 
 interface Route {
@@ -40,6 +42,9 @@ export interface HandlerParts {
   readonly console: Console | undefined;
   /** Serves /mcp, unless it is off. */
   readonly mcp: McpFront | undefined;
+  /** Path under which a proxy shows the server; empty: none. */
+  readonly basePath: string;
+  readonly proxies: TrustedProxies;
   /** Parses a JSON body. */
   readonly readJson: (bytes: Uint8Array) => Promise<unknown>;
   /** For answers that go on after their operation. */
@@ -50,7 +55,7 @@ export interface HandlerParts {
 
 /** Answers every request. `extra` are operations with absolute paths (`/metrics`). */
 export function httpHandler(parts: HandlerParts): HttpHandler {
-  const { cors, pages, console, mcp } = parts;
+  const { cors, pages, console, mcp, basePath } = parts;
   const router = new Router<Route>();
   for (const operation of OPERATIONS)
     for (const row of operation.http)
@@ -65,15 +70,16 @@ export function httpHandler(parts: HandlerParts): HttpHandler {
       const refused = refusedPage(pages, request);
       if (refused !== undefined) return refuse(request, refused, always);
     }
-    if (console?.answer(request, always) === true) return;
-    if (mcp?.takes(request.path) === true) return mcp.answer(request, always, serve);
-    if (request.method === 'OPTIONS' && WHOLE_SERVER.has(request.path)) {
+    const path = withoutBase(request.path, basePath);
+    if (console?.answer(request, path, always) === true) return;
+    if (mcp?.takes(path) === true) return mcp.answer(request, { path, always, serve });
+    if (request.method === 'OPTIONS' && WHOLE_SERVER.has(path)) {
       request.respond(204, [...always, ['allow', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS']]);
       return;
     }
     let match: ReturnType<typeof router.match>;
     try {
-      match = router.match(request.method, request.path);
+      match = router.match(request.method, path);
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
       return refuse(request, error, always);
@@ -113,7 +119,7 @@ function refuse(request: HttpRequest, error: EngineError, headers: ResponseHeade
 }
 
 async function answer(
-  { wrapper, readJson, answers, services }: HandlerParts,
+  { wrapper, proxies, readJson, answers, services }: HandlerParts,
   request: HttpRequest,
   match: { readonly route: Route; readonly params: Readonly<Record<string, string>> },
   always: ResponseHeaders,
@@ -136,7 +142,9 @@ async function answer(
       memoryId: isOfMemory ? id : undefined,
       requestId: request.header('x-request-id'),
       header: (name) => request.only(name),
-      remoteAddress: request.remoteAddress,
+      get remoteAddress() {
+        return proxies.clientOf(request);
+      },
       target: operation.mutates ? targetOf(params, request.query) : undefined,
       route: row,
     },

@@ -293,15 +293,16 @@ export class Wrapper {
   }
 
   #asEngineError(caught: unknown, arrival: Arrival, requestId: string): EngineError {
+    const { remoteAddress: client } = arrival;
     const operation = arrival.operation.name;
     if (caught instanceof EngineError) {
-      this.#log.debug({ operation, request: requestId, code: caught.code }, caught.message);
+      this.#log.debug({ operation, request: requestId, client, code: caught.code }, caught.message);
       return errorWithoutFolders(caught, this.#services.config.dataDir);
     }
     // The caller has disconnected.
     if (caught instanceof RequestAborted) return new EngineError('SYS-E005', 'the caller has disconnected');
     // A bug in the server: the caller learns only that, the log has the details.
-    this.#log.error({ operation, request: requestId, err: caught }, 'internal error');
+    this.#log.error({ operation, request: requestId, client, err: caught }, 'internal error');
     return new EngineError('SYS-E001', 'internal error');
   }
 

@@ -812,6 +812,8 @@ export const GCM_CIPHERS_MAX = 2_048;
 export const KEY_HEADERS_REMEMBERED_MAX = 1_024;
 /** A longer header is not remembered: blanks may make it as long as a request's headers. */
 export const KEY_HEADER_CHARS_MAX = 2_048;
+/** Entries of X-Forwarded-For or Forwarded that are read, from the end: more than any chain of proxies has. */
+export const FORWARDED_HOPS_MAX = 32;
 /** Failed authentications of one address in a minute; beyond: LIM-E001 instead of AUT-E004. */
 export const AUTH_FAILURES_PER_MINUTE = 60;
 /** Length of an OpenID Connect token; beyond: AUT-E004 before anything is decoded. */

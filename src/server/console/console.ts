@@ -22,15 +22,21 @@ type State =
 
 export class Console {
   readonly #log: Pick<Logger, 'warn'>;
+  readonly #basePath: string;
   #state: State | undefined;
 
-  constructor(log: Pick<Logger, 'warn'>) {
+  /** `basePath`: as the option of that name. */
+  constructor(log: Pick<Logger, 'warn'>, basePath: string) {
     this.#log = log;
+    this.#basePath = basePath;
   }
 
-  /** Answers a request for the console, or a browser's for the server itself. False for any other request. */
-  answer(request: HttpRequest, always: ResponseHeaders): boolean {
-    const { path, method } = request;
+  /**
+   * Answers a request for the console, or a browser's for the server itself. `path` is the request's, without the base path.
+   * False for any other request.
+   */
+  answer(request: HttpRequest, path: string, always: ResponseHeaders): boolean {
+    const { method } = request;
     const isOwn = path === CONSOLE || path.startsWith(`${CONSOLE}/`);
     const asksPage = method === 'GET' && path === '/' && request.header('accept')?.includes('text/html') === true;
     if (!isOwn && !asksPage) return false;
@@ -38,9 +44,8 @@ export class Console {
       this.#refuse(request, new EngineError('SYS-E004', 'method not allowed'), [...always, ['allow', 'GET, HEAD']]);
       return true;
     }
-    // A relative location holds behind a proxy that serves the server below a path.
     if (path === CONSOLE || asksPage)
-      request.respond(302, [...always, ['location', 'console/'], ['cache-control', 'no-cache']]);
+      request.respond(302, [...always, ['location', placeFrom(request.path)], ['cache-control', 'no-cache']]);
     else this.#serve(request, always, path.slice(CONSOLE.length + 1));
     return true;
   }
@@ -77,7 +82,7 @@ export class Console {
   }
 
   #ready(folder: string): State {
-    this.#state = { is: 'ready', assets: assetsIn(folder, CONSOLE) };
+    this.#state = { is: 'ready', assets: assetsIn(folder, `${this.#basePath}${CONSOLE}`) };
     return this.#state;
   }
 
@@ -85,6 +90,15 @@ export class Console {
     const id = requestIdOf(request.header('x-request-id'));
     respondError(request, error, id, [...headers, ['x-request-id', id]]);
   }
+}
+
+/**
+ * The console's address relative to that of a request, which holds behind a proxy that removes the path under which it shows
+ * the server.
+ */
+function placeFrom(asked: string): string {
+  const last = asked.slice(asked.lastIndexOf('/') + 1);
+  return last === '' || `/${last}` === CONSOLE ? 'console/' : `${last}/console/`;
 }
 
 /** All other addresses are the console's own. */

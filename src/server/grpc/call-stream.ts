@@ -11,6 +11,8 @@ export interface CallHead {
   first(name: string): string | undefined;
   /** A header that must not repeat. Throws VAL-E001 when it does. */
   only(name: string): string | undefined;
+  /** The values of all headers of this name, in order and joined by commas. */
+  joined(name: string): string | undefined;
 }
 
 /** A call as its listener sees it. */

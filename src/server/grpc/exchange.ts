@@ -88,6 +88,10 @@ export abstract class Exchange implements Expiring, ServedCall, ConnectedCall {
     return name.endsWith('-bin') ? undefined : this.stream.head.only(name);
   }
 
+  joined(name: string): string | undefined {
+    return name.endsWith('-bin') ? undefined : this.stream.head.joined(name);
+  }
+
   expire(): void {
     this.refuse(new ProtocolError(GRPC_STATUS.DEADLINE_EXCEEDED, 'SYS-E005', 'Deadline exceeded'));
     this.controller?.abort(new RequestAborted());

@@ -24,6 +24,8 @@ export interface GrpcCall {
   header(name: string): string | undefined;
   /** A metadata entry that must not repeat. Throws VAL-E001 when it does. */
   only(name: string): string | undefined;
+  /** The values of all metadata entries of this lower-case name, in order and joined by commas. */
+  joined(name: string): string | undefined;
 }
 
 /** `headers` are sent as trailers with any answer. Text other than printable ASCII is percent-encoded. */
@@ -57,7 +59,7 @@ export interface GrpcOptions {
   readonly requests?: ByteBudget | undefined;
   readonly answers?: ByteBudget | undefined;
   /** Decides by metadata whether a caller may use reflection; throws EngineError to reject it. */
-  readonly allowReflection: (header: GrpcCall['header'], remoteAddress: string) => void | Promise<void>;
+  readonly allowReflection: (call: Pick<GrpcCall, 'only' | 'joined' | 'remoteAddress'>) => void | Promise<void>;
   /** The caller's request id if valid, otherwise a new one; for errors before any handler runs. */
   readonly requestIdOf: (given: string | undefined) => string;
 }

@@ -67,7 +67,7 @@ class Reflection implements Conversation {
 }
 
 async function admit(call: StreamingCall, allow: GrpcOptions['allowReflection']): Promise<void> {
-  await allow((name) => call.only(name), call.remoteAddress);
+  await allow(call);
 }
 
 /** A ServerReflectionResponse: host, the request itself, and an answer or an error. */

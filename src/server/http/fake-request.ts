@@ -23,6 +23,7 @@ export function fakeRequest(given: {
     authority: given.headers?.['host'],
     header: (name) => given.headers?.[name],
     only: (name) => given.headers?.[name],
+    joined: (name) => given.headers?.[name],
     body: async (bytesMax) => {
       if (body.byteLength > bytesMax) throw new EngineError('LIM-E003');
       return body;

@@ -20,6 +20,14 @@ export function onlyHeader(list: readonly string[], name: string): string | unde
   return list[at + 1];
 }
 
+/** The values of every header with this lower-case name, in order and joined by commas; undefined without one. */
+export function joinedHeader(list: readonly string[], name: string): string | undefined {
+  let joined: string | undefined;
+  for (let at = indexOf(list, name, 0); at >= 0; at = indexOf(list, name, at + 2))
+    joined = joined === undefined ? list[at + 1] : `${joined}, ${list[at + 1]}`;
+  return joined;
+}
+
 function indexOf(list: readonly string[], name: string, from: number): number {
   for (let at = from; at < list.length; at += 2) {
     const given = list[at]!;

@@ -9,7 +9,7 @@ import { Body, type Flow } from './body.ts';
 import { drained } from './drained.ts';
 import { refusal } from './errors.ts';
 import { handle } from './handle.ts';
-import { firstHeader, onlyHeader } from './header-list.ts';
+import { firstHeader, joinedHeader, onlyHeader } from './header-list.ts';
 import {
   checkHeaders,
   type HttpHandler,
@@ -135,6 +135,10 @@ class Http2Request implements HttpRequest {
 
   only(name: string): string | undefined {
     return onlyHeader(this.exchange.rawHeaders, name);
+  }
+
+  joined(name: string): string | undefined {
+    return joinedHeader(this.exchange.rawHeaders, name);
   }
 
   get authority(): string | undefined {

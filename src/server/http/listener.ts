@@ -29,6 +29,8 @@ export interface HttpRequest {
   header(name: string): string | undefined;
   /** A header that must not repeat. Throws VAL-E001 when it does. */
   only(name: string): string | undefined;
+  /** The values of all headers of this lower-case name, in order and joined by commas. */
+  joined(name: string): string | undefined;
 
   /**
    * The whole body; empty without one. Call at most once. Rejects with LIM-E003 as soon as it is known to exceed

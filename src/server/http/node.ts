@@ -18,7 +18,7 @@ import { TLS_OPTIONS } from '../tls.ts';
 import { Body, type Flow } from './body.ts';
 import { drained } from './drained.ts';
 import { handle } from './handle.ts';
-import { firstHeader, onlyHeader } from './header-list.ts';
+import { firstHeader, joinedHeader, onlyHeader } from './header-list.ts';
 import { takeHttp2Away } from './http2.ts';
 import { closeGently, endGently } from './linger.ts';
 import {
@@ -240,6 +240,10 @@ class NodeRequest implements HttpRequest {
 
   only(name: string): string | undefined {
     return onlyHeader(this.incoming.rawHeaders, name);
+  }
+
+  joined(name: string): string | undefined {
+    return joinedHeader(this.incoming.rawHeaders, name);
   }
 
   body(bytesMax: number): Promise<Uint8Array> {

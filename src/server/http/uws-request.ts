@@ -5,7 +5,7 @@ import { assert } from '../../engine/base/assert.ts';
 import { BODY_DROPPED_BYTES_MAX, RESPONSE_PIECE_BYTES } from '../../engine/base/limits.ts';
 import type { ByteBudget } from '../byte-budget.ts';
 import { Body, type Flow } from './body.ts';
-import { firstHeader, onlyHeader } from './header-list.ts';
+import { firstHeader, joinedHeader, onlyHeader } from './header-list.ts';
 import { HeldAnswer } from './held-answer.ts';
 import {
   checkHeaders,
@@ -106,6 +106,10 @@ export class UwsRequest implements HttpRequest, Flow {
 
   only(name: string): string | undefined {
     return onlyHeader(this.headers, name);
+  }
+
+  joined(name: string): string | undefined {
+    return joinedHeader(this.headers, name);
   }
 
   body(bytesMax: number): Promise<Uint8Array> {

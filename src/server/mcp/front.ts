@@ -10,6 +10,7 @@ import { respondError } from '../http/errors.ts';
 import { type HttpHandler, type HttpRequest, RequestAborted, type ResponseHeaders } from '../http/listener.ts';
 import type { Logger } from '../log.ts';
 import { PageGuard } from '../page-guard.ts';
+import type { TrustedProxies } from '../proxies.ts';
 import type { Wrapper } from '../wrapper.ts';
 import { askInside } from './inner-request.ts';
 import { type AdmittedScope, mcpRow } from './row.ts';
@@ -41,7 +42,14 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
 export interface McpParts {
   readonly config: Config;
   readonly wrapper: Wrapper;
+  readonly proxies: TrustedProxies;
   readonly log: Logger;
+}
+
+export interface Answering {
+  readonly path: string;
+  readonly always: ResponseHeaders;
+  readonly serve: HttpHandler;
 }
 
 export class McpFront {
@@ -52,9 +60,9 @@ export class McpFront {
   #sdk: Promise<SdkHandler> | undefined;
 
   constructor(parts: McpParts) {
-    const { auth, host, allowedHosts, corsOrigins, mcpUrl } = parts.config;
+    const { auth, host, allowedHosts, corsOrigins, mcpUrl, basePath } = parts.config;
     this.#parts = parts;
-    const own = mcpUrl === undefined ? PATH : new URL(mcpUrl).pathname;
+    const own = mcpUrl === undefined ? `${basePath}${PATH}` : new URL(mcpUrl).pathname;
     this.#metadataPaths = new Set([METADATA, `${METADATA}${PATH}`, `${METADATA}${own}`]);
     // Without keys, every request is checked before it comes here.
     this.#guard =
@@ -73,9 +81,9 @@ export class McpFront {
     return path === PATH || (this.#metadataPaths.has(path) && this.#parts.config.oidcIssuer !== undefined);
   }
 
-  /** Answers a request to one of its paths. `serve` answers requests of the API. */
-  async answer(request: HttpRequest, always: ResponseHeaders, serve: HttpHandler): Promise<void> {
-    if (request.path === PATH) await this.#answerMessage(request, always, serve);
+  /** Answers a request to one of its paths; `path` is the request's, without the base path. `serve` answers requests of the API. */
+  async answer(request: HttpRequest, { path, always, serve }: Answering): Promise<void> {
+    if (path === PATH) await this.#answerMessage(request, always, serve);
     else this.#answerMetadata(request, always);
   }
 
@@ -118,7 +126,7 @@ export class McpFront {
   }
 
   async #answerMessage(request: HttpRequest, always: ResponseHeaders, serve: HttpHandler): Promise<void> {
-    const { wrapper } = this.#parts;
+    const { wrapper, proxies } = this.#parts;
     let body: Uint8Array<ArrayBuffer> = new Uint8Array(0);
     const performed = await wrapper.perform<AdmittedScope>(
       {
@@ -127,7 +135,7 @@ export class McpFront {
         memoryId: memoryOf(request),
         requestId: request.header('x-request-id'),
         header: (name) => request.only(name),
-        remoteAddress: request.remoteAddress,
+        remoteAddress: proxies.clientOf(request),
         route: { verb: request.method, path: PATH },
       },
       {
@@ -200,10 +208,10 @@ export class McpFront {
 
   /** The public address of /mcp: as configured, else as the client reached it. */
   #url({ authority }: HttpRequest): string | undefined {
-    const { mcpUrl, tlsCert } = this.#parts.config;
+    const { mcpUrl, tlsCert, basePath } = this.#parts.config;
     if (mcpUrl !== undefined) return mcpUrl;
     if (authority === undefined || !/^[\w.-]+(:\d+)?$|^\[[0-9a-f:.]+\](:\d+)?$/i.test(authority)) return undefined;
-    return `${tlsCert === undefined ? 'http' : 'https'}://${authority}${PATH}`;
+    return `${tlsCert === undefined ? 'http' : 'https'}://${authority}${basePath}${PATH}`;
   }
 }
 

@@ -50,6 +50,7 @@ function innerRequest(outer: HttpRequest, asked: ApiRequest, done: (answer: Answ
     aborted: outer.aborted,
     header: (name) => headers.get(name),
     only: (name) => headers.get(name),
+    joined: (name) => outer.joined(name),
     body: async () => sent,
     respond: (status, _, body = '') => end({ status, body: Buffer.from(body) }),
     whenOver: (call) => {

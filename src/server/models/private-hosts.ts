@@ -4,6 +4,7 @@ import { BlockList, isIP } from 'node:net';
 import { EngineError } from '../../engine/base/errors.ts';
 import type { Config } from '../config.ts';
 import { isLoopback } from '../loopback.ts';
+import { addNetwork } from '../networks.ts';
 import type { AddressRule } from '../outgoing/addresses.ts';
 
 export interface PrivateHosts {
@@ -25,12 +26,8 @@ export function privateHosts({
     url !== undefined && URL.canParse(url) ? [new URL(url).hostname.replace(/^\[|\]$/g, '')] : [],
   );
   for (const one of [...modelHosts, ...own]) {
-    const [address = '', prefix, ...rest] = one.split('/');
-    const version = isIP(address);
-    const bits = prefix === undefined ? (version === 6 ? 128 : 32) : Number(prefix);
-    const isWhole = rest.length === 0 && /^\d{1,3}$/.test(prefix ?? '0') && bits <= (version === 6 ? 128 : 32);
-    if (version !== 0 && isWhole) networks.addSubnet(address, bits, version === 6 ? 'ipv6' : 'ipv4');
-    else if (version === 0 && prefix === undefined && /^[a-z0-9._-]{1,253}$/i.test(one)) names.add(one.toLowerCase());
+    if (addNetwork(networks, one)) continue;
+    if (/^[a-z0-9._-]{1,253}$/i.test(one) && isIP(one) === 0) names.add(one.toLowerCase());
     else throw new EngineError('VAL-E001', `--model-hosts: ${JSON.stringify(one)} is no host, address or network`);
   }
   return { names, networks };

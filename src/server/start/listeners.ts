@@ -24,6 +24,7 @@ import type { Metrics } from '../metrics.ts';
 import { health, healthLive, healthReady } from '../operations/deployment/health.ts';
 import { metricsOperation } from '../operations/deployment/metrics.ts';
 import { PageGuard } from '../page-guard.ts';
+import { TrustedProxies } from '../proxies.ts';
 import type { Wrapper } from '../wrapper.ts';
 import type { Starting } from './starting.ts';
 
@@ -49,14 +50,17 @@ export async function startListeners(starting: Starting, chosen: ChosenListener,
   const { config, lifecycle } = starting;
   const options = optionsOf(starting);
   const pages = pageGuardOf(starting);
+  const proxies = new TrustedProxies(config.trustedProxies);
   const answers = answerBudget(config.answerMemoryMb);
-  const mcp = config.mcp ? new McpFront({ config, wrapper: served.wrapper, log: starting.log }) : undefined;
+  const mcp = config.mcp ? new McpFront({ config, wrapper: served.wrapper, proxies, log: starting.log }) : undefined;
   const serve = httpHandler({
     wrapper: served.wrapper,
     pages,
+    proxies,
+    basePath: config.basePath,
     cors: new Cors(config.corsOrigins),
     mcp,
-    console: config.console ? new Console(starting.log) : undefined,
+    console: config.console ? new Console(starting.log, config.basePath) : undefined,
     extra: [metricsOperation(served.metrics), health, healthLive, healthReady],
     readJson: (bytes) => served.bodies.read(bytes),
     answers,
@@ -71,10 +75,11 @@ export async function startListeners(starting: Starting, chosen: ChosenListener,
     requestIdOf,
     checkCaller: (header) =>
       pages?.check({ method: 'POST', authority: header(':authority') ?? header('host'), header }),
-    allowReflection: reflectionFor(served.authenticator),
+    allowReflection: reflectionFor(served.authenticator, proxies),
   };
   const answerRpc = grpcHandler({
     wrapper: served.wrapper,
+    proxies,
     httpPort: () => served.ports()?.http,
     readLong: (rpc, bytes) => served.bodies.readMessage(rpc, bytes),
   });
@@ -110,12 +115,12 @@ function pageGuardOf({ config: { auth, host, allowedHosts, corsOrigins } }: Star
   return auth === 'none' ? new PageGuard({ host, hosts: allowedHosts, origins: corsOrigins }) : undefined;
 }
 
-function reflectionFor(authenticator: Authenticator): GrpcOptions['allowReflection'] {
-  return async (header, remoteAddress) => {
+function reflectionFor(authenticator: Authenticator, proxies: TrustedProxies): GrpcOptions['allowReflection'] {
+  return async (call) => {
     const caller = await authenticator.authenticate({
-      authorization: header('authorization'),
-      apiKey: header('x-api-key'),
-      remoteAddress,
+      authorization: call.only('authorization'),
+      apiKey: call.only('x-api-key'),
+      remoteAddress: proxies.clientOf(call),
     });
     if (!includesScope(caller, 'read')) throw new EngineError('AUT-E001', 'this needs scope read');
   };

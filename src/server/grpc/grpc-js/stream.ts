@@ -32,6 +32,11 @@ class BareHead implements CallHead {
     return value;
   }
 
+  joined(name: string): string | undefined {
+    const values = this.values(name);
+    return values.length === 0 ? undefined : values.join(', ');
+  }
+
   private values(name: string): readonly string[] {
     const { call } = this;
     switch (name) {

@@ -1,5 +1,5 @@
 // The headers of a request, checked as RFC 9113, sections 8.2 and 8.3 ask.
-import { firstHeader, onlyHeader } from '../../http/header-list.ts';
+import { firstHeader, joinedHeader, onlyHeader } from '../../http/header-list.ts';
 import type { CallHead } from '../call-stream.ts';
 
 const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
@@ -33,6 +33,10 @@ export class RequestHead implements CallHead {
 
   only(name: string): string | undefined {
     return onlyHeader(this.list, name);
+  }
+
+  joined(name: string): string | undefined {
+    return joinedHeader(this.list, name);
   }
 }
 

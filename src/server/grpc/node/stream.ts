@@ -6,7 +6,7 @@ import {
   type ServerStreamResponseOptions,
 } from 'node:http2';
 import { drained } from '../../http/drained.ts';
-import { firstHeader, onlyHeader } from '../../http/header-list.ts';
+import { firstHeader, joinedHeader, onlyHeader } from '../../http/header-list.ts';
 import type { CallHead, CallStream, HeaderBlock, ServedCall } from '../call-stream.ts';
 import { RESPONSE } from '../exchange.ts';
 import { framed } from '../message-reader.ts';
@@ -30,6 +30,10 @@ export class NodeHead implements CallHead {
 
   only(name: string): string | undefined {
     return this.headers[name] === undefined ? undefined : onlyHeader(this.rawHeaders, name);
+  }
+
+  joined(name: string): string | undefined {
+    return this.headers[name] === undefined ? undefined : joinedHeader(this.rawHeaders, name);
   }
 }
 

@@ -265,9 +265,9 @@ export function frontConforms(under: ListenerUnderTest): void {
 
     test('reflection lists the services to permitted callers', async () => {
       const { client } = await start(echo, {
-        allowReflection: async (header, remoteAddress) => {
-          assert.equal(remoteAddress, '127.0.0.1');
-          if (header('authorization') !== 'Bearer k') throw new EngineError('AUT-E005');
+        allowReflection: async (call) => {
+          assert.equal(call.remoteAddress, '127.0.0.1');
+          if (call.only('authorization') !== 'Bearer k') throw new EngineError('AUT-E005');
         },
       });
       const listed = await listServices(client, 'Bearer k');
