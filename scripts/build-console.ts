@@ -1,13 +1,11 @@
 // Builds the console into a folder: `node scripts/build-console.ts FOLDER`. Each file that is shorter so has its compressed
 // form beside it, so that the server need not compress.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { brotliCompressSync, constants } from 'node:zlib';
 import { build } from 'vite';
+import { compressIn } from './compress.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-/** Compressed forms that save less are not worth their place. */
-const SAVED_BYTES_MIN = 100;
 
 /** Builds into `folder`, an absolute path, which is emptied first. Throws with what the build found wrong. */
 export async function buildConsole(folder: string): Promise<void> {
@@ -34,16 +32,8 @@ export async function buildConsole(folder: string): Promise<void> {
       },
     },
   });
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
-    if (entry.isFile()) compress(join(entry.parentPath, entry.name));
-}
-
-function compress(file: string): void {
   // The page is not compressed: the server writes into it where it is.
-  if (/\.(?:html|woff2)$/.test(file)) return;
-  const body = readFileSync(file);
-  const compressed = brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } });
-  if (body.length - compressed.length >= SAVED_BYTES_MIN) writeFileSync(`${file}.br`, compressed);
+  compressIn(folder, /\.(?:html|woff2)$/);
 }
 
 if (import.meta.main) {

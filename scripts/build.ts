@@ -1,5 +1,6 @@
 // Builds the published package: the command line, the threads and the parts that load on demand, each with its modules in
-// one file or in files that they share, the data files, and the console. A module of its own costs a thread a tenth of a
+// one file or in files that they share, the data files, the console and
+// the documents. A module of its own costs a thread a tenth of a
 // millisecond, so the built program starts in half the time of the sources. `npm run build` writes dist/; tests build into
 // other folders.
 import { execFileSync } from 'node:child_process';
@@ -7,6 +8,7 @@ import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync } from 'node:fs
 import { dirname, join, relative, sep } from 'node:path';
 import { type ChunkingContext, type CodeSplittingGroup, type Plugin, rolldown } from 'rolldown';
 import { buildConsole } from './build-console.ts';
+import { buildDocs } from './build-docs.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const SOURCES = join(ROOT, 'src');
@@ -65,6 +67,7 @@ export async function build(folder: string): Promise<void> {
     stdio: 'inherit',
   });
   await buildConsole(join(folder, 'console'));
+  await buildDocs(join(folder, 'docs'));
 }
 
 /**

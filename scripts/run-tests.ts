@@ -125,9 +125,19 @@ const BUILD_KEPT_MS = 86_400_000;
 /** The folder of the package built from the sources as they are, made unless an earlier run has made it. */
 async function builtPackage(): Promise<string> {
   const digest = createHash('sha256');
-  for (const file of globSync(['src/**/*', 'console/**/*', 'scripts/build{,-console}.ts', 'package-lock.json'], {
-    cwd: ROOT,
-  }).toSorted()) {
+  for (const file of globSync(
+    [
+      'src/**/*',
+      'console/**/*',
+      'docs/**/*',
+      'docs/.vitepress/**/*',
+      'scripts/{build,build-console,build-docs,compress}.ts',
+      'package-lock.json',
+    ],
+    {
+      cwd: ROOT,
+    },
+  ).toSorted()) {
     if (statSync(join(ROOT, file)).isDirectory()) continue;
     digest.update(`${file}\0`).update(readFileSync(join(ROOT, file)));
   }

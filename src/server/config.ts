@@ -166,6 +166,7 @@ const OPTIONS = {
   console: onByDefault('serve no console at /console'),
   mcp: onByDefault('serve no Model Context Protocol at /mcp'),
   mcpUrl: optionalText('URL', "public address of /mcp, for clients that sign in by OAuth; default: the request's host"),
+  docs: onByDefault('serve no documentation at /docs'),
   http10Port: optionalInteger(
     'with --http uws: an additional port, served by node:http, for peers that speak HTTP/1.0',
     {

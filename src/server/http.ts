@@ -6,7 +6,6 @@ import { jsonBuffer } from '../engine/grain/api/json.ts';
 import { requestIdOf } from './arrival.ts';
 import { withoutBase } from './base-path.ts';
 import type { ByteBudget } from './byte-budget.ts';
-import type { Console } from './console/console.ts';
 import type { Services } from './context.ts';
 import type { Cors } from './http/cors.ts';
 import { respondError } from './http/errors.ts';
@@ -23,6 +22,7 @@ import { OPERATIONS } from './operations/table.ts';
 import type { UnknownMember } from './operations/unknown-members.ts';
 import type { PageGuard } from './page-guard.ts';
 import type { TrustedProxies } from './proxies.ts';
+import type { Site } from './site/site.ts';
 import type { Forward, Wrapper } from './wrapper.ts';
 
 interface Route {
@@ -38,13 +38,13 @@ export interface HandlerParts {
   readonly extra: readonly Operation[];
   /** Set when the server requires no key. */
   readonly pages: PageGuard | undefined;
-  /** Serves the console, unless it is off. */
-  readonly console: Console | undefined;
   /** Serves /mcp, unless it is off. */
   readonly mcp: McpFront | undefined;
   /** Path under which a proxy shows the server; empty: none. */
   readonly basePath: string;
   readonly proxies: TrustedProxies;
+  /** The console and the documents, unless they are off. */
+  readonly sites: readonly Site[];
   /** Parses a JSON body. */
   readonly readJson: (bytes: Uint8Array) => Promise<unknown>;
   /** For answers that go on after their operation. */
@@ -55,7 +55,7 @@ export interface HandlerParts {
 
 /** Answers every request. `extra` are operations with absolute paths (`/metrics`). */
 export function httpHandler(parts: HandlerParts): HttpHandler {
-  const { cors, pages, console, mcp, basePath } = parts;
+  const { cors, pages, sites, mcp, basePath } = parts;
   const router = new Router<Route>();
   for (const operation of OPERATIONS)
     for (const row of operation.http)
@@ -71,7 +71,7 @@ export function httpHandler(parts: HandlerParts): HttpHandler {
       if (refused !== undefined) return refuse(request, refused, always);
     }
     const path = withoutBase(request.path, basePath);
-    if (console?.answer(request, path, always) === true) return;
+    if (sites.some((site) => site.answer(request, path, always))) return;
     if (mcp?.takes(path) === true) return mcp.answer(request, { path, always, serve });
     if (request.method === 'OPTIONS' && WHOLE_SERVER.has(path)) {
       request.respond(204, [...always, ['allow', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS']]);

@@ -5,7 +5,6 @@ import { requestIdOf } from '../arrival.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import { includesScope } from '../auth/principal.ts';
 import { answerBudget, requestBudget } from '../byte-budget.ts';
-import { Console } from '../console/console.ts';
 import type { Services } from '../context.ts';
 import type { GrpcFront, GrpcOptions } from '../grpc/front.ts';
 import { grpcListener } from '../grpc/listen.ts';
@@ -25,6 +24,8 @@ import { health, healthLive, healthReady } from '../operations/deployment/health
 import { metricsOperation } from '../operations/deployment/metrics.ts';
 import { PageGuard } from '../page-guard.ts';
 import { TrustedProxies } from '../proxies.ts';
+import { Console } from '../site/console.ts';
+import { documentSite } from '../site/docs.ts';
 import type { Wrapper } from '../wrapper.ts';
 import type { Starting } from './starting.ts';
 
@@ -60,7 +61,10 @@ export async function startListeners(starting: Starting, chosen: ChosenListener,
     basePath: config.basePath,
     cors: new Cors(config.corsOrigins),
     mcp,
-    console: config.console ? new Console(starting.log, config.basePath) : undefined,
+    sites: [
+      ...(config.console ? [new Console(starting.log, config.basePath)] : []),
+      ...(config.docs ? [documentSite(starting.log, config.basePath)] : []),
+    ],
     extra: [metricsOperation(served.metrics), health, healthLive, healthReady],
     readJson: (bytes) => served.bodies.read(bytes),
     answers,

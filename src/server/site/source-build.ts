@@ -1,4 +1,4 @@
-// The console of a server that runs from its sources: built once, in a process of its own, into a folder of the cache that
+// A site of a server that runs from its sources: built once, in a process of its own, into a folder of the cache that
 // is named by the contents of all that it is made of. The published package holds the built files instead.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -8,33 +8,41 @@ import { fileURLToPath } from 'node:url';
 
 /** The folder above `src`, or in a built package a folder that holds no sources. */
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const CACHE = join(ROOT, 'node_modules', '.cache', 'granary-console');
-const PROGRAM = join('scripts', 'build-console.ts');
-const MADE_OF = ['console/**/*', 'src/client/**/*.ts', PROGRAM, 'package-lock.json'];
+const CACHE = join(ROOT, 'node_modules', '.cache');
+
+export interface Recipe {
+  /** Names the folder of the cache. */
+  readonly name: string;
+  /** From the root of the sources: the program, which takes the folder to build into. */
+  readonly program: string;
+  /** Patterns of the files that the site is made of, besides the program. */
+  readonly madeOf: readonly string[];
+}
 
 export interface SourceBuild {
+  readonly program: string;
   /** The folder of the built files, once they are there. */
   readonly folder: string;
   readonly isThere: boolean;
 }
 
-/** Where the console of these sources is built, or is to be. */
-export function sourceBuild(): SourceBuild {
+/** Where the site of these sources is built, or is to be. */
+export function sourceBuild({ name, program, madeOf }: Recipe): SourceBuild {
   const digest = createHash('sha256');
-  for (const file of globSync(MADE_OF, { cwd: ROOT }).toSorted()) {
+  for (const file of globSync([...madeOf, program, 'package-lock.json'], { cwd: ROOT }).toSorted()) {
     const path = join(ROOT, file);
     if (statSync(path).isFile()) digest.update(`${file}\0`).update(readFileSync(path)).update('\0');
   }
-  const folder = join(CACHE, digest.digest('hex').slice(0, 16));
-  return { folder, isThere: existsSync(folder) };
+  const folder = join(CACHE, `granary-${name}`, digest.digest('hex').slice(0, 16));
+  return { program, folder, isThere: existsSync(folder) };
 }
 
 /** Builds into the folder. Rejects with what the build said when it fails. */
-export async function buildFromSources({ folder }: SourceBuild): Promise<void> {
+export async function buildFromSources({ program, folder }: SourceBuild): Promise<void> {
   // Another server may build the same at the same time.
   const making = `${folder}-${process.pid}`;
   try {
-    await run([PROGRAM, making]);
+    await run([program, making]);
     renameSync(making, folder);
   } catch (error) {
     if (!existsSync(folder)) throw error;
