@@ -40,6 +40,8 @@ export async function build(folder: string): Promise<void> {
     input: Object.fromEntries(entries().map((file) => [file.replace(/\.ts$/, ''), join(SOURCES, file)])),
     platform: 'node',
     external: (name) => !name.startsWith('.') && !name.startsWith(ROOT) && !isBundled(name),
+    // Its CommonJS form finds its own files when it runs, which a bundle does not have.
+    resolve: { alias: { 'jsonc-parser': join(ROOT, 'node_modules/jsonc-parser/lib/esm/main.js') } },
     // Programs and `require` see what an entry exports, and no more.
     preserveEntrySignatures: 'strict',
     plugins: [inPlace],

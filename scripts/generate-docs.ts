@@ -1,6 +1,9 @@
-// Writes the table of a recall's fields into docs/recall.md, from the schema: `npm run docs`. A test compares the two.
+// Writes the table of a recall's fields into docs/recall.md, from the schema, and that of the tools into docs/mcp.md, from
+// what `npm run client` made of the operation table: `npm run docs`. A test compares them.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { TOOLS } from '../src/mcp/gen/tools.ts';
+import type { Tool } from '../src/mcp/tool.ts';
 import { toSnake } from '../src/server/operations/names.ts';
 import { RecallInput } from '../src/server/operations/recall/fields.ts';
 
@@ -176,7 +179,29 @@ export function withTable(page: string): string {
   return `${page.slice(0, begin)}${BEGIN}${head}${rows.join('')}\n${page.slice(end)}`;
 }
 
+const TOOLS_BEGIN = '<!-- The tools are made by `npm run docs`. -->\n';
+const TOOLS_END = '<!-- End of the tools. -->\n';
+
+function toolRow({ name, description, inputSchema, changes, profile }: Tool): string {
+  const required = new Set(inputSchema.required ?? []);
+  const takes = Object.keys(inputSchema.properties).map((member) => `\`${member}\`${required.has(member) ? '' : '?'}`);
+  return `| ${[`\`${name}\``, profile, takes.join(', '), changes ? 'writes' : 'reads', description].map(cell).join(' | ')} |\n`;
+}
+
+/** docs/mcp.md with the tools as they are. Throws without the marks around them. */
+export function withTools(page: string): string {
+  const [begin, end] = [page.indexOf(TOOLS_BEGIN), page.indexOf(TOOLS_END)];
+  if (begin === -1 || end < begin) throw new Error('docs/mcp.md has no marks around its tools');
+  const head = '\n| tool | profile | takes (?: optional) | effect | purpose |\n| --- | --- | --- | --- | --- |\n';
+  return `${page.slice(0, begin)}${TOOLS_BEGIN}${head}${TOOLS.map(toolRow).join('')}\n${page.slice(end)}`;
+}
+
 if (import.meta.main) {
-  const file = join(import.meta.dirname, '..', 'docs', 'recall.md');
-  writeFileSync(file, withTable(readFileSync(file, 'utf8')));
+  for (const [name, made] of [
+    ['recall.md', withTable],
+    ['mcp.md', withTools],
+  ] as const) {
+    const file = join(import.meta.dirname, '..', 'docs', name);
+    writeFileSync(file, made(readFileSync(file, 'utf8')));
+  }
 }

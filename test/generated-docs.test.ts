@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { withTable } from '../scripts/generate-docs.ts';
+import { withTable, withTools } from '../scripts/generate-docs.ts';
 
 const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'recall.md'), 'utf8');
 
@@ -20,4 +20,12 @@ test('a row that was edited by hand, or removed, is generated again', () => {
 
 test('a page without the markers is refused, not rewritten', () => {
   assert.throws(() => withTable('# Recall\n'), /no marks/);
+});
+
+test('docs/mcp.md has the tools as they are (`npm run docs` writes them)', () => {
+  const tools = readFileSync(join(import.meta.dirname, '..', 'docs', 'mcp.md'), 'utf8');
+  assert.equal(tools, withTools(tools));
+  assert.match(tools, /^\| `recall` \| default \| `query`, `limit`\?/m);
+  assert.equal(withTools(tools.replace(/^\| `forget` .*\n/m, '')), tools);
+  assert.throws(() => withTools('# MCP\n'), /no marks/);
 });

@@ -1,0 +1,85 @@
+// A client's configuration as a file: read whole, kept as a copy, written in one step. A link is left alone.
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { Failure } from '../../failure.ts';
+
+const BYTES_MAX = 64 * 1_048_576;
+/** Of a file that holds keys. */
+const OWNER_ONLY = 0o600;
+
+export class ConfigFile {
+  readonly path: string;
+  /** The copy of the file from before the first install. It is empty if there was no file. */
+  readonly copy: string;
+
+  constructor(path: string) {
+    this.path = path;
+    this.copy = `${path}.before-granary`;
+  }
+
+  /** The text; undefined without a file. Throws Failure for a link, and for what is no text. */
+  read(): string | undefined {
+    const found = lstatSync(this.path, { throwIfNoEntry: false });
+    if (found === undefined) return undefined;
+    if (found.isSymbolicLink())
+      throw this.#refusal('is a link; it was left alone. Give the file that it stands for with --file');
+    if (!found.isFile()) throw this.#refusal('is no file');
+    if (found.size > BYTES_MAX) throw this.#refusal('is too large for a configuration; it was left alone');
+    try {
+      return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(this.path));
+    } catch (error) {
+      throw this.#refusal(
+        error instanceof TypeError ? 'is not UTF-8; it was left alone' : `cannot be read: ${String(error)}`,
+      );
+    }
+  }
+
+  /** Keeps a copy of the text, unless an earlier install has. */
+  keep(text: string | undefined): void {
+    if (existsSync(this.copy)) return;
+    mkdirSync(dirname(this.copy), { recursive: true });
+    writeFileSync(this.copy, text ?? '', { mode: OWNER_ONLY });
+  }
+
+  /** The text of the copy; undefined without one. */
+  kept(): string | undefined {
+    return existsSync(this.copy) ? readFileSync(this.copy, 'utf8') : undefined;
+  }
+
+  dropCopy(): void {
+    rmSync(this.copy, { force: true });
+  }
+
+  /** Replaces the file in one step. Its mode stays. */
+  write(text: string): void {
+    mkdirSync(dirname(this.path), { recursive: true });
+    const mode = statSync(this.path, { throwIfNoEntry: false })?.mode ?? OWNER_ONLY;
+    const next = `${this.path}.${process.pid}.tmp`;
+    try {
+      writeFileSync(next, text, { mode: OWNER_ONLY, flag: 'wx' });
+      chmodSync(next, mode & 0o7777);
+      renameSync(next, this.path);
+    } catch (error) {
+      rmSync(next, { force: true });
+      throw this.#refusal(`cannot be written: ${String(error)}`);
+    }
+  }
+
+  remove(): void {
+    rmSync(this.path);
+  }
+
+  #refusal(what: string): Failure {
+    return new Failure('FILE', `${this.path} ${what}`);
+  }
+}

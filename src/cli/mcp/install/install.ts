@@ -1,0 +1,157 @@
+// `granary mcp install` and `uninstall`: the entry in a client's configuration.
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import { VERSION } from '../../../server/version.ts';
+import { Failure, usage } from '../../failure.ts';
+import { printJson, printLine, printNote } from '../../output.ts';
+import type { McpOptions } from '../options.ts';
+import { WORKSPACE_VARIABLES } from '../project.ts';
+import { CLIENT_NAMES, CLIENTS, type ClientName, type ClientRow, entryOf, type Started } from './clients.ts';
+import { ConfigFile } from './config-file.ts';
+import { type Entry, entryIn, withEntry } from './edit.ts';
+import { recallThrough } from './probe.ts';
+
+export interface InstallOptions extends McpOptions {
+  readonly file?: string | undefined;
+  readonly dryRun?: true | undefined;
+}
+
+/** The program as it runs now: its Node, its script and the environment. */
+export interface Running {
+  readonly node: string;
+  readonly script: string;
+  readonly variables: NodeJS.ProcessEnv;
+}
+
+export async function install(name: string, options: InstallOptions, running: Running): Promise<void> {
+  const client = clientOf(name);
+  const file = fileOf(client, options, running);
+  const started = startedBy(client, options, running);
+  const before = file.read();
+  const after = edited(file, () => withEntry(before ?? '', client, entryOf(client, started)));
+  showChange(file, before ?? '', after, options.apiKey);
+  if (options.project === 'auto' && !client.tellsFolder)
+    printNote(`${client.title} may tell no folder; then calls say so: give --project NAME instead`);
+  if (options.dryRun) {
+    printLine('Nothing was written.');
+    return;
+  }
+  file.keep(before);
+  file.write(after);
+  printLine(`Written. The file as it was: ${file.copy}`);
+  const seen = await recallThrough(started, probeVariables(options, running)).catch((error: unknown) => {
+    const { code, message } = error instanceof Failure ? error : new Failure('SYS-E001', String(error));
+    throw new Failure(code, `the entry is written, but a recall through it failed: ${message}`);
+  });
+  const { memory, namespace, grains, hits } = seen;
+  if (options.json) {
+    printJson({ file: file.path, copy: file.copy, ...seen });
+    return;
+  }
+  const where = namespace === undefined ? `memory ${memory}` : `memory ${memory}, namespace ${namespace}`;
+  printLine(`Recalled once through it: ${where} holds ${grains} grains, and the recall found ${hits}.`);
+  printLine(`In ${client.title}: ${client.next}.`);
+}
+
+export function uninstall(name: string, options: InstallOptions, running: Running): void {
+  const client = clientOf(name);
+  const file = fileOf(client, options, running);
+  const text = file.read();
+  const entry = text === undefined ? undefined : edited(file, () => entryIn(text, client));
+  if (text === undefined || entry === undefined) throw new Failure('FILE', `${file.path} has no entry granary`);
+  const kept = file.kept();
+  const isUntouched = kept !== undefined && edited(file, () => withEntry(kept, client, entry)) === text;
+  const after = isUntouched ? kept : edited(file, () => withEntry(text, client, earlierEntry(kept, client)));
+  showChange(file, text, after, apiKeyIn(entry));
+  if (options.dryRun) {
+    printLine('Nothing was written.');
+    return;
+  }
+  if (isUntouched && kept === '') file.remove();
+  else file.write(after);
+  if (isUntouched) file.dropCopy();
+  printLine(
+    isUntouched
+      ? `Restored: ${file.path} is as it was before the install.`
+      : `Removed. Other changes since the install stay${kept === undefined ? '' : `; the file from before it: ${file.copy}`}.`,
+  );
+}
+
+/** An entry of the same name from before the install comes back. */
+function earlierEntry(kept: string | undefined, client: ClientRow): Entry | undefined {
+  return kept === undefined ? undefined : entryIn(kept, client);
+}
+
+function apiKeyIn(entry: Entry): string | undefined {
+  const { GRANARY_API_KEY: key } = (entry['env'] ?? {}) as Readonly<Record<string, unknown>>; // an entry's environment
+  return typeof key === 'string' ? key : undefined;
+}
+
+/** Names the file in a failure of its text. */
+function edited<T>(file: ConfigFile, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof Failure) throw new Failure(error.code, `${file.path}: ${error.message}`);
+    throw error;
+  }
+}
+
+function clientOf(name: string): ClientRow {
+  if (!Object.hasOwn(CLIENTS, name)) throw usage(`no client ${name}; there are ${CLIENT_NAMES.join(', ')}`);
+  return CLIENTS[name as ClientName];
+}
+
+function fileOf(client: ClientRow, { file }: InstallOptions, { variables }: Running): ConfigFile {
+  const machine = { platform: process.platform, home: homedir(), variables };
+  return new ConfigFile(file === undefined ? client.file(machine) : resolve(file));
+}
+
+/** The same program with the same options, by absolute paths: clients start it in any folder. */
+function startedBy(client: ClientRow, options: InstallOptions, { node, script }: Running): Started {
+  const { dataDir, url, httpUrl, tlsCa, memory, namespace, user, project, readOnly, tools, profile, apiKey } = options;
+  if (project !== undefined && namespace !== undefined)
+    throw usage('give --project or --namespace: a project is a namespace');
+  const isRemote = url !== undefined || httpUrl !== undefined;
+  const words: readonly (readonly [string, string | true | undefined])[] = [
+    ['--data-dir', isRemote ? undefined : resolve(dataDir)],
+    ['--url', url],
+    ['--http-url', httpUrl],
+    ['--tls-ca', tlsCa === undefined ? undefined : resolve(tlsCa)],
+    ['--memory', memory],
+    ['--namespace', namespace],
+    ['--user', user],
+    ['--project', project],
+    ['--read-only', readOnly],
+    ['--tools', tools],
+    ['--profile', profile === 'default' ? undefined : profile],
+  ];
+  const args = words.flatMap(([name, value]) => (value === undefined ? [] : value === true ? [name] : [name, value]));
+  const env: Record<string, string> = {};
+  if (apiKey !== undefined) env['GRANARY_API_KEY'] = apiKey;
+  if (project === 'auto' && client.workspace !== undefined) env['GRANARY_WORKSPACE'] = client.workspace;
+  // A package of npx lies in a cache, which may be emptied.
+  const isOfNpx = /[\\/]_npx[\\/]/.test(script);
+  return isOfNpx
+    ? { command: 'npx', args: ['-y', `granary@${VERSION}`, 'mcp', ...args], env }
+    : { command: node, args: [resolve(script), 'mcp', ...args], env };
+}
+
+/** A recall before the client runs has the folder of this process in place of the client's. */
+function probeVariables({ project }: InstallOptions, { variables }: Running): NodeJS.ProcessEnv {
+  if (project !== 'auto' || WORKSPACE_VARIABLES.some((name) => (variables[name] ?? '') !== '')) return variables;
+  return { ...variables, CLAUDE_PROJECT_DIR: process.cwd() };
+}
+
+/** The lines that change, without the key. */
+function showChange({ path }: ConfigFile, before: string, after: string, key: string | undefined): void {
+  const hidden = (line: string): string => (key === undefined ? line : line.replaceAll(key, `${key.slice(0, 3)}…`));
+  const [old, next] = [before.split('\n'), after.split('\n')];
+  let head = 0;
+  while (head < old.length && head < next.length && old[head] === next[head]) head += 1;
+  let tail = 0;
+  while (tail < old.length - head && tail < next.length - head && old.at(-1 - tail) === next.at(-1 - tail)) tail += 1;
+  printLine(path);
+  for (const line of old.slice(head, old.length - tail)) printLine(`- ${hidden(line)}`);
+  for (const line of next.slice(head, next.length - tail)) printLine(`+ ${hidden(line)}`);
+}
