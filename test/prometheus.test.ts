@@ -1,7 +1,9 @@
 // GET /metrics: its text by a strict reading of the exposition format, its names against the documents and the
 // dashboard, and its labels against names and ids of data.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { collect } from '../bench/lib/heap.ts';
@@ -112,7 +114,7 @@ test('names of granary end in their unit, and counters in _total', () => {
     if (name.endsWith('_seconds')) assert.match(help, /in seconds/, name);
     assert.match(
       name,
-      /_(total|seconds|bytes|writes|grains|records|segments|calls|streams|up|memories|keys|webhooks|flight|waiting)$/,
+      /_(total|seconds|bytes|writes|grains|records|segments|calls|streams|up|memories|keys|webhooks|flight|waiting|info)$/,
     );
   }
 });
@@ -176,7 +178,18 @@ for (const [openedCacheMb, isKept] of [
   });
 
 test('labels are of few values, none of them from data', () => {
-  const allowed = new Set(['operation', 'face', 'code', 'le', 'shard', 'worker', 'stage', 'outcome']);
+  const allowed = new Set([
+    'operation',
+    'face',
+    'code',
+    'le',
+    'shard',
+    'worker',
+    'stage',
+    'outcome',
+    'version',
+    'node',
+  ]);
   for (const { name, labels } of exposed.series) {
     if (!name.startsWith('granary_')) continue;
     for (const [label, value] of Object.entries(labels)) {
@@ -214,4 +227,48 @@ test('the dashboard asks for names and labels that exist, and shows every family
   }
   for (const name of exposed.families.keys())
     if (name.startsWith('granary_')) assert.ok(asked.has(name), `no panel shows ${name}`);
+});
+
+test('each alert rule asks for names and labels that exist, and says what to do', () => {
+  const rules = read('deploy/prometheus/granary.rules.yml').split('- alert: ').slice(1);
+  assert.ok(rules.length >= 10);
+  const labels = new Set([...exposed.series.flatMap(({ labels: own }) => Object.keys(own)), 'instance', 'job']);
+  for (const rule of rules) {
+    const name = /^Granary\w+/.exec(rule)?.[0] ?? assert.fail(rule);
+    const expr = /^ {8}expr: (.+)$/m.exec(rule)?.[1] ?? assert.fail(`${name} has an expression`);
+    assert.match(rule, /summary: .+\n {10}action: [A-Z].+\./, name);
+    const names = [...expr.matchAll(/\bgranary_\w+/g)].map(([one]) => one);
+    assert.ok(names.length > 0 || expr.startsWith('up{'), name);
+    for (const one of names) assert.ok(exposed.families.has(familyOf(one, exposed)), `${name}: no ${one}`);
+    const used = [...expr.matchAll(/(?:by|on) \(([^)]*)\)|\{(\w+)/g)].flatMap(([, by, inside]) =>
+      (by ?? inside ?? '').split(', '),
+    );
+    for (const [, label = ''] of rule.matchAll(/\$labels\.(\w+)/g)) used.push(label);
+    for (const label of used) assert.ok(labels.has(label), `${name}: no label ${label}`);
+  }
+});
+
+test('promtool accepts the rules', (t) => {
+  const promtool = '/usr/bin/promtool';
+  if (!existsSync(promtool)) return t.skip(`${promtool} is not installed`);
+  const out = execFileSync(promtool, ['check', 'rules', join(root, 'deploy/prometheus/granary.rules.yml')]);
+  assert.match(out.toString(), /SUCCESS: \d+ rules found/);
+});
+
+test('the disk, the build and the age of a backup are shown', async () => {
+  const [build] = exposed.series.filter(({ name }) => name === 'granary_build_info');
+  const { version } = JSON.parse(read('package.json')) as { version: string };
+  assert.deepEqual(build, { name: 'granary_build_info', labels: { version, node: process.versions.node }, value: 1 });
+  const [free, size] = [total(exposed, 'granary_disk_free_bytes'), total(exposed, 'granary_disk_size_bytes')];
+  assert.ok(free > 0 && free < size, `${free} of ${size}`);
+  const ages = (of: Exposed) => of.series.filter(({ name }) => name === 'granary_backup_age_seconds');
+  assert.equal(ages(exposed).length, 0);
+  const path = mkdtempSync(join(tmpdir(), 'granary-backup-'));
+  try {
+    await http.post('/memories/default/app/exec', { command: 'backup', args: { path } });
+  } finally {
+    rmSync(path, { recursive: true, force: true });
+  }
+  const [age] = ages(await scrape());
+  assert.ok(age !== undefined && age.value >= 0 && age.value < 600, String(age?.value));
 });

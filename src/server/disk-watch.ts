@@ -44,12 +44,19 @@ export interface DiskWatchParts {
   readonly nowMs?: (() => number) | undefined;
 }
 
+/** The room of the disk under a data directory, in bytes. */
+export interface DiskRoom {
+  readonly freeBytes: number;
+  readonly sizeBytes: number;
+}
+
 export class DiskWatch {
   readonly #parts: DiskWatchParts;
   readonly #probe: Probe;
   readonly #nowMs: () => number;
   /** Why a folder rejects writes, by folder. */
   #refusing = new Map<string, string>();
+  #room: DiskRoom | undefined;
   #looking: { readonly sinceMs: number; readonly done: Promise<void> } | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -68,6 +75,11 @@ export class DiskWatch {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#looking?.done;
+  }
+
+  /** As the last probe found it; undefined before the first one, and when the disk does not say. */
+  get room(): DiskRoom | undefined {
+    return this.#room;
   }
 
   /** The problems found by the last probe: callers do not wait for a disk. */
@@ -103,6 +115,7 @@ export class DiskWatch {
     for (const folder of this.#refusing.keys())
       if (!found.has(folder)) this.#parts.log.info({ folder }, 'the disk takes writes again');
     this.#refusing = found;
+    this.#room = await roomOf(this.#parts.dataDirectory);
   }
 
   /** One folder per disk: keys and shards may be on disks of their own. */
@@ -127,6 +140,11 @@ export class DiskWatch {
       return wordsOf(error);
     }
   }
+}
+
+async function roomOf(folder: string): Promise<DiskRoom | undefined> {
+  const found = await statfs(folder).catch(() => undefined);
+  return found && { freeBytes: found.bavail * found.bsize, sizeBytes: found.blocks * found.bsize };
 }
 
 function wordsOf(error: unknown): string {

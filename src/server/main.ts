@@ -35,6 +35,7 @@ import { workFamilies } from './metering/work-families.ts';
 import { Metrics } from './metrics.ts';
 import { ExtractionModels } from './models/extraction/extractor.ts';
 import { CursorSeal } from './operations/cursor-seal.ts';
+import { LAST_BACKUP } from './operations/deployment/backup.ts';
 import { removeServerFile, writeServerFile } from './server-file.ts';
 import { type DataDirectory, openControlLog, openDataDirectory } from './start/data.ts';
 import { type Embedding, startEmbedding } from './start/embedding.ts';
@@ -288,6 +289,9 @@ function metricsOf({ router, pool, memories, control }: Stored, work: Work, serv
         modelExtraction: () => services.extractionModels.counts,
         embedded: () => followers.embedded,
         notEmbedded: () => followers.passedOver,
+        embeddingBehindMs: () => followers.behindMs,
+        disk: () => work.disks.room,
+        backupAgeSeconds: () => backupAgeOf(control, services.clock),
         eventStreams: () => events.size,
         webhooks: () => deliveries.size,
         deliveries: () => deliveries.counts,
@@ -295,6 +299,11 @@ function metricsOf({ router, pool, memories, control }: Stored, work: Work, serv
       }),
     ],
   });
+}
+
+function backupAgeOf(control: ControlStore, clock: Clock): number | undefined {
+  const value = control.get('setting', LAST_BACKUP)?.value;
+  return typeof value === 'number' ? Math.max(0, clock.nowMs() / 1000 - value) : undefined;
 }
 
 /** Throws VAL-E001 when the token counter is not installed: at start, rather than at the first query. */

@@ -21,6 +21,8 @@ export interface ShardCounts {
   readonly recallSeconds: Readonly<Record<RecallStage, Counted>>;
   readonly seals: number;
   readonly merges: number;
+  /** Memories whose index blocks are still to be rewritten after an erasure. */
+  readonly pendingPurges: number;
   /** The cache of opened grains. */
   readonly opened: OpenedCounts;
 }
@@ -54,7 +56,7 @@ export class ShardCounters {
     return nowMs;
   }
 
-  counts(opened: OpenedCounts): ShardCounts {
+  counts(opened: OpenedCounts, pendingPurges: number): ShardCounts {
     const { statistics, candidates, fusion, fetch } = this.recallSeconds;
     return {
       groupWrites: this.groupWrites.counted,
@@ -68,6 +70,7 @@ export class ShardCounters {
       },
       seals: this.seals,
       merges: this.merges,
+      pendingPurges,
       opened,
     };
   }

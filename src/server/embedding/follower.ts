@@ -47,6 +47,8 @@ interface Shard {
   readonly suspects: Suspects;
   /** Nothing was pending a moment ago: while other shards have work, this one is not asked before. */
   restsUntilMs: number;
+  /** When a text was first seen to await its vectors; undefined when none does. */
+  behindSinceMs: number | undefined;
 }
 
 export class Follower {
@@ -64,7 +66,12 @@ export class Follower {
 
   constructor(options: FollowerOptions) {
     this.#options = options;
-    this.#shards = options.backlogs.map((backlog) => ({ backlog, suspects: new Suspects(), restsUntilMs: 0 }));
+    this.#shards = options.backlogs.map((backlog) => ({
+      backlog,
+      suspects: new Suspects(),
+      restsUntilMs: 0,
+      behindSinceMs: undefined,
+    }));
     this.#nowMs = options.nowMs ?? (() => performance.now());
     this.#after = options.after ?? afterByTimer;
   }
@@ -77,6 +84,12 @@ export class Follower {
   /** Grains since the start that could not be embedded: only their words are searchable. */
   get passedOver(): number {
     return this.#passedOver;
+  }
+
+  /** Milliseconds since every text of the shard that is furthest behind had its vectors; 0 if all have them. */
+  get behindMs(): number {
+    const nowMs = this.#nowMs();
+    return Math.max(0, ...this.#shards.map(({ behindSinceMs = nowMs }) => nowMs - behindSinceMs));
   }
 
   /** True while the embedder is paused after a failure. */
@@ -136,6 +149,8 @@ export class Follower {
     const stampOf: StampOf = (backend) => (backends.includes(backend) ? { name, dimensions } : undefined);
     let worked = await this.#freshen(embedder, stampOf);
     const pages = await this.#taken(() => shard.backlog.pages(stampOf, FOLLOW_PAGE_GRAINS));
+    const isBehind = pages.some(({ memory }) => this.#options.mayEmbed?.(memory) !== false);
+    shard.behindSinceMs = isBehind ? (shard.behindSinceMs ?? this.#nowMs()) : undefined;
     for (const [at, page] of pages.entries()) {
       if (at > 0) worked = (await this.#freshen(embedder, stampOf)) || worked;
       if (this.#stop.signal.aborted || this.isOut) return worked;

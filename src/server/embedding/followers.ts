@@ -75,6 +75,11 @@ export class Followers {
     return this.#followers.reduce((sum, { passedOver }) => sum + passedOver, 0);
   }
 
+  /** Milliseconds since every text had its vectors; 0 if all have them. */
+  get behindMs(): number {
+    return Math.max(0, ...this.#followers.map(({ behindMs }) => behindMs));
+  }
+
   start(): void {
     this.#isStarted = true;
     for (const follower of this.#followers) follower.start();

@@ -113,11 +113,21 @@ export function shardFamilies(sources: ShardSources): Family[] {
       type: 'histogram',
       values: async () => recallSamples((await scrapes.seen()).counts),
     },
+    purges(async () => (await scrapes.seen()).counts),
     summed('granary_seals_total', 'Tails that were sealed into a segment.', ({ seals }) => seals),
     summed('granary_merges_total', 'Merges of segments.', ({ merges }) => merges),
     ...openedFamilies(summed, async () => (await scrapes.seen()).counts),
     ...workerFamilies(sources),
   ];
+}
+
+function purges(seen: () => Promise<readonly ShardCounts[]>): Family {
+  return {
+    name: 'granary_pending_purges_memories',
+    help: 'Memories whose index still holds blocks of erased grains, counted in each shard.',
+    type: 'gauge',
+    values: async () => [{ value: (await seen()).reduce((sum, { pendingPurges }) => sum + pendingPurges, 0) }],
+  };
 }
 
 function openedFamilies(
@@ -169,6 +179,12 @@ function workerFamilies({ workers }: ShardSources): Family[] {
       help: 'Bytes of the calls that the worker has not answered.',
       type: 'gauge',
       values: ofWorkers(({ pendingBytes }) => pendingBytes),
+    },
+    {
+      name: 'granary_worker_refused_calls_total',
+      help: 'Calls refused because too many waited for the worker.',
+      type: 'counter',
+      values: ofWorkers(({ refused }) => refused),
     },
     {
       name: 'granary_worker_restarts_total',

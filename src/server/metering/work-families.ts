@@ -1,6 +1,8 @@
 // The families of /metrics about the deployment and the work beside requests.
+import type { DiskRoom } from '../disk-watch.ts';
 import type { DeliveryCounts } from '../hooks/deliveries.ts';
 import type { ExtractionCounts } from '../models/extraction/extractor.ts';
+import { VERSION } from '../version.ts';
 import { counter, type Family, gauge } from './family.ts';
 
 /** Each is called at a scrape. */
@@ -11,6 +13,11 @@ export interface WorkSources {
   readonly modelExtraction: () => ExtractionCounts;
   readonly embedded: () => number;
   readonly notEmbedded: () => number;
+  /** Milliseconds since every text had its vectors. */
+  readonly embeddingBehindMs: () => number;
+  readonly disk: () => DiskRoom | undefined;
+  /** Seconds since the last backup; undefined without one. */
+  readonly backupAgeSeconds: () => number | undefined;
   readonly eventStreams: () => number;
   readonly webhooks: () => number;
   readonly deliveries: () => DeliveryCounts;
@@ -40,6 +47,24 @@ export function workFamilies(sources: WorkSources): Family[] {
     ),
     gauge('granary_embedded_grains', 'Grains embedded since the start.', sources.embedded),
     gauge('granary_not_embedded_grains', 'Grains since the start that could not be embedded.', sources.notEmbedded),
+    gauge(
+      'granary_embedding_behind_seconds',
+      'Time since every text had its vectors, in seconds; 0 if all have them.',
+      () => sources.embeddingBehindMs() / 1000,
+    ),
+    known('granary_disk_free_bytes', 'Free bytes on the disk of the data directory.', () => sources.disk()?.freeBytes),
+    known('granary_disk_size_bytes', 'Size of the disk of the data directory.', () => sources.disk()?.sizeBytes),
+    known(
+      'granary_backup_age_seconds',
+      'Time since the last backup, in seconds; no value before the first one.',
+      sources.backupAgeSeconds,
+    ),
+    {
+      name: 'granary_build_info',
+      help: 'Always 1; its labels are the version of Granary and of Node.',
+      type: 'gauge',
+      values: () => [{ value: 1, labels: { version: VERSION, node: process.versions.node } }],
+    },
     gauge('granary_event_streams', 'Streams of events that are open.', sources.eventStreams),
     gauge('granary_webhooks', 'Webhooks whose deliveries run.', sources.webhooks),
     byOutcome(
@@ -58,6 +83,15 @@ export function workFamilies(sources: WorkSources): Family[] {
     counter('granary_retention_sweeps_total', 'Completed sweeps for expired grains.', () => sources.sweeps().sweeps),
     counter('granary_expired_grains_total', 'Expired grains that sweeps removed.', () => sources.sweeps().grains),
   ];
+}
+
+/** A gauge without a series while its value is not known. */
+function known(name: string, help: string, read: () => number | undefined): Family {
+  const values = () => {
+    const value = read();
+    return value === undefined ? [] : [{ value }];
+  };
+  return { name, help, type: 'gauge', values };
 }
 
 /** A counter with the label `outcome`. */

@@ -111,6 +111,7 @@ export class ShardClient {
   readonly #batchesOutMax: number;
   readonly #pending = new Map<number, Pending>();
   #pendingBytes = 0;
+  #refused = 0;
   /** Pending calls that somebody asked, since when there are some, and how long there were some before. */
   #asked = 0;
   #askedSinceMs = 0;
@@ -138,6 +139,11 @@ export class ShardClient {
   /** Bytes of the unanswered requests. */
   get pendingBytes(): number {
     return this.#pendingBytes;
+  }
+
+  /** Number of calls that were refused because too much was pending. */
+  get refused(): number {
+    return this.#refused;
   }
 
   /** Milliseconds so far in which calls were under way that somebody asked. */
@@ -172,6 +178,7 @@ export class ShardClient {
   ): Promise<unknown> {
     if (this.#refusal !== undefined) return Promise.reject(this.#refusal);
     if (this.#pending.size >= PENDING_ITEMS_MAX || this.#pendingBytes >= PENDING_BYTES_MAX) {
+      this.#refused += 1;
       return Promise.reject(new EngineError('LIM-E001', 'too many calls wait for this shard'));
     }
     const id = this.#freeId();

@@ -121,6 +121,7 @@ export class LocalShards implements ShardSet {
         restarts: 0,
         pendingItems: this.#client.pendingItems,
         pendingBytes: this.#client.pendingBytes,
+        refused: this.#client.refused,
         reason: this.#reason,
       },
     ];

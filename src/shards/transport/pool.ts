@@ -147,6 +147,7 @@ class PoolWorker {
       restarts: this.#restarts,
       pendingItems: this.client.pendingItems,
       pendingBytes: this.client.pendingBytes,
+      refused: this.client.refused,
       reason: this.#reason,
     };
   }
