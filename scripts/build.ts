@@ -5,7 +5,7 @@
 // other folders.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { type ChunkingContext, type CodeSplittingGroup, type Plugin, rolldown } from 'rolldown';
 import { buildConsole } from './build-console.ts';
 import { buildDocs } from './build-docs.ts';
@@ -33,11 +33,17 @@ const NAMED_FILE =
 /** Stands for the folder of the build until a file knows its place in it. */
 const FOLDER = '__BUILD_FOLDER__';
 
-/** Builds into `folder`, an absolute path, which is emptied first. */
-export async function build(folder: string): Promise<void> {
+/**
+ * Builds into `folder`, an absolute path, which is emptied first. `preloads` are paths of further entries, which tests load
+ * before the program to replace functions of its modules: they share the modules, and are built into `preloads/`.
+ */
+export async function build(folder: string, preloads: readonly string[] = []): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   const bundle = await rolldown({
-    input: Object.fromEntries(entries().map((file) => [file.replace(/\.ts$/, ''), join(SOURCES, file)])),
+    input: Object.fromEntries([
+      ...entries().map((file) => [file.replace(/\.ts$/, ''), join(SOURCES, file)]),
+      ...preloads.map((file) => [`preloads/${basename(file, '.ts')}`, file]),
+    ]),
     platform: 'node',
     external: (name) => !name.startsWith('.') && !name.startsWith(ROOT) && !isBundled(name),
     // Its CommonJS form finds its own files when it runs, which a bundle does not have.

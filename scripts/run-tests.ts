@@ -119,25 +119,27 @@ function chosen(files: readonly string[], long: string | undefined): readonly st
   return files.filter((file) => LONG.some((path) => file.startsWith(path)) === (long === 'only'));
 }
 
+/** Test modules, loaded before the program to replace functions of its modules. */
+const PRELOADS = ['test/crash/*-cut.ts', 'test/faults/local-bug.ts'];
+/** Files of which the build for tests is made, besides installed ones. */
+const BUILT_FROM = [
+  'src/**/*',
+  'console/**/*',
+  'docs/**/*',
+  'docs/.vitepress/**/*',
+  'scripts/{build,build-console,build-docs,compress}.ts',
+  'package-lock.json',
+  'test/crash/cut.ts',
+  ...PRELOADS,
+];
+
 /** Builds of a day ago are removed. */
 const BUILD_KEPT_MS = 86_400_000;
 
 /** The folder of the package built from the sources as they are, made unless an earlier run has made it. */
 async function builtPackage(): Promise<string> {
   const digest = createHash('sha256');
-  for (const file of globSync(
-    [
-      'src/**/*',
-      'console/**/*',
-      'docs/**/*',
-      'docs/.vitepress/**/*',
-      'scripts/{build,build-console,build-docs,compress}.ts',
-      'package-lock.json',
-    ],
-    {
-      cwd: ROOT,
-    },
-  ).toSorted()) {
+  for (const file of globSync(BUILT_FROM, { cwd: ROOT }).toSorted()) {
     if (statSync(join(ROOT, file)).isDirectory()) continue;
     digest.update(`${file}\0`).update(readFileSync(join(ROOT, file)));
   }
@@ -149,7 +151,8 @@ async function builtPackage(): Promise<string> {
       rmSync(join(builds, old), { recursive: true, force: true });
   // Another run may build the same at the same time.
   const making = `${folder}-${process.pid}`;
-  await build(join(making, 'dist'));
+  const preloads = globSync(PRELOADS, { cwd: ROOT }).map((file) => join(ROOT, file));
+  await build(join(making, 'dist'), preloads);
   copyFileSync(join(ROOT, 'package.json'), join(making, 'package.json'));
   try {
     renameSync(making, folder);

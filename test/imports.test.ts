@@ -97,6 +97,7 @@ test('the server and its workers load only what they use', async (t) => {
     directory: temporaryDirectory(t),
     flags: ['--shards', '1', '--workers', '1'],
     preload: PRELOAD,
+    ofSources: true,
     env: { LOADED_MODULES: folder },
   });
   await server.stop();
@@ -138,6 +139,7 @@ test('the clients of models load with the first call of a model, not with a prov
     directory: temporaryDirectory(t),
     flags: ['--shards', '1', '--workers', '1', '--model-url', models.url, '--model', 'scripted'],
     preload: PRELOAD,
+    ofSources: true,
     env: { LOADED_MODULES: folder },
   });
   const loaded = (): string[] =>

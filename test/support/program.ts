@@ -1,6 +1,6 @@
 // The program that tests start as processes and threads. A run of many files builds it first (scripts/run-tests.ts), since
 // it starts in half the time of its sources; a file that runs alone starts the sources.
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -10,6 +10,16 @@ const built = process.env['TEST_BUILD'];
 /** The command line in its sources, for tests that look at modules or change them. */
 export const SOURCES_MAIN = join(ROOT, 'src/cli/main.ts');
 export const MAIN = built === undefined ? SOURCES_MAIN : join(built, 'dist/cli/main.js');
+
+/** They replace functions of the program's modules: the build has a copy of each that shares the modules. */
+const REPLACING = /-cut\.ts$|local-bug\.ts$/;
+
+/** The file or address to load before `MAIN` for `preload`, a path or an address. */
+export function preloadOfMain(preload: string): string {
+  return built !== undefined && REPLACING.test(preload)
+    ? pathToFileURL(join(built, 'dist/preloads', `${basename(preload, '.ts')}.js`)).href
+    : preload;
+}
 
 const WORKER = pathToFileURL(join(ROOT, 'src/server/shard-worker.ts')).href;
 

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { MAIN, SOURCES_MAIN } from './program.ts';
+import { MAIN, preloadOfMain, SOURCES_MAIN } from './program.ts';
 
 export interface ProcessOptions {
   readonly directory: string;
@@ -11,6 +11,8 @@ export interface ProcessOptions {
   readonly flags?: readonly string[];
   /** A module loaded before the server's own, in every thread. */
   readonly preload?: string;
+  /** Starts the sources, which a preloaded module looks at. */
+  readonly ofSources?: true;
   readonly env?: Readonly<Record<string, string>>;
   /** Words before the command that run it in another way: `unshare`, a shell. */
   readonly through?: readonly string[];
@@ -50,14 +52,13 @@ export class NotStarted extends Error {
 
 /** Resolves when it listens; rejects with NotStarted. */
 export async function startServerProcess(options: ProcessOptions): Promise<ServerProcess> {
-  const { directory, flags = [], preload, env = {}, through = [] } = options;
+  const { directory, flags = [], preload, ofSources, env = {}, through = [] } = options;
   const ports = ['--http-port', '0', '--grpc-port', '0'];
   const [command, ...words] = [
     ...through,
     process.execPath,
-    ...(preload === undefined ? [] : ['--import', preload]),
-    // A preloaded module looks at the sources.
-    preload === undefined ? MAIN : SOURCES_MAIN,
+    ...(preload === undefined ? [] : ['--import', preloadOfMain(preload)]),
+    ofSources === true ? SOURCES_MAIN : MAIN,
     'serve',
     '--data-dir',
     directory,
