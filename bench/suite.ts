@@ -32,6 +32,7 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   observed: () => import('./scenarios/observed.ts'),
   import: () => import('./scenarios/import.ts'),
   webhooks: () => import('./scenarios/webhooks.ts'),
+  console: () => import('./scenarios/console.ts'),
   events: () => import('./scenarios/events.ts'),
   chat: () => import('./scenarios/chat.ts'),
   log: () => import('./scenarios/log.ts'),

@@ -39,6 +39,10 @@ test('every page is complete and accessible, in both themes and at three widths'
       'Copy B as',
     ],
     'recall-refused': ['m/default/recall?q=x&a.min_score=7', 'VAL-E001'],
+    sessions: ['m/default/sessions?session=chat-1', 'Context for a prompt'],
+    'sessions-list': ['m/default/sessions', 'chat-2'],
+    goals: ['m/default/goals', 'finish the project'],
+    'goals-tree': ['m/default/goals?session=chat-1', 'plan the sprints'],
     'no-page': ['nothing', 'There is no such page'],
   };
   const { page, faults } = await watchedPage(browser, server.http, { expected: /status of 400/ });

@@ -1,5 +1,6 @@
 // A grain with all that is known of it: fields, versions, sources, who recalled it; and what can be done with it.
 import type { GranaryError } from 'granary-client';
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { useQuery } from '../../address.ts';
 import { useAsk } from '../../ask.ts';
@@ -19,11 +20,13 @@ interface Props {
   readonly memory: string;
   readonly hash: string;
   readonly onClose: () => void;
+  /** Further acts of the page that shows the panel. */
+  readonly more?: ComponentChildren;
   /** Called after a change, with the version to show now; undefined when the grain is gone. */
   readonly onChanged: (hash: string | undefined) => void;
 }
 
-export function GrainPanel({ memory, hash, onClose, onChanged }: Props) {
+export function GrainPanel({ memory, hash, onClose, more, onChanged }: Props) {
   const { client } = useSession();
   const { value, error, isLoading, again } = useAsk(`${memory} ${hash}`, (signal) =>
     client.memory(memory).get(hash, { signal }),
@@ -32,6 +35,7 @@ export function GrainPanel({ memory, hash, onClose, onChanged }: Props) {
     <Panel title={<Title grain={value} hash={hash} />} label={`Grain ${hash.slice(0, 12)}`} onClose={onClose}>
       {error !== undefined && <Missing error={error} again={again} />}
       {isLoading && value === undefined && <Loading what="the grain" />}
+      {value !== undefined && more}
       {value !== undefined && <Details memory={memory} grain={value} onChanged={onChanged} />}
     </Panel>
   );

@@ -1,0 +1,188 @@
+// The console in a real browser, with the server on the same processors: the first page, a long list, a recall.
+import { existsSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { type Browser, launch, type Page } from 'puppeteer-core';
+import { Granary } from '../../src/client/index.ts';
+import { inFolder } from '../lib/folder.ts';
+import { grainSource } from '../lib/grains.ts';
+import { type Measured, type Options, type Scenario, type Skipped, serverSize, sized } from '../lib/scenario.ts';
+import { startServer, type Target } from '../lib/server.ts';
+import { median, rounded } from '../lib/statistics.ts';
+
+const CHROMIUM = process.env['GRANARY_TEST_CHROMIUM'] ?? '/usr/bin/chromium';
+const LOOK_MS = 50;
+/** Nothing of the console takes longer. */
+const WAIT_MS = 300_000;
+
+export const scenario: Scenario = {
+  name: 'console',
+  about: 'the console in Chromium: its first page, a hundred thousand grains scrolled, a recall drawn',
+  aims: [
+    { metric: 'first_page_gzip_kb', atMost: 120 },
+    { metric: 'interactive_ms', atMost: 1_000 },
+    { metric: 'scroll_task_max_ms', atMost: 100 },
+    { metric: 'scroll_heap_mb', atMost: 150 },
+    { metric: 'recall_drawn_ms', atMost: 50 },
+  ],
+  run,
+};
+
+async function run({ size, profile, start = startServer }: Options): Promise<Measured | Skipped> {
+  if (!existsSync(CHROMIUM))
+    return { skipped: `no browser at ${CHROMIUM}: set GRANARY_TEST_CHROMIUM to the path of Chromium` };
+  const grains = sized(size, { full: 100_000, quick: 20_000, smoke: 600 });
+  const rounds = sized(size, { full: 9, quick: 5, smoke: 1 });
+  return inFolder(async (folder) => {
+    const server = await start({ dataDirectory: folder, auth: 'api-key', profile, ...serverSize(size) });
+    const browser = await launch({
+      executablePath: CHROMIUM,
+      // Chromium refuses to run as root within its sandbox.
+      args: [...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), '--disable-gpu', '--disable-dev-shm-usage'],
+    });
+    try {
+      const at = `http://127.0.0.1:${server.http}`;
+      await fill(at, server, grains);
+      await until('the console is built', async () => (await fetch(`${at}/console/`)).status !== 503);
+      const first = await firstPage(browser, at, rounds);
+      const page = await signedIn(browser, at, server.key ?? '');
+      const list = await scrolled(page, at, grains);
+      const drawn = await recallDrawn(page, at, rounds);
+      return { parameters: { grains, rounds }, metrics: rounded({ ...first, ...list, recall_drawn_ms: drawn }) };
+    } finally {
+      await browser.close();
+      await server.stop();
+    }
+  });
+}
+
+const MEMORY = 'console-bench';
+
+async function fill(at: string, { key }: Target, grains: number): Promise<void> {
+  const client = new Granary({ url: at, apiKey: key });
+  await client.operations.createMemory({ id: MEMORY });
+  const source = grainSource(1);
+  const memory = client.memory(MEMORY);
+  const step = 10_000;
+  for (let left = grains; left > 0; left -= step) {
+    const { errors } = await memory.addMany(
+      source.take(Math.min(left, step)).map(({ grainType, fields }) => ({ type: grainType, ...fields }) as never),
+    );
+    if (errors.length > 0) throw new Error(JSON.stringify(errors[0]));
+  }
+}
+
+async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  for (const endMs = performance.now() + WAIT_MS; !(await isSo()); ) {
+    if (performance.now() > endMs) throw new Error(`${what}: not within ${WAIT_MS} ms`);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+/** The value of an expression in the page. */
+async function inPage<T>(page: Page, expression: string): Promise<T> {
+  return (await page.evaluate(expression)) as T; // the caller knows what it asks for
+}
+
+/** The files that a new visitor loads until the form for the key is there. */
+async function firstPage(browser: Browser, at: string, rounds: number): Promise<Record<string, number>> {
+  const times: number[] = [];
+  let bytes = 0;
+  for (let round = 0; round < rounds; round++) {
+    const context = await browser.createBrowserContext();
+    const page = await context.newPage();
+    const bodies: Promise<Buffer>[] = [];
+    page.on('response', (response) => {
+      if (response.url().includes('/console/')) bodies.push(response.buffer());
+    });
+    await page.goto(`${at}/console/`, { waitUntil: 'domcontentloaded' });
+    await page.waitForSelector('input[type=password]');
+    times.push(await inPage<number>(page, 'performance.now()'));
+    const sizes = (await Promise.all(bodies)).map((body) => gzipSync(body, { level: 9 }).length);
+    bytes = sizes.reduce((sum, one) => sum + one, 0);
+    await context.close();
+  }
+  return { first_page_gzip_kb: bytes / 1000, interactive_ms: median(times) };
+}
+
+async function signedIn(browser: Browser, at: string, key: string): Promise<Page> {
+  const page = await browser.newPage();
+  await page.setViewport({ width: 1280, height: 800 });
+  await page.goto(`${at}/console/m/${MEMORY}/grains`);
+  await page.waitForSelector('input[type=password]');
+  await page.type('input[type=password]', key);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.table-body [role=row]');
+  return page;
+}
+
+/** Scrolls a little with each frame until every grain has been listed. */
+const SCROLL = `
+  globalThis.longest = 0;
+  new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) longest = Math.max(longest, duration);
+  }).observe({ type: 'longtask', buffered: false });
+  const scroller = document.querySelector('.table-scroll');
+  const step = () => {
+    scroller.scrollTop += 4000;
+    requestAnimationFrame(step);
+  };
+  step();
+`;
+
+async function scrolled(page: Page, at: string, grains: number): Promise<Record<string, number>> {
+  const start = performance.now();
+  await inPage(page, `{${SCROLL}}`);
+  await until(`${grains} grains are listed at ${at}`, () =>
+    inPage<boolean>(
+      page,
+      `document.querySelector('.table-foot').innerText.startsWith('${grains.toLocaleString('en')} grains')`,
+    ),
+  );
+  const seconds = (performance.now() - start) / 1000;
+  const session = await page.createCDPSession();
+  await session.send('HeapProfiler.collectGarbage');
+  const { JSHeapUsedSize: heap = Number.NaN } = await page.metrics();
+  return {
+    scroll_task_max_ms: await inPage<number>(page, 'longest'),
+    scroll_heap_mb: heap / 1e6,
+    scroll_grains_per_s: grains / seconds,
+  };
+}
+
+/** From the end of the answer to the frame that shows its hits. */
+const DRAWN = `new Promise((resolve) => {
+  const observer = new MutationObserver(() => {
+    const answer = performance.getEntriesByType('resource').findLast(({ name }) => name.endsWith('/recall'));
+    if (document.querySelector('.hit') === null || answer === undefined) return;
+    observer.disconnect();
+    requestAnimationFrame(() => {
+      const channel = new MessageChannel();
+      channel.port1.onmessage = () => resolve(performance.now() - answer.responseEnd);
+      channel.port2.postMessage(0);
+    });
+  });
+  observer.observe(document.body, { childList: true, subtree: true });
+})`;
+
+async function recallDrawn(page: Page, at: string, rounds: number): Promise<number> {
+  const times: number[] = [];
+  await go(page, `${at}/console/m/${MEMORY}/recall`);
+  await page.waitForSelector('.settings');
+  const source = grainSource(2);
+  for (let round = 0; round < rounds; round++) {
+    const drawn = inPage<number>(page, DRAWN);
+    await go(page, `${at}/console/m/${MEMORY}/recall?q=${encodeURIComponent(source.question())}`);
+    times.push(await drawn);
+  }
+  return median(times);
+}
+
+/** As a link does, so that the page keeps its key. */
+async function go(page: Page, address: string): Promise<void> {
+  const { pathname, search } = new URL(address);
+  const href = JSON.stringify(`${pathname}${search}`);
+  await inPage(
+    page,
+    `{ const link = document.createElement('a'); link.href = ${href}; document.body.append(link); link.click(); link.remove(); }`,
+  );
+}

@@ -1,0 +1,58 @@
+// Moves a goal to another state.
+import { useId, useState } from 'preact/hooks';
+import { useDo } from '../../ask.ts';
+import { ErrorBox } from '../../parts/error-box.tsx';
+import { useSession } from '../../session.ts';
+import { GOAL_STATES } from './state.tsx';
+
+interface Props {
+  readonly memory: string;
+  readonly hash: string;
+  readonly onMoved: (hash: string) => void;
+}
+
+export function MoveGoal({ memory, hash, onMoved }: Props) {
+  const { client } = useSession();
+  const id = useId();
+  const [state, setState] = useState<(typeof GOAL_STATES)[number]>('satisfied');
+  const [reason, setReason] = useState('');
+  const doing = useDo(async () => {
+    const moved = await client
+      .memory(memory)
+      .operations.moveGoal({ hash, state, reason: reason === '' ? undefined : reason });
+    onMoved(moved.hash);
+  });
+  return (
+    <form
+      class="move-goal"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void doing.run();
+      }}
+    >
+      <div class="filter">
+        <label for={`${id}-state`}>Move to</label>
+        <select
+          id={`${id}-state`}
+          value={state}
+          onChange={(event) => {
+            const next = GOAL_STATES.find((one) => one === event.currentTarget.value);
+            if (next !== undefined) setState(next);
+          }}
+        >
+          {GOAL_STATES.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+      </div>
+      <div class="filter">
+        <label for={`${id}-reason`}>Reason</label>
+        <input id={`${id}-reason`} value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
+      </div>
+      <button type="submit" disabled={doing.isRunning}>
+        Move
+      </button>
+      {doing.error !== undefined && <ErrorBox error={doing.error} />}
+    </form>
+  );
+}

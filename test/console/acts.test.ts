@@ -1,0 +1,128 @@
+// Acts on the pages: by keyboard alone, with a name typed before what cannot be taken back, and only what the key may do.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'puppeteer-core';
+import { Granary, NotFoundError } from '../../src/client/index.ts';
+import { eventually } from '../support/eventually.ts';
+import { goTo, inPage, settled, shows, signIn, startBrowser, startConsole, watchedPage } from './browser.ts';
+
+const FOCUSED = `(document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.innerText ?? '').trim()`;
+
+/** Presses Tab until the focus is on what has this label or text. */
+async function tabTo(page: Page, label: string): Promise<void> {
+  for (let presses = 0; presses < 60; presses++) {
+    await page.keyboard.press('Tab');
+    if ((await inPage<string>(page, FOCUSED)) === label) return;
+  }
+  assert.fail(`Tab does not reach ${label}`);
+}
+
+test('a grain is found, opened and corrected by keyboard alone', async (t) => {
+  const browser = await startBrowser(t);
+  if (browser === undefined) return;
+  const server = await startConsole(t);
+  const memory = new Granary({ url: server.http, apiKey: server.key }).memory('default');
+  await memory.add({ type: 'belief', subject: 'Ada', relation: 'lives_in', object: 'Oslo' });
+  await memory.add({ type: 'belief', subject: 'Ada', relation: 'drinks', object: 'tea' });
+  const { page, faults } = await watchedPage(browser, server.http);
+  await signIn(page, server.http, server.key);
+  await tabTo(page, 'Grains');
+  await page.keyboard.press('Enter');
+  await settled(page, 'Ada lives in Oslo');
+  for (let presses = 0; !(await inPage<boolean>(page, `document.activeElement.matches('.table-body [role=row]')`)); )
+    assert.ok(presses++ < 60, await page.keyboard.press('Tab').then(() => 'Tab does not reach the rows'));
+  await page.keyboard.press('ArrowDown');
+  await eventually('the second row has the focus', () =>
+    inPage<boolean>(page, `document.activeElement.getAttribute('aria-rowindex') === '3'`),
+  );
+  await page.keyboard.press('Enter');
+  await settled(page, 'Correct…');
+  assert.match(page.url(), /grain=[0-9a-f]{64}/);
+  await page.keyboard.press('Escape');
+  await eventually('the row has the focus again', () =>
+    inPage<boolean>(page, `document.activeElement.getAttribute('aria-rowindex') === '3'`),
+  );
+  await page.keyboard.press('Enter');
+  await settled(page, 'Correct…');
+  await tabTo(page, 'Correct…');
+  await page.keyboard.press('Enter');
+  await shows(page, 'Make the new version');
+  for (let presses = 0; !(await inPage<boolean>(page, `document.activeElement.value === 'Oslo'`)); presses++) {
+    assert.ok(presses < 60, 'Tab does not reach the field');
+    await page.keyboard.press('Tab');
+  }
+  await page.keyboard.down('Control');
+  await page.keyboard.press('a');
+  await page.keyboard.up('Control');
+  await page.keyboard.type('Bergen');
+  await tabTo(page, 'Make the new version');
+  await page.keyboard.press('Enter');
+  await settled(page, '2 versions');
+  const { results } = await memory.recall('', { subject: 'Ada', relation: 'lives_in' });
+  assert.deepEqual(
+    results.map(({ text }) => text),
+    ['Ada lives in Bergen'],
+  );
+  assert.deepEqual(await faults(), []);
+});
+
+test('what cannot be taken back shows counts and wants its name', async (t) => {
+  const browser = await startBrowser(t);
+  if (browser === undefined) return;
+  const server = await startConsole(t);
+  const client = new Granary({ url: server.http, apiKey: server.key });
+  const memory = client.memory('default');
+  const { blobHash } = await memory.add({ type: 'belief', subject: 'Ada', relation: 'drinks', object: 'tea' });
+  await client.operations.createMemory({ id: 'old-notes' });
+  const { page, faults } = await watchedPage(browser, server.http, { expected: /status of 404/ });
+  await signIn(page, server.http, server.key);
+  const isDisabled = (): Promise<boolean> => inPage(page, `document.querySelector('dialog button.danger').disabled`);
+
+  await goTo(page, `${server.http}/console/m/default/grains?grain=${blobHash}`);
+  await settled(page, 'Forget…');
+  await page.click('.panel button.danger');
+  await settled(page, 'This cannot be taken back.');
+  assert.match(await inPage<string>(page, `document.querySelector('.counts').innerText`), /Grains\s+1/);
+  await page.type('dialog input[type=text]', blobHash.slice(0, 7));
+  assert.equal(await isDisabled(), true);
+  await page.type('dialog input[type=text]', blobHash[7] ?? '');
+  assert.equal(await isDisabled(), false);
+  await page.click('dialog button.danger');
+  await settled(page, 'This memory is empty');
+  await assert.rejects(memory.get(blobHash), NotFoundError);
+
+  await goTo(page, `${server.http}/console/memories?memory=old-notes`);
+  await settled(page, 'Delete…');
+  await page.click('.panel button.danger');
+  await settled(page, 'This cannot be taken back.');
+  await page.type('dialog input[type=text]', 'default');
+  assert.equal(await isDisabled(), true);
+  await page.click('dialog .buttons button[type=button]');
+  await page.click('.panel button.danger');
+  await settled(page, 'This cannot be taken back.');
+  await page.type('dialog input[type=text]', 'old-notes');
+  await page.click('dialog button.danger');
+  await eventually('the memory is gone', async () => {
+    const { memories } = await client.operations.listMemories();
+    return !memories.some(({ id }) => id === 'old-notes');
+  });
+  assert.deepEqual(await faults(), []);
+});
+
+test('a key sees the pages and buttons of what it may do', async (t) => {
+  const browser = await startBrowser(t);
+  if (browser === undefined) return;
+  const server = await startConsole(t);
+  const client = new Granary({ url: server.http, apiKey: server.key });
+  const { blobHash } = await client
+    .memory('default')
+    .add({ type: 'belief', subject: 'Ada', relation: 'is', object: 'x' });
+  const { rawKey } = await client.operations.createKey({ name: 'reader', scopes: ['read'], memoryId: 'default' });
+  const { page, faults } = await watchedPage(browser, server.http);
+  await signIn(page, server.http, rawKey, `m/default/grains?grain=${blobHash}`);
+  await settled(page, 'Ada is x');
+  const shown = await inPage<string>(page, 'document.body.innerText');
+  for (const word of ['Grains', 'Recall']) assert.match(shown, new RegExp(word));
+  for (const word of ['Forget…', 'Correct…', 'Restrict…', 'New memory']) assert.ok(!shown.includes(word), word);
+  assert.deepEqual(await faults(), []);
+});
