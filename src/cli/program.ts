@@ -44,6 +44,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   scopes: async () => (await import('./scopes.ts')).registerScopes,
   audit: async () => (await import('./audit.ts')).registerAudit,
   events: async () => (await import('./events.ts')).registerEvents,
+  dsr: async () => (await import('./dsr.ts')).registerDsr,
   proof: async () => (await import('./proof.ts')).registerProof,
   report: async () => (await import('./report.ts')).registerReport,
   compliance: async () => (await import('./compliance.ts')).registerCompliance,

@@ -7837,7 +7837,7 @@ export interface Operations {
         /** Principal that restricted it. */
         readonly restrictedBy: string;
       } | undefined;
-      /** The newest recalls about the person, at most 50. */
+      /** The newest recalls about the person, at most 20. */
       readonly recalls: readonly {
         /** Time of the recall in Unix seconds. */
         readonly timestamp: Date;

@@ -1059,7 +1059,7 @@ export const SUBJECT_REQUEST_NOTE_CHARS_MAX = 4_096;
 /** Entries of the audit trail, consents and recalls that a report lists. It tells how many there are. */
 export const REPORT_ACTS_MAX = 500;
 export const REPORT_CONSENTS_MAX = 200;
-export const REPORT_RECALLS_MAX = 50;
+export const REPORT_RECALLS_MAX = 20;
 /** Import jobs that run at once, each with a thread that reads documents; others wait. */
 export const IMPORT_JOBS_RUNNING_MAX = 2;
 /** Import jobs that have not ended, of the deployment and of one memory, and the bytes of their files; beyond: LIM-E001. */

@@ -171,7 +171,7 @@ export const Report = Type.Object({
       queryMode: Type.String({ description: 'How it searched.' }),
       resultCount: Type.Integer({ description: 'Number of results.' }),
     }),
-    { description: 'The newest recalls about the person, at most 50.' },
+    { description: 'The newest recalls about the person, at most 20.' },
   ),
   acts: Type.Array(Act, { description: 'What was done since the request was received, oldest first.' }),
   actsTotal: Type.Union([Type.Integer(), Type.Null()], {

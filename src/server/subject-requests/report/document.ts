@@ -30,7 +30,8 @@ export interface ReportDocument {
 
 export const TEXTS: Readonly<Record<ReportLanguage, ReportTexts>> = { en: ENGLISH, de: GERMAN };
 /** More months than this are summed up by year. */
-const MONTHS_MAX = 24;
+const MONTHS_MAX = 36;
+const PERIOD_COLUMNS = 3;
 
 export function reportDocument(data: ReportData, language: ReportLanguage): ReportDocument {
   const texts = TEXTS[language];
@@ -150,9 +151,9 @@ class Writer {
     if (count === 0) return [paragraph(words.nothing)];
     const rows = byType.map(({ grainType, count: some, oldestCreatedAt, newestCreatedAt }) => [
       types[grainType] ?? grainType,
-      this.#number(some),
       this.#date(oldestCreatedAt),
       this.#date(newestCreatedAt),
+      this.#number(some),
     ]);
     const oldest = Math.min(...byType.map(({ oldestCreatedAt }) => oldestCreatedAt));
     const newest = Math.max(...byType.map(({ newestCreatedAt }) => newestCreatedAt));
@@ -162,19 +163,34 @@ class Writer {
         kind: 'table',
         columns: [
           { title: words.type },
-          { title: words.count, isNumber: true },
           { title: words.oldest },
           { title: words.newest },
+          { title: words.count, isNumber: true },
         ],
-        rows: [...rows, [words.total, this.#number(count), this.#date(oldest), this.#date(newest)]],
+        rows: [...rows, [words.total, this.#date(oldest), this.#date(newest), this.#number(count)]],
         hasTotal: true,
       },
-      {
-        kind: 'table',
-        columns: [{ title: words.month }, { title: words.count, isNumber: true }],
-        rows: periodsOf(byMonth).map(({ month, count: some }) => [month, this.#number(some)]),
-      },
+      this.#periods(byMonth),
     ];
+  }
+
+  /** Three periods in a row, the oldest ones first, from top to bottom. */
+  #periods(byMonth: ReportData['held']['byMonth']): Block {
+    const { held: words } = this.#texts;
+    const periods = periodsOf(byMonth);
+    const perColumn = Math.ceil(periods.length / PERIOD_COLUMNS);
+    const columns = Array.from({ length: Math.min(PERIOD_COLUMNS, periods.length) }, () => [
+      { title: words.month },
+      { title: words.count, isNumber: true as const },
+    ]).flat();
+    const rows = Array.from({ length: perColumn }, (_, row) =>
+      columns.map((column, at) => {
+        const period = periods[row + Math.floor(at / 2) * perColumn];
+        if (period === undefined) return '';
+        return column.isNumber === true ? this.#number(period.count) : period.month;
+      }),
+    );
+    return { kind: 'table', columns, rows };
   }
 
   consents(): Block[] {
@@ -227,7 +243,7 @@ class Writer {
       rows: recalls.map(({ timestamp, principal, queryMode, resultCount }) => [
         this.#stamp(timestamp),
         principal,
-        queryMode,
+        words.modes[queryMode] ?? queryMode,
         this.#number(resultCount),
       ]),
     });
@@ -253,7 +269,7 @@ class Writer {
           { title: words.entry, isCode: true },
         ],
         rows: acts.map(({ event, actor, from, to, count, hash }) => [
-          from === to ? this.#stamp(from) : `${this.#stamp(from)} – ${this.#stamp(to)}`,
+          this.#span(from, to),
           `${events[event] ?? event}${count === 1 ? '' : words.times(count)}`,
           actor,
           hash.slice(0, 16),
@@ -289,7 +305,7 @@ class Writer {
         words.entries,
         proof.audit_entries.map(({ partition, seq, hash }) => words.entry(partition, seq, hash)).join('\n') || none,
       ],
-      [words.purge, `${proof.purge.state} (${proof.purge.as_of})`],
+      [words.purge, `${words.purgeStates[proof.purge.state]} (${proof.purge.as_of})`],
       [words.key, `${proof.key_id} (${proof.public_key})`],
       [words.issued, `${proof.issued_at}, ${proof.issuer}`],
       [words.signature, proof.signature],
@@ -317,7 +333,7 @@ class Writer {
         rows: [
           [words.purposes, purposes.join('\n') || none],
           [words.recipients, recipients.join('\n') || none],
-          [words.retention, retentionDays === null ? none : words.days(this.#number(retentionDays))],
+          [words.retention, retentionDays === null ? words.noLimit : words.days(this.#number(retentionDays))],
           [words.source, words.sourceText],
           [words.rights, words.rightsText],
         ],
@@ -332,6 +348,11 @@ class Writer {
   /** `2026-11-28 10:00`. */
   #stamp(seconds: number): string {
     return isDate(seconds) ? new Date(seconds * 1000).toISOString().slice(0, 16).replace('T', ' ') : String(seconds);
+  }
+
+  #span(from: number, to: number): string {
+    const [first, last] = [this.#stamp(from), this.#stamp(to)];
+    return first === last ? first : `${first} – ${last}`;
   }
 
   #iso(text: string): string {

@@ -21,16 +21,17 @@ thead th { border-bottom: 1px solid #1a1a1a; font-size: .85em; }
 tr { break-inside: avoid; }
 .pairs th { width: 30%; font-weight: normal; color: #555; }
 .pairs td { white-space: pre-line; }
+.number:not(:last-child) { padding-inline-end: 2rem; }
 .number { text-align: end; font-variant-numeric: tabular-nums; }
 .total td { font-weight: bold; border-bottom: none; }
 .code, pre { font: .8em/1.45 "DejaVu Sans Mono", Consolas, monospace; }
 pre { white-space: pre-wrap; background: #f4f4f4; padding: .75rem; margin: .5rem 0; }
-@page { size: auto; margin: 18mm 16mm 20mm; }
+@page { size: auto; margin: 18mm 16mm 20mm; @bottom-right { content: counter(page) " / " counter(pages); font: 8pt Arial, sans-serif; color: #555; } }
 @media print {
   body { padding: 0; max-width: none; font-size: 10pt; }
   h1 { font-size: 17pt; }
   h2 { font-size: 12pt; }
-  pre { background: none; border: 1px solid #d5d5d5; break-inside: avoid; }
+  pre { background: none; border: 1px solid #d5d5d5; }
 }`;
 
 /** The file's text. Every value is escaped, and stands isolated so that its direction does not turn its surroundings. */

@@ -48,9 +48,9 @@ export const ENGLISH: ReportTexts = {
     'erasure.cross_user_redacted': 'Name redacted in the entry of another person',
   },
   statuses: { granted: 'granted', revoked: 'withdrawn', none: 'none' },
-  madeAt: (time, software) => `Made at ${time} by ${software}.`,
+  madeAt: (time, software) => `Made on ${time} by ${software}.`,
   page: (page, pages) => `Page ${page} of ${pages}`,
-  none: 'none',
+  none: 'not stated',
   unknown: 'not counted',
   request: {
     heading: 'The request',
@@ -67,10 +67,10 @@ export const ENGLISH: ReportTexts = {
     overdue: 'overdue',
     extension: 'Extension',
     extended: (days, time, reason) =>
-      `${plural(days, 'day', 'days')}, at ${time}${reason === undefined ? '' : `: ${reason}`}`,
+      `${plural(days, 'day', 'days')}, on ${time}${reason === undefined ? '' : `: ${reason}`}`,
     outcome: 'State',
     open: 'open',
-    closed: (outcome, time) => `${outcome}, closed at ${time}`,
+    closed: (outcome, time) => `${outcome}, closed on ${time}`,
     controller: 'Controller',
     memory: 'Memory',
     id: 'Number of the request',
@@ -83,9 +83,9 @@ export const ENGLISH: ReportTexts = {
   summary: {
     heading: 'The answer in short',
     erased: (count, time) =>
-      `The data of the person was erased at ${time}: ${count} ${count === '1' ? 'entry' : 'entries'}, in all versions. The key under which the data was stored is destroyed, so no copy of the data can be read any more.`,
+      `The data of the person was erased on ${time}: ${count} ${count === '1' ? 'entry' : 'entries'}, in all versions. The key under which the data was stored is destroyed, so no copy of the data can be read any more.`,
     neverHeld: (time) =>
-      `The memory held nothing about the person when the erasure was carried out at ${time}. It is recorded that a backup must not bring the person back.`,
+      `The memory held nothing about the person when the erasure was carried out on ${time}. It is recorded that a backup must not bring the person back.`,
     holds: (count) =>
       `The memory holds ${count} ${count === '1' ? 'entry' : 'entries'} about the person, in all versions.`,
     holdsNothing: 'The memory holds no entry about the person.',
@@ -128,6 +128,13 @@ export const ENGLISH: ReportTexts = {
     by: 'By',
     mode: 'Search',
     results: 'Results',
+    modes: {
+      structural: 'by structure',
+      text: 'by words',
+      hybrid: 'by words and structure',
+      chain: 'in steps',
+      cal: 'query',
+    },
     nothing: 'There is no record of a recall about the person.',
     more: (shown, total) => `The newest ${shown} of ${total} are listed.`,
     afterErasure: 'After an erasure, the records of recalls no longer name the person.',
@@ -153,6 +160,7 @@ export const ENGLISH: ReportTexts = {
     entries: 'Audit entries',
     entry: (partition, seq, hash) => `partition ${partition}, entry ${seq}: ${hash}`,
     purge: 'Indexes rewritten',
+    purgeStates: { pending: 'not yet', complete: 'yes' },
     key: 'Signing key',
     signature: 'Signature',
     issued: 'Signed',
@@ -165,6 +173,7 @@ export const ENGLISH: ReportTexts = {
     purposes: 'Purposes',
     recipients: 'Recipients',
     retention: 'Kept for',
+    noLimit: 'no fixed period',
     days: (days) => `${days} days, unless a rule for a part of the data says otherwise`,
     source: 'Source',
     sourceText:
@@ -185,7 +194,7 @@ export const ENGLISH: ReportTexts = {
       'A backup holds what the memory held when the backup was made. It is encrypted, and readable with the keys of that time.',
       'If the person is erased later, a restored backup is erased again before it is used.',
     ],
-    last: (time) => `The server made its newest backup at ${time}.`,
+    last: (time) => `The server made its newest backup on ${time}.`,
     noBackup: 'The server has made no backup itself. Copies that the operator makes in other ways are not known to it.',
   },
   limits: {

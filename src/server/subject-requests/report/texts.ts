@@ -81,6 +81,7 @@ export interface ReportTexts {
     readonly by: string;
     readonly mode: string;
     readonly results: string;
+    readonly modes: Readonly<Record<string, string>>;
     readonly nothing: string;
     readonly more: (shown: number, total: string) => string;
     readonly afterErasure: string;
@@ -105,6 +106,7 @@ export interface ReportTexts {
     readonly entries: string;
     readonly entry: (partition: number, seq: number, hash: string) => string;
     readonly purge: string;
+    readonly purgeStates: Readonly<Record<'pending' | 'complete', string>>;
     readonly key: string;
     readonly signature: string;
     readonly issued: string;
@@ -116,6 +118,7 @@ export interface ReportTexts {
     readonly purposes: string;
     readonly recipients: string;
     readonly retention: string;
+    readonly noLimit: string;
     readonly days: (days: string) => string;
     readonly source: string;
     readonly sourceText: string;
