@@ -94,7 +94,7 @@ for (const [listener, partitions] of [
       await refused(http.post(`${M}/subject-requests/${late.request_id}/extend`, { reason: 'Late.' }), 'DSR-E002');
       const { raw_key } = await http.call('POST', '/auth/keys', { json: { scopes: ['write'] } });
       await refused(http.call('GET', path, { key: raw_key }), 'AUT-E001');
-      const bound = await http.call('POST', '/auth/keys', { json: { scopes: ['admin'], user_id: 'ada' } });
+      const bound = await http.call('POST', '/auth/keys', { json: { scopes: ['admin'], user_id: 'carla' } });
       await refused(http.call('GET', path, { key: bound.raw_key }), 'AUT-E001');
     });
 
