@@ -9,7 +9,7 @@ import { WORKSPACE_VARIABLES } from '../project.ts';
 import { CLIENT_NAMES, CLIENTS, type ClientName, type ClientRow, entryOf, type Started } from './clients.ts';
 import { ConfigFile } from './config-file.ts';
 import { type Entry, entryIn, withEntry } from './edit.ts';
-import { recallThrough } from './probe.ts';
+import { recallThrough, type Seen } from './probe.ts';
 
 export interface InstallOptions extends McpOptions {
   readonly file?: string | undefined;
@@ -43,14 +43,24 @@ export async function install(name: string, options: InstallOptions, running: Ru
     const { code, message } = error instanceof Failure ? error : new Failure('SYS-E001', String(error));
     throw new Failure(code, `the entry is written, but a recall through it failed: ${message}`);
   });
-  const { memory, namespace, grains, hits } = seen;
   if (options.json) {
     printJson({ file: file.path, copy: file.copy, ...seen });
     return;
   }
-  const where = namespace === undefined ? `memory ${memory}` : `memory ${memory}, namespace ${namespace}`;
-  printLine(`Recalled once through it: ${where} holds ${grains} grains, and the recall found ${hits}.`);
+  printLine(`Recalled once through it: ${toldOf(seen)}.`);
+  if (seen.first !== undefined) printLine(`First: ${seen.first}`);
   printLine(`In ${client.title}: ${client.next}.`);
+}
+
+function toldOf({ tools, memory, namespace, grains, hits }: Seen): string {
+  const where = [memory && `memory ${memory}`, namespace && `namespace ${namespace}`].filter(Boolean).join(', ');
+  return [
+    `${tools} tools`,
+    where === '' ? undefined : `${where} holds ${grains} grains`,
+    hits === undefined ? 'no tool recall is offered' : `the recall found ${hits}`,
+  ]
+    .filter((part) => part !== undefined)
+    .join('; ');
 }
 
 export function uninstall(name: string, options: InstallOptions, running: Running): void {

@@ -7,13 +7,19 @@ import type { Started } from './clients.ts';
 
 const WAIT_MS_MAX = 60_000;
 const REVISION = '2025-11-25';
+/** For a memory of which nothing is known. */
 const QUERY = 'facts, preferences and decisions';
+const QUERY_CHARS_MAX = 200;
 
+/** The answers of the program. Members are absent where the entry offers no tool that tells them. */
 export interface Seen {
-  readonly memory: string;
-  readonly namespace: string | undefined;
-  readonly grains: number;
-  readonly hits: number;
+  readonly tools: number;
+  readonly memory?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly grains?: number | undefined;
+  readonly hits?: number | undefined;
+  /** The best hit. */
+  readonly first?: string | undefined;
 }
 
 /** Rejects with Failure: what the program said, or that it said nothing. */
@@ -30,18 +36,40 @@ export async function recallThrough(started: Started, variables: NodeJS.ProcessE
       clientInfo: { name: 'granary-install', version: VERSION },
     });
     peer.tell('notifications/initialized');
-    const recalled = await peer.call('recall', { query: QUERY, limit: 3 });
-    const status = await peer.call('status', {});
-    return {
-      memory: String(status['memory']),
-      namespace: status['namespace'] === undefined ? undefined : String(status['namespace']),
-      grains: Number(status['total_grains']),
-      hits: Array.isArray(recalled['results']) ? recalled['results'].length : 0,
-    };
+    return await seen(peer);
   } finally {
     child.stdin?.end();
     if (child.exitCode === null) child.kill();
   }
+}
+
+async function seen(peer: Peer): Promise<Seen> {
+  const { tools } = await peer.ask('tools/list', {});
+  const names = new Set((tools as readonly { readonly name: string }[]).map(({ name }) => name)); // a list of tools
+  const call = async (name: string, given: object): Promise<Members> => (names.has(name) ? peer.call(name, given) : {});
+  const { memory, namespace, total_grains: grains } = await call('status', {});
+  // The newest grain is found by its own words, if recalls work.
+  const [newest] = textsOf((await call('list', { limit: 1 }))['grains']);
+  const recalled = await call('recall', { query: newest?.slice(0, QUERY_CHARS_MAX) ?? QUERY, limit: 3 });
+  const texts = textsOf(recalled['results']);
+  return {
+    tools: names.size,
+    memory: textIn(memory),
+    namespace: textIn(namespace),
+    grains: typeof grains === 'number' ? grains : undefined,
+    hits: names.has('recall') ? texts.length : undefined,
+    first: texts[0],
+  };
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The texts of grains, without the fences. */
+function textsOf(grains: unknown): readonly string[] {
+  if (!Array.isArray(grains)) return [];
+  return grains.map(({ text }: { readonly text?: unknown }) => String(text).replace(/<\/?granary-data>/g, ''));
 }
 
 type Members = Readonly<Record<string, unknown>>;
