@@ -1,17 +1,22 @@
 // `granary backup DIR`: copies the whole deployment while the server runs.
 import { readdirSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { execOnDeployment } from './deployment.ts';
-import { Failure } from './failure.ts';
+import { Failure, usage } from './failure.ts';
+import { backupName, removeOldest } from './kept-backups.ts';
 import { type ServerOptions, withServerOptions } from './options.ts';
 import { bytes, duration, printJson, printLine, printNote } from './output.ts';
+
+const KEPT_MAX = 10_000;
 
 export function registerBackup(program: Command): void {
   const command = program
     .command('backup')
     .description('Copy everything into an empty folder while the server runs: DIR/data and DIR/keys')
-    .argument('<dir>', "an empty or new folder on the server's machine")
+    .argument('[dir]', "an empty or new folder on the server's machine")
+    .option('--to <dir>', 'make a new folder below this one, named by the time')
+    .option('--keep <n>', 'with --to: keep the newest N whole backups there, and remove older ones')
     .addHelpText(
       'after',
       '\nStore data and keys in different places: the data is useless without the keys. `granary restore DIR` restores both.',
@@ -19,8 +24,14 @@ export function registerBackup(program: Command): void {
   withServerOptions(command).action(backup);
 }
 
-async function backup(directory: string, options: ServerOptions): Promise<void> {
-  const path = resolve(directory);
+interface BackupOptions extends ServerOptions {
+  readonly to?: string | undefined;
+  readonly keep?: string | undefined;
+}
+
+async function backup(directory: string | undefined, options: BackupOptions): Promise<void> {
+  const keep = keptOf(options);
+  const path = placeOf(directory, options);
   const { withConnection } = await import('./connection.ts');
   const startedMs = performance.now();
   const answer = await withConnection(
@@ -28,14 +39,34 @@ async function backup(directory: string, options: ServerOptions): Promise<void> 
     async (connection) => {
       // Only a local server shares this file system; a remote server checks its own.
       if (connection.dataDirectory !== undefined) refuseUnlessEmpty(path);
+      else if (keep !== undefined)
+        throw usage('--keep works only on the machine of the server: it removes folders there');
       return execOnDeployment(connection, 'backup', { path });
     },
     { isLong: true },
   );
-  if (options.json) return printJson(answer);
+  const removed = options.to === undefined || keep === undefined ? [] : removeOldest(resolve(options.to), keep);
+  if (options.json) return printJson(options.to === undefined ? answer : { ...answer, removed });
   const took = duration(performance.now() - startedMs);
   printLine(`${bytes(Number(answer['bytes']))} of ${Number(answer['shards'])} shards in ${path} (${took})`);
+  for (const name of removed) printLine(`removed ${name}`);
   printNote(`Store ${path}/data and ${path}/keys in different places.`);
+}
+
+/** Throws USAGE. */
+function keptOf({ to, keep }: BackupOptions): number | undefined {
+  if (keep === undefined) return undefined;
+  if (to === undefined) throw usage('--keep needs --to DIR');
+  const number = Number(keep);
+  if (!/^\d+$/.test(keep) || number < 1 || number > KEPT_MAX)
+    throw usage(`--keep must be an integer from 1 to ${KEPT_MAX}`);
+  return number;
+}
+
+/** Throws USAGE. */
+function placeOf(directory: string | undefined, { to }: BackupOptions): string {
+  if ((directory === undefined) === (to === undefined)) throw usage('give either a folder or --to DIR');
+  return resolve(directory ?? join(to ?? '', backupName(Date.now())));
 }
 
 function refuseUnlessEmpty(path: string): void {

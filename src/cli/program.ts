@@ -53,6 +53,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   verify: async () => (await import('./verify.ts')).registerVerify,
   backup: async () => (await import('./backup.ts')).registerBackup,
   restore: async () => (await import('./restore.ts')).registerRestore,
+  doctor: async () => (await import('./doctor.ts')).registerDoctor,
   'rebuild-indexes': async () => (await import('./rebuild-indexes.ts')).registerRebuildIndexes,
   compact: async () => (await import('./compact.ts')).registerCompact,
   'rotate-keys': async () => (await import('./rotate-keys.ts')).registerRotateKeys,

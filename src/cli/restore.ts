@@ -1,7 +1,11 @@
 // `granary restore DIR`: restores a backup into a data directory. Erasures, forgets, deletions and revocations since
 // the backup stay in force.
 import { type Command, Option } from 'commander';
+import { EXIT } from './failure.ts';
+import { number, printJson, printLine } from './output.ts';
 import type { RestoreOptions } from './restore/restore.ts';
+
+type Options = Omit<RestoreOptions, 'env'> & { readonly dryRun?: true | undefined };
 
 export function registerRestore(program: Command): void {
   program
@@ -12,6 +16,7 @@ export function registerRestore(program: Command): void {
     .option('--keys <dir>', 'keys of the backup, if stored elsewhere (default: DIR/keys)')
     .option('--yes', 'replace the existing deployment')
     .option('--force', 'continue even if parts of the existing deployment cannot be read')
+    .option('--dry-run', 'restore into a scratch folder, check everything there, and change nothing')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -21,9 +26,19 @@ keys, as far as the existing deployment records them. Users are matched under an
 whom the existing deployment never knew leaves no record: erase them again after the restore. All other data and keys
 are replaced. Grains and API keys created since the backup are lost; API keys of the backup work again.`,
     )
-    .action(async (directory: string, options: Omit<RestoreOptions, 'env'>) => {
+    .action(async (directory: string, { dryRun, ...options }: Options) => {
+      if (dryRun === true) return dryRunOf(directory, options);
       // Loaded on demand: it imports the engine, which would slow down --help.
       const { restore } = await import('./restore/restore.ts');
       await restore(directory, { ...options, env: process.env });
     });
+}
+
+/** Exit code 1 when the restored deployment has problems. */
+async function dryRunOf(directory: string, { dataDir, keys, json }: Options): Promise<void> {
+  const { rehearse } = await import('./restore/rehearsal.ts');
+  const { shards, grains, findings } = await rehearse(directory, { dataDir, keys, env: process.env });
+  if (findings > 0) process.exitCode = EXIT.failed;
+  if (json) return printJson({ shards, grains, finding_count: findings });
+  printLine(`The backup can be restored: ${number(grains)} grains in ${shards} shards, ${findings} problems found.`);
 }

