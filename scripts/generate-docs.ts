@@ -1,11 +1,13 @@
-// Writes the table of a recall's fields into docs/recall.md, from the schema, and that of the tools into docs/mcp.md, from
-// what `npm run client` made of the operation table: `npm run docs`. A test compares them.
-import { readFileSync, writeFileSync } from 'node:fs';
+// Writes what documents take from the code: the table of a recall's fields in docs/recall.md, that of the tools in docs/mcp.md
+// (from what `npm run client` made of the operation table), and the pages of scripts/reference.ts: `npm run docs`. A test
+// compares.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TOOLS } from '../src/mcp/gen/tools.ts';
 import type { Tool } from '../src/mcp/tool.ts';
 import { toSnake } from '../src/server/operations/names.ts';
 import { RecallInput } from '../src/server/operations/recall/fields.ts';
+import { referencePages } from './reference.ts';
 
 type Field = keyof typeof RecallInput.properties;
 type TestName = readonly [file: string, name: string];
@@ -197,11 +199,14 @@ export function withTools(page: string): string {
 }
 
 if (import.meta.main) {
+  const docs = join(import.meta.dirname, '..', 'docs');
   for (const [name, made] of [
     ['recall.md', withTable],
     ['mcp.md', withTools],
   ] as const) {
-    const file = join(import.meta.dirname, '..', 'docs', name);
+    const file = join(docs, name);
     writeFileSync(file, made(readFileSync(file, 'utf8')));
   }
+  mkdirSync(join(docs, 'reference'), { recursive: true });
+  for (const [page, text] of referencePages()) writeFileSync(join(docs, page), text);
 }

@@ -1,9 +1,11 @@
 // Generated parts of documents equal the output of their generator.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { withTable, withTools } from '../scripts/generate-docs.ts';
+import { referencePages } from '../scripts/reference.ts';
+import { OPERATIONS } from '../src/server/operations/table.ts';
 
 const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'recall.md'), 'utf8');
 
@@ -28,4 +30,19 @@ test('docs/mcp.md has the tools as they are (`npm run docs` writes them)', () =>
   assert.match(tools, /^\| `recall` \| default \| `query`, `limit`\?/m);
   assert.equal(withTools(tools.replace(/^\| `forget` .*\n/m, '')), tools);
   assert.throws(() => withTools('# MCP\n'), /no marks/);
+});
+
+test('docs/reference has the pages that the code makes, and no other (`npm run docs` writes them)', () => {
+  const docs = join(import.meta.dirname, '..', 'docs');
+  const pages = referencePages();
+  for (const [path, made] of pages) assert.equal(readFileSync(join(docs, path), 'utf8'), made, path);
+  const there = readdirSync(join(docs, 'reference')).map((name) => `reference/${name}`);
+  assert.deepEqual(there.toSorted(), [...pages.keys()].filter((path) => path.startsWith('reference/')).toSorted());
+});
+
+test('each operation has its part of the reference', () => {
+  const headings = [...referencePages().values()].flatMap((page) =>
+    [...page.matchAll(/^## (\w+)$/gm)].map(([, name]) => name),
+  );
+  for (const { name } of OPERATIONS) assert.equal(headings.filter((heading) => heading === name).length, 1, name);
 });

@@ -1529,7 +1529,7 @@ export interface Operations {
       readonly warnings?: readonly string[] | undefined;
     };
   };
-  /** Import a document as a job that goes on after the answer. The body is a multipart form with one part named file, of up to 50 MiB; the query has the options of import-document. Job and file are on disk before the answer. What would refuse every chunk refuses the request. */
+  /** Import a document as a job that goes on after the answer. The body is a multipart form with one part named file, of up to 50 MiB; the query has the options of import-document. Job and file are on disk before the answer. A fault of every chunk refuses the request. */
   createImport: {
     input: {
       /** Namespace of the chunks; the default is default. */
@@ -3466,7 +3466,7 @@ export interface Operations {
       readonly warnings?: readonly string[] | undefined;
     };
   };
-  /** Remove the grains that have expired. Expired grains are hidden at once; this removes them. What a legal hold or a restriction keeps is counted as held. */
+  /** Remove the grains that have expired. Expired grains are hidden at once; this removes them. Grains that a legal hold or a restriction keeps are counted as held. */
   enforceRetention: {
     input: {
       /** Only this namespace; the default is all. */
@@ -5044,7 +5044,7 @@ export interface Operations {
       readonly warnings?: readonly string[] | undefined;
     };
   };
-  /** Change the title of a thread, archive it, or replace its metadata. What is not sent stays as it is. The earlier version stays in the history of the thread’s state. */
+  /** Change the title of a thread, archive it, or replace its metadata. Members that are not sent stay as they are. The earlier version stays in the history of the thread’s state. */
   changeThread: {
     input: {
       /** Id of the thread. */
@@ -5079,7 +5079,7 @@ export interface Operations {
       readonly warnings?: readonly string[] | undefined;
     };
   };
-  /** Delete a thread: its messages are forgotten. The calls of tools in it are forgotten too. What was learnt from it stays. When the policy keeps one of its messages, nothing is deleted. */
+  /** Delete a thread: its messages are forgotten. The calls of tools in it are forgotten too. Facts that were learnt from it stay. When the policy keeps one of its messages, nothing is deleted. */
   deleteThread: {
     input: {
       /** Id of the thread. */
@@ -6083,7 +6083,7 @@ export interface Operations {
       readonly warnings?: readonly string[] | undefined;
     };
   };
-  /** Delete a hook. What is under way may still arrive. Its dead letters go with it. */
+  /** Delete a hook. Deliveries under way may still arrive. Its dead letters go with it. */
   deleteHook: {
     input: {
       /** Id of the hook. */

@@ -32,7 +32,7 @@ export const TAGS: readonly Tag[] = [
   },
   {
     name: 'sessions',
-    description: 'What an agent does in a session: its state, goals and actions.',
+    description: 'The state, goals and actions of an agent in a session.',
     operations: [
       ...['session_bootstrap', 'session_state', 'session_actions', 'session_actions_summary'],
       ...['session_actions_chain', 'session_failed_actions', 'session_context', 'session_consolidate', 'states_diff'],
@@ -71,7 +71,7 @@ export const TAGS: readonly Tag[] = [
   },
   {
     name: 'events',
-    description: 'What changes in a memory, told as it happens.',
+    description: 'Changes of a memory, told as they happen.',
     operations: ['events', 'list_hooks', 'create_hook', 'delete_hook'],
   },
   {

@@ -147,7 +147,8 @@ export const threadGet = defineOperation({
 export const threadChange = defineOperation({
   name: 'change_thread',
   summary: 'Change the title of a thread, archive it, or replace its metadata.',
-  description: 'What is not sent stays as it is. The earlier version stays in the history of the thread’s state.',
+  description:
+    'Members that are not sent stay as they are. The earlier version stays in the history of the thread’s state.',
   example: { thread_id: 'thr_aaaaaaaaaaaaaaaaaaaaaaaa', title: 'Refund', archived: true },
   needs: 'write',
   on: 'memory',
@@ -176,7 +177,7 @@ export const threadDelete = defineOperation({
   name: 'delete_thread',
   summary: 'Delete a thread: its messages are forgotten.',
   description:
-    'The calls of tools in it are forgotten too. What was learnt from it stays. When the policy keeps one of its messages, nothing is deleted.',
+    'The calls of tools in it are forgotten too. Facts that were learnt from it stay. When the policy keeps one of its messages, nothing is deleted.',
   example: { thread_id: 'thr_aaaaaaaaaaaaaaaaaaaaaaaa', reason: 'Asked for by the user.' },
   needs: 'write',
   on: 'memory',

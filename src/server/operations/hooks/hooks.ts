@@ -142,7 +142,7 @@ function badUrl(message: string): EngineError {
 
 export const hooksDelete = defineOperation({
   name: 'delete_hook',
-  summary: 'Delete a hook. What is under way may still arrive.',
+  summary: 'Delete a hook. Deliveries under way may still arrive.',
   description: 'Its dead letters go with it.',
   example: { hook_id: 'hook_aaaaaaaaaaaaaaaaaaaaaaaa' },
   needs: 'admin',

@@ -16,7 +16,7 @@ export const createImport = defineOperation({
   name: 'create_import',
   summary: 'Import a document as a job that goes on after the answer.',
   description:
-    'The body is a multipart form with one part named file, of up to 50 MiB; the query has the options of import-document. Job and file are on disk before the answer. What would refuse every chunk refuses the request.',
+    'The body is a multipart form with one part named file, of up to 50 MiB; the query has the options of import-document. Job and file are on disk before the answer. A fault of every chunk refuses the request.',
   example: { namespace: 'handbook', tags: 'policy,2026', chunk_size: 1000, chunk_overlap: 100, extract: false },
   needs: 'write',
   on: 'memory',

@@ -82,7 +82,7 @@ export const retentionEnforce = defineOperation({
   name: 'enforce_retention',
   summary: 'Remove the grains that have expired.',
   description:
-    'Expired grains are hidden at once; this removes them. What a legal hold or a restriction keeps is counted as held.',
+    'Expired grains are hidden at once; this removes them. Grains that a legal hold or a restriction keeps are counted as held.',
   example: { dry_run: true },
   needs: 'admin',
   on: 'memory',

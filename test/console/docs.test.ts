@@ -1,0 +1,42 @@
+// The documents in a real browser: both themes, a phone and a laptop, the search, and no breach of the policy.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import { startTestServer } from '../support/server.ts';
+import { inPage, LOOKS, settled, shot, shows, startBrowser, watchedPage } from './browser.ts';
+
+const PAGES = ['', 'concepts', 'quickstart-python', 'cal-output', 'gdpr', 'reference/operations', 'reference/recall'];
+
+test('pages fit the screen in both themes, and the search finds', async (t) => {
+  const browser = await startBrowser(t);
+  if (browser === undefined) return;
+  const server = await startTestServer({});
+  t.after(() => server.close());
+  const at = `${server.http}/docs`;
+  await eventually('the documents are built', async () => (await fetch(`${at}/`)).status !== 503);
+  for (const look of LOOKS.filter(({ width }) => width < 2000)) {
+    const { page, faults } = await watchedPage(browser, server.http, { look });
+    const where = (name: string): string => `docs-${name.replaceAll('/', '-')}-${look.width}-${look.theme}`;
+    for (const name of PAGES) {
+      await page.goto(`${at}/${name}`);
+      await settled(page, name === '' ? 'Documentation of Granary' : 'Granary');
+      await shot(page, where(name));
+      assert.ok(await inPage<boolean>(page, 'document.documentElement.scrollWidth <= innerWidth'), where(name));
+      assert.doesNotMatch(
+        await inPage<string>(page, 'document.body.innerText'),
+        /\{\{ (?:site|text|title)/,
+        where(name),
+      );
+      assert.equal(await inPage(page, `document.documentElement.classList.contains('dark')`), look.theme === 'dark');
+    }
+    if (look.width === 1280) {
+      await page.keyboard.press('/');
+      await page.waitForSelector('#localsearch-input');
+      await page.type('#localsearch-input', 'tombstone');
+      await shows(page, 'Keys and names');
+      await shot(page, where('search'));
+    }
+    assert.deepEqual(await faults(), [], `${look.width} ${look.theme}`);
+    await page.close();
+  }
+});
