@@ -42,26 +42,26 @@ export function writeFigures(scenarios: readonly Pick<Scenario, 'name' | 'aims'>
 
 function figures(lines: readonly Kept[], missing: readonly string[]): string {
   const machines = [...new Set(lines.map(({ machine, node }) => `${machine}, Node ${node}`))].join('; ');
-  const commits = [...new Set(lines.map(({ commit }) => commit))].join(', ');
-  const rows = lines.flatMap(({ scenario, metrics, aims }) =>
-    aims.flatMap((aim) => {
+  const rows = lines.flatMap(({ scenario, metrics, aims }) => {
+    const told = aims.flatMap((aim) => {
       const value = metrics[aim.metric];
       if (value === undefined) return [];
-      return `| ${scenario} | ${aim.metric} | ${bound(aim)} | ${value} | ${isMet(aim, value) ? 'yes' : '**no**'} |`;
-    }),
-  );
+      return `${aim.metric.replace(/_ratio$/, '')} ${isMet(aim, value) ? value : `**${value}**`} (${bound(aim)})`;
+    });
+    return told.length === 0 ? [] : [`| ${scenario} | ${told.join('; ')} |`];
+  });
   return [
-    `Measured on ${machines}; commit ${commits}.`,
+    `Measured on ${machines}; each line of \`history.ndjson\` names its commit.`,
     '',
-    '| scenario | metric | aim | measured | met |',
-    '| --- | --- | --- | --- | --- |',
+    '| scenario | measured (aim), bold where it misses; ratios without their ending |',
+    '| --- | --- |',
     ...rows,
     ...(missing.length === 0 ? [] : ['', `No full run is kept of: ${missing.join(', ')}.`]),
   ].join('\n');
 }
 
 function bound({ atLeast, atMost }: Aim): string {
-  return [...(atLeast === undefined ? [] : [`≥ ${atLeast}`]), ...(atMost === undefined ? [] : [`≤ ${atMost}`])].join(
+  return [...(atLeast === undefined ? [] : [`≥${atLeast}`]), ...(atMost === undefined ? [] : [`≤${atMost}`])].join(
     ', ',
   );
 }
