@@ -134,4 +134,13 @@ Module._resolveFilename = function (name, ...rest) {
     [1, true],
   );
   assert.ok(!existsSync(path('none.pdf')));
+  // Without its fonts, letters beyond Latin ones have their code.
+  writeFileSync(hook, readFileSync(hook, 'utf8').replace("name === 'pdfkit'", "name.startsWith('dejavu')"));
+  const user = `עדה ${SCRIPT}`;
+  const plain = here('dsr', 'report', '--user', user, '--language', 'de', '--out', path('plain.pdf'));
+  const latin = await granary(plain, { env: { NODE_OPTIONS: `--require ${hook}` } });
+  assert.equal(latin.code, 0, latin.stderr);
+  const { text } = await pdfText(path('plain.pdf'));
+  assert.match(text, /\[U\+05E2\]\[U\+05D3\]\[U\+05D4\] "><script>/);
+  assert.match(text, /Eingeschränkt|eingeschränkt/);
 });

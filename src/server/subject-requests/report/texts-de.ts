@@ -83,7 +83,7 @@ export const GERMAN: ReportTexts = {
   summary: {
     heading: 'Die Antwort in Kürze',
     erased: (count, time) =>
-      `Die Daten der Person wurden am ${time} gelöscht: ${count} ${count === '1' ? 'Eintrag' : 'Einträge'}, in allen Fassungen. Der Schlüssel, unter dem die Daten gespeichert waren, ist vernichtet. Keine Kopie der Daten lässt sich mehr lesen.`,
+      `Die Daten der Person wurden am ${time} gelöscht: ${count} ${count === '1' ? 'Eintrag' : 'Einträge'}, in allen Fassungen. Der Schlüssel, unter dem die Daten gespeichert waren, ist vernichtet: Kopien der Daten lassen sich mit den verbliebenen Schlüsseln nicht lesen.`,
     neverHeld: (time) =>
       `Der Speicher enthielt nichts über die Person, als die Löschung am ${time} ausgeführt wurde. Es ist vermerkt, dass eine Sicherung die Person nicht zurückbringen darf.`,
     holds: (count) =>

@@ -83,7 +83,7 @@ export const ENGLISH: ReportTexts = {
   summary: {
     heading: 'The answer in short',
     erased: (count, time) =>
-      `The data of the person was erased on ${time}: ${count} ${count === '1' ? 'entry' : 'entries'}, in all versions. The key under which the data was stored is destroyed, so no copy of the data can be read any more.`,
+      `The data of the person was erased on ${time}: ${count} ${count === '1' ? 'entry' : 'entries'}, in all versions. The key under which the data was stored is destroyed: copies of the data cannot be read with the keys that are left.`,
     neverHeld: (time) =>
       `The memory held nothing about the person when the erasure was carried out on ${time}. It is recorded that a backup must not bring the person back.`,
     holds: (count) =>
