@@ -4896,6 +4896,8 @@ export interface Operations {
         readonly hash: string;
         /** Confidence of the grain, 0 to 1. */
         readonly confidence: number;
+        /** Time at which the grain was created, in Unix seconds. */
+        readonly createdAt: Date;
       }[];
       /** Depth of the farthest node. */
       readonly depthReached: number;

@@ -2,6 +2,7 @@ import { EngineError } from '../../../engine/base/errors.ts';
 import { GRAPH_DEPTH_MAX, GRAPH_NODES_MAX } from '../../../engine/base/limits.ts';
 import { tripleForm } from '../../../engine/grain/api/text.ts';
 import { defineOperation } from '../define.ts';
+import { seconds } from '../seconds.ts';
 import { described, Type } from '../type.ts';
 import { walkGraph } from './walk.ts';
 
@@ -20,6 +21,7 @@ const Edge = Type.Object({
   target: Type.String({ description: 'Object of the grain.' }),
   hash: Type.String({ description: 'Hash of the grain.' }),
   confidence: Type.Number({ description: 'Confidence of the grain, 0 to 1.' }),
+  createdAt: Type.Integer({ description: 'Time at which the grain was created, in Unix seconds.' }),
 });
 
 export const graph = defineOperation({
@@ -73,12 +75,13 @@ export const graph = defineOperation({
     return {
       start: first,
       nodes: nodes.map(({ id, depth: at, degree }) => ({ id, depth: at, degree })),
-      edges: edges.map(({ source, relation: name, target, hash, confidence }) => ({
+      edges: edges.map(({ source, relation: name, target, hash, confidence, createdAtMs }) => ({
         source,
         relation: name,
         target,
         hash,
         confidence,
+        createdAt: seconds(createdAtMs),
       })),
       depthReached: nodes.at(-1)?.depth ?? 0,
       truncated,

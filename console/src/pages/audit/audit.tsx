@@ -1,0 +1,134 @@
+import type { Input, Output } from 'granary-client';
+import { useState } from 'preact/hooks';
+import { type AddressQuery, useMemoryId, useQuery } from '../../address.ts';
+import { useDo } from '../../ask.ts';
+import { useList } from '../../list.ts';
+import type { PageProps } from '../../page.ts';
+import { Fact, Facts } from '../../parts/cards.tsx';
+import { Code, Empty } from '../../parts/empty.tsx';
+import { ErrorBox } from '../../parts/error-box.tsx';
+import { DayFilter, dayEnd, dayStart, Filters, TextFilter } from '../../parts/filters.tsx';
+import { count, ExactTime, HashText, Time } from '../../parts/grain.tsx';
+import { ListFoot } from '../../parts/list-foot.tsx';
+import { PageFrame } from '../../parts/page-frame.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { type Column, VirtualTable } from '../../parts/virtual-table.tsx';
+import { allowed, useSession } from '../../session.ts';
+
+type Entry = Output<'audit'>['entries'][number];
+
+const COLUMNS: readonly Column<Entry>[] = [
+  { title: 'Time', width: '8rem', cell: ({ timestamp }) => <Time at={timestamp} /> },
+  { title: 'Event', width: 'minmax(8rem, 1fr)', cell: ({ eventType }) => <code>{eventType}</code> },
+  { title: 'Actor', width: 'minmax(8rem, 1fr)', cell: ({ actor }) => actor },
+  { title: 'Subject', width: 'minmax(8rem, 1fr)', cell: ({ subject }) => subject, isMinor: true },
+  { title: 'Entry', width: '8rem', cell: ({ hash }) => <HashText hash={hash} />, isMinor: true },
+];
+
+const PAGE_SIZE = 200;
+const FILTERS = ['event', 'actor', 'user', 'grain', 'from', 'to'] as const;
+
+export default function Audit({ page }: PageProps) {
+  const memory = useMemoryId();
+  const query = useQuery();
+  const { client } = useSession();
+  const filter = filterOf(query);
+  const list = useList<Entry>(JSON.stringify([memory, filter]), async (cursor, signal) => {
+    const page = await client.memory(memory).operations.audit({ ...filter, limit: PAGE_SIZE, cursor }, { signal });
+    return { rows: page.entries, cursor: page.nextCursor ?? undefined, total: page.total ?? undefined };
+  });
+  const open = query.one('entry');
+  const entry = list.rows.find(({ hash }) => hash === open);
+  const isFiltered = FILTERS.some((name) => query.one(name) !== '');
+  return (
+    <PageFrame page={page} fills actions={allowed.value.has('verifyAuditChain') && <Verify memory={memory} />}>
+      <Filters names={FILTERS}>
+        <TextFilter name="event" label="Event" placeholder="GRAIN_*" />
+        <TextFilter name="actor" label="Actor" />
+        <TextFilter name="user" label="User" />
+        <TextFilter name="grain" label="Grain hash" />
+        <DayFilter name="from" label="From" />
+        <DayFilter name="to" label="To" />
+      </Filters>
+      {list.error !== undefined && <ErrorBox error={list.error} again={list.again} />}
+      {list.isComplete && list.rows.length === 0 ? (
+        <Empty title={isFiltered ? 'No entry fits these filters' : 'The trail is empty'}>
+          {isFiltered
+            ? 'Clear a filter to see more.'
+            : 'Every write leaves an entry, and reads do where the policy says so.'}
+        </Empty>
+      ) : (
+        <div class="split">
+          <VirtualTable
+            label="Audit entries"
+            columns={COLUMNS}
+            rows={list.rows}
+            keyOf={({ hash }) => hash}
+            open={open}
+            onOpen={({ hash }) => query.set({ entry: hash })}
+            onEnd={list.more}
+            total={list.total}
+          />
+          {entry !== undefined && <EntryPanel entry={entry} onClose={() => query.set({ entry: undefined })} />}
+        </div>
+      )}
+      <ListFoot list={list} one="entry" what="entries" />
+    </PageFrame>
+  );
+}
+
+function filterOf(query: AddressQuery): Input<'audit'> {
+  const text = (name: string): string | undefined => query.one(name) || undefined;
+  return {
+    eventType: text('event')
+      ?.split(',')
+      .map((one) => one.trim()),
+    actor: text('actor'),
+    user: text('user'),
+    grainHash: text('grain'),
+    since: dayStart(query.one('from')),
+    until: dayEnd(query.one('to')),
+  };
+}
+
+function EntryPanel({ entry, onClose }: { readonly entry: Entry; readonly onClose: () => void }) {
+  const { eventType, timestamp, actor, subject, grainHash, details, seq, partition, hash, prevHash } = entry;
+  return (
+    <Panel title={<code>{eventType}</code>} label={`Entry ${eventType}`} onClose={onClose}>
+      <Facts>
+        <Fact name="Time">
+          <ExactTime at={timestamp} />
+        </Fact>
+        <Fact name="Actor">{actor}</Fact>
+        <Fact name="Subject">{subject === '' ? '–' : subject}</Fact>
+        {grainHash !== undefined && <Fact name="Grain">{grainHash}</Fact>}
+        {seq !== undefined && <Fact name="Number">{`${count(seq)} of partition ${partition}`}</Fact>}
+        <Fact name="Hash">{hash}</Fact>
+        <Fact name="Hash before">{prevHash}</Fact>
+      </Facts>
+      <h3>Details</h3>
+      <Code text={JSON.stringify(details, null, 2)} what="the details" />
+    </Panel>
+  );
+}
+
+function Verify({ memory }: { readonly memory: string }) {
+  const { client } = useSession();
+  const [result, setResult] = useState<Output<'verifyAuditChain'>>();
+  const doing = useDo(async () => setResult(await client.memory(memory).operations.verifyAuditChain({})));
+  return (
+    <>
+      {result !== undefined && (
+        <span role="status" class={result.valid ? 'good' : 'bad'}>
+          {result.valid
+            ? `${count(result.checked)} entries follow from one another`
+            : `Entry ${result.firstBadSeq} of partition ${result.partition} does not follow`}
+        </span>
+      )}
+      {doing.error !== undefined && <ErrorBox error={doing.error} />}
+      <button type="button" disabled={doing.isRunning} onClick={() => void doing.run()}>
+        {doing.isRunning ? 'Verifying…' : 'Verify the chain'}
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,149 @@
+// The editor of CAL: CodeMirror, in a shadow root, since the page's policy allows no style elements.
+import {
+  autocompletion,
+  type CompletionContext,
+  type CompletionResult,
+  completionKeymap,
+} from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { HighlightStyle, StreamLanguage, type StreamParser, syntaxHighlighting } from '@codemirror/language';
+import { EditorState, Prec } from '@codemirror/state';
+import { EditorView, keymap, placeholder } from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+import { useEffect, useRef } from 'preact/hooks';
+
+/** The words of the language, as the server describes them. */
+export interface Vocabulary {
+  /** In capitals. */
+  readonly keywords: readonly string[];
+  readonly fields: readonly { readonly name: string; readonly about: string }[];
+  readonly types: readonly string[];
+}
+
+interface Props {
+  readonly text: string;
+  readonly vocabulary: Vocabulary;
+  readonly onChange: (text: string) => void;
+  readonly onRun: () => void;
+}
+
+export function Editor({ text, vocabulary, onChange, onRun }: Props) {
+  const place = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView | undefined>(undefined);
+  const latest = useRef({ vocabulary, onChange, onRun });
+  latest.current = { vocabulary, onChange, onRun };
+  useEffect(() => {
+    const host = place.current;
+    if (host === null) return;
+    const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
+    const run = keymap.of([
+      {
+        key: 'Mod-Enter',
+        run: () => {
+          latest.current.onRun();
+          return true;
+        },
+      },
+    ]);
+    const editor = new EditorView({
+      root,
+      parent: root,
+      state: EditorState.create({
+        doc: text,
+        extensions: [
+          Prec.highest(run),
+          history(),
+          keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
+          StreamLanguage.define(parserOf(() => latest.current.vocabulary)),
+          syntaxHighlighting(COLOURS),
+          autocompletion({ override: [(context) => complete(context, latest.current.vocabulary)] }),
+          EditorView.lineWrapping,
+          EditorView.contentAttributes.of({ 'aria-label': 'The query' }),
+          placeholder('RECALL beliefs LIKE "tea" LIMIT 10'),
+          THEME,
+          EditorView.updateListener.of((update) => {
+            if (update.docChanged) latest.current.onChange(update.state.doc.toString());
+          }),
+        ],
+      }),
+    });
+    view.current = editor;
+    return () => editor.destroy();
+  }, []);
+  // A text from elsewhere, such as the address, replaces the one that is there.
+  useEffect(() => {
+    const editor = view.current;
+    if (editor === undefined || editor.state.doc.toString() === text) return;
+    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text } });
+  }, [text]);
+  return <div class="cal-editor" ref={place} />;
+}
+
+const WORD = /[A-Za-z_][\w]*/;
+
+function complete(context: CompletionContext, { keywords, fields, types }: Vocabulary): CompletionResult | null {
+  const word = context.matchBefore(/[A-Za-z_]\w*/);
+  if (word === null && !context.explicit) return null;
+  return {
+    from: word?.from ?? context.pos,
+    validFor: WORD,
+    options: [
+      ...keywords.map((label) => ({ label, type: 'keyword' })),
+      ...types.map((label) => ({ label, type: 'type', detail: 'type' })),
+      ...fields.map(({ name, about }) => ({ label: name, type: 'property', detail: about })),
+    ],
+  };
+}
+
+function parserOf(vocabulary: () => Vocabulary): StreamParser<null> {
+  return {
+    startState: () => null,
+    token(stream) {
+      if (stream.eatSpace()) return null;
+      if (stream.match('--')) {
+        stream.skipToEnd();
+        return 'comment';
+      }
+      if (stream.match(/"(?:\\.|[^"\\])*"?/)) return 'string';
+      if (stream.match(/sha256:[0-9a-f]+/)) return 'number';
+      if (stream.match(/-?\d+(?:\.\d+)?/)) return 'number';
+      if (stream.match(/\$\w+/)) return 'variableName';
+      const word = stream.match(WORD);
+      if (word === null || word === true || word === false) {
+        stream.next();
+        return null;
+      }
+      const [name = ''] = word;
+      const { keywords, fields, types } = vocabulary();
+      if (keywords.includes(name.toUpperCase())) return 'keyword';
+      if (types.includes(name.toLowerCase())) return 'typeName';
+      return fields.some((field) => field.name === name) ? 'propertyName' : null;
+    },
+  };
+}
+
+const COLOURS = HighlightStyle.define([
+  { tag: tags.keyword, color: 'var(--accent)', fontWeight: '600' },
+  { tag: tags.string, color: 'var(--good)' },
+  { tag: tags.number, color: 'var(--bad)' },
+  { tag: tags.comment, color: 'var(--soft)', fontStyle: 'italic' },
+  { tag: [tags.typeName, tags.variableName], color: 'var(--warn)' },
+]);
+
+const THEME = EditorView.theme({
+  '&': { color: 'var(--text)', backgroundColor: 'var(--surface)', fontSize: '0.9rem' },
+  '&.cm-focused': { outline: '2px solid var(--focus)' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', minHeight: '7rem', maxHeight: '22rem' },
+  '.cm-content': { caretColor: 'var(--text)' },
+  '.cm-placeholder': { color: 'var(--soft)' },
+  '&.cm-focused .cm-cursor': { borderLeftColor: 'var(--text)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+    backgroundColor: 'var(--accent-ground)',
+  },
+  '.cm-tooltip': { backgroundColor: 'var(--raised)', border: '1px solid var(--line)', color: 'var(--text)' },
+  '.cm-tooltip-autocomplete > ul > li[aria-selected]': {
+    backgroundColor: 'var(--accent-ground)',
+    color: 'var(--text)',
+  },
+  '.cm-completionDetail': { color: 'var(--soft)', fontStyle: 'normal' },
+});

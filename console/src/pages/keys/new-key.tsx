@@ -1,0 +1,111 @@
+import { useId, useState } from 'preact/hooks';
+import { useDo } from '../../ask.ts';
+import { Dialog } from '../../parts/confirm.tsx';
+import { Code } from '../../parts/empty.tsx';
+import { ErrorBox } from '../../parts/error-box.tsx';
+import { dayEnd } from '../../parts/filters.tsx';
+import { useSession } from '../../session.ts';
+
+interface Props {
+  readonly onClose: () => void;
+  readonly onMade: () => void;
+}
+
+const SCOPES = ['read', 'write', 'admin', 'metrics'] as const;
+
+type Scope = (typeof SCOPES)[number];
+
+/** Makes a key, and shows its secret this once. */
+export function NewKey({ onClose, onMade }: Props) {
+  const { client } = useSession();
+  const id = useId();
+  const [values, setValues] = useState({ name: '', memoryId: '', namespace: '', userId: '', expires: '' });
+  const [scopes, setScopes] = useState<readonly Scope[]>(['read', 'write']);
+  const [secret, setSecret] = useState<string>();
+  const doing = useDo(async () => {
+    const given = (text: string): string | undefined => (text === '' ? undefined : text);
+    const { name, memoryId, namespace, userId, expires } = values;
+    const made = await client.operations.createKey({
+      name: given(name),
+      scopes,
+      memoryId: given(memoryId),
+      namespace: given(namespace),
+      userId: given(userId),
+      expiresAt: dayEnd(expires),
+    });
+    setSecret(made.rawKey);
+    onMade();
+  });
+  if (secret !== undefined)
+    return (
+      <Dialog title="The new key" onClose={onClose}>
+        <p>Copy it now. The server keeps its hash alone and cannot show it again.</p>
+        <Code text={secret} what="the key" />
+        <div class="buttons">
+          <button type="button" class="primary" onClick={onClose}>
+            I have copied it
+          </button>
+        </div>
+      </Dialog>
+    );
+  const typed =
+    (name: keyof typeof values) =>
+    (event: { readonly currentTarget: { readonly value: string } }): void =>
+      setValues({ ...values, [name]: event.currentTarget.value });
+  const field = (name: keyof typeof values, label: string) => (
+    <>
+      <label for={`${id}-${name}`}>{label}</label>
+      <input
+        id={`${id}-${name}`}
+        type="text"
+        autocomplete="off"
+        spellcheck={false}
+        value={values[name]}
+        onInput={typed(name)}
+      />
+    </>
+  );
+  return (
+    <Dialog title="New key" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void doing.run();
+        }}
+      >
+        {field('name', 'Name')}
+        <fieldset>
+          <legend>Scopes</legend>
+          {SCOPES.map((scope) => (
+            <label key={scope} class="switch">
+              <input
+                type="checkbox"
+                checked={scopes.includes(scope)}
+                onChange={(event) =>
+                  setScopes(
+                    SCOPES.filter((one) => (one === scope ? event.currentTarget.checked : scopes.includes(one))),
+                  )
+                }
+              />
+              {scope}
+            </label>
+          ))}
+        </fieldset>
+        {field('memoryId', 'Memory; empty for all')}
+        {field('namespace', 'Namespace; empty for all')}
+        {field('userId', 'User; empty for all')}
+        <label for={`${id}-expires`}>Last day; empty for ever</label>
+        <input id={`${id}-expires`} type="date" value={values.expires} onInput={typed('expires')} />
+        {doing.error !== undefined && <ErrorBox error={doing.error} />}
+        <div class="buttons">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary" disabled={scopes.length === 0 || doing.isRunning}>
+            {doing.isRunning ? 'Working…' : 'Make it'}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
