@@ -42,7 +42,7 @@ const ROWS_BEYOND = 12;
 const NEAR_END = 60;
 
 export function VirtualTable<Row>(props: Props<Row>) {
-  const { label, columns, rows, onEnd, total } = props;
+  const { label, columns, rows, onEnd, onOpen, total } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtual(scroller, rows.length);
   const items = virtual.getVirtualItems();
@@ -54,7 +54,12 @@ export function VirtualTable<Row>(props: Props<Row>) {
   // Tab must reach the table even when the row that had the focus is out of sight.
   const inTab = items.some(({ index }) => index === keyboard.focused) ? keyboard.focused : items[0]?.index;
   return (
-    <div class="table" role="table" aria-label={label} aria-rowcount={(total ?? rows.length) + 1}>
+    <div
+      class={onOpen === undefined ? 'table' : 'table opens'}
+      role="table"
+      aria-label={label}
+      aria-rowcount={(total ?? rows.length) + 1}
+    >
       <div class="table-scroll" ref={scroller} role="presentation">
         <div class="table-head" role="rowgroup">
           <div class="table-row" role="row" aria-rowindex={1} style={{ gridTemplateColumns: tracks(columns) }}>
@@ -95,7 +100,7 @@ function TableRow<Row>({ row, place, table, keyboard }: RowProps<Row>) {
       role="row"
       aria-rowindex={index + 2}
       aria-current={canOpen && keyOf(row) === open ? 'true' : undefined}
-      tabIndex={canOpen ? (isInTab ? 0 : -1) : undefined}
+      tabIndex={isInTab ? 0 : -1}
       style={{ gridTemplateColumns: tracks(columns), transform: `translateY(${start}px)` }}
       onClick={() => onOpen?.(row)}
       onFocus={() => keyboard.noteFocus(index)}

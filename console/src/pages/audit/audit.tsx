@@ -20,7 +20,7 @@ type Entry = Output<'audit'>['entries'][number];
 const COLUMNS: readonly Column<Entry>[] = [
   { title: 'Time', width: '8rem', cell: ({ timestamp }) => <Time at={timestamp} /> },
   { title: 'Event', width: 'minmax(8rem, 1fr)', cell: ({ eventType }) => <code>{eventType}</code> },
-  { title: 'Actor', width: 'minmax(8rem, 1fr)', cell: ({ actor }) => actor },
+  { title: 'Actor', width: 'minmax(8rem, 1fr)', cell: ({ actor }) => actor, isMinor: true },
   { title: 'Subject', width: 'minmax(8rem, 1fr)', cell: ({ subject }) => subject, isMinor: true },
   { title: 'Entry', width: '8rem', cell: ({ hash }) => <HashText hash={hash} />, isMinor: true },
 ];

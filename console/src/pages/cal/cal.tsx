@@ -105,9 +105,9 @@ function grainsOf(result: JsonObject): readonly Line[] {
   const list = Array.isArray(result['grains']) ? result['grains'] : [];
   return list.flatMap((one): Line[] => {
     if (typeof one !== 'object' || one === null || Array.isArray(one)) return [];
-    const { hash, text, ...rest } = one as JsonObject; // not a list
-    if (typeof hash !== 'string') return [];
-    return [{ hash, text: typeof text === 'string' ? text : sentenceOf(rest) }];
+    const { hash, fields } = one as JsonObject; // not a list
+    if (typeof hash !== 'string' || typeof fields !== 'object' || fields === null || Array.isArray(fields)) return [];
+    return [{ hash: hash.replace('sha256:', ''), text: sentenceOf(fields as JsonObject) }];
   });
 }
 

@@ -3,6 +3,7 @@ import { MultiDirectedGraph } from 'graphology';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import Sigma from 'sigma';
 import type { LayoutTask } from './layout-worker.ts';
+import layoutUrl from './layout-worker.ts?worker&url';
 
 export interface Node {
   readonly id: string;
@@ -136,7 +137,7 @@ function layOut(graph: MultiDirectedGraph, onEnd: () => void): () => void {
     places[2 * at + 1] = graph.getNodeAttribute(id, 'y');
   }
   const ends = graph.mapEdges((_edge, _attributes, source, target) => [numbers.get(source)!, numbers.get(target)!]);
-  const worker = new Worker(trusted(new URL('./layout-worker.ts', import.meta.url)), { type: 'module' });
+  const worker = new Worker(trusted(new URL(layoutUrl, import.meta.url)), { type: 'module' });
   worker.addEventListener('message', ({ data }: MessageEvent<Float64Array | undefined>) => {
     if (data === undefined) {
       worker.terminate();

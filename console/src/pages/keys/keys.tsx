@@ -20,7 +20,7 @@ type Key = Output<'listKeys'>['keys'][number];
 
 const COLUMNS: readonly Column<Key>[] = [
   { title: 'Name', width: 'minmax(7rem, 1fr)', cell: ({ name }) => <b>{name}</b> },
-  { title: 'Begins with', width: '7.5rem', cell: ({ prefix }) => <code>{prefix}</code> },
+  { title: 'Begins with', width: '7.5rem', cell: ({ prefix }) => <code>{prefix}</code>, isMinor: true },
   { title: 'Scopes', width: 'minmax(7rem, 1fr)', cell: ({ scopes }) => scopes.join(', '), isMinor: true },
   { title: 'Memory', width: 'minmax(6rem, 1fr)', cell: ({ memoryId }) => memoryId ?? 'all', isMinor: true },
   { title: 'State', width: '6rem', cell: (key) => <State of={key} /> },

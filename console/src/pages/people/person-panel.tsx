@@ -94,6 +94,7 @@ function Restriction({ memory, userId, isRestricted, onChanged }: RestrictionPro
       </p>
       {mayChange && (
         <form
+          class="stack"
           onSubmit={(event) => {
             event.preventDefault();
             void doing.run();

@@ -50,6 +50,7 @@ export function ChangePolicy({ memory, onClose, onChanged }: Props) {
     <section class="section change-policy">
       <h2>A change</h2>
       <form
+        class="stack"
         onSubmit={(event) => {
           event.preventDefault();
           void simulate.run();

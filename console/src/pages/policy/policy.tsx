@@ -59,14 +59,16 @@ function Shown({ of }: { readonly of: Output<'policy'> }) {
       <Facts>
         <Fact name="Presets">{presets.length === 0 ? 'none' : presets.join(', ')}</Fact>
         <Fact name="Version">
-          {version}
+          {version === 0 ? 'none: the defaults hold' : version}
           {version > 1 && <a href={query.with({ version: String(version - 1) })}> the version before</a>}
           {query.one('version') !== '' && <a href={query.with({ version: undefined })}> the version in force</a>}
         </Fact>
-        <Fact name="Sealed">
-          <ExactTime at={sealedAt} />
-          {sealedBy === undefined ? '' : ` by ${sealedBy}`}
-        </Fact>
+        {version > 0 && (
+          <Fact name="Sealed">
+            <ExactTime at={sealedAt} />
+            {sealedBy === undefined || sealedBy === '' ? '' : ` by ${sealedBy}`}
+          </Fact>
+        )}
         {reason !== undefined && reason !== null && <Fact name="Reason">{reason}</Fact>}
         {sealHash !== undefined && <Fact name="Seal">{sealHash}</Fact>}
       </Facts>

@@ -1,0 +1,134 @@
+// The pages of governance and of queries in a real browser: both themes and three widths, accessible; and what they change.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  checkAccessible,
+  goTo,
+  inPage,
+  LOOKS,
+  settled,
+  shot,
+  signIn,
+  startBrowser,
+  startConsole,
+  watchedPage,
+  wear,
+} from './browser.ts';
+import { fillWithHistory, hasHistory } from './history.ts';
+
+test('pages of people, policy, trail, metrics, keys, CAL and the graph are complete and accessible', async (t) => {
+  if (!hasHistory(t)) return;
+  const browser = await startBrowser(t);
+  if (browser === undefined) return;
+  const server = await startConsole(t);
+  const { client } = await fillWithHistory(server);
+  const { operations } = client.memory('default');
+  await operations.grantConsent({ userId: 'ada', purpose: 'personalization', basis: 'sign-up form' });
+  await operations.restrictProcessing({ userId: 'ben', reason: 'dispute' });
+  await operations.openSubjectRequest({ userId: 'ada', kind: 'access' });
+  for (const [subject, relation, object] of [
+    ['Ada', 'works_with', 'Ben'],
+    ['Ben', 'lives_in', 'Oslo'],
+    ['Oslo', 'lies_in', 'Norway'],
+  ] as const)
+    await client.memory('default').add({ type: 'belief', subject, relation, object });
+  /** Address of each page, with a text that it must show. */
+  const pages: Readonly<Record<string, readonly [address: string, text: string]>> = {
+    people: ['m/default/people', 'personalization: granted'],
+    person: ['m/default/people?person=ada', 'sign-up form'],
+    'people-request': ['m/default/people?request=new', 'What is asked for'],
+    policy: ['m/default/policy', 'Presets'],
+    'policy-change': ['m/default/policy?change=1', 'Show what it means'],
+    compliance: ['m/default/compliance', 'Pass rate'],
+    audit: ['m/default/audit?event=consent.*', 'consent.'],
+    'audit-none': ['m/default/audit?actor=nobody', 'No entry fits'],
+    metrics: ['m/default/metrics', 'Not computed'],
+    keys: ['keys', 'valid'],
+    'new-key': ['keys?new=1', 'Last day'],
+    cal: ['m/default/cal?q=RECALL+beliefs+RECENT+5', '4 items'],
+    'cal-plan': ['m/default/cal?q=EXPLAIN+RECALL+beliefs+RECENT+5', 'structural'],
+    'cal-refused': ['m/default/cal?q=RECALL+nothing', 'CAL-E003'],
+    'graph-empty': ['m/default/graph', 'Name a subject'],
+    graph: ['m/default/graph?start=Ada&depth=3', '5 nodes, 4 edges'],
+    'graph-none': ['m/default/graph?start=nobody', 'Nothing is connected'],
+  };
+  const { page, faults } = await watchedPage(browser, server.http, { expected: /status of 400/ });
+  await page.goto(`${server.http}/console/`);
+  await signIn(page, server.http, server.key);
+  for (const look of LOOKS) {
+    await wear(page, look);
+    for (const [name, [address, text]] of Object.entries(pages)) {
+      await goTo(page, `${server.http}/console/${address}`);
+      await settled(page, text);
+      if (name === 'graph') await page.waitForSelector('[data-laid-out=true], .graph-place .bad');
+      await shot(page, `${name}-${look.width}-${look.theme}`);
+      await checkAccessible(page, `${name} ${look.width} ${look.theme}`);
+      const isWider = await inPage<boolean>(page, 'document.documentElement.scrollWidth > innerWidth');
+      assert.ok(!isWider, `${name} is wider than ${look.width}`);
+    }
+  }
+  assert.deepEqual(await faults(), []);
+  assert.deepEqual(server.errors, []);
+});
+
+test('a person is restricted, withdraws and is erased; a policy is tried and sealed; a key is made and revoked', async (t) => {
+  const browser = await startBrowser(t);
+  if (browser === undefined) return;
+  const server = await startConsole(t);
+  const { page, faults } = await watchedPage(browser, server.http, { expected: /status of 400/ });
+  const { Granary } = await import('../../src/client/index.ts');
+  const client = new Granary({ url: server.http, apiKey: server.key });
+  const memory = client.memory('default');
+  await memory.add({ type: 'belief', subject: 'Ada', relation: 'likes', object: 'tea', user_id: 'ada' });
+  await memory.operations.grantConsent({ userId: 'ada', purpose: 'personalization' });
+  await page.goto(`${server.http}/console/`);
+  await signIn(page, server.http, server.key);
+  const click = async (text: string): Promise<void> => {
+    await page.waitForSelector(`::-p-xpath(//button[not(@disabled) and normalize-space()=${JSON.stringify(text)}])`);
+    await page.click(`::-p-xpath(//button[not(@disabled) and normalize-space()=${JSON.stringify(text)}])`);
+  };
+
+  await goTo(page, `${server.http}/console/m/default/people?person=ada`);
+  await click('Restrict');
+  await settled(page, 'The data is frozen');
+  assert.equal((await memory.operations.restrictions({})).restrictions[0]?.userId, 'ada');
+  await click('Lift the restriction');
+  await settled(page, 'may be read and changed');
+  await click('Withdraw');
+  await settled(page, 'revoked');
+  await click('Erase…');
+  await settled(page, 'Type ada to confirm');
+  await page.type('dialog input:not([id$=reason])', 'ada');
+  await click('Erase ada');
+  await settled(page, 'granary-erasure-proof');
+  assert.equal((await memory.operations.listGrains({ userId: 'ada' })).grains.length, 0);
+
+  await goTo(page, `${server.http}/console/m/default/policy?change=1`);
+  await page.waitForSelector('textarea');
+  await page.type('textarea', 'retention.default_ttl_days = 90');
+  await click('Show what it means');
+  await settled(page, 'It tightens the policy');
+  await click('Seal this version');
+  await settled(page, 'set here');
+  assert.equal((await memory.operations.policy({})).rules.retention.defaultTtlDays, 90);
+
+  await goTo(page, `${server.http}/console/keys?new=1`);
+  await page.waitForSelector('dialog input[type=text]');
+  await page.type('dialog input[type=text]', 'agent');
+  await click('Make it');
+  await settled(page, 'Copy it now');
+  await click('I have copied it');
+  const made = (await client.operations.listKeys({})).keys.find(({ name }) => name === 'agent');
+  assert.deepEqual(made?.scopes, ['read', 'write']);
+  await goTo(page, `${server.http}/console/keys?key=${made.keyId}`);
+  await click('Revoke…');
+  await page.waitForSelector('dialog input');
+  await page.type('dialog input', 'agent');
+  await click('Revoke agent');
+  await settled(page, 'revoked');
+  assert.notEqual(
+    (await client.operations.listKeys({})).keys.find(({ name }) => name === 'agent')?.revokedAt,
+    undefined,
+  );
+  assert.deepEqual(await faults(), []);
+});
