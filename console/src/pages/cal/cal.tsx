@@ -111,7 +111,7 @@ function grainsOf(result: JsonObject): readonly Line[] {
   });
 }
 
-/** What a grain of CAL says, whose answers hold the fields that were asked for alone. */
+/** The text of a grain of CAL, whose answers hold only the fields that were asked for. */
 function sentenceOf(fields: JsonObject): string {
   const { subject, relation, object, content } = fields;
   if (typeof content === 'string') return content;

@@ -203,7 +203,7 @@ interface ErasedProps {
   readonly userId: string;
 }
 
-/** What was erased, and the signed proof of it. */
+/** The counts of an erasure and its signed proof. */
 function Erased({ result: { count, keyFingerprint }, memory, userId }: ErasedProps) {
   const { client } = useSession();
   const isOffered = allowed.value.has('erasureProof');
