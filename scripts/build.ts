@@ -82,7 +82,13 @@ export async function build(folder: string, preloads: readonly string[] = []): P
  * Packages that become parts of the build instead of dependencies: what is used of them has a tenth of their size. Their
  * licences are in the folder licenses of the build.
  */
-const BUNDLED = ['@modelcontextprotocol/server', '@modelcontextprotocol/core', 'zod', 'jsonc-parser', 'smol-toml'];
+export const BUNDLED: readonly string[] = [
+  '@modelcontextprotocol/server',
+  '@modelcontextprotocol/core',
+  'zod',
+  'jsonc-parser',
+  'smol-toml',
+];
 
 function isBundled(name: string): boolean {
   return BUNDLED.some((known) => name === known || name.startsWith(`${known}/`));

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
+import { BUNDLED } from '../../scripts/build.ts';
 import { GENERATED_TOOLS, generateMcp, mcpTools } from '../../scripts/generate-mcp.ts';
 import { ROUTES, TOOLS } from '../../src/mcp/gen/tools.ts';
 import { FORGET_HASHES_MAX } from '../../src/mcp/plan.ts';
@@ -96,4 +97,17 @@ test('a read-only offer has no tool that changes something; a list offers its na
       error.code === 'VAL-E001' &&
       /no tool recal; there are recall, /.test(error.message),
   );
+});
+
+test('each package that the build takes in is a development package, or comes with one', () => {
+  const root = new URL('../../', import.meta.url);
+  const read = (name: string) => JSON.parse(readFileSync(new URL(name, root), 'utf8')); // files of this repository
+  const { devDependencies, dependencies } = read('package.json');
+  const { packages } = read('package-lock.json');
+  const own = BUNDLED.filter((name) => name in devDependencies);
+  const comesAlong = own.flatMap((name) => Object.keys(packages[`node_modules/${name}`].dependencies ?? {}));
+  for (const name of BUNDLED) {
+    assert.ok(name in devDependencies || comesAlong.includes(name), `${name} is not installed`);
+    assert.ok(!(name in dependencies), `${name} is installed although the build has it`);
+  }
 });
