@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { test } from 'node:test';
-import { brotliDecompressSync } from 'node:zlib';
+import { brotliDecompressSync, gzipSync } from 'node:zlib';
 import { eventually } from '../../../test/support/eventually.ts';
 import { startTestServer } from '../../../test/support/server.ts';
 
@@ -77,6 +77,24 @@ for (const http of ['node', 'uws']) {
     assert.equal((await ask(`${server.http}/consoles`)).status, 404);
   });
 }
+
+/** Gzip, the common form of compression. */
+const FIRST_PAGE_BYTES_MAX = 120_000;
+
+test('the first page is small', async (t) => {
+  const server = await startTestServer();
+  t.after(() => server.close());
+  let page = await ask(`${server.http}/console/`);
+  await eventually('the console is built', async () => {
+    page = await ask(`${server.http}/console/`);
+    return page.status !== 503;
+  });
+  const files = [...page.body.toString().matchAll(/(?:src|href)="(\/console\/[^"]+)"/g)].map(([, path = '']) => path);
+  assert.ok(files.length >= 3, files.join());
+  const bodies = await Promise.all(files.map(async (path) => (await ask(`${server.http}${path}`)).body));
+  const bytes = [page.body, ...bodies].reduce((sum, body) => sum + gzipSync(body).length, 0);
+  assert.ok(bytes > 5_000 && bytes <= FIRST_PAGE_BYTES_MAX, `${bytes} bytes`);
+});
 
 test('--no-console serves none', async (t) => {
   const server = await startTestServer({ console: 'false' });

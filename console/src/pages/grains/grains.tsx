@@ -40,7 +40,8 @@ const COLUMNS: readonly Column<Row>[] = [
   { title: 'Created', width: '7.5rem', cell: ({ createdAt }) => <Time at={createdAt} />, isMinor: true },
 ];
 
-const PAGE_SIZE = 500;
+/** A page is read in one task of the browser: a larger one would hold up scrolling. */
+const PAGE_SIZE = 200;
 const FILTERS = ['type', 'user', 'namespace', 'tag', 'session', 'subject', 'from', 'to', 'old'] as const;
 
 export default function Grains({ page }: PageProps) {
