@@ -38,6 +38,7 @@ for (const listener of ['node', 'uws'] as const)
     assert.deepEqual((await admin.ask('GET', '/config', { key: null })).json.oidc, {
       issuer: issuer.url,
       audience: ['other', AUDIENCE],
+      signs_in: false,
     });
     assert.equal((await admin.ask('GET', '/config', { key: null })).json.auth_mode, 'oidc');
     assert.equal((await admin.ask('POST', '/memories', { json: { id: 'team' } })).status, 201);

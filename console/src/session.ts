@@ -36,7 +36,8 @@ export function clientWith(apiKey: string | undefined): Granary {
   return new Granary({ url: SERVER, apiKey, retries: 1, fetch: watchedFetch });
 }
 
-async function watchedFetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+/** Tells whether the server is reachable. */
+export async function watchedFetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   try {
     // The key alone says who asks; a page of the console is never to be sent on.
     const response = await fetch(input, { ...init, credentials: 'omit', redirect: 'error' });

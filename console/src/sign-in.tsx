@@ -2,16 +2,20 @@
 import type { GranaryError } from 'granary-client';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { useAsk, useDo } from './ask.ts';
+import { goToIssuer, tokenFromIssuer } from './issuer.ts';
 import { ErrorBox } from './parts/error-box.tsx';
 import { CONSOLE } from './place.ts';
 import { type Deployment, deploymentOf, ended, signIn } from './session.ts';
 
 export function SignIn() {
   const { value: deployment, error, again } = useAsk('config', deploymentOf);
-  const open = useDo(signIn);
+  const open = useDo(async (known: Deployment) => {
+    const token = known.authMode === 'none' ? undefined : await tokenFromIssuer();
+    if (known.authMode === 'none' || token !== undefined) await signIn(token, known);
+  });
   useEffect(() => {
     document.title = 'Sign in · Granary';
-    if (deployment?.authMode === 'none') void open.run(undefined, deployment);
+    if (deployment !== undefined) void open.run(deployment);
   }, [deployment]);
   return (
     <main class="sign-in">
@@ -19,6 +23,7 @@ export function SignIn() {
       <h1>Granary</h1>
       {error !== undefined && <ErrorBox error={error} again={again} />}
       {open.error !== undefined && <ErrorBox error={open.error} />}
+      {deployment?.oidc?.signsIn === true && <IssuerButton issuer={deployment.oidc.issuer} />}
       {deployment !== undefined && deployment.authMode !== 'none' && <KeyForm deployment={deployment} />}
       {deployment !== undefined && (
         <p class="faint">
@@ -26,6 +31,18 @@ export function SignIn() {
         </p>
       )}
     </main>
+  );
+}
+
+function IssuerButton({ issuer }: { readonly issuer: string }) {
+  const doing = useDo(goToIssuer);
+  return (
+    <>
+      <button type="button" class="primary issuer" disabled={doing.isRunning} onClick={() => void doing.run()}>
+        Sign in at {new URL(issuer).host}
+      </button>
+      {doing.error !== undefined && <ErrorBox error={doing.error} />}
+    </>
   );
 }
 

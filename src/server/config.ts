@@ -185,6 +185,8 @@ const OPTIONS = {
     'LIST',
     'addresses and networks (10.1.0.0/16), separated by commas, of proxies whose X-Forwarded-For or Forwarded is believed',
   ),
+  oidcClient: optionalText('ID', 'client id of the console at the issuer: people sign in there, with PKCE'),
+  oidcScopes: list('LIST', 'scopes that the console asks the issuer for besides openid, separated by commas'),
   insecure: onOff('allow --auth none on an address that other machines can reach'),
   tlsCert: optionalText('FILE', 'certificate chain (PEM) for both ports'),
   tlsKey: optionalText('FILE', 'private key (PEM) of the certificate'),
@@ -415,10 +417,13 @@ function checkMcpUrl({ mcpUrl }: Config): void {
     throw new EngineError('VAL-E001', '--mcp-url must be an http or https URL that ends in /mcp');
 }
 
-function checkIssuer({ auth, oidcIssuer, oidcAudience }: Config): void {
+function checkIssuer({ auth, oidcIssuer, oidcAudience, oidcClient }: Config): void {
   if (auth !== 'oidc' && auth !== 'composite') {
-    if (oidcIssuer !== undefined || oidcAudience.length > 0)
-      throw new EngineError('AUT-E003', `--oidc-issuer and --oidc-audience need --auth oidc or composite, not ${auth}`);
+    if (oidcIssuer !== undefined || oidcAudience.length > 0 || oidcClient !== undefined)
+      throw new EngineError(
+        'AUT-E003',
+        `--oidc-issuer, --oidc-audience and --oidc-client need --auth oidc or composite, not ${auth}`,
+      );
     return;
   }
   // Without an audience, a token that the issuer made for any other application would open this one.

@@ -22,6 +22,7 @@ import { OPERATIONS } from './operations/table.ts';
 import type { UnknownMember } from './operations/unknown-members.ts';
 import type { PageGuard } from './page-guard.ts';
 import type { TrustedProxies } from './proxies.ts';
+import type { ConsoleSignIn } from './site/console-sign-in.ts';
 import type { Site } from './site/site.ts';
 import type { Forward, Wrapper } from './wrapper.ts';
 
@@ -45,6 +46,8 @@ export interface HandlerParts {
   readonly proxies: TrustedProxies;
   /** The console and the documents, unless they are off. */
   readonly sites: readonly Site[];
+  /** Signs people in to the console at the issuer of tokens. */
+  readonly signIn: ConsoleSignIn | undefined;
   /** Parses a JSON body. */
   readonly readJson: (bytes: Uint8Array) => Promise<unknown>;
   /** For answers that go on after their operation. */
@@ -55,7 +58,7 @@ export interface HandlerParts {
 
 /** Answers every request. `extra` are operations with absolute paths (`/metrics`). */
 export function httpHandler(parts: HandlerParts): HttpHandler {
-  const { cors, pages, sites, mcp, basePath } = parts;
+  const { cors, pages, sites, signIn, mcp, basePath } = parts;
   const router = new Router<Route>();
   for (const operation of OPERATIONS)
     for (const row of operation.http)
@@ -71,6 +74,7 @@ export function httpHandler(parts: HandlerParts): HttpHandler {
       if (refused !== undefined) return refuse(request, refused, always);
     }
     const path = withoutBase(request.path, basePath);
+    if (signIn?.takes(request.method, path) === true) return signIn.answer(request, always);
     if (sites.some((site) => site.answer(request, path, always))) return;
     if (mcp?.takes(path) === true) return mcp.answer(request, { path, always, serve });
     if (request.method === 'OPTIONS' && WHOLE_SERVER.has(path)) {

@@ -4023,6 +4023,8 @@ export interface Operations {
         readonly issuer: string;
         /** Audiences, of which a token must name one. */
         readonly audience: readonly string[];
+        /** Whether people may sign in to the console at the issuer. */
+        readonly signsIn: boolean;
       } | undefined;
       /** Version of the server. */
       readonly version: string;

@@ -836,6 +836,8 @@ export const ISSUER_KEYS_STALE_MS = 3_600_000;
 export const ISSUER_RETRY_MS = 30_000;
 /** Time limit of discovery and key set together. */
 export const ISSUER_TIMEOUT_MS = 5_000;
+/** Sign-ins to the console that wait for the issuer at once; others are refused (LIM-E001). */
+export const ISSUER_SIGN_INS_MAX = 8;
 /** Size of each of the two answers. */
 export const ISSUER_ANSWER_BYTES_MAX = 1_048_576;
 

@@ -124,10 +124,18 @@ export function isIssuerUrl(text: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname));
 }
 
-/** Redirects are errors: they would leave the host that the operator configured. */
-async function fetchedJson(url: string, signal: AbortSignal): Promise<unknown> {
-  const answer = await fetch(url, { signal, redirect: 'error', headers: { accept: 'application/json' } });
-  if (!answer.ok || answer.body === null) throw new Error(`${new URL(url).pathname} answered ${answer.status}`);
+/**
+ * The object that an address of the issuer answers. Redirects are errors: they would leave the host that the operator
+ * configured. `isRefusable`: an answer 400 or 401 gives its object too.
+ */
+export async function fetchedJson(
+  url: string,
+  signal: AbortSignal,
+  { isRefusable, ...request }: { method?: string; body?: URLSearchParams; isRefusable?: boolean } = {},
+): Promise<unknown> {
+  const answer = await fetch(url, { ...request, signal, redirect: 'error', headers: { accept: 'application/json' } });
+  const isAnswer = answer.ok || (isRefusable === true && (answer.status === 400 || answer.status === 401));
+  if (!isAnswer || answer.body === null) throw new Error(`${new URL(url).pathname} answered ${answer.status}`);
   const parts: Uint8Array[] = [];
   let bytes = 0;
   for await (const part of answer.body) {

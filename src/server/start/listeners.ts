@@ -25,6 +25,7 @@ import { metricsOperation } from '../operations/deployment/metrics.ts';
 import { PageGuard } from '../page-guard.ts';
 import { TrustedProxies } from '../proxies.ts';
 import { Console } from '../site/console.ts';
+import type { ConsoleSignIn } from '../site/console-sign-in.ts';
 import { documentSite } from '../site/docs.ts';
 import type { Wrapper } from '../wrapper.ts';
 import type { Starting } from './starting.ts';
@@ -61,6 +62,7 @@ export async function startListeners(starting: Starting, chosen: ChosenListener,
     basePath: config.basePath,
     cors: new Cors(config.corsOrigins),
     mcp,
+    signIn: await signInOf(starting),
     sites: [
       ...(config.console ? [new Console(starting.log, config.basePath)] : []),
       ...(config.docs ? [documentSite(starting.log, config.basePath)] : []),
@@ -112,6 +114,13 @@ function optionsOf({ config, log, warn }: Starting): SharedOptions {
     requests: requestBudget(config.requestMemoryMb),
     tls: tlsCert === undefined || tlsKey === undefined ? undefined : { certFile: tlsCert, keyFile: tlsKey },
   };
+}
+
+/** Its modules are loaded only where people sign in at an issuer. */
+async function signInOf({ config, log }: Starting): Promise<ConsoleSignIn | undefined> {
+  if (config.oidcClient === undefined) return undefined;
+  const { ConsoleSignIn } = await import('../site/console-sign-in.ts');
+  return ConsoleSignIn.of(config, log);
 }
 
 /** Without keys, only pages of known origins may call. */

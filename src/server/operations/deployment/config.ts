@@ -35,6 +35,7 @@ export const config = defineOperation({
         {
           issuer: Type.String({ description: 'Issuer whose tokens are accepted.' }),
           audience: Type.Array(Type.String(), { description: 'Audiences, of which a token must name one.' }),
+          signsIn: Type.Boolean({ description: 'Whether people may sign in to the console at the issuer.' }),
         },
         { description: 'Tokens that are accepted; absent where none are.' },
       ),
@@ -48,11 +49,23 @@ export const config = defineOperation({
   http: [{ verb: 'GET', path: '/config' }],
   async run(_, { services }) {
     const embedding = services.embedders.status('');
-    const { auth, deployment, memoriesMax, oidcAudience, oidcIssuer, rateLimit, requestTimeoutMs, tlsCert } =
-      services.config;
+    const {
+      auth,
+      deployment,
+      memoriesMax,
+      oidcAudience,
+      oidcClient,
+      oidcIssuer,
+      rateLimit,
+      requestTimeoutMs,
+      tlsCert,
+    } = services.config;
     return {
       authMode: auth,
-      oidc: oidcIssuer === undefined ? undefined : { issuer: oidcIssuer, audience: [...oidcAudience] },
+      oidc:
+        oidcIssuer === undefined
+          ? undefined
+          : { issuer: oidcIssuer, audience: [...oidcAudience], signsIn: oidcClient !== undefined },
       version: VERSION,
       deployment,
       features: {

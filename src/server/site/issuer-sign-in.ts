@@ -1,0 +1,102 @@
+// Signing in to the console through the issuer of tokens: OpenID Connect's authorization code with PKCE (RFC 7636). The browser
+// goes to the issuer, and comes back with a code. The server changes the code for a token, so that no request of the page
+// leaves its origin. It keeps neither.
+import { EngineError } from '../../engine/base/errors.ts';
+import { ISSUER_SIGN_INS_MAX, ISSUER_TIMEOUT_MS } from '../../engine/base/limits.ts';
+import { fetchedJson, isIssuerUrl } from '../auth/issuer-keys.ts';
+import type { Config } from '../config.ts';
+
+/** The part of the issuer's configuration that a sign-in needs. */
+interface Endpoints {
+  readonly authorization: string;
+  readonly token: string;
+}
+
+export interface SignInStart {
+  readonly authorization_endpoint: string;
+  /** Parameters of the request to that address, besides those that the page adds. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+export class IssuerSignIn {
+  readonly #issuer: string;
+  readonly #client: string;
+  readonly #parameters: Readonly<Record<string, string>>;
+  #underWay = 0;
+
+  /** Undefined where the console has no client id at an issuer. */
+  static of({ oidcIssuer, oidcClient, oidcAudience, oidcScopes }: Config): IssuerSignIn | undefined {
+    if (oidcIssuer === undefined || oidcClient === undefined) return undefined;
+    return new IssuerSignIn({ issuer: oidcIssuer, client: oidcClient, audience: oidcAudience[0], scopes: oidcScopes });
+  }
+
+  private constructor(parts: {
+    readonly issuer: string;
+    readonly client: string;
+    readonly audience: string | undefined;
+    readonly scopes: readonly string[];
+  }) {
+    const { issuer, client, audience, scopes } = parts;
+    this.#issuer = issuer;
+    this.#client = client;
+    // Issuers name the wanted audience in one of two ways (RFC 8707, and an older one), and ignore the other.
+    const wanted: Record<string, string> = audience === undefined ? {} : { audience };
+    if (audience !== undefined && URL.canParse(audience)) wanted['resource'] = audience;
+    this.#parameters = { client_id: client, scope: ['openid', ...scopes].join(' '), ...wanted };
+  }
+
+  /** Rejects with AUT-E008 when the issuer does not answer. */
+  async start(): Promise<SignInStart> {
+    const { authorization } = await this.#asked((signal) => this.#endpoints(signal));
+    return { authorization_endpoint: authorization, parameters: this.#parameters };
+  }
+
+  /** Changes a code for an access token. Rejects with AUT-E004 when the issuer refuses, AUT-E008 when it does not answer. */
+  async token(asked: unknown): Promise<{ readonly access_token: string }> {
+    const { code, code_verifier: verifier, redirect_uri: uri } = asked as Readonly<Record<string, unknown>>;
+    if (typeof code !== 'string' || typeof verifier !== 'string' || typeof uri !== 'string')
+      throw new EngineError('VAL-E001', 'code, code_verifier and redirect_uri must be text');
+    const { resource } = this.#parameters;
+    const form = new URLSearchParams({
+      grant_type: 'authorization_code',
+      client_id: this.#client,
+      code,
+      code_verifier: verifier,
+      redirect_uri: uri,
+    });
+    if (resource !== undefined) form.set('resource', resource);
+    const answer = await this.#asked(async (signal) => {
+      const { token } = await this.#endpoints(signal);
+      return fetchedJson(token, signal, { method: 'POST', body: form, isRefusable: true });
+    });
+    const { access_token: token } = answer as Readonly<Record<string, unknown>>;
+    if (typeof token !== 'string') throw new EngineError('AUT-E004', 'the issuer refused the sign-in: begin again');
+    return { access_token: token };
+  }
+
+  async #endpoints(signal: AbortSignal): Promise<Endpoints> {
+    const base = this.#issuer.replace(/\/$/, '');
+    const found = (await fetchedJson(`${base}/.well-known/openid-configuration`, signal)) as Readonly<
+      Record<string, unknown>
+    >; // an object, as fetchedJson says
+    const { issuer, authorization_endpoint: authorization, token_endpoint: token } = found;
+    if (issuer !== this.#issuer) throw new Error('its configuration names another issuer');
+    if (typeof authorization !== 'string' || typeof token !== 'string') throw new Error('it has no endpoints');
+    if (!isIssuerUrl(authorization) || !isIssuerUrl(token)) throw new Error('its endpoints are not safe');
+    return { authorization, token };
+  }
+
+  /** Callers have no key yet, so that few of them at once may make the server wait for the issuer. */
+  async #asked<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    if (this.#underWay >= ISSUER_SIGN_INS_MAX)
+      throw new EngineError('LIM-E001', 'too many sign-ins at once: try again');
+    this.#underWay += 1;
+    try {
+      return await work(AbortSignal.timeout(ISSUER_TIMEOUT_MS));
+    } catch {
+      throw new EngineError('AUT-E008', 'the issuer of tokens cannot be reached: try again');
+    } finally {
+      this.#underWay -= 1;
+    }
+  }
+}

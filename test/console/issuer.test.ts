@@ -1,0 +1,89 @@
+// Signing in to the console at an issuer of tokens, with its own pages.
+import assert from 'node:assert/strict';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { exportJWK, generateKeyPair } from 'jose';
+import Provider from 'oidc-provider';
+import { settled, startBrowser, startConsole } from './browser.ts';
+
+const AUDIENCE = 'urn:granary';
+
+test('a person signs in at the issuer, and comes back to where they were', async (t) => {
+  const browser = await startBrowser(t);
+  if (browser === undefined) return;
+  let listener: RequestListener = () => undefined;
+  const issuer = createServer((request, response) => listener(request, response));
+  await new Promise<void>((resolve) => {
+    issuer.listen(0, '127.0.0.1', resolve);
+  });
+  t.after(() => {
+    issuer.closeAllConnections();
+    issuer.close();
+  });
+  const url = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}`; // it listens on a port
+  const server = await startConsole(t, {
+    oidcIssuer: url,
+    oidcAudience: AUDIENCE,
+    oidcClient: 'console',
+    oidcScopes: 'memory:admin',
+  });
+  const { privateKey } = await generateKeyPair('ES256', { extractable: true });
+  listener = new Provider(url, {
+    jwks: { keys: [{ ...(await exportJWK(privateKey)), alg: 'ES256', use: 'sig' }] },
+    clients: [
+      {
+        client_id: 'console',
+        application_type: 'native',
+        token_endpoint_auth_method: 'none',
+        grant_types: ['authorization_code'],
+        response_types: ['code'],
+        redirect_uris: [`${server.http}/console/`],
+        id_token_signed_response_alg: 'ES256',
+      },
+    ],
+    features: {
+      devInteractions: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: () => ({
+          scope: 'memory:admin',
+          accessTokenFormat: 'jwt',
+          audience: AUDIENCE,
+          jwt: { sign: { alg: 'ES256' } },
+        }),
+      },
+    },
+    cookies: { keys: ['a secret of thirty-two characters'] },
+  }).callback();
+
+  const page = await browser.newPage();
+  await page.goto(`${server.http}/console/m/default/grains?type=goal`);
+  await page.waitForSelector('button.issuer');
+  await page.click('button.issuer');
+  await page.waitForSelector('input[name=login]');
+  await page.type('input[name=login]', 'ada');
+  await page.type('input[name=password]', 'any');
+  await page.click('button[type=submit]');
+  await page.waitForSelector('form button[type=submit]');
+  await page.waitForFunction(`document.querySelector('input[name=login]') === null`);
+  await page.click('button[type=submit]');
+  await page.waitForSelector('main#page h1');
+  await settled(page, 'No grain fits');
+  assert.equal(page.url(), `${server.http}/console/m/default/grains?type=goal`);
+
+  // A code that this tab did not ask for signs nobody in.
+  await page.goto(`${server.http}/console/?code=stolen&state=stolen`);
+  await page.waitForSelector('button.issuer');
+  assert.equal(page.url(), `${server.http}/console/`);
+  const refused = await fetch(`${server.http}/console/sign-in`, {
+    method: 'POST',
+    body: JSON.stringify({ code: 'none', code_verifier: 'x'.repeat(43), redirect_uri: `${server.http}/console/` }),
+  });
+  assert.deepEqual(
+    [refused.status, ((await refused.json()) as { error: { code: string } }).error.code],
+    [401, 'AUT-E004'],
+  );
+  const malformed = await fetch(`${server.http}/console/sign-in`, { method: 'POST', body: '[' });
+  assert.equal(((await malformed.json()) as { error: { code: string } }).error.code, 'VAL-E002');
+});
