@@ -1,6 +1,6 @@
 // Who is signed in. The key is in the memory of this tab and nowhere else: leaving or reloading the page forgets it.
 import { computed, signal } from '@preact/signals';
-import { Granary, type GranaryError, type Output, PermissionError } from 'granary-client';
+import { Granary, GranaryError, type Output, PermissionError } from 'granary-client';
 import { SERVER } from './place.ts';
 
 export type Caller = Output<'whoami'>;
@@ -67,18 +67,24 @@ export function signOut(): void {
   session.value = undefined;
 }
 
-/** Looks at what a call threw: a key that is no longer one ends the session. */
+/** The operations without which the page that is shown is nothing. */
+let needed: readonly string[] = [];
+
+export function noteShown(operations: readonly string[]): void {
+  needed = operations;
+}
+
+/**
+ * Looks at what a call threw. A key that is no longer one ends the session. A page whose server does not offer an
+ * operation (501) is hidden from now on.
+ */
 export function noteError(error: unknown): void {
+  if (error instanceof GranaryError && error.status === 501)
+    notOffered.value = new Set([...notOffered.value, ...needed]);
   if (error instanceof PermissionError && error.status === 401 && session.value !== undefined) {
     ended.value = error;
     session.value = undefined;
   }
-}
-
-/** Hides what needs these operations, because the server does not offer them. */
-export function noteNotOffered(operations: readonly string[]): void {
-  if (operations.every((name) => notOffered.value.has(name))) return;
-  notOffered.value = new Set([...notOffered.value, ...operations]);
 }
 
 /** The session of a page that is shown only to those who are signed in. */

@@ -139,10 +139,13 @@ export async function goTo(page: Page, address: string): Promise<void> {
   );
 }
 
-/** Waits until the page shows the text and no request is under way. */
+/** Waits until the page shows the text and awaits nothing more. */
 export async function settled(page: Page, text: string): Promise<void> {
   await shows(page, text);
-  await page.waitForNetworkIdle({ idleTime: 50 });
+  // The count of requests that puppeteer keeps does not return to zero where the page before was left early.
+  await eventually('the page awaits nothing', () =>
+    inPage<boolean>(page, `!/Loading|loading more|Working…|Counting/.test(document.body.innerText)`),
+  );
 }
 
 /** Waits until the page shows the text. The policy of the page forbids puppeteer's own way, which evaluates text in it. */

@@ -1,6 +1,7 @@
 // The pages of governance and of queries in a real browser: both themes and three widths, accessible; and what they change.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { eventually } from '../support/eventually.ts';
 import {
   checkAccessible,
   goTo,
@@ -52,7 +53,7 @@ test('pages of people, policy, trail, metrics, keys, CAL and the graph are compl
     graph: ['m/default/graph?start=Ada&depth=3', '5 nodes, 4 edges'],
     'graph-none': ['m/default/graph?start=nobody', 'Nothing is connected'],
   };
-  const { page, faults } = await watchedPage(browser, server.http, { expected: /status of 400/ });
+  const { page, faults } = await watchedPage(browser, server.http, { expected: /status of (?:400|501)/ });
   await page.goto(`${server.http}/console/`);
   await signIn(page, server.http, server.key);
   for (const look of LOOKS) {
@@ -69,13 +70,25 @@ test('pages of people, policy, trail, metrics, keys, CAL and the graph are compl
   }
   assert.deepEqual(await faults(), []);
   assert.deepEqual(server.errors, []);
+
+  // A server that does not offer the metrics.
+  await page.setRequestInterception(true);
+  page.on('request', (request) => {
+    if (request.postData()?.includes('"metrics"') !== true) return void request.continue();
+    const error = { code: 'SYS-E002', message: 'not offered', request_id: 'r1' };
+    void request.respond({ status: 501, contentType: 'application/json', body: JSON.stringify({ error }) });
+  });
+  await goTo(page, `${server.http}/console/m/default/metrics`);
+  await eventually('the page is hidden', () =>
+    inPage<boolean>(page, `![...document.querySelectorAll('nav a')].some((one) => one.textContent === 'Metrics')`),
+  );
 });
 
 test('a person is restricted, withdraws and is erased; a policy is tried and sealed; a key is made and revoked', async (t) => {
   const browser = await startBrowser(t);
   if (browser === undefined) return;
   const server = await startConsole(t);
-  const { page, faults } = await watchedPage(browser, server.http, { expected: /status of 400/ });
+  const { page, faults } = await watchedPage(browser, server.http, { expected: /status of (?:400|501)/ });
   const { Granary } = await import('../../src/client/index.ts');
   const client = new Granary({ url: server.http, apiKey: server.key });
   const memory = client.memory('default');

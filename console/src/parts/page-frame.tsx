@@ -1,6 +1,8 @@
 // The head of a page, and the place of what it shows.
 import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
 import type { Page } from '../page.ts';
+import { noteShown } from '../session.ts';
 
 interface Props {
   readonly page: Page;
@@ -12,6 +14,7 @@ interface Props {
 }
 
 export function PageFrame({ page, actions, fills, children }: Props) {
+  useEffect(() => noteShown(page.needs), [page]);
   return (
     <div class={fills === true ? 'page fills' : 'page'}>
       <div class="page-head">
