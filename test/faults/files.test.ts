@@ -72,6 +72,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   'keys/master.key': all({ refused: /master\.key/ }),
   // The id of the right master key: without it any key is tried, and a wrong one opens nothing.
   'keys/master.check': { ...all({ refused: /master\.check/ }), deleted: 'nothing lost' },
+  // A server without one makes a new one; proofs hold the public key that they were signed with.
+  'keys/proof.key': { ...all({ refused: /proof\.key/ }), deleted: 'nothing lost' },
   // A copy of the first API key for the command line.
   'keys/bootstrap.key': { emptied: 'nothing lost', 'a folder': 'nothing lost' },
   'keys/shard-0/bucket-000000.keys': {

@@ -71,8 +71,21 @@ export class ProofKeys {
 
   /** Makes the first key, or wraps the current one again after a change of the master key. Throws CRY-E001, AUT-E003, STO-E001. */
   open(): void {
-    if (!existsSync(this.#path)) this.#write([this.#make()]);
-    else this.rewrap();
+    if (!existsSync(this.#path)) {
+      this.#write([this.#make()]);
+      return;
+    }
+    this.rewrap();
+    this.#check();
+  }
+
+  /** A damaged key must not be noticed first by the one who verifies a proof. Throws CRY-E001. */
+  #check(): void {
+    const [current] = readKeys(this.#path);
+    const seed = seedOf(this.#path, current!, this.#master());
+    const publicKey = rawOf(seed).toString('base64url');
+    seed.fill(0);
+    if (publicKey !== current!.publicKey) throw damaged(this.#path);
   }
 
   /** Wraps the current key under the current master key, unless it is. */
@@ -109,9 +122,7 @@ export class ProofKeys {
   #make(): StoredKey {
     const seed = randomBytes(RAW_BYTES);
     const master = this.#master();
-    const raw = createPublicKey(privateKeyOf(seed))
-      .export({ format: 'der', type: 'spki' })
-      .subarray(PUBLIC_HEAD.length);
+    const raw = rawOf(seed);
     const stored: StoredKey = {
       keyId: keyIdOf(raw),
       publicKey: raw.toString('base64url'),
@@ -199,6 +210,11 @@ function shown({ keyId, publicKey, createdAtMs, retiredAtMs }: StoredKey): Publi
   return retiredAtMs === undefined ? key : { ...key, retiredAtMs };
 }
 
+/** The 32 bytes of the public key of a seed. */
+function rawOf(seed: Uint8Array): Buffer {
+  return createPublicKey(privateKeyOf(seed)).export({ format: 'der', type: 'spki' }).subarray(PUBLIC_HEAD.length);
+}
+
 function privateKeyOf(seed: Uint8Array): KeyObject {
   return createPrivateKey({ key: Buffer.concat([PRIVATE_HEAD, seed]), format: 'der', type: 'pkcs8' });
 }
@@ -229,12 +245,18 @@ function readKeys(path: string): readonly StoredKey[] {
   } catch {
     // Not JSON, or not there: the error below covers it.
   }
-  throw new EngineError('CRY-E001', `${path} is damaged or missing: restore it from a backup`);
+  throw damaged(path);
+}
+
+function damaged(path: string): EngineError {
+  return new EngineError('CRY-E001', `${path} is damaged or missing: restore it from a backup`);
 }
 
 function isStoredKey(value: unknown): value is StoredKey {
   const { keyId, publicKey, createdAtMs } = (value ?? {}) as Partial<StoredKey>; // each is checked here
-  return typeof keyId === 'string' && typeof publicKey === 'string' && typeof createdAtMs === 'number';
+  if (typeof keyId !== 'string' || typeof publicKey !== 'string' || typeof createdAtMs !== 'number') return false;
+  const raw = Buffer.from(publicKey, 'base64url');
+  return raw.length === RAW_BYTES && keyIdOf(raw) === keyId;
 }
 
 function isWhole({ master, wrapped }: StoredKey): boolean {
