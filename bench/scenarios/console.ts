@@ -151,6 +151,8 @@ async function scrolled(page: Page, at: string, grains: number): Promise<Record<
 
 /** From the end of the answer to the frame that shows its hits. */
 const DRAWN = `new Promise((resolve) => {
+  // The browser keeps 250 entries, which the pages of the list before have filled.
+  performance.clearResourceTimings();
   const observer = new MutationObserver(() => {
     const answer = performance.getEntriesByType('resource').findLast(({ name }) => name.endsWith('/recall'));
     if (document.querySelector('.hit') === null || answer === undefined) return;
