@@ -163,7 +163,7 @@ for (const http of ['uws', 'node'])
 
     test('a change that is sent again with its key is done once', async () => {
       const memory = await newMemory();
-      const grain = { type: 'event', content: 'once' } as const;
+      const grain = { type: 'event', content: 'once', created_at: 1_700_000_000 } as const;
       const { blobHash } = await memory.add(grain, { idempotencyKey: 'k' });
       const again = await memory.add(grain, { idempotencyKey: 'k' });
       assert.deepEqual([again.blobHash, again.duplicate], [blobHash, undefined]);
