@@ -152,7 +152,8 @@ function unreachable(): EngineError {
   return new EngineError('AUT-E008', 'the issuer of tokens cannot be reached: try again');
 }
 
-function reasonOf(error: unknown): string {
+/** The message of an error, and of its cause: for the log, since callers are not told. */
+export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 }

@@ -18,7 +18,7 @@ export class ConsoleSignIn {
 
   /** Undefined where there is no console, or where it has no client id at an issuer. */
   static of(config: Config, log: Pick<Logger, 'warn'>): ConsoleSignIn | undefined {
-    const issuer = config.console ? IssuerSignIn.of(config) : undefined;
+    const issuer = config.console ? IssuerSignIn.of(config, log) : undefined;
     return issuer && new ConsoleSignIn(issuer, log);
   }
 

@@ -2,15 +2,18 @@
 // goes to the issuer, and comes back with a code. The server changes the code for a token, so that no request of the page
 // leaves its origin. It keeps neither.
 import { EngineError } from '../../engine/base/errors.ts';
-import { ISSUER_SIGN_INS_MAX, ISSUER_TIMEOUT_MS } from '../../engine/base/limits.ts';
-import { fetchedJson, isIssuerUrl } from '../auth/issuer-keys.ts';
+import { ISSUER_KEYS_FRESH_MS, ISSUER_SIGN_INS_MAX, ISSUER_TIMEOUT_MS } from '../../engine/base/limits.ts';
+import { fetchedJson, isIssuerUrl, reasonOf } from '../auth/issuer-keys.ts';
 import type { Config } from '../config.ts';
+import type { Logger } from '../log.ts';
 
 /** The part of the issuer's configuration that a sign-in needs. */
 interface Endpoints {
   readonly authorization: string;
   readonly token: string;
 }
+
+type Log = Pick<Logger, 'warn'>;
 
 export interface SignInStart {
   readonly authorization_endpoint: string;
@@ -22,12 +25,21 @@ export class IssuerSignIn {
   readonly #issuer: string;
   readonly #client: string;
   readonly #parameters: Readonly<Record<string, string>>;
+  readonly #log: Log;
   #underWay = 0;
+  /** Callers have no key yet: the issuer is not asked for its configuration by each of them. */
+  #known: { readonly endpoints: Endpoints; readonly atMs: number } | undefined;
 
   /** Undefined where the console has no client id at an issuer. */
-  static of({ oidcIssuer, oidcClient, oidcAudience, oidcScopes }: Config): IssuerSignIn | undefined {
+  static of({ oidcIssuer, oidcClient, oidcAudience, oidcScopes }: Config, log: Log): IssuerSignIn | undefined {
     if (oidcIssuer === undefined || oidcClient === undefined) return undefined;
-    return new IssuerSignIn({ issuer: oidcIssuer, client: oidcClient, audience: oidcAudience[0], scopes: oidcScopes });
+    return new IssuerSignIn({
+      issuer: oidcIssuer,
+      client: oidcClient,
+      audience: oidcAudience[0],
+      scopes: oidcScopes,
+      log,
+    });
   }
 
   private constructor(parts: {
@@ -35,8 +47,10 @@ export class IssuerSignIn {
     readonly client: string;
     readonly audience: string | undefined;
     readonly scopes: readonly string[];
+    readonly log: Log;
   }) {
-    const { issuer, client, audience, scopes } = parts;
+    const { issuer, client, audience, scopes, log } = parts;
+    this.#log = log;
     this.#issuer = issuer;
     this.#client = client;
     // Issuers name the wanted audience in one of two ways (RFC 8707, and an older one), and ignore the other.
@@ -75,6 +89,14 @@ export class IssuerSignIn {
   }
 
   async #endpoints(signal: AbortSignal): Promise<Endpoints> {
+    const known = this.#known;
+    if (known !== undefined && performance.now() - known.atMs < ISSUER_KEYS_FRESH_MS) return known.endpoints;
+    const endpoints = await this.#discovered(signal);
+    this.#known = { endpoints, atMs: performance.now() };
+    return endpoints;
+  }
+
+  async #discovered(signal: AbortSignal): Promise<Endpoints> {
     const base = this.#issuer.replace(/\/$/, '');
     const found = (await fetchedJson(`${base}/.well-known/openid-configuration`, signal)) as Readonly<
       Record<string, unknown>
@@ -93,7 +115,11 @@ export class IssuerSignIn {
     this.#underWay += 1;
     try {
       return await work(AbortSignal.timeout(ISSUER_TIMEOUT_MS));
-    } catch {
+    } catch (error) {
+      this.#log.warn(
+        { issuer: this.#issuer, reason: reasonOf(error) },
+        'a sign-in failed: the issuer did not answer as it should',
+      );
       throw new EngineError('AUT-E008', 'the issuer of tokens cannot be reached: try again');
     } finally {
       this.#underWay -= 1;
