@@ -1047,8 +1047,9 @@ export const DEEP_CHAIN_VERSIONS = 100;
 export const DEEP_CHAIN_CRITICAL = 10 * DEEP_CHAIN_VERSIONS;
 /** Chains of a shard whose length is kept in memory. The others are walked again. */
 export const CHAIN_DEPTHS_KEPT_MAX = 10_000;
-/** Requests of data subjects of a deployment; beyond: LIM-E002. */
+/** Requests of data subjects of a deployment, and of a memory: a key of one memory must not use up those of all. Beyond: LIM-E002. */
 export const SUBJECT_REQUESTS_MAX = 100_000;
+export const SUBJECT_REQUESTS_OF_MEMORY_MAX = 10_000;
 /** Days of a request: by default (GDPR, Art. 12(3)), at most, and of its one extension. */
 export const SUBJECT_REQUEST_DAYS_DEFAULT = 30;
 export const SUBJECT_REQUEST_DAYS_MAX = 365;

@@ -24,9 +24,9 @@ function setUp(t: TestContext) {
   const disk = new MemoryLogStore();
   const clock = new StepClock();
   const keys = () => new RecordKeys(directory, MASTER, CONTROL_KEY);
-  const reopened = () => {
+  const reopened = (most?: { readonly ofMemory: number; readonly all: number }) => {
     const control = ControlStore.open(new MemoryLog(disk), CONTROL_KEY, clock, keys());
-    return { control, requests: new SubjectRequests({ control, clock, controlKey: CONTROL_KEY }) };
+    return { control, requests: new SubjectRequests({ control, clock, controlKey: CONTROL_KEY, most }) };
   };
   return { disk, clock, keys, reopened };
 }
@@ -53,6 +53,17 @@ test('a request survives a restart, in full', async (t) => {
     [1, 0, 0, 1],
   );
   await assert.rejects(again.open(1, asked(clock), 'key:a'), { code: 'DSR-E002' });
+});
+
+test('one memory cannot use up the requests of the others', async (t) => {
+  const { clock, reopened } = setUp(t);
+  const { requests } = reopened({ ofMemory: 2, all: 3 });
+  const open = (memory: number, userId: string) => requests.open(memory, { ...asked(clock), userId }, 'key:a');
+  await open(1, 'ann');
+  await open(1, 'ben');
+  await assert.rejects(open(1, 'cid'), { code: 'LIM-E002', message: /a memory keeps 2 requests/ });
+  await open(2, 'ann');
+  await assert.rejects(open(2, 'ben'), { code: 'LIM-E002', message: /a deployment keeps 3 requests/ });
 });
 
 test('once it is closed after an erasure, no version of its record names anybody', async (t) => {

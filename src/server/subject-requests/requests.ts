@@ -5,7 +5,11 @@ import { createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:cryp
 import type { Clock } from '../../engine/base/clock.ts';
 import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
-import { SUBJECT_REQUEST_KEPT_MS, SUBJECT_REQUESTS_MAX } from '../../engine/base/limits.ts';
+import {
+  SUBJECT_REQUEST_KEPT_MS,
+  SUBJECT_REQUESTS_MAX,
+  SUBJECT_REQUESTS_OF_MEMORY_MAX,
+} from '../../engine/base/limits.ts';
 import { toNfc } from '../../engine/base/nfc.ts';
 import { KEY_BYTES } from '../../engine/crypto/envelope.ts';
 import { randomId } from '../control/ids.ts';
@@ -20,6 +24,12 @@ export type NewSubjectRequest = Pick<SubjectRequestRecord, 'kind' | 'receivedAtM
   readonly note?: string | undefined;
 };
 
+/** Largest numbers of requests. */
+interface Most {
+  readonly ofMemory: number;
+  readonly all: number;
+}
+
 interface Which {
   /** Number of the memory. */
   readonly memory: number;
@@ -30,9 +40,16 @@ export class SubjectRequests {
   readonly #control: ControlStore;
   readonly #clock: Clock;
   readonly #key: KeyObject;
+  readonly #most: Most;
 
   /** The key that finds requests by their person is derived from the control key. */
-  constructor(parts: { readonly control: ControlStore; readonly clock: Clock; readonly controlKey: KeyObject }) {
+  constructor(parts: {
+    readonly control: ControlStore;
+    readonly clock: Clock;
+    readonly controlKey: KeyObject;
+    readonly most?: Most | undefined;
+  }) {
+    this.#most = parts.most ?? { ofMemory: SUBJECT_REQUESTS_OF_MEMORY_MAX, all: SUBJECT_REQUESTS_MAX };
     this.#control = parts.control;
     this.#clock = parts.clock;
     const key = hkdfSync('sha256', parts.controlKey, Buffer.alloc(0), 'granary subject requests', KEY_BYTES);
@@ -73,11 +90,14 @@ export class SubjectRequests {
     });
     return this.#control.commit((change) => {
       this.#removeExpired(change);
-      const same = this.of(memory, userId).find((one) => one.kind === kind && one.closed === undefined);
+      const others = this.of(memory);
+      const same = others.find((one) => one.person === record.person && one.kind === kind && one.closed === undefined);
       if (same !== undefined)
         throw new EngineError('DSR-E002', `the person has an open request of this kind: ${same.id}; close it first`);
-      if (this.#control.count('subjectRequest') >= SUBJECT_REQUESTS_MAX)
-        throw new EngineError('LIM-E002', `a deployment keeps ${SUBJECT_REQUESTS_MAX} requests at most`);
+      const { ofMemory, all } = this.#most;
+      if (others.length >= ofMemory) throw new EngineError('LIM-E002', `a memory keeps ${ofMemory} requests at most`);
+      if (this.#control.count('subjectRequest') >= all)
+        throw new EngineError('LIM-E002', `a deployment keeps ${all} requests at most`);
       change.put('subjectRequest', record);
       return record;
     });
