@@ -120,6 +120,30 @@ export async function wear(page: Page, { width, height, theme }: Look): Promise<
   ]);
 }
 
+/** Address of each page, by a name for its picture, with a text that it must show. */
+export type Pages = Readonly<Record<string, readonly [address: string, text: string]>>;
+
+/** Shows each page in both themes and at three widths: each is complete, accessible, and as wide as the window at most. */
+export async function lookAt(
+  page: Page,
+  server: string,
+  pages: Pages,
+  ready: (name: string) => Promise<unknown> = async () => undefined,
+): Promise<void> {
+  for (const look of LOOKS) {
+    await wear(page, look);
+    for (const [name, [address, text]] of Object.entries(pages)) {
+      await goTo(page, `${server}/console/${address}`);
+      await settled(page, text);
+      await ready(name);
+      await shot(page, `${name}-${look.width}-${look.theme}`);
+      await checkAccessible(page, `${name} ${look.width} ${look.theme}`);
+      const isWider = await inPage<boolean>(page, 'document.documentElement.scrollWidth > innerWidth');
+      assert.ok(!isWider, `${name} is wider than ${look.width}`);
+    }
+  }
+}
+
 /** Opens the console and signs in with the key, through the form. */
 export async function signIn(page: Page, server: string, key: string, path = ''): Promise<void> {
   await page.goto(`${server}/console/${path}`);

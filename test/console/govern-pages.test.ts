@@ -3,17 +3,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import {
-  checkAccessible,
   goTo,
   inPage,
-  LOOKS,
+  lookAt,
+  type Pages,
   settled,
-  shot,
   signIn,
   startBrowser,
   startConsole,
   watchedPage,
-  wear,
 } from './browser.ts';
 import { fillWithHistory, hasHistory } from './history.ts';
 
@@ -33,8 +31,7 @@ test('pages of people, policy, trail, metrics, keys, CAL and the graph are compl
     ['Oslo', 'lies_in', 'Norway'],
   ] as const)
     await client.memory('default').add({ type: 'belief', subject, relation, object });
-  /** Address of each page, with a text that it must show. */
-  const pages: Readonly<Record<string, readonly [address: string, text: string]>> = {
+  const pages: Pages = {
     people: ['m/default/people', 'personalization: granted'],
     person: ['m/default/people?person=ada', 'sign-up form'],
     'people-request': ['m/default/people?request=new', 'What is asked for'],
@@ -56,18 +53,12 @@ test('pages of people, policy, trail, metrics, keys, CAL and the graph are compl
   const { page, faults } = await watchedPage(browser, server.http, { expected: /status of (?:400|501)/ });
   await page.goto(`${server.http}/console/`);
   await signIn(page, server.http, server.key);
-  for (const look of LOOKS) {
-    await wear(page, look);
-    for (const [name, [address, text]] of Object.entries(pages)) {
-      await goTo(page, `${server.http}/console/${address}`);
-      await settled(page, text);
-      if (name === 'graph') await page.waitForSelector('[data-laid-out=true], .graph-place .bad');
-      await shot(page, `${name}-${look.width}-${look.theme}`);
-      await checkAccessible(page, `${name} ${look.width} ${look.theme}`);
-      const isWider = await inPage<boolean>(page, 'document.documentElement.scrollWidth > innerWidth');
-      assert.ok(!isWider, `${name} is wider than ${look.width}`);
-    }
-  }
+  await lookAt(
+    page,
+    server.http,
+    pages,
+    async (name) => name === 'graph' && page.waitForSelector('[data-laid-out=true], .graph-place .bad'),
+  );
   assert.deepEqual(await faults(), []);
   assert.deepEqual(server.errors, []);
 

@@ -4,16 +4,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   checkAccessible,
-  goTo,
-  inPage,
-  LOOKS,
-  settled,
+  lookAt,
+  type Pages,
   shot,
   signIn,
   startBrowser,
   startConsole,
   watchedPage,
-  wear,
 } from './browser.ts';
 import { fillWithHistory, hasHistory } from './history.ts';
 
@@ -23,8 +20,7 @@ test('every page is complete and accessible, in both themes and at three widths'
   if (browser === undefined) return;
   const server = await startConsole(t);
   const { corrected } = await fillWithHistory(server);
-  /** Address of each page, with a text that it must show. */
-  const pages: Readonly<Record<string, readonly [address: string, text: string]>> = {
+  const pages: Pages = {
     overview: ['', 'request timeout ms'],
     memories: ['memories?memory=default', 'Purges pending'],
     'new-memory': ['memories?new=1', 'Make it'],
@@ -51,17 +47,7 @@ test('every page is complete and accessible, in both themes and at three widths'
   await shot(page, 'sign-in');
   await checkAccessible(page, 'sign-in');
   await signIn(page, server.http, server.key);
-  for (const look of LOOKS) {
-    await wear(page, look);
-    for (const [name, [address, text]] of Object.entries(pages)) {
-      await goTo(page, `${server.http}/console/${address}`);
-      await settled(page, text);
-      await shot(page, `${name}-${look.width}-${look.theme}`);
-      await checkAccessible(page, `${name} ${look.width} ${look.theme}`);
-      const isWider = await inPage<boolean>(page, 'document.documentElement.scrollWidth > innerWidth');
-      assert.ok(!isWider, `${name} is wider than ${look.width}`);
-    }
-  }
+  await lookAt(page, server.http, pages);
   assert.deepEqual(await faults(), []);
   assert.deepEqual(server.errors, []);
 });

@@ -74,18 +74,24 @@ export function TextFilter({ name, label, placeholder }: FieldProps & { readonly
 
 interface ChoiceProps extends FieldProps {
   readonly choices: readonly string[];
-  /** Words for no choice. */
-  readonly none: string;
+  /** Words for no choice; without them, one is always chosen. */
+  readonly none?: string | undefined;
+  /** The choice that an address without one stands for. */
+  readonly first?: string | undefined;
 }
 
-export function ChoiceFilter({ name, label, choices, none }: ChoiceProps) {
+export function ChoiceFilter({ name, label, choices, none, first = '' }: ChoiceProps) {
   const query = useQuery();
   const id = useId();
   return (
     <div class="filter">
       <label for={id}>{label}</label>
-      <select id={id} value={query.one(name)} onChange={(event) => query.set({ [name]: event.currentTarget.value })}>
-        <option value="">{none}</option>
+      <select
+        id={id}
+        value={query.one(name) || first}
+        onChange={(event) => query.set({ [name]: event.currentTarget.value })}
+      >
+        {none !== undefined && <option value="">{none}</option>}
         {choices.map((choice) => (
           <option key={choice} value={choice}>
             {choice}

@@ -5,6 +5,7 @@ import { useAsk } from '../../ask.ts';
 import type { PageProps } from '../../page.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
+import { ChoiceFilter } from '../../parts/filters.tsx';
 import { count, Time } from '../../parts/grain.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { PageFrame } from '../../parts/page-frame.tsx';
@@ -89,40 +90,12 @@ function Form() {
         <label for={`${id}-relation`}>Relation</label>
         <input id={`${id}-relation`} value={relation} onInput={(event) => setRelation(event.currentTarget.value)} />
       </div>
-      <Choice name="depth" label="Depth" choices={DEPTHS} first="2" />
-      <Choice name="direction" label="Direction" choices={DIRECTIONS} first="both" />
+      <ChoiceFilter name="depth" label="Depth" choices={DEPTHS} first="2" />
+      <ChoiceFilter name="direction" label="Direction" choices={DIRECTIONS} first="both" />
       <button type="submit" class="primary">
         Show
       </button>
     </form>
-  );
-}
-
-interface ChoiceProps {
-  readonly name: string;
-  readonly label: string;
-  readonly choices: readonly string[];
-  readonly first: string;
-}
-
-function Choice({ name, label, choices, first }: ChoiceProps) {
-  const query = useQuery();
-  const id = useId();
-  return (
-    <div class="filter">
-      <label for={id}>{label}</label>
-      <select
-        id={id}
-        value={query.one(name) || first}
-        onChange={(event) => query.set({ [name]: event.currentTarget.value })}
-      >
-        {choices.map((choice) => (
-          <option key={choice} value={choice}>
-            {choice}
-          </option>
-        ))}
-      </select>
-    </div>
   );
 }
 
