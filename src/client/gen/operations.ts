@@ -7229,14 +7229,14 @@ export interface Operations {
       readonly warnings?: readonly string[] | undefined;
     };
   };
-  /** Record the request of a data subject, for which a deadline runs from now on. Who asked, when, and by when an answer is due. The record survives restarts and is in every backup. A person has at most one open request of each kind. */
+  /** Record the request of a data subject, for which a deadline runs from now on. The record holds requester, time and deadline. It survives restarts and is in every backup. A person has at most one open request of each kind. */
   openSubjectRequest: {
     input: {
       /** The person whom the request is about. */
       readonly userId: string;
       /** What the person asks for; the default is access. The kinds are those of the answer. */
       readonly kind?: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection" | undefined;
-      /** Who asked and how, such as a name and a letter; at most 512 characters. */
+      /** Requester and way of the request, such as a name and a letter; at most 512 characters. */
       readonly requester?: string | undefined;
       /** Note of the operator; at most 4,096 characters. */
       readonly note?: string | undefined;
@@ -7254,7 +7254,7 @@ export interface Operations {
       readonly kind: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection";
       /** The person; absent once the request was closed and the person erased, as are all free texts. */
       readonly userId?: string | undefined;
-      /** Who asked, in the operator's words. */
+      /** Requester, in the operator's words. */
       readonly requester?: string | undefined;
       /** The operator's note. */
       readonly note?: string | undefined;
@@ -7367,7 +7367,7 @@ export interface Operations {
         readonly kind: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection";
         /** The person; absent once the request was closed and the person erased, as are all free texts. */
         readonly userId?: string | undefined;
-        /** Who asked, in the operator's words. */
+        /** Requester, in the operator's words. */
         readonly requester?: string | undefined;
         /** The operator's note. */
         readonly note?: string | undefined;
@@ -7473,7 +7473,7 @@ export interface Operations {
       readonly kind: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection";
       /** The person; absent once the request was closed and the person erased, as are all free texts. */
       readonly userId?: string | undefined;
-      /** Who asked, in the operator's words. */
+      /** Requester, in the operator's words. */
       readonly requester?: string | undefined;
       /** The operator's note. */
       readonly note?: string | undefined;
@@ -7578,7 +7578,7 @@ export interface Operations {
       readonly kind: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection";
       /** The person; absent once the request was closed and the person erased, as are all free texts. */
       readonly userId?: string | undefined;
-      /** Who asked, in the operator's words. */
+      /** Requester, in the operator's words. */
       readonly requester?: string | undefined;
       /** The operator's note. */
       readonly note?: string | undefined;
@@ -7664,7 +7664,7 @@ export interface Operations {
       readonly warnings?: readonly string[] | undefined;
     };
   };
-  /** Make the report about a request, for the person and for the file. Who asked and when, the deadline, what is held by type and time, consents, recalls, what was done, the proof, and what a restored backup does. As JSON, or as one HTML file that needs nothing else and prints well. */
+  /** Make the report about a request, for the person and for the file. The report holds requester, time and deadline, what is held by type and time, consents, recalls, what was done, the proof, and what a restored backup does. As JSON, or as one HTML file that needs nothing else and prints well. */
   reportSubjectRequest: {
     input: {
       /** Id of the request. */
@@ -7695,7 +7695,7 @@ export interface Operations {
         readonly kind: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection";
         /** The person; absent once the request was closed and the person erased, as are all free texts. */
         readonly userId?: string | undefined;
-        /** Who asked, in the operator's words. */
+        /** Requester, in the operator's words. */
         readonly requester?: string | undefined;
         /** The operator's note. */
         readonly note?: string | undefined;
@@ -7898,7 +7898,7 @@ export interface Operations {
         readonly kind: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection";
         /** The person; absent once the request was closed and the person erased, as are all free texts. */
         readonly userId?: string | undefined;
-        /** Who asked, in the operator's words. */
+        /** Requester, in the operator's words. */
         readonly requester?: string | undefined;
         /** The operator's note. */
         readonly note?: string | undefined;
@@ -8006,7 +8006,7 @@ export interface Operations {
       readonly kind: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection";
       /** The person; absent once the request was closed and the person erased, as are all free texts. */
       readonly userId?: string | undefined;
-      /** Who asked, in the operator's words. */
+      /** Requester, in the operator's words. */
       readonly requester?: string | undefined;
       /** The operator's note. */
       readonly note?: string | undefined;

@@ -271,7 +271,7 @@ export interface SubjectRequestRecord {
   /** Absent once the request was closed and the person erased; so are all free texts. */
   readonly userId?: string;
   readonly kind: SubjectRequestKind;
-  /** Who asked, in the operator's words. */
+  /** Requester, in the operator's words. */
   readonly requester?: string;
   readonly note?: string;
   readonly receivedAtMs: number;

@@ -37,7 +37,7 @@ export const openRequest = defineOperation({
   name: 'open_subject_request',
   summary: 'Record the request of a data subject, for which a deadline runs from now on.',
   description:
-    'Who asked, when, and by when an answer is due. The record survives restarts and is in every backup. A person has at most one open request of each kind.',
+    'The record holds requester, time and deadline. It survives restarts and is in every backup. A person has at most one open request of each kind.',
   example: { user_id: 'ada', kind: 'erasure', requester: 'Ada Byron, by letter', received_at: 1_760_000_000 },
   needs: 'admin',
   on: 'memory',
@@ -50,7 +50,7 @@ export const openRequest = defineOperation({
       described(Kind, 'What the person asks for; the default is access. The kinds are those of the answer.', 'access'),
     ),
     requester: Type.Optional(
-      described(Requester, 'Who asked and how, such as a name and a letter; at most 512 characters.'),
+      described(Requester, 'Requester and way of the request, such as a name and a letter; at most 512 characters.'),
     ),
     note: Type.Optional(described(Note, 'Note of the operator; at most 4,096 characters.')),
     receivedAt: Type.Optional(

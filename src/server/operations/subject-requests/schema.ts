@@ -75,7 +75,7 @@ export const RequestOutput = Type.Object({
       description: 'The person; absent once the request was closed and the person erased, as are all free texts.',
     }),
   ),
-  requester: Type.Optional(Type.String({ description: "Who asked, in the operator's words." })),
+  requester: Type.Optional(Type.String({ description: "Requester, in the operator's words." })),
   note: Type.Optional(Type.String({ description: "The operator's note." })),
   receivedAt: Type.Integer({ description: 'Time at which the request reached the operator, in Unix seconds.' }),
   openedAt: Type.Integer({ description: 'Time at which it was recorded here, in Unix seconds.' }),
