@@ -7664,7 +7664,7 @@ export interface Operations {
       readonly warnings?: readonly string[] | undefined;
     };
   };
-  /** Make the report about a request, for the person and for the file. The report holds requester, time and deadline, what is held by type and time, consents, recalls, what was done, the proof, and what a restored backup does. As JSON, or as one HTML file that needs nothing else and prints well. */
+  /** Make the report about a request, for the person and for the file. The report holds requester, time, deadline, grains by type and time, consents, recalls, what was done, the proof, and what a restored backup does. As JSON, or as one HTML file that prints well. */
   reportSubjectRequest: {
     input: {
       /** Id of the request. */

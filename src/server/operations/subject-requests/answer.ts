@@ -77,7 +77,7 @@ export const reportRequest = defineOperation({
   name: 'report_subject_request',
   summary: 'Make the report about a request, for the person and for the file.',
   description:
-    'The report holds requester, time and deadline, what is held by type and time, consents, recalls, what was done, the proof, and what a restored backup does. As JSON, or as one HTML file that needs nothing else and prints well.',
+    'The report holds requester, time, deadline, grains by type and time, consents, recalls, what was done, the proof, and what a restored backup does. As JSON, or as one HTML file that prints well.',
   example: { request_id: EXAMPLE_ID, format: 'html', language: 'de' },
   needs: 'admin',
   on: 'memory',
